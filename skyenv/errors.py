@@ -1,0 +1,89 @@
+"""One small error class for each kind of mistake.
+
+All of them are :class:`SkyenvError`, so ``except SkyenvError`` catches whatever this package
+has to say about its input, and nothing else.
+"""
+
+from __future__ import annotations
+
+
+class SkyenvError(Exception):
+    """Base class of every error that skyenv raises on purpose."""
+
+
+class OptionError(SkyenvError, ValueError):
+    """A constructor, function or command was given an option that it doesn't have or a value that it doesn't take."""
+
+
+class BoardError(OptionError):
+    """A board file or board table is wrong.
+
+    Attributes:
+        district: name of the district with the mistake, or None if the mistake is elsewhere.
+    """
+
+    def __init__(self, message: str, district: str | None = None) -> None:
+        super().__init__(message)
+        self.district = district
+
+    def __reduce__(self) -> tuple[type[BoardError], tuple[str, str | None]]:
+        return type(self), (str(self), self.district)
+
+
+class IllegalActionError(SkyenvError, ValueError):
+    """An action is not legal in the position. Nothing has changed.
+
+    Attributes:
+        action: what was asked for.
+        row: index of the game in a batch, or None for a single game.
+    """
+
+    def __init__(self, message: str, action: object = None, row: int | None = None) -> None:
+        super().__init__(message)
+        self.action = action
+        self.row = row
+
+    def __reduce__(self) -> tuple[type[IllegalActionError], tuple[str, object, int | None]]:
+        return type(self), (str(self), self.action, self.row)
+
+
+class GameOverError(IllegalActionError):
+    """An action was asked for after the end of the game. Nothing has changed."""
+
+
+class ChanceError(SkyenvError, ValueError):
+    """A chance outcome given from outside is impossible here. Nothing has changed.
+
+    Attributes:
+        index: which of the given outcomes (0 is the first) is the wrong one.
+    """
+
+    def __init__(self, message: str, index: int) -> None:
+        super().__init__(message)
+        self.index = index
+
+    def __reduce__(self) -> tuple[type[ChanceError], tuple[str, int]]:
+        return type(self), (str(self), self.index)
+
+
+class RecordError(SkyenvError, ValueError):
+    """A game record can't be read, or it tells of something that the rules don't allow.
+
+    Attributes:
+        line: number of the line with the first mistake, counted from 1; None if no line is to blame.
+    """
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+
+    def __reduce__(self) -> tuple[type[RecordError], tuple[str, int | None]]:
+        return type(self), (str(self), self.line)
+
+
+class AgentError(SkyenvError, ValueError):
+    """An agent can't be found or made, or answered with something other than one legal action for each decision."""
+
+
+class CheckpointError(SkyenvError, ValueError):
+    """A checkpoint is damaged, incomplete, or was written for something else."""

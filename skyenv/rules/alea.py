@@ -1,0 +1,84 @@
+"""ALEA: the imaginary third bidder of the 2-player game."""
+
+from __future__ import annotations
+
+from skyenv.rules.chance import draw_black
+from skyenv.rules.compiling import rule
+from skyenv.rules.components import CENTRAL_PARK, LOWEST_CARD, NUM_COLOURS, NUM_PLOTS, NUM_RANKS
+from skyenv.rules.scoring import plot_is_empty
+from skyenv.rules.state import ALEA, ALEA_OUT, ALEA_STANDS, NONE, Record
+from skyenv.rules.stops import carry_out_stop
+from skyenv.rules.tape import EVENT_ALEA, EVENT_ALEA_BUILDS, report
+
+
+@rule
+def alea_bids(game: Record, tape: Record) -> None:
+    """ALEA-2, ALEA-3: turn up black cards until a value appears for the second time; too low a total is out."""
+    total = 0
+    number = 0
+    cards = 0  # the cards in the order turned, three bits each
+    while True:
+        rank = draw_black(game, tape)
+        if rank == NONE:
+            break
+        game.alea_cards[rank] += 1
+        cards |= (rank + LOWEST_CARD) << (3 * number)
+        number += 1
+        total += rank + LOWEST_CARD
+        if game.alea_cards[rank] == 2:
+            break
+    report(tape, EVENT_ALEA, number, cards & 7, (cards >> 3) & 7, (cards >> 6) & 7, (cards >> 9) & 7, 0, 0)
+    if total > game.highest:
+        game.highest = total
+        game.highest_bidder = ALEA
+        game.alea = ALEA_STANDS
+    else:
+        game.alea = ALEA_OUT
+
+
+@rule
+def return_alea_cards(game: Record) -> None:
+    """ALEA-5: Alea's cards go face up under the black stack."""
+    for rank in range(NUM_RANKS):
+        game.black_face_up[rank] += game.alea_cards[rank]
+        game.alea_cards[rank] = 0
+
+
+@rule
+def best_empty_value(game: Record, district: int) -> int:
+    """ALEA-6: the most that a skyscraper on an empty plot of the district would score; 0 if no plot is empty."""
+    best = 0
+    for plot in range(NUM_COLOURS):
+        if plot_is_empty(game, district, plot):
+            best = max(best, int(game.value[district, plot]))
+    return best
+
+
+@rule
+def alea_builds(game: Record, tape: Record, district: int, best: int) -> None:
+    """ALEA-6: one skyscraper on each empty plot of the best value, in ring order while Alea has any."""
+    built = 0
+    for position in range(NUM_PLOTS):
+        plot = int(game.ring[district, position])
+        if plot < 0 or plot >= NUM_COLOURS or game.alea_supply == 0:
+            continue
+        if plot_is_empty(game, district, plot) and game.value[district, plot] == best:
+            game.owner[district, plot] = ALEA
+            game.floors[district, plot] = 1
+            game.alea_supply -= 1
+            built |= 1 << plot
+    if built != 0:
+        report(tape, EVENT_ALEA_BUILDS, district, built, 0, 0, 0, 0, 0)
+
+
+@rule
+def alea_wins(game: Record, tape: Record) -> None:
+    """ALEA-6 to ALEA-8: what Alea does with the auction just won. A building stop may end the game."""
+    district = int(game.auction_place)
+    if district == CENTRAL_PARK:
+        return
+    best = best_empty_value(game, district)
+    if best > 0:
+        alea_builds(game, tape, district, best)
+    else:
+        carry_out_stop(game, tape, district, ALEA)

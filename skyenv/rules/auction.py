@@ -1,0 +1,326 @@
+"""AUC: sets of auctions, bidding, paying and building."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.rules.actions import BID, BID_DONE, BUILD, PASS, STOP
+from skyenv.rules.alea import alea_bids, alea_wins, return_alea_cards
+from skyenv.rules.cards import return_coloured, turn_up_top
+from skyenv.rules.compiling import rule
+from skyenv.rules.components import (
+    BLACK,
+    BUILD_LIMIT,
+    CENTRAL_PARK,
+    LOWEST_CARD,
+    MAX_PLAYERS,
+    NUM_COLOURS,
+    NUM_RANKS,
+)
+from skyenv.rules.scoring import plot_is_empty, tiles_on_plot
+from skyenv.rules.state import (
+    ALEA,
+    ALEA_OUT,
+    ALEA_STANDS,
+    ALEA_WAITS,
+    NONE,
+    PHASE_BID,
+    PHASE_BUILD,
+    PHASE_OVER,
+    Record,
+)
+from skyenv.rules.stops import carry_out_stop, remove_marker
+from skyenv.rules.tape import EVENT_AUCTION, EVENT_WON, NOBODY, report
+from skyenv.rules.turn import go_on
+
+
+@rule
+def begin_set(game: Record, tape: Record, commissioner: int) -> None:
+    """AUC-1, MOVE-4: the commissioner has returned to City Hall; its districts are auctioned."""
+    game.auction_commissioner = commissioner
+    open_auction(game, tape)
+
+
+@rule
+def open_auction(game: Record, tape: Record) -> None:
+    """AUC-1, AUC-2: begin the next auction of the set: the districts in the order of the visits, then the park area."""
+    commissioner = int(game.auction_commissioner)
+    place = CENTRAL_PARK
+    if game.markers[commissioner] > 0:
+        place = int(game.visited[commissioner, 0])
+    game.auction_place = place
+    game.highest = 0
+    game.highest_bidder = NONE
+    game.laid = NONE
+    game.park_colour = NONE
+    for seat in range(MAX_PLAYERS):
+        game.out[seat] = 0
+        clear_bid(game, seat)
+    game.alea = ALEA_WAITS if game.num_players == 2 else ALEA_OUT
+    game.seat = game.turn_seat
+    game.phase = PHASE_BID
+    report(tape, EVENT_AUCTION, place, game.turn_seat, 0, 0, 0, 0, 0)
+
+
+@rule
+def clear_bid(game: Record, seat: int) -> None:
+    """Nothing of the seat is on the table."""
+    game.bid_colour[seat] = NONE
+    game.bid_total[seat] = 0
+    for kind in range(2):
+        for rank in range(NUM_RANKS):
+            game.bid_cards[seat, kind, rank] = 0
+
+
+@rule
+def allowed_colours(game: Record, seat: int) -> int:
+    """AUC-4, AUC-5, AUC-6, AUC-12: bit mask of the colours in which the seat may bid."""
+    if game.bid_colour[seat] != NONE:
+        return 1 << int(game.bid_colour[seat])
+    if game.auction_place == CENTRAL_PARK:
+        if game.park_colour != NONE:
+            return 1 << int(game.park_colour)
+        return (1 << NUM_COLOURS) - 1
+    district = int(game.auction_place)
+    empty = 0
+    with_businesses = 0
+    for plot in range(NUM_COLOURS):
+        if game.owner[district, plot] == seat:
+            return 1 << plot
+        if game.owner[district, plot] == NONE:
+            if tiles_on_plot(game, district, plot) == 0:
+                empty |= 1 << plot
+            else:
+                with_businesses |= 1 << plot
+    return empty if empty != 0 else with_businesses
+
+
+@rule
+def legal_bids(game: Record, mask: npt.NDArray[np.int8]) -> int:
+    """AUC-3, AUC-4: passing, laying down a card, ending the bid.
+
+    A card may be laid down only if the bid can still end above the highest one with the cards that the laying order leaves.
+    """
+    seat = int(game.seat)
+    number = 0
+    if game.laid == NONE:
+        mask[PASS] = 1
+        number += 1
+    missing = int(game.highest) - int(game.bid_total[seat])
+    if missing < 0:
+        mask[BID_DONE] = 1
+        number += 1
+    first_black = max(int(game.laid) - NUM_RANKS, 0)
+    left = 0  # value of the cards that may still come, the one looked at included
+    for rank in range(NUM_RANKS - 1, first_black - 1, -1):
+        cards = int(game.hand[seat, BLACK, rank])
+        left += cards * (rank + LOWEST_CARD)
+        if cards > 0 and left > missing and game.bid_colour[seat] != NONE:
+            mask[BID + NUM_RANKS * BLACK + rank] = 1
+            number += 1
+    if game.laid >= NUM_RANKS:
+        return number
+    return number + legal_coloured_cards(game, mask, missing, left)
+
+
+@rule
+def legal_coloured_cards(game: Record, mask: npt.NDArray[np.int8], missing: int, black_left: int) -> int:
+    """The coloured part of :func:`legal_bids`; `black_left` is the value of all black cards in the hand."""
+    seat = int(game.seat)
+    colours = allowed_colours(game, seat)
+    number = 0
+    for colour in range(NUM_COLOURS):
+        if (colours >> colour) & 1 == 0:
+            continue
+        left = black_left
+        for rank in range(NUM_RANKS - 1, max(int(game.laid), 0) - 1, -1):
+            cards = int(game.hand[seat, colour, rank])
+            left += cards * (rank + LOWEST_CARD)
+            if cards > 0 and left > missing:
+                mask[BID + NUM_RANKS * colour + rank] = 1
+                number += 1
+    return number
+
+
+@rule
+def apply_card(game: Record, colour: int, rank: int) -> None:
+    """AUC-3, AUC-4, AUC-12: lay down one card of the bid."""
+    seat = int(game.seat)
+    game.hand[seat, colour, rank] -= 1
+    if game.known[seat, colour, rank] > 0:
+        game.known[seat, colour, rank] -= 1
+    game.bid_total[seat] += rank + LOWEST_CARD
+    if colour == BLACK:
+        game.bid_cards[seat, 1, rank] += 1
+        game.laid = NUM_RANKS + rank
+        return
+    game.bid_cards[seat, 0, rank] += 1
+    game.laid = rank
+    game.bid_colour[seat] = colour
+    if game.auction_place == CENTRAL_PARK:
+        game.park_colour = colour
+
+
+@rule
+def apply_bid_done(game: Record, tape: Record) -> None:
+    """AUC-3, ALEA-3: the cards laid down are the bid; Alea, once overbid, is out."""
+    seat = int(game.seat)
+    game.highest = game.bid_total[seat]
+    game.highest_bidder = seat
+    game.laid = NONE
+    if game.alea == ALEA_STANDS:
+        game.alea = ALEA_OUT
+    next_bidder(game, tape)
+
+
+@rule
+def apply_pass(game: Record, tape: Record) -> None:
+    """AUC-2, AUC-7: leave the auction; the cards return to the hand, and everybody has seen them (INF-3)."""
+    seat = int(game.seat)
+    game.out[seat] = 1
+    for kind in range(2):
+        colour = BLACK if kind == 1 else int(game.bid_colour[seat])
+        for rank in range(NUM_RANKS):
+            cards = game.bid_cards[seat, kind, rank]
+            if cards > 0:
+                game.hand[seat, colour, rank] += cards
+                game.known[seat, colour, rank] += cards
+    clear_bid(game, seat)
+    next_bidder(game, tape)
+
+
+@rule
+def next_bidder(game: Record, tape: Record) -> None:
+    """AUC-2, ALEA-2, ALEA-3: the next seat that is still in decides; if that is the highest bidder, or none, it is over."""
+    players = int(game.num_players)
+    seat = int(game.seat)
+    if game.alea == ALEA_WAITS and seat != game.turn_seat:
+        alea_bids(game, tape)
+    for i in range(1, players + 1):
+        other = (seat + i) % players
+        if game.out[other]:
+            continue
+        if game.highest_bidder == other:
+            break
+        game.seat = other
+        return
+    settle(game, tape)
+
+
+@rule
+def settle(game: Record, tape: Record) -> None:
+    """AUC-8, ALEA-5: the auction is over; the winner pays, then builds or stops."""
+    winner = int(game.highest_bidder)
+    if winner == NONE:
+        report(tape, EVENT_WON, NOBODY, 0, 0, 0, 0, 0, 0)
+    else:
+        report(tape, EVENT_WON, winner, game.highest, 0, 0, 0, 0, 0)
+    return_alea_cards(game)
+    if winner == ALEA:
+        alea_wins(game, tape)
+    elif winner != NONE:
+        pay(game, tape, winner)
+        game.seat = winner
+        game.phase = PHASE_BUILD
+        return
+    close_auction(game, tape)
+
+
+@rule
+def pay(game: Record, tape: Record, winner: int) -> None:
+    """AUC-8: coloured cards go under their stack, the lowest first; black ones face up under the black stack."""
+    colour = int(game.bid_colour[winner])
+    for rank in range(NUM_RANKS):
+        for _ in range(game.bid_cards[winner, 0, rank]):
+            return_coloured(game, colour, rank)
+        game.black_face_up[rank] += game.bid_cards[winner, 1, rank]
+    if game.top[colour] == NONE:
+        turn_up_top(game, tape, colour)
+
+
+@rule
+def close_auction(game: Record, tape: Record) -> None:
+    """AUC-1: on to the next auction of the set; after the park area's, on with the turn (unless the game is over)."""
+    place = int(game.auction_place)
+    commissioner = int(game.auction_commissioner)
+    game.auction_place = NONE
+    game.highest = 0
+    game.highest_bidder = NONE
+    game.park_colour = NONE
+    game.alea = ALEA_OUT
+    for seat in range(MAX_PLAYERS):
+        game.out[seat] = 0
+        clear_bid(game, seat)
+    if place != CENTRAL_PARK:
+        remove_marker(game, commissioner, place)
+    if game.phase == PHASE_OVER:
+        game.auction_commissioner = NONE
+    elif place != CENTRAL_PARK:
+        open_auction(game, tape)
+    else:
+        game.auction_commissioner = NONE
+        go_on(game, tape)
+
+
+@rule
+def highest_rank(game: Record, seat: int) -> int:
+    """AUC-10: rank of the highest card that the seat has on the table, coloured or black; 0 if it has none."""
+    highest = 0
+    for rank in range(NUM_RANKS):
+        if game.bid_cards[seat, 0, rank] > 0 or game.bid_cards[seat, 1, rank] > 0:
+            highest = rank
+    return highest
+
+
+@rule
+def build_limit(game: Record, seat: int) -> int:
+    """AUC-10, COM-10: skyscrapers that the highest card of the seat's bid and its supply allow."""
+    return min(int(BUILD_LIMIT[highest_rank(game, seat)]), int(game.supply[seat]))
+
+
+@rule
+def is_full(game: Record, district: int) -> bool:
+    """STOP-1: whether every plot of the district is occupied."""
+    for plot in range(NUM_COLOURS):
+        if plot_is_empty(game, district, plot):
+            return False
+    return True
+
+
+@rule
+def legal_builds(game: Record, mask: npt.NDArray[np.int8]) -> int:
+    """AUC-10, AUC-12, STOP-1: numbers of skyscrapers to build, and the building stop."""
+    seat = int(game.seat)
+    number = 0
+    may_build = True
+    if game.auction_place != CENTRAL_PARK and is_full(game, int(game.auction_place)):
+        mask[STOP] = 1
+        number += 1
+        # AUC-5 (3): who bid with a plot of businesses has nothing to build on.
+        may_build = game.owner[game.auction_place, game.bid_colour[seat]] == seat
+    if may_build:
+        for skyscrapers in range(build_limit(game, seat) + 1):
+            mask[BUILD + skyscrapers] = 1
+            number += 1
+    return number
+
+
+@rule
+def apply_build(game: Record, tape: Record, skyscrapers: int) -> None:
+    """AUC-10, AUC-12: the winner builds on the plot of his colour, or in the park area."""
+    seat = int(game.seat)
+    game.supply[seat] -= skyscrapers
+    if game.auction_place == CENTRAL_PARK:
+        game.park[seat] += skyscrapers
+    elif skyscrapers > 0:
+        game.floors[game.auction_place, game.bid_colour[seat]] += skyscrapers
+        game.owner[game.auction_place, game.bid_colour[seat]] = seat
+    close_auction(game, tape)
+
+
+@rule
+def apply_stop(game: Record, tape: Record) -> None:
+    """STOP-1: the winner declares a building stop."""
+    carry_out_stop(game, tape, int(game.auction_place), int(game.seat))
+    close_auction(game, tape)

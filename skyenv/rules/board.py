@@ -1,0 +1,145 @@
+"""COM-4 to COM-9: the board as data. The streets are fixed; the order of the plots around each district's ring is not.
+
+A board file is TOML with one table, ``rings``, and in it one list of plots in ring order for every district that
+differs from the printed order (COM-7, COM-9)::
+
+    [rings]
+    TSQ = ["green", "brown", "violet", "orange", "gray", "sixth"]
+
+``"sixth"`` is in every list for the back side and in none for the front.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.errors import BoardError, OptionError
+from skyenv.rules.components import COLOURS, DISTRICTS, PLOTS, SIDES
+
+MAX_BOARD_FILE: int = 1 << 16
+"""A board file is a few hundred bytes; one larger than this is refused unread."""
+
+
+@dataclass(frozen=True)
+class Board:
+    """One side of the board.
+
+    Attributes:
+        side: ``"front"`` (COM-6) or ``"back"`` (COM-8).
+        rings: for every district, in district order, the names of its plots in ring order.
+    """
+
+    side: str
+    rings: tuple[tuple[str, ...], ...]
+
+    @property
+    def ring_size(self) -> int:
+        """Plots in every ring: 5 on the front side, 6 on the back."""
+        return len(self.rings[0])
+
+    def ring_array(self) -> npt.NDArray[np.int8]:
+        """Plot indices in ring order, int8[district, 6]; on the front side the last entry is −1."""
+        array = np.full((len(DISTRICTS), len(PLOTS)), -1, dtype=np.int8)
+        for district, ring in enumerate(self.rings):
+            array[district, : len(ring)] = [PLOTS.index(plot) for plot in ring]
+        return array
+
+
+def default_ring(side: str) -> tuple[str, ...]:
+    """The printed order of the plots: COM-7 on the front side; on the back the sixth is between gray and green (COM-9)."""
+    return COLOURS if check_side(side) == "front" else PLOTS
+
+
+def check_side(side: str) -> str:
+    """Return `side` if it is ``"front"`` or ``"back"``; raise OptionError otherwise."""
+    if side not in SIDES:
+        raise OptionError(f"side must be 'front' or 'back', not {side!r}")
+    return side
+
+
+def make_board(side: str, rings: Mapping[str, Sequence[str]] | None = None) -> Board:
+    """A board from the rings of some districts; the others get the printed order.
+
+    Args:
+        side: ``"front"`` or ``"back"``.
+        rings: plot names in ring order by district name.
+
+    Raises:
+        OptionError: `side` is unknown.
+        BoardError: a district is unknown, or its ring is not each of the side's plots once.
+    """
+    printed = default_ring(side)
+    rings = rings or {}
+    for district in rings:
+        if district not in DISTRICTS:
+            raise BoardError(f"unknown district {district!r}; the districts are {', '.join(DISTRICTS)}", str(district))
+    return Board(side, tuple(_checked_ring(name, rings.get(name, printed), printed) for name in DISTRICTS))
+
+
+def load_board(path: str | Path, side: str) -> Board:
+    """Read a board file (see the module's text).
+
+    Raises:
+        OptionError: `side` is unknown.
+        BoardError: the file can't be read, is not TOML, or describes no board of that side.
+    """
+    try:
+        with open(path, "rb") as file:
+            raw = file.read(MAX_BOARD_FILE + 1)
+        if len(raw) > MAX_BOARD_FILE:
+            raise BoardError(f"board file {path}: larger than {MAX_BOARD_FILE} bytes")
+        table = tomllib.loads(raw.decode("utf-8"))
+    except OSError as error:
+        raise BoardError(f"board file {path}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BoardError(f"board file {path}: not TOML: {error}") from error
+    unknown = sorted(set(table) - {"rings"})
+    if unknown:
+        raise BoardError(f"board file {path}: unknown entry {unknown[0]!r}; only the table 'rings' is allowed")
+    rings = table.get("rings", {})
+    if not isinstance(rings, dict):
+        raise BoardError(f"board file {path}: 'rings' must be a table, as in [rings]")
+    try:
+        return make_board(side, rings)
+    except BoardError as error:
+        raise BoardError(f"board file {path}: {error}", error.district) from error
+
+
+def as_board(board: Board | str | Path | None, side: str) -> Board:
+    """The board that a ``board`` option means: None is the printed one, a text or path a board file.
+
+    Raises:
+        OptionError: the option is of no such kind, or a Board of the other side was given.
+        BoardError: as for :func:`load_board`.
+    """
+    if board is None:
+        return make_board(side)
+    if isinstance(board, Board):
+        if board.side != check_side(side):
+            raise OptionError(f"the board given is the {board.side} side, but side is {side!r}")
+        return board
+    if isinstance(board, (str, Path)):
+        return load_board(board, side)
+    raise OptionError(f"board must be a Board, the path of a board file, or None, not {board!r}")
+
+
+def _checked_ring(district: str, ring: object, printed: tuple[str, ...]) -> tuple[str, ...]:
+    if not isinstance(ring, (list, tuple)):
+        raise BoardError(f"district {district}: its ring must be a list of plots, not {ring!r:.60}", district)
+    wanted = ", ".join(printed)
+    for plot in ring:
+        if not isinstance(plot, str) or plot not in printed:
+            raise BoardError(f"district {district}: {plot!r:.60} is no plot of this side; it has {wanted}", district)
+    for plot in printed:
+        if list(ring).count(plot) != 1:
+            raise BoardError(
+                f"district {district}: {plot} is there {list(ring).count(plot)} times; each of {wanted} must be there once",
+                district,
+            )
+    return tuple(ring)

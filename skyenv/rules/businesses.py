@@ -1,0 +1,140 @@
+"""BUS: the supply row, placing a business, and the special points."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.rules.actions import PLOT
+from skyenv.rules.compiling import rule
+from skyenv.rules.components import (
+    BONUS_DISTRICTS,
+    BONUS_EVERY,
+    BONUS_VP,
+    BUSINESSES_TO_PLACE,
+    MAX_TILES_ON_PLOT,
+    NUM_DISTRICTS,
+    NUM_PLOTS,
+    SET_START,
+    SIXTH,
+)
+from skyenv.rules.scoring import award, finish, refresh_district, stands_in, tiles_on_plot
+from skyenv.rules.state import END_BUSINESSES, NONE, Record
+from skyenv.rules.tape import EVENT_TILE_TO_PARK, WHY_BONUS, report
+from skyenv.rules.turn import go_on
+
+
+@rule
+def current_set(game: Record) -> int:
+    """BUS-1: index of the left-most set that is not empty; 8 when the row is empty."""
+    # A 3-set gives two placements and a 2-set one (BUS-3), so three placements use up two sets.
+    return 2 * (game.placed // 3) + (1 if game.placed % 3 == 2 else 0)
+
+
+@rule
+def types_in_current_set(game: Record) -> int:
+    """BUS-1: bit mask of the types that option B can take."""
+    index = current_set(game)
+    types = 0
+    if game.placed < BUSINESSES_TO_PLACE:
+        for space in range(SET_START[index], SET_START[index + 1]):
+            if game.row[space] != NONE:
+                types |= 1 << game.row[space]
+    return types
+
+
+@rule
+def takes_business(game: Record, district: int, plot: int) -> bool:
+    """BUS-2: whether a business may be placed on the plot."""
+    if game.stopped[district]:
+        return False
+    if plot == SIXTH:
+        # The front side has no sixth plot; on the back side it is never empty (SET-2).
+        return tiles_on_plot(game, district, plot) == 1
+    return game.owner[district, plot] == NONE and tiles_on_plot(game, district, plot) < MAX_TILES_ON_PLOT
+
+
+@rule
+def some_plot_takes_business(game: Record) -> bool:
+    """TURN-3: whether option B has a legal plot."""
+    for district in range(NUM_DISTRICTS):
+        for plot in range(NUM_PLOTS):
+            if takes_business(game, district, plot):
+                return True
+    return False
+
+
+@rule
+def legal_business_plots(game: Record, mask: npt.NDArray[np.int8]) -> int:
+    """BUS-2: the plots on which the business may be placed."""
+    number = 0
+    for district in range(NUM_DISTRICTS):
+        for plot in range(NUM_PLOTS):
+            if takes_business(game, district, plot):
+                mask[PLOT + NUM_PLOTS * district + plot] = 1
+                number += 1
+    return number
+
+
+@rule
+def take_from_row(game: Record, business: int) -> None:
+    """BUS-1: take the left-most tile of this type out of the current set."""
+    index = current_set(game)
+    for space in range(SET_START[index], SET_START[index + 1]):
+        if game.row[space] == business:
+            game.row[space] = NONE
+            return
+
+
+@rule
+def send_last_tile_to_park(game: Record, tape: Record, index: int) -> None:
+    """BUS-3: if one tile is left in the set, it goes to the park area."""
+    last = NONE
+    left = 0
+    for space in range(SET_START[index], SET_START[index + 1]):
+        if game.row[space] != NONE:
+            last = space
+            left += 1
+    if left == 1:
+        business = int(game.row[last])
+        game.row[last] = NONE
+        game.park_tiles[business] += 1
+        report(tape, EVENT_TILE_TO_PARK, business, 0, 0, 0, 0, 0, 0)
+
+
+@rule
+def bonus_vp(game: Record, seat: int, bonus: int) -> int:
+    """BUS-4: the special points of one seat; `bonus` is 0, 1 or 2."""
+    districts = 0
+    for district in range(NUM_DISTRICTS):
+        if stands_in(game, district, seat):
+            districts += 1
+    return int(BONUS_VP[bonus]) if districts >= BONUS_DISTRICTS[bonus] else 0
+
+
+@rule
+def apply_place_business(game: Record, tape: Record, district: int, plot: int) -> None:
+    """BUS-2 to BUS-5: place the business, then the tile to the park, the special points, or the end."""
+    index = current_set(game)
+    take_from_row(game, game.business)
+    game.tiles[district, plot, game.business] += 1
+    game.business = NONE
+    refresh_district(game, district)
+    send_last_tile_to_park(game, tape, index)
+    game.placed += 1
+    if game.placed == BUSINESSES_TO_PLACE:
+        finish(game, tape, END_BUSINESSES)
+        return
+    if game.placed % BONUS_EVERY == 0:
+        bonus = game.placed // BONUS_EVERY - 1
+        award(
+            game,
+            tape,
+            WHY_BONUS,
+            NONE,
+            bonus_vp(game, 0, bonus),
+            bonus_vp(game, 1, bonus),
+            bonus_vp(game, 2, bonus),
+            bonus_vp(game, 3, bonus),
+        )
+    go_on(game, tape)

@@ -1,0 +1,70 @@
+"""TURN-4, TURN-5, AUC-8: cards between hands and stacks."""
+
+from __future__ import annotations
+
+from skyenv.rules.chance import draw, draw_black
+from skyenv.rules.compiling import rule
+from skyenv.rules.components import BLACK, LOWEST_CARD, NUM_COLOURS, NUM_RANKS
+from skyenv.rules.state import NONE, Record
+from skyenv.rules.tape import EVENT_BLACK, EVENT_TOP, report
+
+
+@rule
+def deal_black(game: Record, tape: Record, seat: int) -> None:
+    """TURN-5: the seat draws one black card, which it alone sees. Without a card nothing happens (AUC-9)."""
+    rank = draw_black(game, tape)
+    if rank == NONE:
+        return
+    game.hand[seat, BLACK, rank] += 1
+    report(tape, EVENT_BLACK, seat, rank + LOWEST_CARD, 0, 0, 0, 0, 0)
+
+
+@rule
+def turn_up_top(game: Record, tape: Record, colour: int) -> None:
+    """TURN-5: the next card of a coloured stack becomes visible: an unknown one, else the first returned one."""
+    rank = draw(game, tape, game.face_down[colour])
+    if rank == NONE and game.num_returned[colour] > 0:
+        rank = int(game.returned[colour, 0])
+        game.num_returned[colour] -= 1
+        left = int(game.num_returned[colour])
+        for i in range(left):
+            game.returned[colour, i] = game.returned[colour, i + 1]
+        game.returned[colour, left] = NONE
+    game.top[colour] = rank
+    report(tape, EVENT_TOP, colour, rank + LOWEST_CARD if rank != NONE else NONE, 0, 0, 0, 0, 0)
+
+
+@rule
+def take_top(game: Record, tape: Record, seat: int, colour: int) -> None:
+    """TURN-5, INF-3: the seat takes the visible card of a stack; everybody knows of it."""
+    rank = int(game.top[colour])
+    game.hand[seat, colour, rank] += 1
+    game.known[seat, colour, rank] += 1
+    turn_up_top(game, tape, colour)
+
+
+@rule
+def return_coloured(game: Record, colour: int, rank: int) -> None:
+    """AUC-8: a paid coloured card goes face up under its stack."""
+    game.returned[colour, game.num_returned[colour]] = rank
+    game.num_returned[colour] += 1
+
+
+@rule
+def stacks_with_cards(game: Record) -> int:
+    """Bit mask of the coloured stacks that have a card."""
+    stacks = 0
+    for colour in range(NUM_COLOURS):
+        if game.top[colour] != NONE:
+            stacks |= 1 << colour
+    return stacks
+
+
+@rule
+def cards_in_hand(game: Record, seat: int) -> int:
+    """INF-1, END-4: number of cards in the seat's hand, all colours counted."""
+    number = 0
+    for colour in range(NUM_COLOURS + 1):
+        for rank in range(NUM_RANKS):
+            number += int(game.hand[seat, colour, rank])
+    return number

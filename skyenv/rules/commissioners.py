@@ -1,0 +1,51 @@
+"""MOVE: the commissioners' way through the city."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.rules.actions import MOVE
+from skyenv.rules.auction import begin_set
+from skyenv.rules.compiling import rule
+from skyenv.rules.components import CITY_HALL, NEXT_PLACES, NUM_COMMISSIONERS, NUM_DISTRICTS, NUM_PLACES
+from skyenv.rules.state import Record
+from skyenv.rules.turn import go_on
+
+
+@rule
+def next_places(game: Record, commissioner: int) -> int:
+    """MOVE-1, MOVE-3, MOVE-4: bit mask of the places to which the commissioner can move."""
+    places = int(NEXT_PLACES[game.place[commissioner]])
+    # Streets lead from lower to higher numbers, so one pass replaces every stopped district by what lies behind it.
+    for district in range(NUM_DISTRICTS):
+        if (places >> district) & 1 != 0 and game.stopped[district]:
+            places = (places & ~(1 << district)) | int(NEXT_PLACES[district])
+    return places
+
+
+@rule
+def legal_moves(game: Record, mask: npt.NDArray[np.int8]) -> int:
+    """MOVE-1: one step with either commissioner."""
+    number = 0
+    for commissioner in range(NUM_COMMISSIONERS):
+        places = next_places(game, commissioner)
+        for place in range(NUM_PLACES):
+            if (places >> place) & 1 != 0:
+                mask[MOVE + NUM_PLACES * commissioner + place] = 1
+                number += 1
+    return number
+
+
+@rule
+def apply_move(game: Record, tape: Record, commissioner: int, place: int) -> None:
+    """MOVE-2, MOVE-4, MOVE-5: leave a marker, go there, and hold the auctions if it is City Hall."""
+    left = int(game.place[commissioner])
+    game.place[commissioner] = place
+    if left < NUM_DISTRICTS and game.stopped[left] == 0:
+        game.visited[commissioner, game.markers[commissioner]] = left
+        game.markers[commissioner] += 1
+    if place == CITY_HALL:
+        begin_set(game, tape, commissioner)
+    else:
+        go_on(game, tape)

@@ -1,0 +1,86 @@
+"""COM: what lies in the box. Counts, values and score tables, and the orders that all indices follow."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+MIN_PLAYERS: Final = 2
+MAX_PLAYERS: Final = 4
+
+COLOURS: Final = ("green", "violet", "brown", "orange", "gray")
+CARD_COLOURS: Final = (*COLOURS, "black")
+NUM_COLOURS: Final = len(COLOURS)
+BLACK: Final = 5
+"""Index of black among the card colours."""
+
+CARD_VALUES: Final = (4, 5, 6)
+LOWEST_CARD: Final = 4
+"""A card is stored as its *rank*: value − LOWEST_CARD, so 0, 1 or 2."""
+NUM_RANKS: Final = len(CARD_VALUES)
+
+COLOURED_CARDS: Final = (5, 4, 3)
+"""COM-1: how many 4s, 5s and 6s each colour has."""
+CARDS_PER_COLOUR: Final = sum(COLOURED_CARDS)
+BLACK_CARDS: Final = (20, 16, 14)
+"""COM-1: how many black 4s, 5s and 6s there are."""
+CARD_COUNTS: Final = np.array([COLOURED_CARDS] * NUM_COLOURS + [BLACK_CARDS], dtype=np.int8)
+"""COM-1: the whole pack, int8[card colour, rank]."""
+BUILD_LIMIT: Final = np.array([3, 2, 1], dtype=np.int8)
+"""COM-10: skyscrapers that the highest card of a bid allows, by rank."""
+
+STARTING_SKYSCRAPERS: Final = 2
+STARTING_SUPPLY: Final = 3
+STARTING_GENERAL_SUPPLY: Final = 12
+SKYSCRAPERS_PER_OPTION: Final = 3
+ALEA_SKYSCRAPERS: Final = 18
+STARTING_BLACK_CARDS: Final = 4
+
+BUSINESSES: Final = ("boutique", "jeweller", "gallery", "perfumery")
+NUM_BUSINESSES: Final = len(BUSINESSES)
+TILES_PER_BUSINESS: Final = 9
+SET_SIZES: Final = (3, 2, 3, 2, 3, 2, 3, 2)
+"""SET-3: spaces of the supply row's sets, from left to right."""
+ROW_SIZE: Final = sum(SET_SIZES)
+SET_START: Final = np.array([sum(SET_SIZES[:i]) for i in range(len(SET_SIZES) + 1)], dtype=np.int8)
+"""First space of every set, and the end of the row."""
+BUSINESSES_TO_PLACE: Final = sum(SET_SIZES) - len(SET_SIZES)
+"""BUS-5: option B can be taken this many times; the 12th ends the game."""
+
+DISTRICTS: Final = ("W34", "E34", "W42", "TSQ", "E42", "W52", "E52")
+NUM_DISTRICTS: Final = len(DISTRICTS)
+CENTRAL_PARK: Final = 7
+CITY_HALL: Final = 8
+PLACES: Final = (*DISTRICTS, "CENTRAL_PARK", "CITY_HALL")
+NUM_PLACES: Final = len(PLACES)
+STREETS: Final = ((2, 3), (3, 4), (5,), (5, 6), (6,), (CENTRAL_PARK,), (CENTRAL_PARK,), (CITY_HALL,), (0, 1))
+"""COM-5: the next places of every place."""
+NEXT_PLACES: Final = np.array([sum(1 << place for place in nexts) for nexts in STREETS], dtype=np.int64)
+"""COM-5 as bit masks: bit p of NEXT_PLACES[q] is set if a street leads from q to p."""
+
+COMMISSIONERS: Final = ("white", "beige")
+NUM_COMMISSIONERS: Final = len(COMMISSIONERS)
+MARKERS: Final = 3
+
+SIDES: Final = ("front", "back")
+FRONT: Final = 0
+BACK: Final = 1
+SIXTH: Final = 5
+"""COM-8: index of the back side's sixth plot."""
+PLOTS: Final = (*COLOURS, "sixth")
+NUM_PLOTS: Final = len(PLOTS)
+MAX_TILES_ON_PLOT: Final = 2
+
+OPTIONS: Final = ("A", "B", "C", "D")
+
+PLOT_VALUE: Final = np.array([1, 2, 3, 5, 8], dtype=np.int8)
+"""SCO-2 and END-3: VP of a skyscraper by the number of different business types that count for it."""
+BONUS_EVERY: Final = 3
+"""BUS-4: special points come after every third business, except the last (BUS-5)."""
+BONUS_VP: Final = np.array([4, 6, 8], dtype=np.int8)
+BONUS_DISTRICTS: Final = np.array([3, 4, 5], dtype=np.int8)
+MAX_STOPS: Final = 2
+"""STOP-6: the second building stop ends the game."""
+TILES_TURNED_UP: Final = 3
+"""END-3: tiles of the park area that count at the end."""

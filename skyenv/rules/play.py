@@ -1,0 +1,187 @@
+"""What may be done now, and doing it: the table of decisions."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.rules.actions import (
+    BID,
+    BID_DONE,
+    BUILD,
+    MOVE,
+    NUM_ACTIONS,
+    OPTION_A,
+    OPTION_B,
+    OPTION_C,
+    OPTION_D,
+    PASS,
+    PLOT,
+    STOP,
+    TAKE,
+)
+from skyenv.rules.auction import (
+    apply_bid_done,
+    apply_build,
+    apply_card,
+    apply_pass,
+    apply_stop,
+    legal_bids,
+    legal_builds,
+)
+from skyenv.rules.businesses import (
+    apply_place_business,
+    legal_business_plots,
+    some_plot_takes_business,
+    types_in_current_set,
+)
+from skyenv.rules.cards import deal_black
+from skyenv.rules.chance import below
+from skyenv.rules.commissioners import apply_move, legal_moves
+from skyenv.rules.compiling import rule
+from skyenv.rules.components import (
+    NUM_BUSINESSES,
+    NUM_COMMISSIONERS,
+    NUM_DISTRICTS,
+    NUM_PLACES,
+    NUM_PLOTS,
+    NUM_RANKS,
+    SKYSCRAPERS_PER_OPTION,
+)
+from skyenv.rules.scoring import score_district
+from skyenv.rules.setup import apply_start, legal_starts
+from skyenv.rules.state import (
+    PHASE_BID,
+    PHASE_BUILD,
+    PHASE_MOVE,
+    PHASE_OPTION,
+    PHASE_PLOT,
+    PHASE_START,
+    PHASE_TAKE,
+    Record,
+)
+from skyenv.rules.turn import apply_take, begin_move, go_on, legal_cards
+
+PHASE_FIRST_ACTION: Final = np.array([PLOT, OPTION_A, PLOT, TAKE, MOVE, PASS, BUILD, 0], dtype=np.int64)
+"""Each phase's actions are one block; this is its first number, by phase."""
+PHASE_END_ACTION: Final = np.array([TAKE, PLOT, TAKE, MOVE, PASS, BUILD, NUM_ACTIONS, 0], dtype=np.int64)
+"""The number behind the block, by phase."""
+
+
+@rule
+def legal_options(game: Record, mask: npt.NDArray[np.int8]) -> int:
+    """TURN-2, TURN-3: the options that the seat on turn may choose."""
+    number = 1
+    mask[OPTION_C] = 1
+    if game.general[game.seat] >= SKYSCRAPERS_PER_OPTION:
+        mask[OPTION_A] = 1
+        number += 1
+    types = types_in_current_set(game)
+    if types != 0 and some_plot_takes_business(game):
+        for business in range(NUM_BUSINESSES):
+            if (types >> business) & 1 != 0:
+                mask[OPTION_B + business] = 1
+                number += 1
+    for commissioner in range(NUM_COMMISSIONERS):
+        place = int(game.place[commissioner])
+        if place < NUM_DISTRICTS and game.stopped[place] == 0 and mask[OPTION_D + place] == 0:
+            mask[OPTION_D + place] = 1
+            number += 1
+    return number
+
+
+@rule
+def legal(game: Record, mask: npt.NDArray[np.int8]) -> int:
+    """Set mask[action] to 1 for every legal action in a mask of zeros; the number of legal actions (0: the game is over)."""
+    phase = game.phase
+    if phase == PHASE_BID:
+        return legal_bids(game, mask)
+    if phase == PHASE_TAKE:
+        return legal_cards(game, mask)
+    if phase == PHASE_MOVE:
+        return legal_moves(game, mask)
+    if phase == PHASE_OPTION:
+        return legal_options(game, mask)
+    if phase == PHASE_BUILD:
+        return legal_builds(game, mask)
+    if phase == PHASE_PLOT:
+        return legal_business_plots(game, mask)
+    if phase == PHASE_START:
+        return legal_starts(game, mask)
+    return 0
+
+
+@rule
+def refresh_mask(game: Record, mask: npt.NDArray[np.int8]) -> int:
+    """Write the whole mask anew; the number of legal actions."""
+    for action in range(NUM_ACTIONS):
+        mask[action] = 0
+    return legal(game, mask)
+
+
+@rule
+def apply_option(game: Record, tape: Record, action: int) -> None:
+    """TURN-1: the first action of option A, C or D; of B the choice of the business."""
+    game.step = 1
+    if action == OPTION_A:
+        game.option = 0
+        game.general[game.seat] -= SKYSCRAPERS_PER_OPTION
+        game.supply[game.seat] += SKYSCRAPERS_PER_OPTION
+        go_on(game, tape)
+    elif action < OPTION_C:
+        game.option = 1
+        game.business = action - OPTION_B
+        game.phase = PHASE_PLOT
+    elif action == OPTION_C:
+        game.option = 2
+        deal_black(game, tape, int(game.seat))
+        begin_move(game)
+    else:
+        game.option = 3
+        score_district(game, tape, action - OPTION_D)
+        game.step = 2  # the second action, drawing two black cards, leaves nothing to decide
+        go_on(game, tape)
+
+
+@rule
+def apply(game: Record, tape: Record, action: int) -> None:
+    """Carry out a legal action, and all that follows from it up to the next decision."""
+    game.decisions += 1
+    if action < PLOT:
+        apply_option(game, tape, action)
+    elif action < TAKE:
+        plot = action - PLOT
+        if game.phase == PHASE_START:
+            apply_start(game, plot // NUM_PLOTS, plot % NUM_PLOTS)
+        else:
+            apply_place_business(game, tape, plot // NUM_PLOTS, plot % NUM_PLOTS)
+    elif action < MOVE:
+        apply_take(game, tape, action - TAKE)
+    elif action < PASS:
+        move = action - MOVE
+        apply_move(game, tape, move // NUM_PLACES, move % NUM_PLACES)
+    elif action == PASS:
+        apply_pass(game, tape)
+    elif action < BID_DONE:
+        apply_card(game, (action - BID) // NUM_RANKS, (action - BID) % NUM_RANKS)
+    elif action == BID_DONE:
+        apply_bid_done(game, tape)
+    elif action < STOP:
+        apply_build(game, tape, action - BUILD)
+    else:
+        apply_stop(game, tape)
+
+
+@rule
+def random_action(game: Record, mask: npt.NDArray[np.int8], number: int) -> int:
+    """A uniformly random one of the `number` legal actions, from the game's own stream."""
+    ticket = below(game, number)
+    action = int(PHASE_FIRST_ACTION[game.phase])
+    while True:
+        if mask[action] != 0:
+            if ticket == 0:
+                return action
+            ticket -= 1
+        action += 1

@@ -1,0 +1,195 @@
+"""SCO, END: what plots are worth, scoring a district, and the end of the game."""
+
+from __future__ import annotations
+
+from skyenv.rules.cards import cards_in_hand, deal_black
+from skyenv.rules.chance import draw
+from skyenv.rules.compiling import rule
+from skyenv.rules.components import (
+    CENTRAL_PARK,
+    MAX_PLAYERS,
+    NUM_BUSINESSES,
+    NUM_COLOURS,
+    NUM_DISTRICTS,
+    NUM_PLOTS,
+    PLOT_VALUE,
+    TILES_TURNED_UP,
+)
+from skyenv.rules.state import END_TRUNCATED, NONE, PHASE_OVER, Record
+from skyenv.rules.tape import (
+    EVENT_END,
+    EVENT_PARK,
+    EVENT_VP,
+    WHY_DISTRICT,
+    WHY_FINAL,
+    WHY_PARK,
+    report,
+)
+
+
+@rule
+def types_on_plot(game: Record, district: int, plot: int) -> int:
+    """Bit mask of the business types on a plot."""
+    types = 0
+    for business in range(NUM_BUSINESSES):
+        if game.tiles[district, plot, business] > 0:
+            types |= 1 << business
+    return types
+
+
+@rule
+def tiles_on_plot(game: Record, district: int, plot: int) -> int:
+    """Number of businesses on a plot, 0 to 2."""
+    number = 0
+    for business in range(NUM_BUSINESSES):
+        number += int(game.tiles[district, plot, business])
+    return number
+
+
+@rule
+def plot_is_empty(game: Record, district: int, plot: int) -> bool:
+    """Whether a coloured plot holds neither skyscrapers nor businesses."""
+    return game.owner[district, plot] == NONE and tiles_on_plot(game, district, plot) == 0
+
+
+@rule
+def count_types(types: int) -> int:
+    """Number of types in a bit mask of business types."""
+    number = 0
+    for business in range(NUM_BUSINESSES):
+        number += (types >> business) & 1
+    return number
+
+
+@rule
+def refresh_district(game: Record, district: int) -> None:
+    """SCO-2: recompute the value of the district's plots after its businesses have changed; all 0 once it is stopped."""
+    size = NUM_PLOTS if game.ring[district, NUM_PLOTS - 1] != NONE else NUM_COLOURS
+    for position in range(size):
+        plot = int(game.ring[district, position])
+        if plot >= NUM_COLOURS:
+            continue
+        before = game.ring[district, (position + size - 1) % size]
+        after = game.ring[district, (position + 1) % size]
+        types = types_on_plot(game, district, before) | types_on_plot(game, district, after)
+        game.value[district, plot] = 0 if game.stopped[district] else PLOT_VALUE[count_types(types)]
+
+
+@rule
+def district_vp(game: Record, district: int, seat: int) -> int:
+    """SCO-2: VP that a seat gets if the district is scored now."""
+    vp = 0
+    for plot in range(NUM_COLOURS):
+        if game.owner[district, plot] == seat:
+            vp += int(game.floors[district, plot]) * int(game.value[district, plot])
+    return vp
+
+
+@rule
+def stands_in(game: Record, district: int, seat: int) -> bool:
+    """Whether a seat (or Alea) has a skyscraper in the district."""
+    for plot in range(NUM_COLOURS):
+        if game.owner[district, plot] == seat:
+            return True
+    return False
+
+
+@rule
+def award(game: Record, tape: Record, why: int, place: int, vp0: int, vp1: int, vp2: int, vp3: int) -> None:
+    """Add VP to the scores and report them."""
+    game.score[0] += vp0
+    game.score[1] += vp1
+    game.score[2] += vp2
+    game.score[3] += vp3
+    report(tape, EVENT_VP, why, place, vp0, vp1, vp2, vp3, 0)
+
+
+@rule
+def award_district(game: Record, tape: Record, why: int, district: int) -> None:
+    """SCO-2: every seat gets its VP for the district."""
+    award(
+        game,
+        tape,
+        why,
+        district,
+        district_vp(game, district, 0),
+        district_vp(game, district, 1),
+        district_vp(game, district, 2),
+        district_vp(game, district, 3),
+    )
+
+
+@rule
+def score_district(game: Record, tape: Record, district: int) -> None:
+    """SCO-1 to SCO-3: option D's first two actions, and the card for everyone who has nothing there."""
+    seat = int(game.turn_seat)
+    award_district(game, tape, WHY_DISTRICT, district)
+    deal_black(game, tape, seat)
+    deal_black(game, tape, seat)
+    players = int(game.num_players)
+    for i in range(players):
+        other = (seat + i) % players
+        if not stands_in(game, district, other):
+            deal_black(game, tape, other)
+
+
+@rule
+def score_park(game: Record, tape: Record) -> None:
+    """END-3: turn up three tiles of the park area; every skyscraper there earns by the types among them."""
+    types = 0
+    number = 0
+    turned = 0
+    for _ in range(TILES_TURNED_UP):
+        business = draw(game, tape, game.park_tiles)
+        if business == NONE:
+            break
+        types |= 1 << business
+        turned |= (business + 1) << (3 * number)
+        number += 1
+    for i in range(number):
+        game.park_tiles[((turned >> (3 * i)) & 7) - 1] += 1
+    report(tape, EVENT_PARK, number, (turned & 7) - 1, ((turned >> 3) & 7) - 1, ((turned >> 6) & 7) - 1, 0, 0, 0)
+    vp = int(PLOT_VALUE[count_types(types)])
+    award(
+        game,
+        tape,
+        WHY_PARK,
+        CENTRAL_PARK,
+        int(game.park[0]) * vp,
+        int(game.park[1]) * vp,
+        int(game.park[2]) * vp,
+        int(game.park[3]) * vp,
+    )
+
+
+@rule
+def finish(game: Record, tape: Record, reason: int) -> None:
+    """END-1 to END-3, END-5: the game is over; unless it was truncated, everything is scored once more."""
+    if reason != END_TRUNCATED:
+        for district in range(NUM_DISTRICTS):
+            if game.stopped[district] == 0:
+                award_district(game, tape, WHY_FINAL, district)
+        score_park(game, tape)
+    game.phase = PHASE_OVER
+    game.end = reason
+    game.seat = NONE
+    report(tape, EVENT_END, reason, 0, 0, 0, 0, 0, 0)
+
+
+@rule
+def winners(game: Record) -> int:
+    """END-4: bit mask of the seats that have the most VP and, among those, the most cards in hand."""
+    best_score = game.score[0]
+    best_cards = -1
+    seats = 0
+    for seat in range(MAX_PLAYERS):
+        if seat >= game.num_players:
+            break
+        cards = cards_in_hand(game, seat)
+        if game.score[seat] > best_score or (game.score[seat] == best_score and cards > best_cards):
+            best_score = game.score[seat]
+            best_cards = cards
+            seats = 1 << seat
+        elif game.score[seat] == best_score and cards == best_cards:
+            seats |= 1 << seat
+    return seats

@@ -1,0 +1,199 @@
+"""SET: from a blank record to the first decision."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.rules.actions import PLOT
+from skyenv.rules.board import Board
+from skyenv.rules.chance import below, draw, fed_outcome, refuse_fed, seed_stream
+from skyenv.rules.compiling import rule
+from skyenv.rules.components import (
+    ALEA_SKYSCRAPERS,
+    BACK,
+    BLACK,
+    CARD_COUNTS,
+    CITY_HALL,
+    NUM_BUSINESSES,
+    NUM_COLOURS,
+    NUM_DISTRICTS,
+    NUM_PLOTS,
+    ROW_SIZE,
+    SIDES,
+    SIXTH,
+    STARTING_BLACK_CARDS,
+    STARTING_GENERAL_SUPPLY,
+    STARTING_SKYSCRAPERS,
+    STARTING_SUPPLY,
+    TILES_PER_BUSINESS,
+)
+from skyenv.rules.scoring import plot_is_empty, refresh_district, stands_in
+from skyenv.rules.state import ALEA_OUT, NONE, PHASE_START, Record, new_games
+from skyenv.rules.turn import begin_turn
+
+
+def blank_game(num_players: int, board: Board, max_turns: int) -> npt.NDArray[np.void]:
+    """A one-element array with a game before SET-1: everything that chance doesn't decide is in place.
+
+    Args:
+        num_players: 2 to 4 (checked by the caller).
+        board: the side and its rings.
+        max_turns: END-5, at least 1 (checked by the caller).
+    """
+    games = new_games(1)
+    game = games.view(np.recarray)[0]
+    game.seed = NONE
+    game.max_turns = max_turns
+    game.num_players = num_players
+    game.side = SIDES.index(board.side)
+    game.ring[:] = board.ring_array()
+    game.phase = PHASE_START
+    for field in ("option", "business", "first_colour", "auction_place", "auction_commissioner", "highest_bidder"):
+        game[field] = NONE
+    for field in ("laid", "park_colour"):
+        game[field] = NONE
+    for field in ("owner", "row", "visited", "top", "returned", "bid_colour"):
+        game[field][:] = NONE
+    game.place[:] = CITY_HALL
+    game.supply[:num_players] = STARTING_SUPPLY
+    game.general[:num_players] = STARTING_GENERAL_SUPPLY
+    game.alea_supply = ALEA_SKYSCRAPERS if num_players == 2 else 0
+    game.alea = ALEA_OUT
+    game.face_down[:] = CARD_COUNTS
+    return games
+
+
+def _arrangements() -> npt.NDArray[np.int64]:
+    """SET-1: [districts left, colours unused, colours used once] → ways to colour them so that each is used once or twice."""
+    table = np.zeros((NUM_DISTRICTS + 1, NUM_COLOURS + 1, NUM_COLOURS + 2), dtype=np.int64)
+    table[0, 0, :] = 1
+    for left in range(1, NUM_DISTRICTS + 1):
+        for unused in range(NUM_COLOURS + 1):
+            for once in range(NUM_COLOURS + 1 - unused):
+                ways = 0
+                if unused > 0:
+                    ways += unused * int(table[left - 1, unused - 1, once + 1])
+                if once > 0:
+                    ways += once * int(table[left - 1, unused, once - 1])
+                table[left, unused, once] = ways
+    return table
+
+
+ARRANGEMENTS: Final = _arrangements()
+
+
+@rule
+def completions(left: int, unused: int, once: int, used: int) -> int:
+    """Arrangements of the `left` districts after this one if it takes a colour that `used` others have."""
+    if used == 0:
+        return int(ARRANGEMENTS[left, unused - 1, once + 1])
+    if used == 1:
+        return int(ARRANGEMENTS[left, unused, once - 1])
+    return 0
+
+
+@rule
+def draw_plot_colour(game: Record, tape: Record, district: int, used: npt.NDArray[np.int8]) -> int:
+    """SET-1: the colour of the plot for this district's business, all arrangements being equally likely.
+
+    `used[colour]` counts the districts so far; it is brought up to date.
+    """
+    unused = 0
+    once = 0
+    for colour in range(NUM_COLOURS):
+        unused += 1 if used[colour] == 0 else 0
+        once += 1 if used[colour] == 1 else 0
+    left = NUM_DISTRICTS - 1 - district
+    fed = fed_outcome(tape)
+    if fed != NONE:
+        if 0 <= fed < NUM_COLOURS and completions(left, unused, once, used[fed]) > 0:
+            used[fed] += 1
+            return fed
+        refuse_fed(tape)
+    ticket = below(game, ARRANGEMENTS[left + 1, unused, once])
+    colour = 0
+    while ticket >= completions(left, unused, once, used[colour]):
+        ticket -= completions(left, unused, once, used[colour])
+        colour += 1
+    used[colour] += 1
+    return colour
+
+
+@rule
+def lay_out_businesses(game: Record, tape: Record) -> None:
+    """SET-1 to SET-3: a business in every district, and the supply row."""
+    # Two fields that are still empty serve as bags: tiles not yet laid out, and uses of every colour.
+    bag = game.park_tiles
+    used = game.num_returned
+    for business in range(NUM_BUSINESSES):
+        bag[business] = TILES_PER_BUSINESS
+    for district in range(NUM_DISTRICTS):
+        plot = SIXTH
+        if game.side != BACK:
+            plot = draw_plot_colour(game, tape, district, used)
+        game.tiles[district, plot, draw(game, tape, bag)] += 1
+        refresh_district(game, district)
+    for space in range(ROW_SIZE):
+        game.row[space] = draw(game, tape, bag)
+    for business in range(NUM_BUSINESSES):
+        bag[business] = 0
+    for colour in range(NUM_COLOURS):
+        used[colour] = 0
+
+
+@rule
+def deal_cards(game: Record, tape: Record) -> None:
+    """SET-4, SET-5: one card of each colour and four black ones for every seat; then the visible tops."""
+    for seat in range(game.num_players):
+        for colour in range(NUM_COLOURS):
+            game.hand[seat, colour, draw(game, tape, game.face_down[colour])] += 1
+        for _ in range(STARTING_BLACK_CARDS):
+            game.hand[seat, BLACK, draw(game, tape, game.face_down[BLACK])] += 1
+    for colour in range(NUM_COLOURS):
+        game.top[colour] = draw(game, tape, game.face_down[colour])
+
+
+@rule
+def begin(game: Record, tape: Record, seed: int) -> None:
+    """SET-1 to SET-6 on a blank record, its chance coming from `seed` (NONE: from the tape alone, as far as it goes)."""
+    seed_stream(game, seed if seed >= 0 else 0)
+    game.seed = seed
+    lay_out_businesses(game, tape)
+    deal_cards(game, tape)
+
+
+@rule
+def starting_seat(players: int, placed: int) -> int:
+    """SET-7: who places the next starting skyscraper when `placed` have been placed."""
+    if placed < players:
+        return (players - placed) % players
+    return (placed - players + 1) % players
+
+
+@rule
+def legal_starts(game: Record, mask: npt.NDArray[np.int8]) -> int:
+    """SET-8: empty plots, for the second skyscraper in another district than the first."""
+    number = 0
+    for district in range(NUM_DISTRICTS):
+        if stands_in(game, district, game.seat):
+            continue
+        for plot in range(NUM_COLOURS):
+            if plot_is_empty(game, district, plot):
+                mask[PLOT + NUM_PLOTS * district + plot] = 1
+                number += 1
+    return number
+
+
+@rule
+def apply_start(game: Record, district: int, plot: int) -> None:
+    """SET-7, SET-9: place a starting skyscraper; after the last, seat 0 takes the first turn."""
+    game.owner[district, plot] = game.seat
+    game.floors[district, plot] = 1
+    game.step += 1
+    if game.step == STARTING_SKYSCRAPERS * game.num_players:
+        begin_turn(game, 0)
+    else:
+        game.seat = starting_seat(game.num_players, game.step)

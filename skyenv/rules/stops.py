@@ -1,0 +1,68 @@
+"""STOP: carrying out a building stop."""
+
+from __future__ import annotations
+
+from skyenv.rules.compiling import rule
+from skyenv.rules.components import MARKERS, MAX_STOPS, NUM_BUSINESSES, NUM_COLOURS, NUM_COMMISSIONERS, NUM_PLOTS
+from skyenv.rules.scoring import award, district_vp, finish, refresh_district
+from skyenv.rules.state import END_STOPS, NONE, Record
+from skyenv.rules.tape import EVENT_STOP, WHY_STOP, report
+
+
+@rule
+def remove_marker(game: Record, commissioner: int, district: int) -> None:
+    """AUC-1, STOP-5: a commissioner's marker in the district, if there is one, returns to City Hall."""
+    found = False
+    for i in range(MARKERS):
+        if game.visited[commissioner, i] == district:
+            found = True
+        if found:
+            game.visited[commissioner, i] = game.visited[commissioner, i + 1] if i + 1 < MARKERS else NONE
+    if found:
+        game.markers[commissioner] -= 1
+
+
+@rule
+def stop_vp(game: Record, district: int, seat: int, declarer: int) -> int:
+    """STOP-2, STOP-3, ALEA-7: VP of one seat for a building stop."""
+    if seat != declarer:
+        return district_vp(game, district, seat) // 2
+    skyscrapers = 0
+    for plot in range(NUM_COLOURS):
+        skyscrapers += int(game.floors[district, plot])
+    return skyscrapers
+
+
+@rule
+def clear_district(game: Record, district: int) -> None:
+    """STOP-4, STOP-5: everything in the district leaves the game."""
+    for plot in range(NUM_COLOURS):
+        game.owner[district, plot] = NONE
+        game.floors[district, plot] = 0
+    for plot in range(NUM_PLOTS):
+        for business in range(NUM_BUSINESSES):
+            game.tiles[district, plot, business] = 0
+    game.stopped[district] = 1
+    refresh_district(game, district)
+    for commissioner in range(NUM_COMMISSIONERS):
+        remove_marker(game, commissioner, district)
+
+
+@rule
+def carry_out_stop(game: Record, tape: Record, district: int, declarer: int) -> None:
+    """STOP-2 to STOP-6: a building stop by a seat or by Alea; the second one ends the game."""
+    report(tape, EVENT_STOP, district, declarer, 0, 0, 0, 0, 0)
+    award(
+        game,
+        tape,
+        WHY_STOP,
+        district,
+        stop_vp(game, district, 0, declarer),
+        stop_vp(game, district, 1, declarer),
+        stop_vp(game, district, 2, declarer),
+        stop_vp(game, district, 3, declarer),
+    )
+    clear_district(game, district)
+    game.stops += 1
+    if game.stops >= MAX_STOPS:
+        finish(game, tape, END_STOPS)

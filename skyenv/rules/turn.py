@@ -1,0 +1,87 @@
+"""TURN: the course of a turn. What the single actions do stands in the chapters that they belong to."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.rules.actions import TAKE
+from skyenv.rules.cards import stacks_with_cards, take_top
+from skyenv.rules.compiling import rule
+from skyenv.rules.components import NUM_COLOURS
+from skyenv.rules.scoring import finish
+from skyenv.rules.state import END_TRUNCATED, NONE, PHASE_MOVE, PHASE_OPTION, PHASE_TAKE, Record
+
+
+@rule
+def begin_turn(game: Record, seat: int) -> None:
+    """TURN-1: the seat chooses an option next."""
+    game.turn_seat = seat
+    game.seat = seat
+    game.step = 1
+    game.option = NONE
+    game.phase = PHASE_OPTION
+
+
+@rule
+def begin_move(game: Record) -> None:
+    """The seat on turn moves a commissioner next."""
+    game.seat = game.turn_seat
+    game.phase = PHASE_MOVE
+
+
+@rule
+def go_on(game: Record, tape: Record) -> None:
+    """One action of the turn is done, its auctions included (TURN-7): open the next one, or end the turn."""
+    game.seat = game.turn_seat
+    game.step += 1
+    if game.step == 2:
+        if stacks_with_cards(game) != 0:
+            game.phase = PHASE_TAKE
+            return
+        game.step = 3  # TURN-4: no stack has cards, so there is nothing to decide
+    if game.step == 3:
+        begin_move(game)
+        return
+    end_turn(game, tape)
+
+
+@rule
+def end_turn(game: Record, tape: Record) -> None:
+    """TURN-1, END-5: the next seat's turn, or truncation."""
+    game.turns += 1
+    if game.turns >= game.max_turns:
+        finish(game, tape, END_TRUNCATED)
+    else:
+        begin_turn(game, (game.turn_seat + 1) % game.num_players)
+
+
+@rule
+def legal_cards(game: Record, mask: npt.NDArray[np.int8]) -> int:
+    """TURN-4: the stacks to take from; two cards come in ascending colour order, of two colours if two stacks have cards."""
+    stacks = stacks_with_cards(game)
+    number = 0
+    for colour in range(NUM_COLOURS):
+        if (stacks >> colour) & 1 == 0:
+            continue
+        if game.first_colour != NONE:
+            allowed = colour > game.first_colour
+        else:
+            allowed = (stacks >> (colour + 1)) != 0 or stacks == 1 << colour
+        if allowed:
+            mask[TAKE + colour] = 1
+            number += 1
+    return number
+
+
+@rule
+def apply_take(game: Record, tape: Record, colour: int) -> None:
+    """TURN-4, TURN-5: take a visible card; after the second, or if one stack alone had cards, go on."""
+    first = game.first_colour == NONE
+    one_stack = stacks_with_cards(game) == 1 << colour
+    take_top(game, tape, game.seat, colour)
+    if first and not one_stack:
+        game.first_colour = colour
+        return
+    game.first_colour = NONE
+    go_on(game, tape)

@@ -1,0 +1,71 @@
+"""skyenv: the auction board game Fifth Avenue as an environment for reinforcement learning.
+
+The rules stand in ``skyenv/rules/RULES.md``, the numbers of the actions and the format of records in
+``skyenv/rules/INTERFACE.md``. The game is Wilko Manz's design; this project has no tie to its publishers.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from importlib.metadata import PackageNotFoundError, version
+from types import ModuleType
+
+from skyenv.agents import Agent, Decisions, make_agent
+from skyenv.errors import (
+    AgentError,
+    BoardError,
+    ChanceError,
+    CheckpointError,
+    GameOverError,
+    IllegalActionError,
+    OptionError,
+    RecordError,
+    SkyenvError,
+)
+from skyenv.game import Game, Outcome
+from skyenv.games import Games
+from skyenv.observation import OBSERVATION_SIZE
+from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
+from skyenv.rules.board import Board, load_board, make_board
+
+try:
+    __version__ = version("skyenv")
+except PackageNotFoundError:  # used from a source tree that was never installed
+    __version__ = "0+unknown"
+
+__all__ = [
+    "ACTION_NAMES",
+    "NUM_ACTIONS",
+    "OBSERVATION_SIZE",
+    "Agent",
+    "AgentError",
+    "Board",
+    "BoardError",
+    "ChanceError",
+    "CheckpointError",
+    "Decisions",
+    "Game",
+    "GameOverError",
+    "Games",
+    "IllegalActionError",
+    "OptionError",
+    "Outcome",
+    "RecordError",
+    "SkyenvError",
+    "load_board",
+    "make_agent",
+    "make_board",
+]
+
+if importlib.util.find_spec("gymnasium") is not None:
+    from skyenv.envs.registration import register
+
+    register()
+
+
+def __getattr__(name: str) -> ModuleType:
+    """``skyenv.fifth_avenue_v0`` without importing PettingZoo before it is asked for."""
+    if name == "fifth_avenue_v0":
+        return importlib.import_module("skyenv.fifth_avenue_v0")
+    raise AttributeError(f"module 'skyenv' has no attribute {name!r}")

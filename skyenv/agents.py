@@ -1,0 +1,280 @@
+"""The interface of agents, the simplest agents, and letting agents decide.
+
+An agent decides in batches, one decision in each of many games, from what its seat may see: the action mask, and where it
+asks for it the observation or the seat's view. Its only source of chance is the decision's own random number, so a seed
+decides a game however games are batched.
+"""
+
+from __future__ import annotations
+
+import importlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.errors import AgentError
+from skyenv.game import Game
+from skyenv.games import Games
+from skyenv.knowledge import view
+from skyenv.rules.actions import (
+    BID,
+    BID_DONE,
+    BUILD,
+    NUM_ACTIONS,
+    OPTION_A,
+    OPTION_B,
+    OPTION_C,
+    OPTION_D,
+    PASS,
+    PLOT,
+    STOP,
+    TAKE,
+)
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """k decisions to take, each in a game of its own.
+
+    Attributes:
+        mask: int8 (k, 103), 1 for each legal action.
+        seat: int64 (k,), the seat to act.
+        num_players: players of all the games.
+        uniform: float64 (k,) in [0, 1), each decision's own random number.
+        observation: float32 (k, OBSERVATION_SIZE) from the view of `seat`; None unless the agent uses it.
+        view: records of skyenv.knowledge.VIEW_DTYPE (k,); None unless the agent uses it.
+    """
+
+    mask: npt.NDArray[np.int8]
+    seat: npt.NDArray[np.int64]
+    num_players: int
+    uniform: npt.NDArray[np.float64]
+    observation: npt.NDArray[np.float32] | None = None
+    view: np.recarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.seat)
+
+
+class Agent(ABC):
+    """Something that decides.
+
+    Attributes:
+        name: short name, as in tables and records.
+        version: changes whenever the agent's decisions may.
+        description: one line.
+        uses_observation: whether `act` wants `Decisions.observation`.
+        uses_view: whether `act` wants `Decisions.view`.
+    """
+
+    name: str = "agent"
+    version: str = "1"
+    description: str = ""
+    uses_observation: bool = False
+    uses_view: bool = False
+
+    @abstractmethod
+    def act(self, decisions: Decisions) -> npt.NDArray[np.integer[Any]]:
+        """A legal action for each decision, whole numbers (k,)."""
+
+
+def sample(weights: npt.NDArray[np.float64], uniform: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """An index for each row of `weights`, (k, n) and ≥ 0, drawn in proportion with the row's random number (k,)."""
+    sums = np.cumsum(weights, axis=1)
+    chosen: npt.NDArray[np.int64] = np.argmax(sums > (uniform * sums[:, -1])[:, None], axis=1).astype(np.int64)
+    return chosen
+
+
+class RandomAgent(Agent):
+    """Uniform over the legal actions."""
+
+    name = "random"
+    description = "uniform over the legal actions"
+
+    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
+        """See :class:`Agent`."""
+        return sample(decisions.mask.astype(np.float64), decisions.uniform)
+
+
+class WeightedAgent(Agent):
+    """Draws a legal action in proportion to a fixed weight of each action.
+
+    Attributes:
+        weights: float64 (103,), above 0.
+    """
+
+    weights: npt.NDArray[np.float64]
+
+    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
+        """See :class:`Agent`."""
+        return sample(decisions.mask * self.weights, decisions.uniform)
+
+
+def _weights(changes: Sequence[tuple[int, int, float]]) -> npt.NDArray[np.float64]:
+    weights = np.ones(NUM_ACTIONS)
+    for first, end, weight in changes:
+        weights[first:end] = weight
+    return weights
+
+
+class CrowdAgent(WeightedAgent):
+    """Fills plots, bids much, and stops: it reaches full districts, building stops and high auctions."""
+
+    name = "crowd"
+    description = "fills plots and wins auctions in full districts, to reach the rare rules"
+    weights = _weights(
+        [
+            (OPTION_A, OPTION_A + 1, 4.0),
+            (OPTION_B, OPTION_C, 0.5),
+            (OPTION_C, OPTION_C + 1, 6.0),
+            (OPTION_D, PLOT, 0.5),
+            (PASS, PASS + 1, 0.3),
+            (BID_DONE, BID_DONE + 1, 0.7),
+            (BUILD, BUILD + 1, 0.2),
+            (STOP, STOP + 1, 0.5),
+        ]
+    )
+
+
+class HoardAgent(WeightedAgent):
+    """Takes options A and C and keeps its cards: it reaches empty stacks, shuffles, empty supplies and long games."""
+
+    name = "hoard"
+    description = "prefers options A and C and taking cards, to reach the rare rules"
+    weights = _weights(
+        [
+            (OPTION_A, OPTION_A + 1, 30.0),
+            (OPTION_B, OPTION_C, 0.02),
+            (OPTION_C, OPTION_C + 1, 20.0),
+            (OPTION_D, PLOT, 1.0),
+            (PASS, PASS + 1, 40.0),
+            (BID, BID_DONE, 1.0),
+            (TAKE, TAKE + 5, 1.0),
+            (STOP, STOP + 1, 0.05),
+        ]
+    )
+
+
+class CallableAgent(Agent):
+    """An agent made of a function from decisions to actions, which gets the observation as well as the mask."""
+
+    uses_observation = True
+
+    def __init__(self, function: Callable[[Decisions], Any]) -> None:
+        self.function = function
+        self.name = getattr(function, "__name__", type(function).__name__)
+
+    def act(self, decisions: Decisions) -> npt.NDArray[np.integer[Any]]:
+        """See :class:`Agent`."""
+        return np.asarray(self.function(decisions))
+
+
+BUILT_IN: Final[dict[str, type[Agent]]] = {agent.name: agent for agent in (RandomAgent, CrowdAgent, HoardAgent)}
+"""The agents that can be named without importing anything."""
+
+
+def make_agent(spec: Agent | Callable[..., Any] | str) -> Agent:
+    """The agent that a specification means.
+
+    Args:
+        spec: an agent; a class of agents or a function without arguments that returns one; a function from
+            :class:`Decisions` to actions; the name of a built-in agent; or ``"module:Name"`` of any of these.
+
+    Raises:
+        AgentError: there is no such agent.
+    """
+    if isinstance(spec, str):
+        return make_agent(BUILT_IN[spec]) if spec in BUILT_IN else make_agent(_imported(spec))
+    if isinstance(spec, type):
+        try:
+            made = spec()
+        except TypeError as error:
+            raise AgentError(f"agent class {spec.__name__} can't be made without arguments: {error}") from error
+        return make_agent(made)
+    if isinstance(spec, Agent):
+        return spec
+    if callable(getattr(spec, "act", None)):
+        return _adopted(spec)
+    if callable(spec):
+        return CallableAgent(spec)
+    raise AgentError(f"an agent is an object with act(), a function, a built-in name or 'module:Name', not {spec!r:.80}")
+
+
+def _adopted(thing: Any) -> Agent:
+    """An object that has act() but is no Agent, as an Agent."""
+    agent = CallableAgent(thing.act)
+    agent.name = str(getattr(thing, "name", type(thing).__name__))
+    agent.uses_observation = bool(getattr(thing, "uses_observation", True))
+    agent.uses_view = bool(getattr(thing, "uses_view", False))
+    return agent
+
+
+def _imported(spec: str) -> Any:
+    module_name, colon, attribute = spec.partition(":")
+    if not (colon and module_name and attribute):
+        raise AgentError(f"unknown agent {spec!r:.80}; built-in are {', '.join(BUILT_IN)}; others are named 'module:Name'")
+    try:
+        return getattr(importlib.import_module(module_name), attribute)
+    except ImportError as error:
+        raise AgentError(f"agent {spec!r}: can't import {module_name}: {error}") from error
+    except AttributeError as error:
+        raise AgentError(f"agent {spec!r}: module {module_name} has no {attribute}") from error
+
+
+def decisions_in(games: Games, agent: Agent, rows: npt.ArrayLike | None = None, salt: int = 0) -> Decisions:
+    """What `agent` may see of the next decisions in some rows.
+
+    Args:
+        games: the batch.
+        agent: tells what it wants to see.
+        rows: rows whose games go on; None means all.
+        salt: tells apart agents that must not share random numbers.
+    """
+    chosen = np.arange(games.num_games) if rows is None else np.asarray(rows, np.int64)
+    seats = games.seat[chosen]
+    seen = games.observation if games.observation.shape[1] else None
+    observation = None
+    if agent.uses_observation:
+        observation = seen[chosen] if seen is not None else games.observe(seats, chosen)
+    return Decisions(
+        mask=games.mask[chosen],
+        seat=seats,
+        num_players=games.num_players,
+        uniform=games.uniforms(chosen, salt),
+        observation=observation,
+        view=view(games.state[chosen], seats) if agent.uses_view else None,
+    )
+
+
+def decide(games: Games, agent: Agent, rows: npt.ArrayLike | None = None, salt: int = 0) -> npt.NDArray[np.int64]:
+    """The agent's actions in some rows, int64 (k,); see :func:`decisions_in` for the arguments.
+
+    Raises:
+        AgentError: the answer isn't one legal action for each decision.
+    """
+    decisions = decisions_in(games, agent, rows, salt)
+    if len(decisions) == 0:
+        return np.zeros(0, np.int64)
+    actions = np.asarray(agent.act(decisions))
+    if actions.shape != decisions.seat.shape or actions.dtype.kind not in "iu":
+        raise AgentError(
+            f"agent {agent.name} must answer {len(decisions)} decisions with whole numbers of shape {decisions.seat.shape},"
+            f" not {actions.dtype} {actions.shape}"
+        )
+    within = (actions >= 0) & (actions < NUM_ACTIONS)
+    legal = within & (decisions.mask[np.arange(len(actions)), np.where(within, actions, 0)] != 0)
+    if not legal.all():
+        first = int(np.argmin(legal))
+        raise AgentError(
+            f"agent {agent.name} chose action {actions[first]} where only {np.flatnonzero(decisions.mask[first]).tolist()} are legal"
+        )
+    return actions.astype(np.int64, copy=False)
+
+
+def decide_game(game: Game, agent: Agent, salt: int = 0) -> int:
+    """The agent's action in a single game that goes on: the same as in a batch."""
+    return int(decide(game._games, agent, [0], salt)[0])

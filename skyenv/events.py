@@ -1,0 +1,193 @@
+"""What happened, in the words of INTERFACE.md: the tape's numbers as the events of a game record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.errors import ChanceError
+from skyenv.games import results
+from skyenv.rules.actions import ACTION_NAMES
+from skyenv.rules.board import Board
+from skyenv.rules.components import (
+    BUSINESSES,
+    CARD_COLOURS,
+    CARD_VALUES,
+    COLOURS,
+    DISTRICTS,
+    LOWEST_CARD,
+    NUM_DISTRICTS,
+    PLACES,
+    PLOTS,
+)
+from skyenv.rules.state import ALEA, END_REASONS
+from skyenv.rules.tape import (
+    EVENT_ALEA,
+    EVENT_ALEA_BUILDS,
+    EVENT_AUCTION,
+    EVENT_BLACK,
+    EVENT_END,
+    EVENT_PARK,
+    EVENT_SHUFFLE,
+    EVENT_STOP,
+    EVENT_TILE_TO_PARK,
+    EVENT_TOP,
+    EVENT_VP,
+    EVENT_WON,
+    NOBODY,
+    WHYS,
+)
+
+Event = dict[str, Any]
+Outcome = int | str
+"""A chance outcome as people say it: a card's value, or the name of a business or of a plot's colour."""
+
+
+def _seat(seat: int) -> int:
+    return -1 if seat == ALEA else seat
+
+
+def _winner(seat: int) -> int | None:
+    return None if seat == NOBODY else _seat(seat)
+
+
+def _alea_builds(row: Sequence[int], board: Board) -> Event:
+    plots = [plot for plot in board.rings[row[1]] if row[2] >> PLOTS.index(plot) & 1]
+    return {"event": "alea builds", "district": DISTRICTS[row[1]], "plots": plots}
+
+
+def _vp(row: Sequence[int], players: int) -> Event:
+    place = None if row[2] < 0 else PLACES[row[2]]
+    return {"event": "vp", "why": WHYS[row[1]], "place": place, "vp": list(row[3 : 3 + players])}
+
+
+_SIMPLE: dict[int, Callable[[Sequence[int]], Event]] = {
+    EVENT_TOP: lambda r: {"event": "top", "color": COLOURS[r[1]], "card": r[2] if r[2] >= LOWEST_CARD else None},
+    EVENT_SHUFFLE: lambda r: {"event": "shuffle"},
+    EVENT_BLACK: lambda r: {"event": "black", "seat": r[1], "card": r[2]},
+    EVENT_ALEA: lambda r: {"event": "alea", "cards": list(r[2 : 2 + r[1]])},
+    EVENT_TILE_TO_PARK: lambda r: {"event": "tile to park", "business": BUSINESSES[r[1]]},
+    EVENT_AUCTION: lambda r: {"event": "auction", "place": PLACES[r[1]], "starter": r[2]},
+    EVENT_WON: lambda r: {"event": "won", "seat": _winner(r[1]), "total": r[2]},
+    EVENT_STOP: lambda r: {"event": "stop", "district": DISTRICTS[r[1]], "seat": _seat(r[2])},
+    EVENT_PARK: lambda r: {"event": "park", "tiles": [BUSINESSES[tile] for tile in r[2 : 2 + r[1]]]},
+}
+
+
+def action_event(seat: int, action: int) -> Event:
+    """The event of a decision."""
+    return {"event": "action", "seat": seat, "action": action, "name": ACTION_NAMES[action]}
+
+
+def read_tape(tape: npt.NDArray[np.void], state: npt.NDArray[np.void], board: Board) -> list[Event]:
+    """The events on a tape, TAPE_DTYPE (1,), of the game in `state`, GAME_DTYPE (1,)."""
+    rows: list[list[int]] = tape["event"][0, : int(tape["num_events"][0])].tolist()
+    players = int(state["num_players"][0])
+    found: list[Event] = []
+    for row in rows:
+        if row[0] == EVENT_VP:
+            found.append(_vp(row, players))
+        elif row[0] == EVENT_ALEA_BUILDS:
+            found.append(_alea_builds(row, board))
+        elif row[0] == EVENT_END:
+            found.append(end_event(state))
+        else:
+            found.append(_SIMPLE[row[0]](row))
+    return found
+
+
+def end_event(state: npt.NDArray[np.void]) -> Event:
+    """END: the event that closes a game, of the game in `state`, GAME_DTYPE (1,)."""
+    players = int(state["num_players"][0])
+    shares, cards = results(state)
+    return {
+        "event": "end",
+        "reason": END_REASONS[int(state["end"][0])],
+        "scores": state["score"][0, :players].tolist(),
+        "cards": cards[0, :players].tolist(),
+        "winners": np.flatnonzero(shares[0, :players]).tolist(),
+    }
+
+
+def setup_event(game: np.record) -> Event:
+    """SET-1 to SET-5: what chance decided before the first decision, of a game in its first position."""
+    plots = {}
+    for district in range(NUM_DISTRICTS):
+        plot, business = np.argwhere(game["tiles"][district])[0]
+        plots[DISTRICTS[district]] = [PLOTS[plot], BUSINESSES[business]]
+    hands = [
+        {colour: cards_listed(game["hand"][seat, i]) for i, colour in enumerate(CARD_COLOURS)}
+        for seat in range(int(game["num_players"]))
+    ]
+    return {
+        "event": "setup",
+        "plots": plots,
+        "row": [BUSINESSES[business] for business in game["row"]],
+        "hands": hands,
+        "tops": {colour: int(game["top"][i]) + LOWEST_CARD for i, colour in enumerate(COLOURS)},
+    }
+
+
+def cards_listed(counts: npt.NDArray[np.int8]) -> list[int]:
+    """Counts by rank as card values in ascending order."""
+    return [value for value, number in zip(CARD_VALUES, counts, strict=True) for _ in range(int(number))]
+
+
+def setup_outcomes(setup: Event, side: str) -> list[Outcome]:
+    """The chance outcomes of a setup event in the order in which the setup needs them.
+
+    For every district the colour of its plot with a business (front side only) and the business; the supply row; for every
+    seat one card of each colour and four black ones; the visible tops.
+    """
+    outcomes: list[Outcome] = []
+    for district in DISTRICTS:
+        plot, business = setup["plots"][district]
+        outcomes += [plot, business] if side == "front" else [business]
+    outcomes += setup["row"]
+    for hand in setup["hands"]:
+        for colour in CARD_COLOURS:
+            outcomes += hand[colour]
+    outcomes += [setup["tops"][colour] for colour in COLOURS]
+    return outcomes
+
+
+_CODES: dict[Outcome, int] = {
+    **{value: rank for rank, value in enumerate(CARD_VALUES)},
+    **{name: number for number, name in enumerate(BUSINESSES)},
+    **{name: number for number, name in enumerate(COLOURS)},
+}
+
+
+def feed(tape: npt.NDArray[np.void], chance: Iterable[Outcome]) -> None:
+    """Put chance outcomes on a tape, TAPE_DTYPE (1,), and set it to record.
+
+    Raises:
+        ChanceError: one of them is no outcome at all, or there are too many. The tape may then be half filled.
+    """
+    limit = tape["fed"].shape[1]
+    tape["recording"] = 1
+    tape["num_events"] = 0
+    tape["next_fed"] = 0
+    tape["refused"] = -1
+    number = 0
+    for number, outcome in enumerate(chance, 1):
+        known = isinstance(outcome, (int, str)) and not isinstance(outcome, bool) and outcome in _CODES
+        if number > limit or not known:
+            raise ChanceError(
+                f"chance outcome {number}: {outcome!r:.60} is no card (4, 5, 6), business or plot colour", number - 1
+            )
+        tape["fed"][0, number - 1] = _CODES[outcome]
+    tape["num_fed"] = number
+
+
+def check_fed(tape: npt.NDArray[np.void], chance: Sequence[Outcome]) -> None:
+    """Raise ChanceError unless all outcomes on the tape were possible and used."""
+    refused = int(tape["refused"][0])
+    used = int(tape["next_fed"][0])
+    if refused >= 0:
+        raise ChanceError(f"chance outcome {refused + 1}: {chance[refused]!r} is impossible here", refused)
+    if used < len(chance):
+        raise ChanceError(f"{len(chance)} chance outcomes were given, but only {used} were needed", used)

@@ -1,0 +1,245 @@
+"""The compiled functions that Python calls: loops over the rows of a batch around the rules and the observation.
+
+All arrays are written in place. Arguments that several of them share:
+
+* `state`: GAME_DTYPE (n,); `slots`: SLOT_DTYPE (n,), private memory of the rows, with the legal actions as the engine knows them
+* `mask` int8 (n, 103), `seat` int64 (n,), `observation` float32 (n, OBSERVATION_SIZE) (or (n, 0): not wanted)
+* `reward` float32 (n, players), `done` and `truncated` bool (n,), `finished` GAME_DTYPE (n,)
+* `blank`: GAME_DTYPE (1,), a game before its setup; `tape`: TAPE_DTYPE (1,); `scratch`: SCRATCH_DTYPE (1,), one for each thread
+* `rows` int64 (k,): the rows to deal with
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from skyenv.observation import OBSERVATION_SIZE, SCALE, SCRATCH_DTYPE, write_codes
+from skyenv.rules.actions import NUM_ACTIONS
+from skyenv.rules.cards import cards_in_hand
+from skyenv.rules.chance import MASK32, hash32, multiply32
+from skyenv.rules.compiling import EntryPoints, rule
+from skyenv.rules.components import MAX_PLAYERS, NUM_DISTRICTS
+from skyenv.rules.play import PHASE_FIRST_ACTION, apply, refresh_mask
+from skyenv.rules.scoring import refresh_district, winners
+from skyenv.rules.setup import begin
+from skyenv.rules.state import END_TRUNCATED, PHASE_OVER, Record
+
+OUTCOME: Final = 0
+MARGIN: Final = 1
+POINTS: Final = 2
+REWARDS: Final = ("outcome", "margin", "points")
+MARGIN_SCALE: Final = 50.0
+"""Reward "margin": this many VP ahead are a return of 1."""
+
+REFRESH: Final = -2
+"""Instead of a seed: leave the game as it is and bring everything that follows from it up to date."""
+HIGHEST_SEED: Final = 2**63 - 1
+
+OK: Final = -1
+SLOT_DTYPE: Final = np.dtype(
+    [
+        ("stamp", np.int64),  # number of the last step that named this row
+        ("num_legal", np.int32),
+        ("legal", np.int8, (NUM_ACTIONS,)),  # 1 for every legal action
+    ],
+    align=True,
+)
+
+
+@rule
+def uniform32(game: Record, salt: int) -> int:
+    """The decision's own random number, 32 bits: a function of the game's seed, the number of the decision and a salt."""
+    number = (int(game.decisions) + multiply32(salt & MASK32, 0x9E3779B9)) & MASK32
+    return hash32(int(game.seed) & HIGHEST_SEED, number)
+
+
+@rule
+def nth_legal(game: Record, slot: Record, number: int) -> int:
+    """The legal action with a given number, counted from 0."""
+    action = int(PHASE_FIRST_ACTION[game.phase])
+    while True:
+        if slot.legal[action] != 0:
+            if number == 0:
+                return action
+            number -= 1
+        action += 1
+
+
+@rule
+def worth(game: Record, kind: int, seat: int) -> float:
+    """What a seat's score counts for the rewards "margin" and "points"; a step's reward is the change of it."""
+    if kind == POINTS:
+        return float(game.score[seat])
+    best_other = -1
+    for other in range(game.num_players):
+        if other != seat and game.score[other] > best_other:
+            best_other = int(game.score[other])
+    return (int(game.score[seat]) - best_other) / MARGIN_SCALE
+
+
+@rule
+def outcome_reward(seats: int, players: int, seat: int) -> float:
+    """(share − 1/N) · N/(N−1), where the winners, a bit mask, share 1."""
+    number = 0
+    for other in range(players):
+        number += (seats >> other) & 1
+    share = 1.0 / number if (seats >> seat) & 1 else 0.0
+    return (share - 1.0 / players) * players / (players - 1)
+
+
+def _make_play_rows(fingerprint: str) -> Any:
+    def play_rows(  # type: ignore[no-untyped-def]
+        state, slots, mask, seat, observation, reward, done, truncated, finished, blank, tape, scratch,
+        rows, actions, kind, autoreset, random_steps, salt,
+    ):  # fmt: skip
+        """Play one given action in every row or, if `random_steps` is not 0, so many random legal ones."""
+        _ = fingerprint
+        players = int(blank[0].num_players)
+        observing = observation.shape[1] > 0
+        for k in range(len(rows)):
+            row = rows[k]
+            game = state[row]
+            slot = slots[row]
+            for _step in range(max(random_steps, 1)):
+                if random_steps > 0:
+                    if slot.num_legal == 0:
+                        break
+                    ticket = (uniform32(game, salt) * int(slot.num_legal)) >> 32
+                    action = nth_legal(game, slot, ticket)
+                else:
+                    action = actions[k]
+                if kind != OUTCOME:
+                    for i in range(players):
+                        reward[row, i] = -worth(game, kind, i)
+                apply(game, tape[0], action)
+                over = game.phase == PHASE_OVER
+                done[row] = over
+                truncated[row] = game.end == END_TRUNCATED
+                if kind != OUTCOME:
+                    for i in range(players):
+                        reward[row, i] += worth(game, kind, i)
+                elif over and game.end != END_TRUNCATED:
+                    best = winners(game)
+                    for i in range(players):
+                        reward[row, i] = outcome_reward(best, players, i)
+                else:
+                    for i in range(players):
+                        reward[row, i] = 0.0
+                if over:
+                    finished[row] = game
+                    if autoreset:
+                        seed = int(game.seed)
+                        # seed + n, wrapping at 2⁶³ without overflow
+                        following = (
+                            seed + len(state) if seed <= HIGHEST_SEED - len(state) else seed - (HIGHEST_SEED - len(state)) - 1
+                        )
+                        state[row] = blank[0]
+                        begin(game, tape[0], following)
+                slot.num_legal = refresh_mask(game, slot.legal)
+                if observing:
+                    write_codes(game, max(int(game.seat), 0), scratch[0].codes)
+                    for i in range(OBSERVATION_SIZE):
+                        observation[row, i] = np.float32(scratch[0].codes[i]) * SCALE[i]
+            seat[row] = game.seat
+            for i in range(NUM_ACTIONS):
+                mask[row, i] = slot.legal[i]
+
+    return play_rows
+
+
+def _make_reset_rows(fingerprint: str) -> Any:
+    def reset_rows(  # type: ignore[no-untyped-def]
+        state, slots, mask, seat, observation, reward, done, truncated, blank, tape, scratch, rows, seeds
+    ):
+        """Begin a new game in every row, or bring up to date what follows from the game there (seed REFRESH)."""
+        _ = fingerprint
+        for k in range(len(rows)):
+            row = rows[k]
+            game = state[row]
+            slot = slots[row]
+            if seeds[k] == REFRESH:
+                for district in range(NUM_DISTRICTS):
+                    refresh_district(game, district)
+            else:
+                state[row] = blank[0]
+                begin(game, tape[0], seeds[k])
+                done[row] = False
+                truncated[row] = False
+                for i in range(reward.shape[1]):
+                    reward[row, i] = 0.0
+            slot.num_legal = refresh_mask(game, slot.legal)
+            seat[row] = game.seat
+            for i in range(NUM_ACTIONS):
+                mask[row, i] = slot.legal[i]
+            if observation.shape[1] > 0:
+                write_codes(game, max(int(game.seat), 0), scratch[0].codes)
+                for i in range(OBSERVATION_SIZE):
+                    observation[row, i] = np.float32(scratch[0].codes[i]) * SCALE[i]
+
+    return reset_rows
+
+
+def _make_first_refused(fingerprint: str) -> Any:
+    def first_refused(slots, rows, actions, stamp):  # type: ignore[no-untyped-def]
+        """Index of the first row that is out of range, named twice, or whose action is not legal; OK if there is none."""
+        _ = fingerprint
+        for k in range(len(rows)):
+            row = rows[k]
+            if row < 0 or row >= len(slots) or slots[row].stamp == stamp:
+                return k
+            slots[row].stamp = stamp
+            if actions[k] < 0 or actions[k] >= NUM_ACTIONS or slots[row].legal[actions[k]] == 0:
+                return k
+        return OK
+
+    return first_refused
+
+
+def _make_observe_rows(fingerprint: str) -> Any:
+    def observe_rows(state, rows, seats, out):  # type: ignore[no-untyped-def]
+        """Write the observation of each row's game from a given seat into `out`, float32 (k, OBSERVATION_SIZE)."""
+        _ = fingerprint
+        scratch = np.zeros(1, SCRATCH_DTYPE)
+        for k in range(len(rows)):
+            write_codes(state[rows[k]], seats[k], scratch[0].codes)
+            for i in range(OBSERVATION_SIZE):
+                out[k, i] = np.float32(scratch[0].codes[i]) * SCALE[i]
+
+    return observe_rows
+
+
+def _make_uniforms(fingerprint: str) -> Any:
+    def uniforms(state, rows, salt, out):  # type: ignore[no-untyped-def]
+        """Each row's random number for its next decision, float64 (k,), from 0 to 1 − 2⁻³²."""
+        _ = fingerprint
+        for k in range(len(rows)):
+            out[k] = uniform32(state[rows[k]], salt) / 4294967296.0
+
+    return uniforms
+
+
+def _make_results(fingerprint: str) -> Any:
+    def results(state, shares, cards):  # type: ignore[no-untyped-def]
+        """END-4 on the scores as they stand: `shares` float64 (n, 4), the winners sharing 1; `cards` int64 (n, 4) in hand."""
+        _ = fingerprint
+        for row in range(len(state)):
+            best = winners(state[row])
+            number = 0
+            for seat in range(MAX_PLAYERS):
+                number += (best >> seat) & 1
+            for seat in range(MAX_PLAYERS):
+                shares[row, seat] = ((best >> seat) & 1) / number
+                cards[row, seat] = cards_in_hand(state[row], seat)
+
+    return results
+
+
+ENTRY_POINTS: Final = EntryPoints()
+play_rows: Final = ENTRY_POINTS.make(_make_play_rows)
+reset_rows: Final = ENTRY_POINTS.make(_make_reset_rows)
+first_refused: Final = ENTRY_POINTS.make(_make_first_refused)
+observe_rows: Final = ENTRY_POINTS.make(_make_observe_rows)
+uniforms: Final = ENTRY_POINTS.make(_make_uniforms)
+results: Final = ENTRY_POINTS.make(_make_results)

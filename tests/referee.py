@@ -1,0 +1,1163 @@
+"""The referee: an independent, slow and simple second implementation of the game, to check records with.
+
+Written from RULES.md and INTERFACE.md alone; it shares nothing with the engine. It replays a game record
+line by line. At every decision it works out the seat to act and the legal actions by itself, and for every
+action the exact event lines that must follow. From the record it takes only what chance or a player decided.
+
+    python tests/referee.py FILE...
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, Protocol
+
+Event = dict[str, Any]
+Card = tuple[int, int]  # (colour, value); colour 5 is black
+
+COLORS = ("green", "violet", "brown", "orange", "gray")
+BLACK = 5
+HAND_COLORS = (*COLORS, "black")
+PLOTS = (*COLORS, "sixth")
+SIXTH = 5
+DISTRICTS = ("W34", "E34", "W42", "TSQ", "E42", "W52", "E52")
+PLACES = (*DISTRICTS, "CENTRAL_PARK", "CITY_HALL")
+CENTRAL_PARK = 7
+CITY_HALL = 8
+BUSINESSES = ("boutique", "jeweller", "gallery", "perfumery")
+COMMISSIONERS = ("white", "beige")
+VALUES = (4, 5, 6)
+ALEA = -1
+
+COLORED_DECK = {4: 5, 5: 4, 6: 3}  # COM-1, per colour
+BLACK_DECK = {4: 20, 5: 16, 6: 14}  # COM-1
+TILES_PER_BUSINESS = 9  # COM-3
+LIMIT = {4: 3, 5: 2, 6: 1}  # COM-10
+PLOT_VP = (1, 2, 3, 5, 8)  # SCO-2, by number of different businesses
+SET_SIZES = (3, 2, 3, 2, 3, 2, 3, 2)  # SET-3
+BONUS = {3: (4, 3), 6: (6, 4), 9: (8, 5)}  # BUS-4: placed -> (VP, districts needed)
+LAST_BUSINESS = 12  # BUS-5
+STREETS = {  # COM-5; MOVE-4 for the park
+    CITY_HALL: (0, 1), 0: (2, 3), 1: (4, 3), 2: (5,), 4: (6,), 3: (5, 6),
+    5: (CENTRAL_PARK,), 6: (CENTRAL_PARK,), CENTRAL_PARK: (CITY_HALL,),
+}  # fmt: skip
+
+OPTION_A, OPTION_B, OPTION_C, OPTION_D = 0, 1, 5, 6
+PLOT, TAKE, MOVE, PASS, BID, BID_BLACK, BID_DONE, BUILD, STOP = 13, 55, 60, 78, 79, 94, 97, 98, 102
+
+
+def _action_names() -> tuple[str, ...]:
+    """The names of the 103 actions, by number."""
+    names = ["option A", *(f"option B {b}" for b in BUSINESSES), "option C"]
+    names += [f"option D {d}" for d in DISTRICTS]
+    names += [f"plot {d} {p}" for d in DISTRICTS for p in PLOTS]
+    names += [f"take {c}" for c in COLORS]
+    names += [f"move {m} {p}" for m in COMMISSIONERS for p in PLACES]
+    names += ["pass", *(f"bid {c} {v}" for c in HAND_COLORS for v in VALUES), "bid done"]
+    return (*names, *(f"build {n}" for n in range(4)), "stop")
+
+
+NAMES = _action_names()
+
+
+class Refutation(AssertionError):
+    """A record says something else than the rules. `line` is 1-based; 0 where there is no line."""
+
+    def __init__(self, message: str, line: int = 0) -> None:
+        super().__init__(f"line {line}: {message}" if line else message)
+        self.message = message
+        self.line = line
+
+
+def _refute(rules: str, record: object) -> NoReturn:
+    """Raise what the rules say against what the record says (the line is added by the reader)."""
+    raise Refutation(f"the rules say: {rules}; the record says: {record}")
+
+
+def same(left: object, right: object) -> bool:
+    """Equality of JSON values with equal types: 1 is neither true nor 1.0."""
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(same, left, right))
+    return left == right
+
+
+class Chance(Protocol):
+    """Where the chance outcomes of a game come from, and where its event lines go."""
+
+    def black(self, cards: Counter[int]) -> int:
+        """The value of the next face-down black card, which is one of `cards`."""
+
+    def alea(self, turned: int, cards: Counter[int]) -> int:
+        """The value of Alea's card number `turned` (from 0), which is one of `cards`."""
+
+    def top(self, color: int, cards: Counter[int]) -> int:
+        """The value of the next face-down card of a coloured stack, which is one of `cards`."""
+
+    def park(self, tiles: Counter[int], count: int) -> list[int]:
+        """`count` of the park's tiles, in the order turned up (END-3)."""
+
+    def emit(self, event: Event) -> None:
+        """Take notice of the next event line."""
+
+
+@dataclass
+class Plot:
+    """A building plot: empty, or one or two businesses, or skyscrapers of one owner."""
+
+    tiles: list[int] = field(default_factory=list)
+    owner: int | None = None
+    count: int = 0
+
+    @property
+    def empty(self) -> bool:
+        """Neither a business nor a skyscraper."""
+        return not self.tiles and not self.count
+
+
+@dataclass
+class Stack:
+    """A coloured stack: visible top, face-down cards (order unknown), returned cards in known order."""
+
+    top: int | None
+    hidden: Counter[int]
+    returned: list[int] = field(default_factory=list)
+
+
+@dataclass
+class Commissioner:
+    """A commissioner: where it stands, and its markers' districts in the order of the visits."""
+
+    place: int = CITY_HALL
+    markers: list[int] = field(default_factory=list)
+
+
+@dataclass
+class Auction:
+    """The auction in progress."""
+
+    place: int
+    starter: int
+    full: bool  # every plot was occupied before the auction (STOP-1)
+    laid: list[list[Card]]  # per seat: all its cards in this auction
+    fresh: list[Card] = field(default_factory=list)  # the cards laid down in the bid in progress
+    highest: int = 0
+    leader: int | None = None
+    out: set[int] = field(default_factory=set)
+    acted: set[int] = field(default_factory=set)
+    color: int | None = None  # AUC-12: the colour that the first bidder chose
+    alea_cards: list[int] | None = None  # None: Alea has not bid yet
+
+
+@dataclass
+class Summary:
+    """What a checked game came to.
+
+    `rules` counts the special branches that the game took, by rule id; a suffix tells the case:
+    `AUC-5.1` to `.3` the cases of AUC-5 (`.none` no colour, `.nocard` no card of one, `.same` a colour that
+    another bidder uses), `AUC-8.top` cards returned to an empty stack, `.order` of several values, `.again`
+    a returned card came up; `AUC-9` a shuffle, `.none` no black card at all; `TURN-4` a single stack,
+    `.none` no stack; `STOP-1` a voluntary stop, `.must` a forced one; `ALEA-6` a tie, `.short` too few left.
+    """
+
+    reason: str
+    scores: list[int]
+    cards: list[int]
+    winners: list[int]
+    actions: int
+    turns: int
+    rules: Counter[str]
+
+
+def _only_fields(what: str, value: object, fields: Iterable[str]) -> dict[str, Any]:
+    """The value, if it is an object with exactly these fields."""
+    wanted = sorted(fields)
+    if not isinstance(value, dict) or sorted(value) != wanted:
+        _refute(f"{what} has exactly the fields {wanted}", value)
+    return value
+
+
+def _is_int(value: object, low: int | None = None) -> bool:
+    """A JSON integer (not true or false), at least `low`."""
+    return type(value) is int and (low is None or value >= low)
+
+
+def check_header(header: object) -> None:
+    """A header as INTERFACE.md defines it."""
+    names = ("format", "version", "players", "side", "rings", "max_turns", "seed", "agents")
+    head = _only_fields("a header", header, names)
+    if not same([head["format"], head["version"]], ["skyenv-record", 1]):
+        _refute("format skyenv-record, version 1", [head["format"], head["version"]])
+    if not _is_int(head["players"], 2) or head["players"] > 4:
+        _refute("2 to 4 players", head["players"])
+    if head["side"] not in ("front", "back"):
+        _refute("side is front or back", head["side"])
+    if not _is_int(head["max_turns"], 1):
+        _refute("max_turns is an integer, at least 1 (END-5)", head["max_turns"])
+    if head["seed"] is not None and not _is_int(head["seed"]):
+        _refute("seed is null or an integer", head["seed"])
+    _check_agents(head["agents"], head["players"])
+    _check_rings(head["rings"], head["side"])
+
+
+def _check_agents(agents: object, players: int) -> None:
+    """Null, or one string per seat."""
+    if agents is None:
+        return
+    if not isinstance(agents, list) or len(agents) != players or not all(isinstance(a, str) for a in agents):
+        _refute("agents is null or one string per seat", agents)
+
+
+def _check_rings(rings: object, side: str) -> None:
+    """COM-6, COM-8: seven rings, each naming every plot of its district once."""
+    wanted = sorted(COLORS if side == "front" else PLOTS)
+    if not isinstance(rings, list) or len(rings) != len(DISTRICTS):
+        _refute("one ring per district", rings)
+    for ring in rings:
+        if not isinstance(ring, list) or not all(isinstance(p, str) for p in ring) or sorted(ring) != wanted:
+            _refute(f"a ring has each of {wanted} once (COM-6, COM-8)", ring)
+
+
+def check_setup(setup: object, players: int, side: str) -> None:
+    """SET-1 to SET-5: the counts, and where the first businesses lie."""
+    start = _only_fields("a setup", setup, ("event", "plots", "row", "hands", "tops"))
+    if start["event"] != "setup":
+        _refute("the setup follows the header", start["event"])
+    _check_first_businesses(_only_fields("plots", start["plots"], DISTRICTS), side)
+    row = start["row"]
+    if not isinstance(row, list) or len(row) != sum(SET_SIZES) or any(b not in BUSINESSES for b in row):
+        _refute("a supply row of twenty businesses (SET-3)", row)
+    tiles = Counter(row) + Counter(business for _, business in start["plots"].values())
+    if max(tiles.values()) > TILES_PER_BUSINESS:
+        _refute("9 businesses of each type (COM-3)", dict(tiles))
+    _check_hands(start["hands"], _only_fields("tops", start["tops"], COLORS), players)
+
+
+def _check_first_businesses(plots: dict[str, Any], side: str) -> None:
+    """SET-1, SET-2: one business per district; every plot colour once or twice, or all on the sixth plots."""
+    for entry in plots.values():
+        if not isinstance(entry, list) or len(entry) != 2 or entry[1] not in BUSINESSES:
+            _refute("a plot's name and a business (SET-1)", entry)
+        if entry[0] not in (COLORS if side == "front" else ("sixth",)):
+            _refute(
+                "the first businesses lie on coloured plots, on the back side on the sixth (SET-2)", entry
+            )
+    uses = Counter(entry[0] for entry in plots.values())
+    if side == "front" and any(uses[color] not in (1, 2) for color in COLORS):
+        _refute("every plot colour is used once or twice (SET-1)", dict(uses))
+
+
+def _check_hands(hands: object, tops: dict[str, Any], players: int) -> None:
+    """SET-4, SET-5: one card per colour and four black ones each, out of decks that hold them."""
+    if not isinstance(hands, list) or len(hands) != players:
+        _refute("one hand per seat", hands)
+    dealt: Counter[Card] = Counter()
+    for hand in hands:
+        for color, values in _only_fields("a hand", hand, HAND_COLORS).items():
+            size = 4 if color == "black" else 1
+            if not isinstance(values, list) or len(values) != size or not all(map(_is_value, values)):
+                _refute(f"{size} {color} card(s) with values 4 to 6 (SET-4, SET-5)", values)
+            if values != sorted(values):
+                _refute("the values in a hand are in ascending order", values)
+            dealt.update((HAND_COLORS.index(color), value) for value in values)
+    for color, value in tops.items():
+        if not _is_value(value):
+            _refute(f"a visible {color} top with value 4 to 6 (SET-4)", value)
+        dealt[HAND_COLORS.index(color), value] += 1
+    for (index, value), count in dealt.items():
+        held = (BLACK_DECK if index == BLACK else COLORED_DECK)[value]
+        if count > held:
+            _refute(f"{held} {HAND_COLORS[index]} {value}s (COM-1)", f"{count} of them dealt")
+
+
+def _is_value(value: object) -> bool:
+    """A bidding card's value."""
+    return _is_int(value) and value in VALUES
+
+
+class Referee:
+    """A position of the game. `legal()` and `seat` tell the decision that is open; `play` goes on."""
+
+    def __init__(self, header: Event, setup: Event) -> None:
+        """Check header and setup, and put up the game (SET-1 to SET-7)."""
+        check_header(header)
+        check_setup(setup, header["players"], header["side"])
+        self.players: int = header["players"]
+        self.max_turns: int = header["max_turns"]
+        self.rings = [[PLOTS.index(name) for name in ring] for ring in header["rings"]]
+        self.plots = [[Plot() for _ in ring] for ring in self.rings]
+        for name, (plot, business) in setup["plots"].items():
+            self.plots[DISTRICTS.index(name)][PLOTS.index(plot)].tiles.append(BUSINESSES.index(business))
+        row = [BUSINESSES.index(name) for name in setup["row"]]
+        self.sets = [[row.pop(0) for _ in range(size)] for size in SET_SIZES]
+        self._deal(setup)
+        self.supply = [3] * self.players  # COM-2
+        self.general = [12] * self.players
+        self.alea_supply = 18  # ALEA-1
+        self.scores = [0] * self.players
+        self.commissioners = [Commissioner(), Commissioner()]  # SET-6
+        self.stopped: set[int] = set()
+        self.park_tiles: Counter[int] = Counter()
+        self.park_buildings = [0] * self.players
+        self.placed = 0  # businesses placed by option B
+        self.turns = 0
+        seats = range(self.players)
+        backwards = [-step % self.players for step in seats]  # SET-7: 0, N-1, ..., 1
+        self.starters = backwards + [(step + 1) % self.players for step in seats]
+        self.phase = "start"
+        self.seat = self.starters[0]
+        self.business = -1  # option B's choice, while its plot is chosen
+        self.first_take: int | None = None
+        self.last_move = True
+        self.queue: list[int] = []  # auctions still to come in this set
+        self.auction: Auction | None = None
+        self.summary: Summary | None = None
+        self.actions = 0
+        self.rules: Counter[str] = Counter()
+        self._chance: Chance | None = None
+        self._events: list[Event] = []
+
+    def _deal(self, setup: Event) -> None:
+        """SET-4, SET-5: the hands, and what the stacks must hold then."""
+        self.hands: list[Counter[Card]] = []
+        self.black = Counter(BLACK_DECK)  # face down
+        self.black_up: Counter[int] = Counter()  # face up under the stack
+        self.stacks = [Stack(setup["tops"][color], Counter(COLORED_DECK)) for color in COLORS]
+        for stack in self.stacks:
+            assert stack.top is not None
+            stack.hidden[stack.top] -= 1
+        for hand in setup["hands"]:
+            cards = [(HAND_COLORS.index(color), v) for color, values in hand.items() for v in values]
+            self.hands.append(Counter(cards))
+            for color, value in cards:
+                (self.black if color == BLACK else self.stacks[color].hidden)[value] -= 1
+
+    # ---- the decision that is open ----
+
+    @property
+    def over(self) -> bool:
+        """The game has ended or was truncated."""
+        return self.phase == "over"
+
+    def legal(self) -> list[int]:
+        """The legal actions of the open decision, ascending; empty when the game is over."""
+        choices = {
+            "start": self._legal_start, "option": self._legal_option, "plot": self._legal_plot,
+            "take": self._legal_take, "move": self._legal_move, "bid": self._legal_bid,
+            "build": self._legal_build, "over": list[int],
+        }  # fmt: skip
+        return sorted(choices[self.phase]())
+
+    def _legal_start(self) -> list[int]:
+        """SET-8: an empty coloured plot, the second one in another district."""
+        return [
+            PLOT + 6 * d + p
+            for d in range(7)
+            if not self._owns_in(d, self.seat)
+            for p, plot in enumerate(self.plots[d])
+            if plot.empty and p != SIXTH
+        ]
+
+    def _legal_option(self) -> list[int]:
+        """TURN-2, TURN-3, BUS-1, SCO-1."""
+        actions = [OPTION_C]
+        if self.general[self.seat]:
+            actions.append(OPTION_A)
+        if self._legal_plot():
+            actions += {OPTION_B + business for business in self._current_set()}
+        stands = {c.place for c in self.commissioners if c.place < 7 and c.place not in self.stopped}
+        return actions + [OPTION_D + d for d in stands]
+
+    def _legal_plot(self) -> list[int]:
+        """BUS-2: empty or with exactly one business, in a district that is not stopped."""
+        return [
+            PLOT + 6 * d + p
+            for d in range(7)
+            if d not in self.stopped
+            for p, plot in enumerate(self.plots[d])
+            if plot.count == 0 and len(plot.tiles) < 2
+        ]
+
+    def _legal_take(self) -> list[int]:
+        """TURN-4, in ascending colour order; the first take leaves a second one, if there are two stacks."""
+        colors = [c for c, stack in enumerate(self.stacks) if stack.top is not None]
+        if self.first_take is not None:
+            return [TAKE + c for c in colors if c > self.first_take]
+        return [TAKE + c for c in (colors[:-1] or colors)]
+
+    def _legal_move(self) -> list[int]:
+        """MOVE-1: either commissioner to any next place."""
+        return [
+            MOVE + 9 * index + place
+            for index, commissioner in enumerate(self.commissioners)
+            for place in self._next_places(commissioner.place)
+        ]
+
+    def _next_places(self, place: int) -> set[int]:
+        """COM-5 with MOVE-3: a stopped district is replaced by its own next places."""
+        places: set[int] = set()
+        for there in STREETS[place]:
+            places |= self._next_places(there) if there in self.stopped else {there}
+        return places
+
+    def _legal_bid(self) -> list[int]:
+        """AUC-3, AUC-4 and "one choice, one path": ascending cards, each leaving a bid above the highest."""
+        auction = self._open_auction()
+        total = _total(auction.laid[self.seat])
+        actions = [] if auction.fresh else [PASS]
+        if auction.fresh and total > auction.highest:
+            actions.append(BID_DONE)
+        for color in self._bid_colors():
+            kinds = (color, BLACK)
+            for card in self._playable(kinds):
+                left = sum(c[1] * n for c, n in self._cards_from(card, kinds).items())
+                if total + left > auction.highest:
+                    actions.append(_bid_action(card))
+        return list(set(actions))
+
+    def _bid_colors(self) -> list[int]:
+        """The colours that the seat may use in this auction: what it has laid down, or AUC-5, AUC-12."""
+        auction = self._open_auction()
+        own = auction.laid[self.seat]
+        if own:
+            return [own[0][0]]
+        if auction.place == CENTRAL_PARK:
+            return list(range(5)) if auction.color is None else [auction.color]
+        return self._district_colors(auction.place, self.seat)
+
+    def _district_colors(self, district: int, seat: int) -> list[int]:
+        """AUC-5, AUC-6."""
+        colored = [(p, plot) for p, plot in enumerate(self.plots[district]) if p != SIXTH]
+        own = [p for p, plot in colored if plot.owner == seat]
+        empty = [p for p, plot in colored if plot.empty]
+        return own or empty or [p for p, plot in colored if plot.tiles]
+
+    def _playable(self, kinds: tuple[int, int]) -> list[Card]:
+        """The cards in hand of one colour or black that may come next (AUC-4, ascending order)."""
+        auction = self._open_auction()
+        if not auction.laid[self.seat]:
+            kinds = (kinds[0], kinds[0])  # AUC-4: the first card is coloured
+        held = [card for card, count in self.hands[self.seat].items() if count and card[0] in kinds]
+        last = auction.fresh[-1] if auction.fresh else None
+        return [card for card in held if last is None or _order(card) >= _order(last)]
+
+    def _cards_from(self, card: Card, kinds: tuple[int, int]) -> Counter[Card]:
+        """The cards in hand of one colour or black that do not come before this one when laid down."""
+        hand = self.hands[self.seat]
+        return Counter({c: n for c, n in hand.items() if c[0] in kinds and _order(c) >= _order(card)})
+
+    def _legal_build(self) -> list[int]:
+        """AUC-10, AUC-12, STOP-1."""
+        auction = self._open_auction()
+        cards = auction.laid[self.seat]
+        limit = min(LIMIT[max(value for _, value in cards)], self.supply[self.seat])
+        builds = [BUILD + n for n in range(limit + 1)]
+        if auction.place == CENTRAL_PARK:
+            return builds
+        if not self._owns_in(auction.place, self.seat) and auction.full:
+            return [STOP]
+        return [*builds, STOP] if auction.full else builds
+
+    # ---- playing ----
+
+    def play(self, action: int, chance: Chance) -> list[Event]:
+        """Play a legal action of the seat to act; the event lines that follow the `action` line."""
+        if action not in self.legal():
+            _refute(f"seat {self.seat} chooses from {self.legal()}", action)
+        self._chance, self._events = chance, []
+        self.actions += 1
+        step = {
+            "start": self._play_start, "option": self._play_option, "plot": self._play_business,
+            "take": self._play_take, "move": self._play_move, "bid": self._play_bid,
+            "build": self._play_build,
+        }[self.phase]  # fmt: skip
+        step(action)
+        self._chance = None
+        return self._events
+
+    def action_line(self, action: int, legal: bool = False) -> Event:
+        """The `action` line of this action, before it is played."""
+        line: Event = {"event": "action", "seat": self.seat, "action": action, "name": NAMES[action]}
+        return {**line, "legal": self.legal()} if legal else line
+
+    def _emit(self, event: str, **fields: object) -> None:
+        """The next event line."""
+        line = {"event": event, **fields}
+        self._events.append(line)
+        self._source().emit(line)
+
+    def _source(self) -> Chance:
+        """The chance of the action being played."""
+        assert self._chance is not None
+        return self._chance
+
+    def _open_auction(self) -> Auction:
+        """The auction in progress."""
+        assert self.auction is not None
+        return self.auction
+
+    def _play_start(self, action: int) -> None:
+        """SET-7, SET-8, SET-9."""
+        district, plot = divmod(action - PLOT, 6)
+        self._put(self.seat, district, plot, 1)
+        self.starters.pop(0)
+        if self.starters:
+            self.seat = self.starters[0]
+        else:
+            self.seat = 0
+            self._begin_turn()
+
+    def _begin_turn(self) -> None:
+        """TURN-1: an option is chosen."""
+        self.phase = "option"
+        if not self.general[self.seat]:
+            self.rules["TURN-2"] += 1
+        if not self._legal_plot():
+            self.rules["TURN-3"] += 1
+
+    def _end_turn(self) -> None:
+        """TURN-1, END-5."""
+        self.turns += 1
+        if self.turns >= self.max_turns:
+            self.rules["END-5"] += 1
+            self._finish("truncated")
+            return
+        self.seat = (self.seat + 1) % self.players
+        self._begin_turn()
+
+    def _play_option(self, action: int) -> None:
+        """The 1st action of the options A, C and D; for B the plot comes next."""
+        if action == OPTION_A:
+            self.general[self.seat] -= 3
+            self.supply[self.seat] += 3
+            self._begin_take()
+        elif action == OPTION_C:
+            self._draw_black(self.seat)
+            self._begin_move(last=False)
+        elif action < OPTION_C:
+            self.business = action - OPTION_B
+            self.phase = "plot"
+        else:
+            self._score_district(action - OPTION_D)
+            self._begin_move(last=True)
+
+    # ---- businesses ----
+
+    def _current_set(self) -> list[int]:
+        """BUS-1."""
+        return next(tiles for tiles in self.sets if tiles)
+
+    def _play_business(self, action: int) -> None:
+        """BUS-2 to BUS-5."""
+        district, index = divmod(action - PLOT, 6)
+        plot = self.plots[district][index]
+        self.rules["BUS-2.second"] += bool(plot.tiles)
+        tiles = self._current_set()
+        tiles.remove(self.business)
+        plot.tiles.append(self.business)
+        self.placed += 1
+        if len(tiles) == 1:
+            self.rules["BUS-3"] += 1
+            self.park_tiles[tiles[0]] += 1
+            self._emit("tile to park", business=BUSINESSES[tiles.pop()])
+        if self.placed == LAST_BUSINESS:
+            self.rules["BUS-5"] += 1
+            self._end_scoring("businesses")
+            return
+        if self.placed in BONUS:
+            self._special_points(*BONUS[self.placed])
+        self._begin_take()
+
+    def _special_points(self, points: int, needed: int) -> None:
+        """BUS-4."""
+        spread = [sum(self._owns_in(d, seat) for d in range(7)) for seat in range(self.players)]
+        gains = [points if count >= needed else 0 for count in spread]
+        self.rules["BUS-4"] += 1
+        self.rules["BUS-4.earned"] += any(gains)
+        self._gain("bonus", None, gains)
+
+    # ---- cards ----
+
+    def _draw_black(self, seat: int) -> None:
+        """TURN-5, AUC-9: one black card, if there is one."""
+        if self._black_ready():
+            card = self._source().black(+self.black)
+            self._from_black(card)
+            self.hands[seat][BLACK, card] += 1
+            self._emit("black", seat=seat, card=card)
+
+    def _black_ready(self, announce: bool = True) -> bool:
+        """AUC-9: shuffle when the next card lies face up; whether there is a card to draw."""
+        if not self.black.total():
+            if not self.black_up.total():
+                self.rules["AUC-9.none"] += 1
+                return False
+            self.rules["AUC-9"] += 1
+            self.black, self.black_up = self.black_up, Counter()
+            if announce:
+                self._emit("shuffle")
+        return True
+
+    def _from_black(self, card: int) -> None:
+        """Take a card out of the face-down black stack."""
+        if self.black[card] < 1:
+            _refute(f"the face-down black cards are {_shown(self.black)}", card)
+        self.black[card] -= 1
+
+    def _begin_take(self) -> None:
+        """TURN-4."""
+        stacks = sum(stack.top is not None for stack in self.stacks)
+        self.first_take = None
+        if stacks == 1:
+            self.rules["TURN-4"] += 1
+        if stacks:
+            self.phase = "take"
+        else:
+            self.rules["TURN-4.none"] += 1
+            self._begin_move(last=True)
+
+    def _play_take(self, action: int) -> None:
+        """TURN-4, TURN-5."""
+        color = action - TAKE
+        stack = self.stacks[color]
+        assert stack.top is not None
+        self.hands[self.seat][color, stack.top] += 1
+        stack.top = self._next_top(color)
+        self._emit("top", color=COLORS[color], card=stack.top)
+        if self.first_take is None:
+            self.first_take = color
+            if self._legal_take():
+                return
+        self._begin_move(last=True)
+
+    def _next_top(self, color: int) -> int | None:
+        """The face-down cards come first, then the returned ones in their order (AUC-8)."""
+        stack = self.stacks[color]
+        if stack.hidden.total():
+            card = self._source().top(color, +stack.hidden)
+            if stack.hidden[card] < 1:
+                _refute(f"the face-down {COLORS[color]} cards are {_shown(stack.hidden)}", card)
+            stack.hidden[card] -= 1
+            return card
+        if stack.returned:
+            self.rules["AUC-8.again"] += 1
+            return stack.returned.pop(0)
+        return None
+
+    # ---- commissioners ----
+
+    def _begin_move(self, last: bool) -> None:
+        """A move: the last action of a turn, or part of the 1st action of C."""
+        self.phase = "move"
+        self.last_move = last
+
+    def _play_move(self, action: int) -> None:
+        """MOVE-1 to MOVE-5."""
+        index, place = divmod(action - MOVE, 9)
+        commissioner = self.commissioners[index]
+        start = commissioner.place
+        self.rules["MOVE-3"] += place not in STREETS[start]
+        if start in self.stopped:
+            self.rules["MOVE-5"] += 1
+        elif start < 7:
+            commissioner.markers.append(start)
+        commissioner.place = place
+        if place == CITY_HALL:
+            self.rules["MOVE-4"] += 1
+            self.rules["TURN-7"] += not self.last_move
+            self.queue = [*commissioner.markers, CENTRAL_PARK]
+            commissioner.markers = []
+            self._next_auction()
+        else:
+            self._after_move()
+
+    def _after_move(self) -> None:
+        """TURN-7: after the move, with its auctions, the turn goes on or ends."""
+        if self.last_move:
+            self._end_turn()
+        else:
+            self._begin_take()
+
+    # ---- scoring ----
+
+    def _owns_in(self, district: int, seat: int) -> bool:
+        """The seat (or Alea) has a skyscraper in the district."""
+        return any(plot.owner == seat and plot.count for plot in self.plots[district])
+
+    def _put(self, owner: int, district: int, plot: int, count: int) -> None:
+        """Put skyscrapers of one owner on a plot (from setup, a supply or Alea's stock)."""
+        if count:
+            self.plots[district][plot].owner = owner
+            self.plots[district][plot].count += count
+
+    def _plot_vp(self, district: int, plot: int) -> int:
+        """SCO-2: what one skyscraper on this plot earns."""
+        ring = self.rings[district]
+        at = ring.index(plot)
+        beside = (ring[at - 1], ring[(at + 1) % len(ring)])
+        return PLOT_VP[len({tile for p in beside for tile in self.plots[district][p].tiles})]
+
+    def _district_vp(self, district: int) -> list[int]:
+        """SCO-2 for every seat; Alea never scores (ALEA-9)."""
+        gains = [0] * self.players
+        for index, plot in enumerate(self.plots[district]):
+            if plot.count and plot.owner is not None and plot.owner != ALEA:
+                gains[plot.owner] += plot.count * self._plot_vp(district, index)
+        return gains
+
+    def _gain(self, why: str, place: int | None, gains: list[int]) -> None:
+        """VP are scored."""
+        self.scores = [score + gain for score, gain in zip(self.scores, gains, strict=True)]
+        self._emit("vp", why=why, place=None if place is None else PLACES[place], vp=gains)
+
+    def _score_district(self, district: int) -> None:
+        """SCO-1 to SCO-4: option D with its black cards."""
+        if not any(self._owns_in(d, self.seat) for d in range(7)):
+            self.rules["SCO-4.none"] += 1
+        self._gain("district", district, self._district_vp(district))
+        self._draw_black(self.seat)
+        self._draw_black(self.seat)
+        for seat in self._clockwise(self.seat):
+            if not self._owns_in(district, seat):
+                self.rules["SCO-4" if seat == self.seat else "SCO-3"] += 1
+                self._draw_black(seat)
+
+    def _clockwise(self, seat: int) -> list[int]:
+        """All seats, clockwise from this one."""
+        return [(seat + step) % self.players for step in range(self.players)]
+
+    # ---- auctions ----
+
+    def _next_auction(self) -> None:
+        """AUC-1, AUC-2: the next auction of the set; after the last one the turn goes on."""
+        self.auction = None
+        if not self.queue:
+            self._after_move()
+            return
+        place = self.queue.pop(0)
+        full = place != CENTRAL_PARK and not any(plot.empty for plot in self.plots[place])
+        turner = self.turn_seat
+        self.auction = Auction(place, turner, full, [[] for _ in range(self.players)])
+        self._emit("auction", place=PLACES[place], starter=turner)
+        self.phase, self.seat = "bid", turner
+        self._note_bidder()
+
+    @property
+    def turn_seat(self) -> int:
+        """The seat whose turn it is: turns go round from seat 0 (SET-9)."""
+        return self.turns % self.players
+
+    def _note_bidder(self) -> None:
+        """Count the special cases of a bidder (AUC-2, AUC-5)."""
+        auction = self._open_auction()
+        others = self.players - len(auction.out)
+        self.rules["AUC-2.last"] += others == 1 and auction.leader is None
+        if not auction.laid[self.seat]:
+            colors = self._bid_colors()
+            held = any(n and card[0] in colors for card, n in self.hands[self.seat].items())
+            self.rules["AUC-5.none"] += not colors
+            self.rules["AUC-5.nocard"] += bool(colors) and not held
+
+    def _play_bid(self, action: int) -> None:
+        """AUC-2 to AUC-4, AUC-7: a card is laid down, a bid is ended, or the seat passes."""
+        auction = self._open_auction()
+        if action == PASS:
+            self.rules["AUC-7"] += bool(auction.laid[self.seat])
+            self.rules["ALEA-4"] += auction.leader == ALEA
+            self.hands[self.seat].update(auction.laid[self.seat])
+            auction.laid[self.seat] = []
+            auction.out.add(self.seat)
+        elif action == BID_DONE:
+            self._end_bid()
+        else:
+            self._lay_down((BID_COLOR[action], BID_VALUE[action]))
+            return
+        auction.acted.add(self.seat)
+        if self.players == 2 and auction.alea_cards is None and len(auction.acted) == 2:
+            self._alea_bids()
+        self._next_bidder()
+
+    def _lay_down(self, card: Card) -> None:
+        """One card more of the bid in progress; it leaves the hand."""
+        auction = self._open_auction()
+        self._note_card(card)
+        self.hands[self.seat][card] -= 1
+        auction.laid[self.seat].append(card)
+        auction.fresh.append(card)
+
+    def _note_card(self, card: Card) -> None:
+        """Count the cases of AUC-4, AUC-5, AUC-6 and AUC-12 that a card shows."""
+        auction = self._open_auction()
+        color, own = card[0], auction.laid[self.seat]
+        self.rules["AUC-4.black"] += color == BLACK
+        if own or color == BLACK:
+            return
+        if any(cards and cards[0][0] == color for cards in auction.laid):
+            self.rules["AUC-5.same"] += 1
+        if auction.place == CENTRAL_PARK:
+            self.rules["AUC-12.late"] += auction.leader is None and bool(auction.out)
+            return
+        case = 1 if self._owns_in(auction.place, self.seat) else 3 if auction.full else 2
+        self.rules[f"AUC-5.{case}"] += 1
+        self.rules["AUC-6"] += case == 3 and len(self.plots[auction.place]) > SIXTH
+
+    def _end_bid(self) -> None:
+        """AUC-3: the cards laid down are the highest bid now; AUC-12: it may fix the colour."""
+        auction = self._open_auction()
+        cards = auction.laid[self.seat]
+        self.rules["AUC-3.raise"] += len(cards) > len(auction.fresh)
+        self.rules["ALEA-3.overbid"] += auction.leader == ALEA
+        auction.highest = _total(cards)
+        auction.leader = self.seat
+        auction.fresh = []
+        if auction.place == CENTRAL_PARK:
+            auction.color = cards[0][0]
+
+    def _next_bidder(self) -> None:
+        """AUC-2: the next seat that is in and not the highest bidder; with none the auction is over."""
+        auction = self._open_auction()
+        for seat in self._clockwise(self.seat + 1):
+            if seat not in auction.out and seat != auction.leader:
+                self.seat = seat
+                self._note_bidder()
+                return
+        self._settle()
+
+    def _settle(self) -> None:
+        """AUC-8, ALEA-5: the auction is won, or nobody bid; the cards are paid."""
+        auction = self._open_auction()
+        winner = auction.leader
+        self._emit("won", seat=winner, total=auction.highest)
+        self.black_up.update(auction.alea_cards or [])
+        if winner is None:
+            self.rules["AUC-2.nobody"] += 1
+            self.seat = auction.starter
+            self._next_auction()
+        elif winner == ALEA:
+            self.seat = auction.starter
+            self._alea_wins(auction.place)
+        else:
+            self._pay(auction.laid[winner])
+            self.phase, self.seat = "build", winner
+            if self.supply[winner] < LIMIT[max(value for _, value in auction.laid[winner])]:
+                self.rules["AUC-10"] += 1
+
+    def _pay(self, cards: list[Card]) -> None:
+        """AUC-8: black cards under the black stack, coloured ones under theirs, the lowest value first."""
+        color = cards[0][0]
+        self.black_up.update(value for kind, value in cards if kind == BLACK)
+        values = sorted(value for kind, value in cards if kind == color)
+        self.rules["AUC-8.order"] += len(set(values)) > 1
+        stack = self.stacks[color]
+        stack.returned += values
+        if stack.top is None:
+            self.rules["AUC-8.top"] += 1
+            stack.top = stack.returned.pop(0)
+            self._emit("top", color=COLORS[color], card=stack.top)
+
+    def _play_build(self, action: int) -> None:
+        """AUC-10 to AUC-12, STOP-1."""
+        auction = self._open_auction()
+        winner = self.seat
+        self.seat = auction.starter
+        if action == STOP:
+            self.rules["STOP-1" if self._owns_in(auction.place, winner) else "STOP-1.must"] += 1
+            self._building_stop(auction.place, winner)
+            return
+        count = action - BUILD
+        self.supply[winner] -= count
+        if auction.place == CENTRAL_PARK:
+            self.rules["AUC-12"] += bool(count)
+            self.park_buildings[winner] += count
+        else:
+            self._put(winner, auction.place, auction.laid[winner][0][0], count)
+        self._next_auction()
+
+    # ---- the building stop ----
+
+    def _building_stop(self, district: int, declarer: int) -> None:
+        """STOP-2 to STOP-6."""
+        full = self._district_vp(district)
+        gains = [vp // 2 for vp in full]
+        if declarer != ALEA:
+            gains[declarer] = sum(plot.count for plot in self.plots[district])
+        self.rules["STOP-2.alea"] += any(plot.owner == ALEA for plot in self.plots[district])
+        self.rules["STOP-3"] += any(vp % 2 for seat, vp in enumerate(full) if seat != declarer)
+        self._emit("stop", district=DISTRICTS[district], seat=declarer)
+        self._gain("stop", district, gains)
+        self.plots[district] = [Plot() for _ in self.plots[district]]
+        self.stopped.add(district)
+        for commissioner in self.commissioners:
+            if district in commissioner.markers:
+                self.rules["STOP-5"] += 1
+                commissioner.markers.remove(district)
+        if len(self.stopped) == 2:
+            self.rules["STOP-6"] += 1
+            self.rules["STOP-6.early"] += len(self.queue) > 1
+            self._end_scoring("stops")
+        else:
+            self._next_auction()
+
+    # ---- Alea ----
+
+    def _alea_bids(self) -> None:
+        """ALEA-2, ALEA-3: cards are turned until a value appears for the second time."""
+        auction = self._open_auction()
+        cards: list[int] = []
+        shuffles = self.rules["AUC-9"]
+        while len(set(cards)) == len(cards):
+            if not self._black_ready(announce=False):
+                self.rules["ALEA-2.short"] += 1
+                break
+            card = self._source().alea(len(cards), +self.black)
+            self._from_black(card)
+            cards.append(card)
+        if self.rules["AUC-9"] > shuffles:
+            self._emit("shuffle")
+        self._emit("alea", cards=cards)
+        auction.alea_cards = cards
+        self.rules[f"ALEA-2.{len(cards)}"] += 1
+        if sum(cards) > auction.highest:
+            auction.highest, auction.leader = sum(cards), ALEA
+        else:
+            self.rules["ALEA-3.out"] += 1
+
+    def _alea_wins(self, place: int) -> None:
+        """ALEA-6 to ALEA-8."""
+        if place == CENTRAL_PARK:
+            self.rules["ALEA-8"] += 1
+            self._next_auction()
+        elif self._open_auction().full:
+            self.rules["ALEA-7"] += 1
+            self._building_stop(place, ALEA)
+        else:
+            self._alea_builds(place)
+            self._next_auction()
+
+    def _alea_builds(self, district: int) -> None:
+        """ALEA-6: one skyscraper on each of the best empty plots, in ring order."""
+        empty = [p for p in self.rings[district] if self.plots[district][p].empty]
+        best = max(self._plot_vp(district, p) for p in empty)
+        plots = [p for p in empty if self._plot_vp(district, p) == best]
+        self.rules["ALEA-6"] += len(plots) > 1
+        self.rules["ALEA-6.short"] += len(plots) > self.alea_supply
+        plots = plots[: self.alea_supply]
+        for plot in plots:
+            self._put(ALEA, district, plot, 1)
+        self.alea_supply -= len(plots)
+        if plots:
+            self._emit("alea builds", district=DISTRICTS[district], plots=[PLOTS[p] for p in plots])
+
+    # ---- the end ----
+
+    def _end_scoring(self, reason: str) -> None:
+        """END-2, END-3."""
+        for district in range(7):
+            if district not in self.stopped:
+                self._gain("final", district, self._district_vp(district))
+        count = min(3, self.park_tiles.total())
+        self.rules["END-3.few"] += count < 3
+        self.rules["END-3"] += count == 3
+        tiles = self._source().park(+self.park_tiles, count)
+        if len(tiles) != count or Counter(tiles) - self.park_tiles:
+            held = sorted(BUSINESSES[t] for t in self.park_tiles.elements())
+            _refute(f"{count} of the park's tiles {held} (END-3)", [BUSINESSES[t] for t in tiles])
+        self._emit("park", tiles=[BUSINESSES[tile] for tile in tiles])
+        each = PLOT_VP[len(set(tiles))]
+        self._gain("park", CENTRAL_PARK, [each * built for built in self.park_buildings])
+        self._finish(reason)
+
+    def _finish(self, reason: str) -> None:
+        """END-4, END-5: the winners; the game is over."""
+        cards = [hand.total() for hand in self.hands]
+        standing = list(zip(self.scores, cards, strict=True))
+        winners = [seat for seat, result in enumerate(standing) if result == max(standing)]
+        self.rules["END-4"] += self.scores.count(max(self.scores)) > 1
+        self.rules["END-4.shared"] += len(winners) > 1
+        self._emit("end", reason=reason, scores=list(self.scores), cards=cards, winners=winners)
+        self.phase, self.auction = "over", None
+        self.rules = +self.rules
+        self.summary = Summary(
+            reason, list(self.scores), cards, winners, self.actions, self.turns, self.rules
+        )
+
+
+BID_COLOR = {BID + 3 * color + value - 4: color for color in range(6) for value in VALUES}
+BID_VALUE = {BID + 3 * color + value - 4: value for color in range(6) for value in VALUES}
+
+
+def _bid_action(card: Card) -> int:
+    """The action that lays this card down; black follows the five colours."""
+    return BID + 3 * card[0] + card[1] - 4
+
+
+def _order(card: Card) -> Card:
+    """The order of laying down: coloured 4, 5, 6, black 4, 5, 6."""
+    return (1 if card[0] == BLACK else 0, card[1])
+
+
+def _total(cards: Sequence[Card]) -> int:
+    """The points of these cards."""
+    return sum(value for _, value in cards)
+
+
+def _shown(cards: Counter[int]) -> list[int]:
+    """The cards of a counter as a list, for messages."""
+    return sorted((+cards).elements())
+
+
+# ---- reading a record ----
+
+
+class Reader:
+    """The lines of a record, as a source of chance; every line emitted must be the next line."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        """Nothing is read yet."""
+        self.lines = list(lines)
+        self.at = 0  # the index of the next line
+        self.looked = 0  # the 1-based number of the line looked at last
+
+    @property
+    def done(self) -> bool:
+        """No line is left."""
+        return self.at >= len(self.lines)
+
+    def peek(self, ahead: int = 0) -> Event:
+        """A line not yet taken, parsed."""
+        index = self.at + ahead
+        self.looked = index + 1
+        if index >= len(self.lines):
+            raise Refutation(
+                "the rules say: the game goes on here; the record says: end of file", self.looked
+            )
+        try:
+            value = json.loads(self.lines[index], object_pairs_hook=_unique)
+        except ValueError as error:
+            raise Refutation(
+                f"the rules say: a JSON object; the record says: {error}", self.looked
+            ) from error
+        if not isinstance(value, dict):
+            _refute("a JSON object", value)
+        return value
+
+    def take(self) -> Event:
+        """The next line."""
+        event = self.peek()
+        self.at += 1
+        return event
+
+    def emit(self, event: Event) -> None:
+        """The next line must be exactly this event."""
+        found = self.take()
+        if not same(found, event):
+            _refute(json.dumps(event), json.dumps(found))
+
+    def _field(self, event: str, name: str, ahead: int = 0) -> Any:
+        """A field of the next line, which must be this event."""
+        found = self.peek(ahead)
+        if found.get("event") != event or name not in found:
+            _refute(f"a line {event!r} with {name!r} is due", json.dumps(found))
+        return found[name]
+
+    def _card(self, event: str) -> int:
+        """The field `card` of the next line."""
+        card = self._field(event, "card")
+        if not _is_value(card):
+            _refute("a card of value 4, 5 or 6", card)
+        return int(card)
+
+    def black(self, cards: Counter[int]) -> int:
+        """As the record has it."""
+        return self._card("black")
+
+    def top(self, color: int, cards: Counter[int]) -> int:
+        """As the record has it."""
+        return self._card("top")
+
+    def alea(self, turned: int, cards: Counter[int]) -> int:
+        """As the record has it; a `shuffle` may stand before the `alea` line."""
+        found = self._field("alea", "cards", int(self.peek().get("event") == "shuffle"))
+        if not isinstance(found, list) or not all(map(_is_value, found)) or turned >= len(found):
+            _refute(f"Alea turns more than {turned} card(s) of value 4 to 6 (ALEA-2)", found)
+        return int(found[turned])
+
+    def park(self, tiles: Counter[int], count: int) -> list[int]:
+        """As the record has it."""
+        found = self._field("park", "tiles")
+        if not isinstance(found, list) or any(tile not in BUSINESSES for tile in found):
+            _refute("the park's tiles are businesses", found)
+        return [BUSINESSES.index(tile) for tile in found]
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> Event:
+    """An object's fields, each only once."""
+    names = [name for name, _ in pairs]
+    if len(set(names)) != len(names):
+        raise ValueError(f"a field stands twice: {names}")
+    return dict(pairs)
+
+
+def check_action(referee: Referee, reader: Reader) -> None:
+    """Check one `action` line with its seat, legality, name and legal list, and all lines that follow it."""
+    line = reader.take()
+    legal = referee.legal()
+    action = line.get("action")
+    if line.get("event") != "action" or not _is_int(action) or action not in legal:
+        _refute(f"seat {referee.seat} acts ({referee.phase}), legal are {legal}", json.dumps(line))
+    assert isinstance(action, int)
+    wanted = referee.action_line(action, legal="legal" in line)
+    if not same(line, wanted):
+        _refute(json.dumps(wanted), json.dumps(line))
+    referee.play(action, reader)
+
+
+def check_game(reader: Reader) -> Summary:
+    """Check one game, from its header to its `end`."""
+    header = reader.take()
+    check_header(header)
+    setup = reader.take()
+    referee = Referee(header, setup)
+    while referee.summary is None:
+        check_action(referee, reader)
+    return referee.summary
+
+
+def check_record(lines: Iterable[str]) -> list[Summary]:
+    """Check a record of any number of games; a Refutation names the first line that is wrong."""
+    reader = Reader(lines)
+    summaries = []
+    try:
+        while not reader.done:
+            summaries.append(check_game(reader))
+    except Refutation as refutation:
+        if refutation.line:
+            raise
+        raise Refutation(refutation.message, reader.looked) from refutation
+    return summaries
+
+
+def main(paths: Sequence[str]) -> int:
+    """Print a line per game of each file, or the refutation."""
+    failed = 0
+    for path in paths:
+        try:
+            with open(path, encoding="utf-8", newline="\n") as file:
+                for number, game in enumerate(check_record(file), 1):
+                    print(f"{path}: game {number}: {game.reason}, scores {game.scores}, cards {game.cards}, "
+                          f"winners {game.winners}, {game.turns} turns, {game.actions} actions")  # fmt: skip
+        except Refutation as refutation:
+            failed = 1
+            print(f"{path}: {refutation}")
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -269,9 +269,8 @@ def decide(games: Games, agent: Agent, rows: npt.ArrayLike | None = None, salt: 
     legal = within & (decisions.mask[np.arange(len(actions)), np.where(within, actions, 0)] != 0)
     if not legal.all():
         first = int(np.argmin(legal))
-        raise AgentError(
-            f"agent {agent.name} chose action {actions[first]} where only {np.flatnonzero(decisions.mask[first]).tolist()} are legal"
-        )
+        legal_actions = np.flatnonzero(decisions.mask[first]).tolist()
+        raise AgentError(f"agent {agent.name} chose action {actions[first]} where only {legal_actions} are legal")
     return actions.astype(np.int64, copy=False)
 
 

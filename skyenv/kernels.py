@@ -17,7 +17,7 @@ import numpy as np
 
 from skyenv.observation import OBSERVATION_SIZE, SCALE, SCRATCH_DTYPE, write_codes
 from skyenv.rules.actions import NUM_ACTIONS
-from skyenv.rules.cards import cards_in_hand
+from skyenv.rules.cards import cards_in_hand, refresh_knowledge
 from skyenv.rules.chance import MASK32, hash32, multiply32
 from skyenv.rules.compiling import EntryPoints, rule
 from skyenv.rules.components import MAX_PLAYERS, NUM_DISTRICTS
@@ -162,6 +162,7 @@ def _make_reset_rows(fingerprint: str) -> Any:
             if seeds[k] == REFRESH:
                 for district in range(NUM_DISTRICTS):
                     refresh_district(game, district)
+                refresh_knowledge(game)
             else:
                 state[row] = blank[0]
                 begin(game, tape[0], seeds[k])

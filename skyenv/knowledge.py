@@ -1,4 +1,4 @@
-"""INF: what a seat knows. Everything that agents, pictures and pages learn about a position comes from here or from the observation."""
+"""INF: what a seat knows. All that agents, pictures and pages learn of a position comes from here or from the observation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.rules.compiling import EntryPoints, rule
-from skyenv.rules.components import NUM_COLOURS, NUM_RANKS
+from skyenv.rules.components import MAX_PLAYERS, NUM_COLOURS, NUM_RANKS
 from skyenv.rules.state import GAME_DTYPE, NONE, Record, new_records
 
 VIEW_DTYPE: Final = np.dtype(
@@ -30,25 +30,6 @@ VIEW_DTYPE: Final = np.dtype(
 
 
 @rule
-def count_unknown(game: Record, seat: int, colour: int) -> int:
-    """INF-2: how many cards of a colour the seat holds that the others don't know."""
-    number = 0
-    for rank in range(NUM_RANKS):
-        number += int(game.hand[seat, colour, rank]) - int(game.known[seat, colour, rank])
-    return number
-
-
-@rule
-def count_unseen(game: Record, seat: int, colour: int, rank: int) -> int:
-    """INF-2: how many cards of a colour and rank the seat can't locate."""
-    number = int(game.face_down[colour, rank])
-    for other in range(game.num_players):
-        if other != seat:
-            number += int(game.hand[other, colour, rank]) - int(game.known[other, colour, rank])
-    return number
-
-
-@rule
 def redact(view: Record, seat: int) -> None:
     """Fill in a view whose `game` is a full copy, then blank there what the seat can't know."""
     game = view.game
@@ -56,15 +37,14 @@ def redact(view: Record, seat: int) -> None:
     for colour in range(NUM_COLOURS + 1):
         view.num_face_down[colour] = 0
         for rank in range(NUM_RANKS):
-            view.unseen[colour, rank] = count_unseen(game, seat, colour, rank)
+            own = game.hand[seat, colour, rank] - game.known[seat, colour, rank]
+            view.unseen[colour, rank] = game.unlocated[colour, rank] - own
             view.num_face_down[colour] += game.face_down[colour, rank]
-        for other in range(4):
-            view.unknown[other, colour] = 0 if other == seat else count_unknown(game, other, colour)
-    for colour in range(NUM_COLOURS + 1):
-        for rank in range(NUM_RANKS):
             game.face_down[colour, rank] = 0
-            for other in range(4):
-                if other != seat:
+        for other in range(MAX_PLAYERS):
+            if other != seat:
+                view.unknown[other, colour] = game.unknown[other, colour]
+                for rank in range(NUM_RANKS):
                     game.hand[other, colour, rank] = game.known[other, colour, rank]
     game.seed = NONE
     for i in range(4):

@@ -14,10 +14,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.knowledge import count_unknown
 from skyenv.rules.auction import highest_rank, is_full
 from skyenv.rules.businesses import current_set
-from skyenv.rules.cards import cards_in_hand
 from skyenv.rules.compiling import rule
 from skyenv.rules.components import (
     BLACK,
@@ -156,15 +154,15 @@ def _write_business(game: Record, seat: int, codes: npt.NDArray[np.int16], start
 
 
 @rule
-def write_first_colour(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_first_colour(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
     if game.first_colour != NONE:
         codes[start + game.first_colour] = 1
 
 
 @rule
 def _write_skyscrapers(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
-    owner = game.owner.reshape(NUM_COLOURED_PLOTS)
-    floors = game.floors.reshape(NUM_COLOURED_PLOTS)
+    owner = game.owner.flat
+    floors = game.floors.flat
     for relative in range(MAX_PLAYERS):
         who = owner_at(game, seat, relative)
         first = start + relative * NUM_COLOURED_PLOTS
@@ -175,14 +173,14 @@ def _write_skyscrapers(game: Record, seat: int, codes: npt.NDArray[np.int16], st
 
 @rule
 def _write_tiles(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
-    tiles = game.tiles.reshape(NUM_TILE_ENTRIES)
+    tiles = game.tiles.flat
     for i in range(NUM_TILE_ENTRIES):
         codes[start + i] = tiles[i]
 
 
 @rule
 def _write_value(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
-    value = game.value.reshape(NUM_COLOURED_PLOTS)
+    value = game.value.flat
     for i in range(NUM_COLOURED_PLOTS):
         codes[start + i] = value[i]
 
@@ -194,22 +192,19 @@ def _write_stopped(game: Record, seat: int, codes: npt.NDArray[np.int16], start:
 
 
 @rule
-def _write_district_vp(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
-    for district in range(NUM_DISTRICTS):
-        for plot in range(NUM_COLOURS):
-            owner = int(game.owner[district, plot])
-            if owner != NONE and owner != ALEA:
-                vp = int(game.floors[district, plot]) * int(game.value[district, plot])
-                codes[start + relative_of(game, seat, owner) * NUM_DISTRICTS + district] = vp
-
-
-@rule
-def _write_presence(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
-    for district in range(NUM_DISTRICTS):
-        for plot in range(NUM_COLOURS):
-            owner = int(game.owner[district, plot])
-            if owner != NONE and owner != ALEA:
-                codes[start + relative_of(game, seat, owner)] += 1
+def _write_standing(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+    owners = game.owner.flat
+    floors = game.floors.flat
+    value = game.value.flat
+    presence = 0  # districts of each relative seat, eight bits each
+    for i in range(NUM_COLOURED_PLOTS):
+        owner = int(owners[i])
+        if owner != NONE and owner != ALEA:
+            relative = relative_of(game, seat, owner)
+            codes[start + relative * NUM_DISTRICTS + i // NUM_COLOURS] = int(floors[i]) * int(value[i])
+            presence += 1 << (8 * relative)
+    for relative in range(MAX_PLAYERS):
+        codes[start + MAX_PLAYERS * NUM_DISTRICTS + relative] = (presence >> (8 * relative)) & 255
 
 
 @rule
@@ -232,8 +227,11 @@ def _write_row(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int
     for space in range(SET_START[index], SET_START[index + 1]):
         if game.row[space] != NONE:
             codes[start + game.row[space]] += 1
+    later = 0  # tiles of each type, eight bits each
     for space in range(SET_START[index + 1], ROW_SIZE):
-        codes[start + NUM_BUSINESSES + game.row[space]] += 1
+        later += 1 << (8 * int(game.row[space]))
+    for business in range(NUM_BUSINESSES):
+        codes[start + NUM_BUSINESSES + business] = (later >> (8 * business)) & 255
 
 
 @rule
@@ -271,24 +269,25 @@ def _write_score(game: Record, seat: int, codes: npt.NDArray[np.int16], start: i
 
 @rule
 def _write_hand(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
-    hand = game.hand[seat].reshape(NUM_CARDS)
+    hand = game.hand.flat
     for i in range(NUM_CARDS):
-        codes[start + i] = hand[i]
+        codes[start + i] = hand[NUM_CARDS * seat + i]
 
 
 @rule
 def _write_hidden(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
     for colour in range(NUM_COLOURS + 1):
-        codes[start + colour] = count_unknown(game, seat, colour)
+        codes[start + colour] = game.unknown[seat, colour]
 
 
 @rule
 def _write_known(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+    known = game.known.flat
     for relative in range(1, game.num_players):
-        known = game.known[seat_at(game, seat, relative)].reshape(NUM_CARDS)
+        card = NUM_CARDS * seat_at(game, seat, relative)
         first = start + (relative - 1) * NUM_CARDS
         for i in range(NUM_CARDS):
-            codes[first + i] = known[i]
+            codes[first + i] = known[card + i]
 
 
 @rule
@@ -297,13 +296,18 @@ def _write_unknown(game: Record, seat: int, codes: npt.NDArray[np.int16], start:
         who = seat_at(game, seat, relative)
         first = start + (relative - 1) * (NUM_COLOURS + 1)
         for colour in range(NUM_COLOURS + 1):
-            codes[first + colour] = count_unknown(game, who, colour)
+            codes[first + colour] = game.unknown[who, colour]
 
 
 @rule
 def _write_hand_size(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+    hand = game.hand.flat
     for relative in range(game.num_players):
-        codes[start + relative] = cards_in_hand(game, seat_at(game, seat, relative))
+        card = NUM_CARDS * seat_at(game, seat, relative)
+        number = 0
+        for i in range(NUM_CARDS):
+            number += hand[card + i]
+        codes[start + relative] = number
 
 
 @rule
@@ -341,16 +345,12 @@ def _write_black(game: Record, seat: int, codes: npt.NDArray[np.int16], start: i
 
 @rule
 def _write_unseen(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
-    face_down = game.face_down.reshape(NUM_CARDS)
-    hand = game.hand.reshape(MAX_PLAYERS * NUM_CARDS)
-    known = game.known.reshape(MAX_PLAYERS * NUM_CARDS)
-    # All seats' unknown cards less the own ones; a seat that the game doesn't have holds none.
-    own = seat * NUM_CARDS
+    unlocated = game.unlocated.flat
+    hand = game.hand.flat
+    known = game.known.flat
     for i in range(NUM_CARDS):
-        number = int(face_down[i]) - int(hand[own + i]) + int(known[own + i])
-        for other in range(MAX_PLAYERS):
-            number += int(hand[other * NUM_CARDS + i]) - int(known[other * NUM_CARDS + i])
-        codes[start + i] = number
+        card = NUM_CARDS * seat + i
+        codes[start + i] = unlocated[i] - hand[card] + known[card]
 
 
 @rule
@@ -419,7 +419,7 @@ BLOCKS: Final[tuple[Block, ...]] = (
     Block("action of the turn", ("1st", "2nd", "3rd"), 1, 1, "1 for the action of the turn that is under way", _write_step),
     Block("turns", ("finished",), TURN_PARTS, TURN_PARTS, "turns finished / max_turns (END-5)", _write_turns),
     Block("business to place", BUSINESSES, 1, 1, "1 for the type that option B has taken", _write_business),
-    Block("first card", COLOURS, 1, 1, "1 for the colour of the first of two coloured cards", write_first_colour),
+    Block("first card", COLOURS, 1, 1, "1 for the colour of the first of two coloured cards", _write_first_colour),
     Block(
         "skyscrapers",
         _pairs(SEATS, DISTRICTS, COLOURS),
@@ -439,14 +439,13 @@ BLOCKS: Final[tuple[Block, ...]] = (
     ),
     Block("stopped", DISTRICTS, 1, 1, "1 if the district is stopped", _write_stopped),
     Block(
-        "district VP",
-        _pairs(SEATS, DISTRICTS),
-        17 * 8,
-        20,
-        "VP of the seat if the district is scored now / 20",
-        _write_district_vp,
+        "standing",
+        (*_pairs(("VP",), SEATS, DISTRICTS), *_pairs(("districts",), SEATS)),
+        (17 * 8,) * 28 + (7,) * 4,
+        (20,) * 28 + (8,) * 4,
+        "VP of the seat if the district is scored now / 20; districts in which the seat has skyscrapers / 8 (BUS-4)",
+        _write_standing,
     ),
-    Block("districts", SEATS, 7, 8, "districts in which the seat has skyscrapers / 8 (BUS-4)", _write_presence),
     Block("park area", SEATS, 17, 4, "skyscrapers of the seat in the park area / 4", _write_park),
     Block("park tiles", BUSINESSES, 8, 4, "businesses of the type in the park area / 4", _write_park_tiles),
     Block(

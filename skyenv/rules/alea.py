@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skyenv.rules.chance import draw_black
 from skyenv.rules.compiling import rule
-from skyenv.rules.components import CENTRAL_PARK, LOWEST_CARD, NUM_COLOURS, NUM_PLOTS, NUM_RANKS
+from skyenv.rules.components import BLACK, CENTRAL_PARK, LOWEST_CARD, NUM_COLOURS, NUM_PLOTS, NUM_RANKS
 from skyenv.rules.scoring import plot_is_empty
 from skyenv.rules.state import ALEA, ALEA_OUT, ALEA_STANDS, NONE, Record
 from skyenv.rules.stops import carry_out_stop
@@ -22,6 +22,7 @@ def alea_bids(game: Record, tape: Record) -> None:
         if rank == NONE:
             break
         game.alea_cards[rank] += 1
+        game.unlocated[BLACK, rank] -= 1
         cards |= (rank + LOWEST_CARD) << (3 * number)
         number += 1
         total += rank + LOWEST_CARD

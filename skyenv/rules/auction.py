@@ -150,6 +150,9 @@ def apply_card(game: Record, colour: int, rank: int) -> None:
     game.hand[seat, colour, rank] -= 1
     if game.known[seat, colour, rank] > 0:
         game.known[seat, colour, rank] -= 1
+    else:
+        game.unknown[seat, colour] -= 1
+        game.unlocated[colour, rank] -= 1
     game.bid_total[seat] += rank + LOWEST_CARD
     if colour == BLACK:
         game.bid_cards[seat, 1, rank] += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skyenv.rules.chance import draw, draw_black
 from skyenv.rules.compiling import rule
-from skyenv.rules.components import BLACK, LOWEST_CARD, NUM_COLOURS, NUM_RANKS
+from skyenv.rules.components import BLACK, LOWEST_CARD, MAX_PLAYERS, NUM_COLOURS, NUM_RANKS
 from skyenv.rules.state import NONE, Record
 from skyenv.rules.tape import EVENT_BLACK, EVENT_TOP, report
 
@@ -16,6 +16,7 @@ def deal_black(game: Record, tape: Record, seat: int) -> None:
     if rank == NONE:
         return
     game.hand[seat, BLACK, rank] += 1
+    game.unknown[seat, BLACK] += 1
     report(tape, EVENT_BLACK, seat, rank + LOWEST_CARD, 0, 0, 0, 0, 0)
 
 
@@ -23,7 +24,9 @@ def deal_black(game: Record, tape: Record, seat: int) -> None:
 def turn_up_top(game: Record, tape: Record, colour: int) -> None:
     """TURN-5: the next card of a coloured stack becomes visible: an unknown one, else the first returned one."""
     rank = draw(game, tape, game.face_down[colour])
-    if rank == NONE and game.num_returned[colour] > 0:
+    if rank != NONE:
+        game.unlocated[colour, rank] -= 1
+    elif game.num_returned[colour] > 0:
         rank = int(game.returned[colour, 0])
         game.num_returned[colour] -= 1
         left = int(game.num_returned[colour])
@@ -68,3 +71,17 @@ def cards_in_hand(game: Record, seat: int) -> int:
         for rank in range(NUM_RANKS):
             number += int(game.hand[seat, colour, rank])
     return number
+
+
+@rule
+def refresh_knowledge(game: Record) -> None:
+    """INF-2: recompute `unknown` and `unlocated` after hands or stacks were edited."""
+    for colour in range(NUM_COLOURS + 1):
+        for rank in range(NUM_RANKS):
+            game.unlocated[colour, rank] = game.face_down[colour, rank]
+        for seat in range(MAX_PLAYERS):
+            game.unknown[seat, colour] = 0
+            for rank in range(NUM_RANKS):
+                hidden = game.hand[seat, colour, rank] - game.known[seat, colour, rank]
+                game.unknown[seat, colour] += hidden
+                game.unlocated[colour, rank] += hidden

@@ -132,6 +132,7 @@ def draw_black(game: Record, tape: Record) -> int:
     if face_down == 0 and face_up > 0:
         for rank in range(NUM_RANKS):
             game.face_down[BLACK, rank] = game.black_face_up[rank]
+            game.unlocated[BLACK, rank] += game.black_face_up[rank]
             game.black_face_up[rank] = 0
         report(tape, EVENT_SHUFFLE, 0, 0, 0, 0, 0, 0, 0)
     return draw(game, tape, game.face_down[BLACK])

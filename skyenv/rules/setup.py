@@ -63,6 +63,7 @@ def blank_game(num_players: int, board: Board, max_turns: int) -> npt.NDArray[np
     game.alea_supply = ALEA_SKYSCRAPERS if num_players == 2 else 0
     game.alea = ALEA_OUT
     game.face_down[:] = CARD_COUNTS
+    game.unlocated[:] = CARD_COUNTS
     return games
 
 
@@ -150,10 +151,13 @@ def deal_cards(game: Record, tape: Record) -> None:
     for seat in range(game.num_players):
         for colour in range(NUM_COLOURS):
             game.hand[seat, colour, draw(game, tape, game.face_down[colour])] += 1
+            game.unknown[seat, colour] = 1
         for _ in range(STARTING_BLACK_CARDS):
             game.hand[seat, BLACK, draw(game, tape, game.face_down[BLACK])] += 1
+        game.unknown[seat, BLACK] = STARTING_BLACK_CARDS
     for colour in range(NUM_COLOURS):
         game.top[colour] = draw(game, tape, game.face_down[colour])
+        game.unlocated[colour, game.top[colour]] -= 1
 
 
 @rule

@@ -94,9 +94,11 @@ GAME_DTYPE: Final = np.dtype(
         ("alea_supply", np.int8),  # ALEA-1: skyscrapers that Alea has left
         ("hand", np.int8, (4, 6, 3)),  # [seat, card colour, rank] → cards in hand (not those of a bid on the table)
         ("known", np.int8, (4, 6, 3)),  # INF-3: those of them that everybody knows of
+        ("unknown", np.int8, (4, 6)),  # [seat, card colour] → cards in hand that only the seat itself knows
         # -- the stacks
         ("top", np.int8, (5,)),  # rank of the visible card of each coloured stack; NONE if the stack is empty
         ("face_down", np.int8, (6, 3)),  # [card colour, rank] → cards face down in the stack, in unknown order
+        ("unlocated", np.int8, (6, 3)),  # [card colour, rank] → cards that are face down or in a hand and not known
         ("returned", np.int8, (5, 12)),  # AUC-8: ranks of the returned cards under them, in the order they will come up
         ("num_returned", np.int8, (5,)),
         ("black_face_up", np.int8, (3,)),  # [rank] → black cards face up at the bottom of the black stack

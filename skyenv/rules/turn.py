@@ -64,10 +64,8 @@ def legal_cards(game: Record, mask: npt.NDArray[np.int8]) -> int:
     for colour in range(NUM_COLOURS):
         if (stacks >> colour) & 1 == 0:
             continue
-        if game.first_colour != NONE:
-            allowed = colour > game.first_colour
-        else:
-            allowed = (stacks >> (colour + 1)) != 0 or stacks == 1 << colour
+        second_possible = (stacks >> (colour + 1)) != 0 or stacks == 1 << colour
+        allowed = second_possible if game.first_colour == NONE else colour > game.first_colour
         if allowed:
             mask[TAKE + colour] = 1
             number += 1

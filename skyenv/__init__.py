@@ -7,11 +7,11 @@ The rules stand in ``skyenv/rules/RULES.md``, the numbers of the actions and the
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
 
 from skyenv.agents import Agent, Decisions, make_agent
+from skyenv.envs.registration import register
 from skyenv.errors import (
     AgentError,
     BoardError,
@@ -58,10 +58,7 @@ __all__ = [
     "make_board",
 ]
 
-if importlib.util.find_spec("gymnasium") is not None:
-    from skyenv.envs.registration import register
-
-    register()
+register()
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -1,0 +1,225 @@
+"""The game as a PettingZoo AEC environment: :func:`env` with PettingZoo's usual wrappers, and :class:`raw_env` without.
+
+Agents are ``"seat_0"`` … in seat order. Each observes a dict of ``"observation"``, float32 (OBSERVATION_SIZE,), and
+``"action_mask"``, int8 (103,), which is all 0 for an agent that is not to act. All agents end in the same step.
+
+What an illegal action does: ``raw_env`` raises IllegalActionError and nothing changes. ``env`` follows the classic
+environments of PettingZoo: TerminateIllegalWrapper ends the game with reward −1 for the agent and 0 for the others, and
+an action outside the action space is an AssertionError.
+"""
+
+from __future__ import annotations
+
+import operator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+from pettingzoo import AECEnv
+from pettingzoo.utils import wrappers
+
+from skyenv.envs.learner import ILLEGAL_REWARD
+from skyenv.envs.pictures import RENDER_MODES, check_render_mode, picture
+from skyenv.envs.registration import register_pettingzoo
+from skyenv.envs.spaces import action_space, masked_observation_space, state_space
+from skyenv.envs.streams import Streams, check_seed, fresh_seeds
+from skyenv.errors import GameOverError, IllegalActionError
+from skyenv.games import Games
+from skyenv.rules.actions import NUM_ACTIONS
+from skyenv.rules.board import Board
+
+Observation = dict[str, npt.NDArray[Any]]
+
+
+def env(**kwargs: Any) -> AECEnv:
+    """The environment with the wrappers of PettingZoo's classic ones; the options are those of :class:`raw_env`."""
+    wrapped = wrappers.TerminateIllegalWrapper(raw_env(**kwargs), illegal_reward=ILLEGAL_REWARD)
+    wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)
+    return wrappers.OrderEnforcingWrapper(wrapped)
+
+
+class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own name)
+    """A game of Fifth Avenue, one decision per step.
+
+    ``infos`` are empty: the mask is part of the observation, as in PettingZoo's classic environments. A copy
+    (``copy.deepcopy``, pickle) continues exactly as the original would.
+
+    Args:
+        num_players: 2, 3 or 4.
+        side: ``"front"`` or ``"back"`` of the board.
+        board: a Board, a board file, or None for the printed board.
+        max_turns: turns after which the game is truncated (END-5).
+        reward: ``"outcome"``, ``"margin"`` or ``"points"``.
+        render_mode: ``"ansi"``: :meth:`render` returns the text picture; ``"human"``: every position is printed.
+
+    Attributes:
+        games: the engine, a :class:`skyenv.Games` of one row.
+
+    Raises:
+        OptionError: an option is unknown or has a wrong value.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {
+        "render_modes": list(RENDER_MODES),
+        "name": "fifth_avenue_v0",
+        "is_parallelizable": False,
+        "render_fps": 2,
+    }
+
+    def __init__(
+        self,
+        num_players: int = 2,
+        side: str = "front",
+        board: Board | str | Path | None = None,
+        max_turns: int = 500,
+        reward: str = "outcome",
+        render_mode: str | None = None,
+    ) -> None:
+        super().__init__()
+        self.games = Games(1, num_players, side, board=board, max_turns=max_turns, reward=reward, autoreset=False)
+        self.render_mode = check_render_mode(render_mode)
+        self.possible_agents = [f"seat_{seat}" for seat in range(num_players)]
+        self.observation_spaces = {agent: masked_observation_space() for agent in self.possible_agents}
+        self.action_spaces = {agent: action_space() for agent in self.possible_agents}
+        self.state_space = state_space(num_players)
+        self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        self._streams = Streams(1)
+        self._action = np.zeros(1, dtype=np.int64)
+        self._pays_at_the_end = reward == "outcome"
+        self._begin([])
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """The agent's observation space, the same object on every call."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """The agent's action space, the same object on every call."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Start a game.
+
+        Args:
+            seed: the seed of the game; None: the next one of this environment's own stream, which begins with the last
+                seed given, or with the system's entropy.
+            options: none are known; whatever is given is ignored.
+
+        Raises:
+            OptionError: `seed` is not a non-negative integer.
+        """
+        row = np.zeros(1, dtype=np.int64)
+        if seed is None and self._streams.seeded[0]:
+            game_seed = int(self._streams.seeds(row)[0])
+        else:
+            game_seed = int(fresh_seeds(1)[0]) if seed is None else check_seed(seed)
+            self._streams.seed([game_seed], row)
+        self.games.reset(seed=game_seed)
+        self._begin(self.possible_agents[:])
+        if self.render_mode == "human":
+            self.render()
+
+    def _begin(self, agents: list[str]) -> None:
+        """Set up what PettingZoo keeps per agent; with no agents there is nothing to step until reset()."""
+        self.agents = agents
+        self.rewards = dict.fromkeys(agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(agents, 0.0)
+        self.terminations = dict.fromkeys(agents, False)
+        self.truncations = dict.fromkeys(agents, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in agents}
+        self._skip_agent_selection: str | None = None
+        self.agent_selection = self.possible_agents[int(self.games.seat[0])]
+
+    def step(self, action: Any) -> None:
+        """Take the selected agent's decision; after the end, remove the selected agent, with the action None.
+
+        Args:
+            action: the number of a legal action, any integer type.
+
+        Raises:
+            IllegalActionError: `action` is not legal; nothing has changed.
+            GameOverError: it is an action after the end; nothing has changed.
+        """
+        agent = self.agent_selection
+        if self.terminations.get(agent, True) or self.truncations[agent]:
+            self._step_after_end(action)
+            return
+        self._action[0] = _action_number(action)
+        games = self.games
+        games.step(self._action)
+        self._cumulative_rewards[agent] = 0.0
+        over = bool(games.done[0])
+        if over or not self._pays_at_the_end:
+            self._pay(games.reward[0].tolist())
+        if over:
+            self._end(bool(games.truncated[0]))
+        else:
+            self.agent_selection = self.possible_agents[games.seat[0]]
+        if self.render_mode == "human":
+            self.render()
+
+    def _pay(self, rewards: list[float]) -> None:
+        self.rewards = dict(zip(self.possible_agents, rewards, strict=True))
+        self._accumulate_rewards()
+
+    def _end(self, truncated: bool) -> None:
+        """All agents end in the same step; they are then removed in seat order."""
+        self.terminations = dict.fromkeys(self.agents, not truncated)
+        self.truncations = dict.fromkeys(self.agents, truncated)
+        self.agent_selection = self.agents[0]
+
+    def _step_after_end(self, action: Any) -> None:
+        if not self.agents:
+            raise GameOverError("no agent is left; reset() starts a game", action)
+        if action is not None:
+            raise GameOverError("the game is over; the only action left is None, which removes the agent", action)
+        self._was_dead_step(None)
+
+    def observe(self, agent: str) -> Observation:
+        """What an agent sees now; any agent, at any time, also after the end.
+
+        Returns:
+            ``"observation"``: float32 (OBSERVATION_SIZE,), from the agent's own view; ``"action_mask"``: int8 (103,),
+            its legal actions, all 0 if it is not to act. Both are new arrays.
+        """
+        games, seat = self.games, self._seats[agent]
+        if seat != games.seat[0]:
+            observation = games.observe(seat)[0]
+        else:
+            observation = games.observation[0].copy()
+            if not self.terminations.get(agent, True):
+                return {"observation": observation, "action_mask": games.mask[0].copy()}
+        return {"observation": observation, "action_mask": np.zeros(NUM_ACTIONS, dtype=np.int8)}
+
+    def state(self) -> npt.NDArray[np.float32]:
+        """All that there is to know: float32 (num_players · OBSERVATION_SIZE,), every seat's observation in seat order.
+
+        All hands are in it; what nobody knows (the order of face-down cards) has not been decided yet.
+        """
+        seats = np.arange(self.max_num_agents)
+        return self.games.observe(seats, np.zeros_like(seats)).reshape(-1)
+
+    def render(self) -> str | None:
+        """The position as text (mode ``"ansi"``); printed (mode ``"human"``); None without a mode."""
+        if self.render_mode == "ansi":
+            return picture(self.games, 0)
+        if self.render_mode == "human":
+            print(picture(self.games, 0))
+        return None
+
+    def close(self) -> None:
+        """Nothing has to be released."""
+
+
+def _action_number(action: Any) -> int:
+    try:
+        number = operator.index(action)
+    except TypeError:
+        raise IllegalActionError(f"{action!r:.60} is not the number of an action", action) from None
+    if not 0 <= number < NUM_ACTIONS:
+        raise IllegalActionError(f"{number} is no action; actions are 0 to {NUM_ACTIONS - 1}", action)
+    return number
+
+
+register_pettingzoo()

@@ -1,0 +1,353 @@
+"""The core that the Gymnasium and SB3 environments share: games in which one seat learns and agents play the others.
+
+A row's episode is a game seen from the learner's seat: its decisions are the steps, everything that the others do in
+between belongs to the step before. The others are asked in batches: all rows in which the same agent is to act make one
+call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.agents import Agent, decide, make_agent
+from skyenv.envs.streams import Streams, fresh_seeds, row_seeds
+from skyenv.errors import GameOverError, IllegalActionError, OptionError
+from skyenv.games import Games
+from skyenv.rules.actions import NUM_ACTIONS
+from skyenv.rules.board import Board
+
+Int64 = npt.NDArray[np.int64]
+AgentSpec: TypeAlias = Agent | Callable[..., Any] | str
+"""A player: an agent, a callable, the name of a built-in one, or an import string ``module:Name``."""
+
+ILLEGAL_REWARD = -1.0
+"""Reward of an illegal action with ``illegal="end"``: as PettingZoo's usual wrapper has it in ``env()``."""
+ILLEGAL = ("end", "raise")
+SEATS = ("random", "rotate")
+
+
+class LearnerGames:
+    """`num_games` games, in each of which one seat is the learner's. :meth:`reset` starts them.
+
+    Args:
+        num_games: number of rows.
+        num_players: 2 to 4.
+        side: ``"front"`` or ``"back"`` of the board.
+        opponents: who plays the other seats. One player plays them all. A sequence is, with `pool`, the players of whom
+            one is drawn for every seat and episode; else one player per other seat, clockwise from the learner's.
+        opponent_weights: relative frequencies in a pool; None: all alike.
+        pool: see `opponents`.
+        seat: the learner's seat; ``"random"`` (or None): drawn for every episode; ``"rotate"``: one further each episode,
+            beginning with the row's seed modulo the number of players.
+        illegal: ``"end"`` or ``"raise"``, see :meth:`step`.
+        board: a Board, a board file, or None for the printed board.
+        max_turns: turns after which a game is truncated (END-5).
+        reward: ``"outcome"``, ``"margin"`` or ``"points"``.
+        threads: threads to play on.
+
+    Attributes:
+        games: the games themselves. A game that is over stays as it ended until its row is reset.
+        illegal: as given.
+        learner: int64 (n,), the learner's seat in each row.
+        reward: float64 (n,), what the learner's seat was rewarded since its previous decision.
+        done: bool (n,), the row's episode is over.
+        truncated: bool (n,), it is over by truncation (END-5).
+        length: int64 (n,), decisions of the learner in this episode.
+        total: float64 (n,), its rewards in this episode.
+
+    Raises:
+        OptionError: an option is unknown or has a wrong value.
+        AgentError: an opponent can't be made.
+    """
+
+    def __init__(
+        self,
+        num_games: int,
+        num_players: int = 2,
+        side: str = "front",
+        *,
+        opponents: AgentSpec | Sequence[AgentSpec] = "random",
+        opponent_weights: Sequence[float] | None = None,
+        pool: bool = False,
+        seat: int | str | None = "random",
+        illegal: str = "end",
+        board: Board | str | Path | None = None,
+        max_turns: int = 500,
+        reward: str = "outcome",
+        threads: int = 1,
+    ) -> None:
+        if illegal not in ILLEGAL:
+            raise OptionError(f"illegal must be one of {', '.join(ILLEGAL)}, not {illegal!r:.60}")
+        self.games = Games(
+            num_games,
+            num_players,
+            side,
+            threads=threads,
+            board=board,
+            max_turns=max_turns,
+            reward=reward,
+            autoreset=False,
+        )
+        self.illegal = illegal
+        self._seat = _checked_seat(seat, num_players)
+        self._streams = Streams(num_games)
+        self._rotation: Int64 = np.zeros(num_games, dtype=np.int64)
+        self._all_rows: Int64 = np.arange(num_games, dtype=np.int64)
+        self._agents: list[Agent] = []
+        self._opponent: Int64 = np.full((num_games, num_players), -1, dtype=np.int64)
+        self._unrewarded = np.zeros(num_games, dtype=np.float64)
+        self.learner: Int64 = np.zeros(num_games, dtype=np.int64)
+        self.reward = np.zeros(num_games, dtype=np.float64)
+        self.done = np.ones(num_games, dtype=np.bool_)
+        self.truncated = np.zeros(num_games, dtype=np.bool_)
+        self.length: Int64 = np.zeros(num_games, dtype=np.int64)
+        self.total = np.zeros(num_games, dtype=np.float64)
+        self.set_opponents(opponents, opponent_weights, pool=pool)
+
+    # ---- who plays ----
+
+    def set_opponents(
+        self, opponents: AgentSpec | Sequence[AgentSpec], weights: Sequence[float] | None = None, *, pool: bool = False
+    ) -> None:
+        """Let others play, from every row's next episode on; episodes under way go on with the players they have.
+
+        Args:
+            opponents: as for the class.
+            weights: as `opponent_weights` for the class.
+            pool: as for the class.
+
+        Raises:
+            OptionError: the numbers of opponents, seats and weights don't fit together.
+            AgentError: an opponent can't be made.
+        """
+        specs: list[AgentSpec]
+        several = isinstance(opponents, Sequence) and not isinstance(opponents, str)
+        specs = list(opponents) if several else [opponents]  # type: ignore[arg-type,list-item]
+        others = self.games.num_players - 1
+        if several and not pool and len(specs) != others:
+            raise OptionError(f"opponents has {len(specs)} entries, but there are {others} other seats")
+        limits = _cumulative(weights, len(specs))
+        agents = [make_agent(spec) for spec in specs]
+        self._forget_unused()
+        self._choices = np.array([self._index(agent) for agent in agents], dtype=np.int64)
+        self._limits = limits
+        self._clockwise = several and not pool
+
+    def opponents(self, row: int) -> list[str | None]:
+        """The name of the player of every seat of a row; None at the learner's."""
+        return [None if index < 0 else self._agents[index].name for index in self._opponent[row].tolist()]
+
+    def _forget_unused(self) -> None:
+        """Keep only the agents that play in an episode under way, and number them anew."""
+        used = np.unique(self._opponent[~self.done])
+        used = used[used >= 0]
+        renumbered = np.full(len(self._agents) + 1, -1, dtype=np.int64)  # its last entry answers for "none", −1
+        renumbered[used] = np.arange(used.size)
+        self._agents = [self._agents[index] for index in used.tolist()]
+        self._opponent = renumbered[self._opponent]
+
+    def _index(self, agent: Agent) -> int:
+        for index, other in enumerate(self._agents):
+            if other is agent:
+                return index
+        self._agents.append(agent)
+        return len(self._agents) - 1
+
+    def _assign(self, rows: Int64) -> None:
+        """Choose the learner's seat and the other seats' players for a new episode."""
+        num_players = self.games.num_players
+        drawn = (self._streams.uniform(rows) * num_players).astype(np.int64)
+        if self._seat == "rotate":
+            self.learner[rows] = self._rotation[rows] % num_players
+        else:
+            self.learner[rows] = drawn if self._seat == "random" else int(self._seat)
+        for step in range(1, num_players):
+            chances = self._streams.uniform(rows)
+            if self._clockwise:
+                choice = np.full(rows.size, step - 1, dtype=np.int64)
+            else:
+                choice = np.searchsorted(self._limits, chances, side="right").astype(np.int64)
+            self._opponent[rows, (self.learner[rows] + step) % num_players] = self._choices[choice]
+        self._opponent[rows, self.learner[rows]] = -1
+
+    # ---- playing ----
+
+    @property
+    def all_rows(self) -> Int64:
+        """The indices of all rows, int64 (n,)."""
+        return self._all_rows
+
+    def reset(
+        self,
+        seed: int | Sequence[int | None] | None = None,
+        rows: Int64 | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> None:
+        """Start a new episode in `rows` (None: in all), up to the learner's first decision.
+
+        Args:
+            seed: an integer s: row i's game gets the seed s + i; a sequence: an entry for every row of the batch, None
+                in it meaning the row's own next seed; None: the rows' own next seeds. A row's own seeds follow from the
+                last seed that it was given.
+            rows: which rows, int64 (k,), each once.
+            generator: seeds the rows that never had a seed; None: the operating system does.
+
+        Raises:
+            OptionError: a seed is no non-negative integer, or the sequence has a wrong length.
+        """
+        rows = self._all_rows if rows is None else rows
+        if not rows.size:
+            return
+        given = row_seeds(seed, rows, self._all_rows.size)
+        seeds = self._seeds(given, rows, generator)
+        self.games.reset(seed=seeds.tolist(), rows=rows)
+        self._assign(rows)
+        self._rotation[rows] += 1
+        for array in (self._unrewarded, self.reward, self.done, self.truncated, self.length, self.total):
+            array[rows] = 0
+        self._advance(rows)
+
+    def _seeds(self, given: list[int | None], rows: Int64, generator: np.random.Generator | None) -> Int64:
+        """The seeds of the rows' new games; a given or fresh one starts the row's stream of seeds anew."""
+        is_given = np.array([seed is not None for seed in given], dtype=np.bool_)
+        starts = is_given | ~self._streams.seeded[rows]
+        fresh = np.flatnonzero(starts & ~is_given)
+        seeds = np.array([0 if seed is None else seed for seed in given], dtype=np.int64)
+        if fresh.size:
+            seeds[fresh] = fresh_seeds(fresh.size) if generator is None else generator.integers(2**63, size=fresh.size)
+        self._streams.seed(seeds[starts], rows[starts])
+        self._rotation[rows[starts]] = seeds[starts] % self.games.num_players
+        seeds[~starts] = self._streams.seeds(rows[~starts])
+        return seeds
+
+    def step(self, actions: npt.ArrayLike, rows: Int64 | None = None) -> npt.NDArray[np.bool_]:
+        """Let the learner act in `rows` (None: in all), and the others up to its next decision or the end.
+
+        An action that is not legal in its row either raises (``illegal="raise"``) or ends the row's episode
+        (``illegal="end"``): the game stays where it is, the reward is ILLEGAL_REWARD, and the episode has terminated.
+
+        Args:
+            actions: one action number per row.
+            rows: which rows, int64 (k,), each once.
+
+        Returns:
+            bool (k,), whether each action was legal.
+
+        Raises:
+            IllegalActionError: an action is not one of the 103, or it is not legal and ``illegal="raise"``.
+            GameOverError: the episode of one of the rows is over. Both tell the row, and nothing has changed.
+        """
+        rows = self._all_rows if rows is None else rows
+        numbers = self._checked_actions(actions, rows)
+        legal: npt.NDArray[np.bool_] = self.games.mask[rows, numbers] != 0
+        if self.illegal == "raise" and not legal.all():
+            raise self._refusal(rows, numbers, int(np.argmin(legal)))
+        playing = rows if legal.all() else rows[legal]
+        if playing.size:
+            self.games.step(numbers[legal], playing)
+            self._collect(playing)
+            self._advance(playing)
+        self._close_step(rows, legal)
+        return legal
+
+    def _checked_actions(self, actions: npt.ArrayLike, rows: Int64) -> Int64:
+        numbers = np.asarray(actions)
+        if numbers.shape != rows.shape or numbers.dtype.kind not in "iu":
+            found = f"an array of shape {numbers.shape} and dtype {numbers.dtype}"
+            raise IllegalActionError(f"actions must be {rows.size} integers, one per row, not {found}", actions)
+        if self.done[rows].any():
+            row = int(rows[np.argmax(self.done[rows])])
+            raise GameOverError(f"row {row}: the episode is over; reset() starts a new one", row=row)
+        numbers = numbers.astype(np.int64)
+        outside = (numbers < 0) | (numbers >= NUM_ACTIONS)
+        if outside.any():
+            raise self._refusal(rows, numbers, int(np.argmax(outside)))
+        return numbers
+
+    def _refusal(self, rows: Int64, actions: Int64, index: int) -> Exception:
+        return self.games.refusal(int(rows[index]), int(actions[index]), self.games.num_games > 1)
+
+    def _collect(self, rows: Int64) -> None:
+        self._unrewarded[rows] += self.games.reward[rows, self.learner[rows]]
+
+    def _advance(self, rows: Int64) -> None:
+        """Let the opponents play in `rows` until the learner is to act or the game is over."""
+        games = self.games
+        while True:
+            seats = games.seat[rows]
+            rows = rows[(seats >= 0) & (seats != self.learner[rows])]
+            if not rows.size:
+                return
+            games.step(self._opponents_actions(rows), rows)
+            self._collect(rows)
+
+    def _opponents_actions(self, rows: Int64) -> Int64:
+        who = self._opponent[rows, self.games.seat[rows]]
+        if (who == who[0]).all():
+            return decide(self.games, self._agents[who[0]], rows)
+        actions = np.empty(rows.size, dtype=np.int64)
+        for index in np.unique(who).tolist():
+            asked = who == index
+            actions[asked] = decide(self.games, self._agents[index], rows[asked])
+        return actions
+
+    def _close_step(self, rows: Int64, legal: npt.NDArray[np.bool_]) -> None:
+        self._unrewarded[rows[~legal]] += ILLEGAL_REWARD
+        self.reward[rows] = self._unrewarded[rows]
+        self._unrewarded[rows] = 0.0
+        self.total[rows] += self.reward[rows]
+        self.length[rows] += 1
+        over = self.games.seat[rows] < 0
+        self.done[rows] = over | ~legal
+        self.truncated[rows] = over & self.games.truncated[rows]
+
+    # ---- what the learner sees ----
+
+    def observation(self, rows: Int64 | None = None) -> npt.NDArray[np.float32]:
+        """What the learner sees in `rows` (None: in all), also after the end: a new float32 (k, OBSERVATION_SIZE)."""
+        rows = self._all_rows if rows is None else rows
+        observation: npt.NDArray[np.float32] = self.games.observation[rows]
+        elsewhere = np.flatnonzero(self.games.seat[rows] != self.learner[rows])  # over: shown from seat 0's view
+        if elsewhere.size:
+            observation[elsewhere] = self.games.observe(self.learner[rows[elsewhere]], rows[elsewhere])
+        return observation
+
+    def mask(self, rows: Int64 | None = None) -> npt.NDArray[np.int8]:
+        """The learner's legal actions in `rows` (None: in all), all 0 after the end: a new int8 (k, 103)."""
+        rows = self._all_rows if rows is None else rows
+        mask: npt.NDArray[np.int8] = self.games.mask[rows]
+        mask[self.done[rows]] = 0
+        return mask
+
+    def scores(self, row: int) -> list[int]:
+        """The VP of every seat of a row."""
+        scores: list[int] = self.games.state["score"][row, : self.games.num_players].tolist()
+        return scores
+
+
+def _checked_seat(seat: int | str | None, num_players: int) -> int | str:
+    if seat is None:
+        return "random"
+    if isinstance(seat, str) and seat in SEATS:
+        return seat
+    if isinstance(seat, (int, np.integer)) and not isinstance(seat, bool) and 0 <= seat < num_players:
+        return int(seat)
+    raise OptionError(f"seat must be 0 to {num_players - 1}, 'random' or 'rotate', not {seat!r:.60}")
+
+
+def _cumulative(weights: Sequence[float] | None, count: int) -> npt.NDArray[np.float64]:
+    """Upper limits in (0, 1) of all choices but the last, float64 (count − 1,), for numbers drawn from [0, 1)."""
+    if count == 0:
+        raise OptionError("there must be at least one opponent")
+    array = np.ones(count) if weights is None else np.asarray(weights, dtype=np.float64)
+    if array.shape != (count,):
+        raise OptionError(f"opponent_weights must have {count} entries, one per opponent")
+    if not (np.isfinite(array).all() and (array >= 0).all() and array.sum() > 0):
+        raise OptionError("opponent_weights must be finite, not negative, and not all 0")
+    limits: npt.NDArray[np.float64] = np.cumsum(array)[:-1] / array.sum()
+    return limits

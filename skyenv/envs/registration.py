@@ -1,0 +1,42 @@
+"""Making the environments known to Gymnasium and PettingZoo.
+
+``import skyenv`` calls :func:`register`, so that ``gymnasium.make(ENV_ID)`` and ``pettingzoo.make("aec", AEC_ID)`` work after it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+
+ENV_ID = "skyenv/FifthAvenue-v0"
+"""Gymnasium's id, for ``gymnasium.make`` and ``gymnasium.make_vec``."""
+AEC_ID = "skyenv/fifth_avenue_v0"
+"""PettingZoo's id, for ``pettingzoo.make("aec", AEC_ID)``."""
+
+
+def register_gymnasium() -> None:
+    """Enter ENV_ID into Gymnasium's registry; once is enough, more does no harm."""
+    import gymnasium
+
+    if ENV_ID not in gymnasium.registry:
+        gymnasium.register(
+            id=ENV_ID,
+            entry_point="skyenv.envs.single:FifthAvenueEnv",
+            vector_entry_point="skyenv.envs.vector:FifthAvenueVectorEnv",
+        )
+
+
+def register_pettingzoo() -> None:
+    """Enter AEC_ID into PettingZoo's registry, which there is since 1.27; once is enough, more does no harm."""
+    import pettingzoo
+
+    register_aec = getattr(pettingzoo, "register", None)
+    if register_aec is not None and pettingzoo.EnvSpec(AEC_ID).id not in pettingzoo.aec_registry:
+        register_aec("aec", AEC_ID, entry_point="skyenv.envs.aec:env")
+
+
+def register() -> None:
+    """Register with those of the two libraries that are installed."""
+    if importlib.util.find_spec("gymnasium") is not None:
+        register_gymnasium()
+    if importlib.util.find_spec("pettingzoo") is not None:
+        register_pettingzoo()

@@ -1,0 +1,208 @@
+"""A Stable-Baselines3 ``VecEnv`` on the batch engine, for sb3_contrib.MaskablePPO."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import VecEnv
+
+from skyenv.envs.learner import AgentSpec, LearnerGames
+from skyenv.envs.spaces import action_space, observation_space
+from skyenv.rules.board import Board
+
+Indices = None | int | Iterable[int]
+
+
+class SkyenvVecEnv(VecEnv):
+    """`num_envs` games in which one seat learns and a pool of agents plays the others.
+
+    A step is one decision of the learner in every row; the others are asked in batches. A finished row is reset in the
+    same step. The info of a finished row holds ``"terminal_observation"``, ``"TimeLimit.truncated"``, ``"episode"``
+    (``r``, ``l`` and ``t`` of SB3's Monitor, so no such wrapper is needed), and of the game ``"scores"`` (VP per seat),
+    ``"seat"`` (the learner's), ``"opponents"`` (the name of each seat's player, None at the learner's) and ``"seed"``.
+
+    Illegal actions raise IllegalActionError with the row; MaskablePPO asks for the masks and makes none.
+
+    Args:
+        num_envs: number of games.
+        num_players: 2 to 4.
+        side: ``"front"`` or ``"back"`` of the board.
+        opponents: the pool: for every row, seat and episode one of these players is drawn. A player is an agent, a
+            callable, a built-in name or an import string ``module:Name``.
+        opponent_weights: how often each is drawn, relative to the others; None: all alike.
+        seed: row i's first game gets the seed ``seed`` + i, everything later follows; None: the system's entropy.
+        reward: ``"outcome"``, ``"margin"`` or ``"points"``.
+        threads: threads to play on.
+        seat: the learner's seat; ``"rotate"``: the next one each episode, beginning with the row's seed modulo the number
+            of players; ``"random"``: drawn for every episode.
+        board: a Board, a board file, or None for the printed board.
+        max_turns: turns after which a game is truncated (END-5).
+
+    Attributes:
+        core: the games, the learner's seats and the opponents, a :class:`skyenv.envs.learner.LearnerGames`.
+
+    Raises:
+        OptionError: an option is unknown or has a wrong value.
+        AgentError: an opponent can't be made.
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        num_players: int = 2,
+        side: str = "front",
+        opponents: AgentSpec | Sequence[AgentSpec] = ("random",),
+        opponent_weights: Sequence[float] | None = None,
+        seed: int | None = None,
+        reward: str = "outcome",
+        threads: int = 1,
+        *,
+        seat: int | str = "rotate",
+        board: Board | str | Path | None = None,
+        max_turns: int = 500,
+    ) -> None:
+        self.core = LearnerGames(
+            num_envs,
+            num_players,
+            side,
+            opponents=opponents,
+            opponent_weights=opponent_weights,
+            pool=True,
+            seat=seat,
+            illegal="raise",
+            board=board,
+            max_turns=max_turns,
+            reward=reward,
+            threads=threads,
+        )
+        super().__init__(num_envs, observation_space(), action_space())
+        self._actions: npt.NDArray[np.int64] | None = None
+        self._started = time.time()
+        if seed is not None:
+            self.seed(seed)
+
+    def set_opponents(self, opponents: AgentSpec | Sequence[AgentSpec], opponent_weights: Sequence[float] | None = None) -> None:
+        """Take another pool of opponents from every row's next episode on (see the constructor for both arguments)."""
+        self.core.set_opponents(opponents, opponent_weights, pool=True)
+
+    # ---- playing ----
+
+    def reset(self) -> npt.NDArray[np.float32]:
+        """Start new games in all rows, with the seeds that :meth:`seed` set, or the next ones.
+
+        Returns:
+            The learner's observations, float32 (num_envs, OBSERVATION_SIZE).
+        """
+        self.core.reset(self._seeds)
+        self._reset_seeds()
+        self._reset_options()
+        self.reset_infos = [{} for _ in range(self.num_envs)]
+        return self.core.observation()
+
+    def step_async(self, actions: npt.NDArray[np.int64]) -> None:
+        """Keep the actions, integers (num_envs,), for :meth:`step_wait`."""
+        self._actions = actions
+
+    def step_wait(
+        self,
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
+        """Take the decisions, and reset the rows that are finished.
+
+        Returns:
+            Observations, float32 (num_envs, OBSERVATION_SIZE); rewards, float32 (num_envs,), each the sum since the
+            learner's previous decision; whether each row's game is over, bool (num_envs,); one info per row.
+
+        Raises:
+            IllegalActionError: an action is not legal in its row. Nothing has changed.
+        """
+        core = self.core
+        core.step(np.asarray(self._actions))
+        rewards, dones = core.reward.astype(np.float32), core.done.copy()
+        infos: list[dict[str, Any]] = [{"TimeLimit.truncated": False} for _ in range(self.num_envs)]
+        rows = np.flatnonzero(dones)
+        for row, observation in zip(rows.tolist(), core.observation(rows), strict=True):
+            infos[row] = self._final_info(row, observation.copy())
+        core.reset(rows=rows)
+        return core.observation(), rewards, dones, infos
+
+    def _final_info(self, row: int, observation: npt.NDArray[np.float32]) -> dict[str, Any]:
+        core = self.core
+        seconds = round(time.time() - self._started, 6)
+        return {
+            "terminal_observation": observation,
+            "TimeLimit.truncated": bool(core.truncated[row]),
+            "episode": {"r": round(float(core.total[row]), 6), "l": int(core.length[row]), "t": seconds},
+            "scores": core.scores(row),
+            "seat": int(core.learner[row]),
+            "opponents": core.opponents(row),
+            "seed": int(core.games.seeds[row]),
+        }
+
+    def action_masks(self) -> npt.NDArray[np.int8]:
+        """The legal actions of every row, int8 (num_envs, 103)."""
+        return self.core.mask()
+
+    def close(self) -> None:
+        """Nothing has to be released."""
+
+    # ---- what SB3 asks of the single environments, answered from the batch ----
+
+    def has_attr(self, attr_name: str) -> bool:
+        """Whether :meth:`get_attr` has an answer."""
+        return attr_name in _ATTRIBUTES
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """One value per asked row: ``render_mode`` (None), ``action_masks`` (a function), ``seat`` or ``seed``.
+
+        Raises:
+            AttributeError: for any other name.
+        """
+        rows = self._rows(indices)
+        if attr_name not in _ATTRIBUTES:
+            raise AttributeError(f"the environments have no attribute {attr_name!r}")
+        return [_ATTRIBUTES[attr_name](self, row) for row in rows]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Raise AttributeError: the rows of a batch have no attributes of their own that could be set."""
+        raise AttributeError(f"attribute {attr_name!r} can't be set: the rows are one batch, not separate environments")
+
+    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
+        """Call ``action_masks`` in the asked rows: one int8 (103,) each.
+
+        Raises:
+            AttributeError: for any other method.
+        """
+        if method_name != "action_masks":
+            raise AttributeError(f"the environments have no method {method_name!r}")
+        return list(self.core.mask(np.array(self._rows(indices), dtype=np.int64)))
+
+    def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
+        """True for SB3's Monitor, whose "episode" entries this environment makes itself; else False."""
+        return [wrapper_class is Monitor for _ in self._rows(indices)]
+
+    def get_images(self) -> Sequence[None]:
+        """No images: one None per row."""
+        return [None] * self.num_envs
+
+    def _rows(self, indices: Indices) -> list[int]:
+        return list(self._get_indices(indices))
+
+
+def _row_mask(env: SkyenvVecEnv, row: int) -> npt.NDArray[np.int8]:
+    mask: npt.NDArray[np.int8] = env.core.mask(np.array([row]))[0]
+    return mask
+
+
+_ATTRIBUTES: dict[str, Callable[[SkyenvVecEnv, int], Any]] = {
+    "render_mode": lambda env, row: None,
+    "action_masks": lambda env, row: partial(_row_mask, env, row),
+    "seat": lambda env, row: int(env.core.learner[row]),
+    "seed": lambda env, row: int(env.core.games.seeds[row]),
+}

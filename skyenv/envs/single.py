@@ -1,0 +1,143 @@
+"""``gymnasium.make("skyenv/FifthAvenue-v0")``: one learner at the table, the other seats played by agents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.envs.learner import AgentSpec, LearnerGames
+from skyenv.envs.pictures import RENDER_MODES, check_render_mode, picture
+from skyenv.envs.spaces import action_space, observation_space
+from skyenv.rules.board import Board
+
+
+class FifthAvenueEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
+    """One seat's view of a game of Fifth Avenue.
+
+    A step is one decision of the learner; what the others do until its next decision belongs to the step. The observation
+    is its seat's vector, float32 (OBSERVATION_SIZE,); the action one of the 103 numbers; the reward the sum of all that
+    its seat was rewarded since its previous decision. An episode terminates when the game ends and is truncated when the
+    game is (END-5).
+
+    ``info`` holds ``"action_mask"``, int8 (103,), 1 for a legal action, all 0 after the end; ``"seat"``, the learner's
+    seat in this episode; ``"seed"``, the seed of this game. :meth:`action_masks` gives the mask to sb3-contrib.
+
+    An illegal action (of the 103) ends the episode: it terminates with reward −1, the game stays where it was, and
+    ``info["illegal_action"]`` holds the action. With ``illegal="raise"`` it raises IllegalActionError instead and nothing
+    changes. Anything but the number of one of the 103 actions always raises IllegalActionError, an action after the end
+    GameOverError.
+
+    ``reset(seed=s)`` starts the game with the seed s; ``reset()`` goes on with seeds that follow from the last one given.
+
+    Args:
+        num_players: 2, 3 or 4.
+        side: ``"front"`` or ``"back"`` of the board.
+        opponents: who plays the other seats: one player for all of them, or a list with one per other seat, clockwise
+            from the learner's. A player is an agent, a callable, a built-in name or an import string ``module:Name``.
+        seat: the learner's seat; ``"random"`` or None: drawn for every episode; ``"rotate"``: the next one each episode.
+        board: a Board, a board file, or None for the printed board.
+        max_turns: turns after which a game is truncated (END-5).
+        reward: ``"outcome"``, ``"margin"`` or ``"points"``.
+        illegal: what an illegal action does: ``"end"`` or ``"raise"``.
+        render_mode: ``"ansi"``: :meth:`render` returns the text picture; ``"human"``: every position is printed.
+
+    Attributes:
+        core: the game, the learner's seat and the opponents, a :class:`skyenv.envs.learner.LearnerGames` of one row.
+
+    Raises:
+        OptionError: an option is unknown or has a wrong value.
+        AgentError: an opponent can't be made.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES), "render_fps": 2}  # type: ignore[misc]
+
+    def __init__(
+        self,
+        num_players: int = 2,
+        side: str = "front",
+        opponents: AgentSpec | Sequence[AgentSpec] = "random",
+        seat: int | str | None = "random",
+        board: Board | str | Path | None = None,
+        max_turns: int = 500,
+        reward: str = "outcome",
+        illegal: str = "end",
+        render_mode: str | None = None,
+    ) -> None:
+        self.core = LearnerGames(
+            1,
+            num_players,
+            side,
+            opponents=opponents,
+            seat=seat,
+            illegal=illegal,
+            board=board,
+            max_turns=max_turns,
+            reward=reward,
+        )
+        self.render_mode = check_render_mode(render_mode)
+        self.observation_space = observation_space()
+        self.action_space = action_space()
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[npt.NDArray[np.float32], dict[str, Any]]:
+        """Start a game, up to the learner's first decision.
+
+        Args:
+            seed: the seed of the game; None: the next one.
+            options: none are known; whatever is given is ignored.
+
+        Returns:
+            The observation and the info.
+        """
+        super().reset(seed=seed)
+        self.core.reset(seed, generator=self.np_random)
+        self._show()
+        return self.core.observation()[0], self._info()
+
+    def step(self, action: Any) -> tuple[npt.NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+        """Take the learner's decision and let the others play up to its next one, or to the end.
+
+        Args:
+            action: the number of an action, any integer type.
+
+        Returns:
+            Observation, reward, whether the episode terminated, whether it was truncated, and the info.
+
+        Raises:
+            IllegalActionError: see the class; nothing has changed.
+            GameOverError: the episode is over; nothing has changed.
+        """
+        legal = self.core.step(np.asarray(action).reshape(-1))
+        info = self._info()
+        if not legal[0]:
+            info["illegal_action"] = int(action)
+        self._show()
+        truncated = bool(self.core.truncated[0])
+        terminated = bool(self.core.done[0]) and not truncated
+        return self.core.observation()[0], float(self.core.reward[0]), terminated, truncated, info
+
+    def action_masks(self) -> npt.NDArray[np.int8]:
+        """The learner's legal actions, int8 (103,), all 0 after the end; sb3-contrib asks for this method."""
+        mask: npt.NDArray[np.int8] = self.core.mask()[0]
+        return mask
+
+    def render(self) -> str | None:
+        """The position as text (mode ``"ansi"``); printed (mode ``"human"``); None without a mode."""
+        if self.render_mode == "ansi":
+            return picture(self.core.games, 0)
+        self._show()
+        return None
+
+    def _show(self) -> None:
+        if self.render_mode == "human":
+            print(picture(self.core.games, 0))
+
+    def _info(self) -> dict[str, Any]:
+        seat, seed = int(self.core.learner[0]), int(self.core.games.seeds[0])
+        return {"action_mask": self.action_masks(), "seat": seat, "seed": seed}

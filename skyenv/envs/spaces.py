@@ -1,0 +1,36 @@
+"""The spaces that all interfaces share, as Gymnasium describes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+
+from skyenv.observation import HIGH, LOW, OBSERVATION_SIZE
+from skyenv.rules.actions import NUM_ACTIONS
+
+
+def observation_space() -> spaces.Space[npt.NDArray[np.float32]]:
+    """A seat's observation: a Box, float32 (OBSERVATION_SIZE,), every entry in its stated range."""
+    box: spaces.Box[Any] = spaces.Box(low=LOW, high=HIGH, shape=(OBSERVATION_SIZE,), dtype=np.float32)
+    return box
+
+
+def action_space() -> spaces.Discrete:
+    """The 103 actions of INTERFACE.md."""
+    return spaces.Discrete(NUM_ACTIONS)
+
+
+def masked_observation_space() -> spaces.Dict:
+    """An observation together with the mask of the legal actions, int8 (103,), as PettingZoo wants it."""
+    mask = spaces.Box(low=0, high=1, shape=(NUM_ACTIONS,), dtype=np.int8)
+    return spaces.Dict({"observation": observation_space(), "action_mask": mask})
+
+
+def state_space(num_players: int) -> spaces.Space[npt.NDArray[np.float32]]:
+    """Every seat's observation, one after the other in seat order: float32 (num_players · OBSERVATION_SIZE,)."""
+    low, high = np.tile(LOW, num_players), np.tile(HIGH, num_players)
+    box: spaces.Box[Any] = spaces.Box(low=low, high=high, shape=low.shape, dtype=np.float32)
+    return box

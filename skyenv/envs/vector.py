@@ -1,0 +1,202 @@
+"""``gymnasium.make_vec("skyenv/FifthAvenue-v0", num_envs=N)``: a native vector environment on the batch engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+
+from skyenv.envs.learner import AgentSpec, LearnerGames
+from skyenv.envs.pictures import RENDER_MODES, check_render_mode, picture
+from skyenv.envs.spaces import action_space, observation_space
+from skyenv.errors import GameOverError, IllegalActionError, OptionError
+from skyenv.rules.board import Board
+
+Float32 = npt.NDArray[np.float32]
+Float64 = npt.NDArray[np.float64]
+Bool = npt.NDArray[np.bool_]
+StepResult = tuple[Float32, Float64, Bool, Bool, dict[str, Any]]
+
+
+class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Float32, npt.NDArray[np.int64], npt.NDArray[Any]]):
+    """`num_envs` games as one: row i is what :class:`skyenv.envs.single.FifthAvenueEnv` would be with row i's seed.
+
+    ``info["action_mask"]``, int8 (num_envs, 103), ``info["seat"]`` and ``info["seed"]``, int64 (num_envs,), tell of the
+    position that the observation shows; as usual a bool array ``"_action_mask"`` … says which rows have an entry (all).
+    After an illegal action ``info["illegal_action"]`` holds it, in the rows that ``"_illegal_action"`` marks.
+
+    A finished row is reset in the next step, which ignores its action (``AutoresetMode.NEXT_STEP``), in the same step,
+    with the end in ``info["final_obs"]`` and ``info["final_info"]`` (``SAME_STEP``), or by the user alone (``DISABLED``).
+
+    Args:
+        num_envs: number of games.
+        num_players, side, opponents, seat, board, max_turns, reward: as for the single environment.
+        illegal: as for the single environment; with ``"raise"`` the error names the row.
+        render_mode: ``"ansi"``: :meth:`render` returns one text picture per row; ``"human"``: it prints them.
+        autoreset_mode: when a finished row is reset: an AutoresetMode or its value.
+        threads: threads to play on.
+
+    Attributes:
+        core: the games, the learner's seats and the opponents, a :class:`skyenv.envs.learner.LearnerGames`.
+
+    Raises:
+        OptionError: an option is unknown or has a wrong value.
+        AgentError: an opponent can't be made.
+    """
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        num_players: int = 2,
+        side: str = "front",
+        opponents: AgentSpec | Sequence[AgentSpec] = "random",
+        seat: int | str | None = "random",
+        board: Board | str | Path | None = None,
+        max_turns: int = 500,
+        reward: str = "outcome",
+        illegal: str = "end",
+        render_mode: str | None = None,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        threads: int = 1,
+    ) -> None:
+        self.core = LearnerGames(
+            num_envs,
+            num_players,
+            side,
+            opponents=opponents,
+            seat=seat,
+            illegal=illegal,
+            board=board,
+            max_turns=max_turns,
+            reward=reward,
+            threads=threads,
+        )
+        try:
+            self.autoreset_mode = AutoresetMode(autoreset_mode)
+        except ValueError:
+            modes = ", ".join(mode.value for mode in AutoresetMode)
+            raise OptionError(f"autoreset_mode must be one of {modes}, not {autoreset_mode!r:.60}") from None
+        self.num_envs = num_envs
+        self.render_mode = check_render_mode(render_mode)
+        self.metadata = {"render_modes": list(RENDER_MODES), "render_fps": 2, "autoreset_mode": self.autoreset_mode}
+        self.single_observation_space = observation_space()
+        self.single_action_space = action_space()
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Float32, dict[str, Any]]:
+        """Start new games in all rows, or in those that ``options["reset_mask"]`` marks.
+
+        Args:
+            seed: an integer s: row i's game gets the seed s + i; a sequence: one seed or None per row; None: each row goes
+                on with its own next seed.
+            options: ``"reset_mask"``, a bool array (num_envs,) with at least one True; other entries are ignored.
+
+        Returns:
+            The observations, float32 (num_envs, OBSERVATION_SIZE), and the infos, both of all rows.
+
+        Raises:
+            OptionError: a wrong seed or reset mask.
+        """
+        rows = self.core.all_rows
+        if options is not None and "reset_mask" in options:
+            rows = np.flatnonzero(self._checked_reset_mask(options["reset_mask"]))
+        super().reset(seed=seed if isinstance(seed, int) else None)
+        self.core.reset(seed, rows, generator=self.np_random)
+        return self.core.observation(), self._info()
+
+    def step(self, actions: npt.ArrayLike) -> StepResult:
+        """Take every row's decision; what then happens to finished rows is the autoreset mode's choice (see the class).
+
+        Args:
+            actions: one action per row, integers (num_envs,).
+
+        Returns:
+            Observations, float32 (num_envs, OBSERVATION_SIZE); rewards, float64 (num_envs,); terminations and
+            truncations, bool (num_envs,); infos.
+
+        Raises:
+            IllegalActionError: an action is not one of the 103, or not legal with ``illegal="raise"``.
+            GameOverError: autoreset is disabled and a row is over. In both cases nothing has changed.
+        """
+        core = self.core
+        numbers = np.asarray(actions)
+        if numbers.shape != (self.num_envs,):
+            raise IllegalActionError(f"actions must have the shape ({self.num_envs},), not {numbers.shape}", actions)
+        rows, over = core.all_rows, core.done.copy()
+        if over.any():
+            if self.autoreset_mode is AutoresetMode.DISABLED:
+                row = int(np.argmax(over))
+                raise GameOverError(f"row {row}: the episode is over; reset it with options['reset_mask']", row=row)
+            rows = np.flatnonzero(~over)
+        legal = np.ones(self.num_envs, dtype=np.bool_)
+        legal[rows] = core.step(numbers[rows], rows)
+        core.reset(rows=np.flatnonzero(over))  # these were over before (NEXT_STEP): their actions are ignored
+        rewards, terminations = core.reward.copy(), core.done & ~core.truncated
+        truncations = core.truncated.copy()
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and core.done.any():
+            final = self._reset_finished(numbers, legal)
+            info = {**self._info(), **final}
+        else:
+            info = self._info(numbers, legal)
+        return core.observation(), rewards, terminations, truncations, info
+
+    def action_masks(self) -> npt.NDArray[np.int8]:
+        """Every row's legal actions, int8 (num_envs, 103); all 0 in a row that is over."""
+        return self.core.mask()
+
+    def render(self) -> tuple[str, ...] | None:
+        """One text picture per row (mode ``"ansi"``); printed (mode ``"human"``); None without a mode."""
+        if self.render_mode is None:
+            return None
+        pictures = tuple(picture(self.core.games, row) for row in range(self.num_envs))
+        if self.render_mode == "ansi":
+            return pictures
+        print("\n\n".join(pictures))
+        return None
+
+    def _checked_reset_mask(self, mask: object) -> Bool:
+        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (self.num_envs,):
+            raise OptionError(f"options['reset_mask'] must be a bool array of shape ({self.num_envs},)")
+        if not mask.any():
+            raise OptionError("options['reset_mask'] must mark at least one row")
+        return mask
+
+    def _reset_finished(self, actions: npt.NDArray[Any], legal: Bool) -> dict[str, Any]:
+        """SAME_STEP: reset the finished rows and return the infos' entries that tell how they ended."""
+        core = self.core
+        over = core.done.copy()
+        rows = np.flatnonzero(over)
+        final_obs = np.full(self.num_envs, None, dtype=object)
+        for row, observation in zip(rows.tolist(), core.observation(rows), strict=True):
+            final_obs[row] = observation.copy()
+        final_info = self._info(actions, legal, over)
+        core.reset(rows=rows)
+        return {"final_obs": final_obs, "_final_obs": over, "final_info": final_info, "_final_info": over.copy()}
+
+    def _info(
+        self, actions: npt.NDArray[Any] | None = None, legal: Bool | None = None, present: Bool | None = None
+    ) -> dict[str, Any]:
+        """The infos of the rows that `present` marks (None: of all); the entries of the others are 0."""
+        core = self.core
+        info: dict[str, Any] = {
+            "action_mask": core.mask(),
+            "seat": core.learner.copy(),
+            "seed": core.games.seeds.copy(),
+        }
+        present = np.ones(self.num_envs, dtype=np.bool_) if present is None else present
+        for name in list(info):
+            info[name][~present] = 0
+            info[f"_{name}"] = present.copy()
+        if actions is not None and legal is not None and not legal.all():
+            info["illegal_action"] = np.where(legal, 0, actions).astype(np.int64)
+            info["_illegal_action"] = ~legal
+        return info

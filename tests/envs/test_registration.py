@@ -1,0 +1,51 @@
+"""The environments' ids, and what importing skyenv does not import."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+
+def run(program: str) -> str:
+    """Run a program in a fresh interpreter with warnings as errors and return what it prints."""
+    done = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_importing_skyenv_imports_no_learning_library() -> None:
+    found = run(
+        "import sys, skyenv, skyenv.envs\n"
+        "print([name for name in ('stable_baselines3', 'torch', 'matplotlib') if name in sys.modules])"
+    )
+    assert found == "[]"
+
+
+@pytest.mark.parametrize("imports", ["import skyenv, gymnasium, pettingzoo", "import pettingzoo, gymnasium, skyenv"])
+def test_the_ids_are_known_in_whatever_order_the_imports_stand(imports: str) -> None:
+    found = run(
+        "import importlib.util\n"
+        "importlib.util.find_spec('gymnasium')\n"
+        f"{imports}\n"
+        "print(gymnasium.spec('skyenv/FifthAvenue-v0').id, pettingzoo.spec('aec', 'skyenv/fifth_avenue_v0').id)"
+    )
+    assert found == "skyenv/FifthAvenue-v0 skyenv/fifth_avenue-v0"
+
+
+def test_gymnasium_can_import_the_module_itself() -> None:
+    found = run(
+        "import gymnasium\n"
+        "env = gymnasium.make('skyenv.envs:skyenv/FifthAvenue-v0', num_players=3)\n"
+        "print(type(env.unwrapped).__name__, env.unwrapped.core.games.num_players)"
+    )
+    assert found == "FifthAvenueEnv 3"
+
+
+def test_registering_twice_does_no_harm() -> None:
+    run(
+        "import skyenv, gymnasium, pettingzoo\n"
+        "from skyenv.envs.registration import register, register_gymnasium, register_pettingzoo\n"
+        "register(); register_gymnasium(); register_pettingzoo()"
+    )

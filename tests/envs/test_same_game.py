@@ -1,0 +1,85 @@
+"""The same seed and the same actions are the same game in every interface."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from skyenv import Game, Games, fifth_avenue_v0
+from skyenv.agents import Decisions
+from skyenv.envs.sb3 import SkyenvVecEnv
+from skyenv.envs.single import FifthAvenueEnv
+from skyenv.envs.vector import FifthAvenueVectorEnv
+
+TABLES = [(num_players, side) for num_players in (2, 3, 4) for side in ("front", "back")]
+SEED = 1234
+
+
+def lowest_legal(decisions: Decisions) -> npt.NDArray[np.intp]:
+    """A player that always takes the lowest legal action."""
+    first: npt.NDArray[np.intp] = np.argmax(decisions.mask, axis=1)
+    return first
+
+
+@pytest.mark.parametrize(("num_players", "side"), TABLES)
+def test_game_games_and_pettingzoo(num_players: int, side: str) -> None:
+    game = Game(num_players, side, seed=SEED)
+    games = Games(3, num_players, side, seed=SEED - 1, autoreset=False)
+    raw, env = (make(num_players=num_players, side=side) for make in (fifth_avenue_v0.raw_env, fifth_avenue_v0.env))
+    raw.reset(seed=SEED)
+    env.reset(seed=SEED)
+    rng = np.random.default_rng(SEED)
+    while not game.is_over:
+        assert games.seat[1] == game.seat
+        assert (games.mask[1] == game.mask).all()
+        assert (games.observation[1] == game.observation()).all()
+        for other in (raw, env):
+            seen = other.last()[0]
+            assert other.agent_selection == f"seat_{game.seat}"
+            assert (seen["action_mask"] == game.mask).all()
+            assert (seen["observation"] == game.observation()).all()
+        action = int(rng.choice(game.legal_actions))
+        game.play(action)
+        games.step([action], rows=[1])
+        raw.step(action)
+        env.step(action)
+    assert games.done[1]
+    assert games.state["score"][1, :num_players].tolist() == game.scores
+    assert raw.games.state[0] == games.state[1] == env.unwrapped.games.state[0]
+    assert list(raw.rewards.values()) == games.reward[1].tolist() == list(env.rewards.values())
+
+
+@pytest.mark.parametrize(("num_players", "side"), TABLES)
+@pytest.mark.parametrize("seat", [0, 1])
+def test_the_learners_environments(num_players: int, side: str, seat: int) -> None:
+    game = Game(num_players, side, seed=SEED)
+    single = FifthAvenueEnv(num_players, side, opponents=lowest_legal, seat=seat)
+    vector = FifthAvenueVectorEnv(3, num_players, side, opponents=lowest_legal, seat=seat, autoreset_mode="Disabled")
+    sb3: Any = SkyenvVecEnv(3, num_players, side, opponents=lowest_legal, seat=seat, seed=SEED - 1)
+    seen = [single.reset(seed=SEED)[0], vector.reset(seed=SEED - 1)[0][1], sb3.reset()[1]]
+    rng = np.random.default_rng(SEED)
+    while not game.is_over:
+        if game.seat != seat:
+            game.play(int(game.mask.argmax()))
+            continue
+        assert all((observation == game.observation()).all() for observation in seen)
+        action = int(rng.choice(game.legal_actions))
+        game.play(action)
+        actions = vector.action_masks().argmax(axis=1)
+        actions[1] = action
+        told, batch, (observations, rewards, dones, infos) = (
+            single.step(action),
+            vector.step(actions),
+            sb3.step(actions),
+        )
+        over = bool(dones[1])
+        seen = [told[0], batch[0][1], infos[1]["terminal_observation"] if over else observations[1]]
+        assert told[1] == batch[1][1] == pytest.approx(rewards[1])
+        assert told[2] == batch[2][1] == over
+        vector.reset(options={"reset_mask": batch[2]}) if batch[2].any() and not over else None
+    assert over
+    assert all((observation == game.observation(seat)).all() for observation in seen)
+    assert single.core.scores(0) == vector.core.scores(1) == infos[1]["scores"] == game.scores

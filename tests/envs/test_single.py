@@ -1,0 +1,250 @@
+"""The Gymnasium environment of one learner."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from skyenv.agents import Decisions, RandomAgent
+from skyenv.envs.registration import ENV_ID
+from skyenv.envs.single import FifthAvenueEnv
+from skyenv.errors import AgentError, GameOverError, IllegalActionError, OptionError
+from skyenv.observation import OBSERVATION_SIZE
+
+TABLES = [(num_players, side) for num_players in (2, 3, 4) for side in ("front", "back")]
+each_table = pytest.mark.parametrize(("num_players", "side"), TABLES)
+
+
+def lowest_legal(decisions: Decisions) -> npt.NDArray[np.intp]:
+    """A player that always takes the lowest legal action."""
+    first: npt.NDArray[np.intp] = np.argmax(decisions.mask, axis=1)
+    return first
+
+
+def make(**options: Any) -> Any:
+    """The environment, made as users make it."""
+    return gymnasium.make(ENV_ID, **options)
+
+
+def play(env: Any, rng: np.random.Generator, steps: int = 10**9) -> list[tuple[Any, ...]]:
+    """Play at random to the end of the episode (at most `steps`) and return all that the steps told."""
+    told: list[tuple[Any, ...]] = []
+    over = False
+    while not over and len(told) < steps:
+        mask = env.unwrapped.action_masks()
+        observation, reward, terminated, truncated, info = env.step(rng.choice(np.flatnonzero(mask)))
+        told.append((observation.tobytes(), reward, terminated, truncated, info["action_mask"].tobytes(), info["seat"]))
+        over = terminated or truncated
+    return told
+
+
+@each_table
+@pytest.mark.parametrize("seat", [0, "random"])
+def test_gymnasiums_check_env(num_players: int, side: str, seat: int | str) -> None:
+    check_env(make(num_players=num_players, side=side, seat=seat).unwrapped)
+
+
+def test_spaces_and_info() -> None:
+    env = make(num_players=3, seat=2)
+    assert env.observation_space.shape == (OBSERVATION_SIZE,)
+    assert env.observation_space.dtype == np.float32
+    assert env.action_space == gymnasium.spaces.Discrete(103)
+    observation, info = env.reset(seed=11)
+    assert env.observation_space.contains(observation)
+    assert info["seat"] == 2
+    assert info["seed"] == 11
+    assert info["action_mask"].dtype == np.int8
+    assert info["action_mask"].shape == (103,)
+    assert (info["action_mask"] == env.get_wrapper_attr("action_masks")()).all()
+    assert info["action_mask"][env.action_space.sample(info["action_mask"])] == 1
+
+
+@each_table
+def test_an_episode(num_players: int, side: str) -> None:
+    env = make(num_players=num_players, side=side)
+    env.reset(seed=3)
+    told = play(env, np.random.default_rng(3))
+    assert told[-1][2]
+    assert not told[-1][3]
+    assert not any(tuple_[2] or tuple_[3] for tuple_ in told[:-1])
+    assert all(reward == 0 for _, reward, *_ in told[:-1])
+    assert -1 <= told[-1][1] <= 1
+    assert not env.unwrapped.action_masks().any()
+    assert env.observation_space.contains(env.unwrapped.core.observation()[0])
+    with pytest.raises(GameOverError):
+        env.step(0)
+
+
+@pytest.mark.parametrize("seat", [0, 1, 2])
+def test_the_rewards_between_two_decisions_are_summed_up(seat: int) -> None:
+    env = FifthAvenueEnv(num_players=3, seat=seat, reward="points")
+    for seed in range(5):
+        env.reset(seed=seed)
+        told = play(env, np.random.default_rng(seed))
+        assert sum(reward for _, reward, *_ in told) == env.core.games.state["score"][0, seat]
+        assert told[-1][2]
+
+
+def test_the_margin_too() -> None:
+    env = FifthAvenueEnv(num_players=2, seat=1, reward="margin")
+    env.reset(seed=1)
+    told = play(env, np.random.default_rng(1))
+    mine, other = env.core.scores(0)[1], env.core.scores(0)[0]
+    total = sum(reward for _, reward, *_ in told)
+    assert total != 0
+    assert np.sign(total) == np.sign(mine - other)
+    assert sum(reward != 0 for _, reward, *_ in told) > 2
+
+
+def test_a_truncation_is_a_truncation() -> None:
+    env = FifthAvenueEnv(max_turns=2)
+    env.reset(seed=1)
+    told = play(env, np.random.default_rng(1))
+    assert [terminated for _, _, terminated, *_ in told] == [False] * len(told)
+    assert told[-1][3]
+    assert told[-1][1] == 0
+    assert not any(truncated for *_, truncated, _, _ in told[:-1])
+
+
+def test_the_seat_is_drawn_anew_each_episode_from_the_environments_own_stream() -> None:
+    env, twin = FifthAvenueEnv(num_players=4, seat=None), FifthAvenueEnv(num_players=4, seat="random")
+    seats = [env.reset(seed=6)[1]["seat"]] + [env.reset()[1]["seat"] for _ in range(80)]
+    assert set(seats) == {0, 1, 2, 3}
+    assert seats == [twin.reset(seed=6)[1]["seat"]] + [twin.reset()[1]["seat"] for _ in range(80)]
+    rotating = FifthAvenueEnv(num_players=3, seat="rotate")
+    assert rotating.reset(seed=7)[1]["seat"] == 1
+    assert [rotating.reset()[1]["seat"] for _ in range(4)] == [2, 0, 1, 2]
+
+
+def test_seeds() -> None:
+    env, twin = FifthAvenueEnv(), FifthAvenueEnv()
+    seeds = [env.reset(seed=9)[1]["seed"]] + [env.reset()[1]["seed"] for _ in range(5)]
+    assert seeds[0] == 9
+    assert len(set(seeds)) == 6
+    assert seeds == [twin.reset(seed=9)[1]["seed"]] + [twin.reset()[1]["seed"] for _ in range(5)]
+    assert FifthAvenueEnv().reset()[1]["seed"] != FifthAvenueEnv().reset()[1]["seed"]
+
+
+@pytest.mark.parametrize(
+    "opponents",
+    [
+        lowest_legal,
+        RandomAgent(),
+        RandomAgent,
+        "random",
+        "hoard",
+        f"{__name__}:lowest_legal",
+        [lowest_legal, "crowd"],
+        ["random", "skyenv.agents:RandomAgent"],
+    ],
+)
+def test_opponents_are_objects_callables_and_names(opponents: Any) -> None:
+    env = make(num_players=3, opponents=opponents, seat=1)
+    env.reset(seed=1)
+    assert play(env, np.random.default_rng(1))[-1][2]
+
+
+def test_a_list_of_opponents_sits_clockwise_from_the_learner() -> None:
+    env = FifthAvenueEnv(num_players=4, opponents=["random", "crowd", "hoard"], seat=2)
+    env.reset(seed=1)
+    assert env.core.opponents(0) == ["crowd", "hoard", None, "random"]
+
+
+def test_opponents_see_only_their_own_seat() -> None:
+    seen: list[npt.NDArray[Any]] = []
+
+    def watching(decisions: Decisions) -> npt.NDArray[np.intp]:
+        seen.append(decisions.seat.copy())
+        first: npt.NDArray[np.intp] = np.argmax(decisions.mask, axis=1)
+        return first
+
+    env = FifthAvenueEnv(num_players=3, opponents=watching, seat=1)
+    env.reset(seed=1)
+    play(env, np.random.default_rng(1))
+    assert set(np.concatenate(seen).tolist()) == {0, 2}
+
+
+def test_an_illegal_action_ends_the_episode() -> None:
+    env = make(seat=0)
+    _, info = env.reset(seed=1)
+    state = env.unwrapped.core.games.state.tobytes()
+    action = int(np.argmin(info["action_mask"]))
+    observation, reward, terminated, truncated, info = env.step(action)
+    assert (reward, terminated, truncated) == (-1.0, True, False)
+    assert info["illegal_action"] == action
+    assert not info["action_mask"].any()
+    assert env.observation_space.contains(observation)
+    assert env.unwrapped.core.games.state.tobytes() == state
+    with pytest.raises(GameOverError):
+        env.step(action)
+    assert env.reset()[1]["action_mask"].any()
+
+
+def snapshot(env: FifthAvenueEnv) -> tuple[Any, ...]:
+    core = env.core
+    arrays = (core.games.state, core.games.mask, core.reward, core.done, core.truncated, core.length, core.total)
+    return (core.observation().tobytes(), *(array.tobytes() for array in arrays))
+
+
+@pytest.mark.parametrize("action", ["illegal", 103, -1, None, 1.0, "option A", [0, 1]])
+def test_mistakes_are_named_and_change_nothing(action: Any) -> None:
+    env = FifthAvenueEnv(illegal="raise", reward="margin")
+    env.reset(seed=1)
+    play(env, np.random.default_rng(1), 20)
+    before = snapshot(env)
+    with pytest.raises(IllegalActionError):
+        env.step(int(np.argmin(env.action_masks())) if action == "illegal" else action)
+    assert snapshot(env) == before
+
+
+def test_stepping_before_reset_is_named() -> None:
+    with pytest.raises(GameOverError):
+        FifthAvenueEnv().step(0)
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"num_players": 5}, OptionError),
+        ({"side": "left"}, OptionError),
+        ({"seat": 2}, OptionError),
+        ({"seat": "first"}, OptionError),
+        ({"seat": True}, OptionError),
+        ({"reward": "money"}, OptionError),
+        ({"illegal": "ignore"}, OptionError),
+        ({"render_mode": "rgb_array"}, OptionError),
+        ({"opponents": ["random", "random"]}, OptionError),
+        ({"opponents": []}, OptionError),
+        ({"opponents": "nobody"}, AgentError),
+        ({"opponents": 7}, AgentError),
+    ],
+)
+def test_wrong_options_are_named(options: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        FifthAvenueEnv(**options)
+
+
+def test_a_copy_continues_as_the_original(copier: Any) -> None:
+    env = make(num_players=3)
+    env.reset(seed=1)
+    play(env, np.random.default_rng(1), 20)
+    twin = copier(env)
+    rest = play(env, np.random.default_rng(2))
+    assert play(twin, np.random.default_rng(2)) == rest
+    assert env.reset()[1]["seed"] == twin.reset()[1]["seed"]
+
+
+def test_rendering(capsys: pytest.CaptureFixture[str]) -> None:
+    env = make(render_mode="ansi")
+    env.reset(seed=1)
+    assert "TSQ" in env.render()
+    assert capsys.readouterr().out == ""
+    env = make(render_mode="human")
+    env.reset(seed=1)
+    assert "TSQ" in capsys.readouterr().out
+    assert env.render() is None

@@ -1,0 +1,5 @@
+"""Pure functions from a position to something that a person looks at."""
+
+from skyenv.render.text import text
+
+__all__ = ["text"]

@@ -1,0 +1,374 @@
+"""A position as plain text: the whole table, at most WIDTH columns wide."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.errors import OptionError
+from skyenv.knowledge import view
+from skyenv.rules.components import (
+    BACK,
+    BLACK,
+    BUSINESSES,
+    BUSINESSES_TO_PLACE,
+    CARD_COLOURS,
+    CARD_VALUES,
+    CENTRAL_PARK,
+    CITY_HALL,
+    LOWEST_CARD,
+    MARKERS,
+    MAX_STOPS,
+    NUM_COLOURS,
+    PLACES,
+    PLOTS,
+    SET_SIZES,
+    SET_START,
+)
+from skyenv.rules.state import (
+    ALEA,
+    ALEA_OUT,
+    ALEA_WAITS,
+    END_BUSINESSES,
+    END_STOPS,
+    GAME_DTYPE,
+    NONE,
+    PHASE_BID,
+    PHASE_BUILD,
+    PHASE_MOVE,
+    PHASE_OPTION,
+    PHASE_OVER,
+    PHASE_PLOT,
+    PHASE_START,
+    PHASE_TAKE,
+)
+
+WIDTH: Final = 100
+"""No line is longer."""
+
+Lines: TypeAlias = list[str]
+
+_BUSINESS_LETTERS: Final = tuple(business[0] for business in BUSINESSES)
+_OPTION_LETTERS: Final = "ABCD"
+_ORDINALS: Final = ("", "1st", "2nd", "3rd")
+_COLUMNS: Final = ((0, 1), (2, 3, 4), (5, 6))
+"""COM-4: the districts in columns from City Hall to Central Park."""
+_DISTRICT_WIDTH: Final = 19
+_CITY_HALL_WIDTH: Final = 15
+_PARK_WIDTH: Final = 18
+_LEGEND: Final = (
+    "b boutique, j jeweller, g gallery, p perfumery · 0 ×3: three skyscrapers of seat 0 (A: Alea)",
+    "+5: VP that a skyscraper there scores · W B: commissioners white and beige · w b: their markers",
+    "double frame: under auction · [b p]: the current set · ?: a card not known",
+)
+
+
+@dataclass(frozen=True)
+class _Table:
+    """What is drawn: a position, and what in it the onlooker doesn't know."""
+
+    game: Any  # GAME_DTYPE record
+    unknown: npt.NDArray[np.int8]  # [seat, card colour] → cards in the hand whose value isn't known
+    face_down: list[int]  # [card colour] → cards face down in the stack
+    seat: int | None  # who looks; None: everything is shown
+
+    @property
+    def players(self) -> int:
+        return int(self.game["num_players"])
+
+
+def text(position: np.void, seat: int | None = None) -> str:
+    """A picture of a position in plain text.
+
+    Args:
+        position: a record of GAME_DTYPE.
+        seat: draw what this seat may know (INF), with ``?`` for every card that it doesn't; None: all hands are open.
+
+    Returns:
+        Lines of at most WIDTH columns, without a newline at the end.
+
+    Raises:
+        OptionError: there is no such seat.
+    """
+    table = _look(position, seat)
+    blocks = [_situation(table), _city(table), _supply_row(table), _stacks(table)]
+    if table.game["auction_place"] != NONE:
+        blocks.append(_auction(table))
+    blocks += [_players(table), list(_LEGEND)]
+    return "\n".join(line.rstrip() for block in blocks for line in [*block, ""]).rstrip("\n")
+
+
+def _look(position: np.void, seat: int | None) -> _Table:
+    players = int(position["num_players"])
+    if seat is None:
+        face_down = [int(cards.sum()) for cards in position["face_down"]]
+        return _Table(position, np.zeros((players, len(CARD_COLOURS)), np.int8), face_down, None)
+    if not 0 <= seat < players:
+        raise OptionError(f"seat must be from 0 to {players - 1}, not {seat}")
+    games = np.array([position], GAME_DTYPE).view(np.recarray)
+    seen = view(games, [seat])[0]
+    return _Table(seen["game"], seen["unknown"], [int(number) for number in seen["num_face_down"]], seat)
+
+
+# ---- what is going on ----
+
+
+def _situation(table: _Table) -> Lines:
+    """What the game waits for, and how far it has come."""
+    game = table.game
+    over = game["phase"] == PHASE_OVER
+    headline = _outcome(table) if over else f"Seat {game['seat']} {_decision(game)}"
+    if table.seat is not None:
+        headline += f" (as seat {table.seat} sees it)"
+    progress = [
+        f"businesses {game['placed']} of {BUSINESSES_TO_PLACE}",
+        f"building stops {game['stops']} of {MAX_STOPS}",
+    ]
+    if over:
+        progress.insert(0, f"turns {game['turns']}")
+    elif game["phase"] != PHASE_START:
+        progress.insert(0, f"turn {game['turns'] + 1} of {game['max_turns']}")
+        if game["option"] != NONE:
+            option = f"option {_OPTION_LETTERS[game['option']]}, {_ORDINALS[game['step']]} action"
+            progress.insert(1, f"seat {game['turn_seat']}, {option}")
+    return [headline, " · ".join(progress)]
+
+
+def _decision(game: Any) -> str:
+    """What the seat to act is about to do."""
+    phase = game["phase"]
+    if phase == PHASE_START:
+        return f"places its {_ORDINALS[1 if game['step'] < game['num_players'] else 2]} starting skyscraper"
+    if phase == PHASE_PLOT:
+        return f"places a {BUSINESSES[game['business']]}"
+    if phase == PHASE_TAKE:
+        return f"takes its {_ORDINALS[1 if game['first_colour'] == NONE else 2]} coloured card"
+    if phase == PHASE_BUILD:
+        return f"has won the auction of {PLACES[game['auction_place']]}"
+    if phase == PHASE_BID:
+        return f"bids for {PLACES[game['auction_place']]}"
+    return {PHASE_OPTION: "chooses an option", PHASE_MOVE: "moves a commissioner"}[int(phase)]
+
+
+def _outcome(table: _Table) -> str:
+    """END: why the game is over and who has won."""
+    game = table.game
+    ranking = [(int(game["score"][seat]), _cards_in_hand(table, seat)) for seat in range(table.players)]
+    winners = [str(seat) for seat, rank in enumerate(ranking) if rank == max(ranking)]
+    win = f"seat {winners[0]} wins" if len(winners) == 1 else f"seats {' and '.join(winners)} share the win"
+    why = {END_BUSINESSES: "the last business has been placed", END_STOPS: "the second building stop"}
+    return f"The game is over ({why.get(int(game['end']), 'truncated')}): {win} with {max(ranking)[0]} VP"
+
+
+def _cards_in_hand(table: _Table, seat: int) -> int:
+    """INF-1: the number of cards in a hand is known to all."""
+    return int(table.game["hand"][seat].sum()) + int(table.unknown[seat].sum())
+
+
+# ---- the city ----
+
+
+def _city(table: _Table) -> Lines:
+    """City Hall, the districts in their three columns, and Central Park, from left to right."""
+    columns = [
+        _box("CITY HALL", "", _city_hall(table), _CITY_HALL_WIDTH),
+        *([line for district in column for line in _district(table, district)] for column in _COLUMNS),
+        _box("CENTRAL PARK", "", _park(table), _PARK_WIDTH, bool(table.game["auction_place"] == CENTRAL_PARK)),
+    ]
+    height = max(map(len, columns))
+    middle = (height - 1) // 2
+    centred = [_centred(column, height) for column in columns]
+    return [("→ " if row == middle else "  ").join(line) for row, line in enumerate(zip(*centred, strict=True))]
+
+
+def _centred(column: Lines, height: int) -> Lines:
+    blank = " " * len(column[0])
+    above = (height - len(column)) // 2
+    return [blank] * above + column + [blank] * (height - len(column) - above)
+
+
+def _box(title: str, badge: str, content: Lines, width: int, double: bool = False) -> Lines:
+    """A frame with a title at its top left and a badge at its top right."""
+    corners, across, down = ("╔╗╚╝", "═", "║") if double else ("┌┐└┘", "─", "│")
+    title = f"{across} {title} "
+    badge = f" {badge} {across}" if badge else across
+    top = title + across * (width - 2 - len(title) - len(badge)) + badge
+    inner = [f"{down} {line:<{width - 4}} {down}" for line in content]
+    return [corners[0] + top + corners[1], *inner, corners[2] + across * (width - 2) + corners[3]]
+
+
+def _city_hall(table: _Table) -> Lines:
+    """SET-6: the commissioners that are here, and their markers that aren't on the board."""
+    return [
+        f"{letter.upper() if table.game['place'][i] == CITY_HALL else ' '} "
+        f"{' '.join([letter] * (MARKERS - int(table.game['markers'][i])))}"
+        for i, letter in enumerate("wb")
+    ]
+
+
+def _badge(table: _Table, place: int) -> str:
+    """The commissioners and markers at a place."""
+    letters = [letter.upper() for i, letter in enumerate("wb") if table.game["place"][i] == place]
+    letters += [letter for i, letter in enumerate("wb") if place in table.game["visited"][i]]
+    return " ".join(letters)
+
+
+def _district(table: _Table, district: int) -> Lines:
+    game = table.game
+    rows = len(PLOTS) if game["side"] == BACK else NUM_COLOURS
+    if game["stopped"][district]:
+        content = ["", "", "building stop".center(_DISTRICT_WIDTH - 4), *[""] * (rows - 3)]
+    else:
+        content = [_plot(game, district, int(plot)) for plot in game["ring"][district][:rows]]
+    auction = bool(game["auction_place"] == district)
+    return _box(PLACES[district], _badge(table, district), content, _DISTRICT_WIDTH, auction)
+
+
+def _plot(game: Any, district: int, plot: int) -> str:
+    """A plot's colour, what stands on it, and the VP of a skyscraper there unless businesses keep it free."""
+    businesses = _business_letters(game["tiles"][district, plot])
+    if businesses or plot >= NUM_COLOURS:
+        return f"{PLOTS[plot]:<7}{' '.join(businesses)}"
+    owner = int(game["owner"][district, plot])
+    standing = "·" if owner == NONE else f"{'A' if owner == ALEA else owner} ×{game['floors'][district, plot]}"
+    return f"{PLOTS[plot]:<7}{standing:<5}{'+' + str(game['value'][district, plot]):>3}"
+
+
+def _business_letters(counts: Any) -> str:
+    return "".join(letter * int(number) for letter, number in zip(_BUSINESS_LETTERS, counts, strict=True))
+
+
+def _park(table: _Table) -> Lines:
+    game = table.game
+    tiles = _business_letters(game["park_tiles"])
+    seats = [f"seat {seat} ×{game['park'][seat]}" for seat in range(table.players)]
+    return [_badge(table, CENTRAL_PARK), "", *seats, "", f"tiles {tiles or '·'}"]
+
+
+# ---- beside the board ----
+
+
+def _supply_row(table: _Table) -> Lines:
+    """SET-3: the sets from left to right, taken tiles as dots, the current one in brackets."""
+    sets = []
+    current = True
+    for i, size in enumerate(SET_SIZES):
+        spaces = table.game["row"][SET_START[i] : SET_START[i] + size]
+        letters = " ".join("·" if space == NONE else _BUSINESS_LETTERS[space] for space in spaces)
+        filled = bool((spaces != NONE).any())
+        sets.append(f"[{letters}]" if filled and current else f" {letters} ")
+        current = current and not filled
+    return [f"{'supply row':<12}{' '.join(sets)}"]
+
+
+def _stacks(table: _Table) -> Lines:
+    """Per colour the visible card, the number of cards face down, and the returned ones in the order they come up."""
+    game = table.game
+    tops = ["-" if rank == NONE else str(rank + LOWEST_CARD) for rank in game["top"]]
+    returned = [
+        "".join(str(rank + LOWEST_CARD) for rank in game["returned"][colour][: game["num_returned"][colour]])
+        for colour in range(NUM_COLOURS)
+    ]
+    rows = [
+        ["stacks", *CARD_COLOURS],
+        ["top", *tops, ""],
+        ["face down", *map(str, table.face_down)],
+        ["returned", *returned, _counted(game["black_face_up"], 0)],
+    ]
+    return ["".join(f"{cell:<12}" if i == 0 else f"{cell or '·':<14}" for i, cell in enumerate(row)) for row in rows]
+
+
+def _counted(counts: Any, unknown: int) -> str:
+    """Cards of one colour: digit by digit while they are few (``445?``), else with their numbers (``4×6 5×2 ?×1``)."""
+    numbers = [(str(value), int(number)) for value, number in zip(CARD_VALUES, counts, strict=True)]
+    numbers.append(("?", unknown))
+    if sum(number for _, number in numbers) <= 8:
+        return "".join(value * number for value, number in numbers)
+    return " ".join(f"{value}×{number}" for value, number in numbers if number)
+
+
+def _auction(table: _Table) -> Lines:
+    """The auction under way: every seat's cards on the table."""
+    game = table.game
+    bidder = int(game["highest_bidder"])
+    best = "no bid yet" if bidder == NONE else f"highest {game['highest']}, {'Alea' if bidder == ALEA else f'seat {bidder}'}"
+    commissioner = int(game["auction_commissioner"])
+    markers = game["visited"][commissioner]
+    later = [PLACES[place] for place in markers if place != NONE and place != game["auction_place"]]
+    if game["auction_place"] != CENTRAL_PARK:
+        later.append(PLACES[CENTRAL_PARK])
+    after = f"; then {', '.join(later)}" if later else ""
+    title = f"auction of {PLACES[game['auction_place']]}, started by seat {game['turn_seat']}: {best}{after}"
+    lines = [title, *(_bid(game, seat) for seat in range(table.players))]
+    if table.players == 2:
+        lines.append(_alea_bid(game))
+    return lines
+
+
+def _bid(game: Any, seat: int) -> str:
+    mark = ">" if game["seat"] == seat else " "
+    colour = int(game["bid_colour"][seat])
+    cards = [
+        f"{CARD_COLOURS[index]} {_counted(counts, 0)}"
+        for index, counts in ((colour, game["bid_cards"][seat][0]), (BLACK, game["bid_cards"][seat][1]))
+        if counts.any()
+    ]
+    if game["out"][seat]:
+        bid = "out"
+    elif cards:
+        bid = f"{' · '.join(cards)} = {game['bid_total'][seat]}"
+    else:
+        bid = "no bid"
+    return f"{mark} seat {seat}    {bid}"
+
+
+def _alea_bid(game: Any) -> str:
+    """ALEA-2, ALEA-3: the cards that Alea has turned up."""
+    total = int((game["alea_cards"] * CARD_VALUES).sum())
+    parts = [f"black {_counted(game['alea_cards'], 0)} = {total}"] if total else []
+    if game["alea"] == ALEA_WAITS:
+        parts.append("has not bid yet")
+    elif game["alea"] == ALEA_OUT:
+        parts.append("out")
+    return f"  Alea      {', '.join(parts)}"
+
+
+def _players(table: _Table) -> Lines:
+    """Scores, skyscrapers and hands."""
+    game = table.game
+    lines = [f"  {'':<10}{'VP':>4}{'supply':>8}{'general':>9}{'cards':>7}   hand"]
+    for seat in range(table.players):
+        mark = ">" if game["seat"] == seat else " "
+        numbers = f"{game['score'][seat]:>4}{game['supply'][seat]:>8}{game['general'][seat]:>9}"
+        head = f"{mark} seat {seat}    {numbers}{_cards_in_hand(table, seat):>7}   "
+        hand = _wrapped(_hand(table, seat) or ["-"], WIDTH - len(head))
+        lines.append(head + hand[0])
+        lines += [" " * len(head) + line for line in hand[1:]]
+    if table.players == 2:
+        lines.append(f"  {'Alea':<10}{'':>4}{'':>8}{game['alea_supply']:>9}")
+    return lines
+
+
+def _hand(table: _Table, seat: int) -> Lines:
+    """A hand, colour by colour."""
+    hand, unknown = table.game["hand"][seat], table.unknown[seat]
+    return [
+        f"{name} {_counted(hand[colour], int(unknown[colour]))}"
+        for colour, name in enumerate(CARD_COLOURS)
+        if hand[colour].any() or unknown[colour]
+    ]
+
+
+def _wrapped(items: Lines, width: int) -> Lines:
+    """The items on one line, or on several where they don't fit; none is parted."""
+    lines = [""]
+    for item in items:
+        longer = f"{lines[-1]} · {item}" if lines[-1] else item
+        if len(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(item)
+    return lines

@@ -1,0 +1,319 @@
+"""The command line: what it prints, what it writes, and one line for every mistake."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from referee import check_record
+
+import skyenv
+from skyenv import cli, record
+from skyenv.agents import decide_game, make_agent
+from skyenv.game import Game
+from skyenv.render.text import text
+
+ROOT = Path(__file__).parent.parent
+GOLDEN = Path(__file__).parent / "golden"
+
+GOLDEN_COMMANDS = {
+    "two_players_front.jsonl": "--players 2 --side front --games 1 --seed 1 --agents random --max-turns 6 --legal",
+    "three_players_back.jsonl": "--players 3 --side back --games 2 --seed 10 --agents random,crowd,hoard --max-turns 15",
+    "four_players_crowd.jsonl": "--players 4 --side front --games 1 --seed 4 --agents crowd",
+    "two_players_alea.jsonl": "--players 2 --side back --games 1 --seed 2 --agents crowd",
+}
+"""How the golden records were made: python -m skyenv record ARGUMENTS -o tests/golden/NAME"""
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """``python -m skyenv`` with arguments, as a process."""
+    return subprocess.run(
+        [sys.executable, "-m", "skyenv", *map(str, arguments)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.fixture
+def games(tmp_path: Path) -> Path:
+    """A record of three short games."""
+    path = tmp_path / "games.jsonl"
+    assert cli.main(["record", "--games", "3", "--seed", "5", "--max-turns", "8", "-o", str(path)]) == 0
+    return path
+
+
+# ---- record ----
+
+
+@pytest.mark.parametrize("name", GOLDEN_COMMANDS)
+def test_golden_records_are_made_again_byte_for_byte(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    assert cli.main(["record", *GOLDEN_COMMANDS[name].split(), "-o", str(path)]) == 0
+    assert path.read_bytes() == (GOLDEN / name).read_bytes()
+
+
+def test_every_golden_record_has_its_command() -> None:
+    assert sorted(path.name for path in GOLDEN.iterdir()) == sorted(GOLDEN_COMMANDS)
+
+
+def test_game_i_has_seed_s_plus_i_and_is_the_game_that_the_library_plays(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    command = "record --players 3 --side back --games 3 --seed 8 --agents crowd,random,hoard --max-turns 30"
+    assert cli.main([*command.split(), "-o", str(path)]) == 0
+    names = ["crowd", "random", "hoard"]
+    agents = [make_agent(name) for name in names]
+    expected = ""
+    for seed in (8, 9, 10):
+        game = Game(3, "back", seed, max_turns=30)
+        while game.seat is not None:
+            game.play(decide_game(game, agents[game.seat]))
+        expected += record.dumps(game, names)
+    assert path.read_text(encoding="utf-8") == expected
+    check_record(expected.splitlines())
+
+
+def test_the_largest_seed_is_followed_by_zero(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    assert cli.main(["record", "--games", "2", "--seed", str(2**63 - 1), "--max-turns", "1", "-o", str(path)]) == 0
+    assert [lines.header.value["seed"] for lines in record.iter_games(path)] == [2**63 - 1, 0]
+
+
+def test_without_a_seed_games_differ_and_tell_their_seed(tmp_path: Path) -> None:
+    texts = set()
+    for name in ("a", "b"):
+        assert cli.main(["record", "--max-turns", "1", "-o", str(tmp_path / name)]) == 0
+        texts.add((tmp_path / name).read_text(encoding="utf-8"))
+    assert len(texts) == 2
+    assert all(isinstance(json.loads(text.splitlines()[0])["seed"], int) for text in texts)
+
+
+def test_an_agent_by_import_string_and_a_board_by_file(tmp_path: Path) -> None:
+    board = tmp_path / "board.toml"
+    board.write_text('[rings]\nTSQ = ["gray", "orange", "green", "brown", "violet"]\n', encoding="utf-8")
+    path = tmp_path / "game.jsonl"
+    agent = "skyenv.agents:RandomAgent"
+    arguments = ["--seed", "1", "--max-turns", "4", "--board", str(board), "--agents", f"random, {agent}"]
+    assert cli.main(["record", *arguments, "-o", str(path)]) == 0
+    header = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
+    assert header["rings"][3] == ["gray", "orange", "green", "brown", "violet"]
+    assert header["agents"] == ["random", agent]
+    assert cli.main(["verify", str(path)]) == 0
+
+
+def test_legal_actions_are_written_on_demand(tmp_path: Path) -> None:
+    with_legal, without = tmp_path / "with", tmp_path / "without"
+    arguments = ["record", "--seed", "1", "--max-turns", "3", "-o"]
+    assert cli.main([*arguments, str(with_legal), "--legal"]) == 0
+    assert cli.main([*arguments, str(without)]) == 0
+    lines = [json.loads(line) for line in with_legal.read_text(encoding="utf-8").splitlines()]
+    assert all(line["action"] in line.pop("legal") for line in lines if line.get("event") == "action")
+    assert lines == [json.loads(line) for line in without.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_ctrl_c_leaves_no_half_written_file(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    path.write_text("old")
+    arguments = ["record", "--games", "100000", "--players", "4", "--seed", "1", "-o", str(path)]
+    process = subprocess.Popen([sys.executable, "-m", "skyenv", *arguments], cwd=ROOT, stderr=subprocess.PIPE, encoding="utf-8")
+    deadline = time.monotonic() + 120
+    while len(list(tmp_path.iterdir())) < 2 or max(p.stat().st_size for p in tmp_path.iterdir()) < 10_000:
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, complaint = process.communicate(timeout=60)
+    assert process.returncode == cli.INTERRUPTED
+    assert complaint.splitlines()[-1] == "skyenv: error: interrupted"
+    assert "Traceback" not in complaint
+    assert [p.name for p in tmp_path.iterdir()] == ["games.jsonl"]
+    assert path.read_text() == "old"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="needs /dev/stdout")
+def test_a_pipe_can_be_written_to() -> None:
+    process = run("record", "--seed", 1, "--max-turns", 2, "-o", "/dev/stdout")
+    assert (process.returncode, process.stderr) == (0, "")
+    assert record.verify(io.StringIO(process.stdout)).games == 1
+
+
+# ---- verify ----
+
+
+def test_verify_prints_what_it_counted(games: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    actions = games.read_text(encoding="utf-8").count('"event": "action"')
+    assert cli.main(["verify", str(games)]) == 0
+    assert capsys.readouterr() == (f"{games}: 3 games, {actions} actions, no mistake\n", "")
+
+
+def test_verify_tells_the_first_mistake_and_fails(games: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = games.read_text(encoding="utf-8").splitlines()
+    lines[5] = lines[5].replace('"seat": ', '"seat": 1')
+    games.write_text("\n".join(lines), encoding="utf-8")
+    assert cli.main(["verify", str(games)]) == cli.BAD_DATA
+    output, complaint = capsys.readouterr()
+    assert output == ""
+    assert complaint.startswith(f"skyenv: error: {games}: line 6: ")
+    assert complaint.count("\n") == 1
+
+
+def test_the_progress_bar_is_for_terminals_alone(games: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr(cli._Progress, "INTERVAL", 0.0)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    assert cli.main(["record", "--games", "4", "--seed", "1", "--max-turns", "2", "-o", str(games)]) == 0
+    shown = terminal.getvalue()
+    assert "4/4 games" in shown
+    assert "[##############################]" in shown
+    assert shown.endswith("\r")
+    assert "\n" not in shown
+    assert cli.main(["verify", str(games)]) == 0
+    assert "4 games" in terminal.getvalue()
+
+
+# ---- show ----
+
+
+def test_show_prints_the_position(games: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    game = record.load(games, 2, 20)
+    assert cli.main(["show", str(games), "--game", "2", "--step", "20"]) == 0
+    output = capsys.readouterr().out
+    assert output.splitlines()[0].startswith(f"{games}, game 2, after 20 actions: seat ")
+    assert output.endswith(f"\n\n{text(game.state)}\n")
+    assert cli.main(["show", str(games), "--game", "2", "--step", "20", "--seat", "1"]) == 0
+    assert capsys.readouterr().out.endswith(f"\n\n{text(game.state, 1)}\n")
+
+
+def test_show_begins_with_the_first_game_and_goes_to_its_end(games: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["show", str(games)]) == 0
+    assert text(record.load(games).state) in capsys.readouterr().out
+    assert cli.main(["show", str(games), "--step", "0"]) == 0
+    assert capsys.readouterr().out.startswith(f"{games}, game 1, after 0 actions\n")
+
+
+def test_show_on_a_terminal_without_the_frames(games: Path) -> None:
+    process = subprocess.run(
+        [sys.executable, "-m", "skyenv", "show", str(games)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        timeout=300,
+        check=False,
+    )
+    assert (process.returncode, process.stderr) == (0, b"")
+    assert b"CENTRAL PARK" in process.stdout
+
+
+# ---- mistakes ----
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ("", "COMMAND"),
+        ("play", "invalid choice: 'play'"),
+        ("verify", "FILE"),
+        ("record", "-o/--output"),
+        ("record -o {out} --players 5", "--players: must be an integer from 2 to 4, not '5'"),
+        ("record -o {out} --players two", "not 'two'"),
+        ("record -o {out} --side middle", "--side"),
+        ("record -o {out} --games 0", "--games: must be an integer from 1"),
+        ("record -o {out} --seed -1", "--seed"),
+        ("record -o {out} --seed 9223372036854775808", "--seed"),
+        (f"record -o {{out}} --seed {'9' * 5000}", "--seed"),
+        ("record -o {out} --max-turns 2147483648", "--max-turns"),
+        ("record -o {out} --agents nobody", "nobody"),
+        ("record -o {out} --agents random,random,random", "--agents names 3 agents"),
+        ("record -o {out} --agents ,", "agent"),
+        ("record -o {out} --agents no.such.module:Name", "no.such.module"),
+        ("record -o {out} --game 3", "--game"),
+        ("show {games} --seat 3", "seat must be from 0 to 1"),
+        ("show {games} --game 4", "no game 4: the record has 3"),
+        ("show {games} --step 100000", "no step 100000"),
+    ],
+)
+def test_a_wrong_command_is_told_in_one_line(
+    games: Path, arguments: str, complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = games.with_name("out.jsonl")
+    try:
+        code = cli.main(arguments.format(out=out, games=games).split())
+    except SystemExit as stop:  # argparse's way
+        code = int(stop.code or 0)
+    output, told = capsys.readouterr()
+    assert (code, output) == (cli.BAD_COMMAND, "")
+    assert told.startswith("skyenv: error: ")
+    assert complaint in told
+    assert told.count("\n") == 1
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ("verify {folder}/nothing.jsonl", "nothing.jsonl: No such file"),
+        ("show {folder}/nothing.jsonl", "nothing.jsonl: No such file"),
+        ("verify {folder}", "directory"),
+        ("verify {folder}/empty", "line 1: the record is empty"),
+        ("show {folder}/board.toml", "line 1: not JSON"),
+        ("record -o {folder}/nowhere/out.jsonl", "out.jsonl: No such file"),
+        ("record -o {folder}", "directory"),
+        ("record -o {folder}/out --board {folder}/nothing.toml", "nothing.toml"),
+        ("record -o {folder}/out --board {folder}/board.toml", "district TSQ"),
+    ],
+)
+def test_bad_files_are_told_in_one_line(
+    tmp_path: Path, arguments: str, complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").touch()
+    (tmp_path / "board.toml").write_text('[rings]\nTSQ = ["green"]\n', encoding="utf-8")
+    assert cli.main(arguments.format(folder=tmp_path).split()) == cli.BAD_DATA
+    output, told = capsys.readouterr()
+    assert output == ""
+    assert told.startswith("skyenv: error: ")
+    assert complaint in told
+    assert told.count("\n") == 1
+
+
+def test_as_a_process(games: Path) -> None:
+    assert run("--version").stdout == f"skyenv {skyenv.__version__}\n"
+    helped = run("record", "--help")
+    assert helped.returncode == 0
+    assert "--agents" in helped.stdout
+    verified = run("verify", games)
+    assert (verified.returncode, verified.stderr) == (0, "")
+    assert "3 games" in verified.stdout
+    missing = run("verify", games.with_name("nothing"))
+    assert (missing.returncode, missing.stdout) == (cli.BAD_DATA, "")
+    assert missing.stderr == f"skyenv: error: {games.with_name('nothing')}: No such file or directory\n"
+    wrong = run("verify")
+    assert wrong.returncode == cli.BAD_COMMAND
+    assert wrong.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pipe")
+def test_a_reader_that_goes_away_is_no_crash(games: Path) -> None:
+    command = f"{sys.executable} -m skyenv show {games}"
+    reading, writing = os.pipe()
+    os.close(reading)
+    process = subprocess.run(
+        command.split(), cwd=ROOT, stdout=writing, stderr=subprocess.PIPE, encoding="utf-8", timeout=300, check=False
+    )
+    os.close(writing)
+    assert process.returncode == cli.BAD_DATA
+    assert process.stderr == ""

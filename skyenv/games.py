@@ -305,13 +305,13 @@ class Games:
         """
         chosen = self._check_rows(rows)
         try:
-            whose = np.ascontiguousarray(np.broadcast_to(np.asarray(seats, np.int64), chosen.shape))
+            whose = np.array(np.broadcast_to(np.asarray(seats, np.int64), chosen.shape))
         except ValueError as error:
             raise OptionError(f"seats must be one seat or one for each of the {len(chosen)} rows") from error
         if whose.size and (whose.min() < 0 or whose.max() >= self.num_players):
             raise OptionError(f"seats must be from 0 to {self.num_players - 1}, not {seats!r:.60}")
         out = np.empty((len(chosen), OBSERVATION_SIZE), np.float32)
-        kernels.observe_rows(self._state if state is None else as_games(state), chosen, whose, out)
+        kernels.observe_rows(self._state if state is None else as_games(state), self._scratch, chosen, whose, out)
         return out
 
     def uniforms(self, rows: npt.ArrayLike | None = None, salt: int = 0) -> npt.NDArray[np.float64]:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from skyenv.observation import OBSERVATION_SIZE, SCALE, SCRATCH_DTYPE, write_codes
+from skyenv.observation import OBSERVATION_SIZE, SCALE, write_codes
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.cards import cards_in_hand, refresh_knowledge
 from skyenv.rules.chance import MASK32, hash32, multiply32
@@ -199,10 +199,9 @@ def _make_first_refused(fingerprint: str) -> Any:
 
 
 def _make_observe_rows(fingerprint: str) -> Any:
-    def observe_rows(state, rows, seats, out):  # type: ignore[no-untyped-def]
+    def observe_rows(state, scratch, rows, seats, out):  # type: ignore[no-untyped-def]
         """Write the observation of each row's game from a given seat into `out`, float32 (k, OBSERVATION_SIZE)."""
         _ = fingerprint
-        scratch = np.zeros(1, SCRATCH_DTYPE)
         for k in range(len(rows)):
             write_codes(state[rows[k]], seats[k], scratch[0].codes)
             for i in range(OBSERVATION_SIZE):

@@ -105,7 +105,7 @@ def relative_of(game: Record, seat: int, who: int) -> int:
     """The relative seat of a seat, or of Alea."""
     if who == ALEA:
         return 2
-    return who - seat if who >= seat else who - seat + game.num_players
+    return who - seat if who >= seat else who - seat + int(game.num_players)
 
 
 @rule
@@ -610,27 +610,34 @@ def markdown_table() -> str:
     return "\n".join(lines)
 
 
-def _chain(blocks: tuple[Block, ...], start: int) -> Callable[..., Any]:
-    """One compiled function that calls the writers of all blocks, each with its place in the vector."""
-    write_first = blocks[0].write
+def _joined(blocks: tuple[Block, ...], start: int) -> Callable[..., Any]:
+    """One compiled function that calls the writers of all blocks, each with its place in the vector.
+
+    Halving keeps the nesting flat: the compiler's stack would not bear a chain of all blocks.
+    """
     if len(blocks) == 1:
+        write_block = blocks[0].write
+        # NumPy's integer, so that plain Python doesn't add small fields in eight bits.
+        first = np.int64(start)
 
         @rule
-        def write_last(game: Record, seat: int, codes: npt.NDArray[np.int16]) -> None:
-            write_first(game, seat, codes, start)
+        def write_one(game: Record, seat: int, codes: npt.NDArray[np.int16]) -> None:
+            write_block(game, seat, codes, first)
 
-        return write_last
-    write_rest = _chain(blocks[1:], start + len(blocks[0].entries))
+        return write_one
+    half = len(blocks) // 2
+    write_left = _joined(blocks[:half], start)
+    write_right = _joined(blocks[half:], start + sum(len(block.entries) for block in blocks[:half]))
 
     @rule
-    def write(game: Record, seat: int, codes: npt.NDArray[np.int16]) -> None:
-        write_first(game, seat, codes, start)
-        write_rest(game, seat, codes)
+    def write_both(game: Record, seat: int, codes: npt.NDArray[np.int16]) -> None:
+        write_left(game, seat, codes)
+        write_right(game, seat, codes)
 
-    return write
+    return write_both
 
 
-_write_blocks = _chain(BLOCKS, 0)
+_write_blocks = _joined(BLOCKS, 0)
 
 
 SCRATCH_DTYPE: Final = np.dtype([("codes", np.int16, (OBSERVATION_SIZE,))], align=True)

@@ -64,7 +64,7 @@ def _action_names() -> tuple[str, ...]:
 NAMES = _action_names()
 
 
-class Refutation(AssertionError):
+class Refutation(AssertionError):  # noqa: N818  # a refutation is no error of the referee
     """A record says something else than the rules. `line` is 1-based; 0 where there is no line."""
 
     def __init__(self, message: str, line: int = 0) -> None:

@@ -1,0 +1,24 @@
+"""What all tests share: the rules are compiled once, before workers start, and randomness has fixed seeds."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "skyenv", deadline=None, derandomize=True, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("skyenv")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile in the first process alone, so that parallel workers find everything on disk."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        return
+    from skyenv.games import Games
+
+    games = Games(2, seed=1)
+    games.play_random(1)
+    games.observe(0)

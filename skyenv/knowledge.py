@@ -23,6 +23,7 @@ VIEW_DTYPE: Final = np.dtype(
             (6, 3),
         ),  # [card colour, rank] → cards that this seat can't locate: face down or unknown in a hand
         ("num_face_down", np.int8, (6,)),  # [card colour] → cards face down in the stack
+        ("spare", np.int8, (7,)),  # 0; fills the record
     ],
     align=True,
 )

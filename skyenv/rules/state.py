@@ -62,6 +62,8 @@ GAME_DTYPE: Final = np.dtype(
         ("turns", np.int32),  # turns finished so far, all seats together (END-5)
         ("max_turns", np.int32),  # END-5
         ("score", np.int32, (4,)),  # VP of each seat
+        ("bid_total", np.int16, (4,)),  # in an auction: value of all cards that the seat has on the table
+        ("highest", np.int16),  # in an auction: highest total so far; 0 before the first bid
         ("num_players", np.int8),
         ("side", np.int8),  # 0 front, 1 back
         ("ring", np.int8, (7, 6)),  # COM-6, COM-9: [district, position] → plot; −1 behind the fifth on the front side
@@ -105,16 +107,15 @@ GAME_DTYPE: Final = np.dtype(
         # -- the auction under way
         ("auction_place", np.int8),  # district or CENTRAL_PARK; NONE between auctions
         ("auction_commissioner", np.int8),  # the commissioner whose return started this set of auctions; else NONE
-        ("highest", np.int16),  # highest total so far; 0 before the first bid
         ("highest_bidder", np.int8),  # seat or ALEA; NONE before the first bid
         ("out", np.int8, (4,)),  # 1 if the seat has passed
         ("bid_colour", np.int8, (4,)),  # AUC-4: colour of the seat's coloured cards; NONE before its first
-        ("bid_total", np.int16, (4,)),  # value of all cards that the seat has on the table
         ("bid_cards", np.int8, (4, 2, 3)),  # those cards: [seat, coloured 0 or black 1, rank]
         ("laid", np.int8),  # place in the laying order (0–2 coloured, 3–5 black) of this bid's last card; NONE if none
         ("park_colour", np.int8),  # AUC-12: the colour of the park area's auction; NONE before its first bid
         ("alea", np.int8),  # ALEA_…
         ("alea_cards", np.int8, (3,)),  # [rank] → cards that Alea has turned up
+        ("spare", np.int8, (7,)),  # 0; fills the record, so that copies and comparisons of bytes meet no gaps
     ],
     align=True,
 )

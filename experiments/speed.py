@@ -1,0 +1,229 @@
+"""How fast is it? ``python -m experiments.speed`` prints the figures of the README's speed table.
+
+Method: every figure is the median of repeats, after a warm-up that compiles. "Random play" runs inside the compiled loop
+(:meth:`skyenv.Games.play_random`), each game so many decisions in a row; a choice costs what it costs the built-in random agent.
+"With actions from NumPy" hands one action a game to :meth:`skyenv.Games.step`; choosing the actions is not timed, handing them
+over, checking them, masks (and observations, where said) are. Environments are timed in the usual ``agent_iter`` loop, without
+choosing the action. Compile and start-up times are those of fresh processes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from experiments.files import write_atomically
+from skyenv import OBSERVATION_SIZE, Game, Games, fifth_avenue_v0
+from skyenv.agents import RandomAgent, decide_game
+from skyenv.rules.state import GAME_DTYPE
+
+METHOD: Final = "median of repeats after a warm-up; random legal play; 2 players, front side, unless said otherwise"
+START: Final = """
+import time
+started = time.perf_counter()
+from skyenv import Games
+games = Games(1, seed=1)
+games.step([int(games.mask[0].argmax())])
+print(time.perf_counter() - started)
+"""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured number: what it is, its median and extremes over the repeats, and its unit."""
+
+    name: str
+    median: float
+    lowest: float
+    highest: float
+    unit: str
+    repeats: int
+
+
+def measure(name: str, unit: str, repeats: int, once: Callable[[], float]) -> Figure:
+    """Run `once`, which returns a number, `repeats` times."""
+    found = sorted(once() for _ in range(repeats))
+    return Figure(name, found[len(found) // 2], found[0], found[-1], unit, repeats)
+
+
+def seconds(action: Callable[[], Any]) -> float:
+    """How long a call takes."""
+    started = time.perf_counter()
+    action()
+    return time.perf_counter() - started
+
+
+def random_play(num_games: int, threads: int, observe: bool, decisions: int, repeats: int, players: int = 2) -> Figure:
+    """Decisions per second of random play inside the compiled loop."""
+    games = Games(num_games, players, seed=1, threads=threads, observe=observe)
+    steps = max(1, decisions // num_games)
+    games.play_random(min(steps, 50))  # into the middle of the games
+    what = "mask and observation" if observe else "mask"
+    name = f"random play, {what}, {num_games} games, {players} players, {threads} thread{'s' * (threads > 1)}"
+    return measure(name, "decisions/s", repeats, lambda: num_games * steps / seconds(lambda: games.play_random(steps)))
+
+
+def legal_choice(mask: npt.NDArray[np.int8], generator: np.random.Generator) -> npt.NDArray[np.int64]:
+    """A uniformly random legal action for every row of a mask."""
+    sums = np.cumsum(mask, axis=1, dtype=np.int64)
+    tickets = generator.integers(0, sums[:, -1])
+    chosen: npt.NDArray[np.int64] = np.argmax(sums > tickets[:, None], axis=1)
+    return chosen
+
+
+def numpy_actions(num_games: int, threads: int, observe: bool, decisions: int, repeats: int) -> Figure:
+    """Decisions per second when every step's actions come from NumPy."""
+    games = Games(num_games, seed=1, threads=threads, observe=observe)
+    generator = np.random.default_rng(1)
+    steps = max(5, decisions // num_games)
+
+    def once() -> float:
+        spent = 0.0
+        for _ in range(steps):
+            actions = legal_choice(games.mask, generator)
+            started = time.perf_counter()
+            games.step(actions)
+            spent += time.perf_counter() - started
+        return num_games * steps / spent
+
+    once()
+    what = "mask and observation" if observe else "mask"
+    name = f"actions from NumPy, {what}, {num_games} game{'s' * (num_games > 1)}, {threads} thread{'s' * (threads > 1)}"
+    return measure(name, "decisions/s", repeats, once)
+
+
+def environment(name: str, make: Callable[[], Any], decisions: int, repeats: int) -> Figure:
+    """Decisions per second of a PettingZoo environment in its usual loop."""
+    env = make()
+    generator = np.random.default_rng(1)
+
+    def once() -> float:
+        choosing = 0.0
+        done = 0
+        started = time.perf_counter()
+        while done < decisions:
+            env.reset(seed=done)
+            for _ in env.agent_iter():
+                observation, _, termination, truncation, _ = env.last()
+                action = None
+                if not (termination or truncation):
+                    before = time.perf_counter()
+                    legal = np.flatnonzero(observation["action_mask"])
+                    action = int(legal[generator.integers(len(legal))])
+                    choosing += time.perf_counter() - before
+                    done += 1
+                env.step(action)
+        return done / (time.perf_counter() - started - choosing)
+
+    once()
+    return measure(name, "decisions/s", repeats, once)
+
+
+def copying(repeats: int) -> list[Figure]:
+    """Microseconds to copy a game: its record, and the whole handle with the history of its events."""
+    games = Games(2, seed=1, observe=False)
+    games.play_random(100)
+    target = games.state.view(np.ndarray).copy()
+    source = games.state.view(np.ndarray)
+    game = Game(seed=1)
+    while len(game.events) < 100:
+        game.play(decide_game(game, RandomAgent()))
+
+    def record() -> float:
+        return seconds(lambda: [target.__setitem__(0, source[1]) for _ in range(10000)]) / 10000 * 1e6
+
+    def handle() -> float:
+        return seconds(lambda: [game.copy() for _ in range(200)]) / 200 * 1e6
+
+    return [
+        measure("copying a game's record", "µs", repeats, record),
+        measure("copying a Game with its events", "µs", repeats, handle),
+    ]
+
+
+def starting(repeats: int) -> list[Figure]:
+    """Seconds from import to the first step in a fresh process: compiling everything, and with the compiled code on disk."""
+
+    def start(cache: str) -> float:
+        env = {**os.environ, "NUMBA_CACHE_DIR": cache, "SKYENV_QUIET": "1"}
+        done = subprocess.run([sys.executable, "-c", START], env=env, capture_output=True, text=True, check=True)
+        return float(done.stdout)
+
+    with tempfile.TemporaryDirectory() as cache:
+        cold = measure("import to first step, everything compiled first", "s", 1, lambda: start(cache))
+        warm = measure("import to first step, compiled code on disk", "s", repeats, lambda: start(cache))
+    return [cold, warm]
+
+
+def all_figures(quick: bool) -> list[Figure]:
+    """Measure everything; `quick` takes a tenth of the work and of the precision."""
+    repeats = 3 if quick else 7
+    loop = 200_000 if quick else 4_000_000
+    handed = 20_000 if quick else 400_000
+    played = 2_000 if quick else 40_000
+    figures = [random_play(4096, threads, observe, loop, repeats) for observe in (False, True) for threads in (1, 2)]
+    figures += [random_play(4096, 1, observe, loop, repeats, 4) for observe in (False, True)]
+    for num_games in (1, 256, 4096):
+        few = handed if num_games > 1 else handed // 10
+        figures += [numpy_actions(num_games, 1, observe, few, repeats) for observe in (False, True)]
+    figures += [numpy_actions(4096, 2, observe, handed, repeats) for observe in (False, True)]
+    figures.append(environment("raw_env (PettingZoo, no wrappers)", fifth_avenue_v0.raw_env, played, repeats))
+    figures.append(environment("env() (PettingZoo's usual wrappers)", fifth_avenue_v0.env, played, repeats))
+    figures += copying(repeats)
+    figures += starting(repeats)
+    for name, size in (("record of a game", GAME_DTYPE.itemsize), ("observation", 4 * OBSERVATION_SIZE)):
+        figures.append(Figure(f"bytes of a {name}", size, size, size, "bytes", 1))
+    return figures
+
+
+def machine() -> dict[str, str]:
+    """What the figures were measured on."""
+    model = platform.processor() or platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        names = [line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
+        model = names[0] if names else model
+    packages = {name: version(name) for name in ("numpy", "numba", "pettingzoo", "gymnasium")}
+    return {"processor": model, "cores": str(os.cpu_count()), "python": platform.python_version(), **packages}
+
+
+def shown(figure: Figure) -> str:
+    """A figure as a line of the table."""
+    digits = 0 if figure.median >= 100 else 2
+    return (
+        f"{figure.name:<64} {figure.median:>14,.{digits}f} {figure.unit:<12}"
+        f" [{figure.lowest:,.{digits}f} … {figure.highest:,.{digits}f}]"
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m experiments.speed", description="Measure how fast skyenv is.")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures, the machine and the method as JSON")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the work, for a first look")
+    options = parser.parse_args(arguments)
+    print(f"{METHOD}\n{machine()}\n")
+    figures = all_figures(options.quick)
+    print("\n".join(shown(figure) for figure in figures))
+    if options.json:
+        found = {"machine": machine(), "method": METHOD, "figures": [asdict(figure) for figure in figures]}
+        write_atomically(options.json, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,73 @@
+"""The README and the docs tell the truth: their code runs, their commands run, their generated parts are what the code says."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from experiments.document import PAGES, filled
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+CODE = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+COMMANDS = re.findall(r"^\$ (.*?)(?: +#.*)?$", README, re.MULTILINE)
+BOARD = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
+
+RUN_ELSEWHERE = {
+    "make train": "tests/experiments/test_train.py trains as this does",
+    "make test": "is what runs this test",
+    "python -m pip install --constraint constraints.txt --editable '.[test]'": "is how this environment was made",
+}
+
+
+@pytest.mark.parametrize("code", CODE, ids=lambda code: code.strip().splitlines()[0][:40])
+def test_code_runs(code: str, capsys: pytest.CaptureFixture[str]) -> None:
+    exec(compile(code, "README.md", "exec"), {"__name__": "readme"})
+    capsys.readouterr()
+
+
+def test_board_file_is_a_board(tmp_path: Path) -> None:
+    from skyenv import load_board
+
+    path = tmp_path / "board.toml"
+    path.write_text(BOARD[0], encoding="utf-8")
+    assert load_board(path, "front").rings[3] == ("green", "brown", "violet", "orange", "gray")
+
+
+def test_commands_run_one_after_the_other(tmp_path: Path) -> None:
+    """Every command as it stands there, with the minutes of training and the numbers of deals cut down."""
+    for number, command in enumerate(command for command in COMMANDS if command not in RUN_ELSEWHERE):
+        minutes = f"--minutes {0.02 * (1 + number)}"
+        short = re.sub(r"--minutes \d+", f"{minutes} --deals 2 --environments 32 --batch 512", command)
+        short = re.sub(r"--deals \d+", "--deals 4", short)
+        assert short.startswith("python -m ")
+        bash(short, tmp_path)
+    assert (tmp_path / "games.jsonl").exists()
+    assert (tmp_path / "evaluation.png").exists()
+
+
+def bash(command: str, folder: Path) -> str:
+    """Run a command as a reader of the README would, in an empty folder, with warnings as errors."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    env = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"}
+    done = subprocess.run(command, shell=True, cwd=folder, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_generated_parts_are_up_to_date(page: Path) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert filled(text) == text, f"{page}: run `make docs`"
+
+
+def test_links_lead_somewhere() -> None:
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+        for link in re.findall(r"\]\((?!http|#)([^)#]+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"

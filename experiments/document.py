@@ -5,6 +5,7 @@ A generated part stands between the comments ``<!-- NAME -->`` and ``<!-- end --
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Callable
@@ -28,20 +29,57 @@ def observation_size() -> str:
     return f"The observation has **{OBSERVATION_SIZE}** entries."
 
 
+def speed_table() -> str:
+    """The figures of docs/speed.json, which `python -m experiments.speed --json docs/speed.json` writes."""
+    found = json.loads((ROOT / "docs" / "speed.json").read_text(encoding="utf-8"))
+    machine = found["machine"]
+    lines = ["| what | median | of repeats |", "|---|---:|---|"]
+    for figure in found["figures"]:
+        digits = 0 if figure["median"] >= 100 else 2
+        spread = f"{figure['lowest']:,.{digits}f} … {figure['highest']:,.{digits}f}" if figure["repeats"] > 1 else ""
+        lines.append(f"| {figure['name']} | {figure['median']:,.{digits}f} {figure['unit']} | {spread} |")
+    lines += [
+        "",
+        f"Measured on {machine['processor']}, {machine['cores']} cores, Python {machine['python']}, NumPy {machine['numpy']},"
+        f" Numba {machine['numba']}. Method: {found['method']}.",
+    ]
+    return "\n".join(lines)
+
+
+def training_result() -> str:
+    """The figures of docs/training.json, the evaluation.json that `make train` left."""
+    lines = [
+        "`make train` on 2 cores gave (2 players, five minutes; intervals are 95 %):",
+        "",
+        "| against | deals, each from both seats | wins | own VP | best other's VP |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    for result in json.loads((ROOT / "docs" / "training.json").read_text(encoding="utf-8")):
+        share, own, other = (
+            f"{scale * estimate['mean']:.1f}{unit} [{scale * estimate['low']:.1f}, {scale * estimate['high']:.1f}]"
+            for scale, unit, estimate in ((100, " %", result["share"]), (1, "", result["own"]), (1, "", result["other"]))
+        )
+        lines.append(f"| {result['opponent']} | {result['deals']} | {share} | {own} | {other} |")
+    return "\n".join(lines)
+
+
 PARTS: Final[dict[str, Callable[[], str]]] = {
     "observation table": markdown_table,
     "observation size": observation_size,
     "actions table": actions_table,
+    "speed table": speed_table,
+    "training result": training_result,
 }
-PAGES: Final = (Path("docs/observation.md"), Path("docs/actions.md"))
+PAGES: Final = (Path("README.md"), Path("docs/observation.md"), Path("docs/actions.md"))
 
 
 def filled(page: str) -> str:
     """A page's text with its generated parts as the code has them now."""
     for name, make in PARTS.items():
         pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
-        text = make()
-        page = pattern.sub(lambda match, text=text: f"{match[1]}{text}\n{match[2]}", page)  # type: ignore[misc]
+        if pattern.search(page):
+            text = make()
+            page = pattern.sub(lambda match, text=text: f"{match[1]}{text}\n{match[2]}", page)  # type: ignore[misc]
     return page
 
 

@@ -55,6 +55,8 @@ INTERRUPTED: Final = 130
 MAGIC: Final = b"skyenv-training-checkpoint-1\n"
 RECENT_EPISODES: Final = 1000
 """The curves show win shares over this many latest episodes against each opponent."""
+FEWEST_EPISODES: Final = 50
+"""Fewer games than this tell nothing yet."""
 SELF: Final = "self"
 NEVER: Final = 10**9
 """SB3 shall not log by itself: the run does."""
@@ -146,7 +148,7 @@ class Episodes(BaseCallback):
 
     def means(self) -> dict[str, float]:
         """The share of wins against each kind of opponent in the latest episodes (by VP alone, without END-4's cards)."""
-        return {kind: float(np.mean(shares)) for kind, shares in sorted(self.shares.items())}
+        return {kind: float(np.mean(won)) for kind, won in sorted(self.shares.items()) if len(won) >= FEWEST_EPISODES}
 
 
 class Training:
@@ -396,9 +398,9 @@ def draw_curves(curve: Sequence[dict[str, Any]], path: Path) -> None:
         colour, dashes = styles.get(kind, ("#666666", "-."))
         shares = [100 * point["shares"].get(kind, float("nan")) for point in curve]
         wins.plot(minutes, shares, color=colour, linestyle=dashes, linewidth=2, label=f"against {kind}")
-    wins.set(ylabel=f"wins in the last {RECENT_EPISODES} games, %", ylim=(0, 100), title="Training")
+    wins.set(ylabel=f"wins in the last {RECENT_EPISODES} games, %", ylim=(0, 100))
     if wins.lines:
-        wins.legend(loc="lower right", frameon=False)
+        wins.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False)
     below.plot(minutes, [point["entropy"] for point in curve], color="#666666", linewidth=2)
     below.set(xlabel="minutes of training", ylabel="entropy, nats")
     for axes in (wins, below):

@@ -42,6 +42,9 @@ SLOT_DTYPE: Final = np.dtype(
     [
         ("stamp", np.int64),  # number of the last step that named this row
         ("num_legal", np.int32),
+        ("reward", np.float32, (MAX_PLAYERS,)),  # every seat's reward of the last step
+        ("done", np.bool_),
+        ("truncated", np.bool_),
         ("legal", np.int8, (NUM_ACTIONS,)),  # 1 for every legal action
     ],
     align=True,
@@ -89,6 +92,31 @@ def outcome_reward(seats: int, players: int, seat: int) -> float:
     return (share - 1.0 / players) * players / (players - 1)
 
 
+@rule
+def play_for_reward(game: Record, slot: Record, tape: Record, action: int, kind: int) -> None:
+    """Play an action and note every seat's reward, and whether the game is over, in the row's slot."""
+    players = int(game.num_players)
+    for seat in range(players):
+        slot.reward[seat] = 0.0 if kind == OUTCOME else -worth(game, kind, seat)
+    apply(game, tape, action)
+    slot.done = game.phase == PHASE_OVER
+    slot.truncated = game.end == END_TRUNCATED
+    if kind != OUTCOME:
+        for seat in range(players):
+            slot.reward[seat] += worth(game, kind, seat)
+    elif slot.done and not slot.truncated:
+        best = winners(game)
+        for seat in range(players):
+            slot.reward[seat] = outcome_reward(best, players, seat)
+
+
+@rule
+def following_seed(seed: int, num_games: int) -> int:
+    """The seed of a row's next game: seed + num_games mod 2⁶³, computed without overflow."""
+    room = HIGHEST_SEED - num_games
+    return seed + num_games if seed <= room else seed - room - 1
+
+
 def _make_play_rows(fingerprint: str) -> Any:
     def play_rows(  # type: ignore[no-untyped-def]
         state, slots, mask, seat, observation, reward, done, truncated, finished, blank, tape, scratch,
@@ -96,53 +124,35 @@ def _make_play_rows(fingerprint: str) -> Any:
     ):  # fmt: skip
         """Play one given action in every row or, if `random_steps` is not 0, so many random legal ones."""
         _ = fingerprint
-        players = int(blank[0].num_players)
         observing = observation.shape[1] > 0
         for k in range(len(rows)):
             row = rows[k]
             game = state[row]
             slot = slots[row]
             for _step in range(max(random_steps, 1)):
-                if random_steps > 0:
-                    if slot.num_legal == 0:
-                        break
-                    ticket = (uniform32(game, salt) * int(slot.num_legal)) >> 32
-                    action = nth_legal(game, slot, ticket)
-                else:
+                if random_steps == 0:
                     action = actions[k]
-                if kind != OUTCOME:
-                    for i in range(players):
-                        reward[row, i] = -worth(game, kind, i)
-                apply(game, tape[0], action)
-                over = game.phase == PHASE_OVER
-                done[row] = over
-                truncated[row] = game.end == END_TRUNCATED
-                if kind != OUTCOME:
-                    for i in range(players):
-                        reward[row, i] += worth(game, kind, i)
-                elif over and game.end != END_TRUNCATED:
-                    best = winners(game)
-                    for i in range(players):
-                        reward[row, i] = outcome_reward(best, players, i)
+                elif slot.num_legal > 0:
+                    action = nth_legal(game, slot, (uniform32(game, salt) * int(slot.num_legal)) >> 32)
                 else:
-                    for i in range(players):
-                        reward[row, i] = 0.0
-                if over:
+                    break
+                play_for_reward(game, slot, tape[0], action, kind)
+                if slot.done:
                     finished[row] = game
                     if autoreset:
-                        seed = int(game.seed)
-                        # seed + n, wrapping at 2⁶³ without overflow
-                        following = (
-                            seed + len(state) if seed <= HIGHEST_SEED - len(state) else seed - (HIGHEST_SEED - len(state)) - 1
-                        )
+                        seed = following_seed(int(game.seed), len(state))
                         state[row] = blank[0]
-                        begin(game, tape[0], following)
+                        begin(game, tape[0], seed)
                 slot.num_legal = refresh_mask(game, slot.legal)
                 if observing:
                     write_codes(game, max(int(game.seat), 0), scratch[0].codes)
                     for i in range(OBSERVATION_SIZE):
                         observation[row, i] = np.float32(scratch[0].codes[i]) * SCALE[i]
             seat[row] = game.seat
+            done[row] = slot.done
+            truncated[row] = slot.truncated
+            for i in range(reward.shape[1]):
+                reward[row, i] = slot.reward[i]
             for i in range(NUM_ACTIONS):
                 mask[row, i] = slot.legal[i]
 

@@ -141,15 +141,18 @@ def test_config_checks_itself() -> None:
 
 def test_episodes_count_shares_by_kind_of_opponent() -> None:
     episodes = Episodes()
-    for scores, opponents in (
-        ([9, 3], [None, "random"]),
-        ([3, 9], [None, "random"]),
-        ([5, 5], [None, "self-10"]),
-        ([5, 4, 3], [None, "random", "greedy"]),
+    for scores, opponents, times in (
+        ([9, 3], [None, "random"], 30),
+        ([3, 9], [None, "random"], 90),
+        ([5, 5], [None, "self-10"], 30),
+        ([5, 5], [None, "self-20"], 30),
+        ([5, 4, 3], [None, "random", "greedy"], 70),
+        ([5, 4], [None, "greedy"], 49),
     ):
-        episodes.note({"episode": {"l": 10}, "scores": scores, "seat": 0, "opponents": opponents})
-    assert episodes.means() == {"random": 0.5, "self": 0.5}
-    assert episodes.count == 4
+        for _ in range(times):
+            episodes.note({"episode": {"l": 10}, "scores": scores, "seat": 0, "opponents": opponents})
+    assert episodes.means() == {"random": 0.25, "self": 0.5}
+    assert episodes.count == 299
 
 
 def test_ctrl_c_keeps_everything_and_resume_goes_on(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ decides a game however games are batched.
 from __future__ import annotations
 
 import importlib
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.errors import AgentError
+from skyenv.errors import AgentError, shown
 from skyenv.game import Game
 from skyenv.games import Games
 from skyenv.knowledge import view
@@ -200,8 +201,16 @@ def make_agent(spec: Agent | Callable[..., Any] | str) -> Agent:
     if callable(getattr(spec, "act", None)):
         return _adopted(spec)
     if callable(spec):
-        return CallableAgent(spec)
-    raise AgentError(f"an agent is an object with act(), a function, a built-in name or 'module:Name', not {spec!r:.80}")
+        return make_agent(spec()) if _takes_nothing(spec) else CallableAgent(spec)
+    raise AgentError(f"an agent is an object with act(), a function, a built-in name or 'module:Name', not {shown(spec, 80)}")
+
+
+def _takes_nothing(function: Callable[..., Any]) -> bool:
+    """Whether a function has no parameters: then it makes an agent instead of being one."""
+    try:
+        return not inspect.signature(function).parameters
+    except (TypeError, ValueError):  # compiled functions may not tell
+        return False
 
 
 def _adopted(thing: Any) -> Agent:
@@ -216,10 +225,10 @@ def _adopted(thing: Any) -> Agent:
 def _imported(spec: str) -> Any:
     module_name, colon, attribute = spec.partition(":")
     if not (colon and module_name and attribute):
-        raise AgentError(f"unknown agent {spec!r:.80}; built-in are {', '.join(BUILT_IN)}; others are named 'module:Name'")
+        raise AgentError(f"unknown agent {shown(spec, 80)}; built-in are {', '.join(BUILT_IN)}; others are named 'module:Name'")
     try:
         return getattr(importlib.import_module(module_name), attribute)
-    except ImportError as error:
+    except (ImportError, TypeError, ValueError) as error:
         raise AgentError(f"agent {spec!r}: can't import {module_name}: {error}") from error
     except AttributeError as error:
         raise AgentError(f"agent {spec!r}: module {module_name} has no {attribute}") from error

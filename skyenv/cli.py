@@ -16,7 +16,7 @@ from typing import Final, NoReturn, Self, TypeVar
 
 from skyenv import __version__, record
 from skyenv.agents import Agent, decide_game, make_agent
-from skyenv.errors import AgentError, BoardError, OptionError, RecordError, SkyenvError
+from skyenv.errors import AgentError, BoardError, OptionError, RecordError, SkyenvError, shown
 from skyenv.game import Game
 from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, fresh_seed
 from skyenv.render.text import text
@@ -193,7 +193,7 @@ def _integer(low: int, high: int) -> Callable[[str], int]:
         # The length first: Python refuses to convert thousands of digits, with a message of its own.
         if len(digits) <= record.MAX_DIGITS and digits.isascii() and digits.isdigit() and low <= int(digits) <= high:
             return int(digits)
-        raise argparse.ArgumentTypeError(f"must be an integer from {low} to {high}, not {digits!r:.40}")
+        raise argparse.ArgumentTypeError(f"must be an integer from {low} to {high}, not {shown(digits, 40)}")
 
     return parse
 

@@ -7,6 +7,14 @@ has to say about its input, and nothing else.
 from __future__ import annotations
 
 
+def shown(value: object, length: int = 60) -> str:
+    """A value as error messages show it: short whatever it is, even a number too long for Python to write out."""
+    try:
+        return repr(value)[:length]
+    except ValueError:
+        return f"a number of {value.bit_length()} bits" if isinstance(value, int) else f"a {type(value).__name__}"
+
+
 class SkyenvError(Exception):
     """Base class of every error that skyenv raises on purpose."""
 

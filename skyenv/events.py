@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.errors import ChanceError
+from skyenv.errors import ChanceError, shown
 from skyenv.games import results
 from skyenv.rules.actions import ACTION_NAMES
 from skyenv.rules.board import Board
@@ -37,6 +37,9 @@ from skyenv.rules.tape import (
     EVENT_TOP,
     EVENT_VP,
     EVENT_WON,
+    FED_BUSINESS,
+    FED_CARD,
+    FED_COLOUR,
     NOBODY,
     WHYS,
 )
@@ -155,9 +158,9 @@ def setup_outcomes(setup: Event, side: str) -> list[Outcome]:
 
 
 _CODES: dict[Outcome, int] = {
-    **{value: rank for rank, value in enumerate(CARD_VALUES)},
-    **{name: number for number, name in enumerate(BUSINESSES)},
-    **{name: number for number, name in enumerate(COLOURS)},
+    **{value: FED_CARD + rank for rank, value in enumerate(CARD_VALUES)},
+    **{name: FED_BUSINESS + number for number, name in enumerate(BUSINESSES)},
+    **{name: FED_COLOUR + number for number, name in enumerate(COLOURS)},
 }
 
 
@@ -177,7 +180,7 @@ def feed(tape: npt.NDArray[np.void], chance: Iterable[Outcome]) -> None:
         known = isinstance(outcome, (int, str)) and not isinstance(outcome, bool) and outcome in _CODES
         if number > limit or not known:
             raise ChanceError(
-                f"chance outcome {number}: {outcome!r:.60} is no card (4, 5, 6), business or plot colour", number - 1
+                f"chance outcome {number}: {shown(outcome)} is no card (4, 5, 6), business or plot colour", number - 1
             )
         tape["fed"][0, number - 1] = _CODES[outcome]
     tape["num_fed"] = number

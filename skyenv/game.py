@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv import events as happened
-from skyenv.errors import ChanceError, IllegalActionError, OptionError
+from skyenv.errors import ChanceError, IllegalActionError, OptionError, shown
 from skyenv.events import Event
 from skyenv.events import Outcome as ChanceOutcome
 from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, Games, check_integer, fresh_seed
@@ -67,8 +67,9 @@ class Game:
         *,
         board: Board | str | Path | None = None,
         max_turns: int = DEFAULT_MAX_TURNS,
-        chance: Sequence[ChanceOutcome] = (),
+        chance: Iterable[ChanceOutcome] = (),
     ) -> None:
+        chance = list(chance)
         first = fresh_seed() if seed is None else check_integer("seed", seed, 0, HIGHEST_SEED)
         self._games = Games(1, num_players, side, first, board=board, max_turns=max_turns, autoreset=False)
         if chance:
@@ -206,7 +207,7 @@ class Game:
         end = happened.end_event(self._state)
         return Outcome(end["reason"], tuple(end["winners"]), tuple(end["scores"]), tuple(end["cards"]))
 
-    def play(self, action: int | str, chance: Sequence[ChanceOutcome] = ()) -> list[Event]:
+    def play(self, action: int | str, chance: Iterable[ChanceOutcome] = ()) -> list[Event]:
         """Play an action, and all that follows from it up to the next decision.
 
         Args:
@@ -222,6 +223,7 @@ class Game:
             ChanceError: an outcome is impossible, or there are too many. In each case nothing has changed.
         """
         games = self._games
+        chance = list(chance)
         number = self._number(action)
         before = games._state.copy()
         happened.feed(games._tape, chance)
@@ -241,11 +243,11 @@ class Game:
     def _number(self, action: int | str) -> int:
         if isinstance(action, str):
             if action not in ACTION_NUMBERS:
-                raise IllegalActionError(f"no action is called {action!r:.60}; for example 'option A' or 'take green'", action)
+                raise IllegalActionError(f"no action is called {shown(action)}; for example 'option A' or 'take green'", action)
             return ACTION_NUMBERS[action]
         if isinstance(action, (int, np.integer)) and not isinstance(action, bool) and abs(int(action)) < 2**62:
             return int(action)
-        raise IllegalActionError(f"an action is a number from 0 to 102 or a name, not {action!r:.60}", action)
+        raise IllegalActionError(f"an action is a number from 0 to 102 or a name, not {shown(action)}", action)
 
     def observation(self, seat: int | None = None) -> npt.NDArray[np.float32]:
         """The observation of a seat, by default of the seat to act (of seat 0 once the game is over).
@@ -265,7 +267,7 @@ class Game:
         if seat is None:
             return self.seat or 0
         if not isinstance(seat, (int, np.integer)) or not 0 <= seat < self.num_players:
-            raise OptionError(f"seat must be from 0 to {self.num_players - 1}, not {seat!r:.60}")
+            raise OptionError(f"seat must be from 0 to {self.num_players - 1}, not {shown(seat)}")
         return int(seat)
 
     def copy(self) -> Game:

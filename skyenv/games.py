@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv import kernels
-from skyenv.errors import GameOverError, IllegalActionError, OptionError
+from skyenv.errors import GameOverError, IllegalActionError, OptionError, shown
 from skyenv.observation import OBSERVATION_SIZE, SCRATCH_DTYPE
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.board import Board, as_board
@@ -39,14 +39,14 @@ def check_integer(name: str, value: object, lowest: int, highest: int) -> int:
     """Return `value` as an int if it is a whole number from `lowest` to `highest`; raise OptionError otherwise."""
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and lowest <= value <= highest:
         return int(value)
-    raise OptionError(f"{name} must be a whole number from {lowest} to {highest}, not {value!r:.60}")
+    raise OptionError(f"{name} must be a whole number from {lowest} to {highest}, not {shown(value)}")
 
 
 def check_choice(name: str, value: object, choices: Sequence[str]) -> str:
     """Return `value` if it is one of `choices`; raise OptionError otherwise."""
     if isinstance(value, str) and value in choices:
         return value
-    raise OptionError(f"{name} must be one of {', '.join(choices)}, not {value!r:.60}")
+    raise OptionError(f"{name} must be one of {', '.join(choices)}, not {shown(value)}")
 
 
 def fresh_seed() -> int:
@@ -195,6 +195,8 @@ class Games:
             first = check_integer("seed", seed, 0, HIGHEST_SEED)
             following = [first + i for i in range(len(rows))]
         else:
+            if not isinstance(seed, (Sequence, np.ndarray)):
+                raise OptionError(f"seed must be a whole number, one for each row, or None, not {shown(seed)}")
             if len(seed) != len(rows):
                 raise OptionError(f"seed must have one number for each of the {len(rows)} rows, not {len(seed)}")
             following = [check_integer("seed", one, 0, HIGHEST_SEED) for one in seed]
@@ -308,12 +310,14 @@ class Games:
             OptionError: there is no such row or seat.
         """
         chosen = self._check_rows(rows)
+        if state is not None and len(state) != self.num_games:
+            raise OptionError(f"state must hold {self.num_games} games, as this batch does, not {len(state)}")
         try:
             whose = np.array(np.broadcast_to(np.asarray(seats, np.int64), chosen.shape))
         except ValueError as error:
             raise OptionError(f"seats must be one seat or one for each of the {len(chosen)} rows") from error
         if whose.size and (whose.min() < 0 or whose.max() >= self.num_players):
-            raise OptionError(f"seats must be from 0 to {self.num_players - 1}, not {seats!r:.60}")
+            raise OptionError(f"seats must be from 0 to {self.num_players - 1}, not {shown(seats)}")
         out = np.empty((len(chosen), OBSERVATION_SIZE), np.float32)
         kernels.observe_rows(self._state if state is None else as_games(state), self._scratch, chosen, whose, out)
         return out

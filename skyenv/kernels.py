@@ -18,7 +18,7 @@ import numpy as np
 from skyenv.observation import OBSERVATION_SIZE, SCALE, write_codes
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.cards import cards_in_hand, refresh_knowledge
-from skyenv.rules.chance import MASK32, hash32, multiply32
+from skyenv.rules.chance import MASK32, hash32, mix32, multiply32
 from skyenv.rules.compiling import EntryPoints, rule
 from skyenv.rules.components import MAX_PLAYERS, NUM_DISTRICTS
 from skyenv.rules.play import PHASE_FIRST_ACTION, apply, refresh_mask
@@ -37,12 +37,16 @@ REFRESH: Final = -2
 """Instead of a seed: leave the game as it is and bring everything that follows from it up to date."""
 HIGHEST_SEED: Final = 2**63 - 1
 
+AGENTS: Final = 0x5EED1E55
+"""Sets agents' random numbers apart from the games' own chance."""
+
 OK: Final = -1
 SLOT_DTYPE: Final = np.dtype(
     [
         ("stamp", np.int64),  # number of the last step that named this row
         ("num_legal", np.int32),
         ("reward", np.float32, (MAX_PLAYERS,)),  # every seat's reward of the last step
+        ("worth", np.int32, (MAX_PLAYERS,)),  # what counted for the reward before it
         ("done", np.bool_),
         ("truncated", np.bool_),
         ("legal", np.int8, (NUM_ACTIONS,)),  # 1 for every legal action
@@ -55,7 +59,8 @@ SLOT_DTYPE: Final = np.dtype(
 def uniform32(game: Record, salt: int) -> int:
     """The decision's own random number, 32 bits: a function of the game's seed, the number of the decision and a salt."""
     number = (int(game.decisions) + multiply32(salt & MASK32, 0x9E3779B9)) & MASK32
-    return hash32(int(game.seed) & HIGHEST_SEED, number)
+    # Another bijection than the one that seeds the stream, lest some salt tell of the game's chance.
+    return hash32(int(game.seed) & HIGHEST_SEED, mix32(number ^ AGENTS))
 
 
 @rule
@@ -71,15 +76,15 @@ def nth_legal(game: Record, slot: Record, number: int) -> int:
 
 
 @rule
-def worth(game: Record, kind: int, seat: int) -> float:
-    """What a seat's score counts for the rewards "margin" and "points"; a step's reward is the change of it."""
+def worth(game: Record, kind: int, seat: int) -> int:
+    """VP that count for the rewards "margin" and "points"; a step's reward is the change of them."""
     if kind == POINTS:
-        return float(game.score[seat])
+        return int(game.score[seat])
     best_other = -1
     for other in range(game.num_players):
         if other != seat and game.score[other] > best_other:
             best_other = int(game.score[other])
-    return (int(game.score[seat]) - best_other) / MARGIN_SCALE
+    return int(game.score[seat]) - best_other
 
 
 @rule
@@ -97,13 +102,15 @@ def play_for_reward(game: Record, slot: Record, tape: Record, action: int, kind:
     """Play an action and note every seat's reward, and whether the game is over, in the row's slot."""
     players = int(game.num_players)
     for seat in range(players):
-        slot.reward[seat] = 0.0 if kind == OUTCOME else -worth(game, kind, seat)
+        slot.reward[seat] = 0.0
+        if kind != OUTCOME:
+            slot.worth[seat] = worth(game, kind, seat)
     apply(game, tape, action)
     slot.done = game.phase == PHASE_OVER
     slot.truncated = game.end == END_TRUNCATED
     if kind != OUTCOME:
         for seat in range(players):
-            slot.reward[seat] += worth(game, kind, seat)
+            slot.reward[seat] = (worth(game, kind, seat) - int(slot.worth[seat])) / (MARGIN_SCALE if kind == MARGIN else 1.0)
     elif slot.done and not slot.truncated:
         best = winners(game)
         for seat in range(players):

@@ -22,7 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final, NamedTuple, NoReturn, Self, TypeAlias
 
-from skyenv.errors import ChanceError, OptionError, RecordError, SkyenvError
+from skyenv.errors import ChanceError, OptionError, RecordError, SkyenvError, shown
 from skyenv.events import Event
 from skyenv.game import Game
 from skyenv.games import HIGHEST_SEED
@@ -77,7 +77,7 @@ def dumps(game: Game, agents: Sequence[str] | None = None) -> str:
         OptionError: `agents` is not one text per seat.
     """
     if isinstance(agents, str) or not _AGENTS.test(agents and list(agents), game.num_players):
-        raise OptionError(f"agents must be one text for each of the {game.num_players} seats, not {agents!r:.80}")
+        raise OptionError(f"agents must be one text for each of the {game.num_players} seats, not {shown(agents, 80)}")
     return "".join(f"{_encode(line)}\n" for line in (game.header(agents), *game.events))
 
 

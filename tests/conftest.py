@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -22,3 +26,15 @@ def pytest_configure(config: pytest.Config) -> None:
     games = Games(2, seed=1)
     games.play_random(1)
     games.observe(0)
+
+
+def through_pickle(thing: Any) -> Any:
+    """A copy made by pickling."""
+    return pickle.loads(pickle.dumps(thing))
+
+
+@pytest.fixture(params=[copy.deepcopy, through_pickle], ids=["deepcopy", "pickle"])
+def copier(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
+    """The two ways to copy an environment."""
+    function: Callable[[Any], Any] = request.param
+    return function

@@ -25,7 +25,7 @@ from skyenv.envs.pictures import RENDER_MODES, check_render_mode, picture
 from skyenv.envs.registration import register_pettingzoo
 from skyenv.envs.spaces import action_space, masked_observation_space, state_space
 from skyenv.envs.streams import Streams, check_seed, fresh_seeds
-from skyenv.errors import GameOverError, IllegalActionError
+from skyenv.errors import GameOverError, IllegalActionError, shown
 from skyenv.games import Games
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.board import Board
@@ -216,9 +216,9 @@ def _action_number(action: Any) -> int:
     try:
         number = operator.index(action)
     except TypeError:
-        raise IllegalActionError(f"{action!r:.60} is not the number of an action", action) from None
+        raise IllegalActionError(f"{shown(action)} is not the number of an action", action) from None
     if not 0 <= number < NUM_ACTIONS:
-        raise IllegalActionError(f"{number} is no action; actions are 0 to {NUM_ACTIONS - 1}", action)
+        raise IllegalActionError(f"{shown(number)} is no action; actions are 0 to {NUM_ACTIONS - 1}", action)
     return number
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from skyenv.agents import Agent, decide, make_agent
 from skyenv.envs.streams import Streams, fresh_seeds, row_seeds
-from skyenv.errors import GameOverError, IllegalActionError, OptionError
+from skyenv.errors import GameOverError, IllegalActionError, OptionError, shown
 from skyenv.games import Games
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.board import Board
@@ -82,7 +82,7 @@ class LearnerGames:
         threads: int = 1,
     ) -> None:
         if illegal not in ILLEGAL:
-            raise OptionError(f"illegal must be one of {', '.join(ILLEGAL)}, not {illegal!r:.60}")
+            raise OptionError(f"illegal must be one of {', '.join(ILLEGAL)}, not {shown(illegal)}")
         self.games = Games(
             num_games,
             num_players,
@@ -337,7 +337,7 @@ def _checked_seat(seat: int | str | None, num_players: int) -> int | str:
         return seat
     if isinstance(seat, (int, np.integer)) and not isinstance(seat, bool) and 0 <= seat < num_players:
         return int(seat)
-    raise OptionError(f"seat must be 0 to {num_players - 1}, 'random' or 'rotate', not {seat!r:.60}")
+    raise OptionError(f"seat must be 0 to {num_players - 1}, 'random' or 'rotate', not {shown(seat)}")
 
 
 def _cumulative(weights: Sequence[float] | None, count: int) -> npt.NDArray[np.float64]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.errors import OptionError
+from skyenv.errors import OptionError, shown
 
 Int64 = npt.NDArray[np.int64]
 UInt64 = npt.NDArray[np.uint64]
@@ -36,7 +36,7 @@ def check_seed(seed: Any) -> int:
     try:
         number = operator.index(seed)
     except TypeError:
-        raise OptionError(f"seed must be an integer, not {seed!r:.60}") from None
+        raise OptionError(f"seed must be an integer, not {shown(seed)}") from None
     if number < 0:
         raise OptionError(f"seed must not be negative, but is {number}")
     return number % NUM_SEEDS

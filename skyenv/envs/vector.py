@@ -15,7 +15,7 @@ from gymnasium.vector.utils import batch_space
 from skyenv.envs.learner import AgentSpec, LearnerGames
 from skyenv.envs.pictures import RENDER_MODES, check_render_mode, picture
 from skyenv.envs.spaces import action_space, observation_space
-from skyenv.errors import GameOverError, IllegalActionError, OptionError
+from skyenv.errors import GameOverError, IllegalActionError, OptionError, shown
 from skyenv.rules.board import Board
 
 Float32 = npt.NDArray[np.float32]
@@ -81,7 +81,7 @@ class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Float32, npt.NDArray[np.in
             self.autoreset_mode = AutoresetMode(autoreset_mode)
         except ValueError:
             modes = ", ".join(mode.value for mode in AutoresetMode)
-            raise OptionError(f"autoreset_mode must be one of {modes}, not {autoreset_mode!r:.60}") from None
+            raise OptionError(f"autoreset_mode must be one of {modes}, not {shown(autoreset_mode)}") from None
         self.num_envs = num_envs
         self.render_mode = check_render_mode(render_mode)
         self.metadata = {"render_modes": list(RENDER_MODES), "render_fps": 2, "autoreset_mode": self.autoreset_mode}

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.errors import BoardError, OptionError
+from skyenv.errors import BoardError, OptionError, shown
 from skyenv.rules.components import COLOURS, DISTRICTS, PLOTS, SIDES
 
 MAX_BOARD_FILE: int = 1 << 16
@@ -33,10 +33,21 @@ class Board:
     Attributes:
         side: ``"front"`` (COM-6) or ``"back"`` (COM-8).
         rings: for every district, in district order, the names of its plots in ring order.
+
+    Raises:
+        OptionError: `side` is unknown.
+        BoardError: a ring is not each of the side's plots once.
     """
 
     side: str
     rings: tuple[tuple[str, ...], ...]
+
+    def __post_init__(self) -> None:
+        printed = default_ring(self.side)
+        if len(self.rings) != len(DISTRICTS):
+            raise BoardError(f"a board has a ring for each of the {len(DISTRICTS)} districts, not {len(self.rings)}")
+        for district, ring in zip(DISTRICTS, self.rings, strict=True):
+            _checked_ring(district, ring, printed)
 
     @property
     def ring_size(self) -> int:
@@ -97,7 +108,7 @@ def load_board(path: str | Path, side: str) -> Board:
         table = tomllib.loads(raw.decode("utf-8"))
     except OSError as error:
         raise BoardError(f"board file {path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, a number or a path that can't be
         raise BoardError(f"board file {path}: not TOML: {error}") from error
     unknown = sorted(set(table) - {"rings"})
     if unknown:
@@ -131,11 +142,11 @@ def as_board(board: Board | str | Path | None, side: str) -> Board:
 
 def _checked_ring(district: str, ring: object, printed: tuple[str, ...]) -> tuple[str, ...]:
     if not isinstance(ring, (list, tuple)):
-        raise BoardError(f"district {district}: its ring must be a list of plots, not {ring!r:.60}", district)
+        raise BoardError(f"district {district}: its ring must be a list of plots, not {shown(ring)}", district)
     wanted = ", ".join(printed)
     for plot in ring:
         if not isinstance(plot, str) or plot not in printed:
-            raise BoardError(f"district {district}: {plot!r:.60} is no plot of this side; it has {wanted}", district)
+            raise BoardError(f"district {district}: {shown(plot)} is no plot of this side; it has {wanted}", district)
     for plot in printed:
         if list(ring).count(plot) != 1:
             raise BoardError(

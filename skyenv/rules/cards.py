@@ -6,7 +6,7 @@ from skyenv.rules.chance import draw, draw_black
 from skyenv.rules.compiling import rule
 from skyenv.rules.components import BLACK, LOWEST_CARD, MAX_PLAYERS, NUM_COLOURS, NUM_RANKS
 from skyenv.rules.state import NONE, Record
-from skyenv.rules.tape import EVENT_BLACK, EVENT_TOP, report
+from skyenv.rules.tape import EVENT_BLACK, EVENT_TOP, FED_CARD, report
 
 
 @rule
@@ -23,7 +23,7 @@ def deal_black(game: Record, tape: Record, seat: int) -> None:
 @rule
 def turn_up_top(game: Record, tape: Record, colour: int) -> None:
     """TURN-5: the next card of a coloured stack becomes visible: an unknown one, else the first returned one."""
-    rank = draw(game, tape, game.face_down[colour])
+    rank = draw(game, tape, game.face_down[colour], FED_CARD)
     if rank != NONE:
         game.unlocated[colour, rank] -= 1
     elif game.num_returned[colour] > 0:

@@ -13,9 +13,10 @@ import numpy.typing as npt
 from skyenv.rules.compiling import rule
 from skyenv.rules.components import BLACK, NUM_RANKS
 from skyenv.rules.state import NONE, Record
-from skyenv.rules.tape import EVENT_SHUFFLE, report
+from skyenv.rules.tape import EVENT_SHUFFLE, FED_CARD, report
 
 MASK32: Final = 0xFFFFFFFF
+OUT_OF_RANGE: Final = 99
 
 
 @rule
@@ -83,12 +84,16 @@ def below(game: Record, bound: int) -> int:
 
 
 @rule
-def fed_outcome(tape: Record) -> int:
-    """The next outcome given from outside, or NONE if there is none left."""
+def fed_outcome(tape: Record, kind: int) -> int:
+    """The next outcome given from outside, which should be of a kind (FED_…); NONE if there is none left.
+
+    One of another kind gives a number outside the kind's range.
+    """
     if tape.next_fed >= tape.num_fed:
         return NONE
     tape.next_fed += 1
-    return int(tape.fed[tape.next_fed - 1])
+    outcome = int(tape.fed[tape.next_fed - 1]) - kind
+    return outcome if outcome >= 0 else OUT_OF_RANGE
 
 
 @rule
@@ -99,14 +104,17 @@ def refuse_fed(tape: Record) -> None:
 
 
 @rule
-def draw(game: Record, tape: Record, counts: npt.NDArray[np.int8]) -> int:
-    """Take one thing at random out of a bag of `counts[kind]` things each; its kind, or NONE if the bag is empty."""
+def draw(game: Record, tape: Record, counts: npt.NDArray[np.int8], fed_as: int) -> int:
+    """Take one thing at random out of a bag of `counts[kind]` things each; its kind, or NONE if the bag is empty.
+
+    `fed_as` tells how the tape names such things (FED_…).
+    """
     total = 0
     for kind in range(len(counts)):
         total += int(counts[kind])
     if total == 0:
         return NONE
-    fed = fed_outcome(tape)
+    fed = fed_outcome(tape, fed_as)
     if fed != NONE:
         if 0 <= fed < len(counts) and counts[fed] > 0:
             counts[fed] -= 1
@@ -135,4 +143,4 @@ def draw_black(game: Record, tape: Record) -> int:
             game.unlocated[BLACK, rank] += game.black_face_up[rank]
             game.black_face_up[rank] = 0
         report(tape, EVENT_SHUFFLE, 0, 0, 0, 0, 0, 0, 0)
-    return draw(game, tape, game.face_down[BLACK])
+    return draw(game, tape, game.face_down[BLACK], FED_CARD)

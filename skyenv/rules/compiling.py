@@ -49,9 +49,10 @@ class EntryPoints:
     in a closure variable, which Numba does look at.
     """
 
+    _announced = False
+
     def __init__(self) -> None:
         self._fingerprint = fingerprint()
-        self._announced = False
 
     def make(self, factory: Callable[[str], Function]) -> Function:
         """Compile what `factory` returns; see the class's text."""
@@ -66,8 +67,8 @@ class EntryPoints:
         compile_on_disk_miss = compiled._compiler.compile
 
         def compile_and_announce(*arguments: Any, **options: Any) -> Any:
-            if not self._announced and "SKYENV_QUIET" not in os.environ:
-                self._announced = True
+            if not EntryPoints._announced and "SKYENV_QUIET" not in os.environ:
+                EntryPoints._announced = True
                 print("skyenv: compiling the rules, once, about half a minute …", file=sys.stderr, flush=True)
             started = time.perf_counter()
             result = compile_on_disk_miss(*arguments, **options)

@@ -20,6 +20,7 @@ from skyenv.rules.tape import (
     EVENT_END,
     EVENT_PARK,
     EVENT_VP,
+    FED_BUSINESS,
     WHY_DISTRICT,
     WHY_FINAL,
     WHY_PARK,
@@ -140,7 +141,7 @@ def score_park(game: Record, tape: Record) -> None:
     number = 0
     turned = 0
     for _ in range(TILES_TURNED_UP):
-        business = draw(game, tape, game.park_tiles)
+        business = draw(game, tape, game.park_tiles, FED_BUSINESS)
         if business == NONE:
             break
         types |= 1 << business

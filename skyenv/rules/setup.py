@@ -32,6 +32,7 @@ from skyenv.rules.components import (
 )
 from skyenv.rules.scoring import plot_is_empty, refresh_district, stands_in
 from skyenv.rules.state import ALEA_OUT, NONE, PHASE_START, Record, new_games
+from skyenv.rules.tape import FED_BUSINESS, FED_CARD, FED_COLOUR
 from skyenv.rules.turn import begin_turn
 
 
@@ -108,7 +109,7 @@ def draw_plot_colour(game: Record, tape: Record, district: int, used: npt.NDArra
         unused += 1 if used[colour] == 0 else 0
         once += 1 if used[colour] == 1 else 0
     left = NUM_DISTRICTS - 1 - district
-    fed = fed_outcome(tape)
+    fed = fed_outcome(tape, FED_COLOUR)
     if fed != NONE:
         if 0 <= fed < NUM_COLOURS and completions(left, unused, once, used[fed]) > 0:
             used[fed] += 1
@@ -135,10 +136,10 @@ def lay_out_businesses(game: Record, tape: Record) -> None:
         plot = SIXTH
         if game.side != BACK:
             plot = draw_plot_colour(game, tape, district, used)
-        game.tiles[district, plot, draw(game, tape, bag)] += 1
+        game.tiles[district, plot, draw(game, tape, bag, FED_BUSINESS)] += 1
         refresh_district(game, district)
     for space in range(ROW_SIZE):
-        game.row[space] = draw(game, tape, bag)
+        game.row[space] = draw(game, tape, bag, FED_BUSINESS)
     for business in range(NUM_BUSINESSES):
         bag[business] = 0
     for colour in range(NUM_COLOURS):
@@ -150,13 +151,13 @@ def deal_cards(game: Record, tape: Record) -> None:
     """SET-4, SET-5: one card of each colour and four black ones for every seat; then the visible tops."""
     for seat in range(game.num_players):
         for colour in range(NUM_COLOURS):
-            game.hand[seat, colour, draw(game, tape, game.face_down[colour])] += 1
+            game.hand[seat, colour, draw(game, tape, game.face_down[colour], FED_CARD)] += 1
             game.unknown[seat, colour] = 1
         for _ in range(STARTING_BLACK_CARDS):
-            game.hand[seat, BLACK, draw(game, tape, game.face_down[BLACK])] += 1
+            game.hand[seat, BLACK, draw(game, tape, game.face_down[BLACK], FED_CARD)] += 1
         game.unknown[seat, BLACK] = STARTING_BLACK_CARDS
     for colour in range(NUM_COLOURS):
-        game.top[colour] = draw(game, tape, game.face_down[colour])
+        game.top[colour] = draw(game, tape, game.face_down[colour], FED_CARD)
         game.unlocated[colour, game.top[colour]] -= 1
 
 

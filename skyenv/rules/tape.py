@@ -14,6 +14,12 @@ from skyenv.rules.state import Record
 
 MAX_FED: Final = 96
 """Outcomes that can be fed for one action. The setup needs the most: 7·2 + 20 + 9·4 + 5 = 75."""
+FED_CARD: Final = 0
+"""On the tape a card is FED_CARD + rank …"""
+FED_BUSINESS: Final = 8
+"""… a business FED_BUSINESS + type …"""
+FED_COLOUR: Final = 16
+"""… and a plot's colour FED_COLOUR + colour, so that none passes for another."""
 MAX_EVENTS: Final = 64
 EVENT_WIDTH: Final = 8
 
@@ -25,7 +31,7 @@ TAPE_DTYPE: Final = np.dtype(
         ("num_fed", np.int8),  # outcomes given from outside
         ("next_fed", np.int8),  # how many of them are used up
         ("refused", np.int8),  # index of the first impossible one, or −1
-        ("fed", np.int8, (MAX_FED,)),  # the outcomes: ranks of cards, types of businesses, plot colours (setup)
+        ("fed", np.int8, (MAX_FED,)),  # the outcomes (FED_…)
     ],
     align=True,
 )

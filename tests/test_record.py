@@ -350,6 +350,25 @@ def twice(event: str) -> Callable[[list[Any]], int]:
     return edit
 
 
+def lone_black(lines: list[Any]) -> int:
+    """The first black card that is drawn alone, by option C: among several the wrong one isn't told at once."""
+    return next(i for i, line in enumerate(lines) if line.get("name") == "option C") + 1
+
+
+def without_lone_black(lines: list[Any]) -> int:
+    """Leave out the line of a black card that is drawn alone."""
+    index = lone_black(lines)
+    del lines[index]
+    return index
+
+
+def with_lone_black_twice(lines: list[Any]) -> int:
+    """Repeat the line of a black card that is drawn alone."""
+    index = lone_black(lines)
+    lines.insert(index, lines[index])
+    return index + 1
+
+
 def deleting(index: int) -> Callable[[list[Any]], int]:
     """Leave a line out."""
 
@@ -583,8 +602,8 @@ DAMAGES = [
     Damage("forged total", setting("won", total=299), "the rules give"),
     Damage("vp for a reason that isn't", setting("vp", why="park"), "the rules give"),
     Damage("no new top", without("top"), r'the rules give \{"event": "top", "color": "\w+", "card": "\?"\}'),
-    Damage("card not drawn", without("black"), r'"card": "\?"\}'),
-    Damage("card drawn once more", twice("black"), "the rules give nothing more"),
+    Damage("card not drawn", without_lone_black, r'"card": "\?"\}'),
+    Damage("card drawn once more", with_lone_black_twice, "the rules give nothing more"),
     Damage("action played twice", twice("action"), "is not legal here"),
     Damage("auction left out", without("auction"), "the rules give"),
     Damage("winner left out", without("won"), "the rules give"),

@@ -24,7 +24,6 @@ lint: $(READY)  ## style and types
 	$(BIN)/mypy
 
 test: lint  ## style, types and the tests (a few minutes)
-	$(BIN)/python -m skyenv.rules.compiling
 	$(BIN)/python -m pytest -n 2
 
 test-uncompiled: $(READY)  ## the rules' tests in plain Python, without Numba's compiler

@@ -16,7 +16,6 @@ import argparse
 import hashlib
 import io
 import json
-import os
 import pickle
 import random
 import signal
@@ -93,7 +92,7 @@ class Config:
     selves: int = _option(6, "frozen selves kept as opponents; the oldest one gives way")
     checkpoint_seconds: float = _option(60.0, "seconds between two checkpoints")
     deals: int = _option(300, "deals of the closing evaluation, each played once from every seat; 0: none")
-    threads: int = _option(os.cpu_count() or 1, "threads for the games and for torch")
+    threads: int = _option(1, "threads for the games and for torch; on a busy machine torch is slower with several")
 
     def check(self) -> None:
         """Raise OptionError, naming the option, if a value can't be used."""

@@ -177,6 +177,7 @@ def feed(tape: npt.NDArray[np.void], chance: Iterable[Outcome]) -> None:
     tape["refused"] = -1
     number = 0
     for number, outcome in enumerate(chance, 1):
+        outcome = int(outcome) if isinstance(outcome, np.integer) else outcome
         known = isinstance(outcome, (int, str)) and not isinstance(outcome, bool) and outcome in _CODES
         if number > limit or not known:
             raise ChanceError(

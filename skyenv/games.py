@@ -118,6 +118,7 @@ class Games:
         self._kind = kernels.REWARDS.index(self.reward_kind)
         self._blank = blank_game(self.num_players, self.board, self.max_turns)
         self._allocate(OBSERVATION_SIZE if observe else 0)
+        self._finished[:] = self._blank
         self.reset(seed)
 
     def _allocate(self, observation_size: int) -> None:
@@ -160,6 +161,8 @@ class Games:
             OptionError: a seed or a row is out of range. Nothing has changed.
         """
         chosen = self._check_rows(rows)
+        if len(np.unique(chosen)) != len(chosen):
+            raise OptionError("rows must name each row at most once")
         self._reset(chosen, self._seeds_for(seed, chosen), self._tape)
 
     def _reset(self, rows: npt.NDArray[np.int64], seeds: npt.NDArray[np.int64], tape: npt.NDArray[np.void]) -> None:
@@ -188,14 +191,16 @@ class Games:
 
     def _seeds_for(self, seed: Seeds | None, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         if seed is None:
-            fresh = self._stamp == 0 and not self.state["num_players"].any()
-            start = fresh_seed() if fresh else None
-            following = [start + int(row) if start is not None else int(self.seeds[row]) + self.num_games for row in rows]
+            if self._state["num_players"].any():
+                following = [int(self.seeds[row]) + self.num_games for row in rows]
+            else:  # the first games of all
+                start = fresh_seed()
+                following = [start + int(row) for row in rows]
         elif isinstance(seed, (int, np.integer)):
             first = check_integer("seed", seed, 0, HIGHEST_SEED)
             following = [first + i for i in range(len(rows))]
         else:
-            if not isinstance(seed, (Sequence, np.ndarray)):
+            if not isinstance(seed, (Sequence, np.ndarray)) or (isinstance(seed, np.ndarray) and seed.ndim != 1):
                 raise OptionError(f"seed must be a whole number, one for each row, or None, not {shown(seed)}")
             if len(seed) != len(rows):
                 raise OptionError(f"seed must have one number for each of the {len(rows)} rows, not {len(seed)}")
@@ -217,6 +222,8 @@ class Games:
         wanted = np.asarray(actions)
         if wanted.shape != chosen.shape or (wanted.dtype.kind not in "iu" and wanted.size):
             raise OptionError(f"actions must be whole numbers, shape {chosen.shape}, not {wanted.dtype} {wanted.shape}")
+        if wanted.dtype == np.uint64:
+            wanted = np.minimum(wanted, NUM_ACTIONS)  # lest the largest numbers turn negative
         wanted = wanted.astype(np.int64, copy=False)
         self._stamp += 1
         refused = kernels.first_refused(self._slots, chosen, wanted, self._stamp)
@@ -231,6 +238,7 @@ class Games:
         automatic reset a row stops when its game is over. `reward`, `done` and `truncated` tell of each row's last step.
         """
         check_integer("steps", steps, 1, 2**62)
+        check_integer("salt", salt, 0, 2**31 - 1)
         self._play(self._all_rows, self._no_actions, steps, salt, self._tape)
 
     def refusal(self, row: int, action: int, in_batch: bool) -> IllegalActionError | OptionError:
@@ -312,10 +320,10 @@ class Games:
         chosen = self._check_rows(rows)
         if state is not None and len(state) != self.num_games:
             raise OptionError(f"state must hold {self.num_games} games, as this batch does, not {len(state)}")
-        try:
-            whose = np.array(np.broadcast_to(np.asarray(seats, np.int64), chosen.shape))
-        except ValueError as error:
-            raise OptionError(f"seats must be one seat or one for each of the {len(chosen)} rows") from error
+        given = np.asarray(seats)
+        if given.dtype.kind not in "iu" or given.shape not in ((), chosen.shape):
+            raise OptionError(f"seats must be one seat or one for each of the {len(chosen)} rows, not {shown(seats)}")
+        whose = np.array(np.broadcast_to(given.astype(np.int64), chosen.shape))
         if whose.size and (whose.min() < 0 or whose.max() >= self.num_players):
             raise OptionError(f"seats must be from 0 to {self.num_players - 1}, not {shown(seats)}")
         out = np.empty((len(chosen), OBSERVATION_SIZE), np.float32)
@@ -325,6 +333,7 @@ class Games:
     def uniforms(self, rows: npt.ArrayLike | None = None, salt: int = 0) -> npt.NDArray[np.float64]:
         """The random number of each row's next decision, float64 (k,) in [0, 1): a function of seed, decision and `salt`."""
         chosen = self._check_rows(rows)
+        check_integer("salt", salt, 0, 2**31 - 1)
         out = np.empty(len(chosen), np.float64)
         kernels.uniforms(self._state, chosen, salt, out)
         return out

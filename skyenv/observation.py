@@ -26,6 +26,7 @@ from skyenv.rules.components import (
     CARD_COLOURS,
     CARD_COUNTS,
     CARD_VALUES,
+    COLOURED_CARDS,
     COLOURS,
     COMMISSIONERS,
     DISTRICTS,
@@ -51,6 +52,7 @@ RETURNED_SHOWN: Final = 3
 NUM_CARDS: Final = (NUM_COLOURS + 1) * NUM_RANKS
 NUM_TILE_ENTRIES: Final = NUM_DISTRICTS * NUM_PLOTS * NUM_BUSINESSES
 NUM_COLOURED_PLOTS: Final = NUM_DISTRICTS * NUM_COLOURS
+CARDS_LAID: Final = 2 * NUM_RANKS
 NO_OWNER: Final = 99
 HIGHEST_SCORE: Final = 1000
 """Scores of more VP are shown as this."""
@@ -377,6 +379,18 @@ def _write_bids(game: Record, seat: int, codes: npt.NDArray[np.int16], start: in
 
 
 @rule
+def _write_bid_cards(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+    if game.auction_place == NONE:
+        return
+    laid = game.bid_cards.flat
+    for relative in range(game.num_players):
+        card = CARDS_LAID * seat_at(game, seat, relative)
+        first = start + CARDS_LAID * relative
+        for i in range(CARDS_LAID):
+            codes[first + i] = laid[card + i]
+
+
+@rule
 def _write_highest(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
     codes[start] = game.highest
     if game.highest_bidder != NONE:
@@ -549,6 +563,14 @@ BLOCKS: Final[tuple[Block, ...]] = (
         (20,) * 4 + (1,) * 4 + (3,) * 4 + (1,) * 20,
         "cards on the table / 20; 1 if passed; skyscrapers that the highest card allows / 3; 1 for the colour",
         _write_bids,
+    ),
+    Block(
+        "bid cards",
+        _pairs(SEATS, ("coloured", "black"), _RANKS),
+        (*COLOURED_CARDS, *BLACK_CARDS) * 4,
+        (2, 2, 2, 4, 4, 4) * 4,
+        "cards of the seat on the table: coloured / 2, black / 4 (in phase build: those that the winner has paid)",
+        _write_bid_cards,
     ),
     Block(
         "highest bid",

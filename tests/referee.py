@@ -246,9 +246,7 @@ def _check_first_businesses(plots: dict[str, Any], side: str) -> None:
         if not isinstance(entry, list) or len(entry) != 2 or entry[1] not in BUSINESSES:
             _refute("a plot's name and a business (SET-1)", entry)
         if entry[0] not in (COLORS if side == "front" else ("sixth",)):
-            _refute(
-                "the first businesses lie on coloured plots, on the back side on the sixth (SET-2)", entry
-            )
+            _refute("the first businesses lie on coloured plots, on the back side on the sixth (SET-2)", entry)
     uses = Counter(entry[0] for entry in plots.values())
     if side == "front" and any(uses[color] not in (1, 2) for color in COLORS):
         _refute("every plot colour is used once or twice (SET-1)", dict(uses))
@@ -984,9 +982,7 @@ class Referee:
         self._emit("end", reason=reason, scores=list(self.scores), cards=cards, winners=winners)
         self.phase, self.auction = "over", None
         self.rules = +self.rules
-        self.summary = Summary(
-            reason, list(self.scores), cards, winners, self.actions, self.turns, self.rules
-        )
+        self.summary = Summary(reason, list(self.scores), cards, winners, self.actions, self.turns, self.rules)
 
 
 BID_COLOR = {BID + 3 * color + value - 4: color for color in range(6) for value in VALUES}
@@ -1035,15 +1031,11 @@ class Reader:
         index = self.at + ahead
         self.looked = index + 1
         if index >= len(self.lines):
-            raise Refutation(
-                "the rules say: the game goes on here; the record says: end of file", self.looked
-            )
+            raise Refutation("the rules say: the game goes on here; the record says: end of file", self.looked)
         try:
             value = json.loads(self.lines[index], object_pairs_hook=_unique)
         except ValueError as error:
-            raise Refutation(
-                f"the rules say: a JSON object; the record says: {error}", self.looked
-            ) from error
+            raise Refutation(f"the rules say: a JSON object; the record says: {error}", self.looked) from error
         if not isinstance(value, dict):
             _refute("a JSON object", value)
         return value

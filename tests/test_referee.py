@@ -69,8 +69,7 @@ def random_start(rng: random.Random, players: int, side: str, max_turns: int) ->
     for deck in decks.values():
         rng.shuffle(deck)
     hands = [
-        {c: sorted(deck.pop() for _ in range(4 if c == "black" else 1)) for c, deck in decks.items()}
-        for _ in range(players)
+        {c: sorted(deck.pop() for _ in range(4 if c == "black" else 1)) for c, deck in decks.items()} for _ in range(players)
     ]
     setup = {
         "event": "setup",
@@ -99,14 +98,11 @@ def all_cards(game: Referee) -> Counter[Card]:
 
 
 DECK = Counter(
-    {(c, v): n for c in range(5) for v, n in ref.COLORED_DECK.items()}
-    | {(BLACK, v): n for v, n in ref.BLACK_DECK.items()}
+    {(c, v): n for c in range(5) for v, n in ref.COLORED_DECK.items()} | {(BLACK, v): n for v, n in ref.BLACK_DECK.items()}
 )
 
 
-def random_game(
-    rng: random.Random, players: int, side: str, max_turns: int = 500
-) -> tuple[list[str], Summary]:
+def random_game(rng: random.Random, players: int, side: str, max_turns: int = 500) -> tuple[list[str], Summary]:
     """Play a game by chance; the lines of its record."""
     header, setup = random_start(rng, players, side, max_turns)
     game, dice = Referee(header, setup), Dice(rng)

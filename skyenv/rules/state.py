@@ -62,7 +62,7 @@ GAME_DTYPE: Final = np.dtype(
         ("turns", np.int32),  # turns finished so far, all seats together (END-5)
         ("max_turns", np.int32),  # END-5
         ("score", np.int32, (4,)),  # VP of each seat
-        ("bid_total", np.int16, (4,)),  # in an auction: value of all cards that the seat has on the table
+        ("bid_total", np.int16, (4,)),  # in an auction: value of all cards that the seat has laid down
         ("highest", np.int16),  # in an auction: highest total so far; 0 before the first bid
         ("num_players", np.int8),
         ("side", np.int8),  # 0 front, 1 back
@@ -80,7 +80,7 @@ GAME_DTYPE: Final = np.dtype(
         ("owner", np.int8, (7, 5)),  # [district, plot] → seat or ALEA with skyscrapers there, or NONE
         ("floors", np.int8, (7, 5)),  # skyscrapers on the plot (the sixth plot never has one)
         ("tiles", np.int8, (7, 6, 4)),  # [district, plot, type] → businesses on the plot
-        ("value", np.int8, (7, 5)),  # SCO-2: VP that a skyscraper on the plot scores now; follows from tiles and ring
+        ("value", np.int8, (7, 5)),  # SCO-2: VP that a skyscraper on the plot scores now, from tiles and ring; 0 if stopped
         ("stopped", np.int8, (7,)),  # STOP-4: 1 if the district is stopped
         ("stops", np.int8),  # building stops so far
         ("park", np.int8, (4,)),  # skyscrapers of each seat in the park area
@@ -110,7 +110,11 @@ GAME_DTYPE: Final = np.dtype(
         ("highest_bidder", np.int8),  # seat or ALEA; NONE before the first bid
         ("out", np.int8, (4,)),  # 1 if the seat has passed
         ("bid_colour", np.int8, (4,)),  # AUC-4: colour of the seat's coloured cards; NONE before its first
-        ("bid_cards", np.int8, (4, 2, 3)),  # those cards: [seat, coloured 0 or black 1, rank]
+        (
+            "bid_cards",
+            np.int8,
+            (4, 2, 3),
+        ),  # those cards: [seat, coloured 0, black 1; rank]; in PHASE_BUILD they are paid
         ("laid", np.int8),  # place in the laying order (0–2 coloured, 3–5 black) of this bid's last card; NONE if none
         ("park_colour", np.int8),  # AUC-12: the colour of the park area's auction; NONE before its first bid
         ("alea", np.int8),  # ALEA_…

@@ -1,0 +1,540 @@
+"""One game as a comfortable handle: playing, feeding chance, outcomes, copies and errors."""
+
+from __future__ import annotations
+
+import copy
+import doctest
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scenario import after_businesses, bare_game, black_stack, hand, kinds, only, stopped, supply_row
+
+import skyenv.game
+from skyenv import (
+    ChanceError,
+    Game,
+    GameOverError,
+    IllegalActionError,
+    OptionError,
+    Outcome,
+    SkyenvError,
+    make_agent,
+    make_board,
+)
+from skyenv.agents import decide_game
+from skyenv.events import setup_outcomes
+from skyenv.rules.actions import ACTION_NAMES, ACTION_NUMBERS, NUM_ACTIONS
+from skyenv.rules.state import GAME_DTYPE, PHASES
+from skyenv.rules.tape import MAX_FED
+
+COPIES: dict[str, Callable[[Game], Game]] = {
+    "copy": lambda game: game.copy(),
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda game: pickle.loads(pickle.dumps(game)),
+}
+
+
+def played(players: int = 3, side: str = "front", seed: int = 4, actions: int = 60, agent: str = "crowd", **options: Any) -> Game:
+    """A game under way."""
+    game = Game(players, side, seed, **options)
+    for _ in range(actions):
+        if game.is_over:
+            break
+        game.play(decide_game(game, make_agent(agent)))
+    return game
+
+
+def shown(game: Game) -> dict[str, Any]:
+    """All that a game tells of itself."""
+    return {
+        "state": game.state.tobytes(),
+        "mask": game.mask.tobytes(),
+        "observations": [game.observation(seat).tobytes() for seat in range(game.num_players)],
+        "events": copy.deepcopy(game.events),
+        "told": (game.seat, game.phase, game.turn, game.turn_seat, game.scores, game.legal_names, game.outcome, game.is_over),
+        "text": str(game),
+        "header": game.header(),
+    }
+
+
+# ---- looking and playing ----
+
+
+def test_the_example_in_the_docs() -> None:
+    found = doctest.testmod(skyenv.game)
+    assert found.attempted >= 2
+    assert found.failed == 0
+
+
+def test_a_new_game() -> None:
+    game = Game(4, "back", 7, max_turns=9)
+    assert (game.num_players, game.side, game.seed, game.max_turns) == (4, "back", 7, 9)
+    assert (game.seat, game.phase, game.turn, game.turn_seat) == (0, "start", 0, 0)
+    assert game.board == make_board("back")
+    assert game.scores == [0, 0, 0, 0]
+    assert not game.is_over
+    assert game.outcome is None
+    assert [event["event"] for event in game.events] == ["setup"]
+    assert game.state.dtype == GAME_DTYPE
+    assert repr(game) == "Game(num_players=4, side='back', seed=7) <turn 0: seat 0, start>"
+
+
+def test_defaults() -> None:
+    """Two players, the front side, 500 turns, a seed from the system."""
+    one, other = Game(), Game()
+    assert (one.num_players, one.side, one.max_turns) == (2, "front", 500)
+    assert isinstance(one.seed, int)
+    assert one.seed != other.seed
+    assert Game(seed=one.seed) == one
+
+
+def test_numbers_and_names_are_the_same_actions() -> None:
+    by_number, by_name, by_numpy = (Game(2, seed=3) for _ in range(3))
+    while by_number.turn < 12:
+        action = decide_game(by_number, make_agent("random"))
+        events = by_number.play(action)
+        assert by_name.play(ACTION_NAMES[action]) == events
+        assert by_numpy.play(int(np.int16(action))) == events
+        assert events[0]["action"] == action
+    assert by_number == by_name == by_numpy
+
+
+def test_what_is_legal_is_told_in_three_ways() -> None:
+    game = Game(2, seed=3)
+    phases = set()
+    while not game.is_over:
+        phases.add(game.phase)
+        assert game.mask.dtype == np.int8
+        assert game.mask.shape == (NUM_ACTIONS,)
+        assert game.legal_actions == np.flatnonzero(game.mask).tolist()
+        assert game.legal_names == [ACTION_NAMES[action] for action in game.legal_actions]
+        assert all(isinstance(action, int) for action in game.legal_actions)
+        game.play(decide_game(game, make_agent("crowd")))
+    assert phases == set(PHASES) - {"over"}
+    assert (game.phase, game.seat, game.legal_actions, game.legal_names) == ("over", None, [], [])
+    assert not game.mask.any()
+    assert repr(game).endswith(f"<turn {game.turn}: over>")
+
+
+def test_the_mask_is_a_copy() -> None:
+    game = Game(2, seed=3)
+    game.mask[:] = 1
+    with pytest.raises(IllegalActionError):
+        game.play("stop")
+
+
+def test_events_add_up() -> None:
+    """`events` is the setup and then everything that `play` has returned."""
+    game = Game(3, seed=5)
+    told = list(game.events)
+    for _ in range(150):
+        told += game.play(decide_game(game, make_agent("crowd")))
+    assert game.events == told
+    assert sum(event["event"] == "action" for event in told) == 150
+
+
+WRONG_ACTIONS: list[tuple[Any, str]] = [
+    (0, r"action 0 \(option A\) is not legal for seat 0 in phase 'start'; legal: plot W34"),
+    ("option A", r"action 0 \(option A\) is not legal"),
+    (103, "action 103 is not a number from 0 to 102"),
+    (-1, "action -1 is not a number from 0 to 102"),
+    (2**63, "an action is a number from 0 to 102 or a name"),
+    (10**5000, "an action is a number from 0 to 102 or a name"),
+    ("option Z", "no action is called 'option Z'"),
+    ("Option A", "no action is called 'Option A'"),
+    ("", "no action is called ''"),
+    ("x" * 10**6, "no action is called"),
+    (None, "an action is a number from 0 to 102 or a name, not None"),
+    (True, "an action is a number from 0 to 102 or a name, not True"),
+    (13.0, "an action is a number from 0 to 102 or a name, not 13.0"),
+    ([13], "an action is a number from 0 to 102 or a name"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(WRONG_ACTIONS)))
+def test_wrong_actions(number: int) -> None:
+    """One short sentence, the action asked for, and nothing has changed."""
+    action, message = WRONG_ACTIONS[number]
+    game = Game(2, seed=3)
+    before = shown(game)
+    with pytest.raises(IllegalActionError, match=message) as caught:
+        game.play(action)
+    assert caught.value.row is None
+    assert caught.value.action == (ACTION_NUMBERS[action] if action == "option A" else action)
+    assert len(str(caught.value)) < 400
+    assert shown(game) == before
+
+
+def test_no_action_after_the_end() -> None:
+    game = played(actions=10_000, max_turns=3)
+    before = shown(game)
+    for action in (0, "pass", 500):
+        with pytest.raises(GameOverError, match="the game is over"):
+            game.play(action)
+    with pytest.raises(IllegalActionError):
+        game.play("option A")
+    assert shown(game) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"num_players": 5}, "num_players must be a whole number from 2 to 4, not 5"),
+        ({"num_players": 10**5000}, "num_players must be a whole number from 2 to 4"),
+        ({"side": "Front"}, "side must be 'front' or 'back', not 'Front'"),
+        ({"seed": -1}, "seed must be a whole number from 0"),
+        ({"seed": 2**63}, "seed must be a whole number from 0"),
+        ({"seed": 1.5}, "seed must be a whole number from 0 to 9223372036854775807, not 1.5"),
+        ({"seed": [1]}, "seed must be a whole number from 0"),
+        ({"seed": True}, "seed must be a whole number from 0"),
+        ({"max_turns": 0}, "max_turns must be a whole number from 1"),
+        ({"board": make_board("back")}, "the board given is the back side"),
+        ({"board": "/nowhere/board.toml"}, "board file /nowhere/board.toml: No such file"),
+    ],
+)
+def test_wrong_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        Game(**options)
+
+
+@pytest.mark.parametrize("seat", [3, -1, "0", 1.0])
+def test_seats_that_are_not_there(seat: Any) -> None:
+    game = Game(3, seed=1)
+    for look in (game.observation, game.view):
+        with pytest.raises(OptionError, match="seat must be from 0 to 2"):
+            look(seat)
+
+
+def test_a_seat_looks_by_default_from_the_seat_to_act() -> None:
+    """Once the game is over, from seat 0."""
+    game = played(3, actions=4)
+    assert game.seat == 2
+    assert game.observation().tobytes() == game.observation(game.seat).tobytes()
+    assert game.view()["seat"] == game.seat
+    assert game.observation().tobytes() != game.observation(0).tobytes()
+    game = played(3, actions=10_000, max_turns=2)
+    assert game.observation().tobytes() == game.observation(0).tobytes()
+    assert game.view()["seat"] == 0
+
+
+# ---- chance from outside ----
+
+
+def option_c(*black: int) -> Game:
+    """Seat 0 of a bare game is to choose an option, and these black cards are all that is left in the stack."""
+    game = bare_game(3)
+    black_stack(game, list(black), [], keeper=2)
+    return game
+
+
+@pytest.mark.parametrize("card", [4, 5, 6])
+def test_feeding_a_card(card: int) -> None:
+    events = option_c(4, 5, 6).play("option C", [card])
+    assert only(events, "black") == [{"seat": 0, "card": card}]
+
+
+def test_missing_outcomes_come_from_the_games_own_stream() -> None:
+    """What is fed takes nothing from it; what is not fed comes as it would have come."""
+    game = bare_game(3)
+    game.state["place"][0] = 3
+    game.refresh()
+    fed = game.copy()
+    own = [event["card"] for event in only(game.play("option D TSQ"), "black")]
+    assert len(own) == 5
+    assert [event["card"] for event in only(fed.play("option D TSQ", [6, 4]), "black")][:2] == [6, 4]
+    assert fed.state["random"].tolist() != game.state["random"].tolist()
+    everything = option_c(4, 5, 6)
+    before = everything.state["random"].tolist()
+    everything.play("option C", [5])
+    assert everything.state["random"].tolist() == before
+
+
+def test_feeding_what_was_drawn_gives_the_same_game() -> None:
+    """Each action again with the outcomes that its events tell, but for the order in which stacks were shuffled together."""
+    game = Game(2, seed=6, max_turns=25)
+    fed = Game(2, seed=9, max_turns=25, chance=setup_outcomes(game.events[0], "front"))
+    while not game.is_over:
+        action = decide_game(game, make_agent("crowd"))
+        outcomes: list[int | str] = []
+        events = game.play(action)
+        returned = fed.state["num_returned"].copy(), fed.state["face_down"].sum(axis=1)
+        for event in events:
+            if event["event"] == "top" and event["card"] is not None:
+                colour = ["green", "violet", "brown", "orange", "gray"].index(event["color"])
+                if returned[1][colour] > 0:  # a returned card comes up in a known order
+                    outcomes.append(event["card"])
+            elif event["event"] == "black":
+                outcomes.append(event["card"])
+            elif event["event"] == "alea":
+                outcomes += event["cards"]
+            elif event["event"] == "park":
+                outcomes += event["tiles"]
+        assert fed.play(action, outcomes) == events
+    different = [name for name in GAME_DTYPE.names or () if (fed.state[name] != game.state[name]).any()]
+    assert different == ["seed", "random"]
+
+
+def test_a_setup_from_outside() -> None:
+    """In the order of `setup_outcomes`; the beginning alone is enough, the rest comes from the seed."""
+    other = Game(4, seed=12)
+    outcomes = setup_outcomes(other.events[0], "front")
+    assert len(outcomes) == 7 * 2 + 20 + 4 * 9 + 5
+    game = Game(4, seed=3, chance=outcomes)
+    assert game.events == other.events
+    assert game.seed == 3
+    part = Game(4, seed=3, chance=outcomes[:34])
+    assert part.events[0]["row"] == other.events[0]["row"]
+    assert part.events[0]["hands"] != other.events[0]["hands"]
+    assert Game(4, seed=3, chance=[]) == Game(4, seed=3)
+
+
+@pytest.mark.rule("SET-1", "SET-2", "COM-1", "COM-3")
+@pytest.mark.parametrize(
+    ("side", "changes", "index"),
+    [
+        ("front", {0: "green", 2: "green", 4: "green"}, 4),  # a colour a third time
+        ("front", {0: "sixth"}, 0),
+        ("back", dict.fromkeys(range(10), "boutique"), 9),  # the tenth of its type
+        ("back", {27: 4, 28: 4, 29: 7}, 29),
+        ("back", {0: 4}, 0),  # a card where a business is due
+        ("back", {27: "boutique"}, 27),  # a business where a card is due
+    ],
+)
+def test_impossible_setups(side: str, changes: dict[int, Any], index: int) -> None:
+    outcomes = setup_outcomes(Game(2, side, seed=3).events[0], side)
+    for number, outcome in changes.items():
+        outcomes[number] = outcome
+    with pytest.raises(ChanceError) as caught:
+        Game(2, side, seed=3, chance=outcomes)
+    assert caught.value.index == index
+
+
+def test_too_long_a_setup() -> None:
+    outcomes = setup_outcomes(Game(2, seed=3).events[0], "front")
+    with pytest.raises(ChanceError) as caught:
+        Game(2, seed=3, chance=[*outcomes, 4])
+    assert caught.value.index == len(outcomes)
+
+
+WRONG_CHANCE: dict[str, tuple[list[Any], int]] = {
+    "no such card left": ([6], 0),
+    "surplus": ([4, 4], 1),
+    "surplus and wrong": ([4, "pink"], 1),
+    "much surplus": ([4] * MAX_FED, 1),
+    "more than is ever needed": ([4] * (MAX_FED + 1), MAX_FED),
+    "no card": ([7], 0),
+    "negative": ([-1], 0),
+    "a rank": ([0], 0),
+    "a business": (["boutique"], 0),
+    "a colour": (["green"], 0),
+    "a word": (["pink"], 0),
+    "text of a card": (["4"], 0),
+    "nothing": ([None], 0),
+    "a fraction": ([4.0], 0),
+    "yes": ([True], 0),
+    "a list": ([[4]], 0),
+    "beyond counting": ([10**5000], 0),
+    "a long word": (["x" * 10**6], 0),
+}
+
+
+@pytest.mark.parametrize("what", WRONG_CHANCE)
+def test_wrong_chance_changes_nothing(what: str) -> None:
+    """The error tells which outcome is wrong; the game goes on as if nothing had been asked for."""
+    outcomes, index = WRONG_CHANCE[what]
+    game = option_c(4, 5)
+    untouched, before = game.copy(), shown(game)
+    with pytest.raises(ChanceError) as caught:
+        game.play("option C", outcomes)
+    assert caught.value.index == index
+    assert f"chance outcome {index + 1}" in str(caught.value) or f"only {index} were needed" in str(caught.value)
+    assert len(str(caught.value)) < 200
+    assert shown(game) == before
+    for one in (game, untouched):
+        one.play("option C")
+        one.play("move white W34")
+    assert shown(game) == shown(untouched)
+
+
+def test_wrong_chance_deep_inside_an_action_changes_nothing() -> None:
+    """Here the last tile of the end is wrong, after all has been scored."""
+    game = bare_game(2)
+    supply_row(game, "boutique boutique boutique")
+    after_businesses(game, 11)
+    game.play(next(name for name in game.legal_names if name.startswith("option B")))
+    tiles = ["boutique", "jeweller", "gallery", "perfumery"]
+    counts = game.state["park_tiles"]
+    first = int(counts.argmax())
+    before = shown(game)
+    chance = [tiles[first], tiles[first], tiles[first], "boutique"]
+    with pytest.raises(ChanceError) as caught:
+        game.play(game.legal_actions[0], chance)
+    assert caught.value.index in (1, 2, 3)
+    assert shown(game) == before
+    assert game.play(game.legal_actions[0])[-1]["event"] == "end"
+
+
+def test_an_illegal_action_is_refused_before_its_chance_is_looked_at() -> None:
+    game = option_c(4, 5)
+    before = shown(game)
+    with pytest.raises(IllegalActionError):
+        game.play("stop", [4, 4, 4])
+    assert shown(game) == before
+    assert kinds(game.play("option C")) == ["option C", "black"]
+
+
+@pytest.mark.parametrize("chance", [(4,), [4], iter([4]), np.array([4])], ids=["tuple", "list", "iterator", "array"])
+def test_chance_may_come_in_any_sequence(chance: Any) -> None:
+    """Or it is refused with nothing changed."""
+    game = option_c(4, 5)
+    before = shown(game)
+    try:
+        events = game.play("option C", chance)
+    except (SkyenvError, TypeError):
+        assert shown(game) == before
+    else:
+        assert only(events, "black") == [{"seat": 0, "card": 4}]
+
+
+# ---- the end ----
+
+
+@pytest.mark.rule("END-1", "END-4", "END-5")
+@pytest.mark.parametrize("reason", ["businesses", "stops", "truncated"])
+def test_outcomes(reason: str) -> None:
+    """Why the game ended, who has won, and what all have; the same as the last event."""
+    game = bare_game(3, max_turns=1)
+    hand(game, 0, green=[4], black=[4])
+    hand(game, 2, black=[5])
+    game.state["score"][:3] = [3, 8, 8]
+    supply_row(game, "boutique boutique boutique")
+    if reason == "businesses":
+        after_businesses(game, 11)
+        choices = ["option B"]
+    elif reason == "stops":
+        stopped(game, "W34")
+        game.state["tiles"][1, :5, 0] = 1
+        game.state["owner"][1, 0], game.state["floors"][1, 0] = 0, 1
+        game.state["tiles"][1, 0, 0] = 0
+        game.state["place"][0], game.state["markers"][0] = 7, 1
+        game.state["visited"][0] = [1, -1, -1]
+        game.state["phase"], game.state["step"], game.state["option"] = 4, 3, 0
+        game.refresh()
+        choices = ["move white", "bid green 4", "bid done", "pass", "stop"]
+    else:
+        choices = ["option A", "move white"]
+    while not game.is_over:
+        assert game.outcome is None
+        wanted = [name for choice in choices for name in game.legal_names if name.startswith(choice)]
+        game.play(wanted[0] if wanted else game.legal_actions[0])
+    end = game.events[-1]
+    assert game.outcome == Outcome(reason, tuple(end["winners"]), tuple(end["scores"]), tuple(end["cards"]))
+    assert list(game.outcome.scores) == game.scores
+    assert game.outcome.cards == tuple(int(game.state["hand"][seat].sum()) for seat in range(3))
+    assert game.outcome.winners == (2,) if reason != "businesses" else (1, 2)
+    assert all(isinstance(value, int) for value in (*game.outcome.winners, *game.outcome.scores, *game.outcome.cards))
+
+
+def test_an_outcome_cannot_be_changed() -> None:
+    outcome = played(actions=10_000, max_turns=1).outcome
+    assert outcome is not None
+    with pytest.raises(AttributeError):
+        outcome.reason = "stops"  # type: ignore[misc]
+
+
+# ---- copies and equality ----
+
+
+@pytest.mark.parametrize("how", COPIES)
+@pytest.mark.parametrize(("players", "side"), [(2, "front"), (4, "back")])
+def test_copies(how: str, players: int, side: str) -> None:
+    """Equal, independent, and they go on in the same way, events and refusals of chance included."""
+    game = played(players, side, actions=70)
+    twin = COPIES[how](game)
+    assert twin == game
+    assert shown(twin) == shown(game)
+    before = shown(game)
+    for _ in range(40):
+        twin.play(decide_game(twin, make_agent("random")))
+    assert shown(game) == before
+    assert twin != game
+    for _ in range(40):
+        game.play(decide_game(game, make_agent("random")))
+    assert twin == game
+    assert shown(twin) == shown(game)
+    twin.state["score"][0] = 99
+    assert twin.scores[0] == 99
+    assert game.scores[0] != 99
+
+
+@pytest.mark.parametrize("how", COPIES)
+def test_copies_of_finished_games_stay_finished(how: str) -> None:
+    game = played(actions=10_000, max_turns=2)
+    twin = COPIES[how](game)
+    assert twin.outcome == game.outcome
+    with pytest.raises(GameOverError):
+        twin.play(0)
+
+
+def test_equality() -> None:
+    """The position counts, with hidden cards and the stream of chance; not how it was reached, nor what else there is."""
+    game = Game(2, seed=1)
+    assert game == Game(2, seed=1)
+    assert game != Game(2, seed=2)
+    assert game != Game(2, "back", seed=1)
+    assert game != Game(2, seed=1, max_turns=499)
+    assert game != Game(2, seed=1, board=make_board("front", {"W34": ["violet", "green", "brown", "orange", "gray"]}))
+    assert game != "game"
+    assert (game == None) is False  # noqa: E711
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(game)
+
+
+# ---- headers ----
+
+
+def test_header() -> None:
+    """The first line of a record: exactly INTERFACE.md's fields."""
+    rings = {"E52": ["green", "brown", "sixth", "violet", "orange", "gray"]}
+    game = Game(2, "back", 5, max_turns=8, board=make_board("back", rings))
+    header = game.header(("random", "crowd"))
+    printed = ["green", "violet", "brown", "orange", "gray", "sixth"]
+    assert header == {
+        "format": "skyenv-record",
+        "version": 1,
+        "players": 2,
+        "side": "back",
+        "rings": [printed] * 6 + [rings["E52"]],
+        "max_turns": 8,
+        "seed": 5,
+        "agents": ["random", "crowd"],
+    }
+    assert game.header()["agents"] is None
+    assert type(header["rings"][0]) is list
+
+
+def test_a_game_from_a_setup() -> None:
+    """As records tell it: the same events; without a seed the game has none, but chance of its own."""
+    game = Game(3, "back", 5, max_turns=8)
+    again = Game.from_setup(game.header(), game.events[0])
+    assert again.events == game.events
+    assert (again.seed, again.max_turns, again.board) == (5, 8, game.board)
+    unseeded = Game.from_setup({**game.header(), "seed": None}, game.events[0])
+    assert unseeded.seed is None
+    assert unseeded.header()["seed"] is None
+    while not unseeded.is_over:
+        unseeded.play(unseeded.legal_actions[0])
+
+
+def test_refreshing_after_an_edit() -> None:
+    game = played(3, actions=30)
+    game.state["phase"], game.state["seat"], game.state["turn_seat"] = 1, 2, 2
+    game.state["general"][2] = 0
+    game.state["stopped"][:] = 1
+    game.refresh()
+    assert game.legal_names == ["option C"]
+    assert game.seat == 2
+    assert (game.state["value"] == 0).all()

@@ -1,0 +1,716 @@
+"""The batch engine: what its rows are, what it refuses, what it rewards, and what its copies do."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scenario import after_businesses, bare_game, supply_row
+
+from skyenv import Game, GameOverError, Games, IllegalActionError, OptionError, SkyenvError, make_agent, make_board
+from skyenv.agents import decide
+from skyenv.games import HIGHEST_SEED, results
+from skyenv.kernels import MARGIN_SCALE
+from skyenv.observation import OBSERVATION_SIZE
+from skyenv.rules.actions import ACTION_NUMBERS, NUM_ACTIONS
+from skyenv.rules.state import GAME_DTYPE
+
+TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
+ARRAYS = ("state", "finished", "mask", "seat", "observation", "reward", "done", "truncated", "seeds")
+
+
+def snapshot(games: Games, rows: Any = slice(None)) -> dict[str, bytes]:
+    """All that a batch tells of some rows."""
+    return {name: getattr(games, name)[rows].tobytes() for name in ARRAYS}
+
+
+def play(games: Games, steps: int, agent: str = "crowd") -> None:
+    """An agent plays in all rows."""
+    player = make_agent(agent)
+    for _ in range(steps):
+        games.step(decide(games, player))
+
+
+# ---- a row is the game of its seed ----
+
+
+@pytest.mark.parametrize(("players", "side"), TABLES)
+@pytest.mark.parametrize("agent", ["random", "crowd"])
+def test_a_row_is_the_single_game_of_its_seed(players: int, side: str, agent: str) -> None:
+    """Byte for byte at every step, through automatic resets, whose seed is the last one + the number of rows, mod 2⁶³."""
+    games = Games(3, players, side, seed=[5, 2**62 + 3, HIGHEST_SEED - 1], max_turns=6)
+    singles = [Game(players, side, int(seed), max_turns=6) for seed in games.seeds]
+    player = make_agent(agent)
+    resets = 0
+    for _ in range(360):
+        actions = decide(games, player)
+        games.step(actions)
+        for row, game in enumerate(singles):
+            game.play(int(actions[row]))
+            assert bool(games.done[row]) == game.is_over
+            if game.outcome is not None:
+                resets += 1
+                assert bool(games.truncated[row]) == (game.outcome.reason == "truncated")
+                assert games.finished[row].tobytes() == game.state.tobytes()
+                assert game.seed is not None
+                game = singles[row] = Game(players, side, (game.seed + 3) % 2**63, max_turns=6)
+            assert games.seeds[row] == game.seed
+            assert games.state[row].tobytes() == game.state.tobytes()
+            assert games.mask[row].tobytes() == game.mask.tobytes()
+            assert games.seat[row] == game.seat
+            assert games.observation[row].tobytes() == game.observation().tobytes()
+    assert resets >= 6
+
+
+def test_threads_change_nothing() -> None:
+    """1 = 2 = 3 threads, stepped from outside and inside the compiled loop; the batch is large enough that all are used."""
+    batches = [Games(300, 3, "back", seed=8, threads=threads, max_turns=6) for threads in (1, 2, 3)]
+    player = make_agent("random")
+    for _ in range(60):
+        actions = decide(batches[0], player)
+        for games in batches:
+            games.step(actions)
+    for games in batches:
+        games.play_random(70, salt=3)
+    assert batches[0].finished["turns"].any()
+    for games in batches[1:]:
+        assert snapshot(games) == snapshot(batches[0])
+
+
+def test_few_rows_on_many_threads() -> None:
+    """More threads than rows are no mistake."""
+    one, many = (Games(2, seed=4, threads=threads) for threads in (1, 5))
+    for games in (one, many):
+        games.play_random(400)
+    assert snapshot(one) == snapshot(many)
+
+
+def test_rows_do_not_depend_on_their_batch() -> None:
+    """A batch of 7 is 7 rows of other batches, in any order and of any size."""
+    seeds = [3, 1, 4, 1, 5, 9, 2]
+    games = Games(7, 4, seed=seeds, max_turns=12, autoreset=False)
+    others = [
+        (Games(2, 4, seed=[9, 4], max_turns=12, autoreset=False), {0: 5, 1: 2}),
+        (Games(5, 4, seed=[2, 1, 3, 5, 1], max_turns=12, autoreset=False), {0: 6, 1: 1, 2: 0, 3: 4, 4: 3}),
+    ]
+    player = make_agent("crowd")
+    while (games.seat >= 0).any():
+        going = np.flatnonzero(games.seat >= 0)
+        actions = np.full(7, -1)
+        actions[going] = decide(games, player, going)
+        games.step(actions[going], going)
+        for other, rows in others:
+            there = [row for row in rows if rows[row] in going]
+            other.step(actions[[rows[row] for row in there]], there)
+            for row, same in rows.items():
+                assert snapshot(other, row) == snapshot(games, same)
+    assert games.done.all()
+
+
+@pytest.mark.parametrize(
+    "orders",
+    [
+        [[0], [1], [2], [3], [4]],
+        [[4, 2], [0, 3, 1]],
+        [np.array([True, False, True, False, False]), np.array([False, True, False, True, True])],
+        [[], [3, 4, 0, 1, 2]],
+        [np.array([0, 1], np.uint8), range(2, 5)],
+    ],
+)
+def test_stepping_some_rows(orders: list[Any]) -> None:
+    """Rows stepped in parts and in any order are as if stepped together; the arrays of the others stay as they are."""
+    together, apart = (Games(5, 3, seed=6, max_turns=4) for _ in range(2))
+    player = make_agent("random")
+    for _ in range(120):
+        actions = decide(together, player)
+        together.step(actions)
+        for order in orders:
+            rows = np.arange(5)[np.asarray(order, dtype=None if len(order) else int)]
+            others = np.setdiff1d(np.arange(5), rows)
+            before = snapshot(apart, others)
+            apart.step(actions[rows], order)
+            assert snapshot(apart, others) == before
+        assert snapshot(apart) == snapshot(together)
+
+
+# ---- what is refused ----
+
+
+def over_in_row_2() -> Games:
+    """Four games without automatic reset, that of row 2 over."""
+    games = Games(4, 3, seed=[6, 7, 8, 9], max_turns=3, autoreset=False)
+    while not games.done[2]:
+        games.step(decide(games, make_agent("random"), [2]), [2])
+    return games
+
+
+def legal_actions(games: Games) -> np.ndarray:
+    """A legal action for every row; 0 where there is none."""
+    first: np.ndarray = games.mask.argmax(axis=1).astype(np.int64)
+    return first
+
+
+REFUSED: dict[str, tuple[dict[int, int], Any, type[SkyenvError], int | None, str]] = {
+    # changes to actions that are legal, rows, error, row, text
+    "not legal": ({1: 0}, [0, 1, 3], IllegalActionError, 1, r"row 1: action 0 \(option A\) is not legal for seat 0 in"),
+    "two not legal": ({3: 102, 1: 97}, [3, 1, 0], IllegalActionError, 3, r"row 3: action 102 \(stop\) is not legal"),
+    "too high": ({3: NUM_ACTIONS}, [0, 1, 3], IllegalActionError, 3, "row 3: action 103 is not a number from 0 to 102"),
+    "far too high": ({0: 2**62}, [0], IllegalActionError, 0, f"row 0: action {2**62} is not a number from 0 to 102"),
+    "negative": ({0: -1}, [3, 0], IllegalActionError, 0, "row 0: action -1 is not a number from 0 to 102"),
+    "over": ({}, [0, 1, 2, 3], GameOverError, 2, "row 2: the game is over; reset it before the next action"),
+    "over, all rows": ({}, None, GameOverError, 2, "row 2: the game is over"),
+    "over and no action": ({2: 200}, [2], GameOverError, 2, "row 2: the game is over"),
+    "twice": ({}, [0, 1, 0], OptionError, None, "row 0: named more than once"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_refused_actions(what: str) -> None:
+    """The error names the row and says why; no row has changed, and everything goes on as if nothing had been asked for."""
+    changes, rows, kind, row, message = REFUSED[what]
+    games = over_in_row_2()
+    untouched = games.copy()
+    actions = legal_actions(games)
+    for changed, action in changes.items():
+        actions[changed] = action
+    for _ in range(2):
+        with pytest.raises(kind, match=message) as caught:
+            games.step(actions if rows is None else actions[rows], rows)
+        assert type(caught.value) is kind
+        assert snapshot(games) == snapshot(untouched)
+        if isinstance(caught.value, IllegalActionError):
+            assert caught.value.row == row
+            assert caught.value.action == (actions[row] if row is not None else None)
+    for batch in (games, untouched):
+        batch.step(legal_actions(batch)[[3, 1, 0]], [3, 1, 0])
+    assert snapshot(games) == snapshot(untouched)
+
+
+@pytest.mark.parametrize(
+    ("actions", "rows"),
+    [
+        ([13, 14], None),
+        ([13], [0, 1]),
+        (13, None),
+        ([[13], [14], [15], [16]], None),
+        ([13.0] * 4, None),
+        ([True] * 4, None),
+        (["option A"] * 4, None),
+        ([2**70] * 4, None),
+        ([13, 14], [0, 4]),
+        ([13, 14], [-1, 0]),
+        ([13], [2**40]),
+        ([13], [0.0]),
+        ([[13]], [[0]]),
+        ([13], ["0"]),
+        ([13, 13], np.array([True, True])),
+    ],
+)
+def test_wrong_arguments_of_step(actions: Any, rows: Any) -> None:
+    """Shapes, kinds of numbers and rows that there aren't."""
+    games = Games(4, seed=1)
+    before = snapshot(games)
+    with pytest.raises(OptionError) as caught:
+        games.step(actions, rows)
+    assert len(str(caught.value)) < 250
+    assert snapshot(games) == before
+
+
+OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
+    "no games": ({"num_games": 0}, "num_games must be a whole number from 1 to"),
+    "half a game": ({"num_games": 1.5}, "num_games must be a whole number"),
+    "a yes": ({"num_games": True}, "num_games must be a whole number"),
+    "one player": ({"num_players": 1}, "num_players must be a whole number from 2 to 4, not 1"),
+    "five players": ({"num_players": 5}, "num_players must be a whole number from 2 to 4, not 5"),
+    "players as text": ({"num_players": "3"}, "num_players must be a whole number from 2 to 4, not '3'"),
+    "side": ({"side": "left"}, "side must be 'front' or 'back', not 'left'"),
+    "no turns": ({"max_turns": 0}, "max_turns must be a whole number from 1 to"),
+    "too many turns": ({"max_turns": 2**31}, "max_turns must be a whole number from 1 to"),
+    "no thread": ({"threads": 0}, "threads must be a whole number from 1 to"),
+    "reward": ({"reward": "score"}, "reward must be one of outcome, margin, points, not 'score'"),
+    "other side's board": ({"board": make_board("back")}, "the board given is the back side, but side is 'front'"),
+    "board of no kind": ({"board": 7}, "board must be a Board, the path of a board file, or None"),
+    "negative seed": ({"seed": -1}, "seed must be a whole number from 0 to 9223372036854775807, not -1"),
+    "seed too high": ({"seed": 2**63}, "seed must be a whole number from 0 to 9223372036854775807"),
+    "seed of digits beyond counting": ({"seed": 10**5000}, "seed must be a whole number"),
+    "half a seed": ({"seed": 1.5}, "seed"),
+    "no seed at all": ({"seed": object()}, "seed"),
+    "a seed in an array of no dimension": ({"seed": np.array(4)}, "seed"),
+    "text for a seed": ({"seed": "ab"}, "seed"),
+    "too few seeds": ({"seed": [1]}, "seed must have one number for each of the 2 rows, not 1"),
+    "too many seeds": ({"seed": [1, 2, 3]}, "seed must have one number for each of the 2 rows, not 3"),
+    "a wrong seed among them": ({"seed": [1, -5]}, "seed must be a whole number .*, not -5"),
+    "a fraction among them": ({"seed": [1, 0.5]}, "seed must be a whole number"),
+}
+
+
+@pytest.mark.parametrize("what", OPTIONS)
+def test_wrong_options(what: str) -> None:
+    """Each is named, with what it may be."""
+    options, message = OPTIONS[what]
+    with pytest.raises(OptionError, match=message):
+        Games(**{"num_games": 2, **options})
+
+
+@pytest.mark.parametrize(
+    ("seed", "rows"),
+    [(-1, None), ([1, 2], None), (1, [0, 3]), (1, [-1]), ([1, 2], [0]), (1.5, None), (1, [0.5]), ([1, 2, 2**63], None)],
+)
+def test_wrong_resets_change_nothing(seed: Any, rows: Any) -> None:
+    games = Games(3, seed=1)
+    play(games, 20)
+    before = snapshot(games)
+    with pytest.raises(OptionError):
+        games.reset(seed, rows)
+    assert snapshot(games) == before
+
+
+# ---- seeds and resets ----
+
+
+def test_a_number_seeds_rows_one_after_the_other() -> None:
+    assert Games(4, seed=7).seeds.tolist() == [7, 8, 9, 10]
+    assert Games(3, seed=HIGHEST_SEED - 1).seeds.tolist() == [HIGHEST_SEED - 1, HIGHEST_SEED, 0]
+
+
+@pytest.mark.parametrize("seeds", [[3, 0, HIGHEST_SEED], (3, 0, HIGHEST_SEED), np.array([3, 0, HIGHEST_SEED])])
+def test_a_sequence_seeds_each_row(seeds: Any) -> None:
+    games = Games(3, seed=seeds)
+    assert games.seeds.tolist() == [3, 0, HIGHEST_SEED]
+    assert games.state[1].tobytes() == Game(seed=0).state.tobytes()
+
+
+def test_without_a_seed_batches_differ() -> None:
+    """The system gives one number, and the rows follow it."""
+    one, other = Games(2), Games(2)
+    assert one.seeds[0] != other.seeds[0]
+    assert int(one.seeds[1]) == (int(one.seeds[0]) + 1) % 2**63
+    assert (one.seeds >= 0).all()
+
+
+def test_resets() -> None:
+    """A number counts the rows as they are named; a sequence has one for each; None gives each row its next seed."""
+    games = Games(4, seed=10)
+    play(games, 10)
+    games.reset()
+    assert games.seeds.tolist() == [14, 15, 16, 17]
+    games.reset(rows=[2])
+    assert games.seeds.tolist() == [14, 15, 20, 17]
+    games.reset(50, rows=[3, 0])
+    assert games.seeds.tolist() == [51, 15, 20, 50]
+    games.reset([1, 2], rows=np.array([False, True, True, False]))
+    assert games.seeds.tolist() == [51, 1, 2, 50]
+    games.reset(HIGHEST_SEED, rows=[0])
+    games.reset(rows=[0])
+    assert games.seeds[0] == 3
+    games.reset(7)
+    assert snapshot(games) == snapshot(Games(4, seed=7))
+
+
+def test_a_reset_of_some_rows_leaves_the_others() -> None:
+    games = Games(3, seed=1, max_turns=2, autoreset=False)
+    for row in range(3):
+        while games.seat[row] >= 0:
+            games.step(decide(games, make_agent("random"), [row]), [row])
+    before = snapshot(games, [0, 2])
+    games.reset(rows=[1])
+    assert snapshot(games, [0, 2]) == before
+    assert games.done.tolist() == [True, False, True]
+    assert games.truncated.tolist() == [True, False, True]
+    assert games.seat[1] == 0
+
+
+def test_seeds_are_those_of_the_games_now_in_the_rows() -> None:
+    """The array is a view of the games."""
+    games = Games(2, seed=1, max_turns=1)
+    seeds = games.seeds
+    play(games, 30, "random")
+    assert seeds.tolist() == games.state["seed"].tolist()
+    assert seeds[0] > 1
+
+
+# ---- the end of games ----
+
+
+def test_without_automatic_reset_a_row_stays_over() -> None:
+    """No action is legal, nobody is to act, the observation is seat 0's; `finished` holds the same position."""
+    games = over_in_row_2()
+    assert games.done.tolist() == games.truncated.tolist() == [False, False, True, False]
+    assert games.seat[2] == -1
+    assert not games.mask[2].any()
+    assert games.state[2].tobytes() == games.finished[2].tobytes()
+    assert games.observation[2].tobytes() == games.observe(0, [2])[0].tobytes()
+    before = snapshot(games, 2)
+    games.play_random(5)
+    assert snapshot(games, 2) == before
+    games.reset(rows=[2])
+    assert not games.done[2]
+    assert games.mask[2].any()
+    assert games.seeds[2] == 12
+
+
+def test_with_automatic_reset_the_arrays_tell_of_both_games() -> None:
+    """Reward, done and truncated of the one that is over, mask, seat and observation of the one that has begun."""
+    games = Games(2, 3, seed=1, max_turns=1, reward="points")
+    while not games.done[0]:
+        play(games, 1)
+    fresh = Game(3, seed=3, max_turns=1)
+    assert games.state[0].tobytes() == fresh.state.tobytes()
+    assert games.mask[0].tobytes() == fresh.mask.tobytes()
+    assert games.seat[0] == 0
+    assert games.observation[0].tobytes() == fresh.observation().tobytes()
+    assert games.truncated[0]
+    assert games.finished["seed"][0] == 1
+    assert games.finished["phase"][0] == 7
+    play(games, 1)
+    assert not games.done[0]
+    assert not games.truncated[0]
+    assert games.finished["seed"][0] == 1
+
+
+def test_arrays_are_written_in_place() -> None:
+    """Whoever holds them sees every step and reset."""
+    games = Games(3, 4, seed=1, max_turns=2)
+    held = {name: getattr(games, name) for name in ARRAYS if name != "seeds"}
+    play(games, 60)
+    games.reset()
+    assert all(getattr(games, name) is array for name, array in held.items())
+    assert {name: (array.dtype, array.shape) for name, array in held.items()} == {
+        "state": (np.dtype((np.record, GAME_DTYPE)), (3,)),
+        "finished": (np.dtype((np.record, GAME_DTYPE)), (3,)),
+        "mask": (np.dtype(np.int8), (3, 103)),
+        "seat": (np.dtype(np.int64), (3,)),
+        "observation": (np.dtype(np.float32), (3, OBSERVATION_SIZE)),
+        "reward": (np.dtype(np.float32), (3, 4)),
+        "done": (np.dtype(np.bool_), (3,)),
+        "truncated": (np.dtype(np.bool_), (3,)),
+    }
+
+
+def test_attributes() -> None:
+    board = make_board("back", {"TSQ": ["green", "brown", "violet", "orange", "gray", "sixth"]})
+    games = Games(2, 4, "back", 1, threads=2, board=board, max_turns=7, reward="margin", autoreset=False)
+    assert (games.num_games, games.num_players, games.side, games.threads) == (2, 4, "back", 2)
+    assert (games.board, games.max_turns, games.reward_kind, games.autoreset) == (board, 7, "margin", False)
+    assert (games.state["max_turns"] == 7).all()
+    assert repr(games) == "Games(2, num_players=4, side='back', threads=2)"
+
+
+def test_without_observations() -> None:
+    """The array has no columns; everything else is the same, and `observe` still works."""
+    blind, seeing = (Games(2, seed=1, observe=observe) for observe in (False, True))
+    for games in (blind, seeing):
+        games.play_random(100)
+    assert blind.observation.shape == (2, 0)
+    assert snapshot(blind, 0) == {**snapshot(seeing, 0), "observation": b""}
+    assert blind.observe(blind.seat).tobytes() == seeing.observation.tobytes()
+
+
+# ---- observing any seat ----
+
+
+def test_observing() -> None:
+    """Any seat of any row, also of games that are over; each time a new array."""
+    games = Games(3, 3, seed=2, max_turns=3)
+    play(games, 40)
+    assert games.observe(games.seat).tobytes() == games.observation.tobytes()
+    assert not np.shares_memory(games.observe(0), games.observation)
+    seen = games.observe([2, 0, 1], [1, 1, 0])
+    assert seen.dtype == np.float32
+    assert seen[0].tobytes() == games.observe(2)[1].tobytes()
+    assert seen[1].tobytes() == games.observe(0)[1].tobytes()
+    assert seen[2].tobytes() == games.observe(1)[0].tobytes()
+    ended = games.finished["phase"] == 7
+    assert ended.any()
+    assert (games.observe(0, state=games.finished)[ended] != games.observe(0)[ended]).any()
+    assert games.observe(0, []).shape == (0, OBSERVATION_SIZE)
+
+
+@pytest.mark.parametrize(
+    ("seats", "rows"), [(3, None), (-1, None), ([0, 1], None), ("a", None), ([0, 1, 3], None), (0, [3]), (0, [-1]), (0, [0.0])]
+)
+def test_observing_what_is_not_there(seats: Any, rows: Any) -> None:
+    with pytest.raises(OptionError):
+        Games(3, 3, seed=2).observe(seats, rows)
+
+
+def test_observing_games_of_another_number() -> None:
+    """Rows are looked up in the games given, so there must be as many."""
+    games = Games(3, 3, seed=2)
+    with pytest.raises(OptionError):
+        games.observe(0, state=games.finished[:2].view(np.recarray))
+
+
+def test_refreshing_after_an_edit() -> None:
+    """Whatever follows from the position is brought up to date: values, legal actions, seat, observation."""
+    games = Games(2, seed=1)
+    play(games, 10)
+    twin = games.copy()
+    games.state["tiles"][0] = 0
+    games.state["tiles"][0, 0, 0] = [1, 1, 0, 0]
+    games.state["phase"][0], games.state["seat"][0] = 1, 1
+    games.state["turn_seat"][0] = 1
+    games.refresh()
+    assert games.state["value"][0, 0].tolist() == [1, 3, 1, 1, 3]
+    assert games.seat[0] == 1
+    assert games.mask[0, ACTION_NUMBERS["option C"]] == 1
+    assert games.mask[0, 13:].sum() == 0
+    assert games.observation[0].tobytes() == games.observe(1)[0].tobytes()
+    assert snapshot(games, 1) == snapshot(twin, 1)
+
+
+# ---- copies ----
+
+COPIES: dict[str, Callable[[Games], Games]] = {
+    "copy": lambda games: games.copy(),
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda games: pickle.loads(pickle.dumps(games)),
+}
+
+
+@pytest.mark.parametrize("how", COPIES)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_copies_go_on_identically_and_apart(how: str, threads: int) -> None:
+    """Generator, automatic resets and refusals included; what one plays the other doesn't notice."""
+    games = Games(150, 3, "back", 3, threads=threads, max_turns=15, reward="margin", board=make_board("back"))
+    games.play_random(50)
+    twin = COPIES[how](games)
+    assert snapshot(twin) == snapshot(games)
+    assert (twin.board, twin.max_turns, twin.reward_kind, twin.threads) == (games.board, 15, "margin", threads)
+    before = snapshot(games)
+    twin.play_random(80)
+    assert snapshot(games) == before
+    games.play_random(80)
+    for _ in range(20):
+        actions = decide(games, make_agent("crowd"))
+        for batch in (games, twin):
+            batch.step(actions)
+    assert snapshot(twin) == snapshot(games)
+
+
+@pytest.mark.parametrize("how", COPIES)
+def test_views_of_a_copy_are_views(how: str) -> None:
+    """Its `state` shows its own games, edits reach them, and its seeds follow."""
+    games = Games(2, seed=3)
+    twin = COPIES[how](games)
+    assert isinstance(twin.state, np.recarray)
+    twin.state["score"][1, 0] = 44
+    twin.refresh()
+    twin.step(legal_actions(twin))
+    assert twin.state["score"][1, 0] == 44
+    assert twin.state["decisions"].tolist() == [1, 1]
+    assert twin.copy().state["score"][1, 0] == 44
+    assert (games.state["score"] == 0).all()
+    twin.reset(9)
+    assert twin.seeds.tolist() == twin.state["seed"].tolist() == [9, 10]
+    assert not np.shares_memory(twin.state, games.state)
+
+
+# ---- playing inside the compiled loop ----
+
+
+@pytest.mark.parametrize("salt", [0, 1, 2**32 + 7])
+def test_random_play_makes_the_choices_of_the_random_agent(salt: int) -> None:
+    """So a game played inside the loop can be had again from outside; and the salt makes other choices."""
+    inside, outside, other = (Games(20, 4, "back", 6, max_turns=4) for _ in range(3))
+    player = make_agent("random")
+    for _ in range(15):
+        inside.play_random(7, salt)
+        other.play_random(7, salt + 1)
+        for _ in range(7):
+            outside.step(decide(outside, player, salt=salt))
+        assert snapshot(inside) == snapshot(outside)
+    assert inside.finished["turns"].any()
+    assert snapshot(inside) != snapshot(other)
+
+
+def test_random_play_stops_where_a_game_is_over() -> None:
+    """Without automatic reset; the arrays keep telling of the last step."""
+    games = Games(5, seed=6, max_turns=4, autoreset=False, reward="points")
+    games.play_random(10_000)
+    assert games.done.all()
+    assert games.truncated.all()
+    assert (games.seat == -1).all()
+    before = snapshot(games)
+    games.play_random(3)
+    assert snapshot(games) == before
+
+
+def test_random_play_needs_steps() -> None:
+    with pytest.raises(OptionError, match="steps"):
+        Games(1, seed=1).play_random(0)
+
+
+# ---- rewards ----
+
+
+def rewards_until_done(kind: str, players: int, games_wanted: int = 40, max_turns: int = 500) -> tuple[Games, np.ndarray]:
+    """Games that are all over, and every seat's sum of rewards in each."""
+    games = Games(games_wanted, players, seed=11, reward=kind, autoreset=False, max_turns=max_turns)
+    total = np.zeros((games_wanted, players))
+    player = make_agent("crowd")
+    while (games.seat >= 0).any():
+        going = np.flatnonzero(games.seat >= 0)
+        games.step(decide(games, player, going), going)
+        total[going] += games.reward[going]
+        if kind == "outcome":
+            assert not games.reward[~games.done].any()
+    return games, total
+
+
+@pytest.mark.rule("END-4")
+@pytest.mark.parametrize(("players", "won", "lost"), [(2, 1, -1), (3, 1, -1 / 2), (4, 1, -1 / 3)])
+def test_reward_outcome(players: int, won: float, lost: float) -> None:
+    """Only at the end: +1 for the winner, −1/(N−1) for the others."""
+    games, total = rewards_until_done("outcome", players)
+    shares, _ = results(games.finished)
+    single = shares.max(axis=1) == 1
+    expected = np.where(shares[:, :players] == 1, won, lost)
+    assert total[single] == pytest.approx(expected[single], abs=1e-6)
+    assert single.sum() > 30
+    assert total.sum(axis=1) == pytest.approx(np.zeros(len(total)), abs=1e-6)
+
+
+@pytest.mark.rule("END-4", "END-5")
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        ([7, 7], [0, 0]),
+        ([8, 7], [1, -1]),
+        ([9, 9, 2], [0.25, 0.25, -0.5]),
+        ([9, 9, 9], [0, 0, 0]),
+        ([0, 9, 9, 0], [-1 / 3, 1 / 3, 1 / 3, -1 / 3]),
+        ([9, 8, 9, 9], [1 / 9, -1 / 3, 1 / 9, 1 / 9]),
+        ([1, 0, 0, 0], [1, -1 / 3, -1 / 3, -1 / 3]),
+    ],
+)
+def test_reward_outcome_of_shared_wins(scores: list[int], expected: list[float]) -> None:
+    """(share − 1/N) · N/(N−1), zero-sum; nothing if the same game is truncated instead."""
+    players = len(scores)
+    game = bare_game(players)
+    supply_row(game, "boutique boutique boutique")
+    after_businesses(game, 11)
+    game.state["score"][:players] = scores
+    games = Games(2, players, autoreset=False)
+    games.state[0] = game.state
+    games.state[1] = Game(players, seed=1, max_turns=1).state
+    games.refresh()
+    while not games.done[0]:
+        games.step(legal_or(games, 0, "option B"), [0])
+    assert games.reward[0] == pytest.approx(expected, abs=1e-6)
+    assert games.reward[0].sum() == pytest.approx(0, abs=1e-6)
+    while not games.done[1]:
+        games.step(decide(games, make_agent("random"), [1]), [1])
+    assert games.truncated.tolist() == [False, True]
+    assert not games.reward[1].any()
+
+
+def legal_or(games: Games, row: int, wanted: str) -> np.ndarray:
+    """The first legal action of a row whose name begins so, or else the first one."""
+    legal = np.flatnonzero(games.mask[row])
+    chosen = [number for name, number in ACTION_NUMBERS.items() if name.startswith(wanted) and number in legal]
+    return np.array([chosen[0] if chosen else legal[0]])
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+@pytest.mark.parametrize("max_turns", [500, 10])
+def test_reward_points(players: int, max_turns: int) -> None:
+    """VP as they are scored: their sum is the final score, also of a truncated game."""
+    games, total = rewards_until_done("points", players, 12, max_turns)
+    assert (total == games.finished["score"][:, :players]).all()
+    assert total.any()
+    assert games.truncated.all() == (max_turns == 10)
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+@pytest.mark.parametrize("max_turns", [500, 10])
+def test_reward_margin(players: int, max_turns: int) -> None:
+    """The change of what a seat has more than the best other one: the sum is the final margin / 50."""
+    games, total = rewards_until_done("margin", players, 12, max_turns)
+    assert MARGIN_SCALE == 50
+    assert total == pytest.approx(margins(games) / 50, abs=1e-4)
+    assert total.any()
+
+
+def test_reward_margin_is_exact() -> None:
+    """Each step's change of the margin / 50, rounded once; nothing at all where no VP are scored."""
+    games = Games(4, 3, seed=11, reward="margin", autoreset=False, max_turns=60)
+    before = margins(games)
+    while (games.seat >= 0).any():
+        going = np.flatnonzero(games.seat >= 0)
+        games.step(decide(games, make_agent("crowd"), going), going)
+        after = margins(games)
+        assert games.reward[going].tolist() == ((after - before) / 50).astype(np.float32)[going].tolist()
+        before = after
+    assert before.any()
+
+
+def margins(games: Games) -> np.ndarray:
+    """How many VP each seat has more than the best other one."""
+    scores = games.state["score"][:, : games.num_players]
+    best_other = [np.delete(scores, seat, axis=1).max(axis=1) for seat in range(games.num_players)]
+    margin: np.ndarray = scores - np.stack(best_other, axis=1)
+    return margin
+
+
+def test_rewards_of_all_kinds_come_with_the_same_game() -> None:
+    """The kind of reward decides nothing else."""
+    batches = [Games(6, 3, seed=2, reward=kind, max_turns=30) for kind in ("outcome", "margin", "points")]
+    for games in batches:
+        games.play_random(600)
+    first = {name: value for name, value in snapshot(batches[0]).items() if name != "reward"}
+    for games in batches[1:]:
+        assert {name: value for name, value in snapshot(games).items() if name != "reward"} == first
+
+
+# ---- results of games ----
+
+
+@pytest.mark.rule("END-4")
+def test_results() -> None:
+    """Most VP; then most cards, of all colours; then the win is shared. Empty seats have no share."""
+    games = Games(4, 3, seed=1)
+    games.state["hand"] = 0
+    games.state["score"][:, :3] = [[5, 9, 9], [5, 9, 9], [5, 9, 9], [0, 0, 0]]
+    games.state["hand"][0, 1, 5, 2] = 3
+    games.state["hand"][0, 2, :4, 0] = 1
+    games.state["hand"][1, 1:3, 4, 1] = 2
+    games.state["hand"][2, 0, 5, :] = 4
+    shares, cards = results(games.state)
+    assert shares.tolist() == [[0, 0, 1, 0], [0, 0.5, 0.5, 0], [0, 0.5, 0.5, 0], pytest.approx([1 / 3, 1 / 3, 1 / 3, 0])]
+    assert cards[:3].tolist() == [[0, 3, 4, 0], [0, 2, 2, 0], [12, 0, 0, 0]]
+
+
+# ---- other libraries ----
+
+
+def test_arrays_become_tensors_without_a_copy() -> None:
+    """PyTorch takes them as they are, and warns of nothing."""
+    torch = pytest.importorskip("torch")
+    games = Games(3, seed=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tensors = {name: torch.from_numpy(getattr(games, name)) for name in ARRAYS if name not in ("state", "finished")}
+    games.play_random(50)
+    for name, tensor in tensors.items():
+        assert (tensor.numpy() == getattr(games, name)).all(), name
+
+
+def test_states_can_be_saved(tmp_path: Path) -> None:
+    """As NumPy files: the games are put back and go on."""
+    games = Games(3, seed=1)
+    games.play_random(50)
+    np.save(tmp_path / "games.npy", games.state)
+    other = Games(3, seed=7)
+    other.state[:] = np.load(tmp_path / "games.npy")
+    other.refresh()
+    for batch in (games, other):
+        batch.play_random(50)
+    assert games.state.tobytes() == other.state.tobytes()
+    assert games.observation.tobytes() == other.observation.tobytes()

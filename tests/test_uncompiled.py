@@ -1,0 +1,117 @@
+"""The rules in plain Python: the same games as the compiled ones, byte for byte.
+
+This file is also a program, ``python tests/test_uncompiled.py PLAYERS SIDE AGENT TURNS DECISIONS``, which prints digests.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import os
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+from skyenv import Game, Games, make_agent
+from skyenv.agents import decide, decide_game
+from skyenv.games import results
+from skyenv.rules.compiling import COMPILED
+
+TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
+
+
+def digest(*things: Any) -> str:
+    """A short digest of arrays and of whatever JSON can tell."""
+    found = hashlib.sha256()
+    for thing in things:
+        found.update(thing.tobytes() if isinstance(thing, (np.ndarray, np.void)) else json.dumps(thing).encode())
+    return found.hexdigest()[:16]
+
+
+def single_game(players: int, side: str, agent: str, max_turns: int, decisions: int) -> list[str]:
+    """A digest after every action of one game: position, mask, observations, views, events; and of copies at its end."""
+    game = Game(players, side, 11, max_turns=max_turns)
+    player = make_agent(agent)
+    found = []
+    for number in range(decisions):
+        if game.is_over:
+            break
+        events = game.play(decide_game(game, player))
+        found.append(digest(game.state, game.mask, game.observation(), events))
+        if number % 10 == 0:
+            for seat in range(players):
+                view = game.view(seat)
+                fields = [view[name] for name in ("unknown", "unseen", "num_face_down")]
+                found.append(digest(game.observation(seat), view["game"].copy(), *fields))
+    for twin in (game.copy(), copy.deepcopy(game), pickle.loads(pickle.dumps(game))):
+        twin.state["score"] += 3
+        twin.refresh()
+        if not twin.is_over:
+            twin.play(twin.legal_actions[-1])
+        found.append(digest(twin.state, twin.scores, twin.mask))
+    found.append(digest(str(game), game.to_record()))
+    return found
+
+
+def batch(players: int, side: str, agent: str, max_turns: int, decisions: int) -> list[str]:
+    """Digests of a batch with automatic resets, stepped from outside, inside the loop, and as a copy."""
+    games = Games(3, players, side, [5, 2**63 - 1, 2**40], max_turns=max_turns, reward="margin", threads=2)
+    player = make_agent(agent)
+    found = []
+    for _ in range(decisions // 6):
+        games.step(decide(games, player))
+        found.append(digest(games.state, games.mask, games.observation, games.reward, games.done, games.seeds))
+    for one in (games, games.copy(), pickle.loads(pickle.dumps(games))):
+        one.play_random(10, salt=2**31 + 5)
+        one.step(one.mask[[2, 0, 1]].argmax(axis=1), [2, 0, 1])
+        one.state["score"][0] += 1
+        found.append(digest(one.state, one.observation, one.finished, one.uniforms(), *results(one.state)))
+    found.append(digest(games.observe(players - 1, [1]), games.seat))
+    return found
+
+
+def digests(players: int, side: str, agent: str, max_turns: int, decisions: int) -> list[str]:
+    return single_game(players, side, agent, max_turns, decisions) + batch(players, side, agent, max_turns, decisions)
+
+
+def the_other_way(*arguments: object) -> list[str]:
+    """The digests made without the compiler, or with it if it is off here; every warning is an error."""
+    result = subprocess.run(
+        [sys.executable, "-W", "error", __file__, *map(str, arguments)],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1" if COMPILED else "0", "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=550,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    found: list[str] = json.loads(result.stdout)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("players", "side", "agent"),
+    [(2, "front", "crowd"), (2, "back", "random"), (3, "front", "hoard"), (4, "back", "crowd")],
+)
+def test_compiled_code_and_plain_python_play_the_same(players: int, side: str, agent: str) -> None:
+    arguments = (players, side, agent, 12, 100)
+    assert the_other_way(*arguments) == digests(*arguments)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("players", "side"), TABLES)
+@pytest.mark.parametrize("agent", ["random", "crowd", "hoard"])
+def test_long_games_are_the_same_too(players: int, side: str, agent: str) -> None:
+    """To their end, or through many hundred decisions."""
+    arguments = (players, side, agent, 150, 1500)
+    assert the_other_way(*arguments) == digests(*arguments)
+
+
+if __name__ == "__main__":
+    players, side, agent, *numbers = sys.argv[1:]
+    print(json.dumps(digests(int(players), side, agent, *map(int, numbers))))

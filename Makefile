@@ -33,7 +33,7 @@ test-long: test test-uncompiled  ## everything, the long tests too
 	$(BIN)/python -m pytest -n 2 -m long
 
 train: $(READY)  ## train a 2-player agent for about five minutes, measure it, leave model, curves and games in runs/
-	$(BIN)/python -m experiments.train --run runs/first --players 2 --minutes 5
+	$(BIN)/python -m experiments.train --run runs/first --players 2 --minutes 5 $(if $(wildcard runs/first/checkpoint.bin),--resume)
 
 speed: $(READY)  ## the figures of the README's speed table
 	$(BIN)/python -m experiments.speed

@@ -47,14 +47,17 @@ def speed_table() -> str:
 
 
 def training_result() -> str:
-    """The figures of docs/training.json, the evaluation.json that `make train` left."""
+    """The figures of docs/training.json: what `make train` left in evaluation.json, with the length of the observation."""
+    found = json.loads((ROOT / "docs" / "training.json").read_text(encoding="utf-8"))
+    if found["observation_size"] != OBSERVATION_SIZE:
+        raise ValueError("docs/training.json tells of another observation: run `make train` and `make docs`")
     lines = [
         "`make train` on 2 cores gave (2 players, five minutes; intervals are 95 %):",
         "",
         "| against | deals, each from both seats | wins | own VP | best other's VP |",
         "|---|---:|---:|---:|---:|",
     ]
-    for result in json.loads((ROOT / "docs" / "training.json").read_text(encoding="utf-8")):
+    for result in found["results"]:
         share, own, other = (
             f"{scale * estimate['mean']:.1f}{unit} [{scale * estimate['low']:.1f}, {scale * estimate['high']:.1f}]"
             for scale, unit, estimate in ((100, " %", result["share"]), (1, "", result["own"]), (1, "", result["other"]))

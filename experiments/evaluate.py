@@ -26,7 +26,7 @@ from agents import NAMES
 from agents import agent as make
 from experiments.matches import Played, play_game, play_games, rotations
 from skyenv.agents import Agent
-from skyenv.errors import AgentError, CheckpointError, OptionError, SkyenvError, shown
+from skyenv.errors import AgentError, OptionError, SkyenvError, shown
 from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, check_integer
 from skyenv.record import RecordWriter
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
@@ -393,7 +393,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code (see the module's text)."""
     try:
         return _run(_parser().parse_args(arguments))
-    except (OptionError, AgentError, CheckpointError) as error:
+    except (OptionError, AgentError) as error:
         _complain(str(error))
         return BAD_COMMAND
     except SkyenvError as error:

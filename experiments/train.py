@@ -44,7 +44,7 @@ from skyenv import OBSERVATION_SIZE, __version__
 from skyenv.agents import Agent, decide
 from skyenv.envs.sb3 import SkyenvVecEnv
 from skyenv.errors import CheckpointError, OptionError, SkyenvError
-from skyenv.games import HIGHEST_SEED, Games, check_choice, check_integer
+from skyenv.games import Games, check_choice, check_integer
 from skyenv.kernels import REWARDS
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
@@ -52,6 +52,7 @@ BAD_DATA: Final = 1
 BAD_COMMAND: Final = 2
 INTERRUPTED: Final = 130
 MAGIC: Final = b"skyenv-training-checkpoint-1\n"
+DEFAULT_MINUTES: Final = 5.0
 RECENT_EPISODES: Final = 1000
 """The curves show win shares over this many latest episodes against each opponent."""
 FEWEST_EPISODES: Final = 50
@@ -72,7 +73,7 @@ class Config:
     run: str = _option("runs/first", "folder of the run")
     players: int = _option(2, "number of players, 2 to 4")
     side: str = _option("front", "side of the board: front or back")
-    minutes: float = _option(5.0, "train for so many minutes; 0: no limit")
+    minutes: float = _option(0.0, "train for so many minutes; 0: no limit, or 5 if decisions don't limit it either")
     decisions: int = _option(0, "train for so many decisions of the learner; 0: no limit")
     seed: int = _option(1, "seed of everything")
     reward: str = _option("margin", "outcome, margin or points (see the README)")
@@ -94,12 +95,16 @@ class Config:
     deals: int = _option(300, "deals of the closing evaluation, each played once from every seat; 0: none")
     threads: int = _option(1, "threads for the games and for torch; on a busy machine torch is slower with several")
 
+    def __post_init__(self) -> None:
+        if self.minutes == 0 and self.decisions == 0:
+            object.__setattr__(self, "minutes", DEFAULT_MINUTES)
+
     def check(self) -> None:
         """Raise OptionError, naming the option, if a value can't be used."""
         check_integer("players", self.players, MIN_PLAYERS, MAX_PLAYERS)
         check_choice("side", self.side, SIDES)
         check_choice("reward", self.reward, REWARDS)
-        check_integer("seed", self.seed, 0, HIGHEST_SEED)
+        check_integer("seed", self.seed, 0, 2**32 - 1)  # SB3 takes no larger one
         for name in ("max_turns", "environments", "steps", "batch", "epochs", "hidden", "snapshot", "threads"):
             check_integer(name, getattr(self, name), 1, 10**7)
         for name in ("decisions", "selves", "deals"):
@@ -112,8 +117,6 @@ class Config:
                 raise OptionError(f"{name} must be above 0 and at most 1, not {getattr(self, name)}")
         if self.random_share + self.greedy_share > 1 or (self.selves == 0 and self.random_share + self.greedy_share == 0):
             raise OptionError("random_share and greedy_share must not exceed 1 together, nor both be 0 without selves")
-        if self.minutes == 0 and self.decisions == 0:
-            raise OptionError("minutes or decisions must limit the run")
         if self.environments * self.steps % self.batch:
             raise OptionError(
                 f"batch must divide environments · steps = {self.environments * self.steps}, which {self.batch} doesn't"
@@ -355,10 +358,11 @@ class Training:
 def warm_up(config: Config) -> None:
     """Compile what isn't on disk yet before the clock runs."""
     games = Games(1, config.players, config.side, seed=0)
-    decide(games, GreedyAgent())
+    games.step(decide(games, GreedyAgent()))
+    games.observe(0)
 
 
-LIMITS: Final = ("run", "minutes", "decisions", "checkpoint_seconds", "deals", "threads")
+LIMITS: Final = ("run", "minutes", "decisions", "checkpoint_seconds", "deals")
 """Options that may change when a run is resumed."""
 
 
@@ -416,12 +420,18 @@ def close_run(config: Config) -> str:
     agent = PolicyAgent(folder / "model.zip")
     opponents = ["random", "greedy"]
     seed = config.seed + 1_000_000  # other deals than those of the training
-    found = evaluate(agent, opponents, config.players, config.side, config.deals, seed, threads=config.threads, progress=True)
+    found = evaluate(
+        agent, opponents, config.players, config.side, config.deals, seed,
+        max_turns=config.max_turns, threads=config.threads, progress=True,
+    )  # fmt: skip
+    if len(found) < len(opponents) or found[-1].interrupted:
+        raise KeyboardInterrupt  # a part of the figures would pass for the whole
     text = table(found)
     write_atomically(folder / "evaluation.txt", text + "\n")
     write_atomically(folder / "evaluation.json", as_json(found))
     plot(found, folder / "evaluation.png")
-    record_games(folder / "games.jsonl", agent, opponents, config.players, config.side, 2 * config.players, seed)
+    games = 2 * config.players
+    record_games(folder / "games.jsonl", agent, opponents, config.players, config.side, games, seed, max_turns=config.max_turns)
     return text
 
 
@@ -468,6 +478,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{training.model.num_timesteps:,} decisions in {training.seconds:.0f} s")
         if config.deals:
             print(close_run(config))
+    except KeyboardInterrupt:
+        print(f"interrupted; what was trained is in {config.run}, --resume goes on", file=sys.stderr)
+        return INTERRUPTED
     except (SkyenvError, OSError) as error:
         print(f"train: error: {error}", file=sys.stderr)
         return BAD_COMMAND if isinstance(error, OptionError) else BAD_DATA

@@ -62,7 +62,7 @@ register()
 
 
 def __getattr__(name: str) -> ModuleType:
-    """``skyenv.fifth_avenue_v0`` without importing PettingZoo before it is asked for."""
+    """``skyenv.fifth_avenue_v0``, which needs PettingZoo, only when it is asked for."""
     if name == "fifth_avenue_v0":
         return importlib.import_module("skyenv.fifth_avenue_v0")
     raise AttributeError(f"module 'skyenv' has no attribute {name!r}")

@@ -238,7 +238,7 @@ class Games:
         automatic reset a row stops when its game is over. `reward`, `done` and `truncated` tell of each row's last step.
         """
         check_integer("steps", steps, 1, 2**62)
-        check_integer("salt", salt, 0, 2**31 - 1)
+        check_integer("salt", salt, 0, 2**62)
         self._play(self._all_rows, self._no_actions, steps, salt, self._tape)
 
     def refusal(self, row: int, action: int, in_batch: bool) -> IllegalActionError | OptionError:
@@ -333,7 +333,7 @@ class Games:
     def uniforms(self, rows: npt.ArrayLike | None = None, salt: int = 0) -> npt.NDArray[np.float64]:
         """The random number of each row's next decision, float64 (k,) in [0, 1): a function of seed, decision and `salt`."""
         chosen = self._check_rows(rows)
-        check_integer("salt", salt, 0, 2**31 - 1)
+        check_integer("salt", salt, 0, 2**62)
         out = np.empty(len(chosen), np.float64)
         kernels.uniforms(self._state, chosen, salt, out)
         return out

@@ -27,7 +27,7 @@ from skyenv.rules.components import (
     PLOTS,
     SET_SIZES,
 )
-from skyenv.rules.state import ALEA, NONE, PHASES
+from skyenv.rules.state import ALEA, NONE, PHASE_OVER, PHASES
 
 TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
 AGENTS = ("random", "crowd", "hoard")
@@ -118,13 +118,14 @@ def test_every_entry_stays_within_its_bounds(players: int, side: str, agent: str
     """In all positions of long and short games, from every seat, and in the position in which a game ended."""
     games = Games(12, players, side, seed=3, max_turns=max_turns)
     player = make_agent(agent)
-    for _ in range(60 if max_turns < 500 else 500):
+    for _ in range(200 if max_turns < 500 else 500):
         games.step(decide(games, player))
         assert (games.observation >= LOW).all()
         assert (games.observation <= HIGH).all()
+    ended = np.flatnonzero(games.finished["phase"] == PHASE_OVER)
+    assert len(ended) > 0 or max_turns == 500
     for seat in range(players):
-        for state in (None, games.finished[games.done].view(np.recarray) if games.done.all() else None):
-            seen = games.observe(seat, state=state)
+        for seen in (games.observe(seat), games.observe(seat, ended, games.finished)):
             assert (seen >= LOW).all()
             assert (seen <= HIGH).all()
 
@@ -326,7 +327,16 @@ def _auction(game: Game, seat: int) -> Entries:
     if state["highest_bidder"] != NONE:
         highest[f"of {called(game, seat, int(state['highest_bidder']))}"] = 1.0
     laid = {} if state["laid"] == NONE else {f"{('coloured', 'black')[state['laid'] // 3]} {CARD_VALUES[state['laid'] % 3]}": 1.0}
-    return {"auction": auction, "bid": bids, "highest bid": highest, "last card laid": laid}
+    return {"auction": auction, "bid": bids, "bid cards": _bid_cards(game, seat), "highest bid": highest, "last card laid": laid}
+
+
+def _bid_cards(game: Game, seat: int) -> dict[str, float]:
+    cards = {}
+    for who, other in seats_from(game, seat).items():
+        for kind, (name, parts) in enumerate((("coloured", 2), ("black", 4))):
+            for rank, value in enumerate(CARD_VALUES):
+                cards[f"{who} {name} {value}"] = game.state["bid_cards"][other, kind, rank] / parts
+    return cards
 
 
 @pytest.mark.rule("INF-1", "INF-3")
@@ -517,12 +527,12 @@ REACTIONS: dict[str, tuple[Callable[[np.record], None], str]] = {
     "place of the auction": (put("auction_place", None, 3), "auction"),
     "auction of the park area": (put("auction_place", None, 7), "auction"),
     "commissioner of the auction": (put("auction_commissioner", None, 1), "auction"),
-    "no auction": (put("auction_place", None, NONE), "auction, bid"),
+    "no auction": (put("auction_place", None, NONE), "auction, bid, bid cards"),
     "bid": (put("bid_total", 0, 14), "bid"),
     "passed": (put("out", 0, 1), "bid"),
     "colour": (put("bid_colour", 0, 3), "bid"),
-    "cards of the same limit": (put("bid_cards", (0, 1, 0), 3), ""),
-    "cards of another limit": (put("bid_cards", (0, 1, 2), 1), "bid"),
+    "cards of the same limit": (put("bid_cards", (0, 1, 0), 3), "bid cards"),
+    "cards of another limit": (put("bid_cards", (0, 1, 2), 1), "bid, bid cards"),
     "colour of the park area": (put("park_colour", None, 3), ""),
     "highest bid": (put("highest", None, 13), "highest bid"),
     "highest bidder": (put("highest_bidder", None, ALEA), "highest bid"),

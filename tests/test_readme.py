@@ -20,7 +20,7 @@ COMMANDS = re.findall(r"^\$ (.*?)(?: +#.*)?$", README, re.MULTILINE)
 BOARD = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
 
 RUN_ELSEWHERE = {
-    "make train": "tests/experiments/test_train.py trains as this does",
+    "make train": "its recipe is checked below; the long test in tests/experiments/test_train.py trains as it does",
     "make test": "is what runs this test",
     "python -m pip install --constraint constraints.txt --editable '.[test]'": "is how this environment was made",
 }
@@ -59,6 +59,11 @@ def bash(command: str, folder: Path) -> str:
     done = subprocess.run(command, shell=True, cwd=folder, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout
+
+
+def test_make_train_is_what_the_long_test_trains(tmp_path: Path) -> None:
+    recipe = bash(f"make --dry-run --always-make -C {ROOT} train", tmp_path)
+    assert "-m experiments.train --run runs/first --players 2 --minutes 5" in recipe
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)

@@ -95,7 +95,7 @@ def test_all_hands_are_open_without_a_seat_and_one_with_it() -> None:
     everything, seen = text(game.state), text(game.state, 1)
     assert "?" not in everything.split("hand")[1].split("b boutique")[0]
     assert seen.count("black ????") == 2
-    assert "(as seat 1 sees it)" in seen
+    assert "as seat 1 sees it" in seen
     mine = [line for line in everything.splitlines() if line.startswith("  seat 1  ")]
     assert mine == [line for line in seen.splitlines() if line.startswith("  seat 1  ")]
 

@@ -58,7 +58,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         games: the engine, a :class:`skyenv.Games` of one row.
 
     Raises:
-        OptionError: an option is unknown or has a wrong value.
+        OptionError: an option has a wrong value.
     """
 
     metadata: ClassVar[dict[str, Any]] = {

@@ -61,7 +61,7 @@ class LearnerGames:
         total: float64 (n,), its rewards in this episode.
 
     Raises:
-        OptionError: an option is unknown or has a wrong value.
+        OptionError: an option has a wrong value.
         AgentError: an opponent can't be made.
     """
 

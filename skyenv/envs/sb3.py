@@ -49,7 +49,7 @@ class SkyenvVecEnv(VecEnv):
         core: the games, the learner's seats and the opponents, a :class:`skyenv.envs.learner.LearnerGames`.
 
     Raises:
-        OptionError: an option is unknown or has a wrong value.
+        OptionError: an option has a wrong value.
         AgentError: an opponent can't be made.
     """
 

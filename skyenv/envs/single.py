@@ -50,7 +50,7 @@ class FifthAvenueEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
         core: the game, the learner's seat and the opponents, a :class:`skyenv.envs.learner.LearnerGames` of one row.
 
     Raises:
-        OptionError: an option is unknown or has a wrong value.
+        OptionError: an option has a wrong value.
         AgentError: an opponent can't be made.
     """
 

@@ -19,7 +19,7 @@ Int64 = npt.NDArray[np.int64]
 UInt64 = npt.NDArray[np.uint64]
 
 NUM_SEEDS = 1 << 63
-"""Seeds of games are 0 … NUM_SEEDS − 1; a larger one is taken modulo NUM_SEEDS."""
+"""Seeds of games are 0 … NUM_SEEDS − 1."""
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -31,15 +31,15 @@ def check_seed(seed: Any) -> int:
     """Return the seed of a game that the option `seed` means, 0 … 2^63 − 1.
 
     Raises:
-        OptionError: `seed` is not an integer, or is negative.
+        OptionError: `seed` is not such an integer.
     """
     try:
         number = operator.index(seed)
     except TypeError:
         raise OptionError(f"seed must be an integer, not {shown(seed)}") from None
-    if number < 0:
-        raise OptionError(f"seed must not be negative, but is {number}")
-    return number % NUM_SEEDS
+    if not 0 <= number < NUM_SEEDS:
+        raise OptionError(f"seed must be from 0 to 2⁶³ − 1, not {shown(number)}")
+    return number
 
 
 def fresh_seeds(count: int) -> Int64:

@@ -46,7 +46,7 @@ class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Float32, npt.NDArray[np.in
         core: the games, the learner's seats and the opponents, a :class:`skyenv.envs.learner.LearnerGames`.
 
     Raises:
-        OptionError: an option is unknown or has a wrong value.
+        OptionError: an option has a wrong value.
         AgentError: an opponent can't be made.
     """
 

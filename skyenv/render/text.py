@@ -121,8 +121,6 @@ def _situation(table: _Table) -> Lines:
     game = table.game
     over = game["phase"] == PHASE_OVER
     headline = _outcome(table) if over else f"Seat {game['seat']} {_decision(game)}"
-    if table.seat is not None:
-        headline += f" (as seat {table.seat} sees it)"
     progress = [
         f"businesses {game['placed']} of {BUSINESSES_TO_PLACE}",
         f"building stops {game['stops']} of {MAX_STOPS}",
@@ -134,7 +132,8 @@ def _situation(table: _Table) -> Lines:
         if game["option"] != NONE:
             option = f"option {_OPTION_LETTERS[game['option']]}, {_ORDINALS[game['step']]} action"
             progress.insert(1, f"seat {game['turn_seat']}, {option}")
-    return [headline, " · ".join(progress)]
+    whose = [] if table.seat is None else [f"as seat {table.seat} sees it"]
+    return [headline, " · ".join(progress), *whose]
 
 
 def _decision(game: Any) -> str:

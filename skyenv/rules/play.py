@@ -38,7 +38,6 @@ from skyenv.rules.businesses import (
     types_in_current_set,
 )
 from skyenv.rules.cards import deal_black
-from skyenv.rules.chance import below
 from skyenv.rules.commissioners import apply_move, legal_moves
 from skyenv.rules.compiling import rule
 from skyenv.rules.components import (
@@ -66,8 +65,6 @@ from skyenv.rules.turn import apply_take, begin_move, go_on, legal_cards
 
 PHASE_FIRST_ACTION: Final = np.array([PLOT, OPTION_A, PLOT, TAKE, MOVE, PASS, BUILD, 0], dtype=np.int64)
 """Each phase's actions are one block; this is its first number, by phase."""
-PHASE_END_ACTION: Final = np.array([TAKE, PLOT, TAKE, MOVE, PASS, BUILD, NUM_ACTIONS, 0], dtype=np.int64)
-"""The number behind the block, by phase."""
 
 
 @rule
@@ -172,16 +169,3 @@ def apply(game: Record, tape: Record, action: int) -> None:
         apply_build(game, tape, action - BUILD)
     else:
         apply_stop(game, tape)
-
-
-@rule
-def random_action(game: Record, mask: npt.NDArray[np.int8], number: int) -> int:
-    """A uniformly random one of the `number` legal actions, from the game's own stream."""
-    ticket = below(game, number)
-    action = int(PHASE_FIRST_ACTION[game.phase])
-    while True:
-        if mask[action] != 0:
-            if ticket == 0:
-                return action
-            ticket -= 1
-        action += 1

@@ -51,8 +51,10 @@ def test_a_seed_is_a_non_negative_integer(seed: object) -> None:
 
 
 def test_large_seeds_wrap() -> None:
-    assert check_seed(NUM_SEEDS + 5) == 5
-    assert check_seed(np.uint64(2**63 + 1)) == 1
+    assert check_seed(np.uint64(2**63 - 1)) == 2**63 - 1
+    for seed in (NUM_SEEDS, np.uint64(2**63 + 1), 10**5000, -1):
+        with pytest.raises(OptionError, match="seed must be from 0 to"):
+            check_seed(seed)
     assert row_seeds(NUM_SEEDS - 2, ROWS, 4) == [NUM_SEEDS - 2, NUM_SEEDS - 1, 0, 1]
 
 

@@ -99,7 +99,7 @@ def test_a_run_is_not_overwritten_by_accident(tmp_path: Path, capsys: pytest.Cap
         (["--side", "top"], "side must be one of front, back"),
         (["--batch", "1000"], "batch must divide"),
         (["--gamma", "2"], "gamma must be above 0 and at most 1"),
-        (["--minutes", "0", "--decisions", "0"], "minutes or decisions must limit"),
+        (["--seed", "5000000000"], "seed must be a whole number from 0 to 4294967295"),
         (["--random-share", "0.8", "--greedy-share", "0.3"], "must not exceed 1"),
     ],
 )
@@ -135,6 +135,8 @@ def test_resuming_with_other_options_is_refused(tmp_path: Path) -> None:
 
 def test_config_checks_itself() -> None:
     Config().check()
+    assert Config().minutes == 5
+    assert Config(decisions=10**9).minutes == 0  # decisions alone limit the run
     with pytest.raises(OptionError, match="reward must be one of"):
         Config(reward="fame").check()
 

@@ -190,8 +190,8 @@ def all_figures(quick: bool) -> list[Figure]:
     figures.append(environment("env() (PettingZoo's usual wrappers)", fifth_avenue_v0.env, played, repeats))
     figures += copying(repeats)
     figures += starting(repeats)
-    for name, size in (("record of a game", GAME_DTYPE.itemsize), ("observation", 4 * OBSERVATION_SIZE)):
-        figures.append(Figure(f"bytes of a {name}", size, size, size, "bytes", 1))
+    for name, size in (("a game's record", GAME_DTYPE.itemsize), ("an observation", 4 * OBSERVATION_SIZE)):
+        figures.append(Figure(f"bytes of {name}", size, size, size, "bytes", 1))
     return figures
 
 

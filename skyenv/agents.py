@@ -22,7 +22,6 @@ from skyenv.game import Game
 from skyenv.games import Games
 from skyenv.knowledge import view
 from skyenv.rules.actions import (
-    BID,
     BID_DONE,
     BUILD,
     NUM_ACTIONS,
@@ -33,7 +32,6 @@ from skyenv.rules.actions import (
     PASS,
     PLOT,
     STOP,
-    TAKE,
 )
 
 
@@ -151,10 +149,7 @@ class HoardAgent(WeightedAgent):
             (OPTION_A, OPTION_A + 1, 30.0),
             (OPTION_B, OPTION_C, 0.02),
             (OPTION_C, OPTION_C + 1, 20.0),
-            (OPTION_D, PLOT, 1.0),
             (PASS, PASS + 1, 40.0),
-            (BID, BID_DONE, 1.0),
-            (TAKE, TAKE + 5, 1.0),
             (STOP, STOP + 1, 0.05),
         ]
     )

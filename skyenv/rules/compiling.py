@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
@@ -70,10 +69,7 @@ class EntryPoints:
             if not EntryPoints._announced and "SKYENV_QUIET" not in os.environ:
                 EntryPoints._announced = True
                 print("skyenv: compiling the rules, once, about half a minute …", file=sys.stderr, flush=True)
-            started = time.perf_counter()
-            result = compile_on_disk_miss(*arguments, **options)
-            self.seconds_compiling = getattr(self, "seconds_compiling", 0.0) + time.perf_counter() - started
-            return result
+            return compile_on_disk_miss(*arguments, **options)
 
         compiled._compiler.compile = compile_and_announce
         return compiled

@@ -22,7 +22,6 @@ NUM_RANKS: Final = len(CARD_VALUES)
 
 COLOURED_CARDS: Final = (5, 4, 3)
 """COM-1: how many 4s, 5s and 6s each colour has."""
-CARDS_PER_COLOUR: Final = sum(COLOURED_CARDS)
 BLACK_CARDS: Final = (20, 16, 14)
 """COM-1: how many black 4s, 5s and 6s there are."""
 CARD_COUNTS: Final = np.array([COLOURED_CARDS] * NUM_COLOURS + [BLACK_CARDS], dtype=np.int8)

@@ -13,10 +13,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from agents.advisor import Advisor
 from agents.judgement import MIND_DTYPE, decide_all
-from skyenv.agents import Agent, Decisions
+from skyenv.agents import Decisions
 from skyenv.errors import AgentError, shown
 from skyenv.knowledge import VIEW_DTYPE
+from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.compiling import COMPILED
 
 
@@ -120,7 +122,7 @@ def _records(array: npt.NDArray[np.void], dtype: np.dtype[np.void]) -> npt.NDArr
     return np.asarray(array, dtype).view(np.ndarray if COMPILED else np.recarray)
 
 
-class GreedyAgent(Agent):
+class GreedyAgent(Advisor):
     """Judges every legal action by the VP that it should bring, and takes the best.
 
     Args:
@@ -144,6 +146,16 @@ class GreedyAgent(Agent):
 
     def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
         """See :class:`skyenv.agents.Agent`."""
+        return self._judge(decisions, np.zeros((0, NUM_ACTIONS)))
+
+    def scores(self, decisions: Decisions) -> npt.NDArray[np.float64]:
+        """See :class:`agents.advisor.Advisor`; −10⁹ stands for what is out of the question."""
+        scores = np.zeros((len(decisions), NUM_ACTIONS))
+        self._judge(decisions, scores)
+        return scores
+
+    def _judge(self, decisions: Decisions, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+        """The best actions; all judgements go into `scores` if it has rows."""
         assert decisions.view is not None
         actions = np.zeros(len(decisions), np.int64)
         decide_all(
@@ -153,5 +165,6 @@ class GreedyAgent(Agent):
             _records(self._weights[decisions.num_players], WEIGHTS_DTYPE),
             _records(np.zeros(1, MIND_DTYPE), MIND_DTYPE),
             actions,
+            scores,
         )
         return actions

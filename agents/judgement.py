@@ -902,12 +902,15 @@ def choose(m: Record, mask: npt.NDArray[np.int8], uniform: float) -> int:
 
 
 def _make_decide_all(fingerprint: str) -> Any:
-    def decide_all(views, masks, uniforms, weights, mind, actions):  # type: ignore[no-untyped-def]
-        """Write the best action of every view into `actions`."""
+    def decide_all(views, masks, uniforms, weights, mind, actions, scores):  # type: ignore[no-untyped-def]
+        """Write the best action of every view into `actions`, and all judgements into `scores` if it has rows."""
         _ = fingerprint
         for i in range(len(views)):
             judge(views[i], weights[0], mind[0], masks[i])
             actions[i] = choose(mind[0], masks[i], uniforms[i])
+            if len(scores) > 0:
+                for action in range(NUM_ACTIONS):
+                    scores[i, action] = mind[0].score[action]
 
     return decide_all
 

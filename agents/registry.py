@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from agents.greedy import GreedyAgent
+from agents.learned import NETWORK_SUFFIX, NetworkAgent
 from skyenv.agents import BUILT_IN, Agent, make_agent
 from skyenv.errors import AgentError, shown
 
-CHECKPOINT_SUFFIX: Final = ".zip"
+CHECKPOINT_SUFFIXES: Final = (".zip", NETWORK_SUFFIX)
 
 NAMES: Final[dict[str, type[Agent]]] = {**BUILT_IN, GreedyAgent.name: GreedyAgent}
 """The players that have a short name."""
@@ -21,7 +22,7 @@ def agent(spec: Agent | Callable[..., Any] | str | Path, *, deterministic: bool 
 
     Args:
         spec: a name (``"random"``, ``"crowd"``, ``"hoard"``, ``"greedy"``), the path of a checkpoint
-            (``"runs/first/model.zip"``), ``"module:Name"``, or an object, class or function that
+            (``"runs/first/model.npz"``, ``"runs/first/model.zip"``), ``"module:Name"``, or an object, class or function that
             :func:`skyenv.agents.make_agent` takes.
         deterministic: whether a checkpoint takes its most probable action instead of drawing one.
 
@@ -29,7 +30,9 @@ def agent(spec: Agent | Callable[..., Any] | str | Path, *, deterministic: bool 
         AgentError: there is no such player.
         CheckpointError: the checkpoint is missing, damaged, or made for something else.
     """
-    if isinstance(spec, Path) or (isinstance(spec, str) and spec.endswith(CHECKPOINT_SUFFIX)):
+    if isinstance(spec, Path) or (isinstance(spec, str) and spec.endswith(CHECKPOINT_SUFFIXES)):
+        if Path(spec).suffix == NETWORK_SUFFIX:
+            return NetworkAgent(spec, deterministic=deterministic)
         from agents.policy import PolicyAgent  # torch and SB3 take seconds to import, and not everybody has them
 
         return PolicyAgent(spec, deterministic=deterministic)
@@ -39,6 +42,6 @@ def agent(spec: Agent | Callable[..., Any] | str | Path, *, deterministic: bool 
         if ":" not in spec:
             raise AgentError(
                 f"unknown agent {shown(spec, 80)}; there are {', '.join(NAMES)}, a checkpoint (a path that ends in"
-                f" {CHECKPOINT_SUFFIX}) and 'module:Name'"
+                f" {' or '.join(CHECKPOINT_SUFFIXES)}) and 'module:Name'"
             )
     return make_agent(spec)

@@ -1,0 +1,569 @@
+"""A lean self-play PPO on the batch engine: ``python -m experiments.ppo --run runs/lean --players 2 --minutes 60``.
+
+All seats of a table learn at once, one network for all of them; in a share of the games an opponent from a pool of scripted
+anchors and frozen earlier selves has all seats but one. The whole algorithm is in this file; options, folder, checkpoints,
+Ctrl-C and resuming are in :mod:`experiments.runs`. What is written as ``model.npz`` plays as an agent by this path.
+
+The particulars of a game for several:
+
+* A seat's step goes from one of its decisions to its next one: what it was rewarded in between belongs to the first
+  (:func:`advantages`). Discounting counts a seat's own decisions.
+* A game's end is the end for every seat. At a truncation (END-5) each seat's value of the last position stands for the rest.
+* The last decision of each seat in a rollout has no successor to compare with: it is not learned from.
+* With an advisor the policy starts as what the advisor holds to be best, and the network learns to correct it. The first
+  `value_updates` updates then train the value alone, because advantages against an untrained value would undo the advice.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+
+from agents import agent as make
+from agents.advisor import Advisor
+from agents.learned import ADVISORS, Network, NetworkAgent, advice, advisor
+from agents.pool import SAMPLINGS, OpponentPool
+from experiments.runs import SELF, Run, RunConfig, launch, option, parse, refuse
+from skyenv.agents import Agent, decide, decisions_in
+from skyenv.errors import OptionError, SkyenvError
+from skyenv.games import Games, check_choice, results
+from skyenv.kernels import REWARDS
+from skyenv.observation import OBSERVATION_SIZE
+from skyenv.rules.actions import NUM_ACTIONS, PASS
+
+ILLEGAL: Final = -1e9
+"""Logit of an illegal action: its probability is exactly 0."""
+EVERYBODY: Final = -1
+"""Stands for the learner's seat where it has all seats."""
+
+Float32 = npt.NDArray[np.float32]
+Int64 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Config(RunConfig):
+    """The options of a training."""
+
+    run: str = option("runs/lean", "folder of the run")
+    reward: str = option("margin", "what is learned from: outcome, margin or points (see the README)", REWARDS)
+    win_bonus: float = option(0.5, "reward of winning beside that, as the outcome reward times this")
+    games: int = option(512, "games played side by side, of all kinds of tables together")
+    steps: int = option(64, "decisions in each of them between updates")
+    batch: int = option(2048, "decisions in one gradient step")
+    epochs: int = option(2, "passes over the decisions of an update")
+    learning_rate: float = option(3e-4, "Adam's step size at the beginning")
+    final_rate: float = option(0.1, "share of it that is left at the end; in between it falls evenly")
+    gamma: float = option(0.999, "discount of a decision")
+    gae_lambda: float = option(0.95, "lambda of the advantage estimate")
+    clip: float = option(0.2, "how far the probability of an action may change in an update, as a share")
+    entropy: float = option(0.003, "weight of the entropy bonus")
+    value_weight: float = option(0.5, "weight of the value's squared error")
+    max_gradient: float = option(0.5, "longest gradient; longer ones are shortened")
+    hidden: int = option(256, "width of the shared layer; policy and value each have one more of half the width")
+    advisor: str = option("", "agent whose judgement the policy starts from and sees; '': none", ("", *ADVISORS))
+    value_updates: int = option(10, "with an advisor: updates in the beginning that train the value alone")
+    opponents: float = option(0.5, "share of the games in which an opponent has all seats but one; 0: self-play alone")
+    anchors: str = option("random,greedy", "opponents that stay, with commas")
+    anchor_share: float = option(0.6, "share of the opponents that are anchors; the others are frozen selves")
+    sampling: str = option("hard", "how opponents are drawn: uniform, latest or hard", SAMPLINGS)
+    selves: int = option(8, "frozen selves in the pool")
+    snapshot: int = option(50, "updates between two frozen selves")
+    device: str = option("auto", "where the network learns: cpu, cuda, or auto: cuda if there is one", ("auto", "cpu", "cuda"))
+
+    def check(self) -> None:
+        """Raise OptionError, naming the option, if a value can't be used."""
+        super().check()
+        check_choice("reward", self.reward, REWARDS)
+        check_choice("sampling", self.sampling, SAMPLINGS)
+        self.check_integers(1, 10**7, "games", "steps", "batch", "epochs", "hidden", "snapshot")
+        self.check_integers(0, 10**7, "selves", "value_updates")
+        self.check_numbers(0.0, 1.0, "learning_rate", "gamma", "clip", above=True)
+        self.check_numbers(0.0, 1.0, "gae_lambda", "opponents", "anchor_share", "final_rate")
+        self.check_numbers(0.0, float("inf"), "entropy", "value_weight", "win_bonus")
+        self.check_numbers(0.0, float("inf"), "max_gradient", above=True)
+        advisor(self.advisor)
+        if self.games < len(self.tables):
+            raise OptionError(f"games must be at least {len(self.tables)}, one for each kind of table")
+        if self.opponents and not self.anchors and not self.selves:
+            raise OptionError("opponents above 0 need anchors or selves")
+        if self.device == "cuda" and not torch.cuda.is_available():
+            raise OptionError("device cuda is not available here; cpu is")
+
+
+# ---- the network ----
+
+
+class PolicyNetwork(nn.Module):
+    """What :class:`agents.learned.Network` plays, as PyTorch learns it."""
+
+    def __init__(self, hidden: int, advised: bool) -> None:
+        super().__init__()
+        half = max(hidden // 2, 1)
+        self.trunk = _layer(OBSERVATION_SIZE + (NUM_ACTIONS if advised else 0), hidden, 2**0.5)
+        self.policy = _layer(hidden, half, 2**0.5)
+        self.value = _layer(hidden, half, 2**0.5)
+        self.action = _layer(half, NUM_ACTIONS, 0.01)
+        self.outlook = _layer(half, 1, 1.0)
+        self.trust = nn.Parameter(torch.tensor(2.0 if advised else 0.0))
+
+    def forward(self, inputs: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Log-probabilities of all actions (k, 103), and values (k,), of inputs (k, n) and bool masks (k, 103)."""
+        features = torch.relu(self.trunk(inputs))
+        logits = self.action(torch.relu(self.policy(features)))
+        if inputs.shape[1] > OBSERVATION_SIZE:
+            logits = logits + self.trust * inputs[:, OBSERVATION_SIZE:]
+        value = self.outlook(torch.relu(self.value(features)))[:, 0]
+        return torch.log_softmax(logits.masked_fill(~mask, ILLEGAL), dim=1), value
+
+    def frozen(self, about: dict[str, Any]) -> Network:
+        """A copy that plays without PyTorch and learns no more."""
+        return Network({name: tensor.detach().cpu().numpy().copy() for name, tensor in self.state_dict().items()}, about)
+
+
+def _layer(inputs: int, outputs: int, gain: float) -> nn.Linear:
+    layer = nn.Linear(inputs, outputs)
+    nn.init.orthogonal_(layer.weight, gain)
+    nn.init.zeros_(layer.bias)
+    return layer
+
+
+# ---- the games ----
+
+
+class Tables:
+    """Games of one kind, side by side, and who sits where.
+
+    Args:
+        number: of games. players, side: of the board. config, seed: of the games.
+
+    Attributes:
+        games: the games.
+        opponent: int64 (number,), index in `guests` of who has all seats but one; EVERYBODY: the learner has all.
+        learner: int64 (number,), the learner's seat, or EVERYBODY.
+        guests: opponents at the tables now.
+    """
+
+    def __init__(self, number: int, players: int, side: str, config: Config, seed: int) -> None:
+        self.games = Games(number, players, side, seed, threads=config.threads, max_turns=config.max_turns, reward=config.reward)
+        self.win_bonus = config.win_bonus
+        self.label = "" if len(config.tables) == 1 else f", {players} players, {side}"
+        self.opponent: Int64 = np.full(number, EVERYBODY, np.int64)
+        self.learner: Int64 = np.full(number, EVERYBODY, np.int64)
+        self.guests: list[Agent] = []
+        self._rows = np.arange(number)
+
+    def seat(self, rows: Int64, pool: OpponentPool, share: float, rng: np.random.Generator) -> None:
+        """Decide who sits where in games that begin: opponents at `share` of the tables, the learner on a random seat."""
+        self.opponent[rows] = self.learner[rows] = EVERYBODY
+        chosen = rows[rng.random(rows.size) < share]
+        if chosen.size:
+            drawn = rng.choice(len(pool.agents), size=chosen.size, p=pool.weights())
+            self.opponent[chosen] = [self._index(pool.agents[index]) for index in drawn.tolist()]
+            self.learner[chosen] = rng.integers(self.games.num_players, size=chosen.size)
+
+    def _index(self, agent: Agent) -> int:
+        for index, guest in enumerate(self.guests):
+            if guest is agent:
+                return index
+        self.guests.append(agent)
+        return len(self.guests) - 1
+
+    def forget_unused(self) -> None:
+        """Drop the guests that sit at no table any more."""
+        used = sorted(set(self.opponent.tolist()) - {EVERYBODY})
+        renumbered = {EVERYBODY: EVERYBODY, **{old: new for new, old in enumerate(used)}}
+        self.opponent = np.array([renumbered[old] for old in self.opponent.tolist()], np.int64)
+        self.guests = [self.guests[old] for old in used]
+
+    def learns(self) -> npt.NDArray[np.bool_]:
+        """Where it is the learner who is to act, bool (number,)."""
+        mine: npt.NDArray[np.bool_] = (self.learner == EVERYBODY) | (self.learner == self.games.seat)
+        return mine
+
+    def step(self, actions: Int64) -> tuple[Float32, npt.NDArray[np.bool_]]:
+        """Play one action everywhere: the learner's, or the opponent's where that one is to act (it is written into `actions`).
+
+        Returns:
+            What every seat was rewarded, float32 (number, players), and whether the game ended, bool (number,).
+        """
+        games = self.games
+        theirs = np.flatnonzero(~self.learns())
+        for index in np.unique(self.opponent[theirs]).tolist():
+            rows = theirs[self.opponent[theirs] == index]
+            actions[rows] = decide(games, self.guests[index], rows)
+        games.step(actions)
+        reward = games.reward.copy()
+        over = np.flatnonzero(games.done)
+        if over.size:
+            players = games.num_players
+            share = results(games.finished[over])[0][:, :players]
+            outcome = (share - 1 / players) * players / (players - 1)
+            outcome[games.truncated[over]] = 0.0  # it has none (END-5)
+            reward[over] += self.win_bonus * outcome
+        return reward, games.done.copy()
+
+    def won(self, row: int) -> float:
+        """The learner's share of the win in the game that has just ended in a row."""
+        return float(results(self.games.finished[row : row + 1])[0][0, self.learner[row]])
+
+
+def advantages(
+    value: Float32,
+    seat: Int64,
+    reward: Float32,
+    done: npt.NDArray[np.bool_],
+    ending: Float32,
+    gamma: float,
+    gae_lambda: float,
+) -> tuple[Float32, npt.NDArray[np.bool_]]:
+    """Generalised advantage estimates of n games over T decisions each, for every seat along its own decisions.
+
+    Args:
+        value: float32 (T, n), the value, for the seat to act, of each position.
+        seat: int64 (T, n), the seat to act.
+        reward: float32 (T, n, players), what the action taken there brought every seat.
+        done: bool (T, n), whether it ended the game. The next row then belongs to another game.
+        ending: float32 (T, n, players), where it did: the value of the end for every seat, 0 unless it is truncated.
+        gamma, gae_lambda: discount and lambda, per decision of a seat.
+
+    Returns:
+        The advantages, float32 (T, n), and bool (T, n): false where the seat doesn't act again and the game isn't over within
+        these T decisions, so that there is nothing to estimate from (the advantage is 0 there).
+    """
+    steps, number, players = reward.shape
+    rows = np.arange(number)
+    advantage = np.zeros((steps, number), np.float32)
+    whole = np.zeros((steps, number), np.bool_)
+    rewarded = np.zeros((number, players))  # since the decision that is looked at, up to the seat's next one
+    next_value = np.zeros((number, players))
+    next_advantage = np.zeros((number, players))
+    known = np.zeros((number, players), np.bool_)  # whether there is a next decision or an end
+    for t in reversed(range(steps)):
+        over = done[t]
+        next_value[over] = ending[t, over]
+        next_advantage[over] = rewarded[over] = 0.0
+        known[over] = True
+        rewarded += reward[t]
+        here = rows, seat[t]
+        surprise = rewarded[here] + gamma * next_value[here] - value[t]
+        estimate = np.where(known[here], surprise + gamma * gae_lambda * next_advantage[here], 0.0)
+        advantage[t], whole[t] = estimate, known[here]
+        next_value[here], next_advantage[here], rewarded[here], known[here] = value[t], estimate, 0.0, True
+    return advantage, whole
+
+
+@dataclass
+class Rollout:
+    """T decisions in each of n games, as they are collected.
+
+    Attributes:
+        action, seat: int64 (T, n). log_probability, value, entropy: float32 (T, n), what the network thought of them.
+        mine: bool (T, n), whether the learner took the action.
+        advantage, target: float32 (T, n), the target being the return that the value should foresee.
+        learnable: bool (T, n), what can be learned from.
+    """
+
+    action: Int64
+    seat: Int64
+    log_probability: Float32
+    value: Float32
+    entropy: Float32
+    mine: npt.NDArray[np.bool_]
+    advantage: Float32
+    target: Float32
+    learnable: npt.NDArray[np.bool_]
+
+    @classmethod
+    def empty(cls, steps: int, number: int) -> Rollout:
+        """Nothing yet."""
+        shape = (steps, number)
+        kinds = {"action": np.int64, "seat": np.int64, "mine": np.bool_, "learnable": np.bool_}
+        return cls(**{entry.name: np.zeros(shape, kinds.get(entry.name, np.float32)) for entry in fields(cls)})
+
+
+# ---- learning ----
+
+
+class SelfPlay(Run[Config]):
+    """A training run: network, optimiser, tables, opponents."""
+
+    KIND = "ppo"
+    MODEL = "model.npz"
+
+    def begin(self) -> None:
+        """Make everything new."""
+        config = self.config
+        self._prepare()
+        torch.manual_seed(config.seed)
+        self.network = PolicyNetwork(config.hidden, self.advisor is not None).to(self.device)
+        self.optimiser = torch.optim.Adam(self.network.parameters(), lr=config.learning_rate, eps=1e-5)
+        self.generator = torch.Generator().manual_seed(config.seed)
+        self.rng = np.random.default_rng(config.seed)
+        anchors = [make(name) for name in config.anchors.split(",") if name]
+        self.pool = OpponentPool(anchors, config.anchor_share, config.selves, config.sampling)
+        kinds = config.tables
+        sizes = [len(part) for part in np.array_split(np.arange(config.games), len(kinds))]
+        self.tables = [
+            Tables(size, players, side, config, (config.seed * len(kinds) + i) * SEEDS_APART)
+            for i, (size, (players, side)) in enumerate(zip(sizes, kinds, strict=True))
+        ]
+        for tables in self.tables:
+            for anchor in anchors:
+                decide(tables.games, anchor)  # compiles what isn't on disk yet, before the clock runs
+            self._seat(tables, np.arange(tables.games.num_games))
+        self._make_buffers()
+
+    def _prepare(self) -> None:
+        torch.set_num_threads(self.config.threads)
+        wanted = self.config.device
+        self.device = torch.device("cuda" if wanted == "auto" and torch.cuda.is_available() else wanted.replace("auto", "cpu"))
+        self.advisor: Advisor | None = advisor(self.config.advisor)
+
+    def _make_buffers(self) -> None:
+        """Inputs and masks of a whole rollout, and the engine's own arrays as tensors (they share memory)."""
+        steps, number = self.config.steps, self.config.games
+        size = OBSERVATION_SIZE + (NUM_ACTIONS if self.advisor else 0)
+        self.inputs = torch.zeros((steps, number, size), device=self.device)
+        self.masks = torch.zeros((steps, number, NUM_ACTIONS), dtype=torch.bool, device=self.device)
+        self.observations = [torch.from_numpy(tables.games.observation) for tables in self.tables]
+        self.legal = [torch.from_numpy(tables.games.mask) for tables in self.tables]
+        ends = np.cumsum([tables.games.num_games for tables in self.tables]).tolist()
+        self.slices = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
+
+    def _seat(self, tables: Tables, rows: Int64) -> None:
+        tables.seat(rows, self.pool, self.config.opponents if self.pool.agents else 0.0, self.rng)
+
+    def learn(self) -> dict[str, float]:
+        """Collect a rollout and learn from it; now and then freeze a self."""
+        config = self.config
+        rollout = self._collect()
+        self.decisions += int(rollout.learnable.sum())
+        told = {**self._summary(rollout), **self._improve(rollout)}
+        if config.selves and (self.updates + 1) % config.snapshot == 0 and not self._only_value():
+            self.pool.add(NetworkAgent(self.frozen(), name=f"{SELF}-{self.updates + 1}"))
+            for tables in self.tables:
+                tables.forget_unused()
+        return told
+
+    def _only_value(self) -> bool:
+        return self.advisor is not None and self.updates < self.config.value_updates
+
+    # ---- collecting ----
+
+    @torch.no_grad()
+    def _collect(self) -> Rollout:
+        """Play `steps` decisions in every game."""
+        config = self.config
+        rollout = Rollout.empty(config.steps, config.games)
+        happened = [_Happened.empty(config.steps, tables) for tables in self.tables]
+        for t in range(config.steps):
+            self._look(t)
+            self._choose(t, rollout)
+            for tables, place, events in zip(self.tables, self.slices, happened, strict=True):
+                rollout.seat[t, place], rollout.mine[t, place] = tables.games.seat, tables.learns()
+                events.reward[t], events.done[t] = tables.step(rollout.action[t, place])
+                self._note_ends(tables, events, t)
+        for place, events in zip(self.slices, happened, strict=True):
+            rollout.advantage[:, place], rollout.learnable[:, place] = advantages(
+                rollout.value[:, place],
+                rollout.seat[:, place],
+                events.reward,
+                events.done,
+                events.ending,
+                config.gamma,
+                config.gae_lambda,
+            )
+        rollout.target = rollout.advantage + rollout.value
+        rollout.learnable &= rollout.mine
+        return rollout
+
+    def _look(self, t: int) -> None:
+        """Write what the seats to act see into step t of the buffers."""
+        for tables, place, observation, legal in zip(self.tables, self.slices, self.observations, self.legal, strict=True):
+            self.inputs[t, place, :OBSERVATION_SIZE].copy_(observation)
+            self.masks[t, place].copy_(legal)
+            if self.advisor is not None:
+                given = advice(self.advisor, decisions_in(tables.games, self.advisor))
+                self.inputs[t, place, OBSERVATION_SIZE:].copy_(torch.from_numpy(given))
+
+    def _choose(self, t: int, rollout: Rollout) -> None:
+        """Draw an action for every seat to act."""
+        log_probabilities, values = self.network(self.inputs[t], self.masks[t])
+        # The largest of log p − log(−log u) is a draw from p (Gumbel).
+        noise = torch.rand(log_probabilities.shape, generator=self.generator).to(self.device)
+        action = (log_probabilities - torch.log(-torch.log(noise))).argmax(dim=1)
+        rollout.action[t] = action.cpu().numpy()
+        rollout.log_probability[t] = log_probabilities.gather(1, action[:, None])[:, 0].cpu().numpy()
+        rollout.entropy[t] = _entropy(log_probabilities).cpu().numpy()
+        rollout.value[t] = values.cpu().numpy()
+
+    def _note_ends(self, tables: Tables, events: _Happened, t: int) -> None:
+        """Take in the games that have just ended, and seat the next ones."""
+        games = tables.games
+        over = np.flatnonzero(games.done)
+        for row in over.tolist():
+            scores = games.finished["score"][row, : games.num_players]
+            learner = int(tables.learner[row])
+            mine = scores if learner == EVERYBODY else scores[learner : learner + 1]
+            self.episodes.note(int(games.finished["decisions"][row]), float(mine.mean()))
+            if learner != EVERYBODY:
+                opponent, won = tables.guests[tables.opponent[row]].name, tables.won(row)
+                self.episodes.note_share(opponent + tables.label, won)
+                self.pool.note(opponent, won)
+            if games.truncated[row]:
+                events.ending[t, row] = self._values_at_end(games, row)
+        if over.size:
+            self._seat(tables, over)
+
+    def _values_at_end(self, games: Games, row: int) -> Float32:
+        """The value of a truncated game's last position for every seat; there is nothing left to advise."""
+        players = games.num_players
+        inputs = torch.zeros((players, self.inputs.shape[2]))
+        last = games.finished[np.full(players, row)].view(np.recarray)
+        inputs[:, :OBSERVATION_SIZE] = torch.from_numpy(games.observe(np.arange(players), np.arange(players), last))
+        everything = torch.ones((players, NUM_ACTIONS), dtype=torch.bool, device=self.device)
+        values: Float32 = self.network(inputs.to(self.device), everything)[1].cpu().numpy()
+        return values
+
+    def _summary(self, rollout: Rollout) -> dict[str, float]:
+        """What the curve shall tell of a rollout."""
+        mine = np.flatnonzero(rollout.mine)
+        actions = rollout.action.reshape(-1)[mine]
+        legal = self.masks.view(-1, NUM_ACTIONS)[torch.from_numpy(mine).to(self.device)].cpu().numpy()
+        bidding = legal[:, PASS]
+        foreseen, target = rollout.value[rollout.learnable], rollout.target[rollout.learnable]
+        return {
+            "entropy": float(rollout.entropy[rollout.mine].mean()),
+            "passes": float((actions[bidding] == PASS).mean()) if bidding.any() else 0.0,
+            "illegal": float((~legal[np.arange(len(mine)), actions]).sum()),
+            "explained_variance": 1.0 - float(np.var(target - foreseen) / max(np.var(target), 1e-9)),
+        }
+
+    # ---- improving ----
+
+    def _improve(self, rollout: Rollout) -> dict[str, float]:
+        """Some passes of gradient steps over a rollout."""
+        config = self.config
+        self.optimiser.param_groups[0]["lr"] = config.learning_rate * (1.0 - (1.0 - config.final_rate) * self.progress())
+        inputs = self.inputs.view(-1, self.inputs.shape[2])
+        masks = self.masks.view(-1, NUM_ACTIONS)
+        rows = np.flatnonzero(rollout.learnable)
+        advantage = rollout.advantage.reshape(-1)
+        advantage = (advantage - advantage[rows].mean()) / (advantage[rows].std() + 1e-8)
+        action, before, target, gain = (
+            torch.from_numpy(array.reshape(-1)).to(self.device)
+            for array in (rollout.action, rollout.log_probability, rollout.target, advantage)
+        )
+        policy_weight = 0.0 if self._only_value() else 1.0
+        sums = np.zeros(3)
+        number = 0
+        for _ in range(config.epochs):
+            for part in np.array_split(self.rng.permutation(rows), max(round(rows.size / config.batch), 1)):
+                some = torch.from_numpy(part).to(self.device)
+                log_probabilities, value = self.network(inputs[some], masks[some])
+                log_ratio = log_probabilities.gather(1, action[some][:, None])[:, 0] - before[some]
+                policy_loss = clipped_loss(log_ratio, gain[some], config.clip)
+                value_loss = (value - target[some]).square().mean()
+                surprise = _entropy(log_probabilities).mean()
+                loss = policy_weight * (policy_loss - config.entropy * surprise) + config.value_weight * value_loss
+                self.optimiser.zero_grad()
+                loss.backward()
+                nn.utils.clip_grad_norm_(self.network.parameters(), config.max_gradient)
+                self.optimiser.step()
+                change = (log_ratio.exp() - 1 - log_ratio).mean()
+                sums += [policy_loss.item(), value_loss.item(), change.item()]
+                number += 1
+        return dict(zip(("policy_loss", "value_loss", "change"), (sums / number).tolist(), strict=True))
+
+    # ---- files ----
+
+    def frozen(self) -> Network:
+        """The network as it is now, to play."""
+        about = {
+            "description": f"trained by experiments/ppo.py: {self.decisions:,} decisions, {self.config.players} players",
+            "version": "1",
+            "advisor": self.config.advisor,
+            "advisor_version": self.advisor.version if self.advisor else "",
+            "players": self.config.players,
+            "side": self.config.side,
+            "seed": self.config.seed,
+            "decisions": self.decisions,
+        }
+        return self.network.frozen(about)
+
+    def model(self) -> bytes:
+        """See :class:`experiments.runs.Run`."""
+        return self.frozen().to_bytes()
+
+    def pack(self) -> dict[str, Any]:
+        """See :class:`experiments.runs.Run`."""
+        return {
+            "network": self.network.state_dict(),
+            "optimiser": self.optimiser.state_dict(),
+            "generator": self.generator.get_state(),
+            "rng": self.rng,
+            "tables_and_pool": (self.tables, self.pool),  # together: guests are members of the pool
+        }
+
+    def unpack(self, state: dict[str, Any]) -> None:
+        """See :class:`experiments.runs.Run`."""
+        self._prepare()
+        self.network = PolicyNetwork(self.config.hidden, self.advisor is not None).to(self.device)
+        self.network.load_state_dict(state["network"])
+        self.optimiser = torch.optim.Adam(self.network.parameters(), eps=1e-5)
+        self.optimiser.load_state_dict(state["optimiser"])
+        self.generator = torch.Generator()
+        self.generator.set_state(state["generator"])
+        self.rng = state["rng"]
+        self.tables, self.pool = state["tables_and_pool"]
+        self._make_buffers()
+
+
+SEEDS_APART: Final = 10**9
+"""Between the seeds of two kinds of tables: more games than a run plays."""
+
+
+@dataclass
+class _Happened:
+    """What came of T actions in each of n games: rewards, ends, and values of truncated ends; see :func:`advantages`."""
+
+    reward: Float32
+    done: npt.NDArray[np.bool_]
+    ending: Float32
+
+    @classmethod
+    def empty(cls, steps: int, tables: Tables) -> _Happened:
+        shape = (steps, tables.games.num_games)
+        players = (tables.games.num_players,)
+        return cls(np.zeros(shape + players, np.float32), np.zeros(shape, np.bool_), np.zeros(shape + players, np.float32))
+
+
+def _entropy(log_probabilities: torch.Tensor) -> torch.Tensor:
+    """Entropy of each row, in nats; illegal actions add exactly 0."""
+    return -(log_probabilities.exp() * log_probabilities).sum(dim=1)
+
+
+def clipped_loss(log_ratio: torch.Tensor, advantage: torch.Tensor, clip: float) -> torch.Tensor:
+    """PPO's policy loss: no gain from moving a probability further than `clip` from what it was when the action was drawn."""
+    ratio = log_ratio.exp()
+    return -torch.minimum(ratio * advantage, ratio.clamp(1 - clip, 1 + clip) * advantage).mean()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit code: 0 all right, 1 a file is bad, 2 the command is, 130 interrupted."""
+    try:
+        config, resume = parse(Config, "python -m experiments.ppo", "Train an agent with a lean self-play PPO.", arguments)
+    except SkyenvError as error:
+        return refuse("ppo", error)
+    return launch(SelfPlay(config), resume)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

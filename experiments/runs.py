@@ -1,0 +1,517 @@
+"""What all trainings share: options by command line and TOML file, one folder per run, checkpoints, curves, Ctrl-C and resuming.
+
+A run's folder holds:
+
+    config.json       what was asked for              curve.jsonl, curves.png   how it went
+    checkpoint.bin    to go on from, with --resume    tensorboard/              the same for TensorBoard
+    model.npz, model.zip   the agent by this path     evaluation.*, games.jsonl how it plays in the end
+
+The first Ctrl-C ends a run after the update under way, and so does SIGTERM. After ``kill -9`` ``--resume`` goes on from the last
+checkpoint, on the same curve. A checkpoint holds pickled objects, which can run code when they are read: use only those that
+you trust.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import io
+import json
+import pickle
+import signal
+import sys
+import time
+import tomllib
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final, Generic, NoReturn, TypeVar
+
+import numpy as np
+from torch.utils.tensorboard import SummaryWriter
+from tqdm import tqdm
+
+from agents import agent as make
+from experiments.evaluate import as_json, evaluate, plot, record_games, table
+from experiments.files import write_atomically
+from skyenv import OBSERVATION_SIZE, __version__
+from skyenv.errors import CheckpointError, OptionError, SkyenvError, shown
+from skyenv.games import check_choice, check_integer
+from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
+
+BAD_DATA: Final = 1
+BAD_COMMAND: Final = 2
+INTERRUPTED: Final = 130
+MAGIC: Final = b"skyenv-training-checkpoint-2\n"
+DIGEST: Final = hashlib.sha256().digest_size
+DEFAULT_MINUTES: Final = 5.0
+RECENT_EPISODES: Final = 1000
+"""The curves show means over this many latest episodes (for win shares: against each opponent)."""
+FEWEST_EPISODES: Final = 50
+"""Fewer games than this tell nothing yet."""
+RIVALS: Final = ("random", "greedy")
+"""Whom the trained agent is measured against in the end."""
+CLOSING_SEED: Final = 1_000_000
+"""Seed of the closing evaluation beyond the run's: other deals than those of the training."""
+SELF: Final = "self"
+"""Name of the learner's frozen selves, in front of a number; the curves take them together."""
+
+
+def option(default: Any, text: str, choices: Sequence[str] | None = None) -> Any:
+    """A field of a configuration: its default, what ``--help`` says of it, and its allowed values if there are few."""
+    return field(default=default, metadata={"help": text, "choices": choices})
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """The options of every training. A run limited by `decisions` on a CPU is reproduced by its seed and threads."""
+
+    run: str = option("runs/first", "folder of the run")
+    players: str = option("2", "number of players, 2 to 4; several, as in 2,3,4, make one agent for all of them")
+    side: str = option("front", "side of the board: front, back, or front,back")
+    minutes: float = option(0.0, "train for so many minutes; 0: no limit, or 5 if decisions don't limit it either")
+    decisions: int = option(0, "train for so many decisions of the learner; 0: no limit")
+    seed: int = option(1, "seed of everything")
+    max_turns: int = option(500, "turns after which a game is truncated")
+    checkpoint_seconds: float = option(60.0, "seconds between two checkpoints")
+    deals: int = option(300, "deals of the closing evaluation, each played once from every seat; 0: none")
+    threads: int = option(1, "threads for the games and for torch; on a busy machine torch is slower with several")
+
+    LIMITS = ("run", "minutes", "decisions", "checkpoint_seconds", "deals")
+    """Options that may change when a run is resumed."""
+
+    def __post_init__(self) -> None:
+        if self.minutes == 0 and self.decisions == 0:
+            object.__setattr__(self, "minutes", DEFAULT_MINUTES)
+
+    @property
+    def tables(self) -> list[tuple[int, str]]:
+        """Number of players and side of each kind of table that is trained on."""
+        return [(int(players), side) for players in self.players.split(",") for side in self.side.split(",")]
+
+    def check(self) -> None:
+        """Raise OptionError, naming the option, if a value can't be used."""
+        for players in self.players.split(","):
+            if players not in [str(number) for number in range(MIN_PLAYERS, MAX_PLAYERS + 1)]:
+                raise OptionError(f"players must be 2, 3 or 4, or several of them with commas, not {shown(self.players)}")
+        for side in self.side.split(","):
+            check_choice("side", side, SIDES)
+        if len(set(self.tables)) != len(self.tables):
+            raise OptionError(f"players {self.players} and side {self.side} name something twice")
+        check_integer("seed", self.seed, 0, 2**32 - 1)  # SB3 takes no larger one
+        self.check_integers(1, 10**7, "max_turns", "threads")
+        self.check_integers(0, 10**12, "decisions", "deals")
+        self.check_numbers(0.0, float("inf"), "minutes", "checkpoint_seconds")
+
+    def check_integers(self, lowest: int, highest: int, *names: str) -> None:
+        """Raise OptionError unless the options of these names are from `lowest` to `highest`."""
+        for name in names:
+            check_integer(name, getattr(self, name), lowest, highest)
+
+    def check_numbers(self, lowest: float, highest: float, *names: str, above: bool = False) -> None:
+        """Raise OptionError unless these options are finite, from `lowest` (or `above` it) to `highest`."""
+        for name in names:
+            value = getattr(self, name)
+            if not (lowest <= value <= highest and value < float("inf")) or (above and value == lowest):
+                limits = f"{'above' if above else 'at least'} {lowest:g}" + (f", at most {highest:g}" if highest < 1e300 else "")
+                raise OptionError(f"{name} must be {limits}, not {value}")
+
+
+# ---- options ----
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Complain in one line."""
+        complain(self.prog, f"{message} (see --help)")
+        sys.exit(BAD_COMMAND)
+
+
+def complain(program: str, message: object) -> None:
+    """Say in one line on stderr what was wrong."""
+    print(f"{program.split('.')[-1]}: error: {message}", file=sys.stderr)
+
+
+ConfigType = TypeVar("ConfigType", bound=RunConfig)
+
+
+def parse(kind: type[ConfigType], program: str, description: str, arguments: Sequence[str] | None) -> tuple[ConfigType, bool]:
+    """Read a configuration: defaults, over them a TOML file (``--config``), over that the command line.
+
+    Returns:
+        The configuration, not yet checked, and whether to resume.
+
+    Raises:
+        OptionError: the TOML file names an unknown option or has a value of a wrong type.
+        CheckpointError: the TOML file can't be read.
+    """
+    parser = _Parser(prog=program, description=description, allow_abbrev=False)
+    for entry in fields(kind):
+        flag = "--" + entry.name.replace("_", "-")
+        parser.add_argument(
+            flag, type=type(entry.default), default=argparse.SUPPRESS, choices=entry.metadata["choices"],
+            metavar=type(entry.default).__name__, help=f"{entry.metadata['help']} (default: {entry.default!r})",
+        )  # fmt: skip
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", default=argparse.SUPPRESS, help="TOML file with options, by their names here"
+    )
+    parser.add_argument("--resume", action="store_true", help="go on from the checkpoint in the run's folder")
+    given = vars(parser.parse_args(arguments))
+    resume = bool(given.pop("resume"))
+    from_file = read_toml(given.pop("config"), kind) if "config" in given else {}
+    return kind(**{**from_file, **given}), resume
+
+
+def read_toml(path: Path, kind: type[RunConfig]) -> dict[str, Any]:
+    """The options in a TOML file.
+
+    Raises:
+        OptionError: an unknown option, or a value of a wrong type.
+        CheckpointError: the file can't be read.
+    """
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise CheckpointError(f"{path} can't be read as TOML: {error}") from error
+    defaults = {entry.name: entry.default for entry in fields(kind)}
+    options = {}
+    for key, value in found.items():
+        name = key.replace("-", "_")
+        if name not in defaults:
+            raise OptionError(f"{path}: unknown option {shown(key)}; there are {', '.join(defaults)}")
+        wanted = type(defaults[name])
+        if wanted is float and type(value) is int:
+            value = float(value)
+        if type(value) is not wanted:
+            raise OptionError(f"{path}: {name} must be of type {wanted.__name__}, not {shown(value)}")
+        options[name] = value
+    return options
+
+
+# ---- what happened in the games ----
+
+
+class Episodes:
+    """What happened in the latest episodes: win shares against every opponent, lengths, VP."""
+
+    def __init__(self) -> None:
+        self.shares: dict[str, deque[float]] = {}
+        self.lengths: deque[int] = deque(maxlen=RECENT_EPISODES)
+        self.points: deque[float] = deque(maxlen=RECENT_EPISODES)
+        self.count = 0
+
+    def note(self, length: int, points: float) -> None:
+        """Take in a finished episode: its decisions of all seats, and the mean VP of the learner's seats."""
+        self.count += 1
+        self.lengths.append(length)
+        self.points.append(points)
+
+    def note_share(self, opponent: str, share: float) -> None:
+        """Take in what the learner won against one kind of opponent."""
+        kind = SELF if opponent.startswith(SELF) else opponent
+        self.shares.setdefault(kind, deque(maxlen=RECENT_EPISODES)).append(share)
+
+    def means(self) -> dict[str, float]:
+        """The share of wins against each kind of opponent in the latest episodes."""
+        return {kind: float(np.mean(won)) for kind, won in sorted(self.shares.items()) if len(won) >= FEWEST_EPISODES}
+
+
+# ---- a run ----
+
+
+class Run(ABC, Generic[ConfigType]):
+    """A training from its beginning, or from a checkpoint, to its limit.
+
+    Subclasses say what to learn and how: :meth:`begin`, :meth:`learn`, :meth:`pack`, :meth:`unpack`, :meth:`model`.
+    """
+
+    KIND: str
+    """Tells the checkpoints of different trainers apart."""
+    MODEL: str
+    """The file with the agent, in the run's folder."""
+
+    def __init__(self, config: ConfigType) -> None:
+        self.config = config
+        self.folder = Path(config.run)
+        self.updates = 0
+        self.decisions = 0
+        self.seconds = 0.0
+        self.curve: list[dict[str, Any]] = []
+        self.episodes = Episodes()
+        self.stopping = False
+
+    @abstractmethod
+    def begin(self) -> None:
+        """Make everything new."""
+
+    @abstractmethod
+    def learn(self) -> dict[str, float]:
+        """Collect decisions and learn from them, once; count them in `decisions`; return what the curve shall tell."""
+
+    @abstractmethod
+    def pack(self) -> dict[str, Any]:
+        """All that :meth:`unpack` needs to go on as if nothing had happened; it will be pickled."""
+
+    @abstractmethod
+    def unpack(self, state: dict[str, Any]) -> None:
+        """Go on from what :meth:`pack` gave."""
+
+    @abstractmethod
+    def model(self) -> bytes:
+        """The content of the agent's file."""
+
+    def update(self) -> None:
+        """Learn once, and add a point to the curve."""
+        started = time.perf_counter()
+        before = self.decisions
+        learned = self.learn()
+        self.updates += 1
+        elapsed = time.perf_counter() - started
+        self.seconds += elapsed
+        self.curve.append(
+            {
+                "update": self.updates,
+                "decisions": self.decisions,
+                "seconds": round(self.seconds, 3),
+                "pace": (self.decisions - before) / elapsed,
+                "episodes": self.episodes.count,
+                "length": float(np.mean(self.episodes.lengths)) if self.episodes.lengths else None,
+                "points": float(np.mean(self.episodes.points)) if self.episodes.points else None,
+                "shares": self.episodes.means(),
+                **learned,
+            }
+        )
+
+    def progress(self) -> float:
+        """How much of the run is done, 0 to 1, by the limit that is nearest."""
+        config = self.config
+        by_time = self.seconds / (60 * config.minutes) if config.minutes else 0.0
+        by_decisions = self.decisions / config.decisions if config.decisions else 0.0
+        return min(max(by_time, by_decisions), 1.0)
+
+    def finished(self) -> bool:
+        """Whether the run has reached its limit."""
+        return self.progress() >= 1.0
+
+    # ---- checkpoints ----
+
+    def save(self) -> None:
+        """Write checkpoint, agent and curve; each file is whole at every moment."""
+        state = {
+            "kind": self.KIND,
+            "version": __version__,
+            "observation_size": OBSERVATION_SIZE,
+            "config": asdict(self.config),
+            "updates": self.updates,
+            "decisions": self.decisions,
+            "seconds": self.seconds,
+            "curve": self.curve,
+            "episodes": self.episodes,
+            "learner": self.pack(),
+        }
+        body = pickle.dumps(state)
+        write_atomically(self.folder / "checkpoint.bin", MAGIC + hashlib.sha256(body).digest() + body)
+        write_atomically(self.folder / self.MODEL, self.model())
+        write_atomically(self.folder / "curve.jsonl", "".join(json.dumps(point) + "\n" for point in self.curve))
+
+    def load(self) -> None:
+        """Go on from the run's checkpoint.
+
+        Raises:
+            CheckpointError: there is none, or it is damaged, of another trainer, or of another configuration.
+        """
+        path = self.folder / "checkpoint.bin"
+        state = read_checkpoint(path)
+        if state["kind"] != self.KIND:
+            raise CheckpointError(f"{path} was written by the trainer {state['kind']}, not by {self.KIND}")
+        now = asdict(self.config)
+        for name, value in state["config"].items():
+            if name not in self.config.LIMITS and now.get(name) != value:
+                raise CheckpointError(
+                    f"{self.folder} was trained with {name} = {value}, not {now.get(name)};"
+                    f" only {', '.join(self.config.LIMITS)} may change"
+                )
+        self.updates, self.decisions, self.seconds = state["updates"], state["decisions"], state["seconds"]
+        self.curve, self.episodes = state["curve"], state["episodes"]
+        self.unpack(state["learner"])
+
+    # ---- the whole run ----
+
+    def run(self) -> bool:
+        """Train to the limit, with progress; False if Ctrl-C or SIGTERM ended it before."""
+        signals = (signal.SIGINT, signal.SIGTERM)
+        previous = [signal.signal(number, self._stop) for number in signals]
+        saved = time.perf_counter()
+        board = SummaryWriter(str(self.folder / "tensorboard"), purge_step=self.decisions)
+        try:
+            with self._bar() as bar:
+                while not self.finished() and not self.stopping:
+                    self.update()
+                    self._show(bar)
+                    self._tell(board)
+                    if time.perf_counter() - saved >= self.config.checkpoint_seconds:
+                        self.save()
+                        saved = time.perf_counter()
+        finally:
+            board.close()
+            for number, handler in zip(signals, previous, strict=True):
+                signal.signal(number, handler)
+        self.save()
+        draw_curves({self.folder.name: self.curve}, self.folder / "curves.png")
+        return self.finished()
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        self.stopping = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a second Ctrl-C doesn't wait for the update
+        tqdm.write("stopping after this update …", file=sys.stderr)
+
+    def _bar(self) -> Any:
+        shape = "{desc}{percentage:3.0f}%|{bar}| {elapsed}, {remaining} left{postfix}"
+        bar = tqdm(total=1.0, desc="training ", bar_format=shape, dynamic_ncols=True)
+        bar.update(self.progress())
+        return bar
+
+    def _show(self, bar: Any) -> None:
+        point = self.curve[-1]
+        bar.update(self.progress() - bar.n)
+        shares = ", ".join(f"{kind} {100 * share:.0f} %" for kind, share in point["shares"].items())
+        bar.set_postfix_str(f"{point['decisions']:,} decisions, {point['pace']:,.0f}/s; wins: {shares or 'none yet'}")
+
+    def _tell(self, board: Any) -> None:
+        """Send the curve's last point to TensorBoard."""
+        for name, value in self.curve[-1].items():
+            if name == "shares":
+                for kind, share in value.items():
+                    board.add_scalar(f"win share/{kind}", share, self.decisions)
+            elif value is not None and name not in ("update", "decisions"):
+                board.add_scalar(f"{self.KIND}/{name}", value, self.decisions)
+
+
+def read_checkpoint(path: Path) -> dict[str, Any]:
+    """The content of a checkpoint. It is made of pickled objects: read only those that you trust.
+
+    Raises:
+        CheckpointError: the file is missing, damaged, or something else.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise CheckpointError(f"no checkpoint to go on from: {path}: {error.strerror}") from error
+    if not data.startswith(MAGIC):
+        raise CheckpointError(f"{path} is no training checkpoint of this version")
+    digest, body = data[len(MAGIC) : len(MAGIC) + DIGEST], data[len(MAGIC) + DIGEST :]
+    if hashlib.sha256(body).digest() != digest:
+        raise CheckpointError(f"{path} is damaged: its content doesn't have the checksum that it was written with")
+    state: dict[str, Any] = pickle.loads(body)
+    if state["observation_size"] != OBSERVATION_SIZE:
+        raise CheckpointError(
+            f"{path} was trained for observations of length {state['observation_size']}; they have {OBSERVATION_SIZE} now"
+        )
+    return state
+
+
+def refuse(program: str, error: SkyenvError | OSError) -> int:
+    """Say in one line what was wrong; the exit code for it."""
+    complain(program, error)
+    return BAD_COMMAND if isinstance(error, OptionError) else BAD_DATA
+
+
+def close_run(training: Run[Any]) -> str:
+    """Measure the trained agent against the anchors of its field; write table, plots, JSON and a few games; return the table.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C; a part of the figures would pass for the whole, so nothing is written.
+    """
+    config, folder = training.config, training.folder
+    agent = make(folder / training.MODEL)
+    seed = config.seed + CLOSING_SEED
+    found = []
+    for players, side in config.tables:
+        settings: dict[str, Any] = {"max_turns": config.max_turns}
+        results = evaluate(agent, RIVALS, players, side, config.deals, seed, threads=config.threads, progress=True, **settings)
+        if len(results) < len(RIVALS) or results[-1].interrupted:
+            raise KeyboardInterrupt
+        name = "" if len(config.tables) == 1 else f"-{players}-{side}"
+        plot(results, folder / f"evaluation{name}.png")
+        record_games(folder / f"games{name}.jsonl", agent, RIVALS, players, side, 2 * players, seed, **settings)
+        found += results
+    text = table(found)
+    write_atomically(folder / "evaluation.txt", text + "\n")
+    write_atomically(folder / "evaluation.json", as_json(found))
+    return text
+
+
+def launch(training: Run[Any], resume: bool) -> int:
+    """Run a training from its command line, and close it with an evaluation (not with ``deals = 0``).
+
+    Args:
+        training: with a configuration that is not checked yet.
+        resume: whether to go on from its checkpoint.
+
+    Returns:
+        The exit code: 0 all right, 1 a file is bad, 2 the command is, 130 interrupted.
+    """
+    config, program = training.config, training.KIND
+    try:
+        config.check()
+        if not resume and (training.folder / "checkpoint.bin").exists():
+            raise OptionError(f"{config.run} holds a run; go on with it by --resume, or choose another folder with --run")
+        training.folder.mkdir(parents=True, exist_ok=True)
+        if resume:
+            training.load()
+        else:
+            training.begin()
+        write_atomically(training.folder / "config.json", json.dumps(asdict(config), indent=2) + "\n")
+        if not training.run():
+            print(f"stopped; `python -m experiments.{program} --run {config.run} --resume` with the same options goes on")
+            return INTERRUPTED
+        print(f"{training.decisions:,} decisions in {training.seconds:.0f} s")
+        if config.deals:
+            print(close_run(training))
+    except KeyboardInterrupt:
+        print(f"interrupted; what was trained is in {config.run}, --resume goes on", file=sys.stderr)
+        return INTERRUPTED
+    except (SkyenvError, OSError) as error:
+        return refuse(program, error)
+    return 0
+
+
+# ---- pictures ----
+
+COLOURS: Final = {"random": "#0072B2", "greedy": "#D55E00", SELF: "#009E73", "appraiser": "#CC79A7"}
+"""Okabe and Ito's colours, which colour-blind people tell apart."""
+DASHES: Final = ("-", "--", ":", "-.")
+
+
+def draw_curves(curves: Mapping[str, Sequence[Mapping[str, Any]]], path: Path) -> None:
+    """Win shares against each kind of opponent, and the entropy, over the time of training.
+
+    Args:
+        curves: points as `Run.curve` has them, by the name of the run; each run has a dash style of its own.
+        path: of a PNG file.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 6), layout="constrained", dpi=120)
+    wins, below = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1])
+    for dashes, (run, curve) in zip(DASHES * len(curves), curves.items(), strict=False):
+        minutes = [point["seconds"] / 60 for point in curve]
+        label = f"{run}, " if len(curves) > 1 else ""
+        for kind in sorted({kind for point in curve for kind in point["shares"]}):
+            shares = [100 * point["shares"].get(kind, float("nan")) for point in curve]
+            colour = COLOURS.get(kind, "#666666")
+            wins.plot(minutes, shares, color=colour, linestyle=dashes, linewidth=2, label=f"{label}against {kind}")
+        below.plot(minutes, [point["entropy"] for point in curve], color="#666666", linestyle=dashes, linewidth=2)
+    wins.set(ylabel=f"wins in the last {RECENT_EPISODES} games, %", ylim=(0, 100))
+    if wins.lines:
+        wins.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False)
+    below.set(xlabel="minutes of training", ylabel="entropy, nats")
+    for axes in (wins, below):
+        axes.grid(alpha=0.3)
+        axes.spines[["top", "right"]].set_visible(False)
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png")
+    write_atomically(path, picture.getvalue())

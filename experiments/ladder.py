@@ -329,7 +329,9 @@ def _draw_ratings(axes: Any, ladder: Ladder) -> None:
         mean, low, high = (agent["rating"][name] for name in ("mean", "low", "high"))
         axes.plot([low, high], [row, row], color=BLUE, linewidth=2.2, solid_capstyle="round", alpha=0.55)
         axes.plot([mean], [row], "o", color=BLUE, markersize=6.5)
-        axes.annotate(f"{mean:.0f}", (mean, row), (0, 8), textcoords="offset points", ha="center", fontsize=9, color=BLUE)
+        axes.annotate(
+            f"{mean:.0f}".replace("-", "−"), (mean, row), (0, 8), textcoords="offset points", ha="center", fontsize=9, color=BLUE
+        )
     anchor = ladder["anchor"]["points"]
     axes.axvline(anchor, color=GRAY, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0)
     axes.set_yticks(range(len(agents)), [agent["name"] for agent in agents])

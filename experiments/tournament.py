@@ -65,8 +65,8 @@ DEFAULT_DEALS: Final = 200
 MOST_DEALS: Final = 10**7
 LARGEST_ROUND: Final = 256
 """Deals of a round at most: batches of 512 games and more bring no more speed."""
-ROUND_SECONDS: Final = 15.0
-"""How long a round should take at most: what Ctrl-C or the end of the time may leave unfinished."""
+ROUND_SECONDS: Final = 60.0
+"""How long a round should take at most: Ctrl-C leaves its deals unfinished."""
 
 Group = tuple[int, ...]
 """Agents, counted from 0, that play a deal's games with each other: two (a pair), or all (the mixed tables)."""
@@ -477,6 +477,8 @@ class Tournament:
         self.interrupted = False
         self.played = 0
         self.started = time.perf_counter()
+        self.before = self.started, 0  # when the last round was made, and how many games there were
+        self.seconds_a_deal = 0.0
 
     def run(self) -> None:
         """Play.
@@ -485,6 +487,7 @@ class Tournament:
             AgentError: an agent keeps failing. OSError: a file can't be written.
         """
         self.started = time.perf_counter()
+        self.before = self.started, 0
         total = None if self.deals is None else self.deals * self.settings.games_a_deal()
         here = sum(len(games) for (deal, _), games in self.folder.games.items() if self.deals is None or deal < self.deals)
         previous = signal.signal(signal.SIGINT, self._stop)
@@ -532,14 +535,18 @@ class Tournament:
             first += size
 
     def _round(self, size: int) -> int:
-        """Deals of the next round, by the time that they have taken so far; 0 if not even one is likely to be finished in time."""
+        """Deals of the next round, by the pace of the last one; 0 if not even one is likely to be finished in time."""
         if not self.played:
             return 1
-        seconds_a_deal = (time.perf_counter() - self.started) * self.settings.games_a_deal() / self.played
+        now = time.perf_counter()
+        if self.played > self.before[1]:
+            games = (self.played - self.before[1]) / self.settings.games_a_deal()
+            self.seconds_a_deal = (now - self.before[0]) / games
+            self.before = now, self.played
         time_left = self._time_left()
-        if time_left < seconds_a_deal:
+        if time_left < self.seconds_a_deal:
             return 0
-        return max(1, min(2 * size, LARGEST_ROUND, int(min(ROUND_SECONDS, time_left) / seconds_a_deal)))
+        return max(1, min(2 * size, LARGEST_ROUND, int(min(ROUND_SECONDS, time_left) / self.seconds_a_deal)))
 
 
 # ---- the command line ----

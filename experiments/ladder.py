@@ -350,8 +350,8 @@ def _draw_pairs(axes: Any, ladder: Ladder) -> None:
     names = [agent["name"] for agent in ladder["agents"]]
     means = np.array([[np.nan if share is None else share["mean"] for share in row] for row in ladder["pairs"]], np.float64)
     colours = LinearSegmentedColormap.from_list("wins", [VERMILION, "#FBFBFB", BLUE])
-    colours.set_bad("#EEEEEE")
     norm = TwoSlopeNorm(vmin=0, vcenter=1 / ladder["players"], vmax=1)
+    axes.set_facecolor("#EEEEEE")  # shows where there is no pair
     axes.imshow(np.ma.masked_invalid(means), cmap=colours, norm=norm, aspect="auto")
     for row, column in zip(*np.nonzero(np.isfinite(means)), strict=True):
         strong = abs(norm(means[row, column]) - 0.5) > 0.3

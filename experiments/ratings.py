@@ -6,13 +6,15 @@ Winners that share a win (END-4) have their fractions of it. An agent that has s
 in Elo's points, 400 · log₁₀ of the odds: 400 points more are odds of 10 to 1. Only differences mean something, so greedy is
 put at 1000 (where it doesn't play, the first agent).
 
-**Agents that win all or nothing** would be infinitely strong or weak. So one *imaginary deal* is added to those played: one
-game between every two agents, its win shared. It pulls together by the weight of one deal, whatever their number.
+**Agents that win all or nothing** would be infinitely strong or weak. So for every two agents two *imaginary deals* are added to
+those played: one in which the one wins all games between the two, and one in which the other does. They pull all ratings
+together by the weight of two deals, whatever their number is.
 
 **Intervals** come from the Bayesian bootstrap over deals (Rubin 1981): a deal's games, which are alike, get one random weight,
-exponentially distributed, and so does the imaginary deal. Percentiles of 1000 such fits are the 95 % interval. Unlike
-drawing deals with replacement, it gives an agent that never lost an interval that isn't a point. Where a share of wins is
-told, the imaginary deal counts as one in which everyone has par.
+exponentially distributed, and so does each imaginary deal. Percentiles of 1000 such fits are the 95 % interval. Unlike drawing
+deals with replacement, that gives an agent that never lost an interval that isn't a point, and a chance to be the worse one after
+all: if one won each of n deals, it is the better one with the probability 1 − ½ⁿ⁺¹, as with Laplace's rule of succession.
+Shares of wins get their intervals in the same way, with imaginary deals that are won and lost, together of weight 2, at par.
 
 **Why not a library's fit.** choix fits this very model and is well kept, but it takes neither fractions of a win, nor weights
 (which the bootstrap is made of), nor an agent with several seats, and loops over games in Python. Wins per agent and
@@ -167,27 +169,44 @@ def _sums(results: GameResults, deal: npt.NDArray[np.int64], deals: int, agents:
     return _Sums(wins, counts, tables)
 
 
-def _imaginary(agents: int) -> tuple[Floats, Floats]:
-    """The wins (K,) and tables (C, K) of the imaginary deal: every two agents meet once and share the win."""
-    first, second = np.triu_indices(agents, 1)
-    tables = np.eye(agents)[first] + np.eye(agents)[second]
-    return tables.sum(axis=0) / 2, tables
+@dataclass(frozen=True)
+class _Weights:
+    """What each deal counts in each sample; row 0 is the data as they are, with imaginary deals of weight 1.
+
+    Attributes:
+        deals: float64 (1 + r, D). duels: float64 (1 + r, K, K), the imaginary deals that the row's agent won from the column's;
+        nothing on the diagonal. won, lost: float64 (1 + r, 1), imaginary deals for shares of wins; nothing in row 0.
+    """
+
+    deals: Floats
+    duels: Floats
+    won: Floats
+    lost: Floats
 
 
-def bootstrap_weights(deals: int, seed: int, resamples: int = RESAMPLES) -> Floats:
-    """Weights of the deals and, last, of the imaginary one, float64 (resamples + 1, deals + 1); row 0 are ones."""
-    weights = np.random.default_rng(seed).exponential(size=(resamples, deals + 1))
-    weights *= (deals + 1) / weights.sum(axis=1, keepdims=True)
-    return np.concatenate([np.ones((1, deals + 1)), weights])
+def _draw(deals: int, agents: int, players: int, seed: int, resamples: int) -> _Weights:
+    """Random weights."""
+    rng = np.random.default_rng(seed)
+
+    def ones_first(drawn: Floats, first: float) -> Floats:
+        return np.concatenate([np.full_like(drawn[:1], first), drawn])
+
+    played = ones_first(rng.exponential(size=(resamples, deals)), 1)
+    duels = ones_first(rng.exponential(size=(resamples, agents, agents)), 1) * (1 - np.eye(agents))
+    par = 1 / players
+    won, lost = (ones_first(rng.gamma(2 * share, size=(resamples, 1)), 0) for share in (par, 1 - par))
+    return _Weights(played, duels, won, lost)
 
 
-def _fit(sums: _Sums, weights: Floats, start: Floats | None = None, free: npt.ArrayLike | None = None) -> Floats:
+def _fit(sums: _Sums, weights: _Weights, players: int, start: Floats | None = None, free: npt.ArrayLike | None = None) -> Floats:
     """θ for each row of weights."""
-    agents = sums.tables.shape[1]
-    more_wins, more_tables = _imaginary(agents)
-    wins = weights[:, :-1] @ sums.wins + weights[:, -1:] * more_wins
-    counts = np.concatenate([weights[:, :-1] @ sums.counts, np.repeat(weights[:, -1:], len(more_tables), axis=1)], axis=1)
-    return strengths(wins, counts, np.concatenate([sums.tables, more_tables]), start=start, free=free)
+    first, second = np.triu_indices(sums.tables.shape[1], 1)
+    one = np.eye(sums.tables.shape[1])
+    games = 2.0 if players == 2 else 2.0 * players  # of a pair in a deal
+    duels = games * weights.duels
+    wins = weights.deals @ sums.wins + duels.sum(axis=2)
+    counts = np.concatenate([weights.deals @ sums.counts, (duels + duels.transpose(0, 2, 1))[:, first, second]], axis=1)
+    return strengths(wins, counts, np.concatenate([sums.tables, one[first] + one[second]]), start=start, free=free)
 
 
 def estimates(samples: Floats) -> list[Estimate]:
@@ -200,22 +219,22 @@ def estimates(samples: Floats) -> list[Estimate]:
     ]
 
 
-def _means(values: Floats, deal: npt.NDArray[np.int64], weights: Floats, par: float | None = None) -> Estimate:
+def _means(values: Floats, deal: npt.NDArray[np.int64], weights: _Weights, *, share: bool = False) -> Estimate:
     """A mean over games with its interval.
 
     Args:
         values: float64 (k,). deal: (k,), each one's deal.
-        weights: as of :func:`bootstrap_weights`.
-        par: what the imaginary deal gave in the bootstrap's samples; None leaves it out.
+        weights: of the deals.
+        share: whether the values are shares of wins, which the imaginary deals that are won and lost belong to.
     """
-    deals = weights.shape[1] - 1
+    deals = weights.deals.shape[1]
     number = np.bincount(deal, minlength=deals).astype(np.float64)
     total = np.bincount(deal, weights=values, minlength=deals)
-    above, below = weights[:, :-1] @ total, weights[:, :-1] @ number
-    if par is not None:
+    above, below = weights.deals @ total, weights.deals @ number
+    if share:
         games = number.sum() / np.count_nonzero(number)
-        above[1:] += weights[1:, -1] * games * par
-        below[1:] += weights[1:, -1] * games
+        above += games * weights.won[:, 0]
+        below += games * (weights.won + weights.lost)[:, 0]
     return estimates((above / below)[:, None])[0]
 
 
@@ -235,8 +254,9 @@ def rate(results: GameResults, names: Sequence[str], seed: int = 0, resamples: i
     """
     _check(results, names)
     numbers, deal = np.unique(results.deals, return_inverse=True)
-    weights = bootstrap_weights(len(numbers), seed, resamples)
-    theta = _fit(_sums(results, deal, len(numbers), len(names)), weights)
+    players = results.seats.shape[1]
+    weights = _draw(len(numbers), len(names), players, seed, resamples)
+    theta = _fit(_sums(results, deal, len(numbers), len(names)), weights, players)
     anchor = list(names).index(ANCHOR) if ANCHOR in names else 0
     points = ANCHOR_POINTS + POINTS * (theta - theta[:, [anchor]])
     samples = points[1:]
@@ -282,21 +302,21 @@ def _best_other(scores: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def _alone(
-    results: GameResults, deal: npt.NDArray[np.int64], weights: Floats, agents: int
+    results: GameResults, deal: npt.NDArray[np.int64], weights: _Weights, agents: int
 ) -> tuple[list[Estimate], list[Estimate], list[Estimate]]:
     """Wins, VP and margin of each agent in the games in which it has one seat."""
-    once, par = _once(results), 1 / results.seats.shape[1]
+    once = _once(results)
     margins = results.scores - _best_other(results.scores)
     wins, vp, margin = [], [], []
     for agent in range(agents):
         game, seat = np.nonzero(once & (results.seats == agent))
-        wins.append(_means(results.shares[game, seat], deal[game], weights, par))
+        wins.append(_means(results.shares[game, seat], deal[game], weights, share=True))
         vp.append(_means(results.scores[game, seat].astype(np.float64), deal[game], weights))
         margin.append(_means(margins[game, seat].astype(np.float64), deal[game], weights))
     return wins, vp, margin
 
 
-def _pairs(results: GameResults, deal: npt.NDArray[np.int64], weights: Floats, agents: int) -> list[list[Estimate | None]]:
+def _pairs(results: GameResults, deal: npt.NDArray[np.int64], weights: _Weights, agents: int) -> list[list[Estimate | None]]:
     """See :class:`Ratings`."""
     once, players = _once(results), results.seats.shape[1]
     found: list[list[Estimate | None]] = [[None] * agents for _ in range(agents)]
@@ -306,7 +326,7 @@ def _pairs(results: GameResults, deal: npt.NDArray[np.int64], weights: Floats, a
             facing = mine.any(axis=1) & ((results.seats == other).sum(axis=1) == players - 1)
             if one != other and facing.any():
                 share = np.where(mine, results.shares, 0).sum(axis=1)[facing]
-                found[one][other] = _means(share, deal[facing], weights, 1 / players)
+                found[one][other] = _means(share, deal[facing], weights, share=True)
     return found
 
 
@@ -352,11 +372,12 @@ def rate_newcomer(results: GameResults, points: npt.ArrayLike, samples: npt.Arra
     _check(results, ["newcomer", *(f"{index} of the ladder" for index in range(len(rungs)))])
     numbers, deal = np.unique(results.deals, return_inverse=True)
     repeats = -(-RESAMPLES // len(drawn))
-    weights = bootstrap_weights(len(numbers), seed, repeats * len(drawn))
+    players = results.seats.shape[1]
+    weights = _draw(len(numbers), 1 + len(rungs), players, seed, repeats * len(drawn))
     ladder = np.concatenate([rungs[None], np.tile(drawn, (repeats, 1))])
     start = np.concatenate([ladder.mean(axis=1, keepdims=True), ladder], axis=1) / POINTS
     free = np.arange(start.shape[1]) == 0
-    theta = _fit(_sums(results, deal, len(numbers), len(free)), weights, start, free)
+    theta = _fit(_sums(results, deal, len(numbers), len(free)), weights, players, start, free)
     found = POINTS * theta[:, :1]
     wins, vp, margin = _alone(results, deal, weights, len(free))
     return Newcomer(

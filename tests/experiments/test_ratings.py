@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.ratings import POINTS, GameResults, better, bootstrap_weights, rate, rate_newcomer, strengths
+from experiments.ratings import POINTS, GameResults, better, rate, rate_newcomer, strengths
 from experiments.tournament import Entrant, Settings
 from skyenv.errors import OptionError
 
@@ -65,10 +65,10 @@ def test_known_strengths_are_found_again(players: int, deals: int) -> None:
 
 
 def test_two_agents_by_hand() -> None:
-    # 3 of 4 games and half of the imaginary one: odds of 3½ to 1½.
+    # 3 of 4 games, and two of the four in imaginary deals: odds of 5 to 3.
     ratings = rate(games([[0, 1]] * 4, [[1, 0]] * 3 + [[0, 1]]), ["a", "b"])
     assert ratings.points[0].mean == 1000
-    assert ratings.points[1].mean == pytest.approx(1000 - 400 * np.log10(3.5 / 1.5), abs=1e-6)
+    assert ratings.points[1].mean == pytest.approx(1000 - 400 * np.log10(5 / 3), abs=1e-6)
 
 
 def test_a_shared_win_counts_for_both() -> None:
@@ -76,7 +76,7 @@ def test_a_shared_win_counts_for_both() -> None:
     split = rate(games([[0, 1, 2]] * 4, [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1]]), ["a", "b", "c"])
     assert shared.points[1].mean == pytest.approx(1000, abs=1e-6)
     assert shared.points[2].mean > 1000
-    assert split.points[2].mean > shared.points[2].mean  # twice the games, so the imaginary deal pulls less
+    assert split.points[2].mean > shared.points[2].mean  # twice the games, so the imaginary deals pull less
     assert shared.wins[0].mean == 0.25
 
 
@@ -92,7 +92,7 @@ def test_several_seats_are_several_tickets() -> None:
 
 @pytest.mark.parametrize("players", [2, 4])
 def test_the_library_agrees(players: int) -> None:
-    """The library choix fits the same model; it takes neither fractions nor weights, so all is doubled, and ties are a win each."""
+    """The library choix fits the same model; it takes no fractions, so all is doubled, and ties are a win each."""
     truth = np.array([0.3, -0.4, 1.0, 0.0, -1.1])
     rng = np.random.default_rng(1)
     tables = [list(table) for table in itertools.combinations(range(5), players)] * 12
@@ -104,7 +104,7 @@ def test_the_library_agrees(players: int) -> None:
         (winner, tuple(agent for agent in table if agent != winner)) for table, winner in zip(tables, winners, strict=False)
     ] * 2
     data += [(tied, tuple(agent for agent in range(players) if agent != tied)) for tied in (0, 1)]
-    data += [(one, (other,)) for pair in itertools.combinations(range(5), 2) for one, other in (pair, pair[::-1])]
+    data += [(one, (other,)) for one, other in itertools.permutations(range(5), 2)] * 2 * (2 if players == 2 else 2 * players)
     expected = choix.opt_top1(5, data, alpha=1e-9, tol=1e-9)
     ratings = rate(games(tables, shares), list("abcde"))
     found = np.array([point.mean for point in ratings.points])
@@ -135,7 +135,7 @@ def test_an_agent_that_wins_everything_is_finite_and_uncertain() -> None:
         ratings = rate(GameResults(deal, seats, shares, best.astype(np.int64)), ["a", "greedy", "c"])
         first, second = ratings.points[0], ratings.points[1]
         assert np.isfinite(ratings.samples).all()
-        assert 1300 < first.low < first.mean < first.high < 5000
+        assert 1200 < first.low < first.mean < first.high < 5000
         assert first.high - first.low > 300
         assert (second.mean, ratings.better[0, 1]) == (1000, 1)
         pair = ratings.pairs[0][1]
@@ -158,6 +158,21 @@ def test_intervals_cover(players: int) -> None:
     assert 0.88 <= covered / 150 <= 0.99
 
 
+@pytest.mark.parametrize("players", [2, 4])
+def test_winning_a_few_deals_proves_little(players: int) -> None:
+    """One who won all of n deals is the better one with probability 1 − ½ⁿ⁺¹ (two players; more games a deal say no more)."""
+    for deals in (1, 2, 4):
+        deal, seats = schedule(2, players, deals)
+        mine = seats == 0
+        results = GameResults(deal, seats, mine / mine.sum(axis=1, keepdims=True), np.zeros_like(seats))
+        ratings = rate(results, ["a", "b"], resamples=4000)
+        if players == 2:
+            assert ratings.better[0, 1] == pytest.approx(1 - 0.5 ** (deals + 1), abs=0.025)
+            assert ratings.wins[0].low == pytest.approx(0.025 ** (1 / (deals + 1)), abs=0.03)
+        else:
+            assert 0.6 < ratings.better[0, 1] < 0.995
+
+
 def test_games_of_a_deal_are_one_observation() -> None:
     """The same games, ten times in each deal: ten times as many games, but not more to go by."""
     once = played(np.array([0.0, 0.5]), 2, 60, seed=4)
@@ -173,9 +188,6 @@ def test_the_seed_decides_the_bootstrap() -> None:
     assert np.array_equal(one.samples, again.samples)
     assert not np.array_equal(one.samples, other.samples)
     assert [point.mean for point in one.points] == [point.mean for point in other.points]
-    weights = bootstrap_weights(9, 1, 50)
-    assert weights.shape == (51, 10)
-    assert weights.sum(axis=1) == pytest.approx(np.full(51, 10.0))
 
 
 def test_better_by_hand() -> None:

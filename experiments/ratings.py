@@ -6,15 +6,16 @@ Winners that share a win (END-4) have their fractions of it. An agent that has s
 in Elo's points, 400 · log₁₀ of the odds: 400 points more are odds of 10 to 1. Only differences mean something, so greedy is
 put at 1000 (where it doesn't play, the first agent).
 
-**Agents that win all or nothing** would be infinitely strong or weak. So for every two agents two *imaginary deals* are added to
-those played: one in which the one wins all games between the two, and one in which the other does. They pull all ratings
-together by the weight of two deals, whatever their number is.
+**Agents that win all or nothing** would be infinitely strong or weak. So each agent has two *imaginary deals* beside those
+played, shared out among its opponents: one in which it wins all games of a pair, and one in which it loses them. They pull
+ratings together by the weight of two deals, whatever the number of deals played and of agents.
 
 **Intervals** come from the Bayesian bootstrap over deals (Rubin 1981): a deal's games, which are alike, get one random weight,
 exponentially distributed, and so does each imaginary deal. Percentiles of 1000 such fits are the 95 % interval. Unlike drawing
 deals with replacement, that gives an agent that never lost an interval that isn't a point, and a chance to be the worse one after
-all: if one won each of n deals, it is the better one with the probability 1 − ½ⁿ⁺¹, as with Laplace's rule of succession.
-Shares of wins get their intervals in the same way, with imaginary deals that are won and lost, together of weight 2, at par.
+all: of two agents, one that won each of n deals is the better one with the probability 1 − ½ⁿ⁺¹ (Laplace's rule of succession).
+Shares of wins get their intervals in the same way, with imaginary deals, won and lost, together of weight 1, at par (with two
+players that is Jeffreys' interval).
 
 **Why not a library's fit.** choix fits this very model and is well kept, but it takes neither fractions of a win, nor weights
 (which the bootstrap is made of), nor an agent with several seats, and loops over games in Python. Wins per agent and
@@ -194,7 +195,7 @@ def _draw(deals: int, agents: int, players: int, seed: int, resamples: int) -> _
     played = ones_first(rng.exponential(size=(resamples, deals)), 1)
     duels = ones_first(rng.exponential(size=(resamples, agents, agents)), 1) * (1 - np.eye(agents))
     par = 1 / players
-    won, lost = (ones_first(rng.gamma(2 * share, size=(resamples, 1)), 0) for share in (par, 1 - par))
+    won, lost = (ones_first(rng.gamma(share, size=(resamples, 1)), 0) for share in (par, 1 - par))
     return _Weights(played, duels, won, lost)
 
 
@@ -203,7 +204,7 @@ def _fit(sums: _Sums, weights: _Weights, players: int, start: Floats | None = No
     first, second = np.triu_indices(sums.tables.shape[1], 1)
     one = np.eye(sums.tables.shape[1])
     games = 2.0 if players == 2 else 2.0 * players  # of a pair in a deal
-    duels = games * weights.duels
+    duels = games / (len(one) - 1) * weights.duels
     wins = weights.deals @ sums.wins + duels.sum(axis=2)
     counts = np.concatenate([weights.deals @ sums.counts, (duels + duels.transpose(0, 2, 1))[:, first, second]], axis=1)
     return strengths(wins, counts, np.concatenate([sums.tables, one[first] + one[second]]), start=start, free=free)

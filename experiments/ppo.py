@@ -30,9 +30,10 @@ from agents import agent as make
 from agents.advisor import Advisor
 from agents.learned import ADVISORS, Network, NetworkAgent, advice, advisor
 from agents.pool import SAMPLINGS, OpponentPool
-from experiments.runs import SELF, Run, RunConfig, launch, option, parse, refuse
+from experiments.commands import exit_code
+from experiments.runs import SELF, Run, RunConfig, launch, option, parse
 from skyenv.agents import Agent, decide, decisions_in
-from skyenv.errors import OptionError, SkyenvError
+from skyenv.errors import OptionError
 from skyenv.games import Games, check_choice, results
 from skyenv.kernels import REWARDS
 from skyenv.observation import OBSERVATION_SIZE
@@ -582,11 +583,12 @@ def clipped_loss(log_ratio: torch.Tensor, advantage: torch.Tensor, clip: float) 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code: 0 all right, 1 a file is bad, 2 the command is, 130 interrupted."""
-    try:
-        config, resume = parse(Config, "python -m experiments.ppo", "Train an agent with a lean self-play PPO.", arguments)
-    except SkyenvError as error:
-        return refuse("ppo", error)
-    return launch(SelfPlay(config), resume)
+
+    def run() -> int:
+        config, resume = parse(Config, SelfPlay.KIND, "Train an agent with a lean self-play PPO.", arguments)
+        return launch(SelfPlay(config), resume)
+
+    return exit_code(SelfPlay.KIND, run)
 
 
 if __name__ == "__main__":

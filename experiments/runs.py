@@ -28,23 +28,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final, Generic, NoReturn, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
 from torch.utils.tensorboard import SummaryWriter
 from tqdm import tqdm
 
 from agents import agent as make
+from experiments.commands import INTERRUPTED, Parser
 from experiments.evaluate import Result, as_json, evaluate, plot, record_games, table
 from experiments.files import write_atomically
 from skyenv import OBSERVATION_SIZE, __version__
-from skyenv.errors import CheckpointError, OptionError, SkyenvError, shown
+from skyenv.errors import CheckpointError, OptionError, shown
 from skyenv.games import check_choice, check_integer
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
-BAD_DATA: Final = 1
-BAD_COMMAND: Final = 2
-INTERRUPTED: Final = 130
 MAGIC: Final = b"skyenv-training-checkpoint-2\n"
 DIGEST: Final = hashlib.sha256().digest_size
 DEFAULT_MINUTES: Final = 5.0
@@ -122,18 +120,6 @@ class RunConfig:
 # ---- options ----
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        """Complain in one line."""
-        complain(self.prog, f"{message} (see --help)")
-        sys.exit(BAD_COMMAND)
-
-
-def complain(program: str, message: object) -> None:
-    """Say in one line on stderr what was wrong."""
-    print(f"{program.split('.')[-1]}: error: {message}", file=sys.stderr)
-
-
 ConfigType = TypeVar("ConfigType", bound=RunConfig)
 
 
@@ -147,7 +133,7 @@ def parse(kind: type[ConfigType], program: str, description: str, arguments: Seq
         OptionError: the TOML file names an unknown option or has a value of a wrong type.
         CheckpointError: the TOML file can't be read.
     """
-    parser = _Parser(prog=program, description=description, allow_abbrev=False)
+    parser = Parser(program, description)
     for entry in (entry for entry in fields(kind) if entry.init):
         flag = "--" + entry.name.replace("_", "-")
         parser.add_argument(
@@ -443,12 +429,6 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     return state
 
 
-def refuse(program: str, error: SkyenvError | OSError) -> int:
-    """Say in one line what was wrong; the exit code for it."""
-    complain(program, error)
-    return BAD_COMMAND if isinstance(error, OptionError) else BAD_DATA
-
-
 def launch(training: Run[Any], resume: bool) -> int:
     """Run a training from its command line, and close it with an evaluation (not with ``deals = 0``).
 
@@ -457,21 +437,24 @@ def launch(training: Run[Any], resume: bool) -> int:
         resume: whether to go on from its checkpoint.
 
     Returns:
-        The exit code: 0 all right, 1 a file is bad, 2 the command is, 130 interrupted.
+        The exit code: 0 all right, 130 interrupted.
+
+    Raises:
+        SkyenvError, OSError: the configuration, the checkpoint or an agent can't be used.
     """
-    config, program = training.config, training.KIND
+    config, folder = training.config, training.folder
+    config.check()
+    if not resume and (folder / "checkpoint.bin").exists():
+        raise OptionError(f"{config.run} holds a run; go on with it by --resume, or choose another folder with --run")
+    folder.mkdir(parents=True, exist_ok=True)
     try:
-        config.check()
-        if not resume and (training.folder / "checkpoint.bin").exists():
-            raise OptionError(f"{config.run} holds a run; go on with it by --resume, or choose another folder with --run")
-        training.folder.mkdir(parents=True, exist_ok=True)
         if resume:
             training.load()
         else:
             training.begin()
-        write_atomically(training.folder / "config.json", json.dumps(asdict(config), indent=2) + "\n")
+        write_atomically(folder / "config.json", json.dumps(asdict(config), indent=2) + "\n")
         if not training.run():
-            print(f"stopped; `python -m experiments.{program} --run {config.run} --resume` with the same options goes on")
+            print(f"stopped; `python -m experiments.{training.KIND} --run {config.run} --resume` with the same options goes on")
             return INTERRUPTED
         print(f"{training.decisions:,} decisions in {training.seconds:.0f} s")
         if config.deals:
@@ -479,8 +462,6 @@ def launch(training: Run[Any], resume: bool) -> int:
     except KeyboardInterrupt:
         print(f"interrupted; what was trained is in {config.run}, --resume goes on", file=sys.stderr)
         return INTERRUPTED
-    except (SkyenvError, OSError) as error:
-        return refuse(program, error)
     return 0
 
 

@@ -16,7 +16,7 @@ from skyenv.rules.components import MAX_PLAYERS, NUM_COLOURS, NUM_RANKS
 from skyenv.rules.state import GAME_DTYPE, NONE, PHASE_BID, Record, new_games, new_records
 from skyenv.rules.tape import FED_CARD, TAPE_DTYPE
 
-MOST_DEALS: Final = 2**22
+MOST_DEALS: Final = 2**20
 """So many deals in a row that break off a bid in its middle mean that there is no other: no game has led to such a view."""
 
 VIEW_DTYPE: Final = np.dtype(
@@ -161,7 +161,7 @@ def as_views(views: npt.ArrayLike) -> npt.NDArray[np.void]:
     possible = (seats >= 0) & (seats < records["game"]["num_players"])
     possible &= (records["unseen"].sum(axis=2, dtype=np.int64) == hidden).all(axis=1)
     for field in ("unseen", "unknown", "num_face_down"):
-        possible &= (records[field] >= 0).reshape(len(records), -1).all(axis=1)
+        possible &= (records[field] >= 0).all(axis=tuple(range(1, records[field].ndim)))
     if not possible.all():
         raise OptionError(f"view {int(np.argmin(possible))}: its seat or the cards that it can't locate don't fit the game")
     return records.view(np.ndarray if COMPILED else np.recarray)

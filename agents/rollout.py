@@ -28,6 +28,8 @@ from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import GAME_DTYPE, new_records
 from skyenv.rules.tape import TAPE_DTYPE
 
+PREFIX: Final = "rollout-"
+"""What a name begins with that tells the budget."""
 DEFAULT_SIMULATIONS: Final = 128
 MOST_SIMULATIONS: Final = 10**6
 MOST_MILLISECONDS: Final = 10**6
@@ -102,13 +104,16 @@ class RolloutAgent(Agent):
     The greedy player's best actions are tried, and its choice stands unless another one is clearly better.
 
     Args:
-        simulations: how many times a game is played on for each decision, at the most, 1 to 10⁶.
+        simulations: how many times a game is played on for each decision, at the most, 1 to 10⁶ (but every action is tried).
         milliseconds: time for each decision instead, above 0 to 10⁶ (then decisions depend on the machine).
         playout: who plays on: ``"greedy"`` or ``"random"``.
         turns: turns of all seats together that are played on for; 0: to the end of the game.
         candidates: how many actions are tried at the most, at least 2.
         caution: standard errors by which another action must be better than the greedy player's, at least 0.
         threads: threads for the decisions of a batch, 1 to 1024.
+        early, late: VP ahead that make the chance to win e times as high at the start and at the end of the game, when a position
+            is assessed, from 0.1.
+        margin: share that VP have in the assessment of a finished game, 0 to 1; the win itself has the rest.
 
     Raises:
         AgentError: an option has a wrong value.
@@ -144,8 +149,14 @@ class RolloutAgent(Agent):
         self.threads = _whole("threads", threads, 1, 1024)
         length = _whole("turns", turns, 0, 2**31 - 1) or 2**31 - 1
         self._search = new_records(1, SEARCH_DTYPE)
-        self._search[0] = (length, PLAYOUTS.index(playout), early, late, margin)
-        self._weights = GreedyAgent()._weights
+        self._search[0] = (
+            length,
+            PLAYOUTS.index(playout),
+            _number("early", early, 0.1, 1e6),
+            _number("late", late, 0.1, 1e6),
+            _number("margin", margin, 0.0, 1.0),
+        )
+        self._greedy = GreedyAgent()
         if self.milliseconds is not None:
             self.name = f"rollout-{self.milliseconds:g}ms"
         elif self.simulations != DEFAULT_SIMULATIONS:
@@ -159,7 +170,7 @@ class RolloutAgent(Agent):
         """Decide, and tell how many simulations it took."""
         assert decisions.view is not None
         views = as_views(decisions.view)
-        weights = self._weights[decisions.num_players]
+        weights = self._greedy.weights(decisions.num_players)
 
         def decide(i: int) -> tuple[int, int]:
             return self._decide(views[i : i + 1], decisions.mask[i : i + 1], decisions.uniform[i : i + 1], weights)
@@ -232,18 +243,16 @@ def _number(name: str, value: object, lowest: float, highest: float) -> float:
 
 
 def named(spec: str) -> RolloutAgent:
-    """The agent that is called ``"rollout"``, ``"rollout-256"`` (simulations) or ``"rollout-50ms"`` (milliseconds a decision).
+    """The agent with a budget in its name: ``"rollout-256"`` (simulations) or ``"rollout-50ms"`` (milliseconds a decision).
 
     Raises:
         AgentError: the budget is none.
     """
-    if spec == RolloutAgent.name:
-        return RolloutAgent()
-    budget = re.fullmatch(r"rollout-(\d{1,7})(ms)?", spec, re.ASCII)
+    budget = re.fullmatch(r"(\d{1,7})(ms)?", spec.removeprefix(PREFIX), re.ASCII)
     number = int(budget[1]) if budget else 0
     if budget is None or not 0 < number <= MOST_SIMULATIONS:
         raise AgentError(
-            f"the budget of {shown(spec, 80)} must be a number of simulations (rollout-256) or of milliseconds (rollout-50ms),"
-            f" from 1 to {MOST_SIMULATIONS}"
+            f"agent {shown(spec, 80)}: its budget must be a number of simulations (rollout-256) or of milliseconds for a decision"
+            f" (rollout-50ms), from 1 to {MOST_SIMULATIONS}"
         )
     return RolloutAgent(milliseconds=number) if budget[2] else RolloutAgent(number)

@@ -30,7 +30,7 @@ from skyenv.rules.tape import TAPE_DTYPE
 
 PREFIX: Final = "rollout-"
 """What a name begins with that tells the budget."""
-DEFAULT_SIMULATIONS: Final = 128
+DEFAULT_SIMULATIONS: Final = 200
 MOST_SIMULATIONS: Final = 10**6
 MOST_MILLISECONDS: Final = 10**6
 CHUNK: Final = 2
@@ -130,7 +130,7 @@ class RolloutAgent(Agent):
         milliseconds: float | None = None,
         playout: str = "greedy",
         *,
-        turns: int = 6,
+        turns: int = 2,
         candidates: int = 6,
         caution: float = 1.0,
         threads: int = 1,
@@ -255,4 +255,6 @@ def named(spec: str) -> RolloutAgent:
             f"agent {shown(spec, 80)}: its budget must be a number of simulations (rollout-256) or of milliseconds for a decision"
             f" (rollout-50ms), from 1 to {MOST_SIMULATIONS}"
         )
-    return RolloutAgent(milliseconds=number) if budget[2] else RolloutAgent(number)
+    player = RolloutAgent(milliseconds=number) if budget[2] else RolloutAgent(number)
+    player.name = spec
+    return player

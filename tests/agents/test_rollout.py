@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from agents import GreedyAgent, RandomAgent, RolloutAgent, agent
-from agents.judgement import MIND_DTYPE
+from agents import GreedyAgent, RandomAgent, RolloutAgent, agent, judgement, playouts
+from agents.judgement import MIND_DTYPE, AgentEntryPoints
 from agents.playouts import SEARCH_DTYPE, play_worlds
 from experiments.matches import play_games, rotations
 from skyenv.agents import Agent, Decisions, decide, decisions_in
@@ -18,6 +19,7 @@ from skyenv.errors import AgentError
 from skyenv.games import Games, results
 from skyenv.knowledge import VIEW_DTYPE, as_views, resample, view
 from skyenv.rules.actions import NUM_ACTIONS
+from skyenv.rules.compiling import PACKAGE
 from skyenv.rules.state import GAME_DTYPE, PHASES, new_records
 from skyenv.rules.tape import TAPE_DTYPE
 
@@ -127,6 +129,27 @@ def test_games_are_played_on_as_greedy_players_play_them(num_players: int) -> No
                 assert values[i, j] == results(world.state)[0][0, me]
 
 
+def test_compiled_code_goes_stale_with_every_file_that_it_is_made_of(tmp_path: Path) -> None:
+    """Every compiled function of the agents stands in a file of the digest, and each character of those counts."""
+    file, other = tmp_path / "one.py", tmp_path / "other.py"
+    file.write_text("1")
+    other.write_text("1")
+
+    def digest(*files: Path) -> str:
+        return AgentEntryPoints(*map(str, files))._fingerprint
+
+    before = digest(file, other)
+    assert before == digest(file, other) != digest(file)
+    other.write_text("2")
+    assert before != digest(file, other)
+    for module in (judgement, playouts):
+        for thing in vars(module).values():
+            code = getattr(getattr(thing, "py_func", None), "__code__", None)
+            if code is not None:
+                file = Path(code.co_filename)
+                assert file in (Path(judgement.__file__), Path(playouts.__file__)) or PACKAGE in file.parents
+
+
 # ---- the budget ----
 
 
@@ -153,7 +176,7 @@ def test_budget_in_milliseconds() -> None:
 
 
 def test_names() -> None:
-    for spec in ("rollout", "rollout-1", "rollout-300", "rollout-50ms"):
+    for spec in ("rollout", "rollout-1", "rollout-200", "rollout-300", "rollout-50ms"):
         player = agent(spec)
         assert isinstance(player, RolloutAgent)
         assert player.name == spec

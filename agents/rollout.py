@@ -34,7 +34,9 @@ DEFAULT_SIMULATIONS: Final = 200
 MOST_SIMULATIONS: Final = 10**6
 MOST_MILLISECONDS: Final = 10**6
 CHUNK: Final = 2
-"""Worlds played between two looks at the clock."""
+"""Worlds played between two looks at the clock, at first …"""
+CHUNKS: Final = 32
+"""… and then this part of those so far, as each time all values are copied."""
 WORLD_BITS: Final = 30
 """Low bits of a world's seed that number the worlds of a decision."""
 
@@ -207,7 +209,7 @@ class RolloutAgent(Agent):
             until = began + self.milliseconds / 1000 * number / len(sizes)
             simulator.play(CHUNK)
             while time.perf_counter() < until:
-                simulator.play(CHUNK)
+                simulator.play(max(CHUNK, len(simulator.values) // CHUNKS))
         return simulator.better(self.caution), simulator.simulations
 
     def _candidates(

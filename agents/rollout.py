@@ -30,7 +30,7 @@ from skyenv.rules.tape import TAPE_DTYPE
 
 PREFIX: Final = "rollout-"
 """What a name begins with that tells the budget."""
-DEFAULT_SIMULATIONS: Final = 200
+DEFAULT_SIMULATIONS: Final = 64
 MOST_SIMULATIONS: Final = 10**6
 MOST_MILLISECONDS: Final = 10**6
 CHUNK: Final = 2
@@ -132,7 +132,7 @@ class RolloutAgent(Agent):
         milliseconds: float | None = None,
         playout: str = "greedy",
         *,
-        turns: int = 2,
+        turns: int = 6,
         candidates: int = 6,
         caution: float = 1.0,
         threads: int = 1,

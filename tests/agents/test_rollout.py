@@ -176,7 +176,7 @@ def test_budget_in_milliseconds() -> None:
 
 
 def test_names() -> None:
-    for spec in ("rollout", "rollout-1", "rollout-200", "rollout-300", "rollout-50ms"):
+    for spec in ("rollout", "rollout-1", "rollout-64", "rollout-300", "rollout-50ms"):
         player = agent(spec)
         assert isinstance(player, RolloutAgent)
         assert player.name == spec

@@ -144,6 +144,10 @@ class GreedyAgent(Advisor):
             players: np.array([astuple(weights or measured)], WEIGHTS_DTYPE) for players, measured in WEIGHTS.items()
         }
 
+    def weights(self, num_players: int) -> npt.NDArray[np.void]:
+        """The weights for a number of players, as compiled functions take them: WEIGHTS_DTYPE (1,)."""
+        return _records(self._weights[num_players], WEIGHTS_DTYPE)
+
     def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
         """See :class:`skyenv.agents.Agent`."""
         return self._judge(decisions, np.zeros((0, NUM_ACTIONS)))
@@ -162,7 +166,7 @@ class GreedyAgent(Advisor):
             _records(decisions.view, VIEW_DTYPE),
             decisions.mask,
             decisions.uniform,
-            _records(self._weights[decisions.num_players], WEIGHTS_DTYPE),
+            self.weights(decisions.num_players),
             _records(np.zeros(1, MIND_DTYPE), MIND_DTYPE),
             actions,
             scores,

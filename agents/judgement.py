@@ -247,7 +247,13 @@ def look_at_hands(view: Record, w: Record, m: Record, me: int) -> None:
                 if seat == me:
                     number += int(game.hand[seat, colour, rank])
             m.points[seat, colour] = points
-    m.point = w.point * (w.late + (1.0 - w.late) * m.left) / (1.0 + w.sated * number)
+    m.point = point_worth(w, m, number)
+
+
+@thought
+def point_worth(w: Record, m: Record, number: int) -> float:
+    """What a point of a coloured card is worth in a hand of so many cards: less with many, and less late in the game."""
+    return float(w.point * (w.late + (1.0 - w.late) * m.left) / (1.0 + w.sated * number))
 
 
 # ---- what things are worth ----
@@ -915,13 +921,19 @@ def _make_decide_all(fingerprint: str) -> Any:
     return decide_all
 
 
-class _EntryPoints(EntryPoints):
-    """Entry points that go stale with this file as well as with the rules."""
+class AgentEntryPoints(EntryPoints):
+    """Entry points that go stale with files of agents as well as with the rules.
 
-    def __init__(self) -> None:
+    Args:
+        files: those whose code ends up inside the entry points.
+    """
+
+    def __init__(self, *files: str) -> None:
         super().__init__()
-        digest = hashlib.sha256(self._fingerprint.encode() + Path(__file__).read_bytes())
+        digest = hashlib.sha256(self._fingerprint.encode())
+        for file in files:
+            digest.update(Path(file).read_bytes())
         self._fingerprint = digest.hexdigest()
 
 
-decide_all: Final = _EntryPoints().make(_make_decide_all)
+decide_all: Final = AgentEntryPoints(__file__).make(_make_decide_all)

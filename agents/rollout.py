@@ -225,8 +225,9 @@ class RolloutAgent(Agent):
             return legal
         mind = new_records(1, MIND_DTYPE)
         chosen = np.zeros(1, np.int64)
-        decide_all(view, mask, uniform, weights, mind, chosen)
-        score = mind["score"][0]
+        scores = np.zeros((1, NUM_ACTIONS))
+        decide_all(view, mask, uniform, weights, mind, chosen, scores)
+        score = scores[0]
         others = legal[(legal != chosen[0]) & (score[legal] > NEVER)]
         best = others[np.argsort(-score[others], kind="stable")]
         return np.concatenate([chosen, best[: self.candidates - 1]])

@@ -115,7 +115,7 @@ WEIGHTS: Final = {players: Weights(**{name: values[players - 2] for name, values
 WEIGHTS_DTYPE: Final = np.dtype([(field.name, np.float64) for field in fields(Weights)])
 
 
-def _records(array: npt.NDArray[np.void], dtype: np.dtype[np.void]) -> npt.NDArray[np.void]:
+def records(array: npt.NDArray[np.void], dtype: np.dtype[np.void]) -> npt.NDArray[np.void]:
     """Records as compiled functions take them; see :func:`skyenv.rules.state.new_records`."""
     return np.asarray(array, dtype).view(np.ndarray if COMPILED else np.recarray)
 
@@ -147,11 +147,11 @@ class GreedyAgent(Agent):
         assert decisions.view is not None
         actions = np.zeros(len(decisions), np.int64)
         decide_all(
-            _records(decisions.view, VIEW_DTYPE),
+            records(decisions.view, VIEW_DTYPE),
             decisions.mask,
             decisions.uniform,
-            _records(self._weights[decisions.num_players], WEIGHTS_DTYPE),
-            _records(np.zeros(1, MIND_DTYPE), MIND_DTYPE),
+            records(self._weights[decisions.num_players], WEIGHTS_DTYPE),
+            records(np.zeros(1, MIND_DTYPE), MIND_DTYPE),
             actions,
         )
         return actions

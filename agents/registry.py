@@ -6,13 +6,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+from agents.appraiser import AppraiserAgent
 from agents.greedy import GreedyAgent
 from skyenv.agents import BUILT_IN, Agent, make_agent
 from skyenv.errors import AgentError, shown
 
 CHECKPOINT_SUFFIX: Final = ".zip"
 
-NAMES: Final[dict[str, type[Agent]]] = {**BUILT_IN, GreedyAgent.name: GreedyAgent}
+NAMES: Final[dict[str, type[Agent]]] = {
+    **BUILT_IN,
+    GreedyAgent.name: GreedyAgent,
+    AppraiserAgent.name: AppraiserAgent,
+}
 """The players that have a short name."""
 
 
@@ -20,7 +25,7 @@ def agent(spec: Agent | Callable[..., Any] | str | Path, *, deterministic: bool 
     """The player that a specification means.
 
     Args:
-        spec: a name (``"random"``, ``"crowd"``, ``"hoard"``, ``"greedy"``), the path of a checkpoint
+        spec: a name (``"random"``, ``"crowd"``, ``"hoard"``, ``"greedy"``, ``"appraiser"``), the path of a checkpoint
             (``"runs/first/model.zip"``), ``"module:Name"``, or an object, class or function that
             :func:`skyenv.agents.make_agent` takes.
         deterministic: whether a checkpoint takes its most probable action instead of drawing one.

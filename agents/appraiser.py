@@ -1,0 +1,106 @@
+"""A player that appraises: what is auctioned, what cards could win elsewhere, and what a district that fills up may become.
+
+It judges every legal action by the victory points (VP) that it should bring, as greedy does (:mod:`agents.greedy`), but looks
+further where greedy is weak; see :mod:`agents.appraisal`. All parameters stand in :class:`Weights`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass, fields
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from agents import greedy
+from agents.appraisal import APPRAISAL_DTYPE, decide_all
+from agents.greedy import records
+from skyenv.agents import Agent, Decisions
+from skyenv.errors import AgentError, shown
+from skyenv.knowledge import VIEW_DTYPE
+
+
+@dataclass(frozen=True)
+class Weights(greedy.Weights):
+    """Greedy's weights and further ones. VP are the unit unless another one is told."""
+
+    # -- auctions
+    limit: float  # what a bidder pays at most for a point, in terms of the worth of a coloured point in my hand
+    wanted: float  # a card's price rises by this share for each VP of the best plot that it could win elsewhere
+    deny_stop: float  # as `deny`, where the other would declare a building stop
+    park: float  # a VP that is expected in the park area
+    # -- districts that fill up
+    full: float  # share of what an auction of the full district would change that filling the last empty plot is worth
+    fuller: float  # the same of filling the last but one
+    remote: float  # how much of that where no commissioner is or has been
+    # -- commissioners
+    stand_both: float  # as `stand_own`, of the worse of the two places: the others can take one away
+    second: float  # share of the worse of two places in what they offer to another
+    # -- the end and the start
+    brink: float  # share of the worth of ending the game that placing the last business but one has
+    bonus: float  # a VP of special points
+    sight: float  # a point of the visible card of the plot's colour, in terms of one in hand, placing a starting skyscraper
+    same: float  # price of a second starting plot of the same colour
+
+
+_FURTHER: Final = {
+    # of games of 2, 3 and 4 players
+    "limit": (1.0, 1.0, 1.0),
+    "wanted": (0.01, 0.01, 0.01),
+    "deny_stop": (0.5, 0.5, 0.5),
+    "park": (1.0, 1.0, 1.0),
+    "full": (0.3, 0.3, 0.3),
+    "fuller": (0.05, 0.05, 0.05),
+    "remote": (0.5, 0.5, 0.5),
+    "stand_both": (0.3, 0.3, 0.3),
+    "second": (0.3, 0.3, 0.3),
+    "brink": (0.02, 0.02, 0.02),
+    "bonus": (1.0, 1.0, 1.0),
+    "sight": (0.3, 0.3, 0.3),
+    "same": (0.5, 0.5, 0.5),
+}
+
+WEIGHTS: Final = {
+    players: Weights(**vars(greedy.WEIGHTS[players]), **{name: values[players - 2] for name, values in _FURTHER.items()})
+    for players in (2, 3, 4)
+}
+"""Weights by number of players, found by ``python -m experiments.tune``."""
+
+WEIGHTS_DTYPE: Final = np.dtype([(field.name, np.float64) for field in fields(Weights)])
+
+
+class AppraiserAgent(Agent):
+    """Judges every legal action by what it should bring, auctions by what everyone could and would bid.
+
+    Args:
+        weights: what to judge by, for every number of players; None: the measured ones.
+
+    Raises:
+        AgentError: `weights` are no :class:`Weights`.
+    """
+
+    name = "appraiser"
+    version = "1"
+    description = "appraises auctions, cards and building stops by expected VP and by what others could bid"
+    uses_view = True
+
+    def __init__(self, weights: Weights | None = None) -> None:
+        if not (weights is None or isinstance(weights, Weights)):
+            raise AgentError(f"the weights of the appraiser must be its Weights, not {shown(weights)}")
+        self._weights = {
+            players: np.array([astuple(weights or measured)], WEIGHTS_DTYPE) for players, measured in WEIGHTS.items()
+        }
+
+    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
+        """See :class:`skyenv.agents.Agent`."""
+        assert decisions.view is not None
+        actions = np.zeros(len(decisions), np.int64)
+        decide_all(
+            records(decisions.view, VIEW_DTYPE),
+            decisions.mask,
+            decisions.uniform,
+            records(self._weights[decisions.num_players], WEIGHTS_DTYPE),
+            records(np.zeros(1, APPRAISAL_DTYPE), APPRAISAL_DTYPE),
+            actions,
+        )
+        return actions

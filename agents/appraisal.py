@@ -196,10 +196,8 @@ def reservation(game: Record, w: Record, m: Record, me: int, district: int, seat
     best = 0.0
     best_effect = 0.0
     for plot in range(NUM_COLOURS):
-        if own != NONE:
-            allowed = plot == own
-        else:
-            allowed = game.owner[district, plot] == NONE and (full or m.types[district, plot] == 0)
+        free = own == NONE and game.owner[district, plot] == NONE
+        allowed = plot == own or (free and (full or m.types[district, plot] == 0))
         if not allowed or m.points[seat, plot] <= 0.0:
             continue
         effect = 0.0
@@ -210,7 +208,8 @@ def reservation(game: Record, w: Record, m: Record, me: int, district: int, seat
         else:
             effect = stop
         gain = effect if seat == me else -effect
-        points = min(min(m.points[seat, plot] + m.points[seat, BLACK], gain / (w.limit * m.point)), MOST_RESERVED)
+        points = min(m.points[seat, plot] + m.points[seat, BLACK], gain / (w.limit * m.point))
+        points = min(points, MOST_RESERVED)
         if points > best:
             best = points
             best_effect = effect
@@ -218,21 +217,29 @@ def reservation(game: Record, w: Record, m: Record, me: int, district: int, seat
 
 
 @thought
+def park_reservation(game: Record, w: Record, m: Record, me: int, seat: int) -> tuple[float, float]:
+    """AUC-12: how many points a seat would bid at most in the park area, and what its winning means to me."""
+    most = 0.0
+    for colour in range(NUM_COLOURS):
+        most = max(most, m.points[seat, colour])
+    gain = min(float(game.supply[seat]), w.floors) * w.park * park_value(game)
+    if most == 0.0 or gain == 0.0:
+        return 0.0, 0.0
+    points = min(min(most + m.points[seat, BLACK], gain / (w.limit * m.point)), MOST_RESERVED)
+    return points, gain if seat == me else -m.rival[seat] * gain
+
+
+@thought
 def park_outlook(game: Record, w: Record, m: Record, me: int) -> float:
     """AUC-12: what the auction of the park area should bring me."""
     chances = math.exp(ALEA_POINTS / w.sharp) if game.num_players == 2 else 0.0
     worth = 0.0
-    value = w.park * park_value(game)
     for seat in range(game.num_players):
-        most = 0.0
-        for colour in range(NUM_COLOURS):
-            most = max(most, m.points[seat, colour])
-        gain = min(float(game.supply[seat]), w.floors) * value
-        if most > 0.0 and gain > 0.0:
-            points = min(min(most + m.points[seat, BLACK], gain / (w.limit * m.point)), MOST_RESERVED)
+        points, gain = park_reservation(game, w, m, me, seat)
+        if points > 0.0:
             chance = math.exp(points / w.sharp)
             chances += chance
-            worth += chance * (max(gain - m.point * w.target, 0.0) if seat == me else -m.rival[seat] * gain)
+            worth += chance * (max(gain - m.point * w.target, 0.0) if seat == me else gain)
     return worth / chances if chances > 0.0 else 0.0
 
 
@@ -480,36 +487,31 @@ def winning_worth(game: Record, w: Record, m: Record, me: int, colour: int, limi
 
 @thought
 def deny_worth(game: Record, w: Record, m: Record, me: int) -> float:
-    """What it is worth that the one who would win otherwise doesn't."""
+    """What it is worth that none of those who are still in wins, each with a chance that grows with what he would bid."""
     place = int(game.auction_place)
-    bidder = int(game.highest_bidder)
-    if bidder == NONE:
-        if place == CENTRAL_PARK or game.alea != ALEA_WAITS:
-            return 0.0
-        bidder = ALEA
-    if place == CENTRAL_PARK:
-        if bidder == ALEA:
-            return 0.0
-        limit = int(BUILD_LIMIT[highest_on_table(game, bidder)])
-        return float(w.deny * m.rival[bidder] * building_worth(game, w, m, bidder, w.park * park_value(game), limit))
-    if bidder == ALEA:
-        return float(-(w.deny_stop if m.empty[place] == 0 else w.deny) * alea_effect(game, w, m, me, place))
-    return bidder_deny(game, w, m, me, place, bidder)
-
-
-@thought
-def bidder_deny(game: Record, w: Record, m: Record, me: int, district: int, bidder: int) -> float:
-    """What it is worth that a bidder doesn't win with the cards that he has on the table."""
-    stop = stop_worth(game, w, m, me, district, bidder) if m.empty[district] == 0 else -NEVER
-    own = int(m.plot[district, bidder])
-    if own == NONE and m.empty[district] == 0:
-        return float(-w.deny_stop * stop)
-    limit = int(BUILD_LIMIT[highest_on_table(game, bidder)])
-    built = building_worth(game, w, m, bidder, m.worth[district, game.bid_colour[bidder]], limit)
-    if own == NONE and built > 0.0:
-        built += entry_worth(game, w, m, bidder)
-    build = -m.rival[bidder] * built
-    return float(-w.deny_stop * stop if stop < build else -w.deny * build)
+    chances = 1.0
+    worth = 0.0
+    for seat in range(game.num_players):
+        if seat == me or game.out[seat]:
+            continue
+        if place == CENTRAL_PARK:
+            points, effect = park_reservation(game, w, m, me, seat)
+        else:
+            points, effect = reservation(game, w, m, me, place, seat)
+        if effect != 0.0 and game.bid_total[seat] > 0:
+            points = min(points + int(game.bid_total[seat]), MOST_RESERVED)
+        if game.highest_bidder == seat:
+            points = max(points, min(float(game.highest), MOST_RESERVED))
+        if points > game.highest or game.highest_bidder == seat:
+            chance = math.exp(points / w.sharp)
+            chances += chance
+            worth += chance * effect
+    if game.highest_bidder == ALEA or (game.alea == ALEA_WAITS and game.highest < ALEA_POINTS):
+        chance = math.exp(max(ALEA_POINTS, min(float(game.highest), MOST_RESERVED)) / w.sharp)
+        chances += chance
+        worth += chance * alea_effect(game, w, m, me, place) if place != CENTRAL_PARK else 0.0
+    share = w.deny_stop if place != CENTRAL_PARK and m.empty[place] == 0 else w.deny
+    return float(-share * worth / chances)
 
 
 @thought

@@ -27,7 +27,7 @@ class Weights(greedy.Weights):
     # -- auctions
     limit: float  # what a bidder pays at most for a point, in terms of the worth of a coloured point in my hand
     wanted: float  # a card's price rises by this share for each VP of the best plot that it could win elsewhere
-    deny_stop: float  # as `deny`, where the other would declare a building stop
+    deny_stop: float  # as `deny`, in a full district, where others can declare a building stop
     park: float  # a VP that is expected in the park area
     # -- districts that fill up
     full: float  # share of what an auction of the full district would change that filling the last empty plot is worth
@@ -47,7 +47,10 @@ _FURTHER: Final = {
     # of games of 2, 3 and 4 players
     "limit": (1.0, 1.0, 1.0),
     "wanted": (0.01, 0.01, 0.01),
-    "deny_stop": (0.5, 0.5, 0.5),
+    "deny_stop": (0.9, 0.7, 0.7),
+    "deny": (0.6, 0.5, 0.5),
+    "stand_other": (0.8, 0.5, 0.6),
+    "option_a": (5.0, 6.0, 7.0),
     "park": (1.0, 1.0, 1.0),
     "full": (0.3, 0.3, 0.3),
     "fuller": (0.05, 0.05, 0.05),
@@ -61,7 +64,7 @@ _FURTHER: Final = {
 }
 
 WEIGHTS: Final = {
-    players: Weights(**vars(greedy.WEIGHTS[players]), **{name: values[players - 2] for name, values in _FURTHER.items()})
+    players: Weights(**{**vars(greedy.WEIGHTS[players]), **{name: values[players - 2] for name, values in _FURTHER.items()}})
     for players in (2, 3, 4)
 }
 """Weights by number of players, found by ``python -m experiments.tune``."""

@@ -129,6 +129,17 @@ def look_at_prices(game: Record, w: Record, m: Record, me: int) -> None:
 
 
 @thought
+def look_at_table(game: Record, m: Record) -> None:
+    """AUC-7: cards on the table still count among those that a seat can bid."""
+    for seat in range(game.num_players):
+        for rank in range(NUM_RANKS):
+            value = rank + LOWEST_CARD
+            if game.bid_colour[seat] != NONE:
+                m.points[seat, game.bid_colour[seat]] += value * int(game.bid_cards[seat, 0, rank])
+            m.points[seat, BLACK] += value * int(game.bid_cards[seat, 1, rank])
+
+
+@thought
 def look_at_auctions(game: Record, w: Record, m: Record, me: int) -> None:
     """What an auction in every district, and in the park area, should bring me, and what filling a plot there means."""
     for district in range(NUM_DISTRICTS):
@@ -489,7 +500,7 @@ def winning_worth(game: Record, w: Record, m: Record, me: int, colour: int, limi
 def deny_worth(game: Record, w: Record, m: Record, me: int) -> float:
     """What it is worth that none of those who are still in wins, each with a chance that grows with what he would bid."""
     place = int(game.auction_place)
-    chances = 1.0
+    chances = 1.0 if game.highest_bidder == NONE else 0.0  # perhaps nobody bids
     worth = 0.0
     for seat in range(game.num_players):
         if seat == me or game.out[seat]:
@@ -498,8 +509,6 @@ def deny_worth(game: Record, w: Record, m: Record, me: int) -> float:
             points, effect = park_reservation(game, w, m, me, seat)
         else:
             points, effect = reservation(game, w, m, me, place, seat)
-        if effect != 0.0 and game.bid_total[seat] > 0:
-            points = min(points + int(game.bid_total[seat]), MOST_RESERVED)
         if game.highest_bidder == seat:
             points = max(points, min(float(game.highest), MOST_RESERVED))
         if points > game.highest or game.highest_bidder == seat:
@@ -511,7 +520,7 @@ def deny_worth(game: Record, w: Record, m: Record, me: int) -> float:
         chances += chance
         worth += chance * alea_effect(game, w, m, me, place) if place != CENTRAL_PARK else 0.0
     share = w.deny_stop if place != CENTRAL_PARK and m.empty[place] == 0 else w.deny
-    return float(-share * worth / chances)
+    return float(-share * worth / chances) if chances > 0.0 else 0.0
 
 
 @thought
@@ -555,6 +564,7 @@ def appraise(view: Record, w: Record, m: Record, mask: npt.NDArray[np.int8]) -> 
     elif phase == PHASE_MOVE:
         judge_moves(game, w, m, me, mask)
     elif phase == PHASE_BID:
+        look_at_table(game, m)
         judge_bids(game, w, m, me)
     elif phase == PHASE_BUILD:
         judge_builds(game, w, m, me, mask)

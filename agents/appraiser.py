@@ -49,8 +49,9 @@ _FURTHER: Final = {
     "wanted": (0.01, 0.01, 0.01),
     "deny_stop": (0.9, 0.7, 0.7),
     "deny": (0.6, 0.5, 0.5),
-    "stand_other": (0.8, 0.5, 0.6),
-    "option_a": (5.0, 6.0, 7.0),
+    "stand_other": (1.0, 0.5, 0.6),
+    "option_a": (3.0, 6.0, 7.0),
+    "option_c": (0.08, 0.12, 0.126),
     "park": (1.0, 1.0, 1.0),
     "full": (0.3, 0.3, 0.3),
     "fuller": (0.05, 0.05, 0.05),
@@ -67,7 +68,7 @@ WEIGHTS: Final = {
     players: Weights(**{**vars(greedy.WEIGHTS[players]), **{name: values[players - 2] for name, values in _FURTHER.items()}})
     for players in (2, 3, 4)
 }
-"""Weights by number of players, found by ``python -m experiments.tune``."""
+"""Weights by number of players: greedy's where nothing better was measured. Not yet tuned as a whole by experiments/tune.py."""
 
 WEIGHTS_DTYPE: Final = np.dtype([(field.name, np.float64) for field in fields(Weights)])
 

@@ -38,7 +38,7 @@ def test_begins_with_the_present_weights_and_leaves_them() -> None:
 
 def test_resumed_is_the_same_as_uninterrupted(tmp_path: Path) -> None:
     whole, part = Tuner(TINY), Tuner(TINY)
-    before = np.random.get_state()[1]
+    before = repr(np.random.get_state())
     for _ in range(3):
         assert whole.advance()
     part.advance()
@@ -49,7 +49,7 @@ def test_resumed_is_the_same_as_uninterrupted(tmp_path: Path) -> None:
     rest.advance()
     assert rest.worths == whole.worths
     assert rest.weights() == whole.weights()
-    assert np.array_equal(np.random.get_state()[1], before)  # the global generator is not touched
+    assert repr(np.random.get_state()) == before  # the global generator is not touched
 
 
 def test_an_interrupted_generation_leaves_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.advisor import Advisor
+from agents.appraiser import AppraiserAgent
 from agents.greedy import GreedyAgent
 from skyenv.agents import Agent, Decisions, sample
 from skyenv.errors import CheckpointError, OptionError, shown
@@ -35,7 +36,7 @@ never learn to take one."""
 Float32 = npt.NDArray[np.float32]
 
 
-ADVISORS: Final[Mapping[str, type[Advisor]]] = {GreedyAgent.name: GreedyAgent}
+ADVISORS: Final[Mapping[str, type[Advisor]]] = {GreedyAgent.name: GreedyAgent, AppraiserAgent.name: AppraiserAgent}
 
 
 def advisor(name: str) -> Advisor | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agents import rollout
+from agents.appraiser import AppraiserAgent
 from agents.greedy import GreedyAgent
 from agents.learned import NETWORK_SUFFIX, NetworkAgent
 from agents.rollout import RolloutAgent
@@ -15,7 +16,12 @@ from skyenv.errors import AgentError, shown
 
 CHECKPOINT_SUFFIXES: Final = (".zip", NETWORK_SUFFIX)
 
-NAMES: Final[dict[str, type[Agent]]] = {**BUILT_IN, GreedyAgent.name: GreedyAgent, RolloutAgent.name: RolloutAgent}
+NAMES: Final[dict[str, type[Agent]]] = {
+    **BUILT_IN,
+    GreedyAgent.name: GreedyAgent,
+    AppraiserAgent.name: AppraiserAgent,
+    RolloutAgent.name: RolloutAgent,
+}
 """The players that have a short name."""
 
 
@@ -23,10 +29,9 @@ def agent(spec: Agent | Callable[..., Any] | str | Path, *, deterministic: bool 
     """The player that a specification means.
 
     Args:
-        spec: a name (``"random"``, ``"crowd"``, ``"hoard"``, ``"greedy"``, ``"rollout"``, ``"trained"``; ``"rollout-256"`` and
-            ``"rollout-50ms"`` with another budget), the path of a checkpoint (``"runs/first/model.npz"``,
-            ``"runs/first/model.zip"``), ``"module:Name"``, or an object, class or function that
-            :func:`skyenv.agents.make_agent` takes.
+        spec: a name (one of :data:`NAMES`; ``"rollout-256"`` and ``"rollout-50ms"`` have another budget than ``"rollout"``),
+            the path of a checkpoint (``"runs/first/model.npz"``, ``"runs/first/model.zip"``), ``"module:Name"``, or an
+            object, class or function that :func:`skyenv.agents.make_agent` takes.
         deterministic: whether a checkpoint takes its most probable action instead of drawing one.
 
     Raises:

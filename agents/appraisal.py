@@ -99,7 +99,7 @@ APPRAISAL_DTYPE: Final = np.dtype(
     [
         *((name, MIND_DTYPE[name].base, MIND_DTYPE[name].shape) for name in MIND_DTYPE.names or ()),
         ("price", np.float64, (6,)),  # [card colour] → what a point of such a card in my hand is worth
-        ("fill", np.float64, (7,)),  # what filling one more empty plot of the district means to me
+        ("filling", np.float64, (7,)),  # what filling one more empty plot of the district means to me
         ("commissioners", np.float64),  # what the commissioners' present places are worth
     ],
     align=True,
@@ -145,11 +145,11 @@ def look_at_auctions(game: Record, w: Record, m: Record, me: int) -> None:
     """What an auction in every district, and in the park area, should bring me, and what filling a plot there means."""
     for district in range(NUM_DISTRICTS):
         m.outlook[district] = 0.0
-        m.fill[district] = 0.0
+        m.filling[district] = 0.0
         if game.stopped[district]:
             continue
         m.outlook[district] = outlook(game, w, m, me, district)
-        m.fill[district] = fill_worth(game, w, m, me, district, m.outlook[district])
+        m.filling[district] = fill_worth(game, w, m, me, district, m.outlook[district])
     m.outlook[CENTRAL_PARK] = park_outlook(game, w, m, me)
 
 
@@ -340,7 +340,7 @@ def business_worth(game: Record, w: Record, m: Record, me: int, district: int, p
     if game.placed + 2 == BUSINESSES_TO_PLACE:
         worth += w.brink * end_worth(game, m, me)
     if plot < NUM_COLOURS and m.types[district, plot] == 0:
-        worth += block_worth(game, w, m, me, district) + m.fill[district]
+        worth += block_worth(game, w, m, me, district) + m.filling[district]
     if (game.placed + 1) % BONUS_EVERY == 0:
         bonus = int(game.placed) // BONUS_EVERY
         for seat in range(game.num_players):
@@ -426,7 +426,7 @@ def judge_bids(game: Record, w: Record, m: Record, me: int) -> None:
         return
     place = int(game.auction_place)
     if place != CENTRAL_PARK:
-        m.fill[place] = fill_worth(game, w, m, me, place, outlook(game, w, m, me, place))
+        m.filling[place] = fill_worth(game, w, m, me, place, outlook(game, w, m, me, place))
     best = NEVER
     best_cards = 0
     best_colour = NONE
@@ -493,7 +493,7 @@ def winning_worth(game: Record, w: Record, m: Record, me: int, colour: int, limi
         return stop
     worth = building_worth(game, w, m, me, m.worth[place, colour], limit)
     if own == NONE and worth > 0.0:
-        worth += entry_worth(game, w, m, me) + m.fill[place]
+        worth += entry_worth(game, w, m, me) + m.filling[place]
     return max(worth, stop)
 
 

@@ -186,6 +186,29 @@ class RolloutAgent(Agent):
         columns = np.array(found, np.int64).reshape(-1, 2)
         return Found(columns[:, 0].copy(), columns[:, 1].copy())
 
+    def values(self, decisions: Decisions, actions: npt.NDArray[np.int64], worlds: int) -> npt.NDArray[np.float64]:
+        """What actions lead to: the seat's chance to win, the mean over some worlds, all actions in the same ones.
+
+        Args:
+            decisions: k decisions, with views.
+            actions: int64 (k, n), legal actions of each, and −1 behind them.
+            worlds: in how many worlds each is played, at least 1.
+
+        Returns:
+            float64 (k, n), NaN for −1.
+        """
+        assert decisions.view is not None
+        views = as_views(decisions.view)
+        weights = self._greedy.weights(decisions.num_players)
+        found = np.full(actions.shape, np.nan)
+        for i in range(len(decisions)):
+            wanted = actions[i] >= 0
+            if wanted.any():
+                simulator = _Simulator(views[i : i + 1], actions[i, wanted], _seed(decisions.uniform[i]), self._search, weights)
+                simulator.play(worlds)
+                found[i, wanted] = simulator.values.mean(axis=0)
+        return found
+
     def _decide(
         self,
         view: npt.NDArray[np.void],
@@ -197,7 +220,7 @@ class RolloutAgent(Agent):
         candidates = self._candidates(view, mask, uniform, weights)
         if len(candidates) == 1:
             return int(candidates[0]), 0
-        simulator = _Simulator(view, candidates, int(uniform[0] * 2**32), self._search, weights)
+        simulator = _Simulator(view, candidates, _seed(uniform[0]), self._search, weights)
         sizes = list(_sizes(len(candidates)))
         began = time.perf_counter()
         for number, size in enumerate(sizes, 1):
@@ -231,6 +254,11 @@ class RolloutAgent(Agent):
         others = legal[(legal != chosen[0]) & (score[legal] > NEVER)]
         best = others[np.argsort(-score[others], kind="stable")]
         return np.concatenate([chosen, best[: self.candidates - 1]])
+
+
+def _seed(uniform: float) -> int:
+    """The seed of a decision's worlds, from its random number."""
+    return int(uniform * 2**32)
 
 
 def _whole(name: str, value: object, lowest: int, highest: int) -> int:

@@ -94,6 +94,8 @@ class RunConfig:
 
     def check(self) -> None:
         """Raise OptionError, naming the option, if a value can't be used."""
+        if not self.run:
+            raise OptionError("run must name a folder")
         for players in self.players.split(","):
             if players not in [str(number) for number in range(MIN_PLAYERS, MAX_PLAYERS + 1)]:
                 raise OptionError(f"players must be 2, 3 or 4, or several of them with commas, not {shown(self.players)}")
@@ -102,7 +104,8 @@ class RunConfig:
         if len(set(self.tables)) != len(self.tables):
             raise OptionError(f"players {self.players} and side {self.side} name something twice")
         check_integer("seed", self.seed, 0, 2**32 - 1)  # SB3 takes no larger one
-        self.check_integers(1, 10**7, "max_turns", "threads")
+        self.check_integers(1, 10**7, "max_turns")
+        self.check_integers(1, 1024, "threads")
         self.check_integers(0, 10**12, "decisions", "deals")
         self.check_numbers(0.0, float("inf"), "minutes", "checkpoint_seconds")
 
@@ -211,7 +214,7 @@ class Episodes:
 
     def note_share(self, opponent: str, share: float) -> None:
         """Take in what the learner won against one kind of opponent."""
-        kind = SELF if opponent.startswith(SELF) else opponent
+        kind = SELF if opponent.startswith(f"{SELF}-") else opponent
         self.shares.setdefault(kind, deque(maxlen=RECENT_EPISODES)).append(share)
 
     def means(self) -> dict[str, float]:
@@ -345,7 +348,7 @@ class Run(ABC, Generic[ConfigType]):
         signals = (signal.SIGINT, signal.SIGTERM)
         previous = [signal.signal(number, self._stop) for number in signals]
         saved = time.perf_counter()
-        board = SummaryWriter(str(self.folder / "tensorboard"), purge_step=self.decisions)
+        board = SummaryWriter(str(self.folder / "tensorboard"), purge_step=self.decisions + 1)
         try:
             with self._bar() as bar:
                 while not self.finished() and not self.stopping:
@@ -405,7 +408,10 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     digest, body = data[len(MAGIC) : len(MAGIC) + DIGEST], data[len(MAGIC) + DIGEST :]
     if hashlib.sha256(body).digest() != digest:
         raise CheckpointError(f"{path} is damaged: its content doesn't have the checksum that it was written with")
-    state: dict[str, Any] = pickle.loads(body)
+    try:
+        state: dict[str, Any] = pickle.loads(body)
+    except Exception as error:  # it is whole; what it refers to isn't here
+        raise CheckpointError(f"{path} can't be read by this version ({type(error).__name__}: {error!s:.100})") from error
     if state["observation_size"] != OBSERVATION_SIZE:
         raise CheckpointError(
             f"{path} was trained for observations of length {state['observation_size']}; they have {OBSERVATION_SIZE} now"

@@ -853,17 +853,19 @@ def evaluation(folder: Path) -> dict[str, dict[str, float]]:
 
 
 @pytest.mark.long
-def test_three_minutes_from_nothing_beat_random(tmp_path: Path) -> None:
+def test_two_million_decisions_from_nothing_beat_random(tmp_path: Path) -> None:
+    """About three minutes on one core; 98 % when it was measured."""
     folder = tmp_path / "nothing"
-    assert ppo.main(["--run", str(folder), "--players", "2", "--minutes", "3", "--deals", "100"]) == 0
+    assert ppo.main(["--run", str(folder), "--players", "2", "--decisions", "2000000", "--deals", "100"]) == 0
     assert evaluation(folder)["random"]["mean"] >= 0.8
 
 
 @pytest.mark.long
-def test_four_minutes_with_advice_are_a_match_for_greedy(tmp_path: Path) -> None:
+def test_two_million_decisions_improve_upon_the_advice(tmp_path: Path) -> None:
+    """About four minutes on one core; 42 ± 5 % against greedy when it was measured. Untrained it is 26 ± 5 %."""
     folder = tmp_path / "advised"
-    options = ["--players", "2", "--minutes", "4", "--deals", "200", "--advisor", "greedy", "--anchors", "greedy"]
+    options = ["--players", "2", "--decisions", "2000000", "--deals", "200", "--advisor", "greedy", "--anchors", "greedy"]
     assert ppo.main(["--run", str(folder), *options]) == 0
     found = evaluation(folder)
     assert found["random"]["mean"] >= 0.95
-    assert found["greedy"]["mean"] >= 0.2
+    assert found["greedy"]["mean"] >= 0.33

@@ -341,8 +341,7 @@ def test_damaged_anywhere(file: Path) -> None:
         file.write_bytes(bytes(data))
         try:
             found = Network.load(file)
-        except CheckpointError as error:
-            assert "\n" not in str(error)
+        except CheckpointError:
             noticed += 1
         else:
             assert found.about == same.about

@@ -30,7 +30,7 @@ def first_legal(decisions: object) -> np.ndarray:
 
 
 def filled(sampling: str, anchors: int = 2, selves: int = 3, **options: float) -> OpponentPool:
-    """A pool of anchors a0, a1 … and selves s0, s1 …"""
+    """A pool of anchors a0, a1 … and selves s0, s1 and so on."""
     pool = OpponentPool([named(f"a{i}") for i in range(anchors)], sampling=sampling, **options)  # type: ignore[arg-type]
     for i in range(selves):
         pool.add(named(f"s{i}"))

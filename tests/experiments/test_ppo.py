@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -236,7 +234,7 @@ def test_illegal_actions_have_no_probability_and_no_gradient(advised: bool) -> N
     assert torch.isfinite(entropy).all()
     assert entropy[0] == 0
     loss = clipped_loss(log_probabilities.gather(1, action)[:, 0] + 1.0, torch.randn(20), 10.0) - 0.1 * entropy.mean()
-    loss.backward()
+    loss.backward()  # type: ignore[no-untyped-call]
     gradient = logits[0].grad
     assert gradient is not None
     assert (gradient[~mask] == 0).all()
@@ -258,7 +256,7 @@ def test_clipped_loss_by_hand() -> None:
     log_ratio = ratio.log().requires_grad_()
     loss = clipped_loss(log_ratio, gain, 0.2)
     assert loss.item() == pytest.approx(-(1.2 * 2 + 0.5 * 2 - 1.5 * 2 - 0.8 * 2 + 1.1) / 5)
-    loss.backward()
+    loss.backward()  # type: ignore[no-untyped-call]
     assert log_ratio.grad is not None
     assert log_ratio.grad.tolist() == pytest.approx([0.0, -1.0 / 5, 3.0 / 5, 0.0, -1.1 / 5])
 
@@ -528,7 +526,7 @@ def test_solves_a_game_of_two_moves() -> None:
 
 
 def test_a_value_that_is_cut_off_comes_from_the_network() -> None:
-    """With truncated ends worth c to both seats the values become payoff + c; without the bootstrap they would stay the payoff."""
+    """Where a truncated end is worth c, the value becomes pay-off + c; without the bootstrap it would stay the pay-off."""
     training = toy()
     training._only_value = lambda: True  # type: ignore[method-assign]  # both actions stay equally likely
     training.tables[0].games.truncated[:] = True
@@ -668,7 +666,7 @@ def test_the_learning_rate_falls_to_its_last_share() -> None:
 
 
 def test_same_seed_same_network_other_seed_other_network() -> None:
-    found = []
+    found: list[bytes] = []
     for seed in (1, 1, 2):
         torch.manual_seed(99 + len(found))
         found.append(weights(updated(begun(tiny(seed=seed)), 3)))
@@ -796,7 +794,7 @@ def test_bad_values_are_named(name: str, values: list[Any]) -> None:
 
 def test_the_list_of_bad_values_is_complete() -> None:
     """Every option has a line in the test above."""
-    marks: list[Any] = test_bad_values_are_named.pytestmark  # type: ignore[attr-defined]
+    marks: list[Any] = test_bad_values_are_named.pytestmark
     assert {name for name, _ in marks[0].args[1]} == set(Config.__dataclass_fields__)
 
 
@@ -805,10 +803,10 @@ def test_options_that_do_not_fit_together(tmp_path: Path) -> None:
         tiny(players="2,3", side="front,back", games=3).check()
     with pytest.raises(OptionError, match="opponents above 0 need anchors or selves"):
         tiny(anchors="", selves=0).check()
+    path = tmp_path / "self-3" / "model.npz"
+    path.parent.mkdir()
+    path.write_bytes(PolicyNetwork(4, False).frozen({}).to_bytes())
     with pytest.raises(OptionError, match="anchors must not be called self-"):
-        path = tmp_path / "self-3" / "model.npz"
-        path.parent.mkdir()
-        path.write_bytes(PolicyNetwork(4, False).frozen({}).to_bytes())
         tiny(anchors=f"random,{path}").check()
     with pytest.raises(CheckpointError, match="there is no network file"):
         tiny(anchors=str(tmp_path / "model.npz")).check()

@@ -7,14 +7,14 @@ import json
 import os
 import pickle
 import signal
+import tomllib
 from collections.abc import Callable
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 import pytest
-import tomllib
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # type: ignore[import-untyped]
 
 from agents import agent
 from experiments import ppo
@@ -87,7 +87,8 @@ def test_every_option_can_be_given_in_both_ways(tmp_path: Path) -> None:
     flags, lines = [], []
     for entry in fields(Config):
         choices = [choice for choice in entry.metadata["choices"] or () if choice != entry.default]
-        value = choices[-1] if choices else f"{entry.default}x" if isinstance(entry.default, str) else entry.default + 1
+        default: Any = entry.default
+        value = choices[-1] if choices else f"{default}x" if isinstance(default, str) else default + 1
         flags += ["--" + entry.name.replace("_", "-"), str(value)]
         lines.append(f"{entry.name} = {json.dumps(value)}\n")
     (tmp_path / "all.toml").write_text("".join(lines))

@@ -510,7 +510,7 @@ def opinion(training: SelfPlay, *seen: int) -> tuple[dict[int, float], float]:
 
 
 def test_solves_a_game_of_two_moves() -> None:
-    training = updated(toy(), 70)
+    training = updated(toy(), 55)
     first, worth = opinion(training, 0)
     after_left, worth_left = opinion(training, 1)
     after_right, worth_right = opinion(training, 2)
@@ -683,7 +683,7 @@ def without_time(curve: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 RESUMED: dict[str, Any] = {
-    "players": "2,3", "anchors": "random,greedy", "opponents": 0.8, "anchor_share": 0.3, "decisions": 2500, "snapshot": 1,
+    "players": "2,3", "anchors": "random,greedy", "opponents": 0.8, "anchor_share": 0.3, "decisions": 1500, "snapshot": 1,
 }  # fmt: skip
 
 
@@ -694,7 +694,7 @@ def test_interrupted_and_resumed_is_the_same_as_never_interrupted(changes: dict[
     assert straight.run()
 
     (tmp_path / "resumed").mkdir()
-    first = updated(begun(tiny(tmp_path / "resumed", **RESUMED, **changes)), 5)
+    first = updated(begun(tiny(tmp_path / "resumed", **RESUMED, **changes)), 4)
     first.stopping = True
     assert not first.run()  # saves, as after Ctrl-C
     at_tables = {guest.name for tables in first.tables for guest in tables.guests}
@@ -719,7 +719,7 @@ def test_interrupted_and_resumed_is_the_same_as_never_interrupted(changes: dict[
 def test_a_checkpoint_goes_on_after_the_process_was_killed(tmp_path: Path) -> None:
     """``kill -9`` in the middle, then ``--resume`` in this process: the network of a run that nothing has stopped."""
     folder = tmp_path / "killed"
-    command = ["--run", str(folder), *TINY, "--anchors", "random", "--checkpoint-seconds", "0", "--decisions", "6000"]
+    command = ["--run", str(folder), *TINY, "--anchors", "random", "--checkpoint-seconds", "0", "--decisions", "4000"]
     running = subprocess.Popen(
         [sys.executable, "-m", "experiments.ppo", *command], cwd=ROOT, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
     )
@@ -731,9 +731,9 @@ def test_a_checkpoint_goes_on_after_the_process_was_killed(tmp_path: Path) -> No
     running.send_signal(signal.SIGKILL)
     running.wait(30)
     done = read_checkpoint(folder / "checkpoint.bin")["decisions"]
-    assert 0 < done < 6000, "killed too late to show anything"
+    assert 0 < done < 4000, "killed too late to show anything"
     assert ppo.main([*command, "--resume", "--checkpoint-seconds", "1000"]) == 0
-    straight = begun(tiny(tmp_path / "straight", anchors="random", decisions=6000))
+    straight = begun(tiny(tmp_path / "straight", anchors="random", decisions=4000))
     while not straight.finished():
         straight.update()
     resumed = Network.load(folder / "model.npz")

@@ -7,19 +7,11 @@ judgement itself in :mod:`agents.judgement`.
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-
-from agents.advisor import Advisor
+from agents.advisor import JudgingAgent
 from agents.judgement import MIND_DTYPE, decide_all
-from skyenv.agents import Decisions
-from skyenv.errors import AgentError, shown
-from skyenv.knowledge import VIEW_DTYPE
-from skyenv.rules.actions import NUM_ACTIONS
-from skyenv.rules.compiling import COMPILED
 
 
 @dataclass(frozen=True)
@@ -114,57 +106,14 @@ _MEASURED: Final = {
 WEIGHTS: Final = {players: Weights(**{name: values[players - 2] for name, values in _MEASURED.items()}) for players in (2, 3, 4)}
 """Weights by number of players, found by an evolution strategy (CMA-ES) that let variants play against each other."""
 
-WEIGHTS_DTYPE: Final = np.dtype([(field.name, np.float64) for field in fields(Weights)])
 
-
-def _records(array: npt.NDArray[np.void], dtype: np.dtype[np.void]) -> npt.NDArray[np.void]:
-    """Records as compiled functions take them; see :func:`skyenv.rules.state.new_records`."""
-    return np.asarray(array, dtype).view(np.ndarray if COMPILED else np.recarray)
-
-
-class GreedyAgent(Advisor):
-    """Judges every legal action by the VP that it should bring, and takes the best.
-
-    Args:
-        weights: what to judge by, for every number of players; None: the measured ones.
-
-    Raises:
-        AgentError: `weights` are no :class:`Weights`.
-    """
+class GreedyAgent(JudgingAgent):
+    """Judges every legal action by the VP that it should bring, and takes the best; see :class:`agents.advisor.JudgingAgent`."""
 
     name = "greedy"
     version = "1"
     description = "judges every legal action by the VP that it should bring, one action ahead"
-    uses_view = True
-
-    def __init__(self, weights: Weights | None = None) -> None:
-        if not (weights is None or isinstance(weights, Weights)):
-            raise AgentError(f"the weights of the greedy agent must be Weights, not {shown(weights)}")
-        self._weights = {
-            players: np.array([astuple(weights or measured)], WEIGHTS_DTYPE) for players, measured in WEIGHTS.items()
-        }
-
-    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
-        """See :class:`skyenv.agents.Agent`."""
-        return self._judge(decisions, np.zeros((0, NUM_ACTIONS)))
-
-    def scores(self, decisions: Decisions) -> npt.NDArray[np.float64]:
-        """See :class:`agents.advisor.Advisor`; −10⁹ stands for what is out of the question."""
-        scores = np.zeros((len(decisions), NUM_ACTIONS))
-        self._judge(decisions, scores)
-        return scores
-
-    def _judge(self, decisions: Decisions, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-        """The best actions; all judgements go into `scores` if it has rows."""
-        assert decisions.view is not None
-        actions = np.zeros(len(decisions), np.int64)
-        decide_all(
-            _records(decisions.view, VIEW_DTYPE),
-            decisions.mask,
-            decisions.uniform,
-            _records(self._weights[decisions.num_players], WEIGHTS_DTYPE),
-            _records(np.zeros(1, MIND_DTYPE), MIND_DTYPE),
-            actions,
-            scores,
-        )
-        return actions
+    kind = Weights
+    measured = WEIGHTS
+    mind = MIND_DTYPE
+    decide = staticmethod(decide_all)

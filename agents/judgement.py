@@ -247,7 +247,13 @@ def look_at_hands(view: Record, w: Record, m: Record, me: int) -> None:
                 if seat == me:
                     number += int(game.hand[seat, colour, rank])
             m.points[seat, colour] = points
-    m.point = w.point * (w.late + (1.0 - w.late) * m.left) / (1.0 + w.sated * number)
+    m.point = point_worth(w, m, number)
+
+
+@thought
+def point_worth(w: Record, m: Record, number: int) -> float:
+    """What a point of a coloured card is worth in a hand of so many cards: less with many, and less late in the game."""
+    return float(w.point * (w.late + (1.0 - w.late) * m.left) / (1.0 + w.sated * number))
 
 
 # ---- what things are worth ----
@@ -728,14 +734,15 @@ def plan_worth(
     """
     gain = deny + winning_worth(game, w, m, me, colour, int(BUILD_LIMIT[highest]))
     on_table = m.point * table_points(game, w, me)
-    cost, cards = cheapest_cards(game, w, m, me, colour, highest, missing)
+    black = m.point * w.black
+    cost, cards = cheapest_cards(game, m, me, colour, highest, missing, m.point, black)
     if cards == 0:
         return NEVER, 0
     now = gain - on_table - cost
     expected = int(w.target) - int(game.bid_total[me])
     if expected <= missing or (game.num_players == 2 and game.alea != ALEA_WAITS):
         return now, cards
-    later_cost, later_cards = cheapest_cards(game, w, m, me, colour, highest, expected)
+    later_cost, later_cards = cheapest_cards(game, m, me, colour, highest, expected, m.point, black)
     later = gain - on_table - later_cost
     if later_cards != 0 and later > 0.0:
         return later, cards
@@ -753,8 +760,12 @@ def table_points(game: Record, w: Record, me: int) -> float:
 
 
 @thought
-def cheapest_cards(game: Record, w: Record, m: Record, me: int, colour: int, highest: int, missing: int) -> tuple[float, int]:
+def cheapest_cards(
+    game: Record, m: Record, me: int, colour: int, highest: int, missing: int, coloured: float, black: float
+) -> tuple[float, int]:
     """The cheapest cards of a colour and black, none above a rank, that are worth `missing` points or more.
+
+    A point of a coloured card costs `coloured`, one of a black card `black`.
 
     Returns:
         What they cost, and how many of each: 5 bits for each place in the laying order; 0 if there are none.
@@ -768,11 +779,11 @@ def cheapest_cards(game: Record, w: Record, m: Record, me: int, colour: int, hig
     m.cost[0] = 0.0
     laid = int(game.laid)
     for rank in range(max(laid, 0), highest + 1):
-        add_cards(m, size, int(game.hand[me, colour, rank]), rank, m.point, rank)
+        add_cards(m, size, int(game.hand[me, colour, rank]), rank, coloured, rank)
     if game.bid_colour[me] == NONE:
         m.cost[0] = -NEVER  # AUC-4: the first card is coloured
     for rank in range(max(laid - NUM_RANKS, 0), highest + 1):
-        add_cards(m, size, int(game.hand[me, BLACK, rank]), rank, m.point * w.black, NUM_RANKS + rank)
+        add_cards(m, size, int(game.hand[me, BLACK, rank]), rank, black, NUM_RANKS + rank)
     best = missing
     for total in range(missing, size):
         if m.cost[total] < m.cost[best]:
@@ -915,13 +926,19 @@ def _make_decide_all(fingerprint: str) -> Any:
     return decide_all
 
 
-class _EntryPoints(EntryPoints):
-    """Entry points that go stale with this file as well as with the rules."""
+class AgentEntryPoints(EntryPoints):
+    """Entry points that go stale with files of agents as well as with the rules.
 
-    def __init__(self) -> None:
+    Args:
+        files: those whose code ends up inside the entry points.
+    """
+
+    def __init__(self, *files: str) -> None:
         super().__init__()
-        digest = hashlib.sha256(self._fingerprint.encode() + Path(__file__).read_bytes())
+        digest = hashlib.sha256(self._fingerprint.encode())
+        for file in files:
+            digest.update(Path(file).read_bytes())
         self._fingerprint = digest.hexdigest()
 
 
-decide_all: Final = _EntryPoints().make(_make_decide_all)
+decide_all: Final = AgentEntryPoints(__file__).make(_make_decide_all)

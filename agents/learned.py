@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.advisor import Advisor
+from agents.appraiser import AppraiserAgent
 from agents.greedy import GreedyAgent
 from skyenv.agents import Agent, Decisions, sample
 from skyenv.errors import CheckpointError, OptionError, shown
@@ -25,6 +26,8 @@ from skyenv.rules.actions import NUM_ACTIONS
 FORMAT: Final = "skyenv-network-1"
 NETWORK_SUFFIX: Final = ".npz"
 ABOUT: Final = "about"
+TRAINED: Final = Path(__file__).resolve().parent / "trained"
+"""Folder of the networks that ship with the project."""
 WORST_ADVICE: Final = 3.0
 """Actions that the advisor holds to be worse than the best one by more VP than this are all alike to the network, or it could
 never learn to take one."""
@@ -32,7 +35,7 @@ never learn to take one."""
 Float32 = npt.NDArray[np.float32]
 
 
-ADVISORS: Final[Mapping[str, type[Advisor]]] = {GreedyAgent.name: GreedyAgent}
+ADVISORS: Final[Mapping[str, type[Advisor]]] = {GreedyAgent.name: GreedyAgent, AppraiserAgent.name: AppraiserAgent}
 
 
 def advisor(name: str) -> Advisor | None:
@@ -202,6 +205,42 @@ class NetworkAgent(Agent):
         weights: npt.NDArray[np.float64] = np.exp(logits - logits.max(axis=1, keepdims=True))
         weights /= weights.sum(axis=1, keepdims=True)
         return weights, value
+
+
+class TrainedAgent(Agent):
+    """The trained agents that ship with the project, one network for each number of players (see docs/agents.md).
+
+    Args:
+        deterministic: as for :class:`NetworkAgent`.
+
+    Raises:
+        CheckpointError: as for :class:`NetworkAgent`; at the first decision in a game of that many players.
+    """
+
+    name = "trained"
+    version = "1"
+    description = "the networks that ship with the project, trained by experiments/ppo.py"
+    uses_observation = True
+    uses_view = True
+
+    def __init__(self, *, deterministic: bool = False) -> None:
+        self.deterministic = deterministic
+        self._agents: dict[int, NetworkAgent] = {}
+
+    def agent(self, players: int) -> NetworkAgent:
+        """The one that plays games of so many players."""
+        if players not in self._agents:
+            path = TRAINED / f"{players}-players{NETWORK_SUFFIX}"
+            self._agents[players] = NetworkAgent(path, deterministic=self.deterministic, name=self.name)
+        return self._agents[players]
+
+    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
+        """See :class:`skyenv.agents.Agent`."""
+        return self.agent(decisions.num_players).act(decisions)
+
+    def think(self, decisions: Decisions) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """See :meth:`NetworkAgent.think`."""
+        return self.agent(decisions.num_players).think(decisions)
 
 
 def _advisor_of(network: Network, where: str) -> Advisor | None:

@@ -6,14 +6,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+from agents import rollout
+from agents.appraiser import AppraiserAgent
 from agents.greedy import GreedyAgent
 from agents.learned import NETWORK_SUFFIX, NetworkAgent
+from agents.rollout import RolloutAgent
 from skyenv.agents import BUILT_IN, Agent, make_agent
 from skyenv.errors import AgentError, shown
 
 CHECKPOINT_SUFFIXES: Final = (".zip", NETWORK_SUFFIX)
 
-NAMES: Final[dict[str, type[Agent]]] = {**BUILT_IN, GreedyAgent.name: GreedyAgent}
+NAMES: Final[dict[str, type[Agent]]] = {
+    **BUILT_IN,
+    GreedyAgent.name: GreedyAgent,
+    AppraiserAgent.name: AppraiserAgent,
+    RolloutAgent.name: RolloutAgent,
+}
 """The players that have a short name."""
 
 
@@ -21,9 +29,9 @@ def agent(spec: Agent | Callable[..., Any] | str | Path, *, deterministic: bool 
     """The player that a specification means.
 
     Args:
-        spec: a name (``"random"``, ``"crowd"``, ``"hoard"``, ``"greedy"``), the path of a checkpoint
-            (``"runs/first/model.npz"``, ``"runs/first/model.zip"``), ``"module:Name"``, or an object, class or function that
-            :func:`skyenv.agents.make_agent` takes.
+        spec: a name (one of :data:`NAMES`; ``"rollout-256"`` and ``"rollout-50ms"`` have another budget than ``"rollout"``),
+            the path of a checkpoint (``"runs/first/model.npz"``, ``"runs/first/model.zip"``), ``"module:Name"``, or an
+            object, class or function that :func:`skyenv.agents.make_agent` takes.
         deterministic: whether a checkpoint takes its most probable action instead of drawing one.
 
     Raises:
@@ -39,6 +47,8 @@ def agent(spec: Agent | Callable[..., Any] | str | Path, *, deterministic: bool 
     if isinstance(spec, str):
         if spec in NAMES:
             return NAMES[spec]()
+        if spec.startswith(rollout.PREFIX) and ":" not in spec:
+            return rollout.named(spec)
         if ":" not in spec:
             raise AgentError(
                 f"unknown agent {shown(spec, 80)}; there are {', '.join(NAMES)}, a checkpoint (a path that ends in"

@@ -9,9 +9,11 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
+from experiments import ladder
 from experiments.files import write_atomically
 from skyenv.observation import OBSERVATION_SIZE, markdown_table
 from skyenv.rules.actions import ACTION_NAMES
@@ -66,14 +68,33 @@ def training_result() -> str:
     return "\n".join(lines)
 
 
+def ladder_table(players: int) -> str:
+    """The shipped ladder, which `python -m experiments.tournament … --publish` writes; a line that says so if there is none."""
+    path = ladder.SHIPPED / f"{players}-players.json"
+    if not path.exists():
+        return f"No ladder of {players} players has been published yet."
+    return ladder.markdown(ladder.read(path, players))
+
+
+def ladder_pairs(players: int) -> str:
+    """The wins of every pair of the shipped ladder and its picture, for a page in docs/; a line that says so if there is none."""
+    path = ladder.SHIPPED / f"{players}-players.json"
+    if not path.exists():
+        return "So there are no wins of pairs either."
+    picture = f"![ratings and wins of every pair, {players} players](ladder/{players}-players.png)"
+    return f"{ladder.matrix_markdown(ladder.read(path, players))}\n\n{picture}"
+
+
 PARTS: Final[dict[str, Callable[[], str]]] = {
     "observation table": markdown_table,
     "observation size": observation_size,
     "actions table": actions_table,
     "speed table": speed_table,
     "training result": training_result,
+    **{f"ladder {players} players": partial(ladder_table, players) for players in (2, 3, 4)},
+    **{f"ladder {players} players in pairs": partial(ladder_pairs, players) for players in (2, 3, 4)},
 }
-PAGES: Final = (Path("README.md"), Path("docs/observation.md"), Path("docs/actions.md"))
+PAGES: Final = (Path("README.md"), Path("docs/observation.md"), Path("docs/actions.md"), Path("docs/ladder.md"))
 
 
 def filled(page: str) -> str:

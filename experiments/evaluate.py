@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -24,16 +24,13 @@ from tqdm import tqdm
 
 from agents import NAMES
 from agents import agent as make
+from experiments.commands import INTERRUPTED, Parser, complain, exit_code, whole
 from experiments.matches import Played, play_game, play_games, rotations
 from skyenv.agents import Agent
-from skyenv.errors import AgentError, OptionError, SkyenvError, shown
+from skyenv.errors import OptionError
 from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, check_integer
 from skyenv.record import RecordWriter
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
-
-BAD_DATA: Final = 1
-BAD_COMMAND: Final = 2
-INTERRUPTED: Final = 130
 
 RESAMPLES: Final = 2000
 CONFIDENCE: Final = 0.95
@@ -341,70 +338,31 @@ def record_games(
 # ---- the command line ----
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser that complains in one line."""
-
-    def error(self, message: str) -> NoReturn:
-        _complain(f"{message} (see --help)")
-        self.exit(BAD_COMMAND)
-
-
-def _complain(message: str) -> None:
-    print(f"evaluate: error: {message}", file=sys.stderr)
-
-
-def _whole(low: int, high: int) -> Callable[[str], int]:
-    """A parser of whole numbers in a range."""
-
-    def parse(digits: str) -> int:
-        if len(digits) <= 19 and digits.isascii() and digits.isdigit() and low <= int(digits) <= high:
-            return int(digits)
-        raise argparse.ArgumentTypeError(f"must be a whole number from {low} to {high}, not {shown(digits, 40)}")
-
-    return parse
-
-
-def _parser() -> _Parser:
-    parser = _Parser(
-        prog="python -m experiments.evaluate",
-        description="Let an agent play against others, every deal once from each seat with the same chance seed.",
-        allow_abbrev=False,
-    )
+def _parser() -> Parser:
+    parser = Parser("evaluate", "Let an agent play against others, every deal once from each seat with the same chance seed.")
     add = parser.add_argument
     known = ", ".join(NAMES)
     add("agent", metavar="AGENT", help=f"{known}, a checkpoint (model.zip), or module:Name")
     add("--against", nargs="+", default=["random", "greedy"], metavar="AGENT", help="opponents (default: random greedy)")
-    add("--players", type=_whole(MIN_PLAYERS, MAX_PLAYERS), default=2, metavar="N", help="2, 3 or 4 (default: 2)")
+    add("--players", type=whole(MIN_PLAYERS, MAX_PLAYERS), default=2, metavar="N", help="2, 3 or 4 (default: 2)")
     add("--side", choices=SIDES, default="front", help="side of the board (default: front)")
-    add("--deals", type=_whole(1, 10**7), default=500, metavar="N", help="deals, each played N times (default: 500)")
-    add("--seed", type=_whole(0, 2**62), default=1, metavar="S", help="seed of the first deal (default: 1)")
-    add("--max-turns", type=_whole(1, 2**31 - 1), default=DEFAULT_MAX_TURNS, metavar="N",
+    add("--deals", type=whole(1, 10**7), default=500, metavar="N", help="deals, each played N times (default: 500)")
+    add("--seed", type=whole(0, 2**62), default=1, metavar="S", help="seed of the first deal (default: 1)")
+    add("--max-turns", type=whole(1, 2**31 - 1), default=DEFAULT_MAX_TURNS, metavar="N",
         help="turns after which a game is truncated (default: 500)")  # fmt: skip
-    add("--threads", type=_whole(1, 256), default=1, metavar="N", help="threads for the rules (default: 1)")
+    add("--threads", type=whole(1, 256), default=1, metavar="N", help="threads for the rules (default: 1)")
     add("--deterministic", action="store_true", help="checkpoints take their most probable action (default: they draw one)")
     add("--plot", metavar="FILE", help="draw the results (PNG)")
     add("--json", metavar="FILE", help="write the results as JSON")
     add("--record", metavar="FILE", help="write records of games played")
-    add("--record-games", type=_whole(1, 10**6), default=10, metavar="N", help="how many against each opponent (default: 10)")
+    add("--record-games", type=whole(1, 10**6), default=10, metavar="N", help="how many against each opponent (default: 10)")
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code (see the module's text)."""
-    try:
-        return _run(_parser().parse_args(arguments))
-    except (OptionError, AgentError) as error:
-        _complain(str(error))
-        return BAD_COMMAND
-    except SkyenvError as error:
-        _complain(str(error))
-        return BAD_DATA
-    except OSError as error:
-        _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-        return BAD_DATA
-    except KeyboardInterrupt:
-        _complain("interrupted")
-        return INTERRUPTED
+    options = _parser().parse_args(arguments)
+    return exit_code("evaluate", lambda: _run(options))
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -433,7 +391,7 @@ def _run(options: argparse.Namespace) -> int:
             max_turns=options.max_turns,
         )  # fmt: skip
     if interrupted:
-        _complain("interrupted")
+        complain("evaluate", "interrupted")
         return INTERRUPTED
     return 0
 

@@ -26,13 +26,13 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
-from agents import agent as make
 from agents.advisor import Advisor
 from agents.learned import ADVISORS, Network, NetworkAgent, advice, advisor
 from agents.pool import SAMPLINGS, OpponentPool
-from experiments.runs import SELF, Run, RunConfig, launch, option, parse, refuse
+from experiments.commands import exit_code
+from experiments.runs import SELF, Run, RunConfig, launch, option, parse
 from skyenv.agents import Agent, decide, decisions_in
-from skyenv.errors import AgentError, OptionError, SkyenvError
+from skyenv.errors import OptionError
 from skyenv.games import HIGHEST_SEED, Games, check_choice, results
 from skyenv.kernels import REWARDS
 from skyenv.observation import OBSERVATION_SIZE
@@ -68,6 +68,7 @@ class Config(RunConfig):
     entropy: float = option(0.003, "weight of the entropy bonus")
     value_weight: float = option(0.5, "weight of the value's squared error")
     max_gradient: float = option(0.5, "longest gradient; longer ones are shortened")
+    start: str = option("", "network file (model.npz) to start from; '': from nothing")
     hidden: int = option(256, "width of the shared layer; policy and value each have one more of half the width")
     advisor: str = option("", "agent whose judgement the policy starts from and sees; '': none", ("", *ADVISORS))
     value_updates: int = option(10, "with an advisor: updates in the beginning that train the value alone")
@@ -108,10 +109,7 @@ class Config(RunConfig):
         Raises:
             OptionError: there is no such agent. CheckpointError: a checkpoint among them can't be used.
         """
-        try:
-            return [make(name) for name in self.anchors.split(",")] if self.anchors else []
-        except AgentError as error:
-            raise OptionError(f"anchors: {error}") from error
+        return self.make_agents("anchors")
 
 
 # ---- the network ----
@@ -138,6 +136,20 @@ class PolicyNetwork(nn.Module):
             logits = logits + self.trust * inputs[:, OBSERVATION_SIZE:]
         value = self.outlook(torch.relu(self.value(features)))[:, 0]
         return torch.log_softmax(logits.masked_fill(~mask, ILLEGAL), dim=1), value
+
+    def thaw(self, network: Network) -> None:
+        """Take over the weights of a network that plays.
+
+        Raises:
+            OptionError: it has another width, or one of the two has an advisor and the other hasn't.
+        """
+        found, wanted = network.weights["trunk.weight"].shape, tuple(self.trunk.weight.shape)
+        if found != wanted:
+            raise OptionError(
+                f"the network to start from has {found[0]} units for {found[1]} inputs; hidden and advisor make it {wanted[0]}"
+                f" for {wanted[1]}"
+            )
+        self.load_state_dict({name: torch.from_numpy(array) for name, array in network.weights.items()})
 
     def frozen(self, about: dict[str, Any]) -> Network:
         """A copy that plays without PyTorch and learns no more."""
@@ -320,6 +332,13 @@ class SelfPlay(Run[Config]):
         self._prepare()
         torch.manual_seed(config.seed)
         self.network = PolicyNetwork(config.hidden, self.advisor is not None).to(self.device)
+        if config.start:
+            start = Network.load(config.start)
+            if start.about.get("advisor") != config.advisor:
+                raise OptionError(
+                    f"{config.start} was trained with the advisor {start.about.get('advisor')!r}, not {config.advisor!r}"
+                )
+            self.network.thaw(start)
         self.optimiser = torch.optim.Adam(self.network.parameters(), lr=config.learning_rate, eps=1e-5)
         self.generator = torch.Generator().manual_seed(config.seed)
         self.rng = np.random.default_rng(config.seed)
@@ -568,8 +587,10 @@ class _Happened:
 
 
 def _entropy(log_probabilities: torch.Tensor) -> torch.Tensor:
-    """Entropy of each row, in nats; illegal actions add exactly 0."""
-    return -(log_probabilities.exp() * log_probabilities).sum(dim=1)
+    """Entropy of each row, in nats."""
+    # What is less probable than e^−50 adds nothing, and its exponential would take twenty times as long (it underflows).
+    bounded = log_probabilities.clamp(min=-50.0)
+    return -(bounded.exp() * bounded).sum(dim=1)
 
 
 def clipped_loss(log_ratio: torch.Tensor, advantage: torch.Tensor, clip: float) -> torch.Tensor:
@@ -580,11 +601,12 @@ def clipped_loss(log_ratio: torch.Tensor, advantage: torch.Tensor, clip: float) 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code: 0 all right, 1 a file is bad, 2 the command is, 130 interrupted."""
-    try:
-        config, resume = parse(Config, "python -m experiments.ppo", "Train an agent with a lean self-play PPO.", arguments)
-    except SkyenvError as error:
-        return refuse("ppo", error)
-    return launch(SelfPlay(config), resume)
+
+    def run() -> int:
+        config, resume = parse(Config, SelfPlay.KIND, "Train an agent with a lean self-play PPO.", arguments)
+        return launch(SelfPlay(config), resume)
+
+    return exit_code(SelfPlay.KIND, run)
 
 
 if __name__ == "__main__":

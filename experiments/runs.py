@@ -28,23 +28,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final, Generic, NoReturn, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
 from torch.utils.tensorboard import SummaryWriter
 from tqdm import tqdm
 
 from agents import agent as make
-from experiments.evaluate import as_json, evaluate, plot, record_games, table
+from experiments.commands import INTERRUPTED, Parser
+from experiments.evaluate import Result, as_json, evaluate, plot, record_games, table
 from experiments.files import write_atomically
 from skyenv import OBSERVATION_SIZE, __version__
-from skyenv.errors import CheckpointError, OptionError, SkyenvError, shown
+from skyenv.agents import Agent
+from skyenv.errors import AgentError, CheckpointError, OptionError, shown
 from skyenv.games import check_choice, check_integer
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
-BAD_DATA: Final = 1
-BAD_COMMAND: Final = 2
-INTERRUPTED: Final = 130
 MAGIC: Final = b"skyenv-training-checkpoint-2\n"
 DIGEST: Final = hashlib.sha256().digest_size
 DEFAULT_MINUTES: Final = 5.0
@@ -52,8 +51,6 @@ RECENT_EPISODES: Final = 1000
 """The curves show means over this many latest episodes (for win shares: against each opponent)."""
 FEWEST_EPISODES: Final = 50
 """Fewer games than this tell nothing yet."""
-RIVALS: Final = ("random", "greedy")
-"""Whom the trained agent is measured against in the end."""
 CLOSING_SEED: Final = 1_000_000
 """Seed of the closing evaluation beyond the run's: other deals than those of the training."""
 SELF: Final = "self"
@@ -77,10 +74,11 @@ class RunConfig:
     seed: int = option(1, "seed of everything")
     max_turns: int = option(500, "turns after which a game is truncated")
     checkpoint_seconds: float = option(60.0, "seconds between two checkpoints")
-    deals: int = option(300, "deals of the closing evaluation, each played once from every seat; 0: none")
+    rivals: str = option("random,greedy", "whom the agent is measured against in the end, with commas")
+    deals: int = option(300, "deals of that evaluation, each played once from every seat; 0: none")
     threads: int = option(1, "threads for the games and for torch; on a busy machine torch is slower with several")
 
-    LIMITS = ("run", "minutes", "decisions", "checkpoint_seconds", "deals")
+    LIMITS = ("run", "minutes", "decisions", "checkpoint_seconds", "rivals", "deals")
     """Options that may change when a run is resumed."""
 
     def __post_init__(self) -> None:
@@ -104,10 +102,24 @@ class RunConfig:
         if len(set(self.tables)) != len(self.tables):
             raise OptionError(f"players {self.players} and side {self.side} name something twice")
         check_integer("seed", self.seed, 0, 2**32 - 1)  # SB3 takes no larger one
+        if not self.make_agents("rivals") and self.deals:
+            raise OptionError("rivals must name somebody to measure the agent against; or let deals be 0")
         self.check_integers(1, 10**7, "max_turns")
         self.check_integers(1, 1024, "threads")
         self.check_integers(0, 10**12, "decisions", "deals")
         self.check_numbers(0.0, float("inf"), "minutes", "checkpoint_seconds")
+
+    def make_agents(self, name: str) -> list[Agent]:
+        """The agents that an option of this name lists with commas.
+
+        Raises:
+            OptionError: there is no such agent. CheckpointError: a checkpoint among them can't be used.
+        """
+        specs = getattr(self, name)
+        try:
+            return [make(spec) for spec in specs.split(",")] if specs else []
+        except AgentError as error:
+            raise OptionError(f"{name}: {error}") from error
 
     def check_integers(self, lowest: int, highest: int, *names: str) -> None:
         """Raise OptionError unless the options of these names are from `lowest` to `highest`."""
@@ -126,18 +138,6 @@ class RunConfig:
 # ---- options ----
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        """Complain in one line."""
-        complain(self.prog, f"{message} (see --help)")
-        sys.exit(BAD_COMMAND)
-
-
-def complain(program: str, message: object) -> None:
-    """Say in one line on stderr what was wrong."""
-    print(f"{program.split('.')[-1]}: error: {message}", file=sys.stderr)
-
-
 ConfigType = TypeVar("ConfigType", bound=RunConfig)
 
 
@@ -151,8 +151,8 @@ def parse(kind: type[ConfigType], program: str, description: str, arguments: Seq
         OptionError: the TOML file names an unknown option or has a value of a wrong type.
         CheckpointError: the TOML file can't be read.
     """
-    parser = _Parser(prog=program, description=description, allow_abbrev=False)
-    for entry in fields(kind):
+    parser = Parser(program, description)
+    for entry in (entry for entry in fields(kind) if entry.init):
         flag = "--" + entry.name.replace("_", "-")
         parser.add_argument(
             flag, type=type(entry.default), default=argparse.SUPPRESS, choices=entry.metadata["choices"],
@@ -179,7 +179,7 @@ def read_toml(path: Path, kind: type[RunConfig]) -> dict[str, Any]:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise CheckpointError(f"{path} can't be read as TOML: {error}") from error
-    defaults = {entry.name: entry.default for entry in fields(kind)}
+    defaults = {entry.name: entry.default for entry in fields(kind) if entry.init}
     options = {}
     for key, value in found.items():
         name = key.replace("-", "_")
@@ -366,6 +366,37 @@ class Run(ABC, Generic[ConfigType]):
         draw_curves({self.folder.name: self.curve}, self.folder / "curves.png")
         return self.finished()
 
+    def close(self) -> str:
+        """Measure the agent against its rivals; write table, plots, JSON and a few games; return the table.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C; a part of the figures would pass for the whole, so nothing is written.
+        """
+        text = table(self.measure())
+        write_atomically(self.folder / "evaluation.txt", text + "\n")
+        return text
+
+    def measure(self) -> list[Result]:
+        """Let the agent play against its rivals at every kind of table; all but the table of :meth:`close`."""
+        config, folder = self.config, self.folder
+        agent = make(folder / self.MODEL)
+        rivals = config.make_agents("rivals")
+        seed = config.seed + CLOSING_SEED
+        found = []
+        for players, side in config.tables:
+            turns = config.max_turns
+            results = evaluate(
+                agent, rivals, players, side, config.deals, seed, max_turns=turns, threads=config.threads, progress=True
+            )
+            if len(results) < len(rivals) or results[-1].interrupted:
+                raise KeyboardInterrupt
+            name = "" if len(config.tables) == 1 else f"-{players}-{side}"
+            plot(results, folder / f"evaluation{name}.png")
+            record_games(folder / f"games{name}.jsonl", agent, rivals, players, side, 2 * players, seed, max_turns=turns)
+            found += results
+        write_atomically(folder / "evaluation.json", as_json(found))
+        return found
+
     def _stop(self, number: int, frame: FrameType | None) -> None:
         self.stopping = True
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a second Ctrl-C doesn't wait for the update
@@ -419,37 +450,6 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     return state
 
 
-def refuse(program: str, error: SkyenvError | OSError) -> int:
-    """Say in one line what was wrong; the exit code for it."""
-    complain(program, error)
-    return BAD_COMMAND if isinstance(error, OptionError) else BAD_DATA
-
-
-def close_run(training: Run[Any]) -> str:
-    """Measure the trained agent against the anchors of its field; write table, plots, JSON and a few games; return the table.
-
-    Raises:
-        KeyboardInterrupt: Ctrl-C; a part of the figures would pass for the whole, so nothing is written.
-    """
-    config, folder = training.config, training.folder
-    agent = make(folder / training.MODEL)
-    seed = config.seed + CLOSING_SEED
-    found = []
-    for players, side in config.tables:
-        settings: dict[str, Any] = {"max_turns": config.max_turns}
-        results = evaluate(agent, RIVALS, players, side, config.deals, seed, threads=config.threads, progress=True, **settings)
-        if len(results) < len(RIVALS) or results[-1].interrupted:
-            raise KeyboardInterrupt
-        name = "" if len(config.tables) == 1 else f"-{players}-{side}"
-        plot(results, folder / f"evaluation{name}.png")
-        record_games(folder / f"games{name}.jsonl", agent, RIVALS, players, side, 2 * players, seed, **settings)
-        found += results
-    text = table(found)
-    write_atomically(folder / "evaluation.txt", text + "\n")
-    write_atomically(folder / "evaluation.json", as_json(found))
-    return text
-
-
 def launch(training: Run[Any], resume: bool) -> int:
     """Run a training from its command line, and close it with an evaluation (not with ``deals = 0``).
 
@@ -458,30 +458,31 @@ def launch(training: Run[Any], resume: bool) -> int:
         resume: whether to go on from its checkpoint.
 
     Returns:
-        The exit code: 0 all right, 1 a file is bad, 2 the command is, 130 interrupted.
+        The exit code: 0 all right, 130 interrupted.
+
+    Raises:
+        SkyenvError, OSError: the configuration, the checkpoint or an agent can't be used.
     """
-    config, program = training.config, training.KIND
+    config, folder = training.config, training.folder
+    config.check()
+    if not resume and (folder / "checkpoint.bin").exists():
+        raise OptionError(f"{config.run} holds a run; go on with it by --resume, or choose another folder with --run")
+    folder.mkdir(parents=True, exist_ok=True)
     try:
-        config.check()
-        if not resume and (training.folder / "checkpoint.bin").exists():
-            raise OptionError(f"{config.run} holds a run; go on with it by --resume, or choose another folder with --run")
-        training.folder.mkdir(parents=True, exist_ok=True)
         if resume:
             training.load()
         else:
             training.begin()
-        write_atomically(training.folder / "config.json", json.dumps(asdict(config), indent=2) + "\n")
+        write_atomically(folder / "config.json", json.dumps(asdict(config), indent=2) + "\n")
         if not training.run():
-            print(f"stopped; `python -m experiments.{program} --run {config.run} --resume` with the same options goes on")
+            print(f"stopped; `python -m experiments.{training.KIND} --run {config.run} --resume` with the same options goes on")
             return INTERRUPTED
         print(f"{training.decisions:,} decisions in {training.seconds:.0f} s")
         if config.deals:
-            print(close_run(training))
+            print(training.close())
     except KeyboardInterrupt:
         print(f"interrupted; what was trained is in {config.run}, --resume goes on", file=sys.stderr)
         return INTERRUPTED
-    except (SkyenvError, OSError) as error:
-        return refuse(program, error)
     return 0
 
 

@@ -7,9 +7,17 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.rules.compiling import EntryPoints, rule
+from skyenv.errors import OptionError, shown
+from skyenv.rules.actions import NUM_ACTIONS
+from skyenv.rules.auction import legal_bids
+from skyenv.rules.chance import draw, seed_stream
+from skyenv.rules.compiling import COMPILED, EntryPoints, rule
 from skyenv.rules.components import MAX_PLAYERS, NUM_COLOURS, NUM_RANKS
-from skyenv.rules.state import GAME_DTYPE, NONE, Record, new_records
+from skyenv.rules.state import GAME_DTYPE, NONE, PHASE_BID, Record, new_games, new_records
+from skyenv.rules.tape import FED_CARD, TAPE_DTYPE
+
+MOST_DEALS: Final = 2**20
+"""So many deals in a row that break off a bid in its middle mean that there is no other: no game has led to such a view."""
 
 VIEW_DTYPE: Final = np.dtype(
     [
@@ -43,6 +51,7 @@ def redact(view: Record, seat: int) -> None:
             view.num_face_down[colour] += game.face_down[colour, rank]
             game.face_down[colour, rank] = 0
         for other in range(MAX_PLAYERS):
+            view.unknown[other, colour] = 0
             if other != seat:
                 view.unknown[other, colour] = game.unknown[other, colour]
                 for rank in range(NUM_RANKS):
@@ -62,7 +71,63 @@ def _make_redact_all(fingerprint: str):  # type: ignore[no-untyped-def]
     return redact_all
 
 
-_redact_all = EntryPoints().make(_make_redact_all)
+@rule
+def deal_unseen(view: Record, game: Record, tape: Record) -> None:
+    """INF-2: deal what the view's seat can't locate: to the other hands what is unknown there, the rest is face down.
+
+    Every card is equally likely in every place. `game`: a copy of the view's game.
+    """
+    for colour in range(NUM_COLOURS + 1):
+        for rank in range(NUM_RANKS):
+            game.face_down[colour, rank] = view.unseen[colour, rank]
+        for other in range(MAX_PLAYERS):
+            if other == view.seat:
+                continue
+            for rank in range(NUM_RANKS):
+                game.hand[other, colour, rank] = game.known[other, colour, rank]
+            for _ in range(view.unknown[other, colour]):
+                game.hand[other, colour, draw(game, tape, game.face_down[colour], FED_CARD)] += 1
+
+
+@rule
+def imagine(view: Record, game: Record, tape: Record, mask: npt.NDArray[np.int8], seed: int) -> bool:
+    """Turn a copy of the view's game into a whole position that the view's seat can't tell from the real one.
+
+    A card laid down promises that its bid can end above the highest one (INTERFACE.md, "no dead ends"), so a deal in which
+    somebody's can't is dealt again. `mask` is scratch memory.
+
+    Returns:
+        Whether there is such a position.
+    """
+    seed_stream(game, seed)
+    game.seed = NONE
+    for _ in range(MOST_DEALS):
+        deal_unseen(view, game, tape)
+        if game.phase != PHASE_BID or game.laid == NONE or legal_bids(game, mask) > 0:
+            return True
+    return False
+
+
+def _make_imagine_all(fingerprint: str):  # type: ignore[no-untyped-def]
+    def imagine_all(views, seeds, games, tape, mask):  # type: ignore[no-untyped-def]
+        """Write a whole position for every seed; the index of the first that there is none for, or the number of seeds.
+
+        There is one view for all of them, or one for each.
+        """
+        _ = fingerprint
+        for i in range(len(seeds)):
+            view = views[i if len(views) > 1 else 0]
+            games[i] = view.game
+            if not imagine(view, games[i], tape[0], mask, seeds[i]):
+                return i
+        return len(seeds)
+
+    return imagine_all
+
+
+ENTRY_POINTS: Final = EntryPoints()
+_redact_all = ENTRY_POINTS.make(_make_redact_all)
+_imagine_all = ENTRY_POINTS.make(_make_imagine_all)
 
 
 def view(state: npt.NDArray[np.void], seats: int | npt.ArrayLike) -> np.recarray:
@@ -79,3 +144,56 @@ def view(state: npt.NDArray[np.void], seats: int | npt.ArrayLike) -> np.recarray
     views["game"] = state
     _redact_all(views, np.broadcast_to(np.asarray(seats, dtype=np.int64), len(state)).copy())
     return views.view(np.recarray)
+
+
+def as_views(views: npt.ArrayLike) -> npt.NDArray[np.void]:
+    """Views as compiled functions take them, one for a single record; see :func:`skyenv.rules.state.new_records`.
+
+    Raises:
+        OptionError: these are no views, or none that :func:`view` could have made.
+    """
+    given = np.asarray(views)
+    if given.dtype != VIEW_DTYPE or given.ndim > 1:
+        raise OptionError(f"views must be records of VIEW_DTYPE, shape (k,), not {shown(given.dtype, 40)} {given.shape}")
+    records: npt.NDArray[np.void] = np.ascontiguousarray(np.atleast_1d(given))
+    seats = records["seat"]
+    hidden = records["unknown"].sum(axis=1, dtype=np.int64) + records["num_face_down"]
+    possible = (seats >= 0) & (seats < records["game"]["num_players"])
+    possible &= (records["unseen"].sum(axis=2, dtype=np.int64) == hidden).all(axis=1)
+    for field in ("unseen", "unknown", "num_face_down"):
+        possible &= (records[field] >= 0).all(axis=tuple(range(1, records[field].ndim)))
+    if not possible.all():
+        raise OptionError(f"view {int(np.argmin(possible))}: its seat or the cards that it can't locate don't fit the game")
+    return records.view(np.ndarray if COMPILED else np.recarray)
+
+
+def resample(views: npt.ArrayLike, seeds: npt.ArrayLike) -> np.recarray:
+    """Whole positions, drawn at random from all those that seats can't tell from the real ones.
+
+    Every card that a seat can't locate is equally likely in every place that it can't see: others' hands and face-down stacks.
+    Nothing but the views is used. A position's chance to come is anew as well; its `seed` is −1, as it begins no game.
+
+    Args:
+        views: what the seats know, VIEW_DTYPE (k,), as :func:`view` makes it; or one view, for all seeds.
+        seeds: whole numbers from 0 to 2⁶³−1, one for each position, (k,). Equal views and seeds give equal positions.
+
+    Returns:
+        New records, GAME_DTYPE (k,), that the rules can play on.
+
+    Raises:
+        OptionError: these are no views or no seeds, or their numbers differ.
+    """
+    records = as_views(views)
+    numbers = np.atleast_1d(np.asarray(seeds))
+    if numbers.ndim != 1 or (numbers.size and (numbers.dtype.kind not in "iu" or numbers.min() < 0)):
+        raise OptionError(f"seeds must be whole numbers from 0 to 2⁶³−1, one for each position, not {shown(seeds)}")
+    if numbers.size and numbers.max() > np.iinfo(np.int64).max:
+        raise OptionError(f"seeds must be at most 2⁶³−1, not {numbers.max()}")
+    if len(records) not in (1, len(numbers)):
+        raise OptionError(f"there must be one view, or one for each of the {len(numbers)} seeds, not {len(records)}")
+    games = new_games(len(numbers))
+    scratch = new_records(1, TAPE_DTYPE), np.zeros(NUM_ACTIONS, np.int8)
+    made = _imagine_all(records, np.ascontiguousarray(numbers, np.int64), games, *scratch)
+    if made < len(numbers):
+        raise OptionError(f"view {made if len(records) > 1 else 0}: no game has led to it, as the bid laid down can't be ended")
+    return games.view(np.recarray)

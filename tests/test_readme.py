@@ -14,14 +14,18 @@ from experiments.document import PAGES, filled
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+DOCS = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md")))
 
-CODE = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+CODE = re.findall(r"```python\n(.*?)```", README + DOCS, re.DOTALL)
 COMMANDS = re.findall(r"^\$ (.*?)(?: +#.*)?$", README, re.MULTILINE)
+DOCS_COMMANDS = re.findall(r"^\$ (.*?)(?: +#.*)?$", DOCS, re.MULTILINE)
+ADD = "python -m experiments.tournament --add my_module:MyAgent --players 2 --minutes 5"
 BOARD = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
 
 RUN_ELSEWHERE = {
     "make train": "its recipe is checked below; the long test in tests/experiments/test_train.py trains as it does",
     "make test": "is what runs this test",
+    ADD: "needs my_module.py and a ladder; test_the_template_agent_gets_a_rating runs it",
     "python -m pip install --constraint constraints.txt --editable '.[test]'": "is how this environment was made",
 }
 
@@ -50,6 +54,23 @@ def test_commands_run_one_after_the_other(tmp_path: Path) -> None:
         bash(short, tmp_path)
     assert (tmp_path / "games.jsonl").exists()
     assert (tmp_path / "evaluation.png").exists()
+
+
+def test_commands_of_the_docs_run_one_after_the_other(tmp_path: Path) -> None:
+    for command in DOCS_COMMANDS:
+        if command not in RUN_ELSEWHERE:
+            bash(re.sub(r"--deals \d00", "--deals 3", command), tmp_path)
+    assert (tmp_path / "runs" / "ladder" / "ladder.png").exists()
+
+
+def test_the_template_agent_gets_a_rating(tmp_path: Path) -> None:
+    """As the docs say, but against a ladder made here, so that slow agents of the shipped one don't take part."""
+    (template,) = (code for code in CODE if "class MyAgent" in code)
+    (tmp_path / "my_module.py").write_text(template, encoding="utf-8")
+    assert ADD in DOCS_COMMANDS
+    bash("python -m experiments.tournament random crowd --deals 4 --workers 1 --out games --publish shipped", tmp_path)
+    told = bash(ADD.replace("--minutes 5", "--minutes 0.01 --workers 1 --ladder shipped/2-players.json"), tmp_path)
+    assert re.match(r"mine: rating -?\d+ \[-?\d+, -?\d+\] \(95 %\), place [123] of 3;", told)
 
 
 def bash(command: str, folder: Path) -> str:

@@ -193,7 +193,7 @@ def test_trust_multiplies_the_advice(games: Games) -> None:
 def test_advisors_by_name() -> None:
     assert advisor("") is None
     assert isinstance(advisor("greedy"), GreedyAgent)
-    with pytest.raises(OptionError, match="advisor must be one of greedy, or nothing, not 'oracle'"):
+    with pytest.raises(OptionError, match="advisor must be one of greedy, appraiser, or nothing, not 'oracle'"):
         advisor("oracle")
 
 
@@ -308,7 +308,7 @@ def test_the_file_written_by_hand_is_all_right_otherwise(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"advisor": "oracle"}, "advisor must be one of greedy, or nothing, not 'oracle'"),
+        ({"advisor": "oracle"}, "advisor must be one of greedy, appraiser, or nothing, not 'oracle'"),
         ({"advisor": ["greedy"]}, "advisor must be one of greedy"),
         ({"advisor_version": "0"}, f"trained with version 0 of greedy, which is {GreedyAgent.version} now"),
         ({"advisor_version": None}, "trained with version None of greedy"),

@@ -42,7 +42,7 @@ TINY = [part for name, value in SMALL.items() for part in ("--" + name.replace("
 
 
 def asked(*arguments: str) -> Config:
-    return parse(Config, "python -m experiments.ppo", "Train.", arguments)[0]
+    return parse(Config, "ppo", "Train.", arguments)[0]
 
 
 def trained(folder: Path, **changes: Any) -> SelfPlay:
@@ -493,7 +493,7 @@ def test_options_of_a_trainer_of_ones_own() -> None:
     class Own(RunConfig):
         speed: float = option(1.0, "how fast", None)
 
-    config, resume = parse(Own, "python -m mine", "Train.", ["--speed", "2", "--seed", "5"])
+    config, resume = parse(Own, "mine", "Train.", ["--speed", "2", "--seed", "5"])
     assert (config.speed, config.seed, resume) == (2.0, 5, False)
     config.check()
 

@@ -1,0 +1,141 @@
+"""The compiled part of :class:`agents.rollout.RolloutAgent`: games played on in imagined worlds.
+
+Arguments that many functions share: `game`, a world; `seen`, a record of skyenv.knowledge.VIEW_DTYPE to show it in, and
+`shown_games`, the array of that record's `game`; `s`, a record of SEARCH_DTYPE; `w`, the greedy player's weights; `m`, a record
+of its MIND_DTYPE; `mask`, scratch memory.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from agents import judgement
+from agents.judgement import (
+    AgentEntryPoints,
+    choose,
+    judge,
+    look,
+    park_value,
+    point_worth,
+    supply_worth,
+    thought,
+)
+from skyenv.kernels import uniform32
+from skyenv.knowledge import imagine, redact
+from skyenv.rules.actions import NUM_ACTIONS
+from skyenv.rules.components import BLACK, NUM_COLOURS, NUM_DISTRICTS, NUM_RANKS
+from skyenv.rules.play import apply, refresh_mask
+from skyenv.rules.scoring import winners
+from skyenv.rules.state import PHASE_OVER, Record
+
+PLAYOUTS: Final = ("greedy", "random")
+GREEDY: Final = 0
+RANDOM: Final = 1
+
+SEARCH_DTYPE: Final = np.dtype(
+    [
+        ("turns", np.int64),  # turns of all seats together that are played on before the position is assessed
+        ("playout", np.int64),  # GREEDY or RANDOM
+        ("early", np.float64),  # VP ahead that make the chance to win e times as high, at the start of the game
+        ("late", np.float64),  # the same at its end
+        ("margin", np.float64),  # share that VP have in the assessment of a finished game; the win itself has the rest
+    ],
+    align=True,
+)
+"""How games are played on and assessed."""
+
+
+# ---- compiled: playing on in a world ----
+
+
+@thought
+def playout_action(
+    game: Record, shown_games: npt.NDArray[np.void], seen: Record, s: Record, w: Record, m: Record, mask: npt.NDArray[np.int8],
+    salt: int,
+) -> int:  # fmt: skip
+    """What the seat to act does in a game that is played on; a greedy one sees its view alone (`shown_games`: that of `seen`)."""
+    number = refresh_mask(game, mask)
+    if s.playout == RANDOM:
+        for action in range(NUM_ACTIONS):
+            m.score[action] = 0.0
+    elif number > 1:
+        shown_games[0] = game
+        redact(seen, int(game.seat))
+        judge(seen, w, m, mask)
+    return int(choose(m, mask, uniform32(game, salt) / 4294967296.0))
+
+
+@thought
+def wealth(game: Record, seen: Record, w: Record, m: Record, seat: int) -> float:
+    """VP that a seat has, and those that its skyscrapers, cards and supply should bring; `m` holds a look at the position."""
+    worth = float(game.score[seat]) + int(game.park[seat]) * park_value(game) + supply_worth(w, m, int(game.supply[seat]))
+    for district in range(NUM_DISTRICTS):
+        for plot in range(NUM_COLOURS):
+            if game.owner[district, plot] == seat:
+                worth += int(game.floors[district, plot]) * m.worth[district, plot]
+    number = 0
+    points = 0.0
+    for colour in range(NUM_COLOURS + 1):
+        number += int(seen.unknown[seat, colour])
+        for rank in range(NUM_RANKS):
+            number += int(seen.game.hand[seat, colour, rank])
+        points += m.points[seat, colour] * (w.black if colour == BLACK else 1.0)
+    return float(worth + points * point_worth(w, m, number))
+
+
+@thought
+def assess(game: Record, shown_games: npt.NDArray[np.void], seen: Record, s: Record, w: Record, m: Record, me: int) -> float:
+    """A seat's chance to win: known if the game is over, else estimated from what every seat has."""
+    over = game.phase == PHASE_OVER
+    temperature = s.late
+    if not over:
+        shown_games[0] = game
+        redact(seen, me)
+        look(seen, w, m)
+        temperature += (s.early - s.late) * m.left
+    best = 0.0
+    for seat in range(game.num_players):
+        m.delta[seat] = float(game.score[seat]) if over else wealth(game, seen, w, m, seat)
+        best = max(best, m.delta[seat])
+    total = 0.0
+    for seat in range(game.num_players):
+        total += math.exp((m.delta[seat] - best) / temperature)
+    chance = math.exp((m.delta[me] - best) / temperature) / total
+    if not over:
+        return float(chance)
+    best_seats = winners(game)
+    number = 0
+    for seat in range(game.num_players):
+        number += (best_seats >> seat) & 1
+    share = ((best_seats >> me) & 1) / number
+    return float(s.margin * chance + (1.0 - s.margin) * share)
+
+
+def _make_play_worlds(fingerprint: str) -> Any:
+    def play_worlds(views, actions, seeds, search, weights, worlds, seen, shown_games, mind, tape, mask, values):  # type: ignore[no-untyped-def]
+        """Play every action in a world for every seed; `values` [seed, action]: the chance to win that it leads to."""
+        _ = fingerprint
+        me = int(views[0].seat)
+        for i in range(len(seeds)):
+            worlds[0] = views[0].game
+            imagine(views[0], worlds[0], tape[0], mask, seeds[i])
+            for j in range(len(actions)):
+                worlds[1] = worlds[0]
+                game = worlds[1]
+                last = int(game.turns) + int(search[0].turns)
+                action = actions[j]
+                while True:
+                    apply(game, tape[0], action)
+                    if game.phase == PHASE_OVER or game.turns >= last:
+                        break
+                    action = playout_action(game, shown_games, seen[0], search[0], weights[0], mind[0], mask, int(seeds[i]))
+                values[i, j] = assess(game, shown_games, seen[0], search[0], weights[0], mind[0], me)
+
+    return play_worlds
+
+
+play_worlds: Final = AgentEntryPoints(__file__, judgement.__file__).make(_make_play_worlds)

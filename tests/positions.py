@@ -1,0 +1,112 @@
+"""Positions to try agents in, and what a seat can't see of them exchanged."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agents import GreedyAgent
+from skyenv.agents import Agent, RandomAgent, decide, decisions_in
+from skyenv.game import Game
+from skyenv.games import Games
+from skyenv.rules.actions import ACTION_NAMES
+from skyenv.rules.components import BLACK
+
+ROOT = Path(__file__).parents[1]
+
+
+def positions(num_players: int, side: str, number: int = 120) -> Games:
+    """Games at all stages, reached by the greedy agent with a random move now and then."""
+    games = Games(number, num_players, side, 77)
+    greedy, random = GreedyAgent(), RandomAgent()
+    for step in range(150):
+        rows = np.arange(step % 150 * number // 150, number)  # row i stops after about 150 · i / number decisions
+        actions = decide(games, random if step % 10 == 9 else greedy, rows)
+        games.step(actions, rows)
+    return games
+
+
+def deal_anew(state: np.recarray, seat: int, rng: np.random.Generator) -> None:
+    """Exchange what `seat` can't know in one game: others' unknown cards, the stacks' order, the stream of chance."""
+    for colour in range(BLACK + 1):
+        others = [other for other in range(state.num_players) if other != seat]
+        sizes = [int((state.hand[other, colour] - state.known[other, colour]).sum()) for other in others]
+        pool = state.face_down[colour].copy()
+        for other in others:
+            pool += state.hand[other, colour] - state.known[other, colour]
+        cards = rng.permutation(np.repeat(np.arange(3), pool))
+        for other, size in zip(others, sizes, strict=True):
+            state.hand[other, colour] = state.known[other, colour] + np.bincount(cards[:size], minlength=3)
+            cards = cards[size:]
+        state.face_down[colour] = np.bincount(cards, minlength=3)
+    state.random = rng.integers(1, 2**32, 4)
+    state.seed = int(rng.integers(0, 2**62))
+
+
+_PROGRAM = """
+from agents import {agent}
+from skyenv.agents import decide_game
+from skyenv.game import Game
+agent, actions = {agent}(), []
+for players, side in ((2, "back"), (3, "front")):
+    game = Game(players, side, 4)
+    for _ in range(60):
+        actions.append(decide_game(game, agent))
+        game.play(actions[-1])
+print(actions)
+"""
+
+
+def decisions_compiled_or_not(agent: str) -> list[str]:
+    """What an agent of the package `agents` decides in 120 positions, with and without compilation, as two texts."""
+    return [
+        subprocess.run(
+            [sys.executable, "-W", "error", "-c", _PROGRAM.format(agent=agent)],
+            cwd=ROOT,
+            env={**os.environ, "NUMBA_DISABLE_JIT": disabled, "SKYENV_QUIET": "1"},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for disabled in ("0", "1")
+    ]
+
+
+def blank(**fields: Any) -> Game:
+    """A 3-player game after the start (no Alea), seat 0 on turn, with an empty board, no businesses and no cards."""
+    game = Game(3, seed=1)
+    while game.phase == "start":
+        game.play(game.legal_actions[0])
+    state: Any = game.state
+    state.owner[:], state.floors[:], state.tiles[:] = -1, 0, 0
+    state.hand[:], state.known[:] = 0, 0
+    for name, value in fields.items():
+        state[name] = value
+    return game
+
+
+def choose(game: Game, agent: Agent) -> str:
+    """The agent's action, by name."""
+    game.refresh()
+    return ACTION_NAMES[int(agent.act(decisions_in(game._games, agent))[0])]
+
+
+def stand(game: Game, district: int, plot: int, seat: int, floors: int) -> None:
+    """Put skyscrapers on a plot."""
+    state: Any = game.state
+    state.owner[district, plot], state.floors[district, plot] = seat, floors
+
+
+def auction(game: Game, place: int, highest: int, bidder: int) -> None:
+    """Seat 0 decides about an auction in which another seat has the highest bid."""
+    state: Any = game.state
+    state.phase, state.auction_place, state.auction_commissioner = 5, place, 0
+    state.highest, state.highest_bidder = highest, bidder
+    state.bid_total[bidder], state.bid_colour[bidder], state.bid_cards[bidder, 0] = highest, 4, [0, 0, highest // 6]
+    state.laid = -1
+    state.place[0] = 8

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import json
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -78,6 +77,9 @@ class Network:
 
     def __init__(self, weights: Mapping[str, npt.NDArray[Any]], about: Mapping[str, Any]) -> None:
         self.about = dict(about)
+        for name, array in weights.items():
+            if array.dtype not in (np.float16, np.float32):
+                raise CheckpointError(f"the network's {name} has type {array.dtype}, not float32")
         self.weights = {name: np.asarray(array, np.float32) for name, array in weights.items()}
         self._check()
         # In double precision rounding doesn't reach the decisions: see agents/policy.py.
@@ -103,6 +105,8 @@ class Network:
         wanted: dict[str, tuple[int, ...]] = {"trust": ()}
         for layer, shape in sizes.items():
             wanted |= {f"{layer}.weight": shape, f"{layer}.bias": shape[:1]}
+        if unknown := set(found) - set(wanted):
+            raise CheckpointError(f"the network has weights that no network has: {shown(sorted(unknown))}")
         for name, expected in wanted.items():
             if found.get(name) != expected:
                 raise CheckpointError(f"the network's {name} has shape {found.get(name)}, not {expected}")
@@ -146,11 +150,12 @@ class Network:
         if not Path(path).is_file():
             raise CheckpointError(f"there is no network file {path}")
         try:
-            with np.load(path, allow_pickle=False) as arrays:
+            content = io.BytesIO(Path(path).read_bytes())  # NumPy leaves files open that it can't read
+            with np.load(content, allow_pickle=False) as arrays:
                 weights = {name: arrays[name] for name in arrays.files}
             about = json.loads(str(weights.pop(ABOUT)))
             found = about.pop("format")
-        except (OSError, ValueError, KeyError, AttributeError, EOFError, zipfile.BadZipFile) as error:
+        except Exception as error:  # NumPy, zipfile and zlib raise many kinds of errors over damaged files
             raise CheckpointError(f"{path} is damaged or no network file ({type(error).__name__}: {error!s:.100})") from error
         if found != FORMAT:
             raise CheckpointError(f"{path} has the format {shown(found, 40)}; this version reads {FORMAT}")

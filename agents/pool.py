@@ -53,6 +53,9 @@ class OpponentPool:
         self.capacity = check_integer("capacity", capacity, 0, 10**6)
         self.sampling = check_choice("sampling", sampling, SAMPLINGS)
         self.selves: list[Agent] = []
+        names = [agent.name for agent in self.anchors]
+        if len(set(names)) < len(names):
+            raise OptionError(f"anchors must have different names, not {', '.join(names)}")
         self._removed = 0
         self._share: dict[str, float] = {}
         self._games: dict[str, int] = {}
@@ -79,7 +82,13 @@ class OpponentPool:
             self._games.pop(gone.name, None)
 
     def note(self, name: str, share: float) -> None:
-        """Take in the learner's share of a win, 0 to 1, in a game against the agent of that name; others are not kept."""
+        """Take in the learner's share of a win, 0 to 1, in a game against the agent of that name; others are not kept.
+
+        Raises:
+            OptionError: the share is something else.
+        """
+        if not 0 <= share <= 1:
+            raise OptionError(f"share must be from 0 to 1, not {share}")
         if any(agent.name == name for agent in self.agents):
             games = min(self._games.get(name, 0) + 1, MEMORY)
             self._games[name] = games

@@ -26,7 +26,6 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
-from agents import agent as make
 from agents.advisor import Advisor
 from agents.learned import ADVISORS, Network, NetworkAgent, advice, advisor
 from agents.pool import SAMPLINGS, OpponentPool
@@ -34,13 +33,15 @@ from experiments.commands import exit_code
 from experiments.runs import SELF, Run, RunConfig, launch, option, parse
 from skyenv.agents import Agent, decide, decisions_in
 from skyenv.errors import OptionError
-from skyenv.games import Games, check_choice, results
+from skyenv.games import HIGHEST_SEED, Games, check_choice, results
 from skyenv.kernels import REWARDS
 from skyenv.observation import OBSERVATION_SIZE
 from skyenv.rules.actions import NUM_ACTIONS, PASS
 
 ILLEGAL: Final = -1e9
 """Logit of an illegal action: its probability is exactly 0."""
+SMALLEST: Final = 2.0**-25
+"""Stands for a random number that was drawn as 0; others are at least 2⁻²⁴."""
 EVERYBODY: Final = -1
 """Stands for the learner's seat where it has all seats."""
 
@@ -84,6 +85,7 @@ class Config(RunConfig):
         super().check()
         check_choice("reward", self.reward, REWARDS)
         check_choice("sampling", self.sampling, SAMPLINGS)
+        check_choice("device", self.device, ("auto", "cpu", "cuda"))
         self.check_integers(1, 10**7, "games", "steps", "batch", "epochs", "hidden", "snapshot")
         self.check_integers(0, 10**7, "selves", "value_updates")
         self.check_numbers(0.0, 1.0, "learning_rate", "gamma", "clip", above=True)
@@ -93,10 +95,21 @@ class Config(RunConfig):
         advisor(self.advisor)
         if self.games < len(self.tables):
             raise OptionError(f"games must be at least {len(self.tables)}, one for each kind of table")
+        anchors = OpponentPool(self.make_anchors()).anchors
+        if any(anchor.name.startswith(f"{SELF}-") for anchor in anchors):
+            raise OptionError(f"anchors must not be called {SELF}-…, as frozen selves are: {self.anchors}")
         if self.opponents and not self.anchors and not self.selves:
             raise OptionError("opponents above 0 need anchors or selves")
         if self.device == "cuda" and not torch.cuda.is_available():
             raise OptionError("device cuda is not available here; cpu is")
+
+    def make_anchors(self) -> list[Agent]:
+        """The anchors, anew.
+
+        Raises:
+            OptionError: there is no such agent. CheckpointError: a checkpoint among them can't be used.
+        """
+        return self.make_agents("anchors")
 
 
 # ---- the network ----
@@ -329,12 +342,12 @@ class SelfPlay(Run[Config]):
         self.optimiser = torch.optim.Adam(self.network.parameters(), lr=config.learning_rate, eps=1e-5)
         self.generator = torch.Generator().manual_seed(config.seed)
         self.rng = np.random.default_rng(config.seed)
-        anchors = [make(name) for name in config.anchors.split(",") if name]
+        anchors = config.make_anchors()
         self.pool = OpponentPool(anchors, config.anchor_share, config.selves, config.sampling)
         kinds = config.tables
         sizes = [len(part) for part in np.array_split(np.arange(config.games), len(kinds))]
         self.tables = [
-            Tables(size, players, side, config, (config.seed * len(kinds) + i) * SEEDS_APART)
+            Tables(size, players, side, config, (config.seed * len(kinds) + i) * SEEDS_APART & HIGHEST_SEED)
             for i, (size, (players, side)) in enumerate(zip(sizes, kinds, strict=True))
         ]
         for tables in self.tables:
@@ -420,7 +433,8 @@ class SelfPlay(Run[Config]):
         """Draw an action for every seat to act."""
         log_probabilities, values = self.network(self.inputs[t], self.masks[t])
         # The largest of log p − log(−log u) is a draw from p (Gumbel).
-        noise = torch.rand(log_probabilities.shape, generator=self.generator).to(self.device)
+        # A u of exactly 0 would make the only legal action as bad as an illegal one.
+        noise = torch.rand(log_probabilities.shape, generator=self.generator).clamp_(min=SMALLEST).to(self.device)
         action = (log_probabilities - torch.log(-torch.log(noise))).argmax(dim=1)
         rollout.action[t] = action.cpu().numpy()
         rollout.log_probability[t] = log_probabilities.gather(1, action[:, None])[:, 0].cpu().numpy()
@@ -449,8 +463,8 @@ class SelfPlay(Run[Config]):
         """The value of a truncated game's last position for every seat; there is nothing left to advise."""
         players = games.num_players
         inputs = torch.zeros((players, self.inputs.shape[2]))
-        last = games.finished[np.full(players, row)].view(np.recarray)
-        inputs[:, :OBSERVATION_SIZE] = torch.from_numpy(games.observe(np.arange(players), np.arange(players), last))
+        seen = games.observe(np.arange(players), np.full(players, row), games.finished)
+        inputs[:, :OBSERVATION_SIZE] = torch.from_numpy(seen)
         everything = torch.ones((players, NUM_ACTIONS), dtype=torch.bool, device=self.device)
         values: Float32 = self.network(inputs.to(self.device), everything)[1].cpu().numpy()
         return values
@@ -461,13 +475,15 @@ class SelfPlay(Run[Config]):
         actions = rollout.action.reshape(-1)[mine]
         legal = self.masks.view(-1, NUM_ACTIONS)[torch.from_numpy(mine).to(self.device)].cpu().numpy()
         bidding = legal[:, PASS]
-        foreseen, target = rollout.value[rollout.learnable], rollout.target[rollout.learnable]
-        return {
-            "entropy": float(rollout.entropy[rollout.mine].mean()),
+        told = {
+            "entropy": float(rollout.entropy[rollout.mine].mean()) if len(mine) else 0.0,
             "passes": float((actions[bidding] == PASS).mean()) if bidding.any() else 0.0,
             "illegal": float((~legal[np.arange(len(mine)), actions]).sum()),
-            "explained_variance": 1.0 - float(np.var(target - foreseen) / max(np.var(target), 1e-9)),
         }
+        if rollout.learnable.any():
+            foreseen, target = rollout.value[rollout.learnable], rollout.target[rollout.learnable]
+            told["explained_variance"] = 1.0 - float(np.var(target - foreseen) / max(np.var(target), 1e-9))
+        return told
 
     # ---- improving ----
 
@@ -478,6 +494,8 @@ class SelfPlay(Run[Config]):
         inputs = self.inputs.view(-1, self.inputs.shape[2])
         masks = self.masks.view(-1, NUM_ACTIONS)
         rows = np.flatnonzero(rollout.learnable)
+        if not rows.size:  # few steps, and no seat decided twice within them
+            return {}
         advantage = rollout.advantage.reshape(-1)
         advantage = (advantage - advantage[rows].mean()) / (advantage[rows].std() + 1e-8)
         action, before, target, gain = (
@@ -592,4 +610,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    from experiments import ppo  # by its own name: checkpoints refer to its classes, and must not look for them in __main__
+
+    sys.exit(ppo.main())

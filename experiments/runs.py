@@ -39,7 +39,8 @@ from experiments.commands import INTERRUPTED, Parser
 from experiments.evaluate import Result, as_json, evaluate, plot, record_games, table
 from experiments.files import write_atomically
 from skyenv import OBSERVATION_SIZE, __version__
-from skyenv.errors import CheckpointError, OptionError, shown
+from skyenv.agents import Agent
+from skyenv.errors import AgentError, CheckpointError, OptionError, shown
 from skyenv.games import check_choice, check_integer
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
@@ -91,6 +92,8 @@ class RunConfig:
 
     def check(self) -> None:
         """Raise OptionError, naming the option, if a value can't be used."""
+        if not self.run:
+            raise OptionError("run must name a folder")
         for players in self.players.split(","):
             if players not in [str(number) for number in range(MIN_PLAYERS, MAX_PLAYERS + 1)]:
                 raise OptionError(f"players must be 2, 3 or 4, or several of them with commas, not {shown(self.players)}")
@@ -99,9 +102,24 @@ class RunConfig:
         if len(set(self.tables)) != len(self.tables):
             raise OptionError(f"players {self.players} and side {self.side} name something twice")
         check_integer("seed", self.seed, 0, 2**32 - 1)  # SB3 takes no larger one
-        self.check_integers(1, 10**7, "max_turns", "threads")
+        if not self.make_agents("rivals") and self.deals:
+            raise OptionError("rivals must name somebody to measure the agent against; or let deals be 0")
+        self.check_integers(1, 10**7, "max_turns")
+        self.check_integers(1, 1024, "threads")
         self.check_integers(0, 10**12, "decisions", "deals")
         self.check_numbers(0.0, float("inf"), "minutes", "checkpoint_seconds")
+
+    def make_agents(self, name: str) -> list[Agent]:
+        """The agents that an option of this name lists with commas.
+
+        Raises:
+            OptionError: there is no such agent. CheckpointError: a checkpoint among them can't be used.
+        """
+        specs = getattr(self, name)
+        try:
+            return [make(spec) for spec in specs.split(",")] if specs else []
+        except AgentError as error:
+            raise OptionError(f"{name}: {error}") from error
 
     def check_integers(self, lowest: int, highest: int, *names: str) -> None:
         """Raise OptionError unless the options of these names are from `lowest` to `highest`."""
@@ -196,7 +214,7 @@ class Episodes:
 
     def note_share(self, opponent: str, share: float) -> None:
         """Take in what the learner won against one kind of opponent."""
-        kind = SELF if opponent.startswith(SELF) else opponent
+        kind = SELF if opponent.startswith(f"{SELF}-") else opponent
         self.shares.setdefault(kind, deque(maxlen=RECENT_EPISODES)).append(share)
 
     def means(self) -> dict[str, float]:
@@ -330,7 +348,7 @@ class Run(ABC, Generic[ConfigType]):
         signals = (signal.SIGINT, signal.SIGTERM)
         previous = [signal.signal(number, self._stop) for number in signals]
         saved = time.perf_counter()
-        board = SummaryWriter(str(self.folder / "tensorboard"), purge_step=self.decisions)
+        board = SummaryWriter(str(self.folder / "tensorboard"), purge_step=self.decisions + 1)
         try:
             with self._bar() as bar:
                 while not self.finished() and not self.stopping:
@@ -362,7 +380,7 @@ class Run(ABC, Generic[ConfigType]):
         """Let the agent play against its rivals at every kind of table; all but the table of :meth:`close`."""
         config, folder = self.config, self.folder
         agent = make(folder / self.MODEL)
-        rivals = [make(name) for name in config.rivals.split(",")]
+        rivals = config.make_agents("rivals")
         seed = config.seed + CLOSING_SEED
         found = []
         for players, side in config.tables:
@@ -421,7 +439,10 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     digest, body = data[len(MAGIC) : len(MAGIC) + DIGEST], data[len(MAGIC) + DIGEST :]
     if hashlib.sha256(body).digest() != digest:
         raise CheckpointError(f"{path} is damaged: its content doesn't have the checksum that it was written with")
-    state: dict[str, Any] = pickle.loads(body)
+    try:
+        state: dict[str, Any] = pickle.loads(body)
+    except Exception as error:  # it is whole; what it refers to isn't here
+        raise CheckpointError(f"{path} can't be read by this version ({type(error).__name__}: {error!s:.100})") from error
     if state["observation_size"] != OBSERVATION_SIZE:
         raise CheckpointError(
             f"{path} was trained for observations of length {state['observation_size']}; they have {OBSERVATION_SIZE} now"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +11,13 @@ import pytest
 
 import agents
 from agents import NAMES, agent
+from agents.learned import Network, NetworkAgent
 from skyenv.agents import CallableAgent, Decisions, RandomAgent, make_agent
 from skyenv.errors import AgentError, CheckpointError
+from skyenv.observation import OBSERVATION_SIZE
+from skyenv.rules.actions import NUM_ACTIONS
+
+ROOT = Path(__file__).parents[2]
 
 
 def first_legal(decisions: Decisions) -> np.ndarray:
@@ -48,6 +55,33 @@ def test_wrong_specifications(spec: object, message: str) -> None:
     with pytest.raises(AgentError, match=message) as caught:
         agent(spec)  # type: ignore[arg-type]
     assert "\n" not in str(caught.value)
+
+
+def test_checkpoints_by_what_they_end_in(tmp_path: Path) -> None:
+    path = tmp_path / "first" / "model.npz"
+    path.parent.mkdir()
+    shapes = {"trunk": (4, OBSERVATION_SIZE), "policy": (2, 4), "value": (2, 4), "action": (NUM_ACTIONS, 2), "outlook": (1, 2)}
+    weights: dict[str, np.ndarray] = {f"{layer}.weight": np.zeros(shape, np.float32) for layer, shape in shapes.items()}
+    weights |= {f"{layer}.bias": np.zeros(shape[0], np.float32) for layer, shape in shapes.items()}
+    path.write_bytes(Network({**weights, "trust": np.zeros((), np.float32)}, {}).to_bytes())
+    for spec in (path, str(path)):
+        player = agent(spec)
+        assert isinstance(player, NetworkAgent)
+        assert (player.name, player.deterministic) == ("first", False)
+        assert agent(player) is player
+    sure = agent(path, deterministic=True)
+    assert isinstance(sure, NetworkAgent)
+    assert sure.deterministic
+    path.write_bytes(b"PK")
+    with pytest.raises(CheckpointError, match=r"model\.npz is damaged or no network file"):
+        agent(path)
+    with pytest.raises(CheckpointError, match="there is no network file"):
+        agent(tmp_path / "other.npz")
+
+
+def test_networks_play_without_torch() -> None:
+    program = "import sys; import agents; assert not {'torch', 'stable_baselines3'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
 
 
 def test_missing_checkpoint(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from test_greedy import deal_anew, positions
+from positions import deal_anew, positions
 
 from agents import GreedyAgent, agent
 from agents.learned import WORST_ADVICE, Network, NetworkAgent, advice, advisor

@@ -23,7 +23,7 @@ from typing import Any, Final, NoReturn
 
 from experiments import ppo, train
 from experiments.files import write_atomically
-from experiments.runs import Run, refuse
+from experiments.runs import Run, RunConfig, refuse
 from experiments.speed import Figure, figure, machine, shown
 from skyenv.errors import OptionError, SkyenvError
 from skyenv.games import check_integer
@@ -82,7 +82,7 @@ def compare(runs: dict[str, Run[Any]], warm_up: int, rounds: int) -> list[Figure
 def report(runs: dict[str, Run[Any]], figures: Sequence[Figure]) -> dict[str, Any]:
     """What the JSON file holds: machine, method, the configuration of each trainer, figures."""
     packages = {name: version(name) for name in ("torch", "stable-baselines3", "sb3-contrib")}
-    left_out = {entry.name for entry in fields(train.RunConfig)} - {"players", "side", "seed", "threads", "max_turns"}
+    left_out = {entry.name for entry in fields(RunConfig)} - {"players", "side", "seed", "threads", "max_turns"}
     return {
         "machine": {**machine(), **packages},
         "method": METHOD,

@@ -9,19 +9,17 @@ Exit codes: 0 all right, 1 a curve can't be read, 2 the command is wrong.
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
+from experiments.commands import Parser, exit_code
 from experiments.files import write_atomically
-from skyenv.errors import CheckpointError, OptionError, SkyenvError
+from skyenv.errors import CheckpointError, OptionError
 
-BAD_DATA: Final = 1
-BAD_COMMAND: Final = 2
 MOST_LINES: Final = 6
 SELVES: Final = "self"
 COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000")
@@ -169,31 +167,24 @@ def _highest(group: Sequence[float], distance: float) -> float:
 # ---- the command line ----
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        """Complain in one line."""
-        print(f"curves: error: {message} (see --help)", file=sys.stderr)
-        sys.exit(BAD_COMMAND)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit code."""
-    parser = _Parser(prog="python -m experiments.curves", description="Draw how trainings went.", allow_abbrev=False)
+    """The command line; returns the exit code: 0 all right, 1 a curve can't be read, 2 the command is wrong."""
+    parser = Parser("curves", "Draw how trainings went.")
     parser.add_argument("runs", nargs="+", metavar="RUN", help="folders of runs; a run goes by the name of its folder")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the picture, a PNG file")
     parser.add_argument("--against", nargs="+", default=[], metavar="KIND", help="opponents (default: as many as fit in)")
     options = parser.parse_args(arguments)
-    try:
-        names = [Path(run).resolve().name for run in options.runs]
+
+    def run() -> int:
+        names = [Path(folder).resolve().name for folder in options.runs]
         names = names if len(set(names)) == len(names) else options.runs
         if len(set(names)) < len(names):
             raise OptionError("a run is named twice")
-        curves = {name: read_curve(run) for name, run in zip(names, options.runs, strict=True)}
+        curves = {name: read_curve(folder) for name, folder in zip(names, options.runs, strict=True)}
         draw_curves(curves, options.output, options.against)
-    except (SkyenvError, OSError) as error:
-        print(f"curves: error: {error}", file=sys.stderr)
-        return BAD_COMMAND if isinstance(error, OptionError) else BAD_DATA
-    return 0
+        return 0
+
+    return exit_code("curves", run)
 
 
 if __name__ == "__main__":

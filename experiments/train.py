@@ -27,10 +27,11 @@ from agents import agent as make
 from agents.network import Trunk
 from agents.policy import PolicyAgent
 from agents.pool import SAMPLINGS, OpponentPool
-from experiments.runs import SELF, Run, RunConfig, launch, option, parse, refuse
+from experiments.commands import exit_code
+from experiments.runs import SELF, Run, RunConfig, launch, option, parse
 from skyenv.agents import Agent, RandomAgent, decide
 from skyenv.envs.sb3 import MixedVecEnv, SkyenvVecEnv
-from skyenv.errors import OptionError, SkyenvError
+from skyenv.errors import OptionError
 from skyenv.games import Games, check_choice, results
 from skyenv.kernels import REWARDS
 from skyenv.rules.actions import NUM_ACTIONS, PASS
@@ -254,11 +255,12 @@ def warm_up(config: Config, anchors: Sequence[Agent]) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code: 0 all right, 1 a file is bad, 2 the command is, 130 interrupted."""
-    try:
-        config, resume = parse(Config, "python -m experiments.train", "Train an agent with MaskablePPO by self-play.", arguments)
-    except SkyenvError as error:
-        return refuse("train", error)
-    return launch(Training(config), resume)
+
+    def run() -> int:
+        config, resume = parse(Config, Training.KIND, "Train an agent with MaskablePPO by self-play.", arguments)
+        return launch(Training(config), resume)
+
+    return exit_code(Training.KIND, run)
 
 
 if __name__ == "__main__":

@@ -19,16 +19,15 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from experiments import ppo, train
+from experiments.commands import Parser, exit_code, whole
 from experiments.files import write_atomically
-from experiments.runs import Run, RunConfig, refuse
+from experiments.runs import Run, RunConfig
 from experiments.speed import Figure, figure, machine, shown
-from skyenv.errors import OptionError, SkyenvError
-from skyenv.games import check_integer
+from skyenv.errors import OptionError
 
-BAD_COMMAND: Final = 2
 MASKABLE: Final = "MaskablePPO"
 LEAN: Final = "lean trainer, same settings"
 DEFAULTS: Final = "lean trainer, its defaults"
@@ -43,6 +42,8 @@ def trainers(options: argparse.Namespace) -> dict[str, Run[Any]]:
     Raises:
         OptionError: an option has a wrong value.
     """
+    if not options.anchors:
+        raise OptionError("anchors must name at least one opponent")
     common: dict[str, Any] = {"players": options.players, "side": options.side, "threads": options.threads, "seed": options.seed}
     common |= {"decisions": 10**12, "anchors": options.anchors, "hidden": options.hidden, "selves": 0}
     slow = train.Config(**common, environments=options.environments, steps=options.steps, batch=options.batch)
@@ -94,32 +95,21 @@ def report(runs: dict[str, Run[Any]], figures: Sequence[Figure]) -> dict[str, An
     }
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        """Complain in one line."""
-        print(f"trainers: error: {message} (see --help)", file=sys.stderr)
-        sys.exit(BAD_COMMAND)
-
-
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="python -m experiments.trainers",
-        description="Compare the speed of the two trainers on this machine.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = Parser("trainers", "Compare the speed of the two trainers on this machine.")
+    parser.formatter_class = argparse.ArgumentDefaultsHelpFormatter
     add = parser.add_argument
     add("--players", default="2", metavar="N", help="number of players, or several as in 2,3,4")
     add("--side", default="front", metavar="SIDE", help="front, back, or front,back")
-    add("--rounds", type=int, default=7, metavar="N", help="updates of each trainer that count")
-    add("--warm-up", type=int, default=2, metavar="N", help="updates of each before that")
-    add("--environments", type=int, default=256, metavar="N", help="games side by side")
-    add("--steps", type=int, default=64, metavar="N", help="decisions of the learner in each of them between updates")
-    add("--batch", type=int, default=2048, metavar="N", help="decisions in one gradient step")
-    add("--hidden", type=int, default=256, metavar="N", help="width of the shared layer")
+    add("--rounds", type=whole(1, 10**6), default=7, metavar="N", help="updates of each trainer that count")
+    add("--warm-up", type=whole(0, 10**6), default=2, metavar="N", help="updates of each before that")
+    add("--environments", type=whole(1, 10**6), default=256, metavar="N", help="games side by side")
+    add("--steps", type=whole(1, 10**6), default=64, metavar="N", help="decisions of the learner in each of them between updates")
+    add("--batch", type=whole(1, 10**6), default=2048, metavar="N", help="decisions in one gradient step")
+    add("--hidden", type=whole(1, 10**6), default=256, metavar="N", help="width of the shared layer")
     add("--anchors", default="random,greedy", metavar="NAMES", help="opponents, with commas")
-    add("--threads", type=int, default=1, metavar="N", help="threads for the games and for torch")
-    add("--seed", type=int, default=1, metavar="N", help="seed of everything")
+    add("--threads", type=whole(1, 10**6), default=1, metavar="N", help="threads for the games and for torch")
+    add("--seed", type=whole(0, 2**32 - 1), default=1, metavar="N", help="seed of everything")
     add("--json", type=Path, metavar="FILE", help="write machine, method, configurations and figures as JSON")
     return parser
 
@@ -127,21 +117,16 @@ def _parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code: 0 all right, 1 a file is bad, 2 the command is, 130 interrupted."""
     options = _parser().parse_args(arguments)
-    try:
-        check_integer("rounds", options.rounds, 1, 10**6)
-        check_integer("warm_up", options.warm_up, 0, 10**6)
-        if not options.anchors:
-            raise OptionError("anchors must name at least one opponent")
+
+    def run() -> int:
         runs = trainers(options)
         figures = compare(runs, options.warm_up, options.rounds)
         print("\n".join(shown(one) for one in figures))
         if options.json:
             write_atomically(options.json, json.dumps(report(runs, figures), indent=2, ensure_ascii=False) + "\n")
-    except KeyboardInterrupt:
-        return 130
-    except (SkyenvError, OSError) as error:
-        return refuse("trainers", error)
-    return 0
+        return 0
+
+    return exit_code("trainers", run)
 
 
 if __name__ == "__main__":

@@ -62,7 +62,7 @@ class Config(RunConfig):
     hidden: int = option(256, "width of the shared layer; policy and value each have one more of half the width")
     anchors: str = option("random,greedy", "opponents that stay, with commas")
     anchor_share: float = option(0.7, "share of the opponents that are anchors; the others are frozen selves")
-    sampling: str = option("hard", "how opponents are drawn: uniform, latest or hard", SAMPLINGS)
+    sampling: str = option("uniform", "how opponents are drawn: uniform, latest or hard", SAMPLINGS)
     selves: int = option(6, "frozen selves in the pool")
     snapshot: int = option(10, "updates between two frozen selves")
 

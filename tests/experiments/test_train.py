@@ -185,7 +185,7 @@ def test_episodes_are_noted_by_opponent_and_table(tmp_path: Path) -> None:
 
 
 def test_hard_opponents_come_more_often_at_once(tmp_path: Path) -> None:
-    training = begun(tiny(tmp_path, environments=32, batch=256, max_turns=2, selves=0))
+    training = begun(tiny(tmp_path, environments=32, batch=256, max_turns=2, selves=0, sampling="hard"))
     for _ in range(300):
         training.pool.note("random", 1.0)
         training.pool.note("greedy", 0.0)

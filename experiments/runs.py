@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import io
 import json
 import pickle
 import signal
@@ -24,7 +23,7 @@ import time
 import tomllib
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from types import FrameType
@@ -36,6 +35,7 @@ from tqdm import tqdm
 
 from agents import agent as make
 from experiments.commands import INTERRUPTED, Parser
+from experiments.curves import draw_curves
 from experiments.evaluate import Result, as_json, evaluate, plot, record_games, table
 from experiments.files import write_atomically
 from skyenv import OBSERVATION_SIZE, __version__
@@ -484,41 +484,3 @@ def launch(training: Run[Any], resume: bool) -> int:
         print(f"interrupted; what was trained is in {config.run}, --resume goes on", file=sys.stderr)
         return INTERRUPTED
     return 0
-
-
-# ---- pictures ----
-
-COLOURS: Final = {"random": "#0072B2", "greedy": "#D55E00", SELF: "#009E73", "appraiser": "#CC79A7"}
-"""Okabe and Ito's colours, which colour-blind people tell apart."""
-DASHES: Final = ("-", "--", ":", "-.")
-
-
-def draw_curves(curves: Mapping[str, Sequence[Mapping[str, Any]]], path: Path) -> None:
-    """Win shares against each kind of opponent, and the entropy, over the time of training.
-
-    Args:
-        curves: points as `Run.curve` has them, by the name of the run; each run has a dash style of its own.
-        path: of a PNG file.
-    """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 6), layout="constrained", dpi=120)
-    wins, below = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1])
-    for dashes, (run, curve) in zip(DASHES * len(curves), curves.items(), strict=False):
-        minutes = [point["seconds"] / 60 for point in curve]
-        label = f"{run}, " if len(curves) > 1 else ""
-        for kind in sorted({kind for point in curve for kind in point["shares"]}):
-            shares = [100 * point["shares"].get(kind, float("nan")) for point in curve]
-            colour = COLOURS.get(kind, "#666666")
-            wins.plot(minutes, shares, color=colour, linestyle=dashes, linewidth=2, label=f"{label}against {kind}")
-        below.plot(minutes, [point["entropy"] for point in curve], color="#666666", linestyle=dashes, linewidth=2)
-    wins.set(ylabel=f"wins in the last {RECENT_EPISODES} games, %", ylim=(0, 100))
-    if wins.lines:
-        wins.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False)
-    below.set(xlabel="minutes of training", ylabel="entropy, nats")
-    for axes in (wins, below):
-        axes.grid(alpha=0.3)
-        axes.spines[["top", "right"]].set_visible(False)
-    picture = io.BytesIO()
-    figure.savefig(picture, format="png")
-    write_atomically(path, picture.getvalue())

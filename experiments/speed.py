@@ -60,8 +60,13 @@ class Figure:
 
 def measure(name: str, unit: str, repeats: int, once: Callable[[], float]) -> Figure:
     """Run `once`, which returns a number, `repeats` times."""
-    found = sorted(once() for _ in range(repeats))
-    return Figure(name, found[len(found) // 2], found[0], found[-1], unit, repeats)
+    return figure(name, unit, [once() for _ in range(repeats)])
+
+
+def figure(name: str, unit: str, found: Sequence[float]) -> Figure:
+    """What came of some repeats, at least one."""
+    ordered = sorted(found)
+    return Figure(name, ordered[len(ordered) // 2], ordered[0], ordered[-1], unit, len(ordered))
 
 
 def seconds(action: Callable[[], Any]) -> float:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from skyenv.agents import Agent, decide, make_agent
 from skyenv.envs.streams import Streams, fresh_seeds, row_seeds
 from skyenv.errors import GameOverError, IllegalActionError, OptionError, shown
-from skyenv.games import Games
+from skyenv.games import Games, results
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.board import Board
 
@@ -42,6 +42,7 @@ class LearnerGames:
             one is drawn for every seat and episode; else one player per other seat, clockwise from the learner's.
         opponent_weights: relative frequencies in a pool; None: all alike.
         pool: see `opponents`.
+        one_opponent: with a pool, draw one player for all other seats of an episode instead of one for each of them.
         seat: the learner's seat; ``"random"`` (or None): drawn for every episode; ``"rotate"``: one further each episode,
             beginning with the row's seed modulo the number of players.
         illegal: ``"end"`` or ``"raise"``, see :meth:`step`.
@@ -74,6 +75,7 @@ class LearnerGames:
         opponents: AgentSpec | Sequence[AgentSpec] = "random",
         opponent_weights: Sequence[float] | None = None,
         pool: bool = False,
+        one_opponent: bool = False,
         seat: int | str | None = "random",
         illegal: str = "end",
         board: Board | str | Path | None = None,
@@ -94,6 +96,7 @@ class LearnerGames:
             autoreset=False,
         )
         self.illegal = illegal
+        self._one_opponent = one_opponent
         self._seat = _checked_seat(seat, num_players)
         self._streams = Streams(num_games)
         self._rotation: Int64 = np.zeros(num_games, dtype=np.int64)
@@ -170,7 +173,7 @@ class LearnerGames:
             chances = self._streams.uniform(rows)
             if self._clockwise:
                 choice = np.full(rows.size, step - 1, dtype=np.int64)
-            else:
+            elif step == 1 or not self._one_opponent:
                 choice = np.searchsorted(self._limits, chances, side="right").astype(np.int64)
             self._opponent[rows, (self.learner[rows] + step) % num_players] = self._choices[choice]
         self._opponent[rows, self.learner[rows]] = -1
@@ -243,10 +246,7 @@ class LearnerGames:
             GameOverError: the episode of one of the rows is over. Both tell the row, and nothing has changed.
         """
         rows = self._all_rows if rows is None else rows
-        numbers = self._checked_actions(actions, rows)
-        legal: npt.NDArray[np.bool_] = self.games.mask[rows, numbers] != 0
-        if self.illegal == "raise" and not legal.all():
-            raise self._refusal(rows, numbers, int(np.argmin(legal)))
+        numbers, legal = self.check(actions, rows)
         playing = rows if legal.all() else rows[legal]
         if playing.size:
             self.games.step(numbers[legal], playing)
@@ -255,19 +255,24 @@ class LearnerGames:
         self._close_step(rows, legal)
         return legal
 
-    def _checked_actions(self, actions: npt.ArrayLike, rows: Int64) -> Int64:
-        numbers = np.asarray(actions)
-        if numbers.shape != rows.shape or numbers.dtype.kind not in "iu":
-            found = f"an array of shape {numbers.shape} and dtype {numbers.dtype}"
-            raise IllegalActionError(f"actions must be {rows.size} integers, one per row, not {found}", actions)
+    def check(self, actions: npt.ArrayLike, rows: Int64 | None = None) -> tuple[Int64, npt.NDArray[np.bool_]]:
+        """What :meth:`step` looks at before it plays: the actions, int64 (k,), and whether each is legal, bool (k,).
+
+        Raises:
+            IllegalActionError, GameOverError: as :meth:`step` does.
+        """
+        rows = self._all_rows if rows is None else rows
+        numbers = whole_numbers(actions, rows.size)
         if self.done[rows].any():
             row = int(rows[np.argmax(self.done[rows])])
             raise GameOverError(f"row {row}: the episode is over; reset() starts a new one", row=row)
-        numbers = numbers.astype(np.int64)
         outside = (numbers < 0) | (numbers >= NUM_ACTIONS)
         if outside.any():
             raise self._refusal(rows, numbers, int(np.argmax(outside)))
-        return numbers
+        legal: npt.NDArray[np.bool_] = self.games.mask[rows, numbers] != 0
+        if self.illegal == "raise" and not legal.all():
+            raise self._refusal(rows, numbers, int(np.argmin(legal)))
+        return numbers, legal
 
     def _refusal(self, rows: Int64, actions: Int64, index: int) -> Exception:
         return self.games.refusal(int(rows[index]), int(actions[index]), self.games.num_games > 1)
@@ -328,6 +333,23 @@ class LearnerGames:
         """The VP of every seat of a row."""
         scores: list[int] = self.games.state["score"][row, : self.games.num_players].tolist()
         return scores
+
+    def share(self, row: int) -> float:
+        """The learner's share of the win in a row whose game is over (END-4; if truncated, by the scores as they stand)."""
+        return float(results(self.games.state[row : row + 1])[0][0, self.learner[row]])
+
+
+def whole_numbers(actions: npt.ArrayLike, count: int) -> Int64:
+    """Actions as int64 (count,).
+
+    Raises:
+        IllegalActionError: they are not `count` integers.
+    """
+    numbers = np.asarray(actions)
+    if numbers.shape != (count,) or numbers.dtype.kind not in "iu":
+        found = f"an array of shape {numbers.shape} and dtype {numbers.dtype}"
+        raise IllegalActionError(f"actions must be {count} integers, one per row, not {found}", actions)
+    return numbers.astype(np.int64)
 
 
 def _checked_seat(seat: int | str | None, num_players: int) -> int | str:

@@ -1,4 +1,4 @@
-"""A Stable-Baselines3 ``VecEnv`` on the batch engine, for sb3_contrib.MaskablePPO."""
+"""Stable-Baselines3 ``VecEnv``s on the batch engine, for sb3_contrib.MaskablePPO."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ import numpy.typing as npt
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
-from skyenv.envs.learner import AgentSpec, LearnerGames
+from skyenv.envs.learner import AgentSpec, LearnerGames, whole_numbers
 from skyenv.envs.spaces import action_space, observation_space
+from skyenv.errors import IllegalActionError, OptionError
 from skyenv.rules.board import Board
 
 Indices = None | int | Iterable[int]
@@ -26,7 +27,9 @@ class SkyenvVecEnv(VecEnv):
     A step is one decision of the learner in every row; the others are asked in batches. A finished row is reset in the
     same step. The info of a finished row holds ``"terminal_observation"``, ``"TimeLimit.truncated"``, ``"episode"``
     (``r``, ``l`` and ``t`` of SB3's Monitor, so no such wrapper is needed), and of the game ``"scores"`` (VP per seat),
-    ``"seat"`` (the learner's), ``"opponents"`` (the name of each seat's player, None at the learner's) and ``"seed"``.
+    ``"seat"`` (the learner's), ``"share"`` (the learner's share of the win by END-4; of a truncated game by the scores as they
+    stand), ``"decisions"`` (of all seats together), ``"opponents"`` (the name of each seat's player, None at the learner's) and
+    ``"seed"``.
 
     Illegal actions raise IllegalActionError with the row; MaskablePPO asks for the masks and makes none.
 
@@ -42,6 +45,7 @@ class SkyenvVecEnv(VecEnv):
         threads: threads to play on.
         seat: the learner's seat; ``"rotate"``: the next one each episode, beginning with the row's seed modulo the number
             of players; ``"random"``: drawn for every episode.
+        one_opponent: draw one player for all other seats of an episode, instead of one for each of them.
         board: a Board, a board file, or None for the printed board.
         max_turns: turns after which a game is truncated (END-5).
 
@@ -65,6 +69,7 @@ class SkyenvVecEnv(VecEnv):
         threads: int = 1,
         *,
         seat: int | str = "rotate",
+        one_opponent: bool = False,
         board: Board | str | Path | None = None,
         max_turns: int = 500,
     ) -> None:
@@ -75,6 +80,7 @@ class SkyenvVecEnv(VecEnv):
             opponents=opponents,
             opponent_weights=opponent_weights,
             pool=True,
+            one_opponent=one_opponent,
             seat=seat,
             illegal="raise",
             board=board,
@@ -141,6 +147,8 @@ class SkyenvVecEnv(VecEnv):
             "episode": {"r": round(float(core.total[row]), 6), "l": int(core.length[row]), "t": seconds},
             "scores": core.scores(row),
             "seat": int(core.learner[row]),
+            "share": core.share(row),
+            "decisions": int(core.games.state["decisions"][row]),
             "opponents": core.opponents(row),
             "seed": int(core.games.seeds[row]),
         }
@@ -193,6 +201,129 @@ class SkyenvVecEnv(VecEnv):
 
     def _rows(self, indices: Indices) -> list[int]:
         return list(self._get_indices(indices))
+
+
+class MixedVecEnv(VecEnv):
+    """Several :class:`SkyenvVecEnv` side by side as one: say tables for 2, 3 and 4 players, for one policy that plays them all.
+
+    Rows are those of the parts, in the order given; each part plays the episodes that it plays alone with the same seeds.
+    A step is checked in all parts before any of them moves.
+
+    Args:
+        parts: the environments, at least one, none of them twice. They are used, not copied: step them through this one alone.
+
+    Attributes:
+        parts: as given.
+        places: slice of each part's rows.
+
+    Raises:
+        OptionError: there is no part, or it is no SkyenvVecEnv, or stands there twice.
+    """
+
+    def __init__(self, parts: Sequence[SkyenvVecEnv]) -> None:
+        self.parts = list(parts)
+        if not self.parts:
+            raise OptionError("a mixed environment needs at least one part")
+        for i, part in enumerate(self.parts):
+            if not isinstance(part, SkyenvVecEnv):
+                raise OptionError(f"part {i} of a mixed environment must be a SkyenvVecEnv, not {type(part).__name__}")
+            if any(part is other for other in self.parts[:i]):
+                raise OptionError(f"part {i} of a mixed environment is in it twice")
+        ends = np.cumsum([part.num_envs for part in self.parts]).tolist()
+        self.places = [slice(start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+        super().__init__(ends[-1], observation_space(), action_space())
+        self._actions: npt.NDArray[np.int64] | None = None
+
+    def set_opponents(self, opponents: AgentSpec | Sequence[AgentSpec], opponent_weights: Sequence[float] | None = None) -> None:
+        """Take another pool of opponents in all parts, see :meth:`SkyenvVecEnv.set_opponents`."""
+        for part in self.parts:
+            part.set_opponents(opponents, opponent_weights)
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Set the seeds of the next reset: row i, counted over all parts, gets `seed` + i. Without it a part keeps its own."""
+        seeds = super().seed(seed)
+        for part, place in zip(self.parts, self.places, strict=True):
+            part.seed(seeds[place.start])
+        return seeds
+
+    # ---- playing ----
+
+    def reset(self) -> npt.NDArray[np.float32]:
+        """Start new games in all rows; returns observations, float32 (num_envs, OBSERVATION_SIZE)."""
+        observations = [part.reset() for part in self.parts]
+        self._reset_seeds()
+        self._reset_options()
+        self.reset_infos = [info for part in self.parts for info in part.reset_infos]
+        return np.concatenate(observations)
+
+    def step_async(self, actions: npt.NDArray[np.int64]) -> None:
+        """Keep the actions, integers (num_envs,), for :meth:`step_wait`."""
+        self._actions = actions
+
+    def step_wait(
+        self,
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
+        """Take the decisions in all parts, see :meth:`SkyenvVecEnv.step_wait`; errors tell the row counted over all parts."""
+        actions = whole_numbers(np.asarray(self._actions), self.num_envs)
+        for part, place in zip(self.parts, self.places, strict=True):
+            try:
+                part.core.check(actions[place])
+            except IllegalActionError as error:
+                raise _moved(error, place.start) from error
+        told = [part.step(actions[place]) for part, place in zip(self.parts, self.places, strict=True)]
+        observations, rewards, dones, infos = zip(*told, strict=True)
+        arrays = np.concatenate(observations), np.concatenate(rewards), np.concatenate(dones)
+        return *arrays, [info for part in infos for info in part]
+
+    def action_masks(self) -> npt.NDArray[np.int8]:
+        """The legal actions of every row, int8 (num_envs, 103)."""
+        return np.concatenate([part.action_masks() for part in self.parts])
+
+    def close(self) -> None:
+        """Nothing has to be released."""
+
+    # ---- what SB3 asks of the single environments ----
+
+    def has_attr(self, attr_name: str) -> bool:
+        """Whether :meth:`get_attr` has an answer."""
+        return self.parts[0].has_attr(attr_name)
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """One value per asked row, see :meth:`SkyenvVecEnv.get_attr`."""
+        return self._ask(lambda part, rows: part.get_attr(attr_name, rows), indices)
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Raise AttributeError, see :meth:`SkyenvVecEnv.set_attr`."""
+        self.parts[0].set_attr(attr_name, value)
+
+    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
+        """Call a method in the asked rows, see :meth:`SkyenvVecEnv.env_method`."""
+        return self._ask(lambda part, rows: part.env_method(method_name, *method_args, indices=rows, **method_kwargs), indices)
+
+    def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
+        """See :meth:`SkyenvVecEnv.env_is_wrapped`."""
+        return self._ask(lambda part, rows: part.env_is_wrapped(wrapper_class, rows), indices)
+
+    def get_images(self) -> Sequence[None]:
+        """No images: one None per row."""
+        return [None] * self.num_envs
+
+    def _ask(self, question: Callable[[SkyenvVecEnv, Indices], list[Any]], indices: Indices) -> list[Any]:
+        """The parts' answers for the asked rows, in the order asked."""
+        if indices is None:
+            return [answer for part in self.parts for answer in question(part, None)]
+        answers = []
+        for index in self._get_indices(indices):
+            row = range(self.num_envs)[index]
+            part, place = next(pair for pair in zip(self.parts, self.places, strict=True) if row < pair[1].stop)
+            answers += question(part, [row - place.start])
+        return answers
+
+
+def _moved(error: IllegalActionError, start: int) -> IllegalActionError:
+    """The error of a part whose rows begin with row `start` of the whole."""
+    row = start + (error.row or 0)
+    return type(error)(f"row {row}: {str(error).removeprefix(f'row {error.row}: ')}", error.action, row)
 
 
 def _row_mask(env: SkyenvVecEnv, row: int) -> npt.NDArray[np.int8]:

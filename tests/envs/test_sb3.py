@@ -16,9 +16,10 @@ from stable_baselines3.common.vec_env import VecMonitor
 
 from skyenv.agents import RandomAgent
 from skyenv.envs.registration import ENV_ID
-from skyenv.envs.sb3 import SkyenvVecEnv
+from skyenv.envs.sb3 import MixedVecEnv, SkyenvVecEnv
 from skyenv.envs.vector import FifthAvenueVectorEnv
-from skyenv.errors import AgentError, IllegalActionError, OptionError
+from skyenv.errors import AgentError, GameOverError, IllegalActionError, OptionError
+from skyenv.games import results
 
 NUM_ENVS = 6
 
@@ -69,6 +70,9 @@ def test_episodes_are_reported() -> None:
             assert env.observation_space.contains(info["terminal_observation"])
             assert (info["terminal_observation"] != observations[row]).any()
             assert info["opponents"] == [None if seat == info["seat"] else "random" for seat in range(3)]
+            assert info["decisions"] > info["episode"]["l"]
+            if info["scores"][info["seat"]] < max(info["scores"]):
+                assert info["share"] == 0
             ended += 1
         for row in np.flatnonzero(~dones):
             assert infos[row] == {"TimeLimit.truncated": False}
@@ -112,6 +116,32 @@ def test_opponents_are_drawn_from_the_pool_by_weight() -> None:
     twin = SkyenvVecEnv(300, 3, opponents=("random", "crowd", "hoard"), opponent_weights=(2, 1, 0), seed=1)
     twin.reset()
     assert names == [name for row in range(300) for name in twin.core.opponents(row) if name is not None]
+
+
+def test_the_share_of_a_win_is_that_of_the_result() -> None:
+    env = SkyenvVecEnv(NUM_ENVS, 3, seed=1, max_turns=15)
+    env.reset()
+    rng = np.random.default_rng(2)
+    shares = []
+    for _ in range(150):
+        env.core.step(choose(env, rng))
+        rows = np.flatnonzero(env.core.done)
+        expected = results(env.core.games.state[rows].view(np.recarray))[0]
+        assert [env.core.share(row) for row in rows.tolist()] == expected[np.arange(rows.size), env.core.learner[rows]].tolist()
+        shares += [env.core.share(row) for row in rows.tolist()]
+        env.core.reset(rows=rows)
+    assert {0.0, 1.0} <= set(shares)
+
+
+def test_one_opponent_can_have_all_other_seats() -> None:
+    env = SkyenvVecEnv(200, 4, opponents=("random", "crowd"), opponent_weights=(3, 1), seed=1, one_opponent=True)
+    env.reset()
+    tables = [{name for name in env.core.opponents(row) if name is not None} for row in range(200)]
+    assert all(len(names) == 1 for names in tables)
+    assert tables.count({"random"}) == pytest.approx(150, abs=25)
+    env = SkyenvVecEnv(200, 4, opponents=("random", "crowd"), seed=1)
+    env.reset()
+    assert any(len(set(env.core.opponents(row))) == 3 for row in range(200))
 
 
 def test_a_new_pool_counts_from_the_next_episode_on() -> None:
@@ -223,3 +253,129 @@ def test_a_copy_continues_as_the_original(copier: Any) -> None:
 def test_wrong_options_are_named(options: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
         SkyenvVecEnv(2, **options)
+
+
+# ---- several side by side ----
+
+
+def mixed(seed: int | None = None, **options: Any) -> MixedVecEnv:
+    """Three kinds of tables; with a seed each has those seeds that it would have as rows 0, 2 and 5 of the whole."""
+    kinds = ((2, 2, "front", 0), (3, 3, "back", 2), (1, 4, "front", 5))
+    settings: dict[str, Any] = {"opponents": ("random", "crowd"), "max_turns": 9, **options}
+    return MixedVecEnv(
+        [
+            SkyenvVecEnv(size, players, side, seed=None if seed is None else seed + start, **settings)
+            for size, players, side, start in kinds
+        ]
+    )
+
+
+def test_a_mixture_plays_the_episodes_of_its_parts() -> None:
+    env: Any = mixed(5)
+    alone: Any = mixed(5).parts
+    assert env.num_envs == NUM_ENVS
+    assert env.places == [slice(0, 2), slice(2, 5), slice(5, 6)]
+    assert (env.reset() == np.concatenate([part.reset() for part in alone])).all()
+    rng = np.random.default_rng(5)
+    ended = np.zeros(NUM_ENVS, int)
+    for _ in range(60):
+        actions = choose(env, rng)
+        told = env.step(actions)
+        parts = [part.step(actions[place]) for part, place in zip(alone, env.places, strict=True)]
+        for mine, theirs in zip(told[:3], zip(*[part[:3] for part in parts], strict=True), strict=True):
+            assert (mine == np.concatenate(theirs)).all()
+            assert mine.dtype == theirs[0].dtype
+        infos = [info for part in parts for info in part[3]]
+        assert [info.get("scores") for info in told[3]] == [info.get("scores") for info in infos]
+        assert [info.get("seed") for info in told[3]] == [info.get("seed") for info in infos]
+        ended += told[2]
+        for row in np.flatnonzero(told[2]):
+            assert len(told[3][row]["opponents"]) == (2, 2, 3, 3, 3, 4)[row]
+    assert (ended > 0).all()
+
+
+def test_maskable_ppo_learns_in_a_mixture() -> None:
+    env = mixed(1)
+    assert is_masking_supported(env)
+    model = MaskablePPO("MlpPolicy", env, n_steps=20, batch_size=60, n_epochs=1, seed=1, device="cpu")
+    model.learn(240)
+    assert model.ep_info_buffer is not None
+    assert len(model.ep_info_buffer) > 0
+
+
+def test_seeds_of_a_mixture_count_its_rows() -> None:
+    first, second, other = mixed(7), mixed(), mixed(8)
+    assert second.seed(7) == [7, 8, 9, 10, 11, 12]
+    assert (first.reset() == second.reset()).all()
+    assert second.get_attr("seed") == [7, 8, 9, 10, 11, 12]
+    assert (first.reset() != other.reset()).any()
+    second.reset()
+    assert second.get_attr("seed") != [7, 8, 9, 10, 11, 12]
+
+
+def test_what_sb3_asks_of_the_rows_of_a_mixture() -> None:
+    env = mixed(1)
+    env.reset()
+    masks = env.action_masks()
+    assert env.get_attr("seed", [4, 0, 5]) == [5, 1, 6]
+    assert env.get_attr("seed", -1) == [6]
+    assert (np.stack(env.env_method("action_masks")) == masks).all()
+    assert (np.stack(env.env_method("action_masks", indices=[5, 1, 3])) == masks[[5, 1, 3]]).all()
+    assert (env.get_attr("action_masks", 2)[0]() == masks[2]).all()
+    assert env.env_is_wrapped(Monitor, indices=[0, 5]) == [True, True]
+    assert env.has_attr("seat")
+    assert not env.has_attr("nonsense")
+    for ask in (env.get_attr, env.env_method):
+        with pytest.raises(AttributeError, match="nonsense"):
+            ask("nonsense")
+    with pytest.raises(AttributeError, match="nonsense"):
+        env.set_attr("nonsense", 1)
+    with pytest.raises(IndexError):
+        env.get_attr("seed", 6)
+    assert list(env.get_images()) == [None] * NUM_ENVS
+    env.close()
+
+
+@pytest.mark.parametrize("row", [1, 4, 5])
+def test_illegal_actions_in_a_mixture_move_none_of_its_parts(row: int) -> None:
+    env = mixed(1)
+    with pytest.raises(GameOverError, match="row 0: the episode is over"):
+        env.step(np.zeros(NUM_ENVS, np.int64))
+    env.reset()
+    actions = env.action_masks().argmax(axis=1)
+    actions[row] = env.action_masks()[row].argmin()
+    states = [part.core.games.state.copy() for part in env.parts]
+    with pytest.raises(IllegalActionError, match=rf"^row {row}: action \d+ \(.*\) is not legal") as refused:
+        env.step(actions)
+    assert refused.value.row == row
+    assert refused.value.action == actions[row]
+    with pytest.raises(IllegalActionError, match=r"actions must be 6 integers, one per row, not an array of shape \(5,\)"):
+        env.step(actions[:5])
+    assert all((part.core.games.state == state).all() for part, state in zip(env.parts, states, strict=True))
+
+
+def test_all_parts_of_a_mixture_take_new_opponents() -> None:
+    env = mixed(1)
+    env.set_opponents(("hoard",))
+    env.reset()
+    assert {name for part in env.parts for row in range(part.num_envs) for name in part.core.opponents(row)} == {None, "hoard"}
+
+
+def test_a_copied_mixture_continues_as_the_original(copier: Any) -> None:
+    env = mixed(1)
+    env.reset()
+    run(env, 15)
+    twin = copier(env)
+    for mine, theirs in zip(run(env, 30), run(twin, 30), strict=True):
+        assert all((ours == copied).all() for ours, copied in zip(mine[:3], theirs[:3], strict=True))
+
+
+def test_parts_of_a_mixture_are_checked() -> None:
+    part = SkyenvVecEnv(2, seed=1)
+    nobody: Any = None
+    with pytest.raises(OptionError, match="at least one part"):
+        MixedVecEnv([])
+    with pytest.raises(OptionError, match="part 1 of a mixed environment must be a SkyenvVecEnv, not NoneType"):
+        MixedVecEnv([part, nobody])
+    with pytest.raises(OptionError, match="part 2 of a mixed environment is in it twice"):
+        MixedVecEnv([part, SkyenvVecEnv(1, seed=1), part])

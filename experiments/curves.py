@@ -1,0 +1,191 @@
+"""How several trainings went, in one picture: ``python -m experiments.curves runs/first runs/lean -o curves.png``.
+
+The picture shows the share of wins against each kind of opponent over the time of training, which is wall time without
+checkpoints and the closing evaluation; below it the entropy. At most six lines are drawn: without ``--against`` frozen selves,
+who are others in every run, are left out where there are several runs, and then the opponents that are beaten most easily.
+
+Exit codes: 0 all right, 1 a curve can't be read, 2 the command is wrong.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from experiments.commands import Parser, exit_code
+from experiments.files import write_atomically
+from skyenv.errors import CheckpointError, OptionError
+
+MOST_LINES: Final = 6
+SELVES: Final = "self"
+COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000")
+"""Okabe and Ito's colours, which colour-blind people tell apart."""
+DASHES: Final = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)))
+GRAY: Final = "#666666"
+LABEL_HEIGHT: Final = 6.0
+"""A line of text in the picture, in percent of wins."""
+
+Curve = Sequence[Mapping[str, Any]]
+
+
+def read_curve(folder: str | Path) -> list[dict[str, Any]]:
+    """The points of a run's ``curve.jsonl``.
+
+    Raises:
+        CheckpointError: there is no such file, or something else is in it; the line is told.
+    """
+    path = Path(folder) / "curve.jsonl"
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CheckpointError(f"there is no curve of a training in {folder}: {path} can't be read ({error})") from error
+    points = []
+    for number, line in enumerate(lines, 1):
+        try:
+            point = json.loads(line)
+            usable = isinstance(point["shares"], dict) and float(point["seconds"]) >= 0 and float(point["entropy"]) is not None
+        except (ValueError, TypeError, KeyError) as error:
+            raise CheckpointError(f"{path}, line {number}: no point of a curve ({type(error).__name__}: {error})") from error
+        if not usable:
+            raise CheckpointError(f"{path}, line {number}: no point of a curve")
+        points.append(point)
+    if not points:
+        raise CheckpointError(f"{path} is empty: the training has not come to its first checkpoint")
+    return points
+
+
+def kinds_to_draw(curves: Mapping[str, Curve], against: Sequence[str] = ()) -> list[str]:
+    """The kinds of opponents whose lines are drawn, in the order of their names, or as asked for.
+
+    Args:
+        curves: by the names of the runs.
+        against: which; empty: as many as there is room for, the hardest ones.
+
+    Raises:
+        OptionError: there are too many lines, or nobody played against a kind that is asked for.
+    """
+    last: dict[str, list[float]] = {}
+    for curve in curves.values():
+        for kind, share in {kind: share for point in curve for kind, share in point["shares"].items()}.items():
+            last.setdefault(kind, []).append(share)
+    unknown = [kind for kind in against if kind not in last]
+    if unknown:
+        raise OptionError(f"no run has a share against {unknown[0]!r}; there are {', '.join(sorted(last)) or 'none yet'}")
+    room = MOST_LINES // len(curves) if curves else MOST_LINES
+    if len(against) > room or room == 0:
+        lines = len(curves) * max(len(against), 1)
+        raise OptionError(f"{lines} lines are too many for one picture, which holds {MOST_LINES}: name fewer runs or opponents")
+    if against:
+        return list(against)
+    found = [kind for kind in last if len(curves) == 1 or kind != SELVES]
+    return sorted(sorted(found, key=lambda kind: (sum(last[kind]) / len(last[kind]), kind))[:room])
+
+
+def draw_curves(curves: Mapping[str, Curve], path: str | Path, against: Sequence[str] = ()) -> None:
+    """Win shares against kinds of opponents, and the entropy, over the time of training.
+
+    Several runs have a colour each and the opponents differ by dashes; in the picture of one run opponents have colours.
+
+    Args:
+        curves: points as `Run.curve` has them, by the name of the run.
+        path: of a PNG file.
+        against: see :func:`kinds_to_draw`.
+
+    Raises:
+        OptionError: as for :func:`kinds_to_draw`. OSError: the file can't be written.
+    """
+    from matplotlib.figure import Figure
+
+    kinds = kinds_to_draw(curves, against)
+    figure = Figure(figsize=(9, 6.5), layout="constrained", dpi=120)
+    wins, below = figure.subplots(2, 1, sharex=True, height_ratios=[5, 2])
+    labels = []
+    for number, (run, curve) in enumerate(curves.items()):
+        minutes = [point["seconds"] / 60 for point in curve]
+        for index, kind in enumerate(kinds):
+            shares = [100 * point["shares"].get(kind, float("nan")) for point in curve]
+            colour, dashes = (COLOURS[index], "-") if len(curves) == 1 else (COLOURS[number], DASHES[index])
+            wins.plot(minutes, shares, color=colour, linestyle=dashes, linewidth=2)
+            if curve and shares[-1] == shares[-1]:
+                name = ", ".join(([run] if len(curves) > 1 else []) + ([kind] if len(kinds) > 1 or len(curves) == 1 else []))
+                labels.append((minutes[-1], shares[-1], name, colour))
+        entropy = [point["entropy"] for point in curve]
+        below.plot(minutes, entropy, color=GRAY if len(curves) == 1 else COLOURS[number], linewidth=1.5)
+    _write_labels(wins, labels)
+    if not labels:
+        wins.text(0.5, 0.5, "too few games yet", transform=wins.transAxes, ha="center", color=GRAY)
+    whom = kinds[0] if len(kinds) == 1 else "each opponent"
+    wins.set_title(f"Share of wins against {whom}, mean of the latest games", loc="left", fontsize=12)
+    wins.set(ylabel="wins, %", ylim=(0, 102), yticks=range(0, 101, 25))
+    below.set(xlabel="minutes of training, wall time", ylabel="entropy, nats")
+    below.set_xlim(left=0)
+    below.set_ylim(bottom=0)
+    for axes in (wins, below):
+        axes.grid(color="#DDDDDD", linewidth=0.8)
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png")
+    write_atomically(Path(path), picture.getvalue())
+
+
+def _write_labels(axes: Any, labels: Sequence[tuple[float, float, str, str]]) -> None:
+    """Name each line where it ends: minute, height, name and colour."""
+    ordered = sorted(labels, key=lambda label: label[1])
+    heights = spread([height for _, height, _, _ in ordered], LABEL_HEIGHT)
+    for (minute, end, name, colour), height in zip(ordered, heights, strict=True):
+        axes.plot([minute], [end], marker="o", markersize=5, color=colour, clip_on=False)
+        thread = {"arrowstyle": "-", "color": colour, "alpha": 0.35, "linewidth": 0.8, "shrinkA": 0}
+        axes.annotate(
+            name, (minute, end), (1.015, height), textcoords=("axes fraction", "data"), color=colour, va="center",
+            fontsize=10, arrowprops=thread, annotation_clip=False,
+        )  # fmt: skip
+
+
+def spread(heights: Sequence[float], distance: float) -> list[float]:
+    """Heights in ascending order, moved as little as needed to be `distance` apart: groups that touch stay around their mean."""
+    groups: list[list[float]] = []
+    for height in heights:
+        groups.append([height])
+        while len(groups) > 1 and _lowest(groups[-1], distance) - _highest(groups[-2], distance) < distance:
+            groups[-2:] = [groups[-2] + groups[-1]]
+    return [_lowest(group, distance) + i * distance for group in groups for i in range(len(group))]
+
+
+def _lowest(group: Sequence[float], distance: float) -> float:
+    return sum(group) / len(group) - distance * (len(group) - 1) / 2
+
+
+def _highest(group: Sequence[float], distance: float) -> float:
+    return sum(group) / len(group) + distance * (len(group) - 1) / 2
+
+
+# ---- the command line ----
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit code: 0 all right, 1 a curve can't be read, 2 the command is wrong."""
+    parser = Parser("curves", "Draw how trainings went.")
+    parser.add_argument("runs", nargs="+", metavar="RUN", help="folders of runs; a run goes by the name of its folder")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the picture, a PNG file")
+    parser.add_argument("--against", nargs="+", default=[], metavar="KIND", help="opponents (default: as many as fit in)")
+    options = parser.parse_args(arguments)
+
+    def run() -> int:
+        names = [Path(folder).resolve().name for folder in options.runs]
+        names = names if len(set(names)) == len(names) else options.runs
+        if len(set(names)) < len(names):
+            raise OptionError("a run is named twice")
+        curves = {name: read_curve(folder) for name, folder in zip(names, options.runs, strict=True)}
+        draw_curves(curves, options.output, options.against)
+        return 0
+
+    return exit_code("curves", run)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

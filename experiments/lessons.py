@@ -19,7 +19,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -96,7 +96,7 @@ class Lessons:
         view = self.view.view(np.recarray)
         return Decisions(self.mask, view["seat"].astype(np.int64), players, self.uniform, view=view)
 
-    def worth(self, chosen: npt.NDArray[np.int64]) -> float:
+    def worth(self, chosen: npt.NDArray[np.integer[Any]]) -> float:
         """The mean chance to win that chosen actions, (k,), lead to; an untried one counts as the worst that was tried."""
         matches = self.actions == chosen[:, None]
         tried = np.where(matches, self.values, 0.0).sum(axis=1)

@@ -1,8 +1,13 @@
-"""Tuning an agent's weights: ``python -m experiments.tune appraiser --players 2 --against greedy appraiser --minutes 8``.
+"""Tuning an agent's weights: ``python -m experiments.tune appraiser --players 2 --lessons lessons.npz --minutes 8``.
 
-An evolution strategy (CMA-ES, of the package `cma`) looks for weights that win more. It works on their logarithms, as they are
-positive and of different sizes. In every generation all candidates play the same deals, once from each seat, against every
-opponent in turn; a candidate's worth is its share of the wins and a little of its lead in VP, which tells more per game.
+An evolution strategy (CMA-ES, of the package `cma`) looks for better weights. It works on their logarithms, as they are
+positive and of different sizes. What a candidate is worth is measured in one of two ways:
+
+* By lessons (``--lessons``): recorded decisions with what every action led to when it was tried (:mod:`experiments.lessons`). A
+  candidate is worth what its choices led to. That is little noisy and fast, but knows only positions that others came to.
+* By games (``--against greedy appraiser``): in every generation all candidates play the same deals, once from each seat, against
+  every opponent in turn. A candidate is worth its share of the wins and a little of its lead in VP, which tells more per game.
+
 The result is the mean of the final distribution, which is less lucky than the best candidate seen.
 
 After every generation one JSON file holds the weights found and all that is needed to go on: with ``--resume`` as if nothing had
@@ -29,8 +34,10 @@ from tqdm import tqdm
 from agents import agent as make
 from agents.advisor import JudgingAgent
 from agents.registry import NAMES
+from experiments import lessons
 from experiments.commands import INTERRUPTED, Parser, complain, exit_code
 from experiments.files import write_atomically
+from experiments.lessons import Lessons
 from experiments.matches import Progress, play_games, rotations
 from skyenv.errors import AgentError, CheckpointError, OptionError
 from skyenv.games import check_choice, check_integer
@@ -55,6 +62,7 @@ class Tuning:
         population: candidates in a generation; 0: the usual number for so many weights.
         sigma: first standard deviation of the logarithms.
         seed: of deals and candidates.
+        lessons: a file of :mod:`experiments.lessons` to be tuned by, instead of games; "" for none.
     """
 
     agent: str
@@ -65,6 +73,7 @@ class Tuning:
     population: int = 0
     sigma: float = 0.15
     seed: int = 1
+    lessons: str = ""
 
     def __post_init__(self) -> None:
         for name, low, high in (("players", MIN_PLAYERS, MAX_PLAYERS), ("deals", 1, 10**6)):
@@ -74,7 +83,7 @@ class Tuning:
         check_choice("side", self.side, SIDES)
         if not 0.0 < self.sigma < 10.0:
             raise OptionError(f"sigma must be between 0 and 10, not {self.sigma}")
-        if not self.against:
+        if not self.against and not self.lessons:
             raise OptionError("there must be an opponent at least")
 
 
@@ -90,6 +99,18 @@ def weights_of(name: str, players: int) -> Any:
     if not issubclass(agent, JudgingAgent):
         raise AgentError(f"agent {name} has no weights to tune")
     return agent.measured[players]
+
+
+def lessons_of(tuning: Tuning) -> Lessons:
+    """The lessons to be tuned by.
+
+    Raises:
+        OptionError: they are of another number of players. CheckpointError: the file can't be read.
+    """
+    plan, found = lessons.load(Path(tuning.lessons))
+    if plan.players != tuning.players:
+        raise OptionError(f"{tuning.lessons} has lessons of {plan.players} players, not of {tuning.players}")
+    return found
 
 
 class Normal:
@@ -126,7 +147,8 @@ class Tuner:
         self.tuning = tuning
         self.start = start or weights_of(tuning.agent, tuning.players)
         self.worths: list[list[float]] = []
-        self._opponents = [make(name) for name in tuning.against]
+        self._opponents = [] if tuning.lessons else [make(name) for name in tuning.against]
+        self._lessons = lessons_of(tuning) if tuning.lessons else None
         options: dict[str, Any] = {"seed": math.nan, "randn": Normal(tuning.seed), "verbose": -9, "CMA_diagonal": True}
         if tuning.population:
             options["popsize"] = tuning.population
@@ -155,7 +177,9 @@ class Tuner:
 
     @property
     def games(self) -> int:
-        """Games in a generation."""
+        """Games in a generation; with lessons, candidates."""
+        if self._lessons is not None:
+            return int(self._strategy.popsize)
         return int(self._strategy.popsize) * self.tuning.deals * self.tuning.players * len(self._opponents)
 
     def _weights(self, point: npt.ArrayLike) -> Any:
@@ -166,9 +190,13 @@ class Tuner:
         self.worths.append(worths)
 
     def _worth(self, weights: Any, progress: Progress | None) -> float | None:
-        """What weights are worth in the deals of this generation; None if Ctrl-C came."""
+        """What weights are worth in the deals of this generation, or in the lessons; None if Ctrl-C came."""
         tuning = self.tuning
         candidate = NAMES[tuning.agent](weights=weights)  # type: ignore[call-arg]
+        if self._lessons is not None:
+            if progress is not None:
+                progress(1)
+            return self._lessons.worth(candidate.act(self._lessons.decisions(tuning.players)))
         first = tuning.seed + len(self.worths) * tuning.deals
         seeds = np.repeat(np.arange(first, first + tuning.deals), tuning.players)
         total = 0.0
@@ -240,6 +268,7 @@ def _parser() -> Parser:
     add("--side", choices=SIDES, default="front", help="side of the board (default: front)")
     add("--deals", type=int, default=Tuning.deals, metavar="N", help="for each generation and opponent (default: 32)")
     add("--population", type=int, default=0, metavar="N", help="candidates (default: as many as cma thinks right)")
+    add("--lessons", default="", metavar="FILE", help="recorded decisions to be tuned by, instead of games")
     add("--sigma", type=float, default=Tuning.sigma, metavar="S", help="first deviation of the logarithms (default: 0.15)")
     add("--generations", type=int, default=10**6, metavar="N", help="at most (default: no limit)")
     add(
@@ -273,7 +302,7 @@ def _run(options: argparse.Namespace) -> int:
         tuner = Tuner(Tuning(**{**given, "against": tuple(options.against)}))
         save(tuner, options.out)
     end = time.monotonic() + 60 * options.minutes
-    with tqdm(unit="game", disable=None, file=sys.stderr) as bar:
+    with tqdm(unit="candidate" if options.lessons else "game", disable=None, file=sys.stderr) as bar:
         while len(tuner.worths) < options.generations and time.monotonic() < end:
             try:
                 bar.total = bar.n + tuner.games

@@ -18,6 +18,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from agents import agent
 from experiments import ppo
+from experiments.curves import draw_curves
 from experiments.ppo import Config, SelfPlay
 from experiments.runs import (
     DEFAULT_MINUTES,
@@ -26,7 +27,6 @@ from experiments.runs import (
     MAGIC,
     Episodes,
     RunConfig,
-    draw_curves,
     option,
     parse,
     read_checkpoint,

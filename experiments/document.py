@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from agents import NAMES
 from experiments import ladder
 from experiments.files import write_atomically
 from skyenv.observation import OBSERVATION_SIZE, markdown_table
@@ -24,6 +25,12 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 def actions_table() -> str:
     """Every action's number and name."""
     return "\n".join(["| number | name |", "|---|---|", *(f"| {i} | `{name}` |" for i, name in enumerate(ACTION_NAMES))])
+
+
+def agents_table() -> str:
+    """The players that have a name."""
+    lines = ["| name | version | |", "|---|---|---|"]
+    return "\n".join([*lines, *(f"| `{name}` | {agent.version} | {agent.description} |" for name, agent in NAMES.items())])
 
 
 def observation_size() -> str:
@@ -89,12 +96,13 @@ PARTS: Final[dict[str, Callable[[], str]]] = {
     "observation table": markdown_table,
     "observation size": observation_size,
     "actions table": actions_table,
+    "agents table": agents_table,
     "speed table": speed_table,
     "training result": training_result,
     **{f"ladder {players} players": partial(ladder_table, players) for players in (2, 3, 4)},
     **{f"ladder {players} players in pairs": partial(ladder_pairs, players) for players in (2, 3, 4)},
 }
-PAGES: Final = (Path("README.md"), Path("docs/observation.md"), Path("docs/actions.md"), Path("docs/ladder.md"))
+PAGES: Final = (Path("README.md"), *(Path("docs") / f"{name}.md" for name in ("observation", "actions", "agents", "ladder")))
 
 
 def filled(page: str) -> str:

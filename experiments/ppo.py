@@ -30,7 +30,7 @@ from agents.advisor import Advisor
 from agents.learned import ADVISORS, Network, NetworkAgent, advice, advisor
 from agents.pool import SAMPLINGS, OpponentPool
 from experiments.commands import exit_code
-from experiments.runs import SELF, Run, RunConfig, launch, option, parse
+from experiments.runs import SELF, LeagueConfig, Run, launch, option, parse
 from skyenv.agents import Agent, decide, decisions_in
 from skyenv.errors import OptionError
 from skyenv.games import HIGHEST_SEED, Games, check_choice, results
@@ -50,7 +50,7 @@ Int64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Config(RunConfig):
+class Config(LeagueConfig):
     """The options of a training."""
 
     run: str = option("runs/lean", "folder of the run")
@@ -60,10 +60,10 @@ class Config(RunConfig):
     steps: int = option(64, "decisions in each of them between updates")
     batch: int = option(2048, "decisions in one gradient step")
     epochs: int = option(2, "passes over the decisions of an update")
-    learning_rate: float = option(3e-4, "Adam's step size at the beginning")
+    learning_rate: float = option(5e-4, "Adam's step size at the beginning")
     final_rate: float = option(0.1, "share of it that is left at the end; in between it falls evenly")
     gamma: float = option(0.999, "discount of a decision")
-    gae_lambda: float = option(0.95, "lambda of the advantage estimate")
+    gae_lambda: float = option(0.9, "lambda of the advantage estimate")
     clip: float = option(0.2, "how far the probability of an action may change in an update, as a share")
     entropy: float = option(0.003, "weight of the entropy bonus")
     value_weight: float = option(0.5, "weight of the value's squared error")
@@ -73,8 +73,7 @@ class Config(RunConfig):
     advisor: str = option("", "agent whose judgement the policy starts from and sees; '': none", ("", *ADVISORS))
     value_updates: int = option(10, "with an advisor: updates in the beginning that train the value alone")
     opponents: float = option(0.5, "share of the games in which an opponent has all seats but one; 0: self-play alone")
-    anchors: str = option("random,greedy", "opponents that stay, with commas")
-    anchor_share: float = option(0.6, "share of the opponents that are anchors; the others are frozen selves")
+    anchor_share: float = option(0.7, "share of the opponents that are anchors; the others are frozen selves")
     sampling: str = option("hard", "how opponents are drawn: uniform, latest or hard", SAMPLINGS)
     selves: int = option(8, "frozen selves in the pool")
     snapshot: int = option(50, "updates between two frozen selves")
@@ -84,32 +83,20 @@ class Config(RunConfig):
         """Raise OptionError, naming the option, if a value can't be used."""
         super().check()
         check_choice("reward", self.reward, REWARDS)
-        check_choice("sampling", self.sampling, SAMPLINGS)
         check_choice("device", self.device, ("auto", "cpu", "cuda"))
-        self.check_integers(1, 10**7, "games", "steps", "batch", "epochs", "hidden", "snapshot")
-        self.check_integers(0, 10**7, "selves", "value_updates")
+        self.check_integers(1, 10**7, "games", "steps", "batch", "epochs", "hidden")
+        self.check_integers(0, 10**7, "value_updates")
         self.check_numbers(0.0, 1.0, "learning_rate", "gamma", "clip", above=True)
-        self.check_numbers(0.0, 1.0, "gae_lambda", "opponents", "anchor_share", "final_rate")
+        self.check_numbers(0.0, 1.0, "gae_lambda", "opponents", "final_rate")
         self.check_numbers(0.0, float("inf"), "entropy", "value_weight", "win_bonus")
         self.check_numbers(0.0, float("inf"), "max_gradient", above=True)
         advisor(self.advisor)
         if self.games < len(self.tables):
             raise OptionError(f"games must be at least {len(self.tables)}, one for each kind of table")
-        anchors = OpponentPool(self.make_anchors()).anchors
-        if any(anchor.name.startswith(f"{SELF}-") for anchor in anchors):
-            raise OptionError(f"anchors must not be called {SELF}-…, as frozen selves are: {self.anchors}")
         if self.opponents and not self.anchors and not self.selves:
             raise OptionError("opponents above 0 need anchors or selves")
         if self.device == "cuda" and not torch.cuda.is_available():
             raise OptionError("device cuda is not available here; cpu is")
-
-    def make_anchors(self) -> list[Agent]:
-        """The anchors, anew.
-
-        Raises:
-            OptionError: there is no such agent. CheckpointError: a checkpoint among them can't be used.
-        """
-        return self.make_agents("anchors")
 
 
 # ---- the network ----
@@ -342,8 +329,7 @@ class SelfPlay(Run[Config]):
         self.optimiser = torch.optim.Adam(self.network.parameters(), lr=config.learning_rate, eps=1e-5)
         self.generator = torch.Generator().manual_seed(config.seed)
         self.rng = np.random.default_rng(config.seed)
-        anchors = config.make_anchors()
-        self.pool = OpponentPool(anchors, config.anchor_share, config.selves, config.sampling)
+        self.pool = config.make_pool()
         kinds = config.tables
         sizes = [len(part) for part in np.array_split(np.arange(config.games), len(kinds))]
         self.tables = [
@@ -351,7 +337,7 @@ class SelfPlay(Run[Config]):
             for i, (size, (players, side)) in enumerate(zip(sizes, kinds, strict=True))
         ]
         for tables in self.tables:
-            for anchor in anchors:
+            for anchor in self.pool.anchors:
                 decide(tables.games, anchor)  # compiles what isn't on disk yet, before the clock runs
             self._seat(tables, np.arange(tables.games.num_games))
         self._make_buffers()

@@ -34,6 +34,7 @@ from torch.utils.tensorboard import SummaryWriter
 from tqdm import tqdm
 
 from agents import agent as make
+from agents.pool import SAMPLINGS, OpponentPool
 from experiments.commands import INTERRUPTED, Parser
 from experiments.curves import draw_curves
 from experiments.evaluate import Result, as_json, evaluate, plot, record_games, table
@@ -133,6 +134,35 @@ class RunConfig:
             if not (lowest <= value <= highest and value < float("inf")) or (above and value == lowest):
                 limits = f"{'above' if above else 'at least'} {lowest:g}" + (f", at most {highest:g}" if highest < 1e300 else "")
                 raise OptionError(f"{name} must be {limits}, not {value}")
+
+
+@dataclass(frozen=True)
+class LeagueConfig(RunConfig):
+    """The options of a training against a pool of opponents (:class:`agents.pool.OpponentPool`)."""
+
+    anchors: str = option("random,greedy", "opponents that stay, with commas")
+    anchor_share: float = option(0.7, "share of the opponents that are anchors; the others are frozen selves")
+    sampling: str = option("uniform", "how opponents are drawn: uniform, latest or hard", SAMPLINGS)
+    selves: int = option(6, "frozen selves in the pool")
+    snapshot: int = option(10, "updates between two frozen selves")
+
+    def check(self) -> None:
+        """Raise OptionError, naming the option, if a value can't be used."""
+        super().check()
+        self.check_integers(1, 10**7, "snapshot")
+        self.check_integers(0, 10**7, "selves")
+        check_choice("sampling", self.sampling, SAMPLINGS)
+        self.check_numbers(0.0, 1.0, "anchor_share")
+        if any(anchor.name.startswith(f"{SELF}-") for anchor in self.make_pool().anchors):
+            raise OptionError(f"anchors must not be called {SELF}-…, as frozen selves are: {self.anchors}")
+
+    def make_pool(self) -> OpponentPool:
+        """The pool as it is at the beginning.
+
+        Raises:
+            OptionError: an anchor doesn't exist, or two have one name. CheckpointError: a checkpoint among them can't be used.
+        """
+        return OpponentPool(self.make_agents("anchors"), self.anchor_share, self.selves, self.sampling)
 
 
 # ---- options ----

@@ -23,12 +23,10 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import Logger
 
-from agents import agent as make
 from agents.network import Trunk
 from agents.policy import PolicyAgent
-from agents.pool import SAMPLINGS, OpponentPool
 from experiments.commands import exit_code
-from experiments.runs import SELF, Run, RunConfig, launch, option, parse
+from experiments.runs import SELF, LeagueConfig, Run, launch, option, parse
 from skyenv.agents import Agent, RandomAgent, decide
 from skyenv.envs.sb3 import MixedVecEnv, SkyenvVecEnv
 from skyenv.errors import OptionError
@@ -44,7 +42,7 @@ FIRST: Final = np.arange(1)
 
 
 @dataclass(frozen=True)
-class Config(RunConfig):
+class Config(LeagueConfig):
     """The options of a training."""
 
     reward: str = option("margin", "what is learned from: outcome, margin or points (see the README)", REWARDS)
@@ -60,21 +58,13 @@ class Config(RunConfig):
     value_weight: float = option(0.5, "weight of the value's squared error")
     max_gradient: float = option(0.5, "longest gradient; longer ones are shortened")
     hidden: int = option(256, "width of the shared layer; policy and value each have one more of half the width")
-    anchors: str = option("random,greedy", "opponents that stay, with commas")
-    anchor_share: float = option(0.7, "share of the opponents that are anchors; the others are frozen selves")
-    sampling: str = option("uniform", "how opponents are drawn: uniform, latest or hard", SAMPLINGS)
-    selves: int = option(6, "frozen selves in the pool")
-    snapshot: int = option(10, "updates between two frozen selves")
 
     def check(self) -> None:
         """Raise OptionError, naming the option, if a value can't be used."""
         super().check()
         check_choice("reward", self.reward, REWARDS)
-        check_choice("sampling", self.sampling, SAMPLINGS)
-        self.check_integers(1, 10**7, "environments", "steps", "batch", "epochs", "hidden", "snapshot")
-        self.check_integers(0, 10**7, "selves")
+        self.check_integers(1, 10**7, "environments", "steps", "batch", "epochs", "hidden")
         self.check_numbers(0.0, 1.0, "learning_rate", "gamma", "gae_lambda", "clip", above=True)
-        self.check_numbers(0.0, 1.0, "anchor_share")
         self.check_numbers(0.0, float("inf"), "entropy", "value_weight")
         self.check_numbers(0.0, float("inf"), "max_gradient", above=True)
         if self.environments < len(self.tables):
@@ -114,9 +104,8 @@ class Training(Run[Config]):
         """Make everything new."""
         config = self.config
         torch.set_num_threads(config.threads)
-        anchors = [make(name) for name in config.anchors.split(",") if name]
-        self.pool = OpponentPool(anchors, config.anchor_share, config.selves, config.sampling)
-        warm_up(config, anchors)
+        self.pool = config.make_pool()
+        warm_up(config, self.pool.anchors)
         self.env = tables(config)
         self.learner = MaskablePPO(
             "MlpPolicy",

@@ -10,6 +10,8 @@ The particulars of a game for several:
   (:func:`advantages`). Discounting counts a seat's own decisions.
 * A game's end is the end for every seat. At a truncation (END-5) each seat's value of the last position stands for the rest.
 * The last decision of each seat in a rollout has no successor to compare with: it is not learned from.
+* Winning counts and not by how much: the reward is the outcome. A potential (:func:`potential`) says on the way who is ahead;
+  what it adds to a game's rewards sums to 0. (A reward of VP made players that took risks for high scores and won less.)
 * With an advisor the policy starts as what the advisor holds to be best, and the network learns to correct it. The first
   `value_updates` updates then train the value alone, because advantages against an untrained value would undo the advice.
 """
@@ -42,6 +44,8 @@ ILLEGAL: Final = -1e9
 """Logit of an illegal action: its probability is exactly 0."""
 SMALLEST: Final = 2.0**-25
 """Stands for a random number that was drawn as 0; others are at least 2⁻²⁴."""
+LEAD: Final = 40.0
+"""VP ahead that make most of the potential's difference."""
 EVERYBODY: Final = -1
 """Stands for the learner's seat where it has all seats."""
 
@@ -54,15 +58,15 @@ class Config(LeagueConfig):
     """The options of a training."""
 
     run: str = option("runs/lean", "folder of the run")
-    reward: str = option("margin", "what is learned from: outcome, margin or points (see the README)", REWARDS)
-    win_bonus: float = option(0.5, "reward of winning beside that, as the outcome reward times this")
+    reward: str = option("outcome", "what is learned from: outcome, margin or points (see the README)", REWARDS)
+    shaping: float = option(1.0, "weight of the potential that tells on the way who is ahead; 0: none")
     games: int = option(512, "games played side by side, of all kinds of tables together")
     steps: int = option(64, "decisions in each of them between updates")
     batch: int = option(2048, "decisions in one gradient step")
     epochs: int = option(2, "passes over the decisions of an update")
     learning_rate: float = option(5e-4, "Adam's step size at the beginning")
     final_rate: float = option(0.1, "share of it that is left at the end; in between it falls evenly")
-    gamma: float = option(0.999, "discount of a decision")
+    gamma: float = option(1.0, "discount of a decision")
     gae_lambda: float = option(0.9, "lambda of the advantage estimate")
     clip: float = option(0.2, "how far the probability of an action may change in an update, as a share")
     entropy: float = option(0.003, "weight of the entropy bonus")
@@ -88,7 +92,7 @@ class Config(LeagueConfig):
         self.check_integers(0, 10**7, "value_updates")
         self.check_numbers(0.0, 1.0, "learning_rate", "gamma", "clip", above=True)
         self.check_numbers(0.0, 1.0, "gae_lambda", "opponents", "final_rate")
-        self.check_numbers(0.0, float("inf"), "entropy", "value_weight", "win_bonus")
+        self.check_numbers(0.0, float("inf"), "entropy", "value_weight", "shaping")
         self.check_numbers(0.0, float("inf"), "max_gradient", above=True)
         advisor(self.advisor)
         if self.games < len(self.tables):
@@ -168,12 +172,12 @@ class Tables:
 
     def __init__(self, number: int, players: int, side: str, config: Config, seed: int) -> None:
         self.games = Games(number, players, side, seed, threads=config.threads, max_turns=config.max_turns, reward=config.reward)
-        self.win_bonus = config.win_bonus
+        self.shaping = config.shaping
         self.label = "" if len(config.tables) == 1 else f", {players} players, {side}"
         self.opponent: Int64 = np.full(number, EVERYBODY, np.int64)
         self.learner: Int64 = np.full(number, EVERYBODY, np.int64)
         self.guests: list[Agent] = []
-        self._rows = np.arange(number)
+        self.potential = potential(self.games.state, players)
 
     def seat(self, rows: Int64, pool: OpponentPool, share: float, rng: np.random.Generator) -> None:
         """Decide who sits where in games that begin: opponents at `share` of the tables, the learner on a random seat."""
@@ -215,19 +219,43 @@ class Tables:
             rows = theirs[self.opponent[theirs] == index]
             actions[rows] = decide(games, self.guests[index], rows)
         games.step(actions)
-        reward = games.reward.copy()
+        return games.reward + self.shaping * self._climbed(), games.done.copy()
+
+    def _climbed(self) -> Float32:
+        """By how much the last action changed every seat's potential; it is 0 at the end of a game that isn't truncated."""
+        games = self.games
+        before, self.potential = self.potential, potential(games.state, games.num_players)
+        after = self.potential.copy()
         over = np.flatnonzero(games.done)
         if over.size:
-            players = games.num_players
-            share = results(games.finished[over])[0][:, :players]
-            outcome = (share - 1 / players) * players / (players - 1)
-            outcome[games.truncated[over]] = 0.0  # it has none (END-5)
-            reward[over] += self.win_bonus * outcome
-        return reward, games.done.copy()
+            cut = games.truncated[over, None]
+            after[over] = np.where(cut, potential(games.finished[over], games.num_players), 0.0)
+        return after - before
 
     def won(self, row: int) -> float:
         """The learner's share of the win in the game that has just ended in a row."""
         return float(results(self.games.finished[row : row + 1])[0][0, self.learner[row]])
+
+
+def potential(state: npt.NDArray[np.void], players: int) -> Float32:
+    """How far each seat is ahead of the best other one, float32 (n, players) from −1 to 1.
+
+    It is the hyperbolic tangent of the VP that it would be ahead if the game ended now (END-2, without the park area), in units
+    of LEAD. Rewarding its changes, and taking it for 0 at the end, leaves the sum of a game's rewards as it is (potential-based
+    shaping, Ng, Harada and Russell 1999): what is learned is to win, but what helps is felt at once.
+
+    Args:
+        state: games, GAME_DTYPE (n,).
+        players: of the games.
+    """
+    worth = state["floors"].astype(np.float32) * state["value"]
+    ahead = np.empty((len(state), players), np.float32)
+    for seat in range(players):
+        ahead[:, seat] = state["score"][:, seat] + np.where(state["owner"] == seat, worth, 0).sum(axis=(1, 2))
+    ranked = np.sort(ahead, axis=1)
+    best_other = np.where(ahead == ranked[:, -1:], ranked[:, -2:-1], ranked[:, -1:])
+    lead: Float32 = np.tanh((ahead - best_other) / LEAD)
+    return lead
 
 
 def advantages(

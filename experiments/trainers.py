@@ -50,7 +50,7 @@ def trainers(options: argparse.Namespace) -> dict[str, Run[Any]]:
     same: dict[str, Any] = {name: getattr(slow, name) for name in SHARED}
     seats = max(players for players, _ in slow.tables)
     same |= {"games": options.environments, "steps": options.steps * seats, "batch": options.batch}
-    lean = ppo.Config(**common, **same, opponents=1.0, win_bonus=0.0)
+    lean = ppo.Config(**common, **same, opponents=1.0, shaping=0.0)
     defaults = ppo.Config(**{name: value for name, value in common.items() if name != "selves"})
     for config in (slow, lean, defaults):
         config.check()

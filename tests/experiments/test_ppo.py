@@ -23,6 +23,7 @@ from experiments import ppo
 from experiments.ppo import (
     EVERYBODY,
     ILLEGAL,
+    LEAD,
     Config,
     PolicyNetwork,
     Rollout,
@@ -30,11 +31,12 @@ from experiments.ppo import (
     Tables,
     advantages,
     clipped_loss,
+    potential,
 )
 from experiments.runs import read_checkpoint
 from skyenv.agents import decide, decisions_in
 from skyenv.errors import CheckpointError, OptionError
-from skyenv.games import Games
+from skyenv.games import Games, results
 from skyenv.observation import OBSERVATION_SIZE
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import GAME_DTYPE
@@ -310,7 +312,7 @@ def scores(games: Games, rows: Any) -> Any:
 )
 def test_a_rollout_is_what_happened(changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """Played again action by action, it gives the same seats, inputs and rewards, and advantages from first principles."""
-    training = begun(tiny(reward="points", win_bonus=0.0, gamma=0.9, gae_lambda=0.8, seed=5, **changes))
+    training = begun(tiny(reward="points", shaping=0.0, gamma=0.9, gae_lambda=0.8, seed=5, **changes))
     again = [tables.games.copy() for tables in training.tables]
     learners = [tables.learner.copy() for tables in training.tables]
     endings: dict[tuple[int, int], Any] = {}
@@ -372,28 +374,39 @@ def test_values_of_a_truncated_end_are_those_of_the_last_position() -> None:
     assert len(set(found.tolist())) == 3
 
 
-def test_winning_is_rewarded_in_finished_games_alone() -> None:
-    for max_turns, truncated in ((500, False), (4, True)):
-        config = tiny(players="3", reward="points", win_bonus=2.0, max_turns=max_turns, opponents=0.0)
-        tables = Tables(6, 3, "front", config, 11)
-        ended = 0
-        for _ in range(900):
-            before = scores_now(tables.games)
-            reward, done = tables.step(decide(tables.games, RandomAgent()))
-            extra = reward - (scores(tables.games, np.arange(6)) - before)
-            assert (extra[~done] == 0).all()
-            for row in np.flatnonzero(done).tolist():
-                last = tables.games.finished[row]
-                assert bool(tables.games.truncated[row]) == truncated
-                best = last["score"][:3].max()
-                if truncated:
-                    assert (extra[row] == 0).all()
-                elif (last["score"][:3] == best).sum() == 1:
-                    assert extra[row] == pytest.approx(np.where(last["score"][:3] == best, 2.0, -1.0), abs=1e-4)
-                    ended += 1
-            if ended > 3 or (truncated and done.any()):
-                break
-        assert truncated or ended > 3
+@pytest.mark.rule("END-2")
+def test_the_potential_is_the_lead_if_the_game_ended_now() -> None:
+    games = Games(2, 3, seed=1)
+    games.state["score"][0, :3] = 10, 4, 10
+    games.state["owner"][1, 2, 3], games.state["floors"][1, 2, 3], games.state["value"][1, 2, 3] = 1, 4, 5
+    found = potential(games.state, 3)
+    assert found[0] == pytest.approx(np.tanh(np.array([0, -6, 0]) / LEAD))
+    assert found[1] == pytest.approx(np.tanh(np.array([-20, 20, -20]) / LEAD))
+    assert potential(games.state[:0], 3).shape == (0, 3)
+
+
+@pytest.mark.parametrize(("max_turns", "truncated"), [(500, False), (9, True)])
+def test_shaping_adds_nothing_to_a_whole_game(max_turns: int, truncated: bool) -> None:
+    config = tiny(players="3", reward="outcome", shaping=2.0, max_turns=max_turns, opponents=0.0)
+    tables = Tables(6, 3, "front", config, 11)
+    total = np.zeros((6, 3))
+    moved = ended = 0
+    for _ in range(1500):
+        reward, done = tables.step(decide(tables.games, RandomAgent()))
+        total += reward
+        moved += int((reward[~done] != 0).any(axis=1).sum())
+        for row in np.flatnonzero(done).tolist():
+            last = tables.games.finished[row : row + 1]
+            assert bool(tables.games.truncated[row]) == truncated
+            outcome = np.zeros(3) if truncated else (results(last)[0][0, :3] - 1 / 3) * 3 / 2
+            left = potential(last, 3)[0] if truncated else np.zeros(3)
+            assert total[row] == pytest.approx(outcome + 2.0 * left, abs=1e-4)
+            total[row] = 0.0
+            ended += 1
+        if ended > 3:
+            break
+    assert ended > 3
+    assert moved > 5
 
 
 def test_opponents_have_all_seats_but_the_learners() -> None:
@@ -480,7 +493,7 @@ class ToyTables(Tables):
 
     def __init__(self, number: int) -> None:
         self.games: Any = ToyGames(number)
-        self.label, self.guests, self.win_bonus = "", [], 0.0
+        self.label, self.guests = "", []
         self.opponent = np.full(number, EVERYBODY)
         self.learner = np.full(number, EVERYBODY)
 
@@ -760,7 +773,7 @@ def test_a_checkpoint_goes_on_after_the_process_was_killed(tmp_path: Path) -> No
         ("rivals", ["", "nobody", "random,", "nowhere:Agent"]),
         ("threads", [0, 1025]),
         ("reward", ["fame"]),
-        ("win_bonus", [-1.0, float("inf")]),
+        ("shaping", [-1.0, float("inf")]),
         ("games", [0]),
         ("steps", [0]),
         ("batch", [0]),

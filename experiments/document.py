@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from agents import NAMES
+from agents.learned import TRAINED
 from experiments import ladder
 from experiments.files import write_atomically
 from skyenv.observation import OBSERVATION_SIZE, markdown_table
@@ -92,12 +93,35 @@ def ladder_pairs(players: int) -> str:
     return f"{ladder.matrix_markdown(ladder.read(path, players))}\n\n{picture}"
 
 
+def trained_agents() -> str:
+    """How the agents in agents/trained were made, and how strong they are."""
+    lines = [
+        "| players | decisions | minutes | against | wins, one seat against all others | par |",
+        "|---:|---:|---:|---|---|---:|",
+    ]
+    commands = []
+    for path in sorted(TRAINED.glob("*-players.json")):
+        found = json.loads(path.read_text(encoding="utf-8"))
+        commands.append(f"$ {found['command']}")
+        for result in found["results"]:
+            share = result["share"]
+            wins = f"{100 * share['mean']:.1f} % [{100 * share['low']:.1f}, {100 * share['high']:.1f}]"
+            lines.append(
+                f"| {found['players']} | {found['decisions']:,} | {found['seconds'] / 60:.0f} | {result['opponent']} | {wins}"
+                f" | {100 * result['par']:.1f} % |"
+            )
+    if not commands:
+        return "None ships yet."
+    return "\n".join([*lines, "", "They were made by these commands, then by `experiments.ship`:", "", "```", *commands, "```"])
+
+
 PARTS: Final[dict[str, Callable[[], str]]] = {
     "observation table": markdown_table,
     "observation size": observation_size,
     "actions table": actions_table,
     "agents table": agents_table,
     "speed table": speed_table,
+    "trained agents": trained_agents,
     "training result": training_result,
     **{f"ladder {players} players": partial(ladder_table, players) for players in (2, 3, 4)},
     **{f"ladder {players} players in pairs": partial(ladder_pairs, players) for players in (2, 3, 4)},

@@ -66,6 +66,7 @@ class Config(LeagueConfig):
     epochs: int = option(2, "passes over the decisions of an update")
     learning_rate: float = option(5e-4, "Adam's step size at the beginning")
     final_rate: float = option(0.1, "share of it that is left at the end; in between it falls evenly")
+    warm_up: int = option(40, "updates in which the step size of a beginning policy rises to that; 0: none")
     gamma: float = option(1.0, "discount of a decision")
     gae_lambda: float = option(0.9, "lambda of the advantage estimate")
     clip: float = option(0.2, "how far the probability of an action may change in an update, as a share")
@@ -89,7 +90,7 @@ class Config(LeagueConfig):
         check_choice("reward", self.reward, REWARDS)
         check_choice("device", self.device, ("auto", "cpu", "cuda"))
         self.check_integers(1, 10**7, "games", "steps", "batch", "epochs", "hidden")
-        self.check_integers(0, 10**7, "value_updates")
+        self.check_integers(0, 10**7, "value_updates", "warm_up")
         self.check_numbers(0.0, 1.0, "learning_rate", "gamma", "clip", above=True)
         self.check_numbers(0.0, 1.0, "gae_lambda", "opponents", "final_rate")
         self.check_numbers(0.0, float("inf"), "entropy", "value_weight", "shaping")
@@ -354,7 +355,7 @@ class SelfPlay(Run[Config]):
                     f"{config.start} was trained with the advisor {start.about.get('advisor')!r}, not {config.advisor!r}"
                 )
             self.network.thaw(start)
-        self.optimiser = torch.optim.Adam(self.network.parameters(), lr=config.learning_rate, eps=1e-5)
+        self.optimiser = self._new_optimiser()
         self.generator = torch.Generator().manual_seed(config.seed)
         self.rng = np.random.default_rng(config.seed)
         self.pool = config.make_pool()
@@ -401,6 +402,16 @@ class SelfPlay(Run[Config]):
             for tables in self.tables:
                 tables.forget_unused()
         return told
+
+    def _new_optimiser(self) -> torch.optim.Adam:
+        return torch.optim.Adam(self.network.parameters(), lr=self.config.learning_rate, eps=1e-5)
+
+    def _learning_rate(self) -> float:
+        """Adam's step size in this update."""
+        config = self.config
+        rate = config.learning_rate * (1.0 - (1.0 - config.final_rate) * self.progress())
+        begun = self.updates + 1 - (config.value_updates if self.advisor is not None else 0)
+        return rate * min(begun / config.warm_up, 1.0) if begun > 0 and config.warm_up else rate
 
     def _only_value(self) -> bool:
         return self.advisor is not None and self.updates < self.config.value_updates
@@ -504,7 +515,10 @@ class SelfPlay(Run[Config]):
     def _improve(self, rollout: Rollout) -> dict[str, float]:
         """Some passes of gradient steps over a rollout."""
         config = self.config
-        self.optimiser.param_groups[0]["lr"] = config.learning_rate * (1.0 - (1.0 - config.final_rate) * self.progress())
+        if self.advisor is not None and self.updates == config.value_updates:
+            # Adam's averages know the policy's gradients as 0 so far, which would make its first steps far too long.
+            self.optimiser = self._new_optimiser()
+        self.optimiser.param_groups[0]["lr"] = self._learning_rate()
         inputs = self.inputs.view(-1, self.inputs.shape[2])
         masks = self.masks.view(-1, NUM_ACTIONS)
         rows = np.flatnonzero(rollout.learnable)
@@ -572,7 +586,7 @@ class SelfPlay(Run[Config]):
         self._prepare()
         self.network = PolicyNetwork(self.config.hidden, self.advisor is not None).to(self.device)
         self.network.load_state_dict(state["network"])
-        self.optimiser = torch.optim.Adam(self.network.parameters(), eps=1e-5)
+        self.optimiser = self._new_optimiser()
         self.optimiser.load_state_dict(state["optimiser"])
         self.generator = torch.Generator()
         self.generator.set_state(state["generator"])

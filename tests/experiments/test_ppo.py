@@ -789,6 +789,7 @@ def test_a_checkpoint_goes_on_after_the_process_was_killed(tmp_path: Path) -> No
         ("hidden", [0]),
         ("advisor", ["random"]),
         ("value_updates", [-1]),
+        ("warm_up", [-1]),
         ("opponents", [-0.1, 1.1]),
         ("anchors", ["nobody", "random,", "random,random", ",", "nowhere:Agent"]),
         ("anchor_share", [-0.1, 1.1]),
@@ -881,6 +882,31 @@ def test_two_million_decisions_improve_upon_the_advice(tmp_path: Path) -> None:
     found = evaluation(folder)
     assert found["random"]["mean"] >= 0.95
     assert found["greedy"]["mean"] >= 0.33
+
+
+# ---- step sizes ----
+
+
+def rates(training: SelfPlay, number: int) -> list[float]:
+    """The step sizes of some updates, as shares of the option's."""
+    return [updated(training, 1).optimiser.param_groups[0]["lr"] / training.config.learning_rate for _ in range(number)]
+
+
+def test_step_sizes_rise_then_fall() -> None:
+    assert rates(begun(tiny(final_rate=1.0, warm_up=4)), 6) == pytest.approx([0.25, 0.5, 0.75, 1, 1, 1])
+    advised = begun(tiny(final_rate=1.0, warm_up=2, advisor="greedy", value_updates=2))
+    assert rates(advised, 5) == pytest.approx([1, 1, 0.5, 1, 1])
+    falling = rates(begun(tiny(final_rate=0.1, warm_up=0, decisions=1)), 2)
+    assert falling == pytest.approx([0.1, 0.1])
+
+
+def test_adam_starts_anew_when_the_policy_does() -> None:
+    training = updated(begun(tiny(advisor="greedy", value_updates=3, epochs=1)), 3)
+    before = training.optimiser
+    updated(training, 1)
+    steps = int(training.optimiser.state[training.network.action.weight]["step"])
+    assert training.optimiser is not before
+    assert 0 < steps < int(before.state[training.network.outlook.weight]["step"])
 
 
 # ---- starting from a network ----

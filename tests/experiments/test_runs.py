@@ -369,7 +369,7 @@ def test_damaged_anywhere(folder: Path, capsys: pytest.CaptureFixture[str]) -> N
     [
         (lambda state: state.update(kind="train"), "was written by the trainer train, not by ppo"),
         (lambda state: state.update(observation_size=700), "was trained for observations of length 700; they have"),
-        (lambda state: state["config"].update(gamma=0.5), "was trained with gamma = 0.5, not 0.999"),
+        (lambda state: state["config"].update(gamma=0.5), "was trained with gamma = 0.5, not 1.0"),
         (lambda state: state["config"].update(colour="red"), "was trained with colour = red, not None"),
     ],
 )

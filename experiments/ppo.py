@@ -44,8 +44,8 @@ ILLEGAL: Final = -1e9
 """Logit of an illegal action: its probability is exactly 0."""
 SMALLEST: Final = 2.0**-25
 """Stands for a random number that was drawn as 0; others are at least 2⁻²⁴."""
-LEAD: Final = 40.0
-"""VP ahead that make most of the potential's difference."""
+LEAD: Final = 20.0
+"""VP ahead that make the chance to win e times as high, as far as the potential knows."""
 EVERYBODY: Final = -1
 """Stands for the learner's seat where it has all seats."""
 
@@ -76,7 +76,7 @@ class Config(LeagueConfig):
     start: str = option("", "network file (model.npz) to start from; '': from nothing")
     hidden: int = option(256, "width of the shared layer; policy and value each have one more of half the width")
     advisor: str = option("", "agent whose judgement the policy starts from and sees; '': none", ("", *ADVISORS))
-    value_updates: int = option(10, "with an advisor: updates in the beginning that train the value alone")
+    value_updates: int = option(60, "with an advisor: updates in the beginning that train the value alone")
     opponents: float = option(0.5, "share of the games in which an opponent has all seats but one; 0: self-play alone")
     anchor_share: float = option(0.7, "share of the opponents that are anchors; the others are frozen selves")
     sampling: str = option("hard", "how opponents are drawn: uniform, latest or hard", SAMPLINGS)
@@ -239,24 +239,23 @@ class Tables:
 
 
 def potential(state: npt.NDArray[np.void], players: int) -> Float32:
-    """How far each seat is ahead of the best other one, float32 (n, players) from −1 to 1.
+    """The outcome reward that each seat may expect, by who is ahead: float32 (n, players), in the range of that reward.
 
-    It is the hyperbolic tangent of the VP that it would be ahead if the game ended now (END-2, without the park area), in units
-    of LEAD. Rewarding its changes, and taking it for 0 at the end, leaves the sum of a game's rewards as it is (potential-based
-    shaping, Ng, Harada and Russell 1999): what is learned is to win, but what helps is felt at once.
+    Chances to win go with e to the power of the VP that a seat would have if the game ended now (END-2, without the park area),
+    in units of LEAD. Rewarding the potential's changes, and taking it for 0 at the end, leaves the sum of a game's rewards as it
+    is (potential-based shaping, Ng, Harada and Russell 1999): what is learned is to win, but what helps is felt at once.
 
     Args:
         state: games, GAME_DTYPE (n,).
         players: of the games.
     """
     worth = state["floors"].astype(np.float32) * state["value"]
-    ahead = np.empty((len(state), players), np.float32)
+    standing = np.empty((len(state), players), np.float32)
     for seat in range(players):
-        ahead[:, seat] = state["score"][:, seat] + np.where(state["owner"] == seat, worth, 0).sum(axis=(1, 2))
-    ranked = np.sort(ahead, axis=1)
-    best_other = np.where(ahead == ranked[:, -1:], ranked[:, -2:-1], ranked[:, -1:])
-    lead: Float32 = np.tanh((ahead - best_other) / LEAD)
-    return lead
+        standing[:, seat] = state["score"][:, seat] + np.where(state["owner"] == seat, worth, 0).sum(axis=(1, 2))
+    chances = np.exp((standing - standing.max(axis=1, keepdims=True)) / LEAD) if len(state) else standing
+    expected: Float32 = (chances / chances.sum(axis=1, keepdims=True) - 1 / players) * players / (players - 1)
+    return expected.astype(np.float32)
 
 
 def advantages(

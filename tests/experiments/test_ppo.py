@@ -375,13 +375,14 @@ def test_values_of_a_truncated_end_are_those_of_the_last_position() -> None:
 
 
 @pytest.mark.rule("END-2")
-def test_the_potential_is_the_lead_if_the_game_ended_now() -> None:
+def test_the_potential_is_the_outcome_to_expect_if_the_game_ended_now() -> None:
     games = Games(2, 3, seed=1)
     games.state["score"][0, :3] = 10, 4, 10
     games.state["owner"][1, 2, 3], games.state["floors"][1, 2, 3], games.state["value"][1, 2, 3] = 1, 4, 5
     found = potential(games.state, 3)
-    assert found[0] == pytest.approx(np.tanh(np.array([0, -6, 0]) / LEAD))
-    assert found[1] == pytest.approx(np.tanh(np.array([-20, 20, -20]) / LEAD))
+    for row, standing in enumerate(([10, 4, 10], [0, 20, 0])):
+        chances = np.exp(np.array(standing) / LEAD) / np.exp(np.array(standing) / LEAD).sum()
+        assert found[row] == pytest.approx((chances - 1 / 3) * 3 / 2, abs=1e-6)
     assert potential(games.state[:0], 3).shape == (0, 3)
 
 

@@ -596,7 +596,8 @@ def test_value_updates_leave_the_policy_alone() -> None:
             found: np.ndarray = training.network(inputs, masks)[0].exp().numpy()
         return found
 
-    settings: dict[str, Any] = {"advisor": "greedy", "max_turns": 12, "learning_rate": 1e-3, "epochs": 4, "warm_up": 0, "decisions": 10**9}
+    settings: dict[str, Any] = {"advisor": "greedy", "max_turns": 12, "learning_rate": 1e-3, "epochs": 4, "decisions": 10**9}
+    settings["warm_up"] = 0
     waiting, learning = (begun(tiny(value_updates=number, **settings)) for number in (4, 0))
     waiting._look(0)
     inputs, masks = waiting.inputs[0].clone(), waiting.masks[0].clone()

@@ -48,6 +48,8 @@ LEAD: Final = 20.0
 """VP ahead that make the chance to win e times as high, as far as the potential knows."""
 EVERYBODY: Final = -1
 """Stands for the learner's seat where it has all seats."""
+SEEDS_APART: Final = 10**9
+"""Between the seeds of two kinds of tables: more games than a run plays."""
 
 Float32 = npt.NDArray[np.float32]
 Int64 = npt.NDArray[np.int64]
@@ -332,6 +334,21 @@ class Rollout:
         return cls(**{entry.name: np.zeros(shape, kinds.get(entry.name, np.float32)) for entry in fields(cls)})
 
 
+@dataclass
+class _Happened:
+    """What came of T actions in each of n games: rewards, ends, and values of truncated ends; see :func:`advantages`."""
+
+    reward: Float32
+    done: npt.NDArray[np.bool_]
+    ending: Float32
+
+    @classmethod
+    def empty(cls, steps: int, tables: Tables) -> _Happened:
+        shape = (steps, tables.games.num_games)
+        players = (tables.games.num_players,)
+        return cls(np.zeros(shape + players, np.float32), np.zeros(shape, np.bool_), np.zeros(shape + players, np.float32))
+
+
 # ---- learning ----
 
 
@@ -359,10 +376,9 @@ class SelfPlay(Run[Config]):
         self.rng = np.random.default_rng(config.seed)
         self.pool = config.make_pool()
         kinds = config.tables
-        sizes = [len(part) for part in np.array_split(np.arange(config.games), len(kinds))]
         self.tables = [
-            Tables(size, players, side, config, (config.seed * len(kinds) + i) * SEEDS_APART & HIGHEST_SEED)
-            for i, (size, (players, side)) in enumerate(zip(sizes, kinds, strict=True))
+            Tables(number, players, side, config, (config.seed * len(kinds) + i) * SEEDS_APART & HIGHEST_SEED)
+            for i, (number, players, side) in enumerate(config.shares(config.games))
         ]
         for tables in self.tables:
             for anchor in self.pool.anchors:
@@ -424,10 +440,9 @@ class SelfPlay(Run[Config]):
         rollout = Rollout.empty(config.steps, config.games)
         happened = [_Happened.empty(config.steps, tables) for tables in self.tables]
         for t in range(config.steps):
-            self._look(t)
+            self._look(t, rollout)
             self._choose(t, rollout)
             for tables, place, events in zip(self.tables, self.slices, happened, strict=True):
-                rollout.seat[t, place], rollout.mine[t, place] = tables.games.seat, tables.learns()
                 events.reward[t], events.done[t] = tables.step(rollout.action[t, place])
                 self._note_ends(tables, events, t)
         for place, events in zip(self.slices, happened, strict=True):
@@ -444,26 +459,32 @@ class SelfPlay(Run[Config]):
         rollout.learnable &= rollout.mine
         return rollout
 
-    def _look(self, t: int) -> None:
-        """Write what the seats to act see into step t of the buffers."""
+    def _look(self, t: int, rollout: Rollout) -> None:
+        """Write who is to act and what that seat sees into step t; it gets advice only where it is the learner."""
         for tables, place, observation, legal in zip(self.tables, self.slices, self.observations, self.legal, strict=True):
+            rollout.seat[t, place], rollout.mine[t, place] = tables.games.seat, tables.learns()
             self.inputs[t, place, :OBSERVATION_SIZE].copy_(observation)
             self.masks[t, place].copy_(legal)
-            if self.advisor is not None:
-                given = advice(self.advisor, decisions_in(tables.games, self.advisor))
-                self.inputs[t, place, OBSERVATION_SIZE:].copy_(torch.from_numpy(given))
+            rows = np.flatnonzero(rollout.mine[t, place])
+            if self.advisor is not None and rows.size:
+                given = advice(self.advisor, decisions_in(tables.games, self.advisor, rows))
+                self.inputs[t, place.start + torch.from_numpy(rows), OBSERVATION_SIZE:] = torch.from_numpy(given).to(self.device)
 
     def _choose(self, t: int, rollout: Rollout) -> None:
-        """Draw an action for every seat to act."""
-        log_probabilities, values = self.network(self.inputs[t], self.masks[t])
+        """Draw an action for every seat to act that is the learner's."""
+        mine = np.flatnonzero(rollout.mine[t])
+        if not mine.size:
+            return
+        rows = torch.from_numpy(mine).to(self.device)
+        log_probabilities, values = self.network(self.inputs[t, rows], self.masks[t, rows])
         # The largest of log p − log(−log u) is a draw from p (Gumbel).
         # A u of exactly 0 would make the only legal action as bad as an illegal one.
         noise = torch.rand(log_probabilities.shape, generator=self.generator).clamp_(min=SMALLEST).to(self.device)
         action = (log_probabilities - torch.log(-torch.log(noise))).argmax(dim=1)
-        rollout.action[t] = action.cpu().numpy()
-        rollout.log_probability[t] = log_probabilities.gather(1, action[:, None])[:, 0].cpu().numpy()
-        rollout.entropy[t] = _entropy(log_probabilities).cpu().numpy()
-        rollout.value[t] = values.cpu().numpy()
+        rollout.action[t, mine] = action.cpu().numpy()
+        rollout.log_probability[t, mine] = log_probabilities.gather(1, action[:, None])[:, 0].cpu().numpy()
+        rollout.entropy[t, mine] = _entropy(log_probabilities).cpu().numpy()
+        rollout.value[t, mine] = values.cpu().numpy()
 
     def _note_ends(self, tables: Tables, events: _Happened, t: int) -> None:
         """Take in the games that have just ended, and seat the next ones."""
@@ -592,25 +613,6 @@ class SelfPlay(Run[Config]):
         self.rng = state["rng"]
         self.tables, self.pool = state["tables_and_pool"]
         self._make_buffers()
-
-
-SEEDS_APART: Final = 10**9
-"""Between the seeds of two kinds of tables: more games than a run plays."""
-
-
-@dataclass
-class _Happened:
-    """What came of T actions in each of n games: rewards, ends, and values of truncated ends; see :func:`advantages`."""
-
-    reward: Float32
-    done: npt.NDArray[np.bool_]
-    ending: Float32
-
-    @classmethod
-    def empty(cls, steps: int, tables: Tables) -> _Happened:
-        shape = (steps, tables.games.num_games)
-        players = (tables.games.num_players,)
-        return cls(np.zeros(shape + players, np.float32), np.zeros(shape, np.bool_), np.zeros(shape + players, np.float32))
 
 
 def _entropy(log_probabilities: torch.Tensor) -> torch.Tensor:

@@ -91,6 +91,11 @@ class RunConfig:
         """Number of players and side of each kind of table that is trained on."""
         return [(int(players), side) for players in self.players.split(",") for side in self.side.split(",")]
 
+    def shares(self, number: int) -> list[tuple[int, int, str]]:
+        """So many games shared out among the kinds of tables: how many, their number of players, their side."""
+        sizes = [len(part) for part in np.array_split(np.arange(number), len(self.tables))]
+        return [(size, *table) for size, table in zip(sizes, self.tables, strict=True)]
+
     def check(self) -> None:
         """Raise OptionError, naming the option, if a value can't be used."""
         if not self.run:

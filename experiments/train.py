@@ -76,10 +76,6 @@ class Config(LeagueConfig):
                 f"batch must divide environments · steps = {self.environments * self.steps}, which {self.batch} doesn't"
             )
 
-    def sizes(self) -> list[int]:
-        """How many of the environments each kind of table has."""
-        return [len(part) for part in np.array_split(np.arange(self.environments), len(self.tables))]
-
 
 class Watcher(BaseCallback):
     """Hands the infos of finished episodes to a function, with the row."""
@@ -140,7 +136,7 @@ class Training(Run[Config]):
         self.learner.set_logger(Logger(None, []))  # collects what SB3 tells, and writes nothing
         self.labels = [
             "" if len(self.config.tables) == 1 else f", {players} players, {side}"
-            for size, (players, side) in zip(self.config.sizes(), self.config.tables, strict=True)
+            for size, players, side in self.config.shares(self.config.environments)
             for _ in range(size)
         ]
 
@@ -225,7 +221,7 @@ def tables(config: Config) -> SkyenvVecEnv | MixedVecEnv:
             one_opponent=True,
             max_turns=config.max_turns,
         )
-        for size, (players, side) in zip(config.sizes(), config.tables, strict=True)
+        for size, players, side in config.shares(config.environments)
     ]
     return parts[0] if len(parts) == 1 else MixedVecEnv(parts)
 

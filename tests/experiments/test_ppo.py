@@ -267,6 +267,7 @@ def test_draws_follow_the_probabilities() -> None:
     training = begun(tiny(games=500, steps=1, opponents=0.0))
     training.masks[0] = some_masks(1, np.random.default_rng(1))  # the same decision 500 times
     rollout = Rollout.empty(1, 500)
+    rollout.mine[:] = True
     with torch.no_grad():
         training.network.action.bias.normal_(generator=torch.Generator().manual_seed(1))
         probabilities = training.network(training.inputs[0], training.masks[0])[0][0].exp().numpy()
@@ -287,6 +288,7 @@ def test_a_random_number_of_zero_takes_no_illegal_action(monkeypatch: pytest.Mon
     training.masks[0, 0, 50] = training.masks[0, 1, 60] = True
     monkeypatch.setattr(torch, "rand", lambda shape, generator: torch.zeros(shape))
     rollout = Rollout.empty(2, 2)
+    rollout.mine[:] = True
     with torch.no_grad():
         training._choose(0, rollout)
     assert rollout.action[0].tolist() == [50, 60]
@@ -576,8 +578,8 @@ def test_decisions_are_those_that_are_learned_from() -> None:
 
 @pytest.mark.parametrize("players", ["2", "3"])
 def test_an_advised_policy_begins_as_its_advisor(players: str) -> None:
-    training = begun(tiny(players=players, advisor="greedy", games=64))
-    training._look(0)
+    training = begun(tiny(players=players, advisor="greedy", games=64, opponents=0.0))
+    training._look(0, Rollout.empty(1, 64))
     greedy = GreedyAgent()
     given = advice(greedy, decisions_in(training.tables[0].games, greedy))
     assert np.array_equal(training.inputs[0, :, OBSERVATION_SIZE:].numpy(), given)
@@ -599,7 +601,7 @@ def test_value_updates_leave_the_policy_alone() -> None:
     settings: dict[str, Any] = {"advisor": "greedy", "max_turns": 12, "learning_rate": 1e-3, "epochs": 4, "decisions": 10**9}
     settings["warm_up"] = 0
     waiting, learning = (begun(tiny(value_updates=number, **settings)) for number in (4, 0))
-    waiting._look(0)
+    waiting._look(0, Rollout.empty(1, waiting.config.games))
     inputs, masks = waiting.inputs[0].clone(), waiting.masks[0].clone()
     before = policy(waiting)
     kept = {name: tensor.clone() for name, tensor in waiting.network.state_dict().items()}

@@ -216,7 +216,7 @@ def test_one_opponent_has_all_other_seats_and_without_anchors_it_is_the_beginner
 
 def test_environments_are_shared_out_among_the_tables() -> None:
     config = Config(players="2,3,4", side="front,back", environments=256)
-    assert config.sizes() == [43, 43, 43, 43, 42, 42]
+    assert [size for size, _, _ in config.shares(config.environments)] == [43, 43, 43, 43, 42, 42]
     env = train.tables(config)
     assert isinstance(env, MixedVecEnv)
     assert [(part.num_envs, part.core.games.num_players) for part in env.parts] == [

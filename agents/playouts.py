@@ -14,7 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from agents import judgement
+from agents.greedy import GreedyAgent
 from agents.judgement import (
+    MIND_DTYPE,
     AgentEntryPoints,
     choose,
     judge,
@@ -24,13 +26,14 @@ from agents.judgement import (
     supply_worth,
     thought,
 )
+from skyenv.games import as_games
 from skyenv.kernels import uniform32
-from skyenv.knowledge import imagine, redact
+from skyenv.knowledge import VIEW_DTYPE, imagine, redact
 from skyenv.rules.actions import NUM_ACTIONS
-from skyenv.rules.components import BLACK, NUM_COLOURS, NUM_DISTRICTS, NUM_RANKS
+from skyenv.rules.components import BLACK, MAX_PLAYERS, NUM_COLOURS, NUM_DISTRICTS, NUM_RANKS
 from skyenv.rules.play import apply, refresh_mask
 from skyenv.rules.scoring import winners
-from skyenv.rules.state import PHASE_OVER, Record
+from skyenv.rules.state import PHASE_OVER, Record, new_records
 
 PLAYOUTS: Final = ("greedy", "random")
 GREEDY: Final = 0
@@ -88,31 +91,38 @@ def wealth(game: Record, seen: Record, w: Record, m: Record, seat: int) -> float
 
 
 @thought
-def assess(game: Record, shown_games: npt.NDArray[np.void], seen: Record, s: Record, w: Record, m: Record, me: int) -> float:
-    """A seat's chance to win: known if the game is over, else estimated from what every seat has."""
+def weigh(game: Record, seen: Record, s: Record, w: Record, m: Record) -> None:
+    """Write every seat's chance to win, by what it has, into `m.delta`; `m` holds a look at the position if it isn't over."""
     over = game.phase == PHASE_OVER
-    temperature = s.late
-    if not over:
-        shown_games[0] = game
-        redact(seen, me)
-        look(seen, w, m)
-        temperature += (s.early - s.late) * m.left
+    temperature = s.late + (0.0 if over else (s.early - s.late) * m.left)
     best = 0.0
     for seat in range(game.num_players):
         m.delta[seat] = float(game.score[seat]) if over else wealth(game, seen, w, m, seat)
         best = max(best, m.delta[seat])
     total = 0.0
     for seat in range(game.num_players):
-        total += math.exp((m.delta[seat] - best) / temperature)
-    chance = math.exp((m.delta[me] - best) / temperature) / total
-    if not over:
-        return float(chance)
+        m.delta[seat] = math.exp((m.delta[seat] - best) / temperature)
+        total += m.delta[seat]
+    for seat in range(game.num_players):
+        m.delta[seat] /= total
+
+
+@thought
+def assess(game: Record, shown_games: npt.NDArray[np.void], seen: Record, s: Record, w: Record, m: Record, me: int) -> float:
+    """A seat's chance to win: known if the game is over, else estimated from what every seat has."""
+    if game.phase != PHASE_OVER:
+        shown_games[0] = game
+        redact(seen, me)
+        look(seen, w, m)
+        weigh(game, seen, s, w, m)
+        return float(m.delta[me])
+    weigh(game, seen, s, w, m)
     best_seats = winners(game)
     number = 0
     for seat in range(game.num_players):
         number += (best_seats >> seat) & 1
     share = ((best_seats >> me) & 1) / number
-    return float(s.margin * chance + (1.0 - s.margin) * share)
+    return float(s.margin * m.delta[me] + (1.0 - s.margin) * share)
 
 
 def _make_play_worlds(fingerprint: str) -> Any:
@@ -138,4 +148,44 @@ def _make_play_worlds(fingerprint: str) -> Any:
     return play_worlds
 
 
-play_worlds: Final = AgentEntryPoints(__file__, judgement.__file__).make(_make_play_worlds)
+def _make_weigh_all(fingerprint: str) -> Any:
+    def weigh_all(games, search, weights, seen, shown_games, mind, chances):  # type: ignore[no-untyped-def]
+        """Write every seat's chance to win, all hands open, into `chances` [game, seat]."""
+        _ = fingerprint
+        for seat in range(4):
+            for colour in range(NUM_COLOURS + 1):
+                seen[0].unknown[seat, colour] = 0
+        seen[0].seat = 0
+        for i in range(len(games)):
+            if games[i].phase != PHASE_OVER:
+                shown_games[0] = games[i]
+                look(seen[0], weights[0], mind[0])
+            weigh(games[i], seen[0], search[0], weights[0], mind[0])
+            for seat in range(games[i].num_players):
+                chances[i, seat] = mind[0].delta[seat]
+
+    return weigh_all
+
+
+_ENTRY_POINTS: Final = AgentEntryPoints(__file__, judgement.__file__)
+play_worlds: Final = _ENTRY_POINTS.make(_make_play_worlds)
+_weigh_all: Final = _ENTRY_POINTS.make(_make_weigh_all)
+
+
+def chances(state: npt.NDArray[np.void], early: float, late: float) -> npt.NDArray[np.float64]:
+    """Every seat's chance to win by what it has, all hands open: float64 (n, 4), each row sums to 1 over the game's seats.
+
+    What a seat has: its VP, and what the greedy player thinks that its skyscrapers, cards and supply will bring.
+
+    Args:
+        state: games of one number of players, GAME_DTYPE (n,).
+        early, late: VP ahead that make the chance e times as high at the start and at the end of the game, above 0.
+    """
+    found = np.zeros((len(state), MAX_PLAYERS))
+    if len(state):
+        search = new_records(1, SEARCH_DTYPE)
+        search["early"], search["late"] = early, late
+        seen = new_records(1, VIEW_DTYPE)
+        weights = GreedyAgent().weights(int(state["num_players"][0]))
+        _weigh_all(as_games(state), search, weights, seen, seen["game"], new_records(1, MIND_DTYPE), found)
+    return found

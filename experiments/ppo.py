@@ -30,6 +30,7 @@ from torch import nn
 
 from agents.advisor import Advisor
 from agents.learned import ADVISORS, Network, NetworkAgent, advice, advisor
+from agents.playouts import chances
 from agents.pool import SAMPLINGS, OpponentPool
 from experiments.commands import exit_code
 from experiments.runs import SELF, LeagueConfig, Run, launch, option, parse
@@ -44,8 +45,10 @@ ILLEGAL: Final = -1e9
 """Logit of an illegal action: its probability is exactly 0."""
 SMALLEST: Final = 2.0**-25
 """Stands for a random number that was drawn as 0; others are at least 2⁻²⁴."""
-LEAD: Final = 20.0
-"""VP ahead that make the chance to win e times as high, as far as the potential knows."""
+EARLY: Final = 20.0
+"""VP ahead that make the chance to win e times as high at the start of a game, as far as the potential knows …"""
+LATE: Final = 6.0
+"""… and at its end."""
 EVERYBODY: Final = -1
 """Stands for the learner's seat where it has all seats."""
 SEEDS_APART: Final = 10**9
@@ -241,22 +244,18 @@ class Tables:
 
 
 def potential(state: npt.NDArray[np.void], players: int) -> Float32:
-    """The outcome reward that each seat may expect, by who is ahead: float32 (n, players), in the range of that reward.
+    """The outcome reward that each seat may expect, by what it has: float32 (n, players), in the range of that reward.
 
-    Chances to win go with e to the power of the VP that a seat would have if the game ended now (END-2, without the park area),
-    in units of LEAD. Rewarding the potential's changes, and taking it for 0 at the end, leaves the sum of a game's rewards as it
-    is (potential-based shaping, Ng, Harada and Russell 1999): what is learned is to win, but what helps is felt at once.
+    What a seat has is what the greedy player's judgement makes of its VP, skyscrapers, cards and supply, all hands open
+    (:func:`agents.playouts.chances`). Rewarding the potential's changes, and taking it for 0 at the end, leaves the sum of a
+    game's rewards as it is (potential-based shaping, Ng, Harada and Russell 1999): what is learned is to win, but what helps is
+    felt at once.
 
     Args:
         state: games, GAME_DTYPE (n,).
         players: of the games.
     """
-    worth = state["floors"].astype(np.float32) * state["value"]
-    standing = np.empty((len(state), players), np.float32)
-    for seat in range(players):
-        standing[:, seat] = state["score"][:, seat] + np.where(state["owner"] == seat, worth, 0).sum(axis=(1, 2))
-    chances = np.exp((standing - standing.max(axis=1, keepdims=True)) / LEAD) if len(state) else standing
-    expected: Float32 = (chances / chances.sum(axis=1, keepdims=True) - 1 / players) * players / (players - 1)
+    expected: Float32 = (chances(state, EARLY, LATE)[:, :players] - 1 / players) * players / (players - 1)
     return expected.astype(np.float32)
 
 

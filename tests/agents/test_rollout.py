@@ -12,7 +12,7 @@ import pytest
 
 from agents import GreedyAgent, RandomAgent, RolloutAgent, agent, judgement, playouts
 from agents.judgement import MIND_DTYPE, AgentEntryPoints
-from agents.playouts import SEARCH_DTYPE, play_worlds
+from agents.playouts import SEARCH_DTYPE, chances, play_worlds
 from experiments.matches import play_games, rotations
 from skyenv.agents import Agent, Decisions, decide, decisions_in
 from skyenv.errors import AgentError
@@ -218,3 +218,30 @@ def test_names() -> None:
 def test_wrong_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(AgentError, match=message):
         RolloutAgent(**options)
+
+
+# ---- what seats have ----
+
+
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+def test_chances_by_what_seats_have(num_players: int) -> None:
+    games = Games(40, num_players, seed=3)
+    games.play_random(120)
+    found = chances(games.state, 20.0, 6.0)
+    assert found[:, :num_players].sum(axis=1) == pytest.approx(1.0)
+    assert (found[:, num_players:] == 0).all()
+    richer = games.state.copy()
+    richer["score"][:, 0] += 10
+    more = chances(richer, 20.0, 6.0)
+    assert (more[:, 0] > found[:, 0]).all()
+    assert (more[:, 1:num_players] < found[:, 1:num_players]).all()
+    assert np.array_equal(chances(games.state[7:8], 20.0, 6.0)[0], found[7])
+
+
+def test_chances_once_the_game_is_over_go_by_the_scores() -> None:
+    games = Games(20, 3, seed=5, autoreset=False)
+    games.play_random(3000)
+    assert (games.seat == -1).all()
+    scores = games.state["score"][:, :3].astype(float)
+    expected = np.exp(scores / 6.0) / np.exp(scores / 6.0).sum(axis=1, keepdims=True)
+    assert chances(games.state, 20.0, 6.0)[:, :3] == pytest.approx(expected)

@@ -18,12 +18,14 @@ from hypothesis import strategies as st
 
 from agents import GreedyAgent, RandomAgent, agent
 from agents.learned import Network, NetworkAgent, advice
+from agents.playouts import chances
 from agents.pool import OpponentPool
 from experiments import ppo
 from experiments.ppo import (
+    EARLY,
     EVERYBODY,
     ILLEGAL,
-    LEAD,
+    LATE,
     Config,
     PolicyNetwork,
     Rollout,
@@ -376,23 +378,24 @@ def test_values_of_a_truncated_end_are_those_of_the_last_position() -> None:
     assert len(set(found.tolist())) == 3
 
 
-@pytest.mark.rule("END-2")
-def test_the_potential_is_the_outcome_to_expect_if_the_game_ended_now() -> None:
+def test_the_potential_is_the_outcome_to_expect_by_what_seats_have() -> None:
     games = Games(2, 3, seed=1)
-    games.state["score"][0, :3] = 10, 4, 10
-    games.state["owner"][1, 2, 3], games.state["floors"][1, 2, 3], games.state["value"][1, 2, 3] = 1, 4, 5
+    games.play_random(150)
+    games.state["score"][1, :3] += np.array([0, 30, 0], np.int16)
     found = potential(games.state, 3)
-    for row, standing in enumerate(([10, 4, 10], [0, 20, 0])):
-        chances = np.exp(np.array(standing) / LEAD) / np.exp(np.array(standing) / LEAD).sum()
-        assert found[row] == pytest.approx((chances - 1 / 3) * 3 / 2, abs=1e-6)
+    assert found == pytest.approx((chances(games.state, EARLY, LATE)[:, :3] - 1 / 3) * 3 / 2, abs=1e-6)
+    assert found.sum(axis=1) == pytest.approx(0, abs=1e-5)
+    assert found[1].argmax() == 1
+    assert found.dtype == np.float32
     assert potential(games.state[:0], 3).shape == (0, 3)
 
 
 @pytest.mark.parametrize(("max_turns", "truncated"), [(500, False), (9, True)])
-def test_shaping_adds_nothing_to_a_whole_game(max_turns: int, truncated: bool) -> None:
+def test_shaping_adds_nothing_that_depends_on_play_to_a_whole_game(max_turns: int, truncated: bool) -> None:
+    """All that it adds to the rewards of a game is less the potential of its first position."""
     config = tiny(players="3", reward="outcome", shaping=2.0, max_turns=max_turns, opponents=0.0)
     tables = Tables(6, 3, "front", config, 11)
-    total = np.zeros((6, 3))
+    total = 2.0 * tables.potential.astype(np.float64)
     moved = ended = 0
     for _ in range(1500):
         reward, done = tables.step(decide(tables.games, RandomAgent()))
@@ -404,7 +407,7 @@ def test_shaping_adds_nothing_to_a_whole_game(max_turns: int, truncated: bool) -
             outcome = np.zeros(3) if truncated else (results(last)[0][0, :3] - 1 / 3) * 3 / 2
             left = potential(last, 3)[0] if truncated else np.zeros(3)
             assert total[row] == pytest.approx(outcome + 2.0 * left, abs=1e-4)
-            total[row] = 0.0
+            total[row] = 2.0 * tables.potential[row]
             ended += 1
         if ended > 3:
             break

@@ -255,8 +255,8 @@ def potential(state: npt.NDArray[np.void], players: int) -> Float32:
         state: games, GAME_DTYPE (n,).
         players: of the games.
     """
-    expected: Float32 = (chances(state, EARLY, LATE)[:, :players] - 1 / players) * players / (players - 1)
-    return expected.astype(np.float32)
+    found = chances(state, EARLY, LATE)[:, :players]
+    return ((found - 1 / players) * players / (players - 1)).astype(np.float32)
 
 
 def advantages(

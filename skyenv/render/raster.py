@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import io
+import re
 from importlib import import_module, resources
 from typing import Any, Final
 
@@ -17,6 +18,8 @@ from skyenv.errors import OptionError, SkyenvError, shown
 
 FAMILY: Final = "Source Sans Pro"
 _FACES: Final = ("SourceSansPro-Regular.ttf", "SourceSansPro-Bold.ttf")
+_COVERED: Final = re.compile("[\\s\x20-\u024f\u0370-\u04ff–—‘’“”…−×·]*")
+"""Texts whose letters the font has: then the system's fonts needn't be looked for, which takes long."""
 LARGEST: Final = 8192
 """Pixels of the longer side."""
 
@@ -67,6 +70,7 @@ def png(svg_text: str, width: int | None = None) -> bytes:
             font_files=_fonts(),
             font_family=FAMILY,
             sans_serif_family=FAMILY,
+            skip_system_fonts=_COVERED.fullmatch(svg_text) is not None,
         )
     except ValueError as error:
         raise OptionError(f"this SVG can't be drawn: {error}") from error

@@ -56,7 +56,7 @@ def title(text: str) -> str:
     return f"<title>{escape(clean(text))}</title>"
 
 
-def rectangle(x: float, y: float, width: float, height: float, r: float = 0.0, **attributes: object) -> str:
+def rectangle(x: float, y: float, width: float, height: float, r: float = 0.0, /, **attributes: object) -> str:
     """A rectangle with round corners."""
     return element("rect", x=x, y=y, width=width, height=height, rx=r or None, **attributes)
 

@@ -332,7 +332,10 @@ def players(scene: Scene, width: float) -> Panel:
 
 
 def _player_height(scene: Scene, seat: int) -> float:
-    piles = max(len(_piles(scene, seat, colour)) for colour in range(NUM_COLOURS + 1))
+    """Room for the longest column of cards; in wide pictures always the same, so that films don't jump."""
+    piles = NUM_RANKS if scene.table.seat is None else NUM_RANKS + 1
+    if scene.upright:
+        piles = max(len(_piles(scene, seat, colour)) for colour in range(NUM_COLOURS + 1))
     return _HAND + _STRIP * max(piles - 1, 1 if scene.upright else 2) + 34 + 10
 
 
@@ -442,7 +445,8 @@ def events_log(scene: Scene, events: Sequence[Event], width: float, height: floa
     """The last events, as many as there is room for, the newest below."""
     size, line = 13.5, 17.5
     room = int((height - 34) / line)
-    told = log(events, scene.agents, seat=scene.table.seat) if scene.table.seat is not None else _open_log(scene, events)
+    events = _recent(events)
+    told = _open_log(scene, events) if scene.table.seat is None else log(events, scene.agents, seat=scene.table.seat)
     lines: list[tuple[str, bool, bool]] = []
     for i, text in enumerate(told):
         newest = i == len(told) - 1
@@ -455,6 +459,19 @@ def events_log(scene: Scene, events: Sequence[Event], width: float, height: floa
         bullet = element("circle", cx=16, cy=y - 4.5, r=2.2, fill=scene.theme.gold) if first else ""
         parts_drawn.append(bullet + words(24, y, text, size, bold=newest, fill=scene.theme.ink if newest else scene.theme.faint))
     return _box(scene, width, height) + _heading(scene, "WHAT HAPPENED") + "".join(parts_drawn)
+
+
+_MOST_EVENTS: Final = 60
+"""More than a picture has room for."""
+
+
+def _recent(events: Sequence[Event]) -> Sequence[Event]:
+    """The last events, and those back to the beginning of the auction in which they begin, or totals would be wrong."""
+    start = max(len(events) - _MOST_EVENTS, 0)
+    for i in range(start, -1, -1):
+        if i < len(events) and events[i].get("event") in ("auction", "won"):
+            return events[i if events[i]["event"] == "auction" else start :]
+    return events[start:]
 
 
 def _open_log(scene: Scene, events: Sequence[Event]) -> list[str]:
@@ -476,14 +493,16 @@ def _open_log(scene: Scene, events: Sequence[Event]) -> list[str]:
 _THOUGHTS: Final = 6
 
 
-def mind(scene: Scene, position: np.void, thoughts: Mind, width: float) -> Panel:
-    """What an agent would do, how sure it is, and what it expects."""
+def mind(scene: Scene, position: np.void, thoughts: Mind, width: float, room: float) -> Panel:
+    """What an agent would do, how sure it is, and what it expects: as many actions as there is room for, at least two."""
     theme = scene.theme
     shares = np.asarray(thoughts.probabilities)
     order = [int(action) for action in np.argsort(-shares, kind="stable") if shares[action] > 0][:_THOUGHTS]
     rows, y = [], 40.0
     for i, action in enumerate(order):
         lines = wrapped(action_text(position, action), 13.5, width - 80)[:2]
+        if i >= 2 and y + 16 * len(lines) + 15 + 38 > room:
+            break
         for line in lines:
             rows.append(words(12, y + 5, line, 13.5, bold=i == 0, fill=theme.ink))
             y += 16

@@ -179,7 +179,8 @@ def _film(options: argparse.Namespace) -> None:
 
 
 def _shoot(options: argparse.Namespace, progress: _Progress) -> int:
-    lines = next(islice(record.iter_games(options.file), options.game - 1, None), None)
+    games = record.iter_games(options.file)  # kept, as it reads the game's lines while they are asked for
+    lines = next(islice(games, options.game - 1, None), None)
     if lines is None:
         raise OptionError(f"there is no game {options.game} in {options.file}")
     places = {"first": options.first, "last": options.last, "every": options.every}
@@ -230,7 +231,8 @@ class _Progress:
         if self._total is not None:
             filled = self.BAR * done // self._total
             left = (self._total - done) / pace
-            line = f"[{'#' * filled}{'.' * (self.BAR - filled)}] {done}/{self._total} {self._things}, {pace:.0f}/s, {left:.0f} s left"
+            bar = "#" * filled + "." * (self.BAR - filled)
+            line = f"[{bar}] {done}/{self._total} {self._things}, {pace:.0f}/s, {left:.0f} s left"
         self._write(f"\r{line:<79}")
 
     def __enter__(self) -> Self:

@@ -137,7 +137,12 @@ def animation(svgs: Iterable[str], path: str | Path, *, fps: float = 2.0, width:
     if first is None:
         raise OptionError("a film needs at least one picture")
     write = _write_gif if target.suffix.lower() == ".gif" else _write_mp4
-    return write(target, first, frames, fps, hold)
+    target.open("wb").close()  # a path that can't be written is told before the work begins
+    try:
+        return write(target, first, frames, fps, hold)
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise
 
 
 def _frames(svgs: Iterable[str], width: int | None) -> Iterator[RGB]:
@@ -166,9 +171,6 @@ def _write_mp4(path: Path, first: RGB, frames: Iterator[RGB], fps: float, hold: 
     """H.264 in a form that all browsers play; its sides must be even."""
     ffmpeg = needed("imageio_ffmpeg")
     height, width = first.shape[0] // 2 * 2, first.shape[1] // 2 * 2
-    if path.is_dir():
-        raise IsADirectoryError(21, "Is a directory", str(path))
-    path.open("wb").close()  # a path that can't be written is told as such
     options = {"codec": "libx264", "pix_fmt_out": "yuv420p", "macro_block_size": 1, "quality": 8, "ffmpeg_log_level": "error"}
     writer = ffmpeg.write_frames(str(path), (width, height), fps=fps, **options)
     writer.send(None)

@@ -264,8 +264,8 @@ def _on_plot(scene: Scene, district: int, plot: int, angle: float, step: float) 
     owner, floors = game.owner[district][plot], game.floors[district][plot]
     if owner == NONE:
         return coin
-    house = at(x - 8, y + 20, shapes.tower(theme, owner, floors, 22, 40))
-    return house + coin + at(x + 15, y + 12, shapes.emblem(theme, owner, 8)) + _count(scene, x + 15.5, y - 2, floors)
+    house = at(x - 8, y + 21, shapes.tower(theme, owner, floors, 25, 44, 10.5))
+    return house + coin + at(x + 16, y + 13, shapes.emblem(theme, owner, 7.5)) + _count(scene, x + 17, y - 1, floors)
 
 
 def _count(scene: Scene, x: float, y: float, number_of: int) -> str:
@@ -450,7 +450,7 @@ def _park_houses(scene: Scene, owner: int) -> str:
     if not floors:
         base = path("M-12 0H12", stroke=scene.theme.block_edge, stroke_width=1.4, stroke_dasharray="3 3")
         return group(title(what), base, group(sign, opacity=0.45))
-    return group(title(what), at(0, 0, shapes.tower(scene.theme, owner, floors, 20, 44)), sign, _count(scene, 19, 18, floors))
+    return group(title(what), at(0, 0, shapes.tower(scene.theme, owner, floors, 23, 50, 10)), sign, _count(scene, 20, 18, floors))
 
 
 def _park_tiles(scene: Scene, kind: int) -> str:

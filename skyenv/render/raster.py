@@ -157,10 +157,11 @@ def _frames(svgs: Iterable[str], width: int | None) -> Iterator[RGB]:
 
 
 def _write_gif(path: Path, first: RGB, frames: Iterator[RGB], fps: float, hold: float) -> int:
-    """Every frame with its own 256 colours; Pillow stores only what changes."""
+    """All frames in the first one's 256 colours, so that what doesn't change is equal, and Pillow stores only what does."""
     image = needed("PIL.Image")
     needed("PIL.GifImagePlugin")
-    pictures = [image.fromarray(frame).quantize(256, dither=image.Dither.NONE) for frame in (first, *frames)]
+    colours = image.fromarray(first).quantize(256, image.Quantize.MEDIANCUT)
+    pictures = [image.fromarray(frame).quantize(palette=colours, dither=image.Dither.NONE) for frame in chain([first], frames)]
     pause = max(round(1000 / fps), 20)
     durations = [pause] * (len(pictures) - 1) + [pause + round(1000 * hold)]
     pictures[0].save(path, "GIF", save_all=True, append_images=pictures[1:], duration=durations, loop=0, optimize=False)

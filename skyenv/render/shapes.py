@@ -131,9 +131,9 @@ def _roof(theme: Theme, owner: int, half: float) -> str:
 
 
 @functools.cache
-def tower(theme: Theme, owner: int, floors: int, width: float = 20.0, most: float = 36.0) -> str:
+def tower(theme: Theme, owner: int, floors: int, width: float = 20.0, most: float = 36.0, storey: float = 8.0) -> str:
     """Skyscrapers on top of each other, standing on the origin; each is a storey, lower where there are many."""
-    storey = min(8.0, most / floors)
+    storey = min(storey, most / floors)
     height, half = storey * floors, width / 2
     side = width * 0.22
     body = rectangle(-half, -height, width, height, fill=theme.seats[owner], stroke=theme.suit_ink, stroke_width=1)

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import copy
 import importlib.util
+import warnings
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pettingzoo
 import pytest
-from pettingzoo import test as conformance
 
 from skyenv import fifth_avenue_v0
 from skyenv.errors import GameOverError, IllegalActionError, OptionError, RenderError
 from skyenv.observation import OBSERVATION_SIZE
+
+with warnings.catch_warnings():
+    # Where pygame is installed, PettingZoo's tests import one of its own games in a way that it has deprecated itself.
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from pettingzoo import test as conformance
 
 TABLES = [(num_players, side) for num_players in (2, 3, 4) for side in ("front", "back")]
 MAKERS = [fifth_avenue_v0.env, fifth_avenue_v0.raw_env]
@@ -56,7 +61,7 @@ def test_pettingzoos_seed_test(make: Any, num_players: int, side: str) -> None:
     conformance.seed_test(lambda: make(num_players=num_players, side=side), num_cycles=50)
 
 
-@each_table
+@pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (4, "back")])
 def test_pettingzoos_render_test(num_players: int, side: str) -> None:
     conformance.render_test(lambda **kwargs: fifth_avenue_v0.env(num_players=num_players, side=side, **kwargs))
 

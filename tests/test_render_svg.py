@@ -285,8 +285,8 @@ def check_marks(game: Game, root: Element) -> None:
             expected[kind, value] = str(action)
     found = {}
     for element in root.iter():
-        kind = next((kind for kind in KINDS if f"data-{kind}" in element.attrib), None)
-        if kind is None:
+        kind = next((kind for kind in KINDS if f"data-{kind}" in element.attrib), "")
+        if not kind:
             assert not {"class", "data-action"} & set(element.attrib)
             continue
         assert element.tag == f"{NAMESPACE}g"

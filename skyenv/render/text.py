@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from skyenv.errors import OptionError
-from skyenv.knowledge import view
+from skyenv.render.table import Table, look
 from skyenv.rules.components import (
     BACK,
     BLACK,
@@ -34,7 +31,6 @@ from skyenv.rules.state import (
     ALEA_WAITS,
     END_BUSINESSES,
     END_STOPS,
-    GAME_DTYPE,
     NONE,
     PHASE_BID,
     PHASE_BUILD,
@@ -66,34 +62,20 @@ _LEGEND: Final = (
 )
 
 
-@dataclass(frozen=True)
-class _Table:
-    """What is drawn: a position, and what in it the onlooker doesn't know."""
-
-    game: Any  # GAME_DTYPE record
-    unknown: npt.NDArray[np.int8]  # [seat, card colour] → cards in the hand whose value isn't known
-    face_down: list[int]  # [card colour] → cards face down in the stack
-    seat: int | None  # who looks; None: everything is shown
-
-    @property
-    def players(self) -> int:
-        return int(self.game["num_players"])
-
-
 def text(position: np.void, seat: int | None = None) -> str:
     """A picture of a position in plain text.
 
     Args:
-        position: a record of GAME_DTYPE.
+        position: a record of GAME_DTYPE, or a seat's view, VIEW_DTYPE.
         seat: draw what this seat may know (INF), with ``?`` for every card that it doesn't; None: all hands are open.
 
     Returns:
         Lines of at most WIDTH columns, without a newline at the end.
 
     Raises:
-        OptionError: there is no such seat.
+        OptionError: there is no such seat, or `position` is no such record.
     """
-    table = _look(position, seat)
+    table = look(position, seat)
     blocks = [_situation(table), _city(table), _supply_row(table), _stacks(table)]
     if table.game["auction_place"] != NONE:
         blocks.append(_auction(table))
@@ -101,22 +83,10 @@ def text(position: np.void, seat: int | None = None) -> str:
     return "\n".join(line.rstrip() for block in blocks for line in [*block, ""]).rstrip("\n")
 
 
-def _look(position: np.void, seat: int | None) -> _Table:
-    players = int(position["num_players"])
-    if seat is None:
-        face_down = [int(cards.sum()) for cards in position["face_down"]]
-        return _Table(position, np.zeros((players, len(CARD_COLOURS)), np.int8), face_down, None)
-    if not 0 <= seat < players:
-        raise OptionError(f"seat must be from 0 to {players - 1}, not {seat}")
-    games = np.array([position], GAME_DTYPE).view(np.recarray)
-    seen = view(games, [seat])[0]
-    return _Table(seen["game"], seen["unknown"], [int(number) for number in seen["num_face_down"]], seat)
-
-
 # ---- what is going on ----
 
 
-def _situation(table: _Table) -> Lines:
+def _situation(table: Table) -> Lines:
     """What the game waits for, and how far it has come."""
     game = table.game
     over = game["phase"] == PHASE_OVER
@@ -152,25 +122,20 @@ def _decision(game: Any) -> str:
     return {PHASE_OPTION: "chooses an option", PHASE_MOVE: "moves a commissioner"}[int(phase)]
 
 
-def _outcome(table: _Table) -> str:
+def _outcome(table: Table) -> str:
     """END: why the game is over and who has won."""
     game = table.game
-    ranking = [(int(game["score"][seat]), _cards_in_hand(table, seat)) for seat in range(table.players)]
+    ranking = [(int(game["score"][seat]), table.cards_in_hand(seat)) for seat in range(table.players)]
     winners = [str(seat) for seat, rank in enumerate(ranking) if rank == max(ranking)]
     win = f"seat {winners[0]} wins" if len(winners) == 1 else f"seats {' and '.join(winners)} share the win"
     why = {END_BUSINESSES: "the last business has been placed", END_STOPS: "the second building stop"}
     return f"The game is over ({why.get(int(game['end']), 'truncated')}): {win} with {max(ranking)[0]} VP"
 
 
-def _cards_in_hand(table: _Table, seat: int) -> int:
-    """INF-1: the number of cards in a hand is known to all."""
-    return int(table.game["hand"][seat].sum()) + int(table.unknown[seat].sum())
-
-
 # ---- the city ----
 
 
-def _city(table: _Table) -> Lines:
+def _city(table: Table) -> Lines:
     """City Hall, the districts in their three columns, and Central Park, from left to right."""
     columns = [
         _box("CITY HALL", "", _city_hall(table), _CITY_HALL_WIDTH),
@@ -199,7 +164,7 @@ def _box(title: str, badge: str, content: Lines, width: int, double: bool = Fals
     return [corners[0] + top + corners[1], *inner, corners[2] + across * (width - 2) + corners[3]]
 
 
-def _city_hall(table: _Table) -> Lines:
+def _city_hall(table: Table) -> Lines:
     """SET-6: the commissioners that are here, and their markers that aren't on the board."""
     return [
         f"{letter.upper() if table.game['place'][i] == CITY_HALL else ' '} "
@@ -208,14 +173,14 @@ def _city_hall(table: _Table) -> Lines:
     ]
 
 
-def _badge(table: _Table, place: int) -> str:
+def _badge(table: Table, place: int) -> str:
     """The commissioners and markers at a place."""
     letters = [letter.upper() for i, letter in enumerate("wb") if table.game["place"][i] == place]
     letters += [letter for i, letter in enumerate("wb") if place in table.game["visited"][i]]
     return " ".join(letters)
 
 
-def _district(table: _Table, district: int) -> Lines:
+def _district(table: Table, district: int) -> Lines:
     game = table.game
     rows = len(PLOTS) if game["side"] == BACK else NUM_COLOURS
     if game["stopped"][district]:
@@ -240,7 +205,7 @@ def _business_letters(counts: Any) -> str:
     return "".join(letter * int(number) for letter, number in zip(_BUSINESS_LETTERS, counts, strict=True))
 
 
-def _park(table: _Table) -> Lines:
+def _park(table: Table) -> Lines:
     game = table.game
     tiles = _business_letters(game["park_tiles"])
     seats = [f"seat {seat} ×{game['park'][seat]}" for seat in range(table.players)]
@@ -250,7 +215,7 @@ def _park(table: _Table) -> Lines:
 # ---- beside the board ----
 
 
-def _supply_row(table: _Table) -> Lines:
+def _supply_row(table: Table) -> Lines:
     """SET-3: the sets from left to right, taken tiles as dots, the current one in brackets."""
     sets = []
     current = True
@@ -263,7 +228,7 @@ def _supply_row(table: _Table) -> Lines:
     return [f"{'supply row':<12}{' '.join(sets)}"]
 
 
-def _stacks(table: _Table) -> Lines:
+def _stacks(table: Table) -> Lines:
     """Per colour the visible card, the number of cards face down, and the returned ones in the order they come up."""
     game = table.game
     tops = ["-" if rank == NONE else str(rank + LOWEST_CARD) for rank in game["top"]]
@@ -289,7 +254,7 @@ def _counted(counts: Any, unknown: int) -> str:
     return " ".join(f"{value}×{number}" for value, number in numbers if number)
 
 
-def _auction(table: _Table) -> Lines:
+def _auction(table: Table) -> Lines:
     """The auction under way: every seat's cards on the table."""
     game = table.game
     bidder = int(game["highest_bidder"])
@@ -335,14 +300,14 @@ def _alea_bid(game: Any) -> str:
     return f"  Alea      {', '.join(parts)}"
 
 
-def _players(table: _Table) -> Lines:
+def _players(table: Table) -> Lines:
     """Scores, skyscrapers and hands."""
     game = table.game
     lines = [f"  {'':<10}{'VP':>4}{'supply':>8}{'general':>9}{'cards':>7}   hand"]
     for seat in range(table.players):
         mark = ">" if game["seat"] == seat else " "
         numbers = f"{game['score'][seat]:>4}{game['supply'][seat]:>8}{game['general'][seat]:>9}"
-        head = f"{mark} seat {seat}    {numbers}{_cards_in_hand(table, seat):>7}   "
+        head = f"{mark} seat {seat}    {numbers}{table.cards_in_hand(seat):>7}   "
         hand = _wrapped(_hand(table, seat) or ["-"], WIDTH - len(head))
         lines.append(head + hand[0])
         lines += [" " * len(head) + line for line in hand[1:]]
@@ -351,7 +316,7 @@ def _players(table: _Table) -> Lines:
     return lines
 
 
-def _hand(table: _Table, seat: int) -> Lines:
+def _hand(table: Table, seat: int) -> Lines:
     """A hand, colour by colour."""
     hand, unknown = table.game["hand"][seat], table.unknown[seat]
     return [

@@ -1,0 +1,73 @@
+"""What there is to draw: a position, as an onlooker sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.errors import OptionError, shown
+from skyenv.knowledge import VIEW_DTYPE, view
+from skyenv.rules.components import CARD_COLOURS
+from skyenv.rules.state import GAME_DTYPE
+
+
+@dataclass(frozen=True)
+class Table:
+    """What is drawn: a position, and what in it the onlooker doesn't know.
+
+    Attributes:
+        game: a record of GAME_DTYPE; what a seat can't know is blanked if a seat looks.
+        unknown: int8 (seats, 6): cards of each colour in each hand whose value the onlooker doesn't know.
+        face_down: cards face down in each of the six stacks.
+        seat: who looks; None: everything is shown.
+    """
+
+    game: Any
+    unknown: npt.NDArray[np.int8]
+    face_down: list[int]
+    seat: int | None
+
+    @property
+    def players(self) -> int:
+        """Number of seats."""
+        return int(self.game["num_players"])
+
+    def cards_in_hand(self, seat: int) -> int:
+        """INF-1: the number of cards in a hand is known to all."""
+        return int(self.game["hand"][seat].sum()) + int(self.unknown[seat].sum())
+
+
+def look(position: np.void, seat: int | None = None) -> Table:
+    """The table as somebody sees it (INF-1 to INF-3).
+
+    Args:
+        position: a record of GAME_DTYPE, or a seat's view of one, VIEW_DTYPE.
+        seat: who looks at a game; None sees everything. A view has been made for its seat, and no other one can use it.
+
+    Raises:
+        OptionError: it is no such record, or there is no such seat.
+    """
+    names = getattr(getattr(position, "dtype", None), "names", None)
+    if names == VIEW_DTYPE.names:
+        if seat is not None and seat != position["seat"]:
+            raise OptionError(f"this is the view of seat {position['seat']}; it can't be drawn for seat {shown(seat)}")
+        return _seen(position)
+    if names != GAME_DTYPE.names:
+        raise OptionError(f"a position is a record of GAME_DTYPE or VIEW_DTYPE, not {shown(position)}")
+    players = int(position["num_players"])
+    if seat is None:
+        face_down = [int(cards.sum()) for cards in position["face_down"]]
+        return Table(position, np.zeros((players, len(CARD_COLOURS)), np.int8), face_down, None)
+    if isinstance(seat, bool) or not isinstance(seat, (int, np.integer)) or not 0 <= seat < players:
+        raise OptionError(f"seat must be from 0 to {players - 1}, not {shown(seat)}")
+    games = np.array([position], GAME_DTYPE).view(np.recarray)
+    return _seen(view(games, [seat])[0])
+
+
+def _seen(seen: np.void) -> Table:
+    face_down = [int(number) for number in seen["num_face_down"]]
+    players = int(seen["game"]["num_players"])
+    return Table(seen["game"], seen["unknown"][:players], face_down, int(seen["seat"]))

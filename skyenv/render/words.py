@@ -1,0 +1,719 @@
+"""The game in words: what happened, what an action means, and why one isn't legal.
+
+All of it is made of what everybody may know, and of what the reader's own seat knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from skyenv.errors import IllegalActionError, OptionError, shown
+from skyenv.events import Event
+from skyenv.render.table import Table, look
+from skyenv.rules.actions import (
+    BID,
+    BID_DONE,
+    BUILD,
+    MOVE,
+    NUM_ACTIONS,
+    OPTION_A,
+    OPTION_B,
+    OPTION_C,
+    OPTION_D,
+    PASS,
+    PLOT,
+    STOP,
+    TAKE,
+)
+from skyenv.rules.components import (
+    BLACK,
+    BUILD_LIMIT,
+    BUSINESSES,
+    BUSINESSES_TO_PLACE,
+    CARD_COLOURS,
+    CENTRAL_PARK,
+    CITY_HALL,
+    COLOURS,
+    COMMISSIONERS,
+    DISTRICTS,
+    FRONT,
+    LOWEST_CARD,
+    MAX_TILES_ON_PLOT,
+    NUM_COLOURS,
+    NUM_DISTRICTS,
+    NUM_PLACES,
+    NUM_PLOTS,
+    NUM_RANKS,
+    PLACES,
+    PLOTS,
+    SET_START,
+    SIXTH,
+    SKYSCRAPERS_PER_OPTION,
+    STREETS,
+)
+from skyenv.rules.state import (
+    ALEA,
+    END_BUSINESSES,
+    END_STOPS,
+    NONE,
+    PHASE_BID,
+    PHASE_BUILD,
+    PHASE_MOVE,
+    PHASE_OPTION,
+    PHASE_OVER,
+    PHASE_PLOT,
+    PHASE_START,
+    PHASE_TAKE,
+)
+
+PLACE_NAMES: Final = (*DISTRICTS, "Central Park", "City Hall")
+"""Places as sentences name them."""
+LONG_NAMES: Final = (
+    "34th Street West",
+    "34th Street East",
+    "42nd Street West",
+    "Times Square",
+    "42nd Street East",
+    "52nd Street West",
+    "52nd Street East",
+    "Central Park",
+    "City Hall",
+)
+_ORDINALS: Final = ("", "1st", "2nd", "3rd")
+_END_WORDS: Final = {
+    "businesses": "the last business has been placed",
+    "stops": "the second building stop",
+    "truncated": "truncated, as there were too many turns",
+}
+Names = Sequence[str | None] | None
+"""Who sits where; None where nobody is named."""
+
+
+# ---- small words ----
+
+
+def seat_name(seat: int, agents: Names = None) -> str:
+    """``seat 0 (greedy)``, ``seat 1``, or ``Alea`` (−1 in events, ALEA in positions)."""
+    if seat in (-1, ALEA):
+        return "Alea"
+    name = agents[seat] if agents is not None and seat < len(agents) else None
+    return f"seat {seat} ({name})" if name else f"seat {seat}"
+
+
+def counted(number: int, thing: str) -> str:
+    """``1 card``, ``2 cards``."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def listed(things: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return things[0] if len(things) == 1 else f"{', '.join(things[:-1])} and {things[-1]}"
+
+
+def _place(name: str) -> str:
+    return PLACE_NAMES[PLACES.index(name)]
+
+
+def _auctioned(name: str) -> str:
+    return "the park area" if name == "CENTRAL_PARK" else name
+
+
+def plot_name(district: int, plot: int) -> str:
+    """``W34 green``, ``W34 sixth plot``."""
+    return f"{DISTRICTS[district]} {PLOTS[plot]}" + (" plot" if plot == SIXTH else "")
+
+
+def card_name(colour: int, rank: int) -> str:
+    """``green 4``."""
+    return f"{CARD_COLOURS[colour]} {rank + LOWEST_CARD}"
+
+
+# ---- what happened ----
+
+
+def event_text(event: Event, agents: Names = None, *, seat: int | None = None) -> str:
+    """One event in a line.
+
+    Args:
+        event: as in ``Game.events`` and in records.
+        agents: who sits where.
+        seat: who reads it: only the seat itself is told the value of a black card that it has drawn.
+
+    Raises:
+        OptionError: there is no such event.
+    """
+    kind = event.get("event")
+    if kind not in _EVENTS:
+        raise OptionError(f"there is no event {shown(kind)}; the events are {', '.join(_EVENTS)}")
+    if kind == "black":
+        card = f"black {event['card']}" if seat == event["seat"] else "black card"
+        return f"{seat_name(event['seat'], agents)} draws a {card}"
+    return _EVENTS[kind](event, agents)
+
+
+def _setup_text(event: Event, agents: Names) -> str:
+    return f"a new game for {len(event['hands'])} players; everybody has a card of each colour and four black ones"
+
+
+def _action_event_text(event: Event, agents: Names) -> str:
+    return f"{seat_name(event['seat'], agents)} {_does(int(event['action']))}"
+
+
+def _does(action: int) -> str:
+    """An action in the third person, of which nothing but its number is known."""
+    if action < OPTION_B:
+        return f"takes {SKYSCRAPERS_PER_OPTION} skyscrapers into the supply"
+    if action < OPTION_C:
+        return f"takes a {BUSINESSES[action - OPTION_B]} to place"
+    if action < OPTION_D:
+        return "takes a black card and an extra move"
+    if action < PLOT:
+        return f"scores {DISTRICTS[action - OPTION_D]}"
+    if action < TAKE:
+        return f"chooses {plot_name(*divmod(action - PLOT, NUM_PLOTS))}"
+    if action < MOVE:
+        return f"takes the top {COLOURS[action - TAKE]} card"
+    if action < PASS:
+        commissioner, place = divmod(action - MOVE, NUM_PLACES)
+        return f"moves the {COMMISSIONERS[commissioner]} commissioner to {PLACE_NAMES[place]}"
+    if action < BID:
+        return "passes"
+    if action < BID_DONE:
+        return f"lays down {card_name(*divmod(action - BID, NUM_RANKS))}"
+    if action < BUILD:
+        return "ends the bid"
+    if action < STOP:
+        return f"builds {counted(action - BUILD, 'skyscraper')}" if action > BUILD else "builds nothing"
+    return "declares a building stop"
+
+
+def _top_text(event: Event, agents: Names) -> str:
+    if event["card"] is None:
+        return f"the {event['color']} stack is empty now"
+    return f"{event['color']} {event['card']} is the new top of its stack"
+
+
+def _alea_text(event: Event, agents: Names) -> str:
+    if not event["cards"]:
+        return "Alea finds no black card and is out"
+    return f"Alea bids {sum(event['cards'])} with black {', '.join(map(str, event['cards']))}"
+
+
+def _alea_builds_text(event: Event, agents: Names) -> str:
+    return f"Alea builds in {event['district']}, on {listed(event['plots'])}"
+
+
+def _auction_text(event: Event, agents: Names) -> str:
+    return f"{_auctioned(event['place'])} is auctioned; {seat_name(event['starter'], agents)} begins"
+
+
+def _won_text(event: Event, agents: Names) -> str:
+    if event["seat"] is None:
+        return "nobody has bid"
+    return f"{seat_name(event['seat'], agents)} wins the auction with {event['total']}"
+
+
+def _vp_text(event: Event, agents: Names) -> str:
+    gains = [f"{seat_name(seat, agents)} +{vp}" for seat, vp in enumerate(event["vp"]) if vp]
+    place = "" if event["place"] is None else _place(event["place"])
+    what = {
+        "district": f"{place} is scored",
+        "stop": f"VP for the building stop in {place}",
+        "bonus": "special points for standing in many districts",
+        "final": f"final scoring of {place}",
+        "park": "scoring of the park area",
+    }[event["why"]]
+    return f"{what}: {', '.join(gains) or 'nobody gets VP'}"
+
+
+def _end_text(event: Event, agents: Names) -> str:
+    winners = [seat_name(seat, agents) for seat in event["winners"]]
+    win = f"{winners[0]} wins" if len(winners) == 1 else f"{listed(winners)} share the win"
+    best = event["scores"][event["winners"][0]]
+    return f"the game is over ({_END_WORDS[event['reason']]}): {win} with {best} VP"
+
+
+def _park_text(event: Event, agents: Names) -> str:
+    return f"in the park area {listed(event['tiles'])} count" if event["tiles"] else "the park area has no businesses"
+
+
+_EVENTS: Final[dict[Any, Callable[[Event, Names], str]]] = {
+    "setup": _setup_text,
+    "action": _action_event_text,
+    "top": _top_text,
+    "shuffle": lambda event, agents: "the black stack is shuffled",
+    "black": lambda event, agents: "",  # what it says depends on who reads it
+    "alea": _alea_text,
+    "alea builds": _alea_builds_text,
+    "tile to park": lambda event, agents: f"the last tile of the set, a {event['business']}, goes to the park area",
+    "auction": _auction_text,
+    "won": _won_text,
+    "stop": lambda event, agents: f"building stop in {event['district']}, by {seat_name(event['seat'], agents)}",
+    "vp": _vp_text,
+    "park": _park_text,
+    "end": _end_text,
+}
+
+
+def log(events: Iterable[Event], agents: Names = None, *, seat: int | None = None) -> list[str]:
+    """Events in a line each, except that what belongs together comes in one line.
+
+    The cards of a bid are one line with their total ("seat 0 (greedy) bids 12 with green 4 + black 4, 4"), as are a business
+    and its plot; a stack's new top is told only if the stack is empty. For the total the events must go back to the
+    auction's beginning.
+
+    Args:
+        events: oldest first.
+        agents: who sits where.
+        seat: who reads it; see :func:`event_text`.
+    """
+    lines: list[str] = []
+    table: dict[int, list[int]] = {}  # cards that each seat has laid down in this auction, as actions
+    business = ""
+    for event in events:
+        kind, action = event.get("event"), int(event.get("action", -1))
+        if kind == "auction":
+            table = {}
+        if kind == "action" and BID <= action < BID_DONE:
+            table.setdefault(event["seat"], []).append(action)
+        elif kind == "action" and action == BID_DONE:
+            lines.append(f"{seat_name(event['seat'], agents)} bids {_bid(table.get(event['seat'], []))}")
+        elif kind == "action" and OPTION_B <= action < OPTION_C:
+            business = BUSINESSES[action - OPTION_B]
+        elif kind == "action" and PLOT <= action < TAKE:
+            what = f"places a {business} on" if business else "builds on"
+            lines.append(f"{seat_name(event['seat'], agents)} {what} {plot_name(*divmod(action - PLOT, NUM_PLOTS))}")
+            business = ""
+        elif kind != "top" or event["card"] is None:
+            lines.append(event_text(event, agents, seat=seat))
+    return lines
+
+
+def _bid(actions: Sequence[int]) -> str:
+    """``12 with green 4 + black 4, 4``."""
+    cards = [divmod(action - BID, NUM_RANKS) for action in actions]
+    return f"{sum(rank + LOWEST_CARD for _, rank in cards)} with {_cards(cards)}"
+
+
+def _cards(cards: Sequence[tuple[int, int]]) -> str:
+    """``green 4 + black 4, 4`` of (colour, rank)."""
+    parts = []
+    for colour, name in enumerate(CARD_COLOURS):
+        values = sorted(rank + LOWEST_CARD for card_colour, rank in cards if card_colour == colour)
+        if values:
+            parts.append(f"{name} {', '.join(map(str, values))}")
+    return " + ".join(parts)
+
+
+# ---- what the game waits for ----
+
+
+def situation(table: Table, agents: Names = None) -> str:
+    """Who is about to do what; or who has won."""
+    game = table.game
+    if game["phase"] == PHASE_OVER:
+        return _outcome(table, agents)
+    return f"{seat_name(int(game['seat']), agents)} {_decision(game)}"
+
+
+def _decision(game: Any) -> str:
+    phase = int(game["phase"])
+    if phase == PHASE_START:
+        return f"places the {_ORDINALS[1 if game['step'] < game['num_players'] else 2]} starting skyscraper"
+    if phase == PHASE_PLOT:
+        return f"places a {BUSINESSES[game['business']]}"
+    if phase == PHASE_TAKE:
+        return f"takes the {_ORDINALS[1 if game['first_colour'] == NONE else 2]} coloured card"
+    if phase == PHASE_BUILD:
+        return f"has won the auction of {_auctioned(PLACES[game['auction_place']])}"
+    if phase == PHASE_BID:
+        return f"bids for {_auctioned(PLACES[game['auction_place']])}"
+    return {PHASE_OPTION: "chooses an option", PHASE_MOVE: "moves a commissioner"}[phase]
+
+
+def winners(table: Table) -> list[int]:
+    """END-4: the seats that would win if the game ended with the scores and hands as they are."""
+    ranking = [(int(table.game["score"][seat]), table.cards_in_hand(seat)) for seat in range(table.players)]
+    return [seat for seat, rank in enumerate(ranking) if rank == max(ranking)]
+
+
+def _outcome(table: Table, agents: Names) -> str:
+    names = [seat_name(seat, agents) for seat in winners(table)]
+    win = f"{names[0]} wins" if len(names) == 1 else f"{listed(names)} share the win"
+    end = {END_BUSINESSES: "businesses", END_STOPS: "stops"}.get(int(table.game["end"]), "truncated")
+    return f"{win} with {int(table.game['score'].max())} VP ({_END_WORDS[end]})"
+
+
+def progress(table: Table) -> list[str]:
+    """How far the game has come, in a few words each."""
+    game = table.game
+    parts = [f"businesses {game['placed']} of {BUSINESSES_TO_PLACE}", f"building stops {game['stops']} of 2"]
+    if game["phase"] == PHASE_OVER:
+        return [f"{counted(int(game['turns']), 'turn')}", *parts]
+    if game["phase"] == PHASE_START:
+        return ["setup"]
+    parts.insert(0, f"turn {game['turns'] + 1}")
+    if game["option"] != NONE:
+        parts.insert(1, f"option {'ABCD'[game['option']]}, {_ORDINALS[game['step']]} action")
+    return parts
+
+
+# ---- what an action means here ----
+
+
+def action_text(position: np.void, action: int) -> str:
+    """What an action of the seat to act means in a position, in a line; also of an action that isn't legal there.
+
+    Args:
+        position: a record of GAME_DTYPE or VIEW_DTYPE.
+        action: 0 to 102.
+
+    Raises:
+        IllegalActionError: there is no such action.
+    """
+    game, action = look(position).game, _checked(action)
+    if OPTION_D <= action < PLOT:
+        return _scoring(game, action - OPTION_D)
+    if PLOT <= action < TAKE:
+        where = plot_name(*divmod(action - PLOT, NUM_PLOTS))
+        if game["phase"] == PHASE_PLOT:
+            return f"place the {BUSINESSES[game['business']]} on {where}"
+        return f"place a starting skyscraper on {where}"
+    if TAKE <= action < MOVE:
+        top = int(game["top"][action - TAKE])
+        return f"take {card_name(action - TAKE, top)}" if top != NONE else f"take a {COLOURS[action - TAKE]} card"
+    if MOVE <= action < PASS:
+        return _moving(game, *divmod(action - MOVE, NUM_PLACES))
+    if PASS <= action < BUILD:
+        return _bidding(game, action)
+    if BUILD <= action <= STOP:
+        return _winning(game, action)
+    return {
+        OPTION_A: f"option A: take {SKYSCRAPERS_PER_OPTION} skyscrapers into the supply",
+        OPTION_C: "option C: take a black card and move a commissioner at once",
+    }.get(action, f"option B: place a {BUSINESSES[(action - OPTION_B) % len(BUSINESSES)]}")
+
+
+def _checked(action: int) -> int:
+    if isinstance(action, bool) or not isinstance(action, (int, np.integer)) or not 0 <= action < NUM_ACTIONS:
+        raise IllegalActionError(f"an action is a number from 0 to {NUM_ACTIONS - 1}, not {shown(action)}", action)
+    return int(action)
+
+
+def district_points(game: Any, district: int) -> list[int]:
+    """SCO-2: VP of every seat if the district is scored now."""
+    points = [0] * int(game["num_players"])
+    for owner, floors, value in zip(game["owner"][district], game["floors"][district], game["value"][district], strict=True):
+        if 0 <= owner < len(points):
+            points[owner] += int(floors) * int(value)
+    return points
+
+
+def _scoring(game: Any, district: int) -> str:
+    gains = [f"seat {seat} +{vp}" for seat, vp in enumerate(district_points(game, district)) if vp]
+    return f"option D: score {DISTRICTS[district]} ({', '.join(gains) or 'nobody gets VP'})"
+
+
+def _moving(game: Any, commissioner: int, place: int) -> str:
+    text = f"move the {COMMISSIONERS[commissioner]} commissioner to {PLACE_NAMES[place]}"
+    if place != CITY_HALL:
+        return text
+    visited = [PLACE_NAMES[district] for district in game["visited"][commissioner] if district != NONE]
+    return f"{text}: {listed([*visited, 'the park area'])} will be auctioned"
+
+
+def _bidding(game: Any, action: int) -> str:
+    place = _auctioned(PLACES[game["auction_place"]]) if game["auction_place"] != NONE else "the next place"
+    if action == PASS:
+        return f"pass: leave the auction of {place}"
+    seat = int(game["seat"])
+    total = int(game["bid_total"][seat]) if seat != NONE else 0
+    if action == BID_DONE:
+        return f"bid {total} for {place}"
+    colour, rank = divmod(action - BID, NUM_RANKS)
+    return f"lay down {card_name(colour, rank)} (total {total + rank + LOWEST_CARD})"
+
+
+def _winning(game: Any, action: int) -> str:
+    place, seat = int(game["auction_place"]), int(game["seat"])
+    if action == STOP:
+        floors = int(game["floors"][place].sum()) if 0 <= place < NUM_DISTRICTS else 0
+        where = f" in {DISTRICTS[place]} ({floors} VP)" if 0 <= place < NUM_DISTRICTS else ""
+        return f"declare a building stop{where}"
+    where = ""
+    if place == CENTRAL_PARK:
+        where = " in the park area"
+    elif place != NONE and seat != NONE and game["bid_colour"][seat] != NONE:
+        where = f" on {plot_name(place, int(game['bid_colour'][seat]))}"
+    return f"build {counted(action - BUILD, 'skyscraper')}{where}" if action > BUILD else f"build nothing{where}"
+
+
+# ---- why an action isn't legal ----
+
+
+def why_illegal(position: np.void, action: int) -> str:
+    """Why an action isn't legal now, in a line; ``""`` if it is.
+
+    Made of what the seat to act knows: of a game for that seat, of a view for its own seat.
+
+    Args:
+        position: a record of GAME_DTYPE or VIEW_DTYPE.
+        action: 0 to 102.
+
+    Raises:
+        IllegalActionError: there is no such action.
+    """
+    table, action = look(position), _checked(action)
+    game = table.game
+    phase = int(game["phase"])
+    if phase == PHASE_OVER:
+        return "the game is over"
+    if table.seat is not None and table.seat != game["seat"]:
+        return f"not your turn: seat {game['seat']} is to act"
+    wanted = _phases_of(action)
+    if phase not in wanted:
+        return _wrong_phase(game, phase)
+    return _REASONS[phase](game, action)
+
+
+def _phases_of(action: int) -> tuple[int, ...]:
+    """The phases in which an action can be legal."""
+    if action < PLOT:
+        return (PHASE_OPTION,)
+    if action < TAKE:
+        return (PHASE_START, PHASE_PLOT)
+    if action < MOVE:
+        return (PHASE_TAKE,)
+    if action < PASS:
+        return (PHASE_MOVE,)
+    return (PHASE_BID,) if action < BUILD else (PHASE_BUILD,)
+
+
+def _wrong_phase(game: Any, phase: int) -> str:
+    """What is to be decided instead."""
+    now = {
+        PHASE_START: "place a starting skyscraper first",
+        PHASE_OPTION: "choose an option first: A, B, C or D",
+        PHASE_PLOT: "choose the plot of the business first",
+        PHASE_TAKE: "take a coloured card first",
+        PHASE_MOVE: "move a commissioner first",
+        PHASE_BID: "there is an auction: bid or pass",
+        PHASE_BUILD: "you have won the auction: build, or declare a building stop if you may",
+    }
+    return now[phase]
+
+
+def _plots_of(game: Any, district: int, seat: int) -> list[int]:
+    return [plot for plot in range(NUM_COLOURS) if game["owner"][district][plot] == seat]
+
+
+def _tiles(game: Any, district: int, plot: int) -> int:
+    return int(game["tiles"][district][plot].sum())
+
+
+def _why_no_start(game: Any, action: int) -> str:
+    """SET-8."""
+    district, plot = divmod(action - PLOT, NUM_PLOTS)
+    if plot == SIXTH:
+        return _no_sixth(game) or "no skyscraper ever stands on the sixth plot"
+    if _plots_of(game, district, int(game["seat"])):
+        return f"you stand in {DISTRICTS[district]} already; the second skyscraper goes to another district"
+    return _why_not_empty(game, district, plot)
+
+
+def _no_sixth(game: Any) -> str:
+    return "the front side of the board has no sixth plots" if game["side"] == FRONT else ""
+
+
+def _why_not_empty(game: Any, district: int, plot: int) -> str:
+    owner = int(game["owner"][district][plot])
+    if owner != NONE:
+        return f"{seat_name(owner)} stands on {plot_name(district, plot)}"
+    return f"{plot_name(district, plot)} has a business" if _tiles(game, district, plot) else ""
+
+
+def _why_no_business_there(game: Any, action: int) -> str:
+    """BUS-2."""
+    district, plot = divmod(action - PLOT, NUM_PLOTS)
+    if game["stopped"][district]:
+        return f"{DISTRICTS[district]} is stopped"
+    if plot == SIXTH and (reason := _no_sixth(game)):
+        return reason
+    if plot != SIXTH and game["owner"][district][plot] != NONE:
+        return f"skyscrapers stand on {plot_name(district, plot)}"
+    if _tiles(game, district, plot) >= MAX_TILES_ON_PLOT:
+        return f"{plot_name(district, plot)} has two businesses already"
+    return ""
+
+
+def current_set(game: Any) -> int:
+    """BUS-1: index of the set that option B takes from; 8 once the row is empty."""
+    placed = int(game["placed"])
+    return 2 * (placed // 3) + (1 if placed % 3 == 2 else 0)
+
+
+def types_in_set(game: Any) -> list[int]:
+    """BUS-1: the business types in the current set, ascending."""
+    index = current_set(game)
+    if game["placed"] >= BUSINESSES_TO_PLACE:
+        return []
+    spaces = game["row"][SET_START[index] : SET_START[index + 1]]
+    return sorted({int(space) for space in spaces if space != NONE})
+
+
+def _why_no_option(game: Any, action: int) -> str:
+    """TURN-2, TURN-3, BUS-1, SCO-1."""
+    if action == OPTION_A:
+        left = int(game["general"][game["seat"]])
+        return "" if left >= SKYSCRAPERS_PER_OPTION else "your general supply is empty"
+    if OPTION_B <= action < OPTION_C:
+        if action - OPTION_B not in types_in_set(game):
+            return f"there is no {BUSINESSES[action - OPTION_B]} in the current set"
+        plots = (PLOT + NUM_PLOTS * district + plot for district in range(NUM_DISTRICTS) for plot in range(NUM_PLOTS))
+        return "" if any(not _why_no_business_there(game, plot) for plot in plots) else "no plot takes a business"
+    if action == OPTION_C:
+        return ""
+    district = action - OPTION_D
+    if game["stopped"][district]:
+        return f"{DISTRICTS[district]} is stopped"
+    return "" if district in game["place"] else f"no commissioner stands in {DISTRICTS[district]}"
+
+
+def _why_no_card(game: Any, action: int) -> str:
+    """TURN-4."""
+    colour = action - TAKE
+    stacks = [other for other in range(NUM_COLOURS) if game["top"][other] != NONE]
+    if colour not in stacks:
+        return f"the {COLOURS[colour]} stack is empty"
+    first = int(game["first_colour"])
+    if first == colour:
+        return "the second card must have another colour"
+    if first > colour:
+        return f"cards are taken in the order of the colours: after {COLOURS[first]} comes no {COLOURS[colour]}"
+    if first == NONE and colour == stacks[-1] and len(stacks) > 1:
+        return f"cards are taken in the order of the colours: {COLOURS[colour]} comes second, behind another colour"
+    return ""
+
+
+def next_places(game: Any, place: int) -> list[int]:
+    """MOVE-1, MOVE-3: where the streets lead from a place, stopped districts skipped."""
+    found: set[int] = set()
+    for target in STREETS[place]:
+        stopped = target < NUM_DISTRICTS and game["stopped"][target]
+        found |= set(next_places(game, target)) if stopped else {target}
+    return sorted(found)
+
+
+def _why_no_move(game: Any, action: int) -> str:
+    """MOVE-1, MOVE-3, MOVE-4."""
+    commissioner, place = divmod(action - MOVE, NUM_PLACES)
+    here = int(game["place"][commissioner])
+    if place < NUM_DISTRICTS and game["stopped"][place]:
+        return f"{DISTRICTS[place]} is stopped and can't be visited"
+    targets = next_places(game, here)
+    if place in targets:
+        return ""
+    if place == here:
+        return f"the {COMMISSIONERS[commissioner]} commissioner is in {PLACE_NAMES[place]} already"
+    names = [PLACE_NAMES[target] for target in targets]
+    return f"from {PLACE_NAMES[here]} the {COMMISSIONERS[commissioner]} commissioner can only go to {' or '.join(names)}"
+
+
+def allowed_colours(game: Any, seat: int) -> list[int]:
+    """AUC-4, AUC-5, AUC-12: the colours in which a seat may bid in the auction under way."""
+    if game["bid_colour"][seat] != NONE:
+        return [int(game["bid_colour"][seat])]
+    place = int(game["auction_place"])
+    if place == CENTRAL_PARK:
+        return list(range(NUM_COLOURS)) if game["park_colour"] == NONE else [int(game["park_colour"])]
+    if own := _plots_of(game, place, seat):
+        return own
+    free = _plots_of(game, place, NONE)
+    return [plot for plot in free if _tiles(game, place, plot) == 0] or free
+
+
+def _why_no_bid(game: Any, action: int) -> str:
+    """AUC-3 to AUC-5, AUC-12 and the order in which cards are laid down."""
+    seat, laid = int(game["seat"]), int(game["laid"])
+    if action == PASS:
+        return "" if laid == NONE else "you have laid down cards: end the bid first"
+    missing = int(game["highest"]) - int(game["bid_total"][seat])
+    if action == BID_DONE:
+        return "" if missing < 0 else f"the bid must exceed {game['highest']}"
+    colour, rank = divmod(action - BID, NUM_RANKS)
+    if reason := _why_no_colour(game, seat, colour):
+        return reason
+    hand = game["hand"][seat]
+    if hand[colour][rank] == 0:
+        return f"you have no {card_name(colour, rank)}"
+    order = (NUM_RANKS if colour == BLACK else 0) + rank
+    if order < laid:
+        return "cards are laid down in the order coloured 4, 5, 6, black 4, 5, 6"
+    left = sum(int(hand[colour][r]) * (r + LOWEST_CARD) for r in range(rank, NUM_RANKS))
+    if colour != BLACK:
+        left += sum(int(hand[BLACK][r]) * (r + LOWEST_CARD) for r in range(NUM_RANKS))
+    if left <= missing:
+        return f"the bid must exceed {game['highest']}, and would end at {int(game['bid_total'][seat]) + left} at the most"
+    return ""
+
+
+def _why_no_colour(game: Any, seat: int, colour: int) -> str:
+    mine = int(game["bid_colour"][seat])
+    if colour == BLACK:
+        return "the first card must be a coloured one" if mine == NONE else ""
+    allowed = allowed_colours(game, seat)
+    if colour in allowed:
+        return ""
+    if mine != NONE:
+        return f"your bid is in {COLOURS[mine]}: only {COLOURS[mine]} or black"
+    if game["auction_place"] == CENTRAL_PARK:
+        return f"the park area's auction is in {COLOURS[allowed[0]]}"
+    if not allowed:
+        return "no colour is allowed: skyscrapers of others stand on every plot"
+    names = " or ".join(COLOURS[other] for other in allowed)
+    district = int(game["auction_place"])
+    if _plots_of(game, district, seat):
+        return f"you stand on {names}: only that colour"
+    kind = "an empty plot" if _tiles(game, district, allowed[0]) == 0 else "a plot with businesses"
+    return f"only the colour of {kind}: {names}"
+
+
+def build_limit(game: Any, seat: int) -> int:
+    """AUC-10: skyscrapers that the highest card of a seat's bid allows, whatever is in the supply; 0 without a bid."""
+    ranks = [rank for kind in range(2) for rank in range(NUM_RANKS) if game["bid_cards"][seat][kind][rank] > 0]
+    return int(BUILD_LIMIT[max(ranks)]) if ranks else 0
+
+
+def _is_full(game: Any, district: int) -> bool:
+    """STOP-1: whether every coloured plot of a district is occupied."""
+    return all(game["owner"][district][plot] != NONE or _tiles(game, district, plot) for plot in range(NUM_COLOURS))
+
+
+def _why_no_building(game: Any, action: int) -> str:
+    """AUC-10, STOP-1."""
+    seat, place = int(game["seat"]), int(game["auction_place"])
+    full = place != CENTRAL_PARK and _is_full(game, place)
+    if action == STOP:
+        if place == CENTRAL_PARK:
+            return "there is no building stop in the park area"
+        return "" if full else f"{DISTRICTS[place]} has an empty plot: no building stop"
+    if full and game["owner"][place][game["bid_colour"][seat]] != seat:
+        return f"you have no plot in {DISTRICTS[place]}: you must declare a building stop"
+    number, limit, supply = action - BUILD, build_limit(game, seat), int(game["supply"][seat])
+    if number > limit:
+        return f"your highest card allows {counted(limit, 'skyscraper')}"
+    return "" if number <= supply else f"you have {counted(supply, 'skyscraper')} in your supply"
+
+
+_REASONS: Final[dict[int, Callable[[Any, int], str]]] = {
+    PHASE_START: _why_no_start,
+    PHASE_OPTION: _why_no_option,
+    PHASE_PLOT: _why_no_business_there,
+    PHASE_TAKE: _why_no_card,
+    PHASE_MOVE: _why_no_move,
+    PHASE_BID: _why_no_bid,
+    PHASE_BUILD: _why_no_building,
+}

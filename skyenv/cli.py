@@ -1,4 +1,4 @@
-"""The command line: ``python -m skyenv record | verify | show``.
+"""The command line: ``python -m skyenv record | verify | show | play | export``.
 
 Exit codes: 0 all right, 1 the data or a file is bad, 2 the command is, 130 interrupted. Whatever is wrong is told in one
 line on stderr.
@@ -19,6 +19,7 @@ from skyenv.agents import Agent, decide_game, make_agent
 from skyenv.errors import AgentError, BoardError, OptionError, RecordError, SkyenvError, shown
 from skyenv.game import Game
 from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, fresh_seed
+from skyenv.page.commands import add_export, add_play
 from skyenv.render.text import text
 from skyenv.rules.board import as_board
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
@@ -199,12 +200,14 @@ def _integer(low: int, high: int) -> Callable[[str], int]:
 
 
 def _parser() -> _Parser:
-    parser = _Parser(prog="python -m skyenv", description="Record, verify and show games.", allow_abbrev=False)
+    parser = _Parser(prog="python -m skyenv", description="Record, verify, show and play games.", allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"skyenv {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     _add_record(commands.add_parser("record", help="play games and write their record", allow_abbrev=False))
     _add_verify(commands.add_parser("verify", help="check a record against the rules", allow_abbrev=False))
     _add_show(commands.add_parser("show", help="print a position of a record", allow_abbrev=False))
+    add_play(commands.add_parser("play", help="play and watch games in a browser", allow_abbrev=False), _integer)
+    add_export(commands.add_parser("export", help="write a replay as one page", allow_abbrev=False), _integer)
     return parser
 
 

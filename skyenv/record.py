@@ -553,16 +553,20 @@ def replay(lines: GameLines, step: int | None = None) -> Game:
     """
     if step is not None and step < 0:
         raise OptionError(f"step must be 0 or more, not {step}")
-    positions = islice(_positions(lines), None if step is None else step + 1)
-    game = next(positions)
-    actions = sum(1 for _ in positions)
+    wanted = islice(positions(lines), None if step is None else step + 1)
+    game = next(wanted)
+    actions = sum(1 for _ in wanted)
     if step is not None and actions < step:
         raise OptionError(f"there is no step {step}: the game has {actions} actions")
     return game
 
 
-def _positions(lines: GameLines) -> Iterator[Game]:
-    """Always the same game: after its setup, and after every action."""
+def positions(lines: GameLines) -> Iterator[Game]:
+    """The positions of a recorded game: always the same :class:`Game`, after its setup, and after every action.
+
+    Raises:
+        RecordError: as for :func:`replay`, when the wrong line is reached.
+    """
     game = _new_game(lines)
     yield game
     for block in _blocks(lines.events):
@@ -773,7 +777,7 @@ def verify(source: Source, progress: Callable[[VerifySummary], None] | None = No
     summary = VerifySummary(0, 0)
     for lines in iter_games(source):
         next_line = lines.setup.number
-        for game in _positions(lines):
+        for game in positions(lines):
             next_line += len(game.events)
             game.events.clear()  # a game can be as long as the file
         if not game.is_over:

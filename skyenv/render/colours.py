@@ -1,0 +1,142 @@
+"""The colours of the picture, by day and by night."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from skyenv.errors import OptionError, shown
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Colours, each by what it is for.
+
+    Attributes:
+        table: behind everything.
+        board: the board, and `street` and `lane` on it.
+        block: a district's ground; `block_edge` its kerb; `stopped` the ground of a stopped district.
+        panel: what lies beside the board; `panel_edge` around it.
+        ink: text and outlines; `faint` less important text; `paper` text on ink.
+        plots: green, violet, brown, orange, gray, and the sixth plot; `suits` the same colours where they are small, and black.
+        suit_ink: outlines of cards and plots.
+        card: the front of a card.
+        seats: of the four seats and Alea; `on_seats` text on them.
+        window: windows of skyscrapers.
+        tile: a business; `symbol` drawn on it.
+        water, grass, tree: of the park.
+        gold: auctions, winners and VP; `on_gold` text on it.
+        legal: around what may be chosen.
+        white, beige: the commissioners.
+        skyline: silhouettes behind the title.
+    """
+
+    name: str
+    table: str
+    board: str
+    street: str
+    lane: str
+    block: str
+    block_edge: str
+    stopped: str
+    panel: str
+    panel_edge: str
+    ink: str
+    faint: str
+    paper: str
+    plots: tuple[str, ...]
+    suits: tuple[str, ...]
+    suit_ink: str
+    card: str
+    seats: tuple[str, ...]
+    on_seats: tuple[str, ...]
+    window: str
+    tile: str
+    symbol: str
+    water: str
+    grass: str
+    tree: str
+    gold: str
+    on_gold: str
+    legal: str
+    white: str
+    beige: str
+    skyline: str
+
+
+LIGHT: Final = Theme(
+    name="light",
+    table="#efe5d2",
+    board="#d9c9aa",
+    street="#f3ead8",
+    lane="#c9a24a",
+    block="#f8f1e2",
+    block_edge="#b9a47c",
+    stopped="#cfc3ad",
+    panel="#fbf6ea",
+    panel_edge="#d3c3a0",
+    ink="#2b2521",
+    faint="#6d6254",
+    paper="#fffaf0",
+    plots=("#a3cc91", "#c5aee0", "#c9a27b", "#f6b765", "#c3c7cc", "#efe2c2"),
+    suits=("#2f7d32", "#7343a8", "#81502a", "#d9730d", "#6a727b", "#26221f"),
+    suit_ink="#4b4237",
+    card="#fffdf6",
+    seats=("#cf3346", "#2767c4", "#f3c21f", "#0e9c8c", "#4a4d57"),
+    on_seats=("#ffffff", "#ffffff", "#2b2521", "#ffffff", "#ffffff"),
+    window="#fff3c4",
+    tile="#fffdf6",
+    symbol="#332b26",
+    water="#9fcbe0",
+    grass="#b5d39a",
+    tree="#6f9f5b",
+    gold="#c8961e",
+    on_gold="#2b2521",
+    legal="#e0007a",
+    white="#ffffff",
+    beige="#d8b078",
+    skyline="#e2d4b8",
+)
+
+DARK: Final = Theme(
+    name="dark",
+    table="#12172a",
+    board="#1d2542",
+    street="#2b3457",
+    lane="#8b7a45",
+    block="#262e4f",
+    block_edge="#46507a",
+    stopped="#1a2036",
+    panel="#1a2140",
+    panel_edge="#39436c",
+    ink="#f1ead9",
+    faint="#a9b0cb",
+    paper="#12172a",
+    plots=("#3f7d4b", "#70509f", "#7e5636", "#c17425", "#6f7787", "#8d8262"),
+    suits=("#5fbf68", "#b28ae6", "#c98f5e", "#f29a3c", "#a3acba", "#e8e2d4"),
+    suit_ink="#0e1326",
+    card="#2c355a",
+    seats=("#ef5766", "#5a97f0", "#f7cf3d", "#2cc3ae", "#b9becc"),
+    on_seats=("#1a0a0d", "#07142b", "#2b2521", "#04211d", "#1b1f2b"),
+    window="#fff0b0",
+    tile="#f4ecd9",
+    symbol="#2a2430",
+    water="#2d5f86",
+    grass="#2b5540",
+    tree="#4f8a5b",
+    gold="#e8b93c",
+    on_gold="#20180a",
+    legal="#ff5fb0",
+    white="#ffffff",
+    beige="#d8b078",
+    skyline="#1b2340",
+)
+
+THEMES: Final = {theme.name: theme for theme in (LIGHT, DARK)}
+
+
+def theme_named(name: str) -> Theme:
+    """The theme of that name; raises OptionError if there is none."""
+    if name not in THEMES:
+        raise OptionError(f"theme must be one of {', '.join(THEMES)}, not {shown(name)}")
+    return THEMES[name]

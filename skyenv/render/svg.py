@@ -1,0 +1,164 @@
+"""A position as one picture of the whole table: an SVG text, made by a pure function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.errors import OptionError, shown
+from skyenv.events import Event
+from skyenv.render import city, panels
+from skyenv.render.colours import theme_named
+from skyenv.render.marks import FONTS, at, element, number, path, rectangle
+from skyenv.render.marks import title as title_of
+from skyenv.render.panels import GAP, Panel
+from skyenv.render.scene import Mind, Scene, checked_mind, checked_names, legal_set, plain
+from skyenv.render.table import look
+from skyenv.render.words import situation
+from skyenv.rules.state import NONE
+
+__all__ = ["Mind", "svg"]
+
+WIDE: Final = 1200.0
+"""Width of the picture in its own units."""
+UPRIGHT: Final = 640.0
+"""The same for narrow screens."""
+NARROW: Final = 700
+"""Pictures narrower than this stand upright."""
+_MARGIN: Final = 18.0
+_LOG_HEIGHT: Final = 190.0
+
+
+def svg(
+    position: np.void,
+    seat: int | None = None,
+    *,
+    theme: str = "light",
+    events: Sequence[Event] = (),
+    mind: Mind | None = None,
+    agents: Sequence[str | None] | None = None,
+    legal: npt.ArrayLike | None = None,
+    title: str | None = None,
+    width: int = 1200,
+) -> str:
+    """The whole table as a stand-alone SVG 1.1 picture, fit to be put into HTML as it is (it uses no ids and no style sheet).
+
+    Everything that an action can mean is a ``<g>`` with a ``<title>`` and one of these attributes: ``data-district="D"``,
+    ``data-plot="D:P"``, ``data-stack="C"``, ``data-place="K:L"`` (where commissioner K may go), ``data-commissioner="K"``,
+    ``data-card="S:C:R"`` (cards of an open hand), ``data-row-type="B"`` (in the current set). If `legal` is given, those that
+    may be chosen have the class ``legal``, and ``data-action="N"`` if just one legal action fits.
+
+    Args:
+        position: a game, GAME_DTYPE, or a seat's view of it, VIEW_DTYPE.
+        seat: draw what this seat may see (INF); None: all hands are open. A view is always drawn for its own seat.
+        theme: ``"light"`` or ``"dark"``.
+        events: the last events, newest last, as in ``Game.events``.
+        mind: an agent's mind, drawn beside the board.
+        agents: who sits where, one name per seat.
+        legal: action mask, (103,): what may be chosen glows.
+        title: instead of the game's name.
+        width: in pixels. Below 700 the picture stands upright, for phones.
+
+    Raises:
+        OptionError: an argument has a wrong value.
+    """
+    if isinstance(width, bool) or not isinstance(width, (int, np.integer)) or not 1 <= width <= 20000:
+        raise OptionError(f"width must be an integer from 1 to 20000, not {shown(width)}")
+    table = look(position, seat)
+    scene = Scene(
+        table=table,
+        game=plain(table.game),
+        theme=theme_named(theme),
+        legal=legal_set(legal),
+        agents=checked_names(agents, table.players),
+        mind=checked_mind(mind),
+        upright=width < NARROW,
+    )
+    draw = _upright if scene.upright else _wide
+    inside, breadth, height = draw(scene, position, events, title)
+    return _document(scene, inside, breadth, height, width, title)
+
+
+def _document(scene: Scene, inside: str, breadth: float, height: float, width: int, name: str | None) -> str:
+    back = rectangle(0, 0, breadth, height, fill=scene.theme.table)
+    what = f"{name or 'Fifth Avenue'}: {situation(scene.table, scene.agents)}"
+    return element(
+        "svg",
+        title_of(what),
+        back,
+        _skyline(scene, breadth),
+        inside,
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {number(breadth)} {number(height)}",
+        width=str(int(width)),
+        height=str(round(width * height / breadth)),
+        role="img",
+        font_family=FONTS,
+        data_theme=scene.theme.name,
+    )
+
+
+def _skyline(scene: Scene, breadth: float) -> str:
+    """A row of houses behind the headline."""
+    steps = (34, 52, 40, 62, 48, 30, 58, 44, 66, 38, 54, 32, 60, 46, 36, 56)
+    x, d = 0, "M0 92"
+    for i in range(60):
+        if x > breadth:
+            break
+        d += f"V{92 - steps[i % len(steps)]}H{x + 14 + steps[(i * 7 + 3) % len(steps)] // 3}"
+        x += 14 + steps[(i * 7 + 3) % len(steps)] // 3
+    return path(f"{d}V92Z", fill=scene.theme.skyline)
+
+
+def _side(scene: Scene, position: np.void, width: float) -> list[Panel]:
+    """The panels beside the board, the log apart."""
+    found = [panels.stacks(scene, width)]
+    if scene.game.auction_place != NONE:
+        found.append(panels.auction(scene, width))
+    if scene.mind is not None:
+        found.append(panels.mind(scene, position, scene.mind, width))
+    if scene.players == 2:
+        found.append(panels.alea(scene, width))
+    return found
+
+
+def _stacked(items: Sequence[Panel], x: float, y: float) -> tuple[list[str], float]:
+    """Panels one below the other, and where the next one begins."""
+    drawn = []
+    for picture, height in items:
+        drawn.append(at(x, y, picture))
+        y += height + GAP
+    return drawn, y
+
+
+def _wide(scene: Scene, position: np.void, events: Sequence[Event], name: str | None) -> tuple[str, float, float]:
+    """The board on the left, panels on its right, the supply row and the players below."""
+    inner = WIDE - 2 * _MARGIN
+    length, breadth = city.size(False)
+    head, top = panels.headline(scene, inner, name)
+    top += 14
+    x = _MARGIN + length + GAP
+    side, y = _stacked(_side(scene, position, WIDE - _MARGIN - x), x, top)
+    bottom = max(top + breadth, y + (90 if events else 0))
+    if events:
+        side.append(at(x, y, panels.events_log(scene, events, WIDE - _MARGIN - x, bottom - y)))
+    below, y = _stacked([panels.supply_row(scene, inner), panels.players(scene, inner)], _MARGIN, bottom + GAP)
+    parts = [at(_MARGIN, 10, head), at(_MARGIN, top, city.board(scene)), *side, *below]
+    return "".join(parts), WIDE, y + _MARGIN - GAP
+
+
+def _upright(scene: Scene, position: np.void, events: Sequence[Event], name: str | None) -> tuple[str, float, float]:
+    """Everything one below the other."""
+    inner = UPRIGHT - 2 * _MARGIN
+    breadth, length = city.size(True)
+    head, top = panels.headline(scene, inner, name)
+    board: Panel = at((inner - breadth) / 2, 0, city.board(scene)), length
+    hands = panels.players(scene, inner)
+    items = [board, *_side(scene, position, inner), panels.supply_row(scene, inner), hands]
+    if events:
+        items.append((panels.events_log(scene, events, inner, _LOG_HEIGHT), _LOG_HEIGHT))
+    parts, y = _stacked(items, _MARGIN, top + 14)
+    return "".join([at(_MARGIN, 10, head), *parts]), UPRIGHT, y + _MARGIN - GAP

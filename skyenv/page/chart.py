@@ -28,7 +28,7 @@ def chart(scores: Sequence[Sequence[int]], names: Sequence[str]) -> str:
         names: who sits where.
 
     Returns:
-        An SVG element, WIDTH × HEIGHT, with the attributes ``data-left`` and ``data-right``: where the first and the last step lie.
+        An SVG element, WIDTH × HEIGHT; its ``data-left`` and ``data-right`` tell where the first and the last step lie.
     """
     steps = max(len(scores) - 1, 1)
     top = _rounded(max((max(row) for row in scores), default=0))

@@ -19,6 +19,7 @@ from skyenv.game import Game
 from skyenv.page.export import exported
 from skyenv.page.offers import Offers, offers
 from skyenv.page.replays import Replay
+from skyenv.page.seen import THEMES
 from skyenv.page.storage import Storage
 
 DATABASE: Final = Path("~/.skyenv/games.sqlite3")
@@ -50,6 +51,7 @@ def add_export(parser: argparse.ArgumentParser, integer: Callable[[int, int], Ca
     add = parser.add_argument
     add("file", metavar="FILE", help="the record")
     add("--game", type=integer(1, 2**31 - 1), default=1, metavar="N", help="which game (default: 1, the first)")
+    add("--theme", choices=(*THEMES, "both"), default=THEMES[0], help=f"colours of the table (default: {THEMES[0]})")
     add("-o", "--output", metavar="FILE", required=True, help="the page to write, such as game.html")
     parser.set_defaults(run=_export)
 
@@ -121,7 +123,13 @@ def _serve(app: Any, listening: socket.socket, address: str | None) -> None:
     import uvicorn
 
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=2, ws_max_size=1024, ws="websockets-sansio"
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=2,
+        ws_max_size=1024,
+        ws="websockets-sansio",
     )
     server = uvicorn.Server(config)
 
@@ -148,7 +156,8 @@ def _export(options: argparse.Namespace) -> None:
     except PageError as error:
         raise OptionError(f"{options.file}: {error}") from error
     title = f"{os.path.basename(options.file)}, game {options.game}"
-    page = exported(replay, title, _show_progress if sys.stderr.isatty() else None)
+    themes = THEMES if options.theme == "both" else (options.theme,)
+    page = exported(replay, title, themes, _show_progress if sys.stderr.isatty() else None)
     target = Path(options.output)
     part = target.with_name(f".{target.name[:100]}.part")
     part.write_text(page, encoding="utf-8")

@@ -7,7 +7,7 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 from importlib.resources import files
 from typing import Final
@@ -22,14 +22,20 @@ _IMPORT: Final = re.compile(r"^import .*?;\n", re.MULTILINE)
 _EXPORT: Final = re.compile(r"^export (?=const |function |async )", re.MULTILINE)
 
 
-def exported(replay: Replay, title: str, progress: Callable[[int, int], None] | None = None) -> str:
+def exported(
+    replay: Replay,
+    title: str,
+    themes: Sequence[str] = THEMES[:1],
+    progress: Callable[[int, int], None] | None = None,
+) -> str:
     """The page as HTML.
 
-    All hands and every seat's view, in both themes; drawings share their parts, or they would take a hundred times the space.
+    It has all hands and every seat's view. Drawings share their parts, or they would take a hundred times the space.
 
     Args:
         replay: the game.
         title: shown on top.
+        themes: the themes in which the table can be shown; each takes its time to draw.
         progress: called with the drawings made and their number.
     """
     script = "".join(_EXPORT.sub("", _IMPORT.sub("", _static(name))) for name in SCRIPTS)
@@ -39,14 +45,14 @@ def exported(replay: Replay, title: str, progress: Callable[[int, int], None] | 
         "hash": digest,
         "style": _static("page.css"),
         "script": script,
-        "data": _data(replay, progress),
+        "data": _data(replay, themes, progress),
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda found: values[found[1]], _static("export.html"))
 
 
-def _data(replay: Replay, progress: Callable[[int, int], None] | None) -> str:
+def _data(replay: Replay, themes: Sequence[str], progress: Callable[[int, int], None] | None) -> str:
     """The game and its drawings: JSON, packed, as base64."""
-    views = [(theme, seat) for theme in THEMES for seat in (None, *range(replay.players))]
+    views = [(theme, seat) for theme in themes for seat in (None, *range(replay.players))]
     frames = Frames()
     for number, (theme, seat) in enumerate(views):
         for step in range(replay.steps + 1):
@@ -59,7 +65,7 @@ def _data(replay: Replay, progress: Callable[[int, int], None] | None) -> str:
         f"{theme}/{'all' if seat is None else seat}": told["frames"][number * each : (number + 1) * each]
         for number, (theme, seat) in enumerate(views)
     }
-    content = {"game": replay.told(), "parts": told["parts"], "frames": by_view}
+    content = {"game": replay.told(), "themes": list(themes), "parts": told["parts"], "frames": by_view}
     packed = gzip.compress(json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode(), 9, mtime=0)
     return base64.b64encode(packed).decode()
 

@@ -7,11 +7,11 @@ import logging
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from skyenv.errors import PageError, SkyenvError, shown
 from skyenv.game import Game
@@ -36,6 +36,7 @@ ME: Final = "me"
 """A seat for the browser that makes the game; the other seats are HUMAN or have an agent's name behind AGENT."""
 AGENT: Final = "agent:"
 
+_Answer = TypeVar("_Answer")
 _log = logging.getLogger("skyenv.page")
 
 
@@ -107,6 +108,7 @@ class House:
         self._runners: dict[str, asyncio.Task[None]] = {}
         self._watchers: dict[str, set[Watcher]] = {}
         self._reading = asyncio.Semaphore(2)
+        self._thinking = ThreadPoolExecutor(2, thread_name_prefix="agent")  # slow agents must not keep pages from being drawn
 
     async def close(self) -> None:
         """Stop all agents; games stay in the database."""
@@ -114,6 +116,7 @@ class House:
         for runner in runners:
             runner.cancel()
         await asyncio.gather(*runners, return_exceptions=True)
+        self._thinking.shutdown(wait=True, cancel_futures=True)
 
     # ---- games ----
 
@@ -266,7 +269,7 @@ class House:
         try:
             while (name := session.agent_to_move) is not None and (session.has_humans or key in self._watchers):
                 began = time.monotonic()
-                actions = await asyncio.to_thread(self.offers[name].move, session.game.copy())
+                actions = await self.think(self.offers[name].move, session.game.copy())
                 while (left := began + session.stored.pause - time.monotonic()) > 0:
                     await asyncio.sleep(min(left, 0.2))  # the pause may be made shorter meanwhile
                 self._commit(session, actions)
@@ -279,6 +282,10 @@ class House:
             self._runners.pop(key, None)
         if session.trouble:
             self._tell(key)
+
+    async def think(self, ask: Callable[..., _Answer], *arguments: object) -> _Answer:
+        """Have an agent decide, in one of the threads that are for that."""
+        return await asyncio.get_running_loop().run_in_executor(self._thinking, ask, *arguments)
 
     # ---- who is told of changes ----
 

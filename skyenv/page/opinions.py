@@ -25,7 +25,7 @@ class Opinion:
     Attributes:
         action: what it would do.
         probabilities: float64 (103,), 0 for illegal actions; None if the agent can't tell.
-        worth: float64 (103,), VP that each legal action should bring compared with the best one, at most 0; None if it can't tell.
+        worth: float64 (103,), VP that each legal action should bring, less those of the best one; None if it can't tell.
         value: the outcome that it expects for the seat, from −1 to 1; None if it can't tell.
     """
 

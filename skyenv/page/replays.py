@@ -16,7 +16,7 @@ from skyenv.errors import PageError
 from skyenv.events import Event
 from skyenv.game import Game
 from skyenv.page.chart import chart
-from skyenv.page.seen import Told
+from skyenv.page.seen import NARROW, WIDE, Told
 from skyenv.record import GameLines
 from skyenv.render import words
 from skyenv.render.svg import svg
@@ -70,9 +70,8 @@ def summaries(content: bytes) -> list[Summary]:
     for lines in record.iter_games(io.BytesIO(content)):
         if lines.number > MOST_GAMES:
             raise PageError(f"the record has more than {MOST_GAMES} games; split it", 413)
-        actions = -1
-        for game in record.positions(lines):
-            actions += 1
+        actions = 0
+        for actions, game in enumerate(record.positions(lines)):  # noqa: B007 (the last one is looked at)
             if actions > left:
                 raise PageError(f"the record has more than {MOST_ACTIONS} actions; split it", 413)
         left -= actions
@@ -158,7 +157,7 @@ class Replay:
             raise PageError(f"there is no step {step}: the game has {self.steps} actions", 404)
         return step
 
-    def drawing(self, step: int, seat: int | None, theme: str) -> str:
+    def drawing(self, step: int, seat: int | None, theme: str, narrow: bool = False) -> str:
         """The table after so many actions, as SVG; `seat`: whose view, None: all hands.
 
         Raises:
@@ -167,7 +166,7 @@ class Replay:
         if seat is not None and not 0 <= seat < self.players:
             raise PageError(f"there is no seat {seat}", 404)
         position: Any = self.states.view(np.recarray)[self.checked(step)]
-        return svg(position, seat, theme=theme, agents=self.names)
+        return svg(position, seat, theme=theme, agents=self.names, width=NARROW if narrow else WIDE)
 
     def situation(self, step: int) -> str:
         """Who is about to do what after so many actions."""
@@ -232,4 +231,3 @@ def _begins(events: Sequence[Event]) -> bool:
 
 def _is_option(events: Sequence[Event]) -> bool:
     return any(event["event"] == "action" and OPTION_A <= event["action"] < PLOT for event in events)
-

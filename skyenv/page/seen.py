@@ -18,6 +18,9 @@ from skyenv.render.text import text
 from skyenv.rules.actions import BID_DONE, NUM_ACTIONS, OPTION_A, OPTION_C, PASS
 
 THEMES: Final = ("light", "dark")
+WIDE: Final = 1200
+NARROW: Final = 640
+"""Widths of drawings for wide screens and for phones; they have different layouts."""
 Told = dict[str, Any]
 """What goes to a browser, as JSON."""
 
@@ -56,6 +59,7 @@ class Look:
         seat: who looks; None: a game without people, all open.
         names: who sits where.
         theme: "light" or "dark".
+        narrow: whether it is drawn for a phone.
         can_act: whether the seat may act now if it is its turn.
     """
 
@@ -63,6 +67,7 @@ class Look:
     seat: int | None
     names: Sequence[str]
     theme: str = THEMES[0]
+    narrow: bool = False
     can_act: bool = True
 
     @property
@@ -99,7 +104,8 @@ class Look:
     def drawing(self, position: Any) -> str:
         """The table as SVG."""
         legal = self.game.mask if self.is_to_act else None
-        return svg(position, self.seat, theme=self.theme, agents=list(self.names), legal=legal)
+        width = NARROW if self.narrow else WIDE
+        return svg(position, self.seat, theme=self.theme, agents=list(self.names), legal=legal, width=width)
 
     def log(self) -> list[str]:
         """What has happened, a line each."""
@@ -167,4 +173,3 @@ def opinion_told(opinion: Opinion, game: Game, name: str) -> Told:
             for action in best
         ],
     }
-

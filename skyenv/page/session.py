@@ -15,8 +15,8 @@ class Session:
     """A game at which people and agents sit.
 
     The cards of a person's bid are laid down in a *draft*, a copy of the game that only that seat sees. It can be taken back card
-    by card. Laying down cards draws on no chance, and which cards may follow depends on the seat's own hand and on what all know; so
-    nothing is learned from a draft. When the bid is done its cards are played in the game itself, and only then others see them.
+    by card. Laying down cards draws on no chance, and which cards may follow depends on the seat's own hand and on what all know,
+    so nothing is learned from a draft. When the bid is done its cards are played in the game itself; only then others see them.
 
     Args:
         stored: the game's options.

@@ -154,9 +154,7 @@ class Storage:
         """Store a new game and the ways to its seats."""
         row = (game.id, game.owner, game.created, game.players, game.side, game.max_turns, game.seed)
         with self._transaction() as connection:
-            connection.execute(
-                "INSERT INTO game VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, json.dumps(game.agents), game.pause)
-            )
+            connection.execute("INSERT INTO game VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, json.dumps(game.agents), game.pause))
             connection.executemany(
                 "INSERT INTO link VALUES (?, ?, ?, ?)", [(link.token, link.game, link.seat, link.browser) for link in links]
             )
@@ -230,7 +228,8 @@ class Storage:
         """Give a link to a browser; whether it has it now. Who comes first has it."""
         with self._transaction() as connection:
             connection.execute("UPDATE link SET browser = ? WHERE token = ? AND browser IS NULL", (browser, token))
-            return connection.execute("SELECT browser FROM link WHERE token = ?", (token,)).fetchone() == (browser,)
+            row: tuple[object, ...] | None = connection.execute("SELECT browser FROM link WHERE token = ?", (token,)).fetchone()
+        return row == (browser,)
 
     def release(self, token: str) -> None:
         """Take a link from its browser, so that another one can have it."""

@@ -38,6 +38,8 @@ MOST_JSON: Final = 4096
 """Bytes of a request that isn't a record."""
 MOST_RECORD: Final = 8 << 20
 """Bytes of a record."""
+MOST_LISTED: Final = 40
+"""Games in the lobby's list, the newest ones."""
 STATIC: Final = Path(str(files("skyenv.page"))) / "static"
 HEADERS: Final = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
@@ -278,8 +280,8 @@ async def _make_game(request: Request) -> Response:
 async def _list_games(request: Request) -> Response:
     """The games in which this browser has a seat, or that it watches."""
     house = _house(request)
-    told = []
-    for link in house.storage.links_of(_browser(request))[:100]:
+    told: list[Told] = []
+    for link in house.storage.links_of(_browser(request))[:MOST_LISTED]:
         try:
             session = house.session(link.game)
         except PageError as error:  # another version's game
@@ -308,7 +310,8 @@ async def _list_games(request: Request) -> Response:
 async def _table(request: Request) -> Response:
     """All that a seat is told."""
     house, link, session = _seat(request)
-    look = Look(snapshot(session, link.seat), link.seat, session.names(link.seat), _theme(request))
+    narrow = bool(_number(request, "narrow"))
+    look = Look(snapshot(session, link.seat), link.seat, session.names(link.seat), _theme(request), narrow)
     about: Told = {
         "step": session.step_of(link.seat),
         "undo": session.can_undo(link.seat),
@@ -369,7 +372,7 @@ async def _hint(request: Request) -> Response:
         raise PageError("hints are for the seat that is to act", 409)
     game = snapshot(session, link.seat)
     offer = house.offers[request.query_params.get("agent", "")]
-    told = await asyncio.to_thread(lambda: opinion_told(opinion(offer, game), game, offer.name))
+    told = await house.think(lambda: opinion_told(opinion(offer, game), game, offer.name))
     return JSONResponse(told | {"step": session.step_of(link.seat)})
 
 
@@ -441,7 +444,8 @@ async def _replay(request: Request) -> Response:
 
 async def _replay_step(request: Request) -> Response:
     replay = await _found(request)
-    draw = partial(replay.drawing, request.path_params["step"], _number(request, "seat"), _theme(request))
+    narrow = bool(_number(request, "narrow"))
+    draw = partial(replay.drawing, request.path_params["step"], _number(request, "seat"), _theme(request), narrow)
     return JSONResponse({"svg": await asyncio.to_thread(draw)})
 
 
@@ -453,4 +457,4 @@ async def _replay_opinion(request: Request) -> Response:
         game = replay.at(request.path_params["step"])
         return opinion_told(opinion(offer, game), game, offer.name)
 
-    return JSONResponse(await asyncio.to_thread(ask))
+    return JSONResponse(await _house(request).think(ask))

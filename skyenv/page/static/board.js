@@ -16,6 +16,9 @@ export function actionOf(part, seat) {
   return null;
 }
 
+/** Whether drawings should stand upright. */
+export const isNarrow = () => innerWidth < 700;
+
 const keyOf = (part) => Object.entries({ ...part.dataset }).filter(([name]) => name !== "action").join();
 
 /**
@@ -29,6 +32,7 @@ export function showBoard(holder, text, play = null, legal = () => false) {
   const svg = holder.querySelector("svg");
   svg.removeAttribute("width");
   svg.removeAttribute("height");
+  if (play) svg.setAttribute("role", "group");  // an image's parts can't be reached by screen readers
   for (const part of svg.querySelectorAll(PARTS)) {
     const title = part.querySelector(":scope > title");
     if (title) {  // as a label: the page has its own tooltip, which says more

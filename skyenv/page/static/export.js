@@ -8,9 +8,9 @@ async function unpacked() {
   return JSON.parse(await new Response(stream).text());
 }
 
-const { game, parts, frames } = await unpacked();
+const { game, themes, parts, frames } = await unpacked();
 const text = (number) => (typeof parts[number] === "string" ? parts[number] : parts[number].map(text).join(""));
-const draw = async (step, seat, theme) => text(frames[`${theme}/${seat ?? "all"}`][step]);
+const draw = async (step, seat, theme) => text(frames[`${themes.includes(theme) ? theme : themes[0]}/${seat ?? "all"}`][step]);
 let redraw = () => {};
 document.querySelector("header").append(themeButton(() => redraw()));
 redraw = view(document.querySelector("main"), game, draw);

@@ -10,17 +10,17 @@ document.querySelector("header").append(themeButton(() => redraw()));
 async function open(number, agents) {
   const game = await ask(`${api}/${number}`);
   const kept = new Map();
-  const fetchDrawing = (step, seat, theme) => {
-    const key = `${step}?theme=${theme}${seat === null ? "" : `&seat=${seat}`}`;
+  const fetchDrawing = (step, seat, theme, narrow) => {
+    const key = `${step}?theme=${theme}${seat === null ? "" : `&seat=${seat}`}${narrow ? "&narrow=1" : ""}`;
     if (!kept.has(key)) {
       if (kept.size > 200) kept.clear();
       kept.set(key, ask(`${api}/${number}/${key}`).then((told) => told.svg));
     }
     return kept.get(key);
   };
-  const draw = (step, seat, theme) => {
-    const wanted = fetchDrawing(step, seat, theme);
-    wanted.then(() => { if (step < game.steps) fetchDrawing(step + 1, seat, theme).catch(() => {}); }, () => kept.clear());
+  const draw = (step, seat, theme, narrow) => {
+    const wanted = fetchDrawing(step, seat, theme, narrow);
+    wanted.then(() => { if (step < game.steps) fetchDrawing(step + 1, seat, theme, narrow).catch(() => {}); }, () => kept.clear());
     return wanted;
   };
   main.className = "wide";

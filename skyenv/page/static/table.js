@@ -1,5 +1,5 @@
 // A seat at a table: what the server tells is shown, clicks are sent.
-import { actionOf, explainBoard, showBoard } from "./board.js";
+import { actionOf, explainBoard, isNarrow, showBoard } from "./board.js";
 import { ask, el, opinionList, send, theme, themeButton } from "./dom.js";
 
 const api = `/api/seats/${location.pathname.split("/").pop()}`;
@@ -171,7 +171,7 @@ async function load() {
   if (busy) { again = true; return; }
   busy = true;
   try {
-    state = await ask(`${api}?theme=${theme()}&lines=${lines}`);
+    state = await ask(`${api}?theme=${theme()}&lines=${lines}${isNarrow() ? "&narrow=1" : ""}`);
     $("take").hidden = true;
     $("table").hidden = false;
     show();
@@ -203,6 +203,7 @@ function connect() {
 
 document.querySelector("header").append(themeButton(() => load()));
 explainBoard($("board"), say, isLegal);
+matchMedia("(max-width: 699px)").addEventListener("change", () => load());
 $("ask-hint").onclick = hint;
 $("pause").oninput = (event) => { $("pause-seconds").textContent = `${event.target.value} s`; };
 $("pause").onchange = (event) => attempt(() => send(`${api}/pause`, { seconds: Number(event.target.value) }));

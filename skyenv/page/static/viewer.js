@@ -1,11 +1,11 @@
 // Looking at a recorded game, step by step. The server's page and exported files share it; they differ in where drawings come from.
-import { showBoard } from "./board.js";
+import { isNarrow, showBoard } from "./board.js";
 import { el, opinionList, seatNames, theme } from "./dom.js";
 
 /**
  * Fill `root` with a viewer.
  *
- * `game`: what Replay.told() tells. `draw(step, seat, theme)`: the drawing, a promise of text; seat null: all hands.
+ * `game`: what Replay.told() tells. `draw(step, seat, theme, narrow)`: the drawing, a promise of text; seat null: all hands.
  * `agents`: names of agents to ask with `opinion(step, name)`; none: nobody can be asked. Returns a function that draws anew.
  */
 export function view(root, game, draw, agents = [], opinion = null) {
@@ -68,7 +68,7 @@ export function view(root, game, draw, agents = [], opinion = null) {
     showLine();
     const seat = whose.value === "" ? null : Number(whose.value);
     try {
-      const text = await draw(step, seat, theme());
+      const text = await draw(step, seat, theme(), isNarrow());
       if (mine === drawn) showBoard(board, text);
     } catch (error) {
       if (mine === drawn) board.textContent = error.message;
@@ -121,6 +121,7 @@ export function view(root, game, draw, agents = [], opinion = null) {
     const x = (event.clientX - box.left) * svg.viewBox.baseVal.width / box.width;
     go(Math.round((x - left) / (right - left) * game.steps));
   });
+  matchMedia("(max-width: 699px)").addEventListener("change", show);
   show();
   return show;
 }

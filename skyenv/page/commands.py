@@ -66,16 +66,16 @@ def _play(options: argparse.Namespace) -> None:
         raise OptionError(f"the page needs a package that isn't there ({error.name}): pip install 'skyenv[page]'") from error
     chosen = offers(name.strip() for name in options.agents.split(",") if name.strip())
     storage = Storage(Path(options.database).expanduser())
-    listening = _listen(options.host, options.port)
+    listening = listen(options.host, options.port)
     app = web.application(storage, chosen, _hosts(options.host))
-    address = _address(options.host, listening)
+    address = address_of(options.host, listening)
     threading.Thread(target=_warm_up, args=(chosen,), daemon=True).start()
     print(f"The page is {address} (Ctrl-C ends it; games are kept in {options.database})", flush=True)
     _serve(app, listening, None if options.no_browser else address)
 
 
-def _listen(host: str, port: int | None) -> socket.socket:
-    """A socket that listens.
+def listen(host: str, port: int | None) -> socket.socket:
+    """A socket that listens; `port`: None: the usual one, or a free one if that is taken.
 
     Raises:
         OptionError: there is no such address, or the port is taken.
@@ -94,7 +94,7 @@ def _listen(host: str, port: int | None) -> socket.socket:
 
 def _is_loopback(host: str) -> bool:
     try:
-        return ipaddress.ip_address(host).is_loopback
+        return ipaddress.ipaddress_of(host).is_loopback
     except ValueError:
         return host == "localhost"
 
@@ -104,7 +104,8 @@ def _hosts(host: str) -> list[str] | None:
     return [*LOOPBACK_NAMES, host] if _is_loopback(host) else None
 
 
-def _address(host: str, listening: socket.socket) -> str:
+def address_of(host: str, listening: socket.socket) -> str:
+    """Where browsers find the page."""
     name = f"[{host}]" if ":" in host else {"0.0.0.0": socket.gethostname()}.get(host, host)
     return f"http://{name}:{listening.getsockname()[1]}/"
 

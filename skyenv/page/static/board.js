@@ -82,7 +82,11 @@ export function explainBoard(holder, say, legal) {
     tip.style.top = `${above < 4 ? event.clientY + 18 : above}px`;
   };
   holder.addEventListener("pointermove", show);
-  holder.addEventListener("click", show);
+  holder.addEventListener("click", (event) => {  // a finger doesn't hover
+    const part = event.target.closest?.(PARTS);
+    if (part && !legal(meant(part, legal))) show(event);
+    else tip.hidden = true;
+  });
   holder.addEventListener("pointerleave", () => { tip.hidden = true; });
   addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
 }

@@ -44,8 +44,7 @@ function say(part) {
 function show() {
   document.title = `${state.yours ? "● " : ""}Fifth Avenue`;
   $("situation").textContent = state.situation;
-  $("situation").classList.toggle("yours", state.yours);
-  $("progress").textContent = state.progress.join(" · ");
+  document.body.classList.toggle("yours", state.yours);
   note(state.trouble ?? "");
   showBoard($("board"), state.svg, click, isLegal);
   chosen = null;

@@ -15,7 +15,7 @@ export function view(root, game, draw, agents = [], opinion = null) {
   const names = seatNames(game.names);
 
   // ---- the parts of the page ----
-  const situation = el("h1", { id: "situation" });
+  const situation = el("h1", { id: "situation", class: "unseen" });
   const board = el("div", { class: "board", id: "board" });
   const slider = el("input", { type: "range", id: "step", min: 0, max: game.steps, value: 0, "aria-label": "step", oninput: () => go(Number(slider.value)) });
   const count = el("output", { id: "count", for: "step" });

@@ -21,6 +21,7 @@ from skyenv.errors import AgentError, shown
 from skyenv.game import Game
 from skyenv.games import Games
 from skyenv.knowledge import view
+from skyenv.render.svg import Mind
 from skyenv.rules.actions import (
     BID_DONE,
     BUILD,
@@ -281,3 +282,16 @@ def decide(games: Games, agent: Agent, rows: npt.ArrayLike | None = None, salt: 
 def decide_game(game: Game, agent: Agent, salt: int = 0) -> int:
     """The agent's action in a single game that goes on: the same as in a batch."""
     return int(decide(game._games, agent, [0], salt)[0])
+
+
+def mind_of(game: Game, agent: Agent, salt: int = 0) -> Mind | None:
+    """What an agent thinks of the decision in a game that goes on; None if it can't tell.
+
+    An agent can tell if it has a method ``think(decisions)`` that returns probabilities of all actions, float64 (k, 103), 0 for
+    illegal ones, and what it expects, float64 (k,).
+    """
+    think = getattr(agent, "think", None)
+    if think is None:
+        return None
+    probabilities, values = think(decisions_in(game._games, agent, [0], salt))
+    return Mind(np.asarray(probabilities)[0], float(np.asarray(values)[0]))

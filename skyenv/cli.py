@@ -1,4 +1,4 @@
-"""The command line: ``python -m skyenv record | verify | show | play | export``.
+"""The command line: ``python -m skyenv record | verify | show | film | play | export``.
 
 Exit codes: 0 all right, 1 the data or a file is bad, 2 the command is, 130 interrupted. Whatever is wrong is told in one
 line on stderr.
@@ -11,15 +11,21 @@ import io
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
 from typing import Final, NoReturn, Self, TypeVar
 
 from skyenv import __version__, record
-from skyenv.agents import Agent, decide_game, make_agent
+from skyenv.agents import Agent, decide_game, make_agent, mind_of
 from skyenv.errors import AgentError, BoardError, OptionError, RecordError, SkyenvError, shown
 from skyenv.game import Game
 from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, fresh_seed
 from skyenv.page.commands import add_export, add_play
+from skyenv.render.colours import THEMES
+from skyenv.render.film import film
+from skyenv.render.raster import HIGHEST_FPS, LARGEST, animation, png
+from skyenv.render.svg import Mind, svg
 from skyenv.render.text import text
 from skyenv.rules.board import as_board
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
@@ -115,8 +121,11 @@ def _verify(options: argparse.Namespace) -> None:
 
 
 def _show(options: argparse.Namespace) -> None:
-    """Print a position of a record."""
+    """Print a position of a record, or draw it."""
     game = _about(options.file, lambda: record.load(options.file, options.game, options.step))
+    if options.svg is not None or options.png is not None:
+        _draw(options, game)
+        return
     picture = text(game.state, options.seat)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal that lacks the frames still gets a picture
@@ -124,6 +133,67 @@ def _show(options: argparse.Namespace) -> None:
     last = f": seat {actions[-1]['seat']}, {actions[-1]['name']}" if actions else ""
     print(f"{options.file}, game {options.game}, after {len(actions)} actions{last}\n")
     print(picture)
+
+
+def _draw(options: argparse.Namespace, game: Game) -> None:
+    """Write pictures of a position."""
+    drawn = svg(
+        game.state,
+        options.seat,
+        theme=options.theme,
+        events=game.events,
+        mind=_mind(options.mind, game),
+        agents=_names_in(options.file, options.game),
+        width=options.width,
+    )
+    if options.svg is not None:
+        Path(options.svg).write_text(drawn, encoding="utf-8")
+    if options.png is not None:
+        Path(options.png).write_bytes(png(drawn))
+
+
+def _mind(name: str | None, game: Game) -> Mind | None:
+    """What the agent of that name thinks of the decision."""
+    if name is None:
+        return None
+    if game.is_over:
+        raise OptionError("--mind: the game is over, so there is nothing to think about")
+    (agent,) = _make_agents([name])
+    mind = mind_of(game, agent)
+    if mind is None:
+        raise OptionError(f"--mind: {agent.name} can't tell what it thinks; it has no method think(decisions)")
+    return mind
+
+
+def _names_in(file: str, number: int) -> list[str] | None:
+    """The agents that a game's header names."""
+    lines = next(islice(record.iter_games(file), number - 1, None))
+    names: list[str] | None = lines.header.value["agents"]
+    return names
+
+
+def _film(options: argparse.Namespace) -> None:
+    """Make a film of a recorded game."""
+    with _Progress(None, "pictures") as progress:
+        number = _about(options.file, lambda: _shoot(options, progress))
+    print(f"{options.output}: {number} pictures")
+
+
+def _shoot(options: argparse.Namespace, progress: _Progress) -> int:
+    games = record.iter_games(options.file)  # kept, as it reads the game's lines while they are asked for
+    lines = next(islice(games, options.game - 1, None), None)
+    if lines is None:
+        raise OptionError(f"there is no game {options.game} in {options.file}")
+    places = {"first": options.first, "last": options.last, "every": options.every}
+    pictures = film(lines, options.seat, theme=options.theme, **places)
+    return animation(_counted(pictures, progress), options.output, fps=options.fps, width=options.width)
+
+
+def _counted(pictures: Iterable[str], progress: _Progress) -> Iterator[str]:
+    """The pictures, told as progress."""
+    for done, picture in enumerate(pictures):
+        progress.show(done)
+        yield picture
 
 
 def _about(file: str, read: Callable[[], _Result]) -> _Result:
@@ -135,14 +205,15 @@ def _about(file: str, read: Callable[[], _Result]) -> _Result:
 
 
 class _Progress:
-    """A line on stderr that tells how many games are done, if stderr is a terminal."""
+    """A line on stderr that tells how many games (or whatever else) are done, if stderr is a terminal."""
 
     INTERVAL: Final = 0.1
     """Seconds between two updates."""
     BAR: Final = 30
 
-    def __init__(self, total: int | None) -> None:
+    def __init__(self, total: int | None, things: str = "games") -> None:
         self._total = total
+        self._things = things
         self._active = sys.stderr.isatty()
         self._first: tuple[int, float] | None = None  # games done, and when
         self._last = 0.0
@@ -157,11 +228,12 @@ class _Progress:
             self._first = (done, now)
             return
         pace = (done - self._first[0]) / max(now - self._first[1], 1e-9)
-        line = f"{done} games, {pace:.0f}/s"
+        line = f"{done} {self._things}, {pace:.0f}/s"
         if self._total is not None:
             filled = self.BAR * done // self._total
             left = (self._total - done) / pace
-            line = f"[{'#' * filled}{'.' * (self.BAR - filled)}] {done}/{self._total} games, {pace:.0f}/s, {left:.0f} s left"
+            bar = "#" * filled + "." * (self.BAR - filled)
+            line = f"[{bar}] {done}/{self._total} {self._things}, {pace:.0f}/s, {left:.0f} s left"
         self._write(f"\r{line:<79}")
 
     def __enter__(self) -> Self:
@@ -200,12 +272,13 @@ def _integer(low: int, high: int) -> Callable[[str], int]:
 
 
 def _parser() -> _Parser:
-    parser = _Parser(prog="python -m skyenv", description="Record, verify, show and play games.", allow_abbrev=False)
+    parser = _Parser(prog="python -m skyenv", description="Record, verify, show, film and play games.", allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"skyenv {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     _add_record(commands.add_parser("record", help="play games and write their record", allow_abbrev=False))
     _add_verify(commands.add_parser("verify", help="check a record against the rules", allow_abbrev=False))
-    _add_show(commands.add_parser("show", help="print a position of a record", allow_abbrev=False))
+    _add_show(commands.add_parser("show", help="print or draw a position of a record", allow_abbrev=False))
+    _add_film(commands.add_parser("film", help="make a film of a recorded game", allow_abbrev=False))
     add_play(commands.add_parser("play", help="play and watch games in a browser", allow_abbrev=False), _integer)
     add_export(commands.add_parser("export", help="write a replay as one page", allow_abbrev=False), _integer)
     return parser
@@ -244,7 +317,7 @@ def _add_verify(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_show(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Print a position of a record as text."
+    parser.description = "Print a position of a record as text, or draw it to files."
     add = parser.add_argument
     add("file", metavar="FILE", help="the record")
     add("--game", type=_integer(1, record.MAX_INT32), default=1, metavar="N", help="which game (default: 1, the first)")
@@ -255,4 +328,51 @@ def _add_show(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="show what this seat may know (default: all hands)",
     )
+    add("--svg", metavar="FILE", help="draw it to this file")
+    add("--png", metavar="FILE", help="draw it to this file (needs the extra [pictures])")
+    add("--theme", choices=tuple(THEMES), default="light", help="colours of the drawing (default: light)")
+    add(
+        "--width",
+        type=_integer(1, LARGEST),
+        default=1200,
+        metavar="PIXELS",
+        help="of the drawing; below 700 it stands upright (default: 1200)",
+    )
+    add("--mind", metavar="AGENT", help="draw what this agent thinks, e.g. agents.learned:TrainedAgent")
     parser.set_defaults(run=_show)
+
+
+def _positive(text: str) -> float:
+    """A parser of frame rates."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if 0 < value <= HIGHEST_FPS:
+        return value
+    raise argparse.ArgumentTypeError(f"must be a number above 0, at most {HIGHEST_FPS:g}, not {shown(text, 40)}")
+
+
+def _add_film(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Make a film of a recorded game, a picture after every action (needs the extra [pictures])."
+    add = parser.add_argument
+    add("file", metavar="FILE", help="the record")
+    add("--game", type=_integer(1, record.MAX_INT32), default=1, metavar="N", help="which game (default: 1, the first)")
+    add(
+        "--from",
+        dest="first",
+        type=_integer(0, record.MAX_INT32),
+        default=0,
+        metavar="N",
+        help="begin after N actions (default: 0)",
+    )
+    add("--to", dest="last", type=_integer(0, record.MAX_INT32), metavar="N", help="end after N actions (default: all there are)")
+    add(
+        "--every", type=_integer(1, record.MAX_INT32), default=1, metavar="N", help="a picture after every N actions (default: 1)"
+    )
+    add("--seat", type=_integer(0, MAX_PLAYERS - 1), metavar="S", help="show what this seat may know (default: all hands)")
+    add("--theme", choices=tuple(THEMES), default="light", help="colours (default: light)")
+    add("--width", type=_integer(16, LARGEST), default=1200, metavar="PIXELS", help="of the film (default: 1200)")
+    add("--fps", type=_positive, default=2.0, metavar="F", help="pictures a second (default: 2)")
+    add("-o", "--output", metavar="FILE", required=True, help="the file to write, .gif or .mp4")
+    parser.set_defaults(run=_film)

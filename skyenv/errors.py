@@ -93,6 +93,10 @@ class AgentError(SkyenvError, ValueError):
     """An agent can't be found or made, or answered with something other than one legal action for each decision."""
 
 
+class RenderError(SkyenvError, RuntimeError):
+    """A picture can't be made or shown here: a package of an extra is missing, or there is no display."""
+
+
 class CheckpointError(SkyenvError, ValueError):
     """A checkpoint is damaged, incomplete, or was written for something else."""
 

@@ -330,6 +330,12 @@ class Game:
 
         return text(self.state)
 
+    def _repr_svg_(self) -> str:
+        """What a notebook shows: the whole table, all hands open, with what may be chosen."""
+        from skyenv.render.svg import svg
+
+        return svg(self.state, events=self.events, legal=self.mask)
+
     def __repr__(self) -> str:
         now = "over" if self.is_over else f"seat {self.seat}, {self.phase}"
         return f"Game(num_players={self.num_players}, side={self.side!r}, seed={self.seed}) <turn {self.turn}: {now}>"

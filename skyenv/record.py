@@ -553,19 +553,22 @@ def replay(lines: GameLines, step: int | None = None) -> Game:
     """
     if step is not None and step < 0:
         raise OptionError(f"step must be 0 or more, not {step}")
-    wanted = islice(positions(lines), None if step is None else step + 1)
-    game = next(wanted)
-    actions = sum(1 for _ in wanted)
+    reached = islice(positions(lines), None if step is None else step + 1)
+    game = next(reached)
+    actions = sum(1 for _ in reached)
     if step is not None and actions < step:
         raise OptionError(f"there is no step {step}: the game has {actions} actions")
     return game
 
 
 def positions(lines: GameLines) -> Iterator[Game]:
-    """The positions of a recorded game: always the same :class:`Game`, after its setup, and after every action.
+    """The game that the lines tell of, replayed step by step: always the same object, after its setup and after every action.
+
+    Args:
+        lines: one game of :func:`iter_games`, none of whose events have been read yet.
 
     Raises:
-        RecordError: as for :func:`replay`, when the wrong line is reached.
+        RecordError: as for :func:`replay`, when the line is reached.
     """
     game = _new_game(lines)
     yield game

@@ -21,12 +21,13 @@ from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
 from skyenv.envs.learner import ILLEGAL_REWARD
-from skyenv.envs.pictures import RENDER_MODES, check_render_mode, picture
+from skyenv.envs.pictures import RENDER_MODES, check_render_mode, rendered
 from skyenv.envs.registration import register_pettingzoo
 from skyenv.envs.spaces import action_space, masked_observation_space, state_space
 from skyenv.envs.streams import Streams, check_seed, fresh_seeds
 from skyenv.errors import GameOverError, IllegalActionError, shown
 from skyenv.games import Games
+from skyenv.render.window import Window
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.board import Board
 
@@ -52,13 +53,15 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         board: a Board, a board file, or None for the printed board.
         max_turns: turns after which the game is truncated (END-5).
         reward: ``"outcome"``, ``"margin"`` or ``"points"``.
-        render_mode: ``"ansi"``: :meth:`render` returns the text picture; ``"human"``: every position is printed.
+        render_mode: ``"ansi"``: :meth:`render` returns the text picture; ``"rgb_array"``: pixels, uint8 (height, width, 3);
+            ``"human"``: every position is shown in a window. The last two need the extra ``[pictures]``.
 
     Attributes:
         games: the engine, a :class:`skyenv.Games` of one row.
 
     Raises:
         OptionError: an option has a wrong value.
+        RenderError: `render_mode` needs an extra that isn't installed.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -80,6 +83,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         super().__init__()
         self.games = Games(1, num_players, side, board=board, max_turns=max_turns, reward=reward, autoreset=False)
         self.render_mode = check_render_mode(render_mode)
+        self._window = Window()
         self.possible_agents = [f"seat_{seat}" for seat in range(num_players)]
         self.observation_spaces = {agent: masked_observation_space() for agent in self.possible_agents}
         self.action_spaces = {agent: action_space() for agent in self.possible_agents}
@@ -200,16 +204,17 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         seats = np.arange(self.max_num_agents)
         return self.games.observe(seats, np.zeros_like(seats)).reshape(-1)
 
-    def render(self) -> str | None:
-        """The position as text (mode ``"ansi"``); printed (mode ``"human"``); None without a mode."""
-        if self.render_mode == "ansi":
-            return picture(self.games, 0)
-        if self.render_mode == "human":
-            print(picture(self.games, 0))
-        return None
+    def render(self) -> npt.NDArray[np.uint8] | str | None:
+        """The position as text (mode ``"ansi"``) or pixels (``"rgb_array"``); in a window (``"human"``); None without a mode.
+
+        Raises:
+            RenderError: no window can be opened.
+        """
+        return rendered(self.games, 0, self.render_mode, self._window)
 
     def close(self) -> None:
-        """Nothing has to be released."""
+        """Close the window, if there is one."""
+        self._window.close()
 
 
 def _action_number(action: Any) -> int:

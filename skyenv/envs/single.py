@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.envs.learner import AgentSpec, LearnerGames
-from skyenv.envs.pictures import RENDER_MODES, check_render_mode, picture
+from skyenv.envs.pictures import RENDER_MODES, check_render_mode, rendered
 from skyenv.envs.spaces import action_space, observation_space
+from skyenv.render.window import Window
 from skyenv.rules.board import Board
 
 
@@ -44,7 +45,8 @@ class FifthAvenueEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
         max_turns: turns after which a game is truncated (END-5).
         reward: ``"outcome"``, ``"margin"`` or ``"points"``.
         illegal: what an illegal action does: ``"end"`` or ``"raise"``.
-        render_mode: ``"ansi"``: :meth:`render` returns the text picture; ``"human"``: every position is printed.
+        render_mode: ``"ansi"``: :meth:`render` returns the text picture; ``"rgb_array"``: pixels, uint8 (height, width, 3);
+            ``"human"``: every position is shown in a window. The last two need the extra ``[pictures]``.
 
     Attributes:
         core: the game, the learner's seat and the opponents, a :class:`skyenv.envs.learner.LearnerGames` of one row.
@@ -80,6 +82,7 @@ class FifthAvenueEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
             reward=reward,
         )
         self.render_mode = check_render_mode(render_mode)
+        self._window = Window()
         self.observation_space = observation_space()
         self.action_space = action_space()
 
@@ -127,16 +130,21 @@ class FifthAvenueEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
         mask: npt.NDArray[np.int8] = self.core.mask()[0]
         return mask
 
-    def render(self) -> str | None:
-        """The position as text (mode ``"ansi"``); printed (mode ``"human"``); None without a mode."""
-        if self.render_mode == "ansi":
-            return picture(self.core.games, 0)
-        self._show()
-        return None
+    def render(self) -> npt.NDArray[np.uint8] | str | None:
+        """The position as text (mode ``"ansi"``) or pixels (``"rgb_array"``); in a window (``"human"``); None without a mode.
+
+        Raises:
+            RenderError: no window can be opened.
+        """
+        return rendered(self.core.games, 0, self.render_mode, self._window)
 
     def _show(self) -> None:
         if self.render_mode == "human":
-            print(picture(self.core.games, 0))
+            self.render()
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        self._window.close()
 
     def _info(self) -> dict[str, Any]:
         seat, seed = int(self.core.learner[0]), int(self.core.games.seeds[0])

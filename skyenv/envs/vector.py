@@ -13,9 +13,10 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from skyenv.envs.learner import AgentSpec, LearnerGames
-from skyenv.envs.pictures import RENDER_MODES, check_render_mode, picture
+from skyenv.envs.pictures import RENDER_MODES, check_render_mode, mosaic, picture, text_picture
 from skyenv.envs.spaces import action_space, observation_space
 from skyenv.errors import GameOverError, IllegalActionError, OptionError, shown
+from skyenv.render.window import Window
 from skyenv.rules.board import Board
 
 Float32 = npt.NDArray[np.float32]
@@ -38,7 +39,8 @@ class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Float32, npt.NDArray[np.in
         num_envs: number of games.
         num_players, side, opponents, seat, board, max_turns, reward: as for the single environment.
         illegal: as for the single environment; with ``"raise"`` the error names the row.
-        render_mode: ``"ansi"``: :meth:`render` returns one text picture per row; ``"human"``: it prints them.
+        render_mode: ``"ansi"``: :meth:`render` returns one text picture per row; ``"rgb_array"``: pixels of every row;
+            ``"human"``: it shows the first rows in a window. The last two need the extra ``[pictures]``.
         autoreset_mode: when a finished row is reset: an AutoresetMode or its value.
         threads: threads to play on.
 
@@ -84,6 +86,7 @@ class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Float32, npt.NDArray[np.in
             raise OptionError(f"autoreset_mode must be one of {modes}, not {shown(autoreset_mode)}") from None
         self.num_envs = num_envs
         self.render_mode = check_render_mode(render_mode)
+        self._window = Window()
         self.metadata = {"render_modes": list(RENDER_MODES), "render_fps": 2, "autoreset_mode": self.autoreset_mode}
         self.single_observation_space = observation_space()
         self.single_action_space = action_space()
@@ -153,15 +156,26 @@ class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Float32, npt.NDArray[np.in
         """Every row's legal actions, int8 (num_envs, 103); all 0 in a row that is over."""
         return self.core.mask()
 
-    def render(self) -> tuple[str, ...] | None:
-        """One text picture per row (mode ``"ansi"``); printed (mode ``"human"``); None without a mode."""
-        if self.render_mode is None:
-            return None
-        pictures = tuple(picture(self.core.games, row) for row in range(self.num_envs))
+    def render(self) -> tuple[Any, ...] | None:
+        """A picture of every row: text (mode ``"ansi"``) or uint8 (height, width, 3) (``"rgb_array"``).
+
+        The mode ``"human"`` shows the first rows in a window. None in that mode and without one.
+
+        Raises:
+            RenderError: no window can be opened.
+        """
+        rows = range(self.num_envs)
         if self.render_mode == "ansi":
-            return pictures
-        print("\n\n".join(pictures))
+            return tuple(text_picture(self.core.games, row) for row in rows)
+        if self.render_mode == "rgb_array":
+            return tuple(picture(self.core.games, row) for row in rows)
+        if self.render_mode == "human":
+            self._window.show(mosaic(self.core.games, rows))
         return None
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Close the window, if there is one."""
+        self._window.close()
 
     def _checked_reset_mask(self, mask: object) -> Bool:
         if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (self.num_envs,):

@@ -8,7 +8,7 @@ from typing import Final
 from skyenv.render import shapes
 from skyenv.render.marks import at, circle, element, group, number, path, rectangle, title, words
 from skyenv.render.scene import Scene, is_legal, thing
-from skyenv.render.words import LONG_NAMES, PLACE_NAMES, card_name, counted, listed, plot_name, seat_name
+from skyenv.render.words import LONG_NAMES, PLACE_NAMES, counted, listed, plot_name, seat_name
 from skyenv.rules.actions import MOVE, OPTION_D, PLOT
 from skyenv.rules.components import (
     BUILD_LIMIT,
@@ -143,35 +143,25 @@ def _district(scene: Scene, district: int) -> str:
     theme, game = scene.theme, scene.game
     stopped, auction = bool(game.stopped[district]), game.auction_place == district
     half = BLOCK / 2
-    ground = rectangle(
-        -half,
-        -half,
-        BLOCK,
-        BLOCK,
-        14,
-        fill=theme.stopped if stopped else theme.block,
-        stroke=theme.gold if auction else theme.block_edge,
-        stroke_width=4 if auction else 1.4,
-    )
-    glow = _glow(scene, rectangle(-half, -half, BLOCK, BLOCK, 14), OPTION_D + district)
+    block = rectangle(-half, -half, BLOCK, BLOCK, 14)
+    edge = {"stroke": theme.gold, "stroke_width": 5} if auction else {"stroke": theme.block_edge, "stroke_width": 1.4}
+    ground = group(block, fill=theme.stopped if stopped else theme.block, **edge)
     ring = [plot for plot in game.ring[district] if plot != NONE]
     plots = [_plot(scene, district, position, len(ring)) for position in _back_to_front(len(ring))]
-    hammer = at(-half + 17, -half + 15, shapes.gavel(theme)) if auction else ""
-    middle = _stop_sign(scene) if stopped else ""
-    what = _district_words(scene, district)
-    return thing(
-        scene,
-        [OPTION_D + district],
-        what,
-        ground,
-        glow,
-        _hub(scene, district),
-        *plots,
-        middle,
-        hammer,
-        _visitors(scene, district),
-        district=district,
-    )
+    parts = [ground, _trees(scene, half), _glow(scene, block, OPTION_D + district)]
+    visitors = _visitors(scene, district, 1.25)
+    parts += [_hub(scene, district, bool(visitors)), *plots]
+    if stopped:
+        parts.append(_stop_sign(scene, district))
+    if auction:
+        parts.append(at(-half + 18, -half + 16, shapes.gavel(theme)))
+    return thing(scene, [OPTION_D + district], _district_words(scene, district), *parts, visitors, district=district)
+
+
+def _trees(scene: Scene, half: float) -> str:
+    """Street trees in the corners of a block."""
+    spots = "".join(f"M{number(x)} {number(y)}h.1" for x in (-half + 15, half - 15) for y in (-half + 15, half - 15))
+    return path(spots, stroke=scene.theme.tree, stroke_width=13, stroke_linecap="round", stroke_opacity=0.55)
 
 
 def _back_to_front(plots: int) -> list[int]:
@@ -187,11 +177,12 @@ def _district_words(scene: Scene, district: int) -> str:
     return f"{name}: under auction" if game.auction_place == district else name
 
 
-def _hub(scene: Scene, district: int) -> str:
-    """The name in the middle of the ring."""
+def _hub(scene: Scene, district: int, visited: bool) -> str:
+    """The name in the middle of the ring, smaller if somebody stands there."""
     theme = scene.theme
     disc = circle(0, 0, _HUB - 2, fill=theme.panel, stroke=theme.block_edge, stroke_width=1)
-    return disc + words(0, -14, DISTRICTS[district], 16, middle=True, bold=True, fill=theme.ink)
+    size, y = (15, -17) if visited else (21, 7.5)
+    return disc + words(0, y, DISTRICTS[district], size, middle=True, bold=True, fill=theme.ink)
 
 
 def _glow(scene: Scene, outline: str, *actions: int) -> str:
@@ -225,7 +216,9 @@ def _plot(scene: Scene, district: int, position: int, plots: int) -> str:
     stopped = game.stopped[district]
     outline = path(_wedge(position, plots))
     fill = group(outline, fill=theme.plots[plot], stroke=theme.suit_ink, stroke_width=1, fill_opacity=0.28 if stopped else None)
-    corner = at(*_polar(angle - step * 0.36, _RIM - 10), shapes.suit(theme, plot, 4.8)) if plot < NUM_COLOURS else ""
+    corner = (
+        at(*_polar(angle - step * 0.36, _RIM - 10), shapes.suit(theme, plot, 4.8, outlined=True)) if plot < NUM_COLOURS else ""
+    )
     action = PLOT + NUM_PLOTS * district + plot
     return thing(
         scene,
@@ -264,55 +257,53 @@ def _on_plot(scene: Scene, district: int, plot: int, angle: float, step: float) 
     if tiles:
         dx, dy = (15.5 * math.cos(angle), 15.5 * math.sin(angle)) if len(tiles) > 1 else (0.0, 0.0)
         spots = [(x - dx, y - dy), (x + dx, y + dy)]
-        return "".join(at(*spot, shapes.business(theme, kind, 13.5)) for spot, kind in zip(spots, tiles, strict=False))
+        return "".join(at(*spot, shapes.business(theme, kind, 14)) for spot, kind in zip(spots, tiles, strict=False))
     if plot == SIXTH or game.stopped[district]:
         return ""
-    coin = at(*_polar(angle + step * 0.34, _RIM - 11.5), shapes.coin(theme, str(game.value[district][plot]), 7.6))
+    coin = at(*_polar(angle + step * 0.37, _RIM - 10), shapes.coin(theme, str(game.value[district][plot]), 8))
     owner, floors = game.owner[district][plot], game.floors[district][plot]
     if owner == NONE:
-        return group(coin, opacity=0.85)
-    house = at(x - 8, y + 19, shapes.tower(theme, owner, floors, 19, 30))
-    return coin + house + at(x + 15, y + 9, shapes.emblem(theme, owner, 7.5)) + _count(scene, x + 15, y - 4, floors)
+        return coin
+    house = at(x - 8, y + 21, shapes.tower(theme, owner, floors, 25, 44, 10.5))
+    return house + coin + at(x + 16, y + 13, shapes.emblem(theme, owner, 7.5)) + _count(scene, x + 17, y - 1, floors)
 
 
-def _count(scene: Scene, x: float, y: float, floors: int) -> str:
-    """How many skyscrapers there are."""
-    style = {"middle": True, "bold": True}
-    halo = words(x, y, f"×{floors}", 13, **style, fill="none", stroke=scene.theme.paper, stroke_width=3, stroke_linejoin="round")
-    return halo + words(x, y, f"×{floors}", 13, **style, fill=scene.theme.ink)
+def _count(scene: Scene, x: float, y: float, number_of: int) -> str:
+    """How many there are, unless there is one alone."""
+    if number_of < 2:
+        return ""
+    label = words(x, y, f"×{number_of}", 14.5, middle=True, bold=True)
+    halo = group(label, fill="none", stroke=scene.theme.paper, stroke_width=3.2, stroke_linejoin="round")
+    return halo + group(label, fill=scene.theme.ink)
 
 
-def _stop_sign(scene: Scene) -> str:
+def _stop_sign(scene: Scene, district: int) -> str:
+    """STOP-4: a barrier, and the district's name."""
     theme = scene.theme
-    sign = rectangle(-62, -30, 124, 78, 8, fill=theme.panel, stroke=theme.block_edge, stroke_width=1.2, fill_opacity=0.92)
-    first = words(0, 32, "BUILDING", 14, middle=True, bold=True, fill=theme.ink)
-    return at(
-        0,
-        4,
-        sign,
-        at(0, -10, shapes.barrier(theme, 100)),
-        first,
-        words(0, 45, "STOP", 14, middle=True, bold=True, fill=theme.ink),
-    )
+    sign = rectangle(-60, -46, 120, 98, 10, fill=theme.panel, stroke=theme.block_edge, stroke_width=1.4)
+    lines = ((-25, DISTRICTS[district], 20, theme.ink), (30, "BUILDING", 13, theme.faint), (45, "STOP", 13, theme.faint))
+    told = "".join(words(0, y, text, size, middle=True, bold=True, fill=fill) for y, text, size, fill in lines)
+    return sign + at(0, -4, shapes.barrier(theme, 100)) + told
 
 
 # ---- commissioners and markers ----
 
 
-def _visitors(scene: Scene, place: int) -> str:
+def _visitors(scene: Scene, place: int, scale: float) -> str:
     """Commissioners, their markers, and where they may go, in the middle of a place."""
     found = []
     for which in range(NUM_COMMISSIONERS):
-        x = (2 * which - 1) * 14.0
+        x, foot = (2 * which - 1) * 13.0 * scale, 23 * scale
         name = COMMISSIONERS[which]
         if scene.game.place[which] == place:
-            found.append(at(x, 24, _commissioner(scene, which)))
+            found.append(at(x, foot, _commissioner(scene, which), scale=scale))
         elif place in scene.game.visited[which]:
-            found.append(at(x, 9, title(f"marker of the {name} commissioner"), shapes.marker(scene.theme, which, 8)))
+            found.append(at(x, 11, title(f"marker of the {name} commissioner"), shapes.marker(scene.theme, which, 9)))
         action = MOVE + NUM_PLACES * which + place
         if is_legal(scene, action) and scene.game.place[which] != place:
             what = f"move the {name} commissioner to {PLACE_NAMES[place]}"
-            found.append(thing(scene, [action], what, at(x, 24, _ghost(scene, which)), place=f"{which}:{place}"))
+            ghost = at(x, foot, _ghost(scene, which), scale=scale)
+            found.append(thing(scene, [action], what, ghost, place=f"{which}:{place}"))
     return "".join(found)
 
 
@@ -350,20 +341,34 @@ def _along(scene: Scene, place: int, offset: float) -> Point:
 
 def _city_hall(scene: Scene) -> str:
     """SET-6: the building, the commissioners that are here, and the markers that aren't on the board."""
-    theme, game = scene.theme, scene.game
+    theme = scene.theme
     ground = rectangle(*_strip(scene, CITY_HALL, _HALL), 12, fill=theme.block, stroke=theme.block_edge, stroke_width=1.4)
-    x, y = _along(scene, CITY_HALL, -190 if scene.upright else -180)
-    name = words(x, y + 30, "CITY HALL", 14, middle=True, bold=True, fill=theme.ink)
-    visitors = at(*_along(scene, CITY_HALL, 0), _visitors(scene, CITY_HALL))
-    markers = []
+    spots = [(-205.0, 2.0), (-20.0, 0.0), (195.0, 0.0)] if scene.upright else [(0.0, -215.0), (0.0, -20.0), (0.0, 180.0)]
+    x, y = _centre(scene, CITY_HALL)
+    house, plaza, tray = [(x + dx, y + dy) for dx, dy in spots]
+    parts = [ground, at(*house, _facade(scene), words(0, 32, "CITY HALL", 14, middle=True, bold=True, fill=theme.ink))]
+    wide, high = (86, 40) if scene.upright else (40, 62)
+    paving = {"fill": theme.street, "stroke": theme.block_edge, "stroke_width": 1, "stroke_dasharray": "4 3"}
+    parts.append(element("ellipse", cx=plaza[0], cy=plaza[1], rx=wide, ry=high, **paving))
+    parts += [at(*plaza, _visitors(scene, CITY_HALL, 1.5)), at(*tray, _marker_tray(scene))]
+    return group(title("City Hall, where commissioners return to start auctions"), *parts)
+
+
+def _marker_tray(scene: Scene) -> str:
+    """The markers that aren't on the board: places for three of each commissioner's."""
+    theme = scene.theme
+    caption = words(0, -30 if scene.upright else -42, "markers", 11, middle=True, bold=True, fill=theme.faint)
+    found = [caption]
     for which in range(NUM_COMMISSIONERS):
-        left = MARKERS - game.markers[which]
-        for i in range(left):
-            mx, my = _along(scene, CITY_HALL, 165)
-            spot = at(mx + (2 * which - 1) * 15, my + 20 * (i - 1), shapes.marker(theme, which, 7.5))
-            markers.append(spot)
-    what = "City Hall, where commissioners return to start auctions"
-    return group(title(what), ground, at(x, y, _facade(scene)), name, visitors, *markers)
+        left = MARKERS - scene.game.markers[which]
+        for i in range(MARKERS):
+            along, across = (i - 1) * 25.0, (2 * which - 1) * 14.0
+            x, y = (along, across) if scene.upright else (across, along)
+            if i < left:
+                found.append(at(x, y, shapes.marker(theme, which, 9)))
+            else:
+                found.append(circle(x, y, 6, fill="none", stroke=theme.block_edge, stroke_dasharray="2 2"))
+    return group(*found)
 
 
 def _facade(scene: Scene) -> str:
@@ -375,9 +380,10 @@ def _facade(scene: Scene) -> str:
     drum = rectangle(-12, -26, 24, 8, **style)
     gable = path("M-33-6L0-19L33-6Z", **style)
     hall = rectangle(-31, -6, 62, 16, **style)
-    pillars = path("".join(f"M{x}-4V9" for x in (-25, -15, -5, 5, 15, 25)), stroke=theme.block_edge, stroke_width=4)
+    pillars = path("".join(f"M{x}-4V9" for x in (-25, -15, -5, 5, 15, 25)), stroke="#b9a47c", stroke_width=4)
     steps = rectangle(-34, 10, 68, 4, **style)
-    return flag + dome + drum + hall + pillars + gable + steps
+    trees = circle(-39, 4, 6, fill=theme.tree) + circle(39, 4, 6, fill=theme.tree)
+    return trees + flag + dome + drum + hall + pillars + gable + steps
 
 
 # ---- Central Park ----
@@ -385,65 +391,73 @@ def _facade(scene: Scene) -> str:
 
 def _park(scene: Scene) -> str:
     """The park with its visitors, and below it the park area: skyscrapers of all seats and the tiles (AUC-12, BUS-3)."""
-    theme, game = scene.theme, scene.game
-    auction = game.auction_place == CENTRAL_PARK
-    box = _strip(scene, CENTRAL_PARK, _PARK)
-    edge = {"stroke": theme.gold if auction else theme.tree, "stroke_width": 4 if auction else 1.4}
-    ground = rectangle(*box, 12, fill=theme.grass, **edge)
-    x, y = _along(scene, CENTRAL_PARK, -212)
-    name = words(x, y - 42, "CENTRAL", 13, middle=True, bold=True, fill=theme.ink) + words(
-        x, y - 28, "PARK", 13, middle=True, bold=True, fill=theme.ink
-    )
-    hammer = at(box[0] + 16, box[1] + 14, shapes.gavel(theme)) if auction else ""
-    visitors = at(*_along(scene, CENTRAL_PARK, -112), _visitors(scene, CENTRAL_PARK))
-    what = "Central Park, and the park area under auction" if auction else "Central Park"
-    return group(title(what), ground, _garden(scene, x, y), name, hammer, visitors, _park_area(scene))
-
-
-def _garden(scene: Scene, x: float, y: float) -> str:
-    """Trees and a pond."""
     theme = scene.theme
-    pond = element("ellipse", cx=x + 4, cy=y + 22, rx=38, ry=20, fill=theme.water, stroke=theme.tree, stroke_width=1)
-    boat = path("M-9 0H9Q7 5 0 5Q-7 5-9 0ZM0-1V-13L8-3Z", fill=theme.tile, stroke=theme.suit_ink, stroke_width=0.8)
-    spots = ((-42, -14, 8), (40, -12, 9), (-26, -8, 6), (44, 48, 8), (-44, 46, 9), (-30, 52, 6))
-    trees = "".join(
-        path("M0 0V8", stroke="#7a5a34", stroke_width=2.2, transform=f"translate({number(x + a)} {number(y + b)})")
-        + circle(x + a, y + b - r * 0.4, r, fill=theme.tree)
-        for a, b, r in spots
+    auction = scene.game.auction_place == CENTRAL_PARK
+    box = _strip(scene, CENTRAL_PARK, _PARK)
+    edge = {"stroke": theme.gold if auction else theme.tree, "stroke_width": 5 if auction else 1.4}
+    ground = rectangle(*box, 12, fill=theme.grass, **edge)
+    x, y = _centre(scene, CENTRAL_PARK)
+    spots = [(-235.0, 0.0), (-118.0, 0.0), (116.0, 0.0)] if scene.upright else [(0.0, -215.0), (0.0, -100.0), (0.0, 118.0)]
+    garden, visitors, area = [(x + dx, y + dy) for dx, dy in spots]
+    parts = [
+        ground,
+        at(*garden, _garden(scene)),
+        at(*visitors, _visitors(scene, CENTRAL_PARK, 1.5)),
+        at(*area, _park_area(scene)),
+    ]
+    if auction:
+        parts.append(at(box[0] + 17, box[1] + 15, shapes.gavel(theme)))
+    return group(title("Central Park, and the park area under auction" if auction else "Central Park"), *parts)
+
+
+def _garden(scene: Scene) -> str:
+    """Trees and a pond below the name."""
+    theme = scene.theme
+    name = "".join(
+        words(0, y, text, 13.5, middle=True, bold=True, fill=theme.ink) for y, text in ((-38, "CENTRAL"), (-23, "PARK"))
     )
-    return pond + at(x + 2, y + 22, boat) + trees
+    pond = element("ellipse", cx=2, cy=20, rx=38, ry=20, fill=theme.water, stroke=theme.tree, stroke_width=1)
+    boat = path("M-9 0H9Q7 5 0 5Q-7 5-9 0ZM0-1V-13L8-3Z", fill=theme.tile, stroke=theme.suit_ink, stroke_width=0.8)
+    spots = ((-42, -12, 8), (41, -10, 9), (-30, -6, 6), (43, 40, 8), (-43, 36, 9), (-30, 43, 6))
+    trunks = path("".join(f"M{x} {y}v8" for x, y, _ in spots), stroke="#7a5a34", stroke_width=2.2)
+    trees = "".join(circle(x, y - r * 0.4, r, fill=theme.tree) for x, y, r in spots)
+    return pond + at(0, 20, boat) + trunks + trees + name
 
 
 def _park_area(scene: Scene) -> str:
-    """Skyscrapers and business tiles below the park, in two columns of cells."""
-    theme, game = scene.theme, scene.game
-    owners = list(range(scene.players))
-    x, y = _along(scene, CENTRAL_PARK, 85)
-    width, height = (300.0, 104.0) if scene.upright else (104.0, 316.0)
-    lawn = rectangle(
-        x - width / 2, y - height / 2 + (0 if scene.upright else 24), width, height, 9, fill=theme.panel, fill_opacity=0.75
-    )
-    cells = []
-    for i, owner in enumerate(owners):
-        cx, cy = (x - 120 + 42 * i, y + 30) if scene.upright else (x - 26 + 52 * (i % 2), y - 40 + 74 * (i // 2))
-        floors = game.park[owner]
-        house = at(cx - 5, cy, shapes.tower(theme, owner, floors, 18, 36)) if floors else ""
-        sign = at(cx - 5 if floors else cx, cy + 14, shapes.emblem(theme, owner, 7.5))
-        many = _count(scene, cx + 12, cy + 19, floors) if floors else ""
-        what = f"{counted(floors, 'skyscraper')} of {seat_name(owner, scene.agents)} in the park area"
-        cells.append(group(title(what), house, sign, many))
-    for kind in range(NUM_BUSINESSES):
-        cx, cy = (
-            (x + 68 + 46 * (kind % 2), y - 24 + 44 * (kind // 2))
-            if scene.upright
-            else (x - 24 + 48 * (kind % 2), y + 118 + 40 * (kind // 2))
-        )
-        tiles = game.park_tiles[kind]
-        tile = group(shapes.business(theme, kind, 12), opacity=None if tiles else 0.3)
-        many = _count(scene, cx + 14, cy + 15, tiles) if tiles else ""
-        cells.append(group(title(f"{counted(tiles, BUSINESSES[kind])} in the park area"), at(cx, cy, tile), many))
-    head = words(x, y - height / 2 + (16 if scene.upright else 40), "PARK AREA", 10.5, middle=True, bold=True, fill=theme.faint)
-    return lawn + head + "".join(cells)
+    """Skyscrapers and business tiles below the park."""
+    theme = scene.theme
+    width, height = (322.0, 100.0) if scene.upright else (102.0, 322.0)
+    lawn = rectangle(-width / 2, -height / 2, width, height, 9, fill=theme.panel, fill_opacity=0.8)
+    head = words(0, -height / 2 + 15, "PARK AREA", 11, middle=True, bold=True, fill=theme.faint)
+    owners, kinds = range(scene.players), range(NUM_BUSINESSES)
+    if scene.upright:
+        houses = [(-136.0 + 46 * owner, 24.0) for owner in owners]
+        tiles = [(64.0 + 46 * (kind % 2) + 14, -12.0 + 40 * (kind // 2)) for kind in kinds]
+    else:
+        houses = [(-26.0 + 48 * (owner % 2), -52.0 + 86 * (owner // 2)) for owner in owners]
+        tiles = [(-26.0 + 48 * (kind % 2), 86.0 + 42 * (kind // 2)) for kind in kinds]
+    parts = [at(*spot, _park_houses(scene, owner)) for owner, spot in zip(owners, houses, strict=True)]
+    parts += [at(*spot, _park_tiles(scene, kind)) for kind, spot in zip(kinds, tiles, strict=True)]
+    return lawn + head + "".join(parts)
+
+
+def _park_houses(scene: Scene, owner: int) -> str:
+    """The skyscrapers of a seat, its sign below them."""
+    floors = scene.game.park[owner]
+    what = f"{counted(floors, 'skyscraper')} of {seat_name(owner, scene.agents)} in the park area"
+    sign = at(0, 13, shapes.emblem(scene.theme, owner, 8))
+    if not floors:
+        base = path("M-12 0H12", stroke=scene.theme.block_edge, stroke_width=1.4, stroke_dasharray="3 3")
+        return group(title(what), base, group(sign, opacity=0.45))
+    return group(title(what), at(0, 0, shapes.tower(scene.theme, owner, floors, 23, 50, 10)), sign, _count(scene, 20, 18, floors))
+
+
+def _park_tiles(scene: Scene, kind: int) -> str:
+    """The business tiles of one type."""
+    tiles = scene.game.park_tiles[kind]
+    picture = group(shapes.business(scene.theme, kind, 13), opacity=None if tiles else 0.25)
+    return group(title(f"{counted(tiles, BUSINESSES[kind])} in the park area"), picture, _count(scene, 16, 15, tiles))
 
 
 # ---- what is printed in the corners, to help ----
@@ -464,20 +478,26 @@ def _aids(scene: Scene) -> str:
 def _cells(scene: Scene, number_of: int) -> list[Point]:
     """The middles of some cells in a corner of the board, which lies or stands."""
     if scene.upright:
-        return [(0.0, (i - (number_of - 1) / 2) * 150 / number_of + 10) for i in range(number_of)]
+        return [(-22.0, (i - (number_of - 1) / 2) * 150 / number_of + 10) for i in range(number_of)]
     return [((i - (number_of - 1) / 2) * 172 / number_of, 8.0) for i in range(number_of)]
 
 
 def _caption(scene: Scene, text: str) -> str:
-    y = -78 if scene.upright else -28
-    return words(0, y, text, 11, middle=True, fill=scene.theme.faint, bold=True)
+    y = -74 if scene.upright else -28
+    return words(0, y, text, 11.5, middle=True, fill=scene.theme.faint, bold=True)
+
+
+def _label(scene: Scene, x: float, y: float, text: str) -> str:
+    """What a cell means: beside it or below it."""
+    if scene.upright:
+        return words(x + 16, y + 2, text, 11, fill=scene.theme.faint)
+    return words(x, y + 25, text, 10.5, middle=True, fill=scene.theme.faint)
 
 
 def _businesses_aid(scene: Scene) -> str:
     cells = []
     for kind, (x, y) in enumerate(_cells(scene, NUM_BUSINESSES)):
-        name = words(x, y + 25, BUSINESSES[kind], 10, middle=True, fill=scene.theme.faint)
-        cells.append(at(x, y - 2, shapes.business(scene.theme, kind, 11)) + name)
+        cells.append(at(x, y - 2, shapes.business(scene.theme, kind, 12)) + _label(scene, x, y, BUSINESSES[kind]))
     return _caption(scene, "businesses") + "".join(cells)
 
 
@@ -485,24 +505,25 @@ def _score_aid(scene: Scene) -> str:
     cells = []
     for types, (x, y) in enumerate(_cells(scene, len(PLOT_VALUE))):
         cells.append(at(x, y - 3, shapes.coin(scene.theme, str(PLOT_VALUE[types]), 10)))
-        cells.append(words(x, y + 23, str(types), 11, middle=True, fill=scene.theme.faint))
-    what = "VP by types" if scene.upright else "VP by business types next door"
+        cells.append(_label(scene, x, y, counted(types, "type") if scene.upright else str(types)))
+    what = "VP next to" if scene.upright else "VP by business types next door"
     return _caption(scene, what) + "".join(cells)
 
 
 def _limit_aid(scene: Scene) -> str:
     cells = []
     for rank, (x, y) in enumerate(_cells(scene, NUM_RANKS)):
-        paper = rectangle(x - 20, y - 12, 17, 23, 3, fill=scene.theme.card, stroke=scene.theme.suit_ink, stroke_width=1)
+        x += 24 if scene.upright else 0
+        paper = rectangle(x - 20, y - 12, 17, 23, 3, fill=scene.theme.card, stroke=scene.theme.ink, stroke_width=1)
         value = words(x - 11.5, y + 5, str(rank + 4), 13, middle=True, bold=True, fill=scene.theme.ink)
         house = at(x + 12, y + 12, shapes.tower(scene.theme, ALEA, int(BUILD_LIMIT[rank]), 13, 24))
-        cells.append(group(title(f"{card_name(5, rank)} as the highest card: {BUILD_LIMIT[rank]}"), paper, value, house))
+        what = f"{rank + 4} as the highest card: {counted(int(BUILD_LIMIT[rank]), 'skyscraper')}"
+        cells.append(group(title(what), paper, value, house))
     return _caption(scene, "highest card" if scene.upright else "highest card: skyscrapers") + "".join(cells)
 
 
 def _suits_aid(scene: Scene) -> str:
     cells = []
     for colour, (x, y) in enumerate(_cells(scene, NUM_COLOURS)):
-        cells.append(at(x, y - 2, shapes.suit(scene.theme, colour, 8)))
-        cells.append(words(x, y + 22, COLOURS[colour], 10.5, middle=True, fill=scene.theme.faint))
+        cells.append(at(x, y - 2, shapes.suit(scene.theme, colour, 8)) + _label(scene, x, y, COLOURS[colour]))
     return _caption(scene, "colours") + "".join(cells)

@@ -8,7 +8,7 @@ from typing import Final
 from skyenv.errors import OptionError, shown
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Theme:
     """Colours, each by what it is for.
 

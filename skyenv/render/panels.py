@@ -12,7 +12,7 @@ import numpy as np
 
 from skyenv.events import Event
 from skyenv.render import shapes
-from skyenv.render.marks import at, element, fitted, group, path, rectangle, title, words, wrapped
+from skyenv.render.marks import at, circle, element, fitted, group, path, rectangle, title, width_of, words, wrapped
 from skyenv.render.scene import Mind, Scene, is_legal, thing
 from skyenv.render.words import (
     action_text,
@@ -41,7 +41,7 @@ from skyenv.rules.components import (
     SET_SIZES,
     SET_START,
 )
-from skyenv.rules.state import ALEA, ALEA_OUT, ALEA_WAITS, NONE, PHASE_OVER
+from skyenv.rules.state import ALEA, ALEA_OUT, ALEA_WAITS, NONE, PHASE_OVER, PHASE_START
 
 Panel = tuple[str, float]
 """A picture from its corner, and its height."""
@@ -74,31 +74,26 @@ def _outline(scene: Scene, shape: str, *actions: int) -> str:
 def headline(scene: Scene, width: float, name: str | None) -> Panel:
     """The game's name, who is about to do what, and how far the game has come."""
     theme = scene.theme
-    sign = (
-        words(0, 40, fitted(name, 30, 330), 30, bold=True, fill=theme.ink)
-        if name
-        else at(2, 44, shapes.lettering(theme, "FIFTH AVENUE"), scale=1.25)
-    )
-    left = 0.0 if scene.upright else 285.0
-    down = 58.0 if scene.upright else 0.0
+    if name:
+        sign = words(0, 40, fitted(name, 30, width if scene.upright else 260), 30, bold=True, fill=theme.ink)
+    else:
+        sign = at(2, 44, shapes.lettering(theme, "FIFTH AVENUE"), scale=1.25)
+    left, down = (0.0, 58.0) if scene.upright else (285.0, 0.0)
     now, size = situation(scene.table, scene.agents), 23.0
     seat = scene.game.seat
-    mark = (
-        at(left + 14, down + 23, shapes.emblem(theme, seat, 11))
-        if seat != NONE
-        else at(left + 14, down + 31, shapes.crown(theme))
-    )
-    first = words(left + 36, down + 31, fitted(now, size, width - left - 36), size, bold=True, fill=theme.ink)
+    mark = shapes.emblem(theme, seat, 11) if seat != NONE else at(0, 7, shapes.crown(theme))
+    room = width - left - 36
+    first = words(left + 36, down + 31, fitted(now, size, room), size, bold=True, fill=theme.ink)
     parts = progress(scene.table)
     if scene.table.seat is not None:
-        parts.append(f"as {seat_name(scene.table.seat, scene.agents)} sees it")
-    second = words(left + 36, down + 53, fitted(" · ".join(parts), 15, width - left - 36), 15, fill=theme.faint)
-    return sign + mark + first + second, down + 64
+        parts.append(f"seen by {seat_name(scene.table.seat, scene.agents)}")
+    lines = wrapped(" · ".join(parts), 15.5, room)[: 2 if scene.upright else 1]
+    second = [words(left + 36, down + 53 + 19 * i, line, 15.5, fill=theme.faint) for i, line in enumerate(lines)]
+    return "".join([sign, at(left + 14, down + 23, mark), first, *second]), down + 45 + 19 * len(lines)
 
 
 # ---- the supply row ----
 
-_TILE: Final = 34.0
 _BONUS_AFTER: Final = (1, 3, 5)
 """BUS-4: the sets after which special points are given."""
 
@@ -108,28 +103,34 @@ def supply_row(scene: Scene, width: float) -> Panel:
     rows = ((0, 1, 2, 3), (4, 5, 6, 7)) if scene.upright else (tuple(range(len(SET_SIZES))),)
     lines = []
     for number_of, sets in enumerate(rows):
-        length = sum(_set_width(index) for index in sets)
+        length = sum(_set_width(scene, index) for index in sets)
         x = (width - length + (0 if scene.upright else 92)) / 2
         for index in sets:
             lines.append(at(x, 30 + 54 * number_of if scene.upright else 8, _set(scene, index)))
-            x += _set_width(index)
+            x += _set_width(scene, index)
     height = 30 + 54 * len(rows) if scene.upright else 58.0
     label = _heading(scene, "SUPPLY ROW") if scene.upright else words(12, 35, "SUPPLY ROW", 13, bold=True, fill=scene.theme.faint)
     return _box(scene, width, height) + label + "".join(lines), height
 
 
-def _set_width(index: int) -> float:
-    return SET_SIZES[index] * _TILE + 14 + (62 if index in _BONUS_AFTER or index == len(SET_SIZES) - 1 else 0)
+def _space(scene: Scene) -> float:
+    """Width of a space of the row."""
+    return 30.5 if scene.upright else 33.0
+
+
+def _set_width(scene: Scene, index: int) -> float:
+    bonus = 56 if index == len(SET_SIZES) - 1 else 68 if index in _BONUS_AFTER else 0
+    return SET_SIZES[index] * _space(scene) + 12 + (bonus - 4 if scene.upright and bonus else bonus)
 
 
 def _set(scene: Scene, index: int) -> str:
     """One set, and the special points behind it."""
-    theme, size = scene.theme, SET_SIZES[index]
+    theme, size, space = scene.theme, SET_SIZES[index], _space(scene)
     current = index == current_set(vars(scene.game)) and scene.game.phase != PHASE_OVER
     tray = rectangle(
         0,
         0,
-        size * _TILE + 6,
+        size * space + 6,
         42,
         8,
         fill=theme.street if not current else theme.block,
@@ -138,9 +139,9 @@ def _set(scene: Scene, index: int) -> str:
     )
     spots: dict[int, list[float]] = {}
     for i in range(size):
-        spots.setdefault(scene.game.row[SET_START[index] + i], []).append(3 + _TILE * (i + 0.5))
+        spots.setdefault(scene.game.row[SET_START[index] + i], []).append(3 + space * (i + 0.5))
     tiles = [_tiles(scene, kind, xs, current) for kind, xs in sorted(spots.items())]
-    return tray + "".join(tiles) + at(size * _TILE + 41, 21, _bonus(scene, index))
+    return tray + "".join(tiles) + at(size * space + 37, 21, _bonus(scene, index))
 
 
 def _tiles(scene: Scene, kind: int, xs: Sequence[float], current: bool) -> str:
@@ -149,7 +150,7 @@ def _tiles(scene: Scene, kind: int, xs: Sequence[float], current: bool) -> str:
     if kind == NONE:
         empty = {"fill": "none", "stroke": theme.block_edge, "stroke_width": 1.2, "stroke_dasharray": "3 3"}
         return "".join(rectangle(x - 12, 9, 24, 24, 7, **empty) for x in xs)
-    tiles = "".join(at(x, 21, shapes.business(theme, kind, 13.5)) for x in xs)
+    tiles = "".join(at(x, 21, shapes.business(theme, kind, 13)) for x in xs)
     if not current:
         return group(title(BUSINESSES[kind]), tiles)
     shape = "".join(rectangle(x - 14.5, 6.5, 29, 29, 7) for x in xs)
@@ -158,7 +159,7 @@ def _tiles(scene: Scene, kind: int, xs: Sequence[float], current: bool) -> str:
 
 
 def _bonus(scene: Scene, index: int) -> str:
-    """BUS-4, BUS-5: what happens when the set is used up."""
+    """BUS-4, BUS-5: what happens when the set is used up; beside the VP the number of districts (rings) needed."""
     theme = scene.theme
     if index == len(SET_SIZES) - 1:
         return group(title("the game ends"), words(0, 5, "END", 14, middle=True, bold=True, fill=theme.seats[0]))
@@ -167,11 +168,10 @@ def _bonus(scene: Scene, index: int) -> str:
     bonus = _BONUS_AFTER.index(index)
     done = scene.game.placed >= 3 * (bonus + 1)
     what = f"{BONUS_VP[bonus]} VP for skyscrapers in at least {BONUS_DISTRICTS[bonus]} districts"
-    coin = at(-12, 0, shapes.coin(theme, str(BONUS_VP[bonus]), 12))
-    text = words(3, -1, f"{BONUS_DISTRICTS[bonus]}+", 12.5, bold=True, fill=theme.ink) + words(
-        3, 11, "districts", 7.5, fill=theme.faint
-    )
-    return group(title(what), coin, text, opacity=0.35 if done else None)
+    coin = at(-13, 0, shapes.coin(theme, str(BONUS_VP[bonus]), 12))
+    text = words(2, 5, f"{BONUS_DISTRICTS[bonus]}+", 14, bold=True, fill=theme.ink)
+    ring = circle(27, 0, 5.5, fill="none", stroke=theme.faint, stroke_width=4, stroke_dasharray="5.6 1.3")
+    return group(title(what), coin, text, ring, opacity=0.35 if done else None)
 
 
 # ---- the stacks ----
@@ -181,7 +181,7 @@ def stacks(scene: Scene, width: float) -> Panel:
     """Per colour the visible card, how many are face down, and the returned ones in the order they come up (AUC-8)."""
     step = (width - 16) / (NUM_COLOURS + 1)
     piles = [at(8 + step * (colour + 0.5), 32, _stack(scene, colour)) for colour in range(NUM_COLOURS + 1)]
-    return _box(scene, width, 132) + _heading(scene, "CARD STACKS") + "".join(piles), 132.0
+    return _box(scene, width, 148) + _heading(scene, "CARD STACKS") + "".join(piles), 148.0
 
 
 def _stack(scene: Scene, colour: int) -> str:
@@ -189,34 +189,24 @@ def _stack(scene: Scene, colour: int) -> str:
     theme, game = scene.theme, scene.game
     face_down = scene.table.face_down[colour]
     half = shapes.CARD_WIDTH / 2
-    deep = min(face_down, 3)
-    under = "".join(
-        rectangle(
-            -half + 2 * i,
-            2 * i,
-            shapes.CARD_WIDTH,
-            shapes.CARD_HEIGHT,
-            5,
-            fill=theme.panel,
-            stroke=theme.suits[colour],
-            stroke_width=1,
-        )
-        for i in range(deep, 0, -1)
-    )
+    size = (shapes.CARD_WIDTH, shapes.CARD_HEIGHT, 5)
+    below = "".join(rectangle(-half + 2 * i, 2 * i, *size) for i in range(min(face_down, 3), 0, -1))
+    under = group(below, fill=theme.panel, stroke=theme.suits[colour], stroke_width=1) if below else ""
     top, what = _top(scene, colour)
-    if colour == BLACK:
-        returned = sum(game.black_face_up)
-        below = f"+{returned} paid" if returned else ""
-    else:
-        returned = game.num_returned[colour]
-        below = "+" + "".join(str(rank + LOWEST_CARD) for rank in game.returned[colour][:returned]) if returned else ""
-    number_of = words(0, 79, str(face_down), 14, middle=True, bold=True, fill=theme.ink)
-    behind = words(0, 93, fitted(below, 10.5, 46), 10.5, middle=True, fill=theme.faint)
     what += f"; {counted(face_down, 'card')} face down"
-    what += f"; {counted(returned, 'returned card')} below: {below[1:]}" if below else ""
+    left = words(0, 80, str(face_down), 15, middle=True, bold=True, fill=theme.ink)
+    if colour == BLACK:
+        paid = sum(game.black_face_up)
+        lines = [f"{paid} paid"] if paid else []
+        what += f"; {counted(paid, 'paid card')} face up below" if paid else ""
+    else:
+        values = "".join(str(rank + LOWEST_CARD) for rank in game.returned[colour][: game.num_returned[colour]])
+        lines = [values[:6], values[6:]] if len(values) > 6 else [values] if values else []
+        what += f"; returned cards below, next one first: {', '.join(values)}" if values else ""
+    behind = "".join(words(0, 94 + 12 * i, line, 11, middle=True, fill=theme.faint) for i, line in enumerate(lines))
     shape = rectangle(-half - 2, -2, shapes.CARD_WIDTH + 4, shapes.CARD_HEIGHT + 4, 7)
     actions = [TAKE + colour] if colour < BLACK else []
-    return thing(scene, actions, what, under, _outline(scene, shape, *actions), top, number_of, behind, stack=colour)
+    return thing(scene, actions, what, under, _outline(scene, shape, *actions), top, left, behind, stack=colour)
 
 
 def _top(scene: Scene, colour: int) -> tuple[str, str]:
@@ -241,17 +231,16 @@ _BIDDER: Final = 46.0
 def auction(scene: Scene, width: float) -> Panel:
     """The auction under way: everybody's cards on the table, who is out, and what the highest bid allows."""
     game, theme = scene.game, scene.theme
-    bidders = [*range(scene.players)] + ([ALEA] if scene.players == 2 else [])
-    first = bidders.index(game.turn_seat) if game.turn_seat in bidders else 0
-    seats = [(first + i) % scene.players for i in range(scene.players)] + bidders[scene.players :]
+    first = max(game.turn_seat, 0)
+    seats = [(first + i) % scene.players for i in range(scene.players)] + ([ALEA] if scene.players == 2 else [])
     place = "PARK AREA" if game.auction_place == CENTRAL_PARK else PLACES[game.auction_place]
-    parts = [at(22, 22, shapes.gavel(theme)), words(40, 26, f"AUCTION: {place}", 16, bold=True, fill=theme.ink)]
-    parts.append(words(width - 12, 26, fitted(_later(scene), 12, width - 190), 12, end=True, fill=theme.faint))
-    top = 40.0
+    parts = [at(22, 24, shapes.gavel(theme)), words(40, 25, f"AUCTION: {place}", 16, bold=True, fill=theme.ink)]
+    parts.append(words(40, 42, fitted(_later(scene), 12.5, width - 50), 12.5, fill=theme.faint))
+    top = 50.0
     for i, bidder in enumerate(seats):
         parts.append(at(8, top + _BIDDER * i, _bidder(scene, bidder, width - 16)))
-    height = top + _BIDDER * len(seats) + 28
-    parts.append(words(14, height - 11, fitted(_standing(scene), 13.5, width - 26), 13.5, bold=True, fill=theme.ink))
+    height = top + _BIDDER * len(seats) + 30
+    parts.append(words(14, height - 12, fitted(_standing(scene), 14, width - 26), 14, bold=True, fill=theme.ink))
     return _box(scene, width, height, bright=True) + "".join(parts), height
 
 
@@ -260,8 +249,8 @@ def _later(scene: Scene) -> str:
     game = scene.game
     places = [PLACES[place] for place in game.visited[game.auction_commissioner] if place not in (NONE, game.auction_place)]
     if game.auction_place != CENTRAL_PARK:
-        places.append("park")
-    return f"then {', '.join(places)}" if places else "the last one"
+        places.append("park area")
+    return f"then {', '.join(places)}" if places else "the last one of the set"
 
 
 def _standing(scene: Scene) -> str:
@@ -271,42 +260,33 @@ def _standing(scene: Scene) -> str:
     if bidder == NONE:
         return "no bid yet"
     if bidder == ALEA:
-        return f"highest bid: {game.highest} by Alea"
+        return f"{game.highest} by Alea is the highest bid"
     limit = build_limit(vars(game), bidder)
-    return f"highest bid: {game.highest} by {seat_name(bidder)}, allows {counted(limit, 'skyscraper')}"
+    return f"{game.highest} by {seat_name(bidder)}: builds up to {limit}"
 
 
 def _bidder(scene: Scene, bidder: int, width: float) -> str:
     """A bidder's line: its cards, their total, and how it stands."""
     theme, game = scene.theme, scene.game
-    acting, highest = bidder == game.seat, bidder == game.highest_bidder
+    highest = bidder == game.highest_bidder
     out = game.alea == ALEA_OUT if bidder == ALEA else bool(game.out[bidder])
-    strip = rectangle(
-        0, 2, width, _BIDDER - 4, 7, fill=theme.gold if highest else theme.block, fill_opacity=0.28 if highest else 0.9
-    )
-    pointer = path(f"M-3 {_BIDDER / 2 - 6}l7 6l-7 6Z", fill=theme.legal) if acting else ""
-    sign = at(19, _BIDDER / 2, shapes.emblem(theme, bidder, 10))
+    middle = _BIDDER / 2
+    ground = {"fill": theme.gold, "fill_opacity": 0.3} if highest else {"fill": theme.block}
+    parts = [rectangle(0, 2, width, _BIDDER - 4, 7, **ground), at(19, middle, shapes.emblem(theme, bidder, 10))]
+    if bidder == game.seat:
+        parts.append(path(f"M-4 {middle - 7:.1f}l8 7l-8 7Z", fill=theme.legal))
     cards = _bid_cards(scene, bidder)
-    space = width - 40 - 48
-    step = min(26.0, (space - 24) / max(len(cards) - 1, 1))
-    laid = "".join(at(38 + step * i, 6, shapes.small_card(theme, colour, rank)) for i, (colour, rank) in enumerate(cards))
+    step = min(26.0, (width - 128) / max(len(cards) - 1, 1))
+    parts += [at(38 + step * i, 6, shapes.small_card(theme, *card)) for i, card in enumerate(cards)]
     total = sum(rank + LOWEST_CARD for _, rank in cards)
-    worth = words(width - 10, _BIDDER / 2 + 7, str(total), 20, end=True, bold=True, fill=theme.ink) if cards else ""
-    state = "" if cards and not (bidder == ALEA and out) else _bidder_state(scene, bidder, out)
-    x = width - 44 if cards else 40
-    said = words(x, _BIDDER / 2 + 5, state, 14, fill=theme.faint, end=bool(cards))
-    best = at(width - 44, _BIDDER / 2 + 5, shapes.crown(theme)) if highest else ""
-    return group(
-        title(_bidder_words(scene, bidder, out, total)),
-        strip,
-        pointer,
-        sign,
-        laid,
-        worth,
-        said,
-        best,
-        opacity=0.6 if out else None,
-    )
+    if cards:
+        parts.append(words(width - 8, middle + 7, str(total), 20, end=True, bold=True, fill=theme.ink))
+    if highest:
+        parts.append(at(width - 45, middle + 5, shapes.crown(theme)))
+    elif out or not cards:
+        x, end = (width - 38, True) if cards else (40, False)
+        parts.append(words(x, middle + 5, _bidder_state(scene, bidder, out), 14, fill=theme.faint, end=end))
+    return group(title(_bidder_words(scene, bidder, out, total)), *parts, opacity=0.6 if out else None)
 
 
 def _bidder_state(scene: Scene, bidder: int, out: bool) -> str:
@@ -338,7 +318,7 @@ _HAND: Final = 62.0
 
 def players(scene: Scene, width: float) -> Panel:
     """Every seat's score, skyscrapers and hand."""
-    across = 2 if scene.upright else scene.players
+    across = 1 if scene.upright else scene.players
     wide = (width - GAP * (across - 1)) / across
     heights = [_player_height(scene, seat) for seat in range(scene.players)]
     rows = [range(start, min(start + across, scene.players)) for start in range(0, scene.players, across)]
@@ -352,8 +332,11 @@ def players(scene: Scene, width: float) -> Panel:
 
 
 def _player_height(scene: Scene, seat: int) -> float:
-    piles = max(len(_piles(scene, seat, colour)) for colour in range(NUM_COLOURS + 1))
-    return _HAND + _STRIP * max(piles - 1, 2) + 34 + 10
+    """Room for the longest column of cards; in wide pictures always the same, so that films don't jump."""
+    piles = NUM_RANKS if scene.table.seat is None else NUM_RANKS + 1
+    if scene.upright:
+        piles = max(len(_piles(scene, seat, colour)) for colour in range(NUM_COLOURS + 1))
+    return _HAND + _STRIP * max(piles - 1, 1 if scene.upright else 2) + 34 + 10
 
 
 def _piles(scene: Scene, seat: int, colour: int) -> list[tuple[int, int]]:
@@ -366,20 +349,26 @@ def _piles(scene: Scene, seat: int, colour: int) -> list[tuple[int, int]]:
 
 def _player(scene: Scene, seat: int, width: float, height: float) -> str:
     theme, game = scene.theme, scene.game
-    acting = game.seat == seat
-    won = game.phase == PHASE_OVER and seat in winners(scene.table)
-    box = _box(scene, width, height, bright=won)
-    band = path(f"M0 10Q0 0 10 0H{width - 10:.1f}Q{width:.1f} 0 {width:.1f} 10V34H0Z", fill=theme.seats[seat])
-    ring = _acting_ring(scene, width, height) if acting else ""
-    name = scene.agents[seat] if scene.agents is not None and scene.agents[seat] else f"seat {seat}"
+    over = game.phase == PHASE_OVER
+    won = over and seat in winners(scene.table)
     on = theme.on_seats[seat]
-    label = words(40, 23.5, fitted(str(name), 17, width - 130), 17, bold=True, fill=on)
-    score = words(width - 12, 25, f"{game.score[seat]} VP", 20, end=True, bold=True, fill=on)
-    sign = at(20, 18, shapes.emblem(theme, seat, 9.5))
-    crown = at(width - 26, -1, shapes.crown(theme)) if won else ""
-    turn = at(width - 100, 17, _turn_flag(scene)) if game.turn_seat == seat and game.phase not in (0, PHASE_OVER) else ""
-    hand = _hand(scene, seat, width)
-    return group(box, band, ring, label, score, sign, crown, turn, _supply(scene, seat, width), hand)
+    right = f"{width:.1f}"
+    band = path(f"M0 34V10Q0 0 10 0H{width - 10:.1f}Q{right} 0 {right} 10V34Z", fill=theme.seats[seat])
+    name = scene.agents[seat] if scene.agents is not None and scene.agents[seat] else f"seat {seat}"
+    badge = circle(20, 17, 14, fill=theme.paper if theme.name == "light" else theme.panel) + at(
+        20, 17.5, shapes.emblem(theme, seat, 9)
+    )
+    score = f"{game.score[seat]} VP"
+    parts = [_box(scene, width, height, bright=won), band, badge]
+    parts.append(words(42, 23.5, fitted(str(name), 17, width - 150), 17, bold=True, fill=on))
+    parts.append(words(width - 12, 25, score, 21, end=True, bold=True, fill=on))
+    if won:
+        parts.append(at(width - 24 - width_of(score, 21), 24, shapes.crown(theme)))
+    elif game.turn_seat == seat and not over and game.phase != PHASE_START:
+        parts.append(at(width - 24 - width_of(score, 21), 17, _turn_flag(scene)))
+    if game.seat == seat:
+        parts.append(_acting_ring(scene, width, height))
+    return group(*parts, _supply(scene, seat, width), _hand(scene, seat, width))
 
 
 def _acting_ring(scene: Scene, width: float, height: float) -> str:
@@ -400,12 +389,12 @@ def _supply(scene: Scene, seat: int, width: float) -> str:
     """Skyscrapers ready to build, those in the general supply, and the number of cards."""
     theme, game = scene.theme, scene.game
     ready, general, cards = game.supply[seat], game.general[seat], scene.table.cards_in_hand(seat)
-    step = min(15.0, (width - 190) / max(ready, 1))
-    houses = "".join(at(17 + step * i, 56, shapes.tower(theme, seat, 1, 11, 8)) for i in range(ready))
-    x = 17 + step * max(ready - 1, 0) + 12
-    text = f"{ready} ready · {general} more"
-    first = words(x, 55, text, 13, fill=theme.ink)
-    last = words(width - 12, 55, counted(cards, "card"), 13, end=True, fill=theme.ink)
+    text = f"{ready} ready, {general} more"
+    step = min(15.0, (width - 120 - width_of(text, 14)) / max(ready, 1))
+    houses = "".join(at(18 + step * i, 57, shapes.tower(theme, seat, 1, 11, 8)) for i in range(ready))
+    x = 34 + step * (ready - 1) if ready else 12
+    first = words(x, 56, text, 14, fill=theme.ink)
+    last = words(width - 12, 56, counted(cards, "card"), 14, end=True, fill=theme.ink)
     what = f"{counted(ready, 'skyscraper')} in the supply, {general} in the general supply, {counted(cards, 'card')} in hand"
     return group(title(what), houses, first, last)
 
@@ -456,7 +445,8 @@ def events_log(scene: Scene, events: Sequence[Event], width: float, height: floa
     """The last events, as many as there is room for, the newest below."""
     size, line = 13.5, 17.5
     room = int((height - 34) / line)
-    told = log(events, scene.agents, seat=scene.table.seat) if scene.table.seat is not None else _open_log(scene, events)
+    events = _recent(events)
+    told = _open_log(scene, events) if scene.table.seat is None else log(events, scene.agents, seat=scene.table.seat)
     lines: list[tuple[str, bool, bool]] = []
     for i, text in enumerate(told):
         newest = i == len(told) - 1
@@ -469,6 +459,19 @@ def events_log(scene: Scene, events: Sequence[Event], width: float, height: floa
         bullet = element("circle", cx=16, cy=y - 4.5, r=2.2, fill=scene.theme.gold) if first else ""
         parts_drawn.append(bullet + words(24, y, text, size, bold=newest, fill=scene.theme.ink if newest else scene.theme.faint))
     return _box(scene, width, height) + _heading(scene, "WHAT HAPPENED") + "".join(parts_drawn)
+
+
+_MOST_EVENTS: Final = 60
+"""More than a picture has room for."""
+
+
+def _recent(events: Sequence[Event]) -> Sequence[Event]:
+    """The last events, and those back to the beginning of the auction in which they begin, or totals would be wrong."""
+    start = max(len(events) - _MOST_EVENTS, 0)
+    for i in range(start, -1, -1):
+        if i < len(events) and events[i].get("event") in ("auction", "won"):
+            return events[i if events[i]["event"] == "auction" else start :]
+    return events[start:]
 
 
 def _open_log(scene: Scene, events: Sequence[Event]) -> list[str]:
@@ -490,33 +493,33 @@ def _open_log(scene: Scene, events: Sequence[Event]) -> list[str]:
 _THOUGHTS: Final = 6
 
 
-def mind(scene: Scene, position: np.void, thoughts: Mind, width: float) -> Panel:
-    """What an agent would do, how sure it is, and what it expects."""
+def mind(scene: Scene, position: np.void, thoughts: Mind, width: float, room: float) -> Panel:
+    """What an agent would do, how sure it is, and what it expects: as many actions as there is room for, at least two."""
     theme = scene.theme
-    order = [int(action) for action in np.argsort(-np.asarray(thoughts.probabilities), kind="stable")]
-    order = [action for action in order if thoughts.probabilities[action] > 0][:_THOUGHTS]
-    rows = []
+    shares = np.asarray(thoughts.probabilities)
+    order = [int(action) for action in np.argsort(-shares, kind="stable") if shares[action] > 0][:_THOUGHTS]
+    rows, y = [], 40.0
     for i, action in enumerate(order):
-        share = float(thoughts.probabilities[action])
-        y = 34 + 31.0 * i
-        text = words(12, y + 12, fitted(action_text(position, action), 13, width - 74), 13, bold=i == 0, fill=theme.ink)
-        percent = words(width - 12, y + 12, f"{100 * share:.0f} %", 14, end=True, bold=True, fill=theme.ink)
-        track = rectangle(12, y + 17, width - 24, 7, 3.5, fill=theme.street)
-        bar = rectangle(12, y + 17, max((width - 24) * min(share, 1.0), 3), 7, 3.5, fill=theme.seats[1])
-        rows.append(text + percent + track + bar)
-    top = 34 + 31.0 * len(order)
-    height = top + 44
-    gauge = at(12, top + 8, _gauge(scene, thoughts.value, width - 24))
-    return _box(scene, width, height) + _heading(scene, "AN AGENT'S MIND") + "".join(rows) + gauge, height
+        lines = wrapped(action_text(position, action), 13.5, width - 80)[:2]
+        if i >= 2 and y + 16 * len(lines) + 15 + 38 > room:
+            break
+        for line in lines:
+            rows.append(words(12, y + 5, line, 13.5, bold=i == 0, fill=theme.ink))
+            y += 16
+        rows.append(words(width - 12, y - 11, f"{100 * shares[action]:.0f} %", 15, end=True, bold=True, fill=theme.ink))
+        rows.append(rectangle(12, y - 5, width - 24, 6, 3, fill=theme.street))
+        rows.append(rectangle(12, y - 5, max((width - 24) * min(float(shares[action]), 1.0), 3), 6, 3, fill=theme.seats[1]))
+        y += 15
+    gauge = at(12, y + 4, _gauge(scene, thoughts.value, width - 24))
+    return _box(scene, width, y + 38) + _heading(scene, "AN AGENT'S MIND") + "".join(rows) + gauge, y + 38
 
 
 def _gauge(scene: Scene, value: float, width: float) -> str:
     """The value as a needle on a scale from −1 to +1."""
     theme = scene.theme
     part = (min(max(value, -1.0), 1.0) + 1) / 2
+    x = part * width
     scale = rectangle(0, 14, width, 8, 4, fill=theme.street) + rectangle(width / 2 - 0.6, 12, 1.2, 12, fill=theme.faint)
-    needle = path(f"M{part * width:.1f} 11l5-8h-10Z", fill=theme.legal) + rectangle(
-        part * width - 1.2, 10, 2.4, 14, fill=theme.legal
-    )
-    text = words(width if part < 0.5 else 0, 8, f"expects {value:+.2f}", 13, end=part < 0.5, bold=True, fill=theme.ink)
+    needle = path(f"M{x:.1f} 13l5-8h-10Z", fill=theme.legal) + rectangle(x - 1.2, 10, 2.4, 14, fill=theme.legal)
+    text = words(width if part < 0.5 else 0, 9, f"expects {value:+.2f}", 14, end=part < 0.5, bold=True, fill=theme.ink)
     return scale + needle + text

@@ -1,4 +1,4 @@
-"""Pictures made of pixels, from the SVG text, without a display. Needs the extra ``[pictures]``.
+"""Pictures made of pixels, and films, from SVG texts, without a display. Needs the extra ``[pictures]``.
 
 The font comes with the extra, so that pictures look the same on every machine; the system's fonts serve for what it lacks.
 """
@@ -7,36 +7,50 @@ from __future__ import annotations
 
 import functools
 import io
+import re
+from collections.abc import Iterable, Iterator
 from importlib import import_module, resources
+from importlib.util import find_spec
+from itertools import chain
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.errors import OptionError, SkyenvError, shown
+from skyenv.errors import OptionError, RenderError, shown
 
 FAMILY: Final = "Source Sans Pro"
 _FACES: Final = ("SourceSansPro-Regular.ttf", "SourceSansPro-Bold.ttf")
+_COVERED: Final = re.compile("[\\s\x20-\u024f\u0370-\u04ff–—‘’“”…−×·]*")
+"""Texts whose letters the font has: then the system's fonts needn't be looked for, which takes long."""
 LARGEST: Final = 8192
 """Pixels of the longer side."""
+HIGHEST_FPS: Final = 60.0
+"""Pictures a second."""
+SUFFIXES: Final = (".gif", ".mp4")
+"""What films can be."""
 
 RGB = npt.NDArray[np.uint8]
-
-
-class MissingExtraError(SkyenvError, ImportError):
-    """A package of an extra isn't installed."""
 
 
 def needed(module: str, extra: str = "pictures") -> Any:
     """Import a module of an extra.
 
     Raises:
-        MissingExtraError: it isn't installed; the message says what to install.
+        RenderError: it isn't installed; the message says what to install.
     """
     try:
         return import_module(module)
     except ImportError as error:
-        raise MissingExtraError(f"{error}; install the extra: pip install 'skyenv[{extra}]'") from error
+        raise RenderError(f"{error}: this needs an extra; pip install 'skyenv[{extra}]'") from error
+
+
+def check_installed(*modules: str) -> None:
+    """Raise RenderError unless these modules of the extra are there; nothing is imported."""
+    missing = [module for module in modules if find_spec(module) is None]
+    if missing:
+        raise RenderError(f"No module named '{missing[0]}': this needs an extra; pip install 'skyenv[pictures]'")
 
 
 @functools.cache
@@ -44,6 +58,12 @@ def _fonts() -> list[str]:
     """The files of the font."""
     folder = resources.files(needed("font_source_sans_pro")) / "files"
     return [str(folder / face) for face in _FACES]
+
+
+def _checked_width(width: object) -> int:
+    if isinstance(width, bool) or not isinstance(width, (int, np.integer)) or not 1 <= width <= LARGEST:
+        raise OptionError(f"width must be an integer from 1 to {LARGEST}, not {shown(width)}")
+    return int(width)
 
 
 def png(svg_text: str, width: int | None = None) -> bytes:
@@ -55,18 +75,18 @@ def png(svg_text: str, width: int | None = None) -> bytes:
 
     Raises:
         OptionError: it is no SVG, or `width` is not from 1 to LARGEST.
-        MissingExtraError: the extra isn't installed.
+        RenderError: the extra isn't installed.
     """
-    if width is not None and (isinstance(width, bool) or not isinstance(width, (int, np.integer)) or not 1 <= width <= LARGEST):
-        raise OptionError(f"width must be an integer from 1 to {LARGEST}, not {shown(width)}")
+    pixels = None if width is None else _checked_width(width)
     resvg = needed("resvg_py")
     try:
         content = resvg.svg_to_bytes(
             svg_string=svg_text,
-            width=None if width is None else int(width),
+            width=pixels,
             font_files=_fonts(),
             font_family=FAMILY,
             sans_serif_family=FAMILY,
+            skip_system_fonts=_COVERED.fullmatch(svg_text) is not None,
         )
     except ValueError as error:
         raise OptionError(f"this SVG can't be drawn: {error}") from error
@@ -79,3 +99,89 @@ def rgb(svg_text: str, width: int | None = None) -> RGB:
     with image.open(io.BytesIO(png(svg_text, width))) as picture:
         pixels: RGB = np.array(picture.convert("RGB"), np.uint8)
     return pixels
+
+
+# ---- films ----
+
+
+def animation(svgs: Iterable[str], path: str | Path, *, fps: float = 2.0, width: int | None = None, hold: float = 3.0) -> int:
+    """Pictures as a film, an animated GIF or an MP4 (H.264), as the path's suffix says.
+
+    The pictures are drawn one after the other, so they may come from a generator. All must have one size, as wide pictures of
+    one game have.
+
+    Args:
+        svgs: at least one SVG text.
+        path: the file to write, ``….gif`` or ``….mp4``. A file that is there is replaced.
+        fps: pictures a second, above 0, at most HIGHEST_FPS.
+        width: pixels; None: as the SVGs say.
+        hold: seconds for which the last picture stays.
+
+    Returns:
+        The number of pictures.
+
+    Raises:
+        OptionError: an argument has a wrong value, there is no picture, or one has another size.
+        RenderError: the extra isn't installed.
+        OSError: the file can't be written.
+    """
+    target = Path(path)
+    if target.suffix.lower() not in SUFFIXES:
+        raise OptionError(f"a film is a .gif or an .mp4 file, not {shown(str(path))}")
+    if not 0 < fps <= HIGHEST_FPS:
+        raise OptionError(f"fps must be above 0 and at most {HIGHEST_FPS:g}, not {shown(fps)}")
+    if not 0 <= hold <= 60:
+        raise OptionError(f"hold must be from 0 to 60 seconds, not {shown(hold)}")
+    frames = _frames(svgs, width)
+    first = next(frames, None)
+    if first is None:
+        raise OptionError("a film needs at least one picture")
+    write = _write_gif if target.suffix.lower() == ".gif" else _write_mp4
+    target.open("wb").close()  # a path that can't be written is told before the work begins
+    try:
+        return write(target, first, frames, fps, hold)
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise
+
+
+def _frames(svgs: Iterable[str], width: int | None) -> Iterator[RGB]:
+    """The pictures' pixels; all must have one size."""
+    shape: tuple[int, ...] | None = None
+    for svg_text in svgs:
+        frame = rgb(svg_text, width)
+        if shape is not None and frame.shape != shape:
+            raise OptionError(f"the pictures of a film must have one size; one has {frame.shape}, the first {shape}")
+        shape = frame.shape
+        yield frame
+
+
+def _write_gif(path: Path, first: RGB, frames: Iterator[RGB], fps: float, hold: float) -> int:
+    """All frames in the first one's 256 colours, so that what doesn't change is equal, and Pillow stores only what does."""
+    image = needed("PIL.Image")
+    needed("PIL.GifImagePlugin")
+    colours = image.fromarray(first).quantize(256, image.Quantize.MEDIANCUT)
+    pictures = [image.fromarray(frame).quantize(palette=colours, dither=image.Dither.NONE) for frame in chain([first], frames)]
+    pause = max(round(1000 / fps), 20)
+    durations = [pause] * (len(pictures) - 1) + [pause + round(1000 * hold)]
+    pictures[0].save(path, "GIF", save_all=True, append_images=pictures[1:], duration=durations, loop=0, optimize=False)
+    return len(pictures)
+
+
+def _write_mp4(path: Path, first: RGB, frames: Iterator[RGB], fps: float, hold: float) -> int:
+    """H.264 in a form that all browsers play; its sides must be even."""
+    ffmpeg = needed("imageio_ffmpeg")
+    height, width = first.shape[0] // 2 * 2, first.shape[1] // 2 * 2
+    options = {"codec": "libx264", "pix_fmt_out": "yuv420p", "macro_block_size": 1, "quality": 8, "ffmpeg_log_level": "error"}
+    writer = ffmpeg.write_frames(str(path), (width, height), fps=fps, **options)
+    writer.send(None)
+    number, last = 0, first
+    try:
+        for last in chain([first], frames):
+            writer.send(np.ascontiguousarray(last[:height, :width]))
+            number += 1
+        for _ in range(round(hold * fps)):
+            writer.send(np.ascontiguousarray(last[:height, :width]))
+    finally:
+        writer.close()
+    return number

@@ -5,6 +5,7 @@ Everything that differs by colour differs by shape as well. Pieces are drawn abo
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Final
 
@@ -26,10 +27,12 @@ def _star(r: float) -> list[tuple[float, float]]:
     return points
 
 
-def suit(theme: Theme, colour: int, r: float, fill: str | None = None) -> str:
+@functools.cache
+def suit(theme: Theme, colour: int, r: float, fill: str | None = None, outlined: bool = False) -> str:
     """The shape of a colour: triangle, diamond, square, circle, cross; a star for black, a ring for the sixth plot."""
-    fill = fill or theme.suits[colour]
-    edge = {"fill": fill, "stroke": theme.paper, "stroke_width": 0.8}
+    edge: dict[str, object] = {"fill": fill or theme.suits[colour]}
+    if outlined:
+        edge |= {"stroke": theme.paper, "stroke_width": 0.8}
     if colour == 0:
         return polygon([(0, -r * 1.05), (r * 1.1, r * 0.85), (-r * 1.1, r * 0.85)], **edge)
     if colour == 1:
@@ -79,6 +82,7 @@ _INKS: Final = ("#a8325a", "#1f5fa8", "#8a5a12", "#5b3a94")
 """A colour of its own for each business, dark enough on the tile."""
 
 
+@functools.cache
 def business(theme: Theme, kind: int, r: float = 13.0) -> str:
     """A business tile, r its half width."""
     tile = rectangle(-r, -r, 2 * r, 2 * r, r * 0.36, fill=theme.tile, stroke=theme.suit_ink, stroke_width=1.1)
@@ -88,6 +92,7 @@ def business(theme: Theme, kind: int, r: float = 13.0) -> str:
 # ---- skyscrapers ----
 
 
+@functools.cache
 def emblem(theme: Theme, owner: int, r: float, label: str | None = None) -> str:
     """Whose it is: circle, square, diamond, triangle, hexagon (Alea), with the seat's number or A."""
     style = {"fill": theme.seats[owner], "stroke": theme.suit_ink, "stroke_width": 1.0}
@@ -125,9 +130,10 @@ def _roof(theme: Theme, owner: int, half: float) -> str:
     return path(d, **style)  # battlements
 
 
-def tower(theme: Theme, owner: int, floors: int, width: float = 20.0, most: float = 36.0) -> str:
+@functools.cache
+def tower(theme: Theme, owner: int, floors: int, width: float = 20.0, most: float = 36.0, storey: float = 8.0) -> str:
     """Skyscrapers on top of each other, standing on the origin; each is a storey, lower where there are many."""
-    storey = min(8.0, most / floors)
+    storey = min(storey, most / floors)
     height, half = storey * floors, width / 2
     side = width * 0.22
     body = rectangle(-half, -height, width, height, fill=theme.seats[owner], stroke=theme.suit_ink, stroke_width=1)
@@ -144,10 +150,11 @@ def tower(theme: Theme, owner: int, floors: int, width: float = 20.0, most: floa
 # ---- commissioners ----
 
 
+@functools.cache
 def commissioner(theme: Theme, which: int, ghost: bool = False) -> str:
     """A figure about 30 high that stands on the origin: white with a top hat and W, beige with a bowler and B."""
     fill = (theme.white, theme.beige)[which]
-    style: dict[str, object] = {"fill": fill, "stroke": "#2b2521", "stroke_width": 1.2, "stroke_linejoin": "round"}
+    style: dict[str, object] = {"fill": fill, "stroke": theme.ink, "stroke_width": 1.2, "stroke_linejoin": "round"}
     if ghost:
         style |= {"stroke": theme.legal, "stroke_width": 1.8, "stroke_dasharray": "3 2", "fill_opacity": 0.65}
     body = path("M-8 0Q-8.4-13-3.2-15.5H3.2Q8.4-13 8 0Z", **style)
@@ -161,6 +168,7 @@ def commissioner(theme: Theme, which: int, ghost: bool = False) -> str:
     return body + head + path(hat, **{**style, "fill": "#2b2521" if not ghost else fill}) + letter
 
 
+@functools.cache
 def marker(theme: Theme, which: int, r: float = 7.0) -> str:
     """A commissioner's marker: a white disc with w, or a beige lozenge with b."""
     style = {"fill": (theme.white, theme.beige)[which], "stroke": "#2b2521", "stroke_width": 1.2}
@@ -174,19 +182,21 @@ def marker(theme: Theme, which: int, r: float = 7.0) -> str:
 # ---- cards ----
 
 
+@functools.cache
 def card(theme: Theme, colour: int, rank: int, number_of: int = 1, height: float = CARD_HEIGHT, width: float = CARD_WIDTH) -> str:
     """The front of a card (of several equal ones), its corner at the origin; what tells it stands in its upper 22."""
     ink = theme.suits[colour]
     face = rectangle(0, 0, width, height, 5, fill=theme.card, stroke=ink, stroke_width=1.4)
     band = path(f"M1.5 5Q1.5 1.5 5 1.5H{number(width - 5)}Q{number(width - 1.5)} 1.5 {number(width - 1.5)} 5V21H1.5Z", fill=ink)
     on = theme.paper
-    value = words(5, 16.5, str(rank + LOWEST_CARD), 16, bold=True, fill=on)
-    copies = words(width / 2 + 0.5, 16, f"×{number_of}", 11.5, middle=True, bold=True, fill=on) if number_of > 1 else ""
-    small = at(width - 9.5, 11.4, suit(theme, colour, 4.6, on))
+    value = words(4.5, 17, str(rank + LOWEST_CARD), 16.5, bold=True, fill=on)
+    copies = words(width / 2, 16, f"×{number_of}", 12, middle=True, bold=True, fill=on) if number_of > 1 else ""
+    small = at(width - 8.5, 11.4, suit(theme, colour, 4.2, on))
     large = at(width / 2, height / 2 + 10, suit(theme, colour, 9)) if height > 44 else ""
     return face + band + value + copies + small + large
 
 
+@functools.cache
 def card_back(theme: Theme, colour: int, number_of: int, height: float = CARD_HEIGHT, width: float = CARD_WIDTH) -> str:
     """The back of a card (of several): its colour, no value."""
     ink = theme.suits[colour]
@@ -199,6 +209,7 @@ def card_back(theme: Theme, colour: int, number_of: int, height: float = CARD_HE
     return face + rays + plate + query + copies + at(width - 10.5, 11.6, suit(theme, colour, 4.2))
 
 
+@functools.cache
 def small_card(theme: Theme, colour: int, rank: int) -> str:
     """A card of a bid, 24 by 34, its corner at the origin."""
     ink = theme.suits[colour]
@@ -207,17 +218,20 @@ def small_card(theme: Theme, colour: int, rank: int) -> str:
     return face + value + at(15.5, 24.5, suit(theme, colour, 5.4))
 
 
+@functools.cache
 def coin(theme: Theme, text: str, r: float = 9.0) -> str:
     """Victory points."""
     disc = circle(0, 0, r, fill=theme.gold, stroke=theme.on_gold, stroke_width=1)
     return disc + words(0, r * 0.38, text, r * 1.15, middle=True, bold=True, fill=theme.on_gold)
 
 
+@functools.cache
 def crown(theme: Theme) -> str:
     """For winners and highest bids, 18 wide, standing on the origin."""
     return path("M-9 0L-9-9L-4-4.5L0-11L4-4.5L9-9L9 0Z", fill=theme.gold, stroke=theme.on_gold, stroke_width=0.9)
 
 
+@functools.cache
 def gavel(theme: Theme) -> str:
     """The auctioneer's hammer, about 20 wide."""
     handle = rectangle(-1.6, -1, 3.2, 15, 1.4, fill="#7a4a21", stroke=theme.on_gold, stroke_width=0.8)
@@ -225,6 +239,7 @@ def gavel(theme: Theme) -> str:
     return element("g", handle, head, transform="rotate(-40)")
 
 
+@functools.cache
 def barrier(theme: Theme, width: float) -> str:
     """A building stop: a barrier with stripes, centred on the origin."""
     stripes = "".join(f"M{number(x)} 8l8-16h7l-8 16Z" for x in (-width / 2 + 2 + 15 * i for i in range(int((width - 12) / 15))))
@@ -250,6 +265,7 @@ _LETTERS: Final = {
 """Strokes and advance of the letters of the game's name, 20 high: the title looks the same in whatever font there is."""
 
 
+@functools.cache
 def lettering(theme: Theme, text: str) -> str:
     """The game's name in the manner of its time, standing on the origin."""
     x, strokes = 0.0, []

@@ -18,7 +18,7 @@ from skyenv.render.panels import GAP, Panel
 from skyenv.render.scene import Mind, Scene, checked_mind, checked_names, legal_set, plain
 from skyenv.render.table import look
 from skyenv.render.words import situation
-from skyenv.rules.state import NONE
+from skyenv.rules.state import NONE, PHASE_OVER
 
 __all__ = ["Mind", "svg"]
 
@@ -30,6 +30,11 @@ NARROW: Final = 700
 """Pictures narrower than this stand upright."""
 _MARGIN: Final = 18.0
 _LOG_HEIGHT: Final = 190.0
+_LEAST_LOG: Final = 60.0
+"""With less room than this there is no log."""
+_ROOM: Final = 420.0
+_ENLARGED: Final = 1.2
+"""On narrow screens what lies beside the board is drawn larger."""
 
 
 def svg(
@@ -113,15 +118,16 @@ def _skyline(scene: Scene, breadth: float) -> str:
     return path(f"{d}V92Z", fill=scene.theme.skyline)
 
 
-def _side(scene: Scene, position: np.void, width: float) -> list[Panel]:
-    """The panels beside the board, the log apart."""
+def _side(scene: Scene, position: np.void, width: float, room: float) -> list[Panel]:
+    """The panels beside the board, the log apart; an agent's mind gets what is left of the room."""
     found = [panels.stacks(scene, width)]
-    if scene.game.auction_place != NONE:
+    if scene.game.auction_place != NONE and scene.game.phase != PHASE_OVER:
         found.append(panels.auction(scene, width))
-    if scene.mind is not None:
-        found.append(panels.mind(scene, position, scene.mind, width))
     if scene.players == 2:
         found.append(panels.alea(scene, width))
+    if scene.mind is not None:
+        room -= sum(height + GAP for _, height in found)
+        found.append(panels.mind(scene, position, scene.mind, width, room))
     return found
 
 
@@ -141,9 +147,9 @@ def _wide(scene: Scene, position: np.void, events: Sequence[Event], name: str | 
     head, top = panels.headline(scene, inner, name)
     top += 14
     x = _MARGIN + length + GAP
-    side, y = _stacked(_side(scene, position, WIDE - _MARGIN - x), x, top)
-    bottom = max(top + breadth, y + (90 if events else 0))
-    if events:
+    side, y = _stacked(_side(scene, position, WIDE - _MARGIN - x, breadth), x, top)
+    bottom = max(top + breadth, y - GAP)
+    if events and bottom - y >= _LEAST_LOG:
         side.append(at(x, y, panels.events_log(scene, events, WIDE - _MARGIN - x, bottom - y)))
     below, y = _stacked([panels.supply_row(scene, inner), panels.players(scene, inner)], _MARGIN, bottom + GAP)
     parts = [at(_MARGIN, 10, head), at(_MARGIN, top, city.board(scene)), *side, *below]
@@ -151,14 +157,18 @@ def _wide(scene: Scene, position: np.void, events: Sequence[Event], name: str | 
 
 
 def _upright(scene: Scene, position: np.void, events: Sequence[Event], name: str | None) -> tuple[str, float, float]:
-    """Everything one below the other."""
+    """Everything one below the other, what is beside the board enlarged."""
     inner = UPRIGHT - 2 * _MARGIN
     breadth, length = city.size(True)
-    head, top = panels.headline(scene, inner, name)
-    board: Panel = at((inner - breadth) / 2, 0, city.board(scene)), length
-    hands = panels.players(scene, inner)
-    items = [board, *_side(scene, position, inner), panels.supply_row(scene, inner), hands]
+    small = inner / _ENLARGED
+    head, top = panels.headline(scene, small, name)
+    side = _side(scene, position, small, _ROOM)
+    stacks, others = side[:1], side[1:]
+    items = [*others, panels.players(scene, small), *stacks, panels.supply_row(scene, small)]
     if events:
-        items.append((panels.events_log(scene, events, inner, _LOG_HEIGHT), _LOG_HEIGHT))
-    parts, y = _stacked(items, _MARGIN, top + 14)
-    return "".join([at(_MARGIN, 10, head), *parts]), UPRIGHT, y + _MARGIN - GAP
+        items.append((panels.events_log(scene, events, small, _LOG_HEIGHT), _LOG_HEIGHT))
+    below, height = _stacked(items, 0, 0)
+    start = 10 + _ENLARGED * (top + 12)
+    parts = [at(_MARGIN, 10, head, scale=_ENLARGED), at((UPRIGHT - breadth) / 2, start, city.board(scene))]
+    parts.append(at(_MARGIN, start + length + GAP, *below, scale=_ENLARGED))
+    return "".join(parts), UPRIGHT, start + length + GAP + _ENLARGED * (height - GAP) + _MARGIN

@@ -1,0 +1,49 @@
+"""A recorded game as pictures, one after every action."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from skyenv.errors import OptionError
+from skyenv.record import GameLines, positions
+from skyenv.render.svg import svg
+
+
+def film(
+    lines: GameLines,
+    seat: int | None = None,
+    *,
+    theme: str = "light",
+    first: int = 0,
+    last: int | None = None,
+    every: int = 1,
+) -> Iterator[str]:
+    """The game's pictures as SVG texts, all of one size, ready for :func:`skyenv.render.raster.animation`.
+
+    Args:
+        lines: one game of :func:`skyenv.record.iter_games`.
+        seat: show what this seat may see; None: all hands are open.
+        theme: ``"light"`` or ``"dark"``.
+        first: number of actions before the first picture.
+        last: number of actions before the last picture; None: all there are.
+        every: draw every so many actions; the last picture always comes.
+
+    Raises:
+        RecordError: a line of the record is wrong.
+        OptionError: an argument has a wrong value.
+    """
+    if first < 0 or (last is not None and last < first) or every < 1:
+        raise OptionError(f"pictures go from action {first} to {last} by {every}: there are none")
+    agents = lines.header.value["agents"]
+    end = None if last is None else last + 1
+    drawn, step = -1, -1
+    game = None
+    for step, game in enumerate(islice(positions(lines), end)):
+        if step >= first and (step - first) % every == 0:
+            yield svg(game.state, seat, theme=theme, events=game.events, agents=agents)
+            drawn = step
+    if step < first or game is None:
+        raise OptionError(f"there is no step {first}: the game has {step} actions")
+    if drawn != step:
+        yield svg(game.state, seat, theme=theme, events=game.events, agents=agents)

@@ -1,0 +1,76 @@
+"""Windows that show pictures. They need the extra ``[pictures]`` and a display (or ``SDL_VIDEODRIVER=dummy``)."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from skyenv.errors import RenderError
+from skyenv.render.raster import RGB, needed
+
+
+def _pygame() -> Any:
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # pygame greets on stdout otherwise
+    return needed("pygame")
+
+
+class Window:
+    """A window; it opens with the first picture. Once its user has closed it, it stays closed.
+
+    A copy (``copy.deepcopy``, pickle) is a window of its own that hasn't been opened.
+
+    Args:
+        caption: what stands in its title bar.
+
+    Attributes:
+        is_closed: whether :meth:`close` was called, or its user has closed it.
+    """
+
+    def __init__(self, caption: str = "Fifth Avenue") -> None:
+        self.caption = caption
+        self.is_closed = False
+        self._window: Any = None
+
+    def __reduce__(self) -> tuple[type[Window], tuple[str]]:
+        return type(self), (self.caption,)
+
+    def show(self, picture: RGB) -> None:
+        """Show a picture, uint8 (height, width, 3), and handle what has happened to the window.
+
+        Raises:
+            RenderError: no window can be opened, or the extra isn't installed.
+        """
+        if self.is_closed:
+            return
+        pygame = _pygame()
+        size = (picture.shape[1], picture.shape[0])
+        if self._window is None:
+            self._open(pygame, size)
+        elif self._window.size != size:
+            self._window.size = size
+        pygame.surfarray.blit_array(self._window.get_surface(), picture.swapaxes(0, 1))
+        self._window.flip()
+        self._look_for_close(pygame)
+
+    def _open(self, pygame: Any, size: tuple[int, int]) -> None:
+        try:
+            pygame.display.init()
+            self._window = pygame.Window(self.caption, size)
+        except pygame.error as error:
+            raise RenderError(f"can't open a window ({error}); render_mode 'rgb_array' and 'ansi' need none") from error
+
+    def _look_for_close(self, pygame: Any) -> None:
+        """Close if the user wants to; what other windows are asked is left to them."""
+        for event in pygame.event.get(pygame.WINDOWCLOSE):
+            if event.window is self._window:
+                self.close()
+            else:
+                pygame.event.post(event)
+        pygame.event.pump()
+
+    def close(self) -> None:
+        """Close the window for good."""
+        if self._window is not None:
+            self._window.destroy()
+            self._window = None
+        self.is_closed = True

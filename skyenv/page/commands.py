@@ -94,7 +94,7 @@ def listen(host: str, port: int | None) -> socket.socket:
 
 def _is_loopback(host: str) -> bool:
     try:
-        return ipaddress.ipaddress_of(host).is_loopback
+        return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
 

@@ -38,6 +38,8 @@ MOST_JSON: Final = 4096
 """Bytes of a request that isn't a record."""
 MOST_RECORD: Final = 8 << 20
 """Bytes of a record."""
+MOST_SAID: Final = 500
+"""Characters of a message."""
 MOST_LISTED: Final = 40
 """Games in the lobby's list, the newest ones."""
 STATIC: Final = Path(str(files("skyenv.page"))) / "static"
@@ -155,7 +157,10 @@ def _is_same_origin(connection: HTTPConnection) -> bool:
 
 
 async def _mistake(request: Request, error: Exception) -> Response:
-    return _error(str(error), error.status if isinstance(error, PageError) else 400)
+    message = str(error)
+    if len(message) > MOST_SAID:
+        message = f"{message[:MOST_SAID]} …"
+    return _error(message, error.status if isinstance(error, PageError) else 400)
 
 
 async def _nothing(request: Request, error: Exception) -> Response:
@@ -215,8 +220,9 @@ async def _json(request: Request) -> dict[str, Any]:
     """
     if request.headers.get("content-type", "").partition(";")[0] != "application/json":
         raise PageError("a request must be JSON (application/json)", 415)
+    content = await _body(request, MOST_JSON)
     try:
-        value = json.loads(await _body(request, MOST_JSON))
+        value = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise PageError("the request is no JSON") from error
     if not isinstance(value, dict):

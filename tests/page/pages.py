@@ -120,7 +120,7 @@ class RunningServer:
         from skyenv.page.commands import listen
 
         self._socket = listen("127.0.0.1", port)
-        self.port = self._socket.getsockname()[1]
+        self.port: int = self._socket.getsockname()[1]
         config = uvicorn.Config(app, log_level="error", access_log=False, timeout_graceful_shutdown=1, ws="websockets-sansio")
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]})

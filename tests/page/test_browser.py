@@ -130,13 +130,10 @@ def click_shape(page: Browser, selector: str) -> None:
         selector,
     )
     assert point is not None, f"{selector} can't be clicked anywhere"
-    from selenium.webdriver.common.action_chains import ActionChains
-    from selenium.webdriver.common.actions.action_builder import ActionBuilder
-
-    actions = ActionBuilder(page.driver)
-    actions.pointer_action.move_to_location(round(point[0]), round(point[1])).click()
-    actions.perform()
-    ActionChains(page.driver).reset_actions()
+    x, y = map(round, point)
+    for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
+        button = {} if kind == "mouseMoved" else {"button": "left", "clickCount": 1}
+        page.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": kind, "x": x, "y": y, **button})
 
 
 def play_to_end(page: Browser, most: int = 400) -> int:

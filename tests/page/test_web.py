@@ -18,6 +18,7 @@ from starlette.websockets import WebSocketDisconnect
 from skyenv import Game, record
 from skyenv.page import house, web
 from skyenv.page.replays import Replay
+from skyenv.rules.components import CARD_COLOURS
 
 DAMAGED = Path(__file__).parent.parent / "golden"
 
@@ -96,11 +97,15 @@ def check_is_known(replay: Replay, seat: int, state: dict[str, Any]) -> None:
     text = json.dumps(state)
     assert "4242424242424242" not in text
     assert not re.search(rf"seat [^{seat}] \(\w+\) draws a black [456]", text)
-    known = replay.states[min(state["step"], replay.steps)]["known"]
-    shown = re.findall(r'data-card="(\d):(\d):(\d)"', state["svg"])
-    for whose, colour, rank in [map(int, card) for card in shown]:
-        assert whose == seat or known[whose, colour, rank] > 0, (seat, state["step"], whose, colour, rank)
-    assert any(int(whose) == seat for whose, _, _ in shown) or not replay.states[state["step"]]["hand"][seat].any()
+    state_then = replay.states[min(state["step"], replay.steps)]
+    told_cards = re.findall(r"<title>(\d+) (\w+) ([456]) of seat (\d)", state["svg"])
+    for number, colour, value, whose in told_cards:
+        place = int(whose), CARD_COLOURS.index(colour), int(value) - 4
+        assert place[0] == seat or int(number) <= state_then["known"][place], (seat, state["step"], place)
+    assert {int(whose) for whose, _, _ in re.findall(r'data-card="(\d):(\d):(\d)"', state["svg"])} <= {seat}
+    hidden = sum(int(number) for number, _ in re.findall(r"<title>(\d+) (\w+) cards? of seat \d[^<]*, not known", state["svg"]))
+    others = [number for number in range(replay.players) if number != seat]
+    assert hidden == (state_then["hand"][others] - state_then["known"][others]).sum()
 
 
 def test_a_bid_is_taken_back_and_the_record_tells_only_what_was_played(app: Starlette, ann: TestClient) -> None:

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsers import Browser, browser
 from damage import damaged
 from pages import RunningServer, played, quick, quick_offers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from test_web import check_is_known
 
+from experiments.chromium import Browser, browser
 from skyenv import Game, record
 from skyenv.page.export import exported
 from skyenv.page.replays import Replay
@@ -153,14 +153,14 @@ def test_a_game_against_greedy_played_by_clicking(ann: Browser, server: RunningS
     assert play_to_end(ann) > 20
     ann.click("#final-next")
     ann.click("#final-all")
-    assert "wins" in ann.text("#final tr:last-child") or "share" in ann.text("#final tr:last-child")
+    assert "wins" in ann.text("#final tbody tr:last-child") or "share" in ann.text("#final tbody tr:last-child")
     address = ann.wait("#record").get_attribute("href")
     text = ann.run("return fetch(arguments[0]).then((answer) => answer.text())", address)
     game = Game.from_record(text)
     assert game.is_over
     assert game.seed == 11
     for score in game.scores:
-        assert str(score) in ann.text("#final tr:last-child")
+        assert str(score) in ann.text("#final tbody tr:last-child")
     ann.click("#replay")
     ann.wait("#step")
     assert ann.text("#count") == f"0 / {int(game.state['decisions'])}"

@@ -422,7 +422,7 @@ def test_a_record_is_replayed_step_by_step(ann: TestClient) -> None:
     state = Game.from_record(game.to_record(), 1, 40).state
     for text, seen in (
         (drawn, state["hand"]),
-        (closed, np.where(np.arange(4)[:, None, None] == 1, state["hand"], state["known"])),
+        (closed, np.where(np.arange(4)[:, None, None] == 1, state["hand"], 0)),
     ):
         cards = {tuple(map(int, card)) for card in re.findall(r'data-card="(\d):(\d):(\d)"', text)}
         assert cards == {tuple(card) for card in np.argwhere(seen[:3]).tolist()}

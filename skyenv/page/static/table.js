@@ -88,6 +88,9 @@ function showLog() {
 
 function showInvitations() {
   const address = (one) => new URL(one.page, location.href).href;
+  const told = JSON.stringify(state.invitations);
+  if ($("invitations").dataset.told === told) return;  // lest a link is made anew while somebody clicks it
+  $("invitations").dataset.told = told;
   $("invitations").hidden = state.invitations.length === 0;
   $("invitation-list").replaceChildren(...state.invitations.map((one) => el("li", {},
     `seat ${one.seat}: `, el("a", { href: one.page }, address(one)), " ",

@@ -1,4 +1,4 @@
-"""Real headless Chromium for the page's tests."""
+"""Real headless Chromium: for the page's tests and for pictures of it."""
 
 from __future__ import annotations
 
@@ -10,27 +10,32 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
 from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 
+from skyenv.errors import OptionError
+
 FLAGS: Final = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
-INSTALL: Final = "the page's browser tests need Chromium: apt-get install chromium chromium-driver"
+INSTALL: Final = "Chromium is needed, and its driver: apt-get install chromium chromium-driver"
 PATIENCE: Final = 60.0
 """Seconds that anything on a page may take on a busy machine."""
 
 
 def find_chromium() -> tuple[str, str]:
-    """Paths of the browser and of its driver; without them a test fails, and says what to install."""
+    """Paths of the browser and of its driver.
+
+    Raises:
+        OptionError: one of them isn't there; the error says what to install.
+    """
     browser, driver = shutil.which("chromium") or shutil.which("chromium-browser"), shutil.which("chromedriver")
     if browser is None or driver is None:
-        pytest.fail(INSTALL, pytrace=False)
+        raise OptionError(INSTALL)
     return browser, driver
 
 
@@ -41,6 +46,9 @@ class Browser:
         profile: folder of the profile.
         phone: whether it is as large as a phone.
         dark: whether the system has a dark theme.
+
+    Raises:
+        OptionError: there is no Chromium.
     """
 
     def __init__(self, profile: str, *, phone: bool = False, dark: bool = False) -> None:
@@ -73,8 +81,14 @@ class Browser:
 
     def wait(self, selector: str) -> WebElement:
         """The first element, once it is there and can be seen."""
-        self.wait_until(lambda: self.find(selector) is not None, selector)
-        found = self.find(selector)
+        found: WebElement | None = None
+
+        def is_there() -> bool:
+            nonlocal found
+            found = self.find(selector)
+            return found is not None
+
+        self.wait_until(is_there, selector)
         assert found is not None
         return found
 
@@ -86,10 +100,17 @@ class Browser:
             time.sleep(0.03)
 
     def click(self, selector: str) -> None:
-        """Click an element as a mouse does, once it is there; in the middle of what is seen of it."""
-        element = self.wait(selector)
-        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", element)
-        element.click()
+        """Click an element as a mouse does, once it is there."""
+
+        def is_clicked() -> bool:
+            element = self.wait(selector)
+            with contextlib.suppress(StaleElementReferenceException):  # drawn anew meanwhile
+                self.driver.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", element)
+                element.click()
+                return True
+            return False
+
+        self.wait_until(is_clicked, selector)
 
     def text(self, selector: str) -> str:
         """The text of an element, whether it can be seen or not."""

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # windows open nowhere
+
 settings.register_profile(
     "skyenv", deadline=None, derandomize=True, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )

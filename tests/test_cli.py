@@ -11,13 +11,17 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 from referee import check_record
 
 import skyenv
 from skyenv import cli, record
-from skyenv.agents import decide_game, make_agent
+from skyenv.agents import Decisions, RandomAgent, decide_game, make_agent
 from skyenv.game import Game
+from skyenv.render.raster import png
+from skyenv.render.svg import svg
 from skyenv.render.text import text
 
 ROOT = Path(__file__).parent.parent
@@ -64,7 +68,7 @@ def test_golden_records_are_made_again_byte_for_byte(name: str, tmp_path: Path) 
 
 
 def test_every_golden_record_has_its_command() -> None:
-    assert sorted(path.name for path in GOLDEN.iterdir()) == sorted(GOLDEN_COMMANDS)
+    assert sorted(path.name for path in GOLDEN.glob("*.jsonl")) == sorted(GOLDEN_COMMANDS)
 
 
 def test_game_i_has_seed_s_plus_i_and_is_the_game_that_the_library_plays(tmp_path: Path) -> None:
@@ -219,6 +223,45 @@ def test_show_on_a_terminal_without_the_frames(games: Path) -> None:
     assert b"CENTRAL PARK" in process.stdout
 
 
+# ---- pictures ----
+
+
+def test_show_draws_the_position(games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["show", str(games), "--game", "2", "--step", "20", "--seat", "1", "--theme", "dark"]
+    assert cli.main([*command, "--svg", str(tmp_path / "a.svg"), "--png", str(tmp_path / "a.png"), "--width", "800"]) == 0
+    assert capsys.readouterr().out == ""
+    game = record.load(games, 2, 20)
+    drawn = svg(game.state, 1, theme="dark", events=game.events, agents=["random"] * 2, width=800)
+    assert (tmp_path / "a.svg").read_text(encoding="utf-8") == drawn
+    assert (tmp_path / "a.png").read_bytes() == png(drawn)
+
+
+def test_show_draws_a_mind(games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Sure(RandomAgent):
+        def think(self, decisions: Decisions) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+            return np.eye(103)[decisions.mask.argmax(axis=1)], np.full(len(decisions), 0.25)
+
+    monkeypatch.setattr("skyenv.agents.Sure", Sure, raising=False)
+    out = tmp_path / "a.svg"
+    assert cli.main(["show", str(games), "--step", "20", "--mind", "skyenv.agents:Sure", "--svg", str(out)]) == 0
+    drawn = out.read_text(encoding="utf-8")
+    assert "AN AGENT'S MIND" in drawn
+    assert "100 %" in drawn
+    assert "expects +0.25" in drawn
+
+
+def test_film_writes_a_film(games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "film.gif"
+    assert (
+        cli.main(
+            ["film", str(games), "--game", "2", "--from", "3", "--to", "7", "--every", "2", "--width", "200", "-o", str(out)]
+        )
+        == 0
+    )
+    assert capsys.readouterr().out == f"{out}: 3 pictures\n"
+    assert out.read_bytes().startswith(b"GIF89a")
+
+
 # ---- mistakes ----
 
 
@@ -243,6 +286,19 @@ def test_show_on_a_terminal_without_the_frames(games: Path) -> None:
         ("record -o {out} --agents no.such.module:Name", "no.such.module"),
         ("record -o {out} --game 3", "--game"),
         ("show {games} --seat 3", "seat must be from 0 to 1"),
+        ("show {games} --seat 3 --svg {out}", "seat must be from 0 to 1"),
+        ("show {games} --svg {out} --theme sepia", "--theme"),
+        ("show {games} --svg {out} --width 0", "--width: must be an integer from 1"),
+        ("show {games} --svg {out} --step 9 --mind nobody", "unknown agent 'nobody'"),
+        ("show {games} --svg {out} --step 9 --mind random", "--mind: random can't tell what it thinks"),
+        ("show {games} --svg {out} --mind random", "--mind: the game is over"),
+        ("film {games}", "-o/--output"),
+        ("film {games} -o {out}", "a film is a .gif or an .mp4 file"),
+        ("film {games} -o {out}.gif --fps 0", "--fps: must be a number above 0, at most 60, not '0'"),
+        ("film {games} -o {out}.gif --fps fast", "--fps"),
+        ("film {games} -o {out}.gif --game 4", "no game 4"),
+        ("film {games} -o {out}.gif --from 9 --to 8", "there are none"),
+        ("film {games} -o {out}.gif --from 9999", "there is no step 9999"),
         ("show {games} --game 4", "no game 4: the record has 3"),
         ("show {games} --step 100000", "no step 100000"),
     ],

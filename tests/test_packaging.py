@@ -20,7 +20,10 @@ ROOT = Path(__file__).parent.parent
 SOURCES = ("skyenv", "agents", "experiments", "tests", "docs")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 DEPENDENCIES = ("numpy", "numba", "llvmlite")
-EXTRAS = ("gymnasium", "pettingzoo", "torch", "stable_baselines3", "sb3_contrib", "matplotlib", "tqdm", "hypothesis", "pytest")
+EXTRAS = (
+    *("gymnasium", "pettingzoo", "torch", "stable_baselines3", "sb3_contrib", "matplotlib", "tqdm", "hypothesis", "pytest"),
+    *("resvg_py", "font_source_sans_pro", "PIL", "imageio_ffmpeg", "pygame"),
+)
 
 
 def run(command: list[str | Path], folder: Path, **environment: str) -> str:
@@ -165,6 +168,8 @@ def record_and_verify(bare: Path, folder: Path, games: int, turns: int, **enviro
     assert str(games) in verified
     shown = run([*command, "show", "games.jsonl", "--step", "3"], folder, PYTHONIOENCODING="utf-8", **environment)
     assert "TSQ" in shown
+    run([*command, "show", "games.jsonl", "--step", "3", "--svg", "picture.svg"], folder, **environment)
+    assert "TSQ" in (folder / "picture.svg").read_text(encoding="utf-8")
 
 
 def test_the_command_line_without_the_compiler(bare: Path, tmp_path: Path) -> None:

@@ -31,6 +31,11 @@ HIGHEST_FPS: Final = 60.0
 SUFFIXES: Final = (".gif", ".mp4")
 """What films can be."""
 
+_FAR_OFF: Final = 48
+"""A colour that is so wrong in a channel is another colour."""
+_MOST_STRANGE: Final = 0.002
+"""Share of a picture that may have wrong colours."""
+
 RGB = npt.NDArray[np.uint8]
 
 
@@ -157,15 +162,28 @@ def _frames(svgs: Iterable[str], width: int | None) -> Iterator[RGB]:
 
 
 def _write_gif(path: Path, first: RGB, frames: Iterator[RGB], fps: float, hold: float) -> int:
-    """All frames in the first one's 256 colours, so that what doesn't change is equal, and Pillow stores only what does."""
+    """Frames keep the palette of those before them while it fits: what doesn't change stays equal, and isn't stored again."""
     image = needed("PIL.Image")
     needed("PIL.GifImagePlugin")
-    colours = image.fromarray(first).quantize(256, image.Quantize.MEDIANCUT)
-    pictures = [image.fromarray(frame).quantize(palette=colours, dither=image.Dither.NONE) for frame in chain([first], frames)]
+    pictures: list[Any] = []
+    palette: Any = None
+    for frame in chain([first], frames):
+        picture = None if palette is None else _in_palette(image, frame, palette)
+        if picture is None:
+            palette = image.fromarray(frame).quantize(256, image.Quantize.MEDIANCUT)
+            picture = palette
+        pictures.append(picture)
     pause = max(round(1000 / fps), 20)
     durations = [pause] * (len(pictures) - 1) + [pause + round(1000 * hold)]
     pictures[0].save(path, "GIF", save_all=True, append_images=pictures[1:], duration=durations, loop=0, optimize=False)
     return len(pictures)
+
+
+def _in_palette(image: Any, frame: RGB, palette: Any) -> Any:
+    """The frame in the colours of a palette; None if some of its own aren't among them."""
+    picture = image.fromarray(frame).quantize(palette=palette, dither=image.Dither.NONE)
+    strange = np.abs(np.asarray(picture.convert("RGB"), np.int16) - frame).max(axis=2) > _FAR_OFF
+    return None if strange.mean() > _MOST_STRANGE else picture
 
 
 def _write_mp4(path: Path, first: RGB, frames: Iterator[RGB], fps: float, hold: float) -> int:

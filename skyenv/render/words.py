@@ -322,7 +322,7 @@ def situation(table: Table, agents: Names = None) -> str:
 def _decision(game: Any) -> str:
     phase = int(game["phase"])
     if phase == PHASE_START:
-        return f"places a {_ORDINALS[1 if game['step'] < game['num_players'] else 2]} starting skyscraper"
+        return f"places the {_ORDINALS[1 if game['step'] < game['num_players'] else 2]} starting skyscraper"
     if phase == PHASE_PLOT:
         return f"places a {BUSINESSES[game['business']]}"
     if phase == PHASE_TAKE:
@@ -426,7 +426,7 @@ def _moving(game: Any, commissioner: int, place: int) -> str:
 
 
 def _bidding(game: Any, action: int) -> str:
-    place = _auctioned(PLACES[game["auction_place"]]) if game["auction_place"] != NONE else "the auction"
+    place = _auctioned(PLACES[game["auction_place"]]) if game["auction_place"] != NONE else "the next place"
     if action == PASS:
         return f"pass: leave the auction of {place}"
     seat = int(game["seat"])

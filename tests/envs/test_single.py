@@ -217,7 +217,7 @@ def test_stepping_before_reset_is_named() -> None:
         ({"seat": True}, OptionError),
         ({"reward": "money"}, OptionError),
         ({"illegal": "ignore"}, OptionError),
-        ({"render_mode": "rgb_array"}, OptionError),
+        ({"render_mode": "video"}, OptionError),
         ({"opponents": ["random", "random"]}, OptionError),
         ({"opponents": []}, OptionError),
         ({"opponents": "nobody"}, AgentError),
@@ -244,7 +244,12 @@ def test_rendering(capsys: pytest.CaptureFixture[str]) -> None:
     env.reset(seed=1)
     assert "TSQ" in env.render()
     assert capsys.readouterr().out == ""
+    env = make(render_mode="rgb_array")
+    env.reset(seed=1)
+    assert env.render().shape[1:] == (1200, 3)
     env = make(render_mode="human")
     env.reset(seed=1)
-    assert "TSQ" in capsys.readouterr().out
+    assert env.unwrapped._window._window is not None
     assert env.render() is None
+    env.close()
+    assert env.unwrapped._window.is_closed

@@ -204,10 +204,21 @@ def test_rendering(capsys: pytest.CaptureFixture[str]) -> None:
     assert pictures is not None
     assert len(pictures) == NUM_ENVS
     assert all("TSQ" in text for text in pictures)
+    assert capsys.readouterr().out == ""
+    env = native(render_mode="rgb_array")
+    env.reset(seed=1)
+    frames = env.render()
+    assert frames is not None
+    assert [frame.dtype for frame in frames] == [np.uint8] * NUM_ENVS
+    assert len({frame.shape for frame in frames}) == 1
     env = native(render_mode="human")
+    shown: list[Any] = []
+    env._window.show = shown.append  # type: ignore[method-assign]
     env.reset(seed=1)
     assert env.render() is None
-    assert capsys.readouterr().out.count("TSQ") >= NUM_ENVS
+    assert shown[0].shape[2] == 3
+    env.close()
+    assert env._window.is_closed
     assert native().render() is None
 
 

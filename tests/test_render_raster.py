@@ -1,0 +1,270 @@
+"""Pixels, films and windows: of the right size, with text in them, and refused with one clear error."""
+
+from __future__ import annotations
+
+import copy
+import io
+import pickle
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from skyenv import Game, OptionError, RecordError, make_agent, record
+from skyenv.agents import decide_game
+from skyenv.errors import RenderError
+from skyenv.render import raster, svg
+from skyenv.render.film import film
+from skyenv.render.raster import animation, png, rgb
+from skyenv.render.window import Window
+
+GOLDEN = Path(__file__).parent / "golden"
+FEW = GOLDEN / "two_players_front.jsonl"
+PIXELS = npt.NDArray[np.uint8]
+
+
+@pytest.fixture(scope="module")
+def picture() -> str:
+    game, player = Game(4, "back", 3), make_agent("random")
+    for _ in range(80):
+        game.play(decide_game(game, player))
+    return svg(game.state, events=game.events, legal=game.mask)
+
+
+def square(colour: str, width: int = 40, height: int = 30) -> str:
+    """A picture of one colour."""
+    sizes = f'width="{width}" height="{height}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {sizes}><rect {sizes} fill="{colour}"/></svg>'
+
+
+def test_png_and_pixels_are_the_same(picture: str) -> None:
+    image = pytest.importorskip("PIL.Image")
+    content = png(picture, 400)
+    assert content.startswith(b"\x89PNG")
+    pixels = rgb(picture, 400)
+    assert pixels.dtype == np.uint8
+    assert pixels.shape == (rgb(picture).shape[0] * 400 // 1200, 400, 3)
+    assert (np.array(image.open(io.BytesIO(content)).convert("RGB")) == pixels).all()
+    assert (rgb(picture, 400) == pixels).all()
+
+
+def test_colours_are_those_of_the_picture() -> None:
+    assert (rgb(square("#c83214")) == (200, 50, 20)).all()
+    assert rgb(square("#c83214"), 80).shape == (60, 80, 3)
+
+
+@pytest.mark.parametrize("text", ["Fifth Avenue ×12 · VP", "Ærø – naïve …", "日本"])
+def test_text_shows(text: str) -> None:
+    """In the font that comes along; letters that it lacks may come from the system's fonts."""
+    head = '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="40"><rect width="300" height="40" fill="#fff"/>'
+    written = f"{head}<text x='5' y='30' font-size='24' font-family='Nowhere Sans,sans-serif'>{text}</text></svg>"
+    dark = (rgb(written) < 128).any(axis=2)
+    if text != "日本":
+        assert dark.sum() > 100
+        assert dark[:, : 5 + 8 * len(text)].any()
+
+
+def test_the_font_has_every_letter_that_pictures_need(picture: str) -> None:
+    """So none of them depends on what fonts a system has."""
+    assert raster._COVERED.fullmatch(picture)
+    tools = pytest.importorskip("fontTools.ttLib")
+    needed = {ord(letter) for letter in picture if letter.isprintable()} | set(map(ord, "–—‘’“”…−×·"))
+    for path in raster._fonts():
+        with tools.TTFont(path) as font:
+            assert needed <= set(font.getBestCmap())
+
+
+@pytest.mark.parametrize("width", [0, -1, 1.5, True, raster.LARGEST + 1])
+def test_wrong_widths_are_named(width: Any) -> None:
+    with pytest.raises(OptionError, match="width must be an integer from 1 to"):
+        png(square("#fff"), width)
+
+
+@pytest.mark.parametrize("text", ["", "no SVG", "<svg", "<html></html>"])
+def test_what_is_no_svg_is_refused(text: str) -> None:
+    with pytest.raises(OptionError, match="this SVG can't be drawn"):
+        png(text)
+
+
+# ---- without the extra ----
+
+
+@pytest.mark.parametrize("module", ["resvg_py", "font_source_sans_pro"])
+def test_a_missing_extra_is_named(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    raster._fonts.cache_clear()
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(RenderError, match=r"pip install 'skyenv\[pictures\]'"):
+        png(square("#fff"))
+
+
+def test_a_missing_module_is_found_out_without_importing_it() -> None:
+    raster.check_installed("resvg_py")
+    with pytest.raises(RenderError, match=r"No module named 'nowhere_at_all'.*pip install 'skyenv\[pictures\]'"):
+        raster.check_installed("resvg_py", "nowhere_at_all")
+
+
+# ---- films ----
+
+
+def frames_of(path: Path) -> list[PIXELS]:
+    """The pictures of a film."""
+    image = pytest.importorskip("PIL.Image")
+    if path.suffix == ".mp4":
+        program = pytest.importorskip("imageio_ffmpeg").get_ffmpeg_exe()
+        folder = path.with_suffix(".frames")
+        folder.mkdir()
+        subprocess.run([program, "-v", "error", "-i", path, folder / "%03d.png"], check=True, timeout=60)
+        files = sorted(folder.iterdir())
+        return [np.asarray(image.open(io.BytesIO(file.read_bytes())).convert("RGB")) for file in files]
+    with image.open(path) as film:
+        found = []
+        for i in range(film.n_frames):
+            film.seek(i)
+            found.append(np.array(film.convert("RGB")))
+    return found
+
+
+@pytest.mark.parametrize("suffix", [".gif", ".mp4", ".MP4"])
+def test_a_film_has_its_pictures_in_order(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"film{suffix}"
+    colours = ["#f00000", "#00f000", "#0000f0"]
+    assert animation((square(colour) for colour in colours), path, fps=4, hold=0) == 3
+    found = frames_of(path.rename(path.with_suffix(suffix.lower())))
+    assert [int(frame.mean(axis=(0, 1)).argmax()) for frame in found] == [0, 1, 2]
+    assert {frame.shape for frame in found} == {(30, 40, 3)}
+
+
+def test_the_last_picture_is_held(tmp_path: Path) -> None:
+    assert animation([square("#f00000"), square("#00f000")], tmp_path / "film.mp4", fps=4, hold=1) == 2
+    found = frames_of(tmp_path / "film.mp4")
+    assert len(found) == 2 + 4
+    animation([square("#f00000"), square("#00f000")], tmp_path / "film.gif", fps=4, hold=1)
+    image = pytest.importorskip("PIL.Image")
+    with image.open(tmp_path / "film.gif") as film_:
+        film_.seek(1)
+        assert film_.info["duration"] == 1250
+
+
+def test_odd_sizes_are_cut_to_even_ones_in_an_mp4(tmp_path: Path) -> None:
+    animation([square("#f00000", 41, 31)], tmp_path / "film.mp4", hold=0)
+    assert frames_of(tmp_path / "film.mp4")[0].shape == (30, 40, 3)
+
+
+@pytest.mark.parametrize(
+    ("pictures", "name", "options", "message"),
+    [
+        ([square("#fff")], "film.avi", {}, "a film is a .gif or an .mp4 file"),
+        ([square("#fff")], "film.gif", {"fps": 0}, "fps must be above 0"),
+        ([square("#fff")], "film.gif", {"fps": 61}, "fps must be above 0 and at most 60"),
+        ([square("#fff")], "film.gif", {"hold": -1}, "hold must be from 0 to 60 seconds"),
+        ([], "film.gif", {}, "a film needs at least one picture"),
+        ([square("#fff"), square("#fff", 50)], "film.gif", {}, "the pictures of a film must have one size"),
+        ([square("#fff"), square("#fff", 50)], "film.mp4", {}, "the pictures of a film must have one size"),
+    ],
+)
+def test_wrong_films_are_refused_and_leave_nothing(
+    pictures: list[str], name: str, options: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(OptionError, match=message):
+        animation(pictures, tmp_path / name, **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_film_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="film"):
+        animation([square("#fff")], tmp_path / "nowhere" / "film.mp4")
+
+
+def lines_of(path: Path) -> Iterator[record.GameLines]:
+    yield from record.iter_games(path)
+
+
+def test_a_recorded_game_as_pictures() -> None:
+    """One after every action, the same as the position drawn alone."""
+    games = lines_of(FEW)
+    pictures = list(film(next(games), theme="dark"))
+    game = record.load(FEW)
+    actions = sum(event["event"] == "action" for event in game.events)
+    assert len(pictures) == actions + 1
+    assert pictures[-1] == svg(game.state, theme="dark", events=game.events, agents=["random"] * 2)
+    half = record.load(FEW, 1, 10)
+    assert pictures[10] == svg(half.state, theme="dark", events=half.events, agents=["random"] * 2)
+
+
+def test_a_part_of_a_game() -> None:
+    def part(**options: Any) -> list[str]:
+        games = lines_of(FEW)
+        return list(film(next(games), 1, **options))
+
+    everything = part()
+    assert part(first=3, last=9) == everything[3:10]
+    assert part(first=3, last=9, every=4) == [everything[3], everything[7], everything[9]]
+    assert part(first=len(everything) - 1) == everything[-1:]
+    for wrong in ({"first": len(everything)}, {"first": 4, "last": 3}, {"every": 0}, {"first": -1}):
+        with pytest.raises(OptionError):
+            part(**wrong)
+
+
+def test_a_damaged_record_ends_the_film(tmp_path: Path) -> None:
+    lines = FEW.read_text(encoding="utf-8").splitlines()
+    (tmp_path / "bad.jsonl").write_text("\n".join([*lines[:6], "{}"]), encoding="utf-8")
+    games = lines_of(tmp_path / "bad.jsonl")
+    with pytest.raises(RecordError, match="line 7"):
+        animation(film(next(games)), tmp_path / "film.gif", width=64)
+    assert not (tmp_path / "film.gif").exists()
+
+
+# ---- windows ----
+
+
+@pytest.fixture
+def shown() -> Iterator[Window]:
+    window = Window("a test")
+    yield window
+    window.close()
+
+
+def test_a_window_shows_pictures(shown: Window) -> None:
+    pygame = pytest.importorskip("pygame")
+    for colour, size in (("#c83214", (40, 30)), ("#14c832", (60, 50))):
+        shown.show(rgb(square(colour, *size)))
+        surface = shown._window.get_surface()
+        assert surface.get_size() == size
+        assert pygame.surfarray.array3d(surface)[5, 5].tolist() == [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+
+
+def test_a_window_that_its_user_closes_stays_closed(shown: Window) -> None:
+    pygame = pytest.importorskip("pygame")
+    other = Window("another")
+    for window in (shown, other):
+        window.show(rgb(square("#fff")))
+    pygame.event.post(pygame.event.Event(pygame.WINDOWCLOSE, window=shown._window))
+    other.show(rgb(square("#fff")))
+    assert not other.is_closed
+    shown.show(rgb(square("#fff")))
+    assert shown.is_closed
+    shown.show(rgb(square("#fff")))
+    assert shown._window is None
+    other.close()
+
+
+def test_a_copy_of_a_window_is_another_window(shown: Window) -> None:
+    shown.show(rgb(square("#fff")))
+    for twin in (copy.deepcopy(shown), pickle.loads(pickle.dumps(shown))):
+        assert twin.caption == "a test"
+        assert twin._window is None
+        twin.close()
+    assert not shown.is_closed
+
+
+def test_without_a_display_there_is_one_clear_error(shown: Window, monkeypatch: pytest.MonkeyPatch) -> None:
+    pygame = pytest.importorskip("pygame")
+    pygame.display.quit()
+    monkeypatch.setenv("SDL_VIDEODRIVER", "nothing_like_this")
+    with pytest.raises(RenderError, match="can't open a window"):
+        shown.show(rgb(square("#fff")))

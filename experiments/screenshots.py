@@ -116,7 +116,7 @@ def _to_the_end(page: Browser, site: Site, folder: Path) -> None:
     page.click("#final-all")
     page.picture(folder / "final.png")
     page.click("#replay")
-    page.wait("#board svg")
+    page.wait("#step")
     page.run("const s = document.getElementById('step'); s.value = 90; s.dispatchEvent(new Event('input'))")
     page.click("#ask")
     page.wait("#opinion li")

@@ -9,7 +9,7 @@ from typing import Final
 WIDTH: Final = 720
 HEIGHT: Final = 200
 LEFT: Final = 34
-RIGHT: Final = 96
+RIGHT: Final = 124
 TOP: Final = 10
 BOTTOM: Final = 22
 DASHES: Final = ("none", "7 3", "2 3", "10 3 2 3")

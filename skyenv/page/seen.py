@@ -146,7 +146,10 @@ def final_scoring(game: Game, names: Sequence[str]) -> list[Told]:
     told = []
     for event in steps:
         scores = scores + np.array(event.get("vp", 0))
-        told.append({"text": words.event_text(event, names), "vp": event.get("vp"), "scores": scores.tolist()})
+        what = words.event_text(event, names)
+        if "vp" in event:
+            what = what.partition(":")[0]  # who gets how much stands beside it
+        told.append({"text": what, "vp": event.get("vp"), "scores": scores.tolist()})
     return told
 
 

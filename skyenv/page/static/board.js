@@ -19,6 +19,7 @@ export function actionOf(part, seat) {
 /** Whether drawings should stand upright. */
 export const isNarrow = () => innerWidth < 700;
 
+const shown = new WeakMap();
 const keyOf = (part) => Object.entries({ ...part.dataset }).filter(([name]) => name !== "action").join();
 
 /**
@@ -27,6 +28,8 @@ const keyOf = (part) => Object.entries({ ...part.dataset }).filter(([name]) => n
  * Without `play` nothing can be clicked. `play(part)` is called for clicks on any part; `legal(part)` tells which react.
  */
 export function showBoard(holder, text, play = null, legal = () => false) {
+  if (shown.get(holder) === text) return;  // lest something is made anew while somebody clicks it
+  shown.set(holder, text);
   const focused = holder.contains(document.activeElement) ? keyOf(document.activeElement) : null;
   holder.innerHTML = text;  // made by the drawing's own code, which escapes all names
   const svg = holder.querySelector("svg");

@@ -67,11 +67,12 @@ export function opinionList(told) {
       el("span", {}, one.text), el("b", {}, sure));
   });
   const kinds = {
-    probability: "with these probabilities", vp: "compared with its best choice, in VP that they should bring",
-    none: "it can't tell how sure it is",
+    probability: "How probable each choice is to it:", vp: "VP that it expects of each choice, compared with the best:",
+    none: "It can't tell how sure it is.",
   };
   const value = told.value === null ? null
     : el("p", {}, `It expects an outcome of ${told.value.toFixed(2)} (−1 lost, 1 won).`.replace("-", "−"));
   return el("div", { class: "opinion" },
-    el("p", {}, el("b", {}, told.agent), ` would: ${told.text} (${kinds[told.kind]})`), el("ol", {}, ...rows), value);
+    el("p", {}, el("b", {}, told.agent), ` would: ${told.text}`), el("p", { class: "small" }, kinds[told.kind]),
+    told.kind === "none" ? null : el("ol", {}, ...rows), value);
 }

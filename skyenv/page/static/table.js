@@ -55,7 +55,7 @@ function show() {
   $("pause-seconds").textContent = `${state.pause} s`;
   $("hints").hidden = state.watching || state.over;
   $("ask-hint").disabled = !state.yours;
-  if ($("hint").dataset.step !== String(state.step)) $("hint").replaceChildren();
+  if ($("hint").dataset.step !== String(state.step)) $("hint").replaceChildren();  // it was for another position
   $("hint").dataset.step = state.step;
   $("finished").hidden = !state.over;
   $("release").hidden = state.watching || state.over;
@@ -66,6 +66,9 @@ function showChoices() {
   const button = (choice) => el("button", {
     type: "button", class: choice.place ? null : "primary", "data-choice": choice.action, onclick: () => act(choice.action),
   }, choice.text);
+  const told = JSON.stringify([state.legal, state.undo, state.step]);
+  if ($("choices").dataset.told === told) return;
+  $("choices").dataset.told = told;
   const others = state.legal.filter((choice) => choice.place);
   $("buttons").replaceChildren(...state.legal.filter((choice) => !choice.place).map(button));
   if (state.undo) {
@@ -81,7 +84,7 @@ function showLog() {
   const list = $("log");
   for (const line of list.querySelectorAll(".new")) line.classList.remove("new");
   if (state.log.from < lines) list.replaceChildren();
-  list.append(...state.log.lines.map((line) => el("li", { class: "new" }, line)));
+  list.append(...state.log.lines.map((line) => el("li", { class: lines ? "new" : null }, line)));
   if (state.log.lines.length) list.scrollTop = list.scrollHeight;
   lines = state.log.from + state.log.lines.length;
 }
@@ -136,8 +139,8 @@ async function attempt(doing) {
   }
 }
 
-const act = (action) => attempt(() => send(`${api}/act`, { action, step: state.step }));
-const undo = () => attempt(() => send(`${api}/undo`));
+const act = (action) => attempt(() => send(`${api}/act`, { action, step: state.step }).then(load));
+const undo = () => attempt(() => send(`${api}/undo`).then(load));
 
 function click(part) {
   if (!isLegal(part)) return;

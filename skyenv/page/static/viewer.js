@@ -39,14 +39,14 @@ export function view(root, game, draw, agents = [], opinion = null) {
   });
   root.replaceChildren(
     el("section", { class: "play" }, situation, board,
-      el("div", { class: "row controls" },
-        button("first", "⏮", "to the beginning", () => go(0)), button("back", "◀", "one step back", () => go(step - 1)), play,
-        button("next", "▶|", "one step on", () => go(step + 1)), button("last", "⏭", "to the end", () => go(game.steps)), speed, count),
-      slider,
-      el("div", { class: "row controls" },
-        jump("auction-back", "◀ auction", "previous auction", game.auctions, false), jump("auction-next", "auction ▶", "next auction", game.auctions, true),
-        jump("scoring-back", "◀ scoring", "previous scoring", game.scorings, false), jump("scoring-next", "scoring ▶", "next scoring", game.scorings, true),
-        el("label", {}, "show ", whose)),
+      el("div", { class: "transport" },
+        el("div", { class: "row" },
+          button("first", "|◀", "to the beginning", () => go(0)), button("back", "‹", "one step back", () => go(step - 1)), play,
+          button("next", "›", "one step on", () => go(step + 1)), button("last", "▶|", "to the end", () => go(game.steps)), speed, count,
+          jump("auction-back", "‹ auction", "previous auction", game.auctions, false), jump("auction-next", "auction ›", "next auction", game.auctions, true),
+          jump("scoring-back", "‹ scoring", "previous scoring", game.scorings, false), jump("scoring-next", "scoring ›", "next scoring", game.scorings, true),
+          el("label", {}, "show ", whose)),
+        slider),
       chart),
     el("aside", {}, asking, el("section", {}, el("h2", {}, "What happened"), log)));
 
@@ -89,7 +89,7 @@ export function view(root, game, draw, agents = [], opinion = null) {
       line.classList.toggle("later", at > step);
       if (at <= step) current = line;
     }
-    if (current) log.scrollTop = current.offsetTop - log.offsetTop - log.clientHeight + current.offsetHeight + 40;
+    if (current) log.scrollTop = current.offsetTop - log.clientHeight + current.offsetHeight + 40;
   }
 
   function start() {

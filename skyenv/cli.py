@@ -338,7 +338,7 @@ def _add_show(parser: argparse.ArgumentParser) -> None:
         metavar="PIXELS",
         help="of the drawing; below 700 it stands upright (default: 1200)",
     )
-    add("--mind", metavar="AGENT", help="draw what this agent thinks, e.g. agents.learned:TrainedAgent")
+    add("--mind", metavar="AGENT", help="draw what this agent (module:Name, with a method think) would do, and how sure it is")
     parser.set_defaults(run=_show)
 
 

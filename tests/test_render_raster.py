@@ -63,7 +63,7 @@ def test_text_shows(text: str) -> None:
     """In the font that comes along; letters that it lacks may come from the system's fonts."""
     head = '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="40"><rect width="300" height="40" fill="#fff"/>'
     written = f"{head}<text x='5' y='30' font-size='24' font-family='Nowhere Sans,sans-serif'>{text}</text></svg>"
-    dark = (rgb(written) < 128).any(axis=2)
+    dark: npt.NDArray[np.bool_] = np.any(rgb(written) < 128, axis=2)
     if text != "日本":
         assert dark.sum() > 100
         assert dark[:, : 5 + 8 * len(text)].any()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from xml.etree import ElementTree
 
 import numpy as np
@@ -212,7 +212,7 @@ def test_the_picture_for_a_seat_is_made_of_what_it_may_know(players: int, side: 
     for game in positions(players, side, every=25):
         for seat in range(players):
             twin = game.copy()
-            deal_anew(twin.state, seat, rng)
+            deal_anew(cast(np.recarray, twin.state), seat, rng)
             events = [told_anew(event, seat) for event in game.events]
             assert svg(game.state, seat, events=game.events) == svg(twin.state, seat, events=events)
             assert svg(game.state, seat) == svg(game.view(seat))
@@ -285,10 +285,9 @@ def check_marks(game: Game, root: Element) -> None:
             expected[kind, value] = str(action)
     found = {}
     for element in root.iter():
-        kind = next((kind for kind in KINDS if f"data-{kind}" in element.attrib), None)
-        if kind is None:
-            assert "class" not in element.attrib
-            assert "data-action" not in element.attrib
+        kind = next((kind for kind in KINDS if f"data-{kind}" in element.attrib), "")
+        if not kind:
+            assert not {"class", "data-action"} & set(element.attrib)
             continue
         assert element.tag == f"{NAMESPACE}g"
         assert element[0].tag == f"{NAMESPACE}title"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -216,7 +216,7 @@ def test_words_are_made_of_what_the_seat_may_know(players: int, side: str) -> No
     while game.seat is not None:
         if number % 20 == 0:
             twin = game.copy()
-            deal_anew(twin.state, game.seat, rng)
+            deal_anew(cast(np.recarray, twin.state), game.seat, rng)
             for action in range(NUM_ACTIONS):
                 assert why_illegal(game.state, action) == why_illegal(twin.state, action)
                 assert action_text(game.state, action) == action_text(twin.state, action)

@@ -260,19 +260,21 @@ def _on_plot(scene: Scene, district: int, plot: int, angle: float, step: float) 
         return "".join(at(*spot, shapes.business(theme, kind, 14)) for spot, kind in zip(spots, tiles, strict=False))
     if plot == SIXTH or game.stopped[district]:
         return ""
-    coin = at(*_polar(angle + step * 0.37, _RIM - 10), shapes.coin(theme, str(game.value[district][plot]), 8))
+    coin = at(*_polar(angle + step / 2 - 0.1, _RIM - 9.5), shapes.coin(theme, str(game.value[district][plot]), 8))
     owner, floors = game.owner[district][plot], game.floors[district][plot]
     if owner == NONE:
         return coin
-    house = at(x - 8, y + 21, shapes.tower(theme, owner, floors, 25, 44, 10.5))
-    return house + coin + at(x + 16, y + 13, shapes.emblem(theme, owner, 7.5)) + _count(scene, x + 17, y - 1, floors)
+    side = -1 if math.sin(angle) > 0.8 else 1  # on the right the sign stands on the left, as the coin needs its place
+    house = at(x - 8.5 * side, y + 21, shapes.tower(theme, owner, floors, 25, 44, 10.5))
+    sign = at(x + 16 * side, y + 14.5, shapes.emblem(theme, owner, 7.5))
+    return house + coin + sign + _count(scene, x + 17 * side, y + 2, floors)
 
 
 def _count(scene: Scene, x: float, y: float, number_of: int) -> str:
     """How many there are, unless there is one alone."""
     if number_of < 2:
         return ""
-    label = words(x, y, f"×{number_of}", 14.5, middle=True, bold=True)
+    label = words(x, y, f"×{number_of}", 14, middle=True, bold=True)
     halo = group(label, fill="none", stroke=scene.theme.paper, stroke_width=3.2, stroke_linejoin="round")
     return halo + group(label, fill=scene.theme.ink)
 

@@ -391,7 +391,7 @@ def _supply(scene: Scene, seat: int, width: float) -> str:
     ready, general, cards = game.supply[seat], game.general[seat], scene.table.cards_in_hand(seat)
     text = f"{ready} ready, {general} more"
     step = min(15.0, (width - 120 - width_of(text, 14)) / max(ready, 1))
-    houses = "".join(at(18 + step * i, 57, shapes.tower(theme, seat, 1, 11, 8)) for i in range(ready))
+    houses = "".join(at(18 + step * i, 58, shapes.tower(theme, seat, 1, 11, 7)) for i in range(ready))
     x = 34 + step * (ready - 1) if ready else 12
     first = words(x, 56, text, 14, fill=theme.ink)
     last = words(width - 12, 56, counted(cards, "card"), 14, end=True, fill=theme.ink)

@@ -354,13 +354,15 @@ def test_the_window_shows_every_position() -> None:
     """In the mode "human": what render() would return as pixels."""
     env = fifth_avenue_v0.raw_env(render_mode="human")
     pictures: list[npt.NDArray[np.uint8]] = []
-    env._window.show = pictures.append
+    env._window.show = pictures.append  # type: ignore[assignment, method-assign]
     env.reset(seed=1)
     env.step(int(np.flatnonzero(env.observe(env.agent_selection)["action_mask"])[0]))
     assert len(pictures) == 2
     twin = fifth_avenue_v0.raw_env(render_mode="rgb_array")
     twin.reset(seed=1)
-    assert (twin.render() == pictures[0]).all()
+    pixels = twin.render()
+    assert isinstance(pixels, np.ndarray)
+    assert (pixels == pictures[0]).all()
     assert (pictures[0] != pictures[1]).any()
 
 

@@ -213,7 +213,7 @@ def test_rendering(capsys: pytest.CaptureFixture[str]) -> None:
     assert len({frame.shape for frame in frames}) == 1
     env = native(render_mode="human")
     shown: list[Any] = []
-    env._window.show = shown.append  # type: ignore[method-assign]
+    env._window.show = shown.append  # type: ignore[assignment, method-assign]
     env.reset(seed=1)
     assert env.render() is None
     assert shown[0].shape[2] == 3

@@ -96,7 +96,7 @@ class Look:
             "scores": self.game.scores,
             "svg": self.drawing(position),
             "legal": self.choices(position) if self.is_to_act else [],
-            "why": reasons(position) if self.seat is not None else {},
+            "why": self.reasons(position),
             "log": {"from": min(lines_known, len(lines)), "lines": lines[lines_known:]},
             "final": final_scoring(self.game, self.names) if self.game.is_over else None,
         }
@@ -118,18 +118,21 @@ class Look:
             for action in self.game.legal_actions
         ]
 
+    def reasons(self, position: Any) -> dict[str, list[int]]:
+        """Why actions aren't legal: each reason in words, with the actions that it is true of."""
+        if self.seat is None:
+            return {}
+        if not self.is_to_act:  # the game is over, or others are to act: one reason for all
+            return {words.why_illegal(position, OPTION_A): list(range(NUM_ACTIONS))}
+        found: dict[str, list[int]] = {}
+        for action in range(NUM_ACTIONS):
+            if reason := words.why_illegal(position, action):
+                found.setdefault(reason, []).append(action)
+        return found
+
     def in_words(self) -> str:
         """The table as plain text."""
         return text(self.position)
-
-
-def reasons(position: Any) -> dict[str, list[int]]:
-    """Why actions aren't legal: each reason in words, with the actions that it is true of."""
-    found: dict[str, list[int]] = {}
-    for action in range(NUM_ACTIONS):
-        if reason := words.why_illegal(position, action):
-            found.setdefault(reason, []).append(action)
-    return found
 
 
 def final_scoring(game: Game, names: Sequence[str]) -> list[Told]:

@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
@@ -79,9 +79,9 @@ def application(storage: Storage, offers: Offers, hosts: list[str] | None = None
         middleware=[
             Middleware(TrustedHostMiddleware, allowed_hosts=hosts or ["*"], www_redirect=False),
             Middleware(_Headers),
-            Middleware(GZipMiddleware, minimum_size=1000, compresslevel=4),
+            Middleware(GZipMiddleware, minimum_size=1000, compresslevel=1),
         ],
-        exception_handlers={SkyenvError: _mistake, 404: _nothing, 405: _nothing},
+        exception_handlers={SkyenvError: _mistake, ClientDisconnect: _gone, 404: _nothing, 405: _nothing},
     )
 
 
@@ -161,6 +161,11 @@ async def _mistake(request: Request, error: Exception) -> Response:
     if len(message) > MOST_SAID:
         message = f"{message[:MOST_SAID]} …"
     return _error(message, error.status if isinstance(error, PageError) else 400)
+
+
+async def _gone(request: Request, error: Exception) -> Response:
+    """Nobody hears this: the browser left while it was sending."""
+    return _error("the browser has gone", 400)
 
 
 async def _nothing(request: Request, error: Exception) -> Response:

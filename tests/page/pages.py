@@ -46,7 +46,7 @@ def begin(client: TestClient, seats: Sequence[str], **options: Any) -> str:
     wanted = {"players": len(seats), "side": "front", "seats": list(seats), **options}
     answer = client.post("/api/games", json=wanted)
     assert answer.status_code == 201, answer.text
-    seat = "/api/seats/" + answer.json()["page"].rpartition("/")[2]
+    seat: str = "/api/seats/" + answer.json()["page"].rpartition("/")[2]
     assert client.post(f"{seat}/pause", json={"seconds": 0}).status_code == 200
     return seat
 

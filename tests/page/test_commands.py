@@ -14,7 +14,7 @@ import pytest
 from pages import played
 
 from skyenv import cli
-from skyenv.errors import AgentError, PageError
+from skyenv.errors import AgentError, OptionError, PageError
 from skyenv.page import commands
 from skyenv.page.offers import offers
 
@@ -74,7 +74,7 @@ def test_what_play_cannot_do_is_told_in_one_line(
 def test_a_taken_port_is_told_unless_none_was_wanted() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(commands.OptionError, match=f"port {port}"):
+        with pytest.raises(OptionError, match=f"port {port}"):
             commands.listen("127.0.0.1", port)
     first = commands.listen("127.0.0.1", None)
     second = commands.listen("127.0.0.1", None)

@@ -13,7 +13,7 @@ from skyenv import Game
 from skyenv.errors import PageError
 from skyenv.knowledge import resample
 from skyenv.page.opinions import opinion
-from skyenv.page.seen import Look, final_scoring, opinion_told, reasons, redacted
+from skyenv.page.seen import Look, final_scoring, opinion_told, redacted
 from skyenv.rules.actions import NUM_ACTIONS
 
 from pages import quick_offers  # isort: skip
@@ -87,8 +87,9 @@ def test_a_seat_that_waits_is_told_no_choices() -> None:
     told = Look(game, 1 - game.seat, ["a", "b"]).told()
     assert (told["yours"], told["legal"]) == (False, [])
     assert 'class="legal"' not in told["svg"]
-    (reason,) = reasons(game.view(1 - game.seat))
+    (reason,) = told["why"]
     assert reason.startswith("not your turn")
+    assert told["why"][reason] == list(range(NUM_ACTIONS))
 
 
 def test_the_log_is_told_from_where_it_is_known() -> None:

@@ -8,6 +8,8 @@ let state = null;     // what the server told last
 let lines = 0;        // lines of the log that are shown
 let chosen = null;    // the commissioner that was clicked
 let busy = null;      // the load under way
+let wait = 500;       // milliseconds until the next try to connect
+let socket = null;    // tells of changes
 let again = false;    // whether something has changed meanwhile
 
 // ---- telling ----
@@ -139,8 +141,9 @@ async function attempt(doing) {
   }
 }
 
-const act = (action) => attempt(() => send(`${api}/act`, { action, step: state.step }).then(load));
-const undo = () => attempt(() => send(`${api}/undo`).then(load));
+const act = (action) => attempt(() => send(`${api}/act`, { action, step: state.step }).then(unlessTold));
+const undo = () => attempt(() => send(`${api}/undo`).then(unlessTold));
+const unlessTold = () => { if (socket?.readyState !== WebSocket.OPEN) load(); };
 
 function click(part) {
   if (!isLegal(part)) return;
@@ -192,13 +195,12 @@ async function load() {
   }
 }
 
-let wait = 500;
 function connect() {
-  const socket = new WebSocket(`${location.protocol.replace("http", "ws")}//${location.host}${api}/changes`);
+  socket = new WebSocket(`${location.protocol.replace("http", "ws")}//${location.host}${api}/changes`);
   socket.onopen = () => { $("offline").hidden = true; wait = 500; load(); };
   socket.onmessage = load;
   socket.onclose = () => {
-    $("offline").hidden = $("table").hidden;
+    $("offline").hidden = $("table").hidden;  // a seat that isn't taken has no connection
     setTimeout(connect, wait);
     wait = Math.min(wait * 1.5, 5000);
   };
@@ -212,7 +214,7 @@ matchMedia("(max-width: 699px)").addEventListener("change", () => load());
 $("ask-hint").onclick = hint;
 $("pause").oninput = (event) => { $("pause-seconds").textContent = `${event.target.value} s`; };
 $("pause").onchange = (event) => attempt(() => send(`${api}/pause`, { seconds: Number(event.target.value) }));
-$("take-button").onclick = () => send(`${api}/claim`).then(load, (error) => { $("take-text").textContent = error.message; });
+$("take-button").onclick = () => send(`${api}/claim`).then(() => { wait = 500; return load(); }, (error) => { $("take-text").textContent = error.message; });
 $("release").onclick = () => {
   if (confirm("Give this seat up, so that another browser can take it with this address?")) attempt(() => send(`${api}/release`).then(load));
 };

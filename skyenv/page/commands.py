@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import ipaddress
 import os
 import socket
@@ -142,7 +143,8 @@ def _serve(app: Any, listening: socket.socket, address: str | None) -> None:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
         await serving
 
-    asyncio.run(run())
+    with contextlib.suppress(KeyboardInterrupt):  # the proper end of it
+        asyncio.run(run())
 
 
 # ---- export ----

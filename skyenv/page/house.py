@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
-from skyenv.errors import PageError, SkyenvError, shown
+from skyenv.errors import PageError, shown
 from skyenv.game import Game
 from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, fresh_seed
 from skyenv.page.offers import Offers
@@ -273,10 +273,9 @@ class House:
                 while (left := began + session.stored.pause - time.monotonic()) > 0:
                     await asyncio.sleep(min(left, 0.2))  # the pause may be made shorter meanwhile
                 self._commit(session, actions)
-        except SkyenvError as error:
-            session.trouble = f"{name} can't go on: {error}"
         except Exception:  # an agent's code can fail anyhow; the others' games go on
             _log.exception("agent %s failed", name)
+            # No more than that: an error could tell what its seat may do, and so of its hand.
             session.trouble = f"{name} has failed; the server's log tells more"
         finally:
             self._runners.pop(key, None)

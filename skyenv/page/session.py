@@ -38,7 +38,8 @@ class Session:
             for action in actions:
                 self.game.play(action)
         except SkyenvError as error:
-            raise PageError(f"this game can't be replayed; another version of skyenv has stored it ({error})", 409) from error
+            # No more than that: the error could tell what a seat may do, and so of its hand.
+            raise PageError("this game can't be replayed; another version of skyenv has stored it", 409) from error
         self.trouble: str | None = None
         self._draft: list[int] = []
         self._draft_game: Game | None = None

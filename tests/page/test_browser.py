@@ -383,3 +383,21 @@ def test_an_export_replays_from_disk_without_a_network(tmp_path: Path) -> None:
         assert page.run("return document.querySelectorAll('i').length") == 0
         assert page.run("return performance.getEntriesByType('resource').length") == 0
         assert page.complaints() == []
+
+
+@pytest.mark.long
+def test_the_pictures_of_the_page_are_taken(tmp_path: Path) -> None:
+    from experiments import screenshots
+
+    assert screenshots.main(["--out", str(tmp_path)]) == 0
+    assert {"lobby.png", "bid.png", "replay.png", "final.png", "phone-bid.png"} <= {path.name for path in tmp_path.iterdir()}
+
+
+@pytest.mark.long
+def test_many_games_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    from experiments import page_load
+
+    assert page_load.main(["--games", "10", "--seconds", "20", "--think", "1"]) == 0
+    told = capsys.readouterr().out
+    assert re.search(r"table: p50 \d+ ms, p99 \d+ ms", told)
+    assert int(re.findall(r": (\d+) actions of people", told)[0]) > 20

@@ -46,8 +46,8 @@ def test_play_serves_the_page_until_it_is_interrupted(tmp_path: Path) -> None:
     finally:
         server.kill()
         server.wait()
-    assert "Traceback" not in complaint
-    assert server.returncode in (0, 130)
+    assert complaint == ""
+    assert server.returncode == 0
     assert database.exists()
 
 

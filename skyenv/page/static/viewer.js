@@ -24,7 +24,7 @@ export function view(root, game, draw, agents = [], opinion = null) {
   const speed = el("select", { id: "speed", "aria-label": "steps a second", onchange: () => { if (timer) { stop(); start(); } } },
     ...[0.5, 1, 2, 4, 8].map((each) => el("option", { value: each, selected: each === 2 }, `${each} steps/s`)));
   const whose = el("select", { id: "whose", onchange: () => show() },
-    el("option", { value: "" }, "all hands"), ...names.map((name, seat) => el("option", { value: seat }, `only what ${name} may see`)));
+    el("option", { value: "" }, "all hands"), ...names.map((name, seat) => el("option", { value: seat }, `as ${name} sees it`)));
   const log = el("ol", { class: "log", id: "log", tabindex: 0, "aria-label": "What happened" },
     ...game.lines.map(([at, text]) => el("li", { "data-step": at }, el("button", { type: "button", class: "line", onclick: () => go(at) }, text))));
   const chart = el("div", { class: "chart-holder" });

@@ -97,9 +97,9 @@ def quick(actions: Sequence[int]) -> int:
     return min(actions, key=lambda action: (0 if 1 <= action <= 4 else 2 if action in (0, 5, 78) else 1, action))
 
 
-def played(players: int = 2, seed: int = 1, actions: int | None = None, side: str = "front") -> Game:
-    """A game that crowd agents have played, to its end or for some actions."""
-    game = Game(players, side, seed)
+def played(players: int = 2, seed: int = 1, actions: int | None = None, side: str = "front", turns: int = 500) -> Game:
+    """A game that crowd agents have played, to its end or for some actions; truncated after so many turns."""
+    game = Game(players, side, seed, max_turns=turns)
     agent = CrowdAgent()
     while not game.is_over and (actions is None or int(game.state["decisions"]) < actions):
         game.play(decide_game(game, agent))

@@ -315,7 +315,7 @@ def look_through(page: Browser, game: Game) -> None:
     page.click("#last")
     page.wait_until(lambda: "win" in page.text("#situation"), "the end")
     for score in game.scores:
-        assert f"{score} VP" in page.text("#board svg")
+        page.wait_until(lambda vp=f"{score} VP": vp in page.text("#board svg"), "the last position")  # type: ignore[misc]
     page.click("#first")
     page.click("#play")
     page.wait_until(lambda: int(page.text("#count").split(" /")[0]) >= 3, "playing by itself")
@@ -368,7 +368,7 @@ def test_damaged_records_get_a_message(ann: Browser, server: RunningServer, tmp_
 
 
 def test_an_export_replays_from_disk_without_a_network(tmp_path: Path) -> None:
-    game = played(2, seed=3)
+    game = played(2, seed=3, turns=20)
     path = tmp_path / "game.html"
     content = exported(Replay.of(record.dumps(game, ["ann", "</script><i>"]).encode(), 1), "a </title> game")
     path.write_text(content, encoding="utf-8")

@@ -21,6 +21,7 @@ from skyenv.errors import (
     IllegalActionError,
     OptionError,
     RecordError,
+    RenderError,
     SkyenvError,
 )
 from skyenv.game import Game, Outcome
@@ -52,6 +53,7 @@ __all__ = [
     "OptionError",
     "Outcome",
     "RecordError",
+    "RenderError",
     "SkyenvError",
     "load_board",
     "make_agent",

@@ -93,7 +93,7 @@ class AgentError(SkyenvError, ValueError):
     """An agent can't be found or made, or answered with something other than one legal action for each decision."""
 
 
-class RenderError(SkyenvError, RuntimeError):
+class RenderError(SkyenvError, ValueError):
     """A picture can't be made or shown here: a package of an extra is missing, or there is no display."""
 
 

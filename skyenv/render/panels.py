@@ -380,7 +380,7 @@ def _acting_ring(scene: Scene, width: float, height: float) -> str:
 def _turn_flag(scene: Scene) -> str:
     """Whose turn it is, also while others bid."""
     flag = path("M-6 8V-9", stroke=scene.theme.on_gold, stroke_width=2) + path(
-        "M-6-9H8L4-4.5L8 0H-6Z", fill=scene.theme.gold, stroke=scene.theme.on_gold, stroke_width=0.8
+        "M-6-9H8L4-4.5L8 0H-6Z", fill=scene.theme.tile, stroke=scene.theme.on_gold, stroke_width=0.8
     )
     return group(title("on turn"), flag)
 
@@ -501,7 +501,7 @@ def mind(scene: Scene, position: np.void, thoughts: Mind, width: float, room: fl
     rows, y = [], 40.0
     for i, action in enumerate(order):
         lines = wrapped(action_text(position, action), 13.5, width - 80)[:2]
-        if i >= 2 and y + 16 * len(lines) + 15 + 38 > room:
+        if i >= 2 and y + 16 * len(lines) + 15 + 34 > room:
             break
         for line in lines:
             rows.append(words(12, y + 5, line, 13.5, bold=i == 0, fill=theme.ink))
@@ -511,7 +511,7 @@ def mind(scene: Scene, position: np.void, thoughts: Mind, width: float, room: fl
         rows.append(rectangle(12, y - 5, max((width - 24) * min(float(shares[action]), 1.0), 3), 6, 3, fill=theme.seats[1]))
         y += 15
     gauge = at(12, y + 4, _gauge(scene, thoughts.value, width - 24))
-    return _box(scene, width, y + 38) + _heading(scene, "AN AGENT'S MIND") + "".join(rows) + gauge, y + 38
+    return _box(scene, width, y + 34) + _heading(scene, "AN AGENT'S MIND") + "".join(rows) + gauge, y + 34
 
 
 def _gauge(scene: Scene, value: float, width: float) -> str:

@@ -306,6 +306,7 @@ async def _list_games(request: Request) -> Response:
                 "seat": link.seat,
                 "names": session.names(link.seat),
                 "side": game.side,
+                "owner": session.stored.owner == link.browser,
                 "created": session.stored.created,
                 "turn": game.turn,
                 "scores": game.scores,

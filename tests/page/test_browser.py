@@ -220,6 +220,32 @@ def test_a_bid_is_laid_down_taken_back_and_explained(ann: Browser, server: Runni
     assert "there is an auction" in ann.wait(".tip").text
 
 
+def test_a_commissioner_and_then_its_next_place(ann: Browser, server: RunningServer) -> None:
+    begin(ann, server, "me", "agent:greedy", seed="2")
+    while True:
+        ann.wait_until(lambda: state(ann)["yours"], "a turn")
+        seen = state(ann)
+        if any(60 <= action < 78 for action in seen["table"]):
+            break
+        play(ann, seen, min(seen["table"] + seen["buttons"]))
+    places = ann.run("return document.querySelectorAll('#board [data-place]').length")
+    own = ann.run("return document.querySelectorAll('#board [data-place^=\"1:\"]').length")
+    assert places > own > 1
+    click_shape(ann, '#board [data-commissioner="1"]')
+    assert ann.run("return document.querySelectorAll('#board [data-place].faded').length") == places - own
+    assert ann.run("return document.activeElement.dataset.place[0]") == "1"
+    play(ann, seen, next(action for action in seen["table"] if 69 <= action < 78))
+    assert "you) moves the beige commissioner" in ann.text("#log")
+
+
+def test_a_game_is_deleted_in_the_lobby(ann: Browser, server: RunningServer) -> None:
+    begin(ann, server, "me", "agent:greedy")
+    ann.open(f"{server.address}/")
+    ann.click("#games button")
+    ann.driver.switch_to.alert.accept()
+    ann.wait_until(lambda: ann.find("#games li") is None, "the game's end")
+
+
 def test_hints(ann: Browser, server: RunningServer) -> None:
     begin(ann, server, "me", "agent:greedy")
     ann.click("#ask-hint")

@@ -22,7 +22,18 @@ function describe(game) {
   if (game.error) return [game.error];
   const names = game.names.map((name, seat) => (name === "human" ? `seat ${seat}` : name)).join(", ");
   return [el("a", { href: game.page }, `${names}; ${game.side} side`), ` ${game.state === "over" ? "over" : `turn ${game.turn + 1}: ${game.state}`}`,
-    ` (${game.scores.join(" : ")}) `, el("span", { class: "small" }, new Date(1000 * game.created).toLocaleString())];
+    ` (${game.scores.join(" : ")}) `, el("span", { class: "small" }, new Date(1000 * game.created).toLocaleString()),
+    game.owner ? el("button", { type: "button", class: "quiet", onclick: () => forget(game) }, "delete") : null];
+}
+
+async function forget(game) {
+  if (!confirm("Delete this game for all who play it?")) return;
+  try {
+    await ask(game.page.replace("/seat/", "/api/seats/"), { method: "DELETE" });
+    await showGames();
+  } catch (error) {
+    note(error.message);
+  }
 }
 
 async function showGames() {

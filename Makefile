@@ -3,10 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PAGE_READY := $(VENV)/.ready-page
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-long test-uncompiled lint format train speed docs clean
+.PHONY: help setup test test-long test-uncompiled lint format train play speed docs clean
 
 help:  ## say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -17,6 +18,11 @@ $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test]'
 	@touch $(READY)
+
+$(PAGE_READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[page]'
+	@touch $(PAGE_READY)
 
 lint: $(READY)  ## style and types
 	$(BIN)/ruff check .
@@ -34,6 +40,9 @@ test-long: test test-uncompiled  ## everything, the long tests too
 
 train: $(READY)  ## train a 2-player agent for about five minutes, measure it, leave model, curves and games in runs/
 	$(BIN)/python -m experiments.train --run runs/first --players 2 --minutes 5 $(if $(wildcard runs/first/checkpoint.bin),--resume)
+
+play: $(PAGE_READY)  ## open the page: play against people and agents, replay records (options: make play PLAY='--port 9000')
+	$(BIN)/python -m skyenv play $(PLAY)
 
 speed: $(READY)  ## the figures of the README's speed table
 	$(BIN)/python -m experiments.speed

@@ -1,4 +1,4 @@
-"""The command line: ``python -m skyenv record | verify | show | film``.
+"""The command line: ``python -m skyenv record | verify | show | film | play | export``.
 
 Exit codes: 0 all right, 1 the data or a file is bad, 2 the command is, 130 interrupted. Whatever is wrong is told in one
 line on stderr.
@@ -21,6 +21,7 @@ from skyenv.agents import Agent, decide_game, make_agent, mind_of
 from skyenv.errors import AgentError, BoardError, OptionError, RecordError, SkyenvError, shown
 from skyenv.game import Game
 from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, fresh_seed
+from skyenv.page.commands import add_export, add_play
 from skyenv.render.colours import THEMES
 from skyenv.render.film import film
 from skyenv.render.raster import HIGHEST_FPS, LARGEST, animation, png
@@ -271,13 +272,15 @@ def _integer(low: int, high: int) -> Callable[[str], int]:
 
 
 def _parser() -> _Parser:
-    parser = _Parser(prog="python -m skyenv", description="Record, verify, show and film games.", allow_abbrev=False)
+    parser = _Parser(prog="python -m skyenv", description="Record, verify, show, film and play games.", allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"skyenv {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     _add_record(commands.add_parser("record", help="play games and write their record", allow_abbrev=False))
     _add_verify(commands.add_parser("verify", help="check a record against the rules", allow_abbrev=False))
     _add_show(commands.add_parser("show", help="print or draw a position of a record", allow_abbrev=False))
     _add_film(commands.add_parser("film", help="make a film of a recorded game", allow_abbrev=False))
+    add_play(commands.add_parser("play", help="play and watch games in a browser", allow_abbrev=False), _integer)
+    add_export(commands.add_parser("export", help="write a replay as one page", allow_abbrev=False), _integer)
     return parser
 
 

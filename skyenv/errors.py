@@ -99,3 +99,19 @@ class RenderError(SkyenvError, ValueError):
 
 class CheckpointError(SkyenvError, ValueError):
     """A checkpoint is damaged, incomplete, or was written for something else."""
+
+
+class PageError(SkyenvError, ValueError):
+    """The page was asked for something that there isn't, that isn't allowed, or that came too late. Nothing has changed.
+
+    Attributes:
+        status: the HTTP status that says it: 400 (a mistake), 403 (not allowed), 404 (there is no such thing), 409 (too late),
+            413 (too large), 429 (too many).
+    """
+
+    def __init__(self, message: str, status: int = 400) -> None:
+        super().__init__(message)
+        self.status = status
+
+    def __reduce__(self) -> tuple[type[PageError], tuple[str, int]]:
+        return type(self), (str(self), self.status)

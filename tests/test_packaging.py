@@ -23,6 +23,7 @@ DEPENDENCIES = ("numpy", "numba", "llvmlite")
 EXTRAS = (
     *("gymnasium", "pettingzoo", "torch", "stable_baselines3", "sb3_contrib", "matplotlib", "tqdm", "hypothesis", "pytest"),
     *("resvg_py", "font_source_sans_pro", "PIL", "imageio_ffmpeg", "pygame"),
+    *("starlette", "uvicorn", "websockets"),
 )
 
 
@@ -83,7 +84,7 @@ def test_the_wheel_holds_skyenv_alone(wheel: Path) -> None:
     info = f"skyenv-{PROJECT['version']}.dist-info"
     assert wheel.name == f"skyenv-{PROJECT['version']}-py3-none-any.whl"
     assert {name.split("/")[0] for name in found} == {"skyenv", info}
-    sources = [path for pattern in ("*.py", "*.md", "py.typed") for path in (ROOT / "skyenv").rglob(pattern)]
+    sources = [path for pattern in ("*.py", "*.md", "py.typed", "static/*") for path in (ROOT / "skyenv").rglob(pattern)]
     expected = {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in sources}
     assert {name: content for name, content in found.items() if name.startswith("skyenv/")} == expected
     assert {"skyenv/py.typed", "skyenv/rules/RULES.md", "skyenv/rules/INTERFACE.md"} <= set(expected)

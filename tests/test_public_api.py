@@ -17,7 +17,7 @@ import pytest
 import skyenv
 from skyenv import errors
 
-OPTIONAL = {"skyenv.envs", "skyenv.fifth_avenue_v0"}
+OPTIONAL = {"skyenv.envs", "skyenv.fifth_avenue_v0", "skyenv.page.web"}
 """Modules that may need libraries which a bare installation lacks."""
 
 
@@ -180,7 +180,8 @@ def test_importing_it_imports_no_heavy_library() -> None:
 @pytest.mark.parametrize("layer", ["rules", "knowledge", "observation", "kernels", "games", "game", "record"])
 def test_imports_point_one_way(layer: str) -> None:
     """Rules know nothing of games, games nothing of environments, pictures and agents (but where a method asks for them)."""
-    order = ["errors", "rules", "knowledge observation kernels", "games", "events", "game", "record", "envs render agents cli"]
+    above = "envs render agents page cli"
+    order = ["errors", "rules", "knowledge observation kernels", "games", "events", "game", "record", above]
     place = {name: i for i, names in enumerate(order) for name in names.split()}
     for module in modules():
         parts = module.__name__.split(".")

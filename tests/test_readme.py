@@ -26,6 +26,10 @@ BOARD = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
 
 RUN_ELSEWHERE = {
     "make train": "its recipe is checked below; the long test in tests/experiments/test_train.py trains as it does",
+    "make play": "its recipe is checked below; tests/page/test_commands.py starts the page",
+    "python -m skyenv play --agents runs/lean/model.npz,my_module:MyAgent --port 9000": "serves until it is ended, as above",
+    "python -m experiments.page_load --games 50 --seconds 60": "a long test in tests/page/test_browser.py runs it",
+    "python -m experiments.screenshots --out runs/screenshots": "a long test in tests/page/test_browser.py runs it",
     "make test": "is what runs this test",
     ADD: "needs my_module.py and a ladder; test_the_template_agent_gets_a_rating runs it",
     "python -m pip install --constraint constraints.txt --editable '.[test]'": "is how this environment was made",
@@ -121,6 +125,7 @@ def bash(command: str, folder: Path) -> str:
 def test_make_train_is_what_the_long_test_trains(tmp_path: Path) -> None:
     recipe = bash(f"make --dry-run --always-make -C {ROOT} train", tmp_path)
     assert "-m experiments.train --run runs/first --players 2 --minutes 5" in recipe
+    assert "-m skyenv play" in bash(f"make --dry-run --always-make -C {ROOT} play", tmp_path)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)

@@ -1,0 +1,141 @@
+"""Real headless Chromium: for the page's tests and for pictures of it."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
+
+from skyenv.errors import OptionError
+
+FLAGS: Final = (
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+INSTALL: Final = "Chromium is needed, and its driver: apt-get install chromium chromium-driver"
+PATIENCE: Final = 60.0
+"""Seconds that anything on a page may take on a busy machine."""
+
+
+def find_chromium() -> tuple[str, str]:
+    """Paths of the browser and of its driver.
+
+    Raises:
+        OptionError: one of them isn't there; the error says what to install.
+    """
+    browser, driver = shutil.which("chromium") or shutil.which("chromium-browser"), shutil.which("chromedriver")
+    if browser is None or driver is None:
+        raise OptionError(INSTALL)
+    return browser, driver
+
+
+class Browser:
+    """A browser of its own, with an empty profile.
+
+    Args:
+        profile: folder of the profile.
+        phone: whether it is as large as a phone.
+        dark: whether the system has a dark theme.
+
+    Raises:
+        OptionError: there is no Chromium.
+    """
+
+    def __init__(self, profile: str, *, phone: bool = False, dark: bool = False) -> None:
+        browser, driver = find_chromium()
+        options = webdriver.ChromeOptions()
+        options.binary_location = browser
+        for flag in (*FLAGS, f"--user-data-dir={profile}", "--window-size=1400,1000"):
+            options.add_argument(flag)
+        if phone:
+            size = {"width": 390, "height": 844, "pixelRatio": 2}
+            options.add_experimental_option("mobileEmulation", {"deviceMetrics": size})
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        self.driver = webdriver.Chrome(options, Service(driver))
+        self.driver.set_page_load_timeout(PATIENCE)
+        if dark:
+            features = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
+            self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", features)
+
+    def open(self, address: str) -> None:
+        """Go to an address."""
+        self.driver.get(address)
+
+    def find(self, selector: str) -> WebElement | None:
+        """The first element that can be seen, or None."""
+        with contextlib.suppress(StaleElementReferenceException):
+            for element in self.driver.find_elements(By.CSS_SELECTOR, selector):
+                if element.is_displayed():
+                    return element
+        return None
+
+    def wait(self, selector: str) -> WebElement:
+        """The first element, once it is there and can be seen."""
+        found: WebElement | None = None
+
+        def is_there() -> bool:
+            nonlocal found
+            found = self.find(selector)
+            return found is not None
+
+        self.wait_until(is_there, selector)
+        assert found is not None
+        return found
+
+    def wait_until(self, condition: Callable[[], Any], what: str = "") -> None:
+        """Wait for something to become true."""
+        until = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < until, f"{what} did not come; the page says: {self.text('body')[:2000]}"
+            time.sleep(0.03)
+
+    def click(self, selector: str) -> None:
+        """Click an element as a mouse does, once it is there."""
+
+        def is_clicked() -> bool:
+            element = self.wait(selector)
+            with contextlib.suppress(StaleElementReferenceException):  # drawn anew meanwhile
+                self.driver.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", element)
+                element.click()
+                return True
+            return False
+
+        self.wait_until(is_clicked, selector)
+
+    def text(self, selector: str) -> str:
+        """The text of an element, whether it can be seen or not."""
+        return str(self.run("return document.querySelector(arguments[0])?.textContent ?? ''", selector))
+
+    def run(self, script: str, *arguments: Any) -> Any:
+        """What a script in the page returns."""
+        return self.driver.execute_script(script, *arguments)
+
+    def complaints(self) -> list[str]:
+        """Errors on the browser's console, refused requests apart."""
+        entries = self.driver.get_log("browser")  # type: ignore[no-untyped-call]
+        return [entry["message"] for entry in entries if entry["level"] == "SEVERE" and entry["source"] != "network"]
+
+    def picture(self, path: Path) -> None:
+        """Write what is seen."""
+        path.write_bytes(self.driver.get_screenshot_as_png())
+
+
+@contextlib.contextmanager
+def browser(**options: bool) -> Iterator[Browser]:
+    """A browser that is closed at the end."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        opened = Browser(profile, **options)
+        try:
+            yield opened
+        finally:
+            opened.driver.quit()

@@ -1,0 +1,155 @@
+"""Pictures of the page in its main states: ``python -m experiments.screenshots --out runs/screenshots``."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import uvicorn
+from PIL import Image
+
+from agents import GreedyAgent
+from experiments.chromium import Browser, browser
+from experiments.commands import Parser, exit_code
+from skyenv import Game
+from skyenv.agents import decide_game
+from skyenv.games import DEFAULT_MAX_TURNS
+from skyenv.page.commands import listen
+from skyenv.page.house import new_token
+from skyenv.page.offers import offers
+from skyenv.page.storage import HUMAN, Link, Storage, StoredGame
+from skyenv.page.web import COOKIE, application
+
+SEED: Final = 7
+FEWEST_TURNS: Final = {"start": 0, "option": 8, "move": 12, "bid": 10, "over": 0}
+"""By phase, turns that are over in the picture."""
+
+
+class Site(NamedTuple):
+    """A running page: its address and its database."""
+
+    address: str
+    storage: Storage
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[Site]:
+    """The page on a free port."""
+    listening = listen("127.0.0.1", 0)
+    storage = Storage(folder / "games.sqlite3")
+    app = application(storage, offers(), ["127.0.0.1"])
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1, ws="websockets-sansio"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    while not server.started:
+        time.sleep(0.02)
+    try:
+        yield Site(f"http://127.0.0.1:{listening.getsockname()[1]}/", storage)
+    finally:
+        server.should_exit = True
+        thread.join()
+        listening.close()
+
+
+def played(players: int, phase: str) -> list[int]:
+    """The actions of greedy players until seat 0 is to act in a phase, after the setup, or to the end."""
+    game, agent = Game(players, seed=SEED), GreedyAgent()
+    actions: list[int] = []
+    while not (game.is_over or (game.seat == 0 and game.phase == phase and game.turn >= FEWEST_TURNS[phase])):
+        actions.append(decide_game(game, agent))
+        game.play(actions[-1])
+    return actions
+
+
+def sit_down(page: Browser, site: Site, players: int, phase: str) -> None:
+    """A game against greedy players in which this browser is to act in a phase."""
+    page.open(site.address)
+    page.wait("#seat-1")
+    name = str((page.driver.get_cookie(COOKIE) or {})["value"])
+    agents = (HUMAN, *["greedy"] * (players - 1))
+    game = StoredGame(new_token(), name, time.time(), players, "front", DEFAULT_MAX_TURNS, SEED, agents, 0.5)
+    link = Link(new_token(), game.id, 0, name)
+    site.storage.add_game(game, [link])
+    site.storage.append(game.id, 0, played(players, phase))
+    page.open(f"{site.address}seat/{link.token}")
+    page.wait("#board svg")
+
+
+def take(folder: Path) -> None:
+    """All pictures."""
+    with tempfile.TemporaryDirectory() as data, serving(Path(data)) as site:
+        with browser() as page:
+            page.open(site.address)
+            page.wait("#seat-1")
+            page.picture(folder / "lobby.png")
+            for phase in ("start", "bid"):
+                sit_down(page, site, 2, phase)
+                page.picture(folder / f"{phase}.png")
+            _with_a_hint(page, site, folder)
+            _to_the_end(page, site, folder)
+        with browser(dark=True) as page:
+            sit_down(page, site, 4, "move")
+            page.picture(folder / "dark-move.png")
+            page.open(site.address)
+            page.wait("#games li")
+            page.picture(folder / "dark-lobby.png")
+        with browser(phone=True) as page:
+            for phase in ("option", "bid"):
+                sit_down(page, site, 2, phase)
+                page.picture(folder / f"phone-{phase}.png")
+
+
+def _with_a_hint(page: Browser, site: Site, folder: Path) -> None:
+    sit_down(page, site, 3, "option")
+    page.click("#ask-hint")
+    page.wait("#hint li")
+    page.picture(folder / "option-hint.png")
+
+
+def _to_the_end(page: Browser, site: Site, folder: Path) -> None:
+    sit_down(page, site, 2, "over")
+    page.click("#final-all")
+    page.picture(folder / "final.png")
+    page.click("#replay")
+    page.wait("#step")
+    page.run("const s = document.getElementById('step'); s.value = 90; s.dispatchEvent(new Event('input'))")
+    page.click("#ask")
+    page.wait("#opinion li")
+    page.run("window.scrollTo(0, 0)")
+    page.picture(folder / "replay.png")
+    page.run("window.scrollTo(0, document.body.scrollHeight)")
+    page.picture(folder / "replay-below.png")
+
+
+def _shrink(path: Path) -> None:
+    """Keep 256 colours, which are enough for drawings: a third of the size."""
+    with Image.open(path) as picture:
+        picture.convert("RGB").quantize(256).save(path, optimize=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the program; the exit code."""
+    parser = Parser("screenshots", "Write pictures of the page in its main states, taken in headless Chromium.")
+    parser.add_argument("--out", default="runs/screenshots", metavar="FOLDER", help="where to (default: runs/screenshots)")
+    options = parser.parse_args(arguments)
+
+    def run() -> int:
+        folder = Path(options.out)
+        folder.mkdir(parents=True, exist_ok=True)
+        take(folder)
+        for path in folder.glob("*.png"):
+            _shrink(path)
+        print(f"{folder}: {len(list(folder.glob('*.png')))} pictures")
+        return 0
+
+    return exit_code(parser.program, run)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

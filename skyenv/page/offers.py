@@ -1,0 +1,108 @@
+"""The agents that people can choose on the page: those named when the server started, and no others."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from skyenv.agents import BUILT_IN, Agent, decide_game, make_agent
+from skyenv.errors import AgentError, PageError, shown
+from skyenv.game import Game
+from skyenv.rules.state import NONE
+
+REGISTRY: Final = "agents.registry"
+"""A clone's module that knows more agents by name than the package does."""
+USUAL: Final = ("greedy", "appraiser", "rollout", "trained")
+"""Agents of a clone that are offered without being asked for, if they are there."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """An agent that can be chosen.
+
+    Attributes:
+        name: what it is called on the page, in the database and in records.
+        agent: the agent itself.
+        lock: held while it decides, as an agent needn't be safe in several threads.
+    """
+
+    name: str
+    agent: Agent
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def move(self, game: Game) -> list[int]:
+        """What the agent plays next in a game, which is changed: one action, or all actions of a bid.
+
+        Raises:
+            AgentError: the agent's answer is none.
+        """
+        actions: list[int] = []
+        with self.lock:
+            while True:
+                actions.append(decide_game(game, self.agent))
+                game.play(actions[-1])
+                if game.phase != "bid" or int(game.state["laid"]) == NONE:
+                    return actions
+
+
+class Offers:
+    """All agents that can be chosen, by name.
+
+    Args:
+        offers: them, in the order of the page's choice list.
+    """
+
+    def __init__(self, offers: Iterable[Offer]) -> None:
+        self._offers: Mapping[str, Offer] = {offer.name: offer for offer in offers}
+
+    @property
+    def names(self) -> list[str]:
+        """The names, in the order of the choice list."""
+        return list(self._offers)
+
+    def describe(self) -> list[dict[str, str]]:
+        """Name and description of each, for the page."""
+        return [{"name": name, "description": offer.agent.description} for name, offer in self._offers.items()]
+
+    def __getitem__(self, name: str) -> Offer:
+        """The offer of that name.
+
+        Raises:
+            PageError: there is none. Nothing is looked for, read or imported.
+        """
+        if name not in self._offers:
+            raise PageError(f"there is no agent {shown(name)} here; there are {', '.join(self._offers)}", 404)
+        return self._offers[name]
+
+
+def offers(specifications: Iterable[str] = ()) -> Offers:
+    """The agents named, then the usual ones of a clone, then the built-in ones.
+
+    Args:
+        specifications: names, ``"module:Name"`` or, in a clone, paths of checkpoints.
+
+    Raises:
+        AgentError, CheckpointError: there is no such agent, or it can't be made.
+    """
+    make, known = _registry()
+    usual = [name for name in USUAL if name in known]
+    names = dict.fromkeys([*specifications, *usual, *BUILT_IN])
+    return Offers(Offer(name, make(name)) for name in names)
+
+
+def _registry() -> tuple[Callable[[str], Agent], Iterable[str]]:
+    """What makes agents from what people write, and the names that it knows: the clone's registry, or the package's own."""
+    try:
+        registry: Any = importlib.import_module(REGISTRY)
+        return registry.agent, registry.NAMES
+    except (ImportError, AttributeError):  # the package is used without a clone, beside another package of that name or none
+        return _make, BUILT_IN
+
+
+def _make(specification: str) -> Agent:
+    if specification.endswith((".npz", ".zip")):
+        raise AgentError(f"agent {shown(specification)}: checkpoints are played from a clone of the project, in its folder")
+    return make_agent(specification)

@@ -1,0 +1,93 @@
+"""What an agent would do in a position, and how sure it is."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.agents import Agent, Decisions, RandomAgent, WeightedAgent
+from skyenv.errors import AgentError, PageError
+from skyenv.game import Game
+from skyenv.page.offers import Offer
+from skyenv.rules.actions import NUM_ACTIONS
+
+Vector = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """An agent's opinion of one decision.
+
+    Attributes:
+        action: what it would do.
+        probabilities: float64 (103,), 0 for illegal actions; None if the agent can't tell.
+        worth: float64 (103,), VP that each legal action should bring, less those of the best one; None if it can't tell.
+        value: the outcome that it expects for the seat, from −1 to 1; None if it can't tell.
+    """
+
+    action: int
+    probabilities: Vector | None = None
+    worth: Vector | None = None
+    value: float | None = None
+
+
+def opinion(offer: Offer, game: Game) -> Opinion:
+    """What an agent thinks of the decision that is open in a game, from what the seat to act sees, and nothing else.
+
+    Even the agent's chance is made of that view: an opinion tells nothing of the game's seed.
+
+    Raises:
+        PageError: the game is over.
+        AgentError: the agent's answer is none.
+    """
+    if game.is_over:
+        raise PageError("the game is over; there is nothing to decide", 409)
+    decisions = _decision(game, offer.agent)
+    with offer.lock:
+        probabilities, value = _probabilities(offer.agent, decisions)
+        worth = None if probabilities is not None else _worth(offer.agent, decisions)
+        action = int(np.asarray(offer.agent.act(decisions))[0])
+    if not (0 <= action < NUM_ACTIONS and decisions.mask[0, action]):
+        raise AgentError(f"agent {offer.name} chose action {action}, which is not legal")
+    return Opinion(action, probabilities, worth, value)
+
+
+def _decision(game: Game, agent: Agent) -> Decisions:
+    seen = game.view()
+    digest = hashlib.blake2b(np.asarray(seen).tobytes(), digest_size=6).digest()
+    return Decisions(
+        mask=game.mask[None],
+        seat=np.array([game.seat], np.int64),
+        num_players=game.num_players,
+        uniform=np.array([int.from_bytes(digest) / 2**48]),
+        observation=game.observation()[None] if agent.uses_observation else None,
+        view=np.array([seen], seen.dtype).view(np.recarray) if agent.uses_view else None,
+    )
+
+
+def _probabilities(agent: Any, decisions: Decisions) -> tuple[Vector | None, float | None]:
+    """Probabilities and expected outcome, of agents that can tell."""
+    if isinstance(agent, RandomAgent):
+        return decisions.mask[0] / decisions.mask[0].sum(), None
+    if isinstance(agent, WeightedAgent):
+        weights = decisions.mask[0] * agent.weights
+        return weights / weights.sum(), None
+    if callable(getattr(agent, "think", None)):
+        probabilities, values = agent.think(decisions)
+        return np.asarray(probabilities[0], np.float64), float(values[0])
+    if callable(getattr(agent, "probabilities", None)) and decisions.observation is not None:
+        return np.asarray(agent.probabilities(decisions.observation, decisions.mask)[0], np.float64), None
+    return None, None
+
+
+def _worth(agent: Any, decisions: Decisions) -> Vector | None:
+    """What actions should bring, of agents that judge them so."""
+    if not callable(getattr(agent, "scores", None)):
+        return None
+    scores = np.asarray(agent.scores(decisions)[0], np.float64)
+    legal = decisions.mask[0] != 0
+    return np.where(legal, scores - scores[legal].max(), 0.0)

@@ -1,0 +1,233 @@
+"""Recorded games, to be looked at step by step."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv import record
+from skyenv.errors import PageError
+from skyenv.events import Event
+from skyenv.game import Game
+from skyenv.page.chart import chart
+from skyenv.page.seen import NARROW, WIDE, Told
+from skyenv.record import GameLines
+from skyenv.render import words
+from skyenv.render.svg import svg
+from skyenv.render.table import look
+from skyenv.rules.actions import OPTION_A, PLOT
+from skyenv.rules.state import GAME_DTYPE
+
+MOST_ACTIONS: Final = 20_000
+"""A record with more actions in all its games is refused; an ordinary game has 200 to 600."""
+MOST_GAMES: Final = 500
+"""So are more games in a record."""
+LONGEST_NAME: Final = 24
+
+
+def shown_names(header: Event) -> list[str]:
+    """The agents' names of a record's header, printable and not too long; seats without a name have none."""
+    names = header["agents"] or [""] * header["players"]
+    return ["".join(c for c in name if c.isprintable())[:LONGEST_NAME] for name in names]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A game of a record, for a list of them.
+
+    Attributes:
+        number: counted from 1.
+        names: who sits where.
+        side: of the board.
+        actions: how many there are.
+        scores: VP at the end of the record.
+        is_over: whether the game has ended there.
+    """
+
+    number: int
+    names: list[str]
+    side: str
+    actions: int
+    scores: list[int]
+    is_over: bool
+
+
+def summaries(content: bytes) -> list[Summary]:
+    """All games of a record, every one replayed and checked.
+
+    Raises:
+        RecordError: a line is wrong; it says which and why.
+        PageError: there are more games or actions than a page shows.
+    """
+    found: list[Summary] = []
+    left = MOST_ACTIONS
+    for lines in record.iter_games(io.BytesIO(content)):
+        if lines.number > MOST_GAMES:
+            raise PageError(f"the record has more than {MOST_GAMES} games; split it", 413)
+        actions = 0
+        for actions, game in enumerate(record.positions(lines)):  # noqa: B007 (the last one is looked at)
+            if actions > left:
+                raise PageError(f"the record has more than {MOST_ACTIONS} actions; split it", 413)
+        left -= actions
+        names = shown_names(lines.header.value)
+        found.append(Summary(lines.number, names, game.side, actions, game.scores, game.is_over))
+    return found
+
+
+def _nth(content: bytes, number: int) -> GameLines:
+    for lines in record.iter_games(io.BytesIO(content)):
+        if lines.number == number:
+            return lines
+    raise PageError(f"the record has no game {number}", 404)
+
+
+class Replay:
+    """One recorded game, every position of it.
+
+    Args:
+        lines: the game, as the record reader gives it.
+
+    Attributes:
+        names: who sat where.
+        states: the positions, GAME_DTYPE (actions + 1,).
+        events: what happened in each step; those of step 0 are the setup.
+
+    Raises:
+        RecordError: a line is wrong.
+        PageError: it has more than MOST_ACTIONS actions.
+    """
+
+    def __init__(self, lines: GameLines) -> None:
+        self.names = shown_names(lines.header.value)
+        self.events: list[list[Event]] = []
+        states = []
+        told = 0
+        for self.game in islice(record.positions(lines), MOST_ACTIONS + 2):
+            states.append(np.array(self.game.state, GAME_DTYPE))
+            self.events.append(self.game.events[told:])
+            told = len(self.game.events)
+        if len(states) > MOST_ACTIONS + 1:
+            raise PageError(f"the game has more than {MOST_ACTIONS} actions", 413)
+        self.states: npt.NDArray[np.void] = np.array(states, GAME_DTYPE)
+
+    @classmethod
+    def of(cls, content: bytes, number: int) -> Replay:
+        """A game of a record, counted from 1.
+
+        Raises:
+            RecordError, PageError: as for the class; or there is no such game.
+        """
+        return cls(_nth(content, number))
+
+    @property
+    def steps(self) -> int:
+        """Number of actions."""
+        return len(self.states) - 1
+
+    @property
+    def players(self) -> int:
+        """Number of seats."""
+        return self.game.num_players
+
+    def at(self, step: int) -> Game:
+        """The game after so many actions; only for looking at it and for asking agents.
+
+        Raises:
+            PageError: there is no such step.
+        """
+        game = self.game.copy()
+        game.events = []
+        game._games._state[0] = self.states[self.checked(step)]
+        game.refresh()
+        return game
+
+    def checked(self, step: int) -> int:
+        """The step, if there is such a one.
+
+        Raises:
+            PageError: there is none.
+        """
+        if not 0 <= step <= self.steps:
+            raise PageError(f"there is no step {step}: the game has {self.steps} actions", 404)
+        return step
+
+    def drawing(self, step: int, seat: int | None, theme: str, narrow: bool = False) -> str:
+        """The table after so many actions, as SVG; `seat`: whose view, None: all hands.
+
+        Raises:
+            PageError: there is no such step or seat.
+        """
+        if seat is not None and not 0 <= seat < self.players:
+            raise PageError(f"there is no seat {seat}", 404)
+        position: Any = self.states.view(np.recarray)[self.checked(step)]
+        return svg(position, seat, theme=theme, agents=self.names, width=NARROW if narrow else WIDE)
+
+    def situation(self, step: int) -> str:
+        """Who is about to do what after so many actions."""
+        position: Any = self.states.view(np.recarray)[step]
+        return words.situation(look(position), self.names)
+
+    def lines(self) -> list[tuple[int, str]]:
+        """The log: each line with the step in which it happened."""
+        found: list[tuple[int, str]] = []
+        for first, last in self._chapters():
+            events: list[Event] = []
+            known = 0
+            for step in range(first, last):
+                events += self.events[step]
+                lines = words.log(events, self.names)
+                found += [(step, line) for line in lines[known:]]
+                known = len(lines)
+        return found
+
+    def _chapters(self) -> Iterator[tuple[int, int]]:
+        """Steps from … to …: a turn or an auction each. No line of the log is made of events of two of them."""
+        first = 0
+        for step in range(1, len(self.events)):
+            if _begins(self.events[step - 1]) or _is_option(self.events[step]):
+                yield first, step
+                first = step
+        yield first, len(self.events)
+
+    def auctions(self) -> list[int]:
+        """The steps in which an auction began."""
+        return [step for step, events in enumerate(self.events) if _begins(events)]
+
+    def scorings(self) -> list[int]:
+        """The steps in which VP were scored."""
+        return [step for step, events in enumerate(self.events) if any(event["event"] == "vp" for event in events)]
+
+    def scores(self) -> list[list[int]]:
+        """VP after every step, [step][seat]."""
+        scores: list[list[int]] = self.states["score"][:, : self.players].tolist()
+        return scores
+
+    def told(self) -> Told:
+        """All that the viewer needs beside the drawings."""
+        return {
+            "names": self.names,
+            "players": self.players,
+            "side": self.game.side,
+            "steps": self.steps,
+            "over": self.game.is_over,
+            "lines": self.lines(),
+            "situations": [self.situation(step) for step in range(self.steps + 1)],
+            "auctions": self.auctions(),
+            "scorings": self.scorings(),
+            "scores": self.scores(),
+            "chart": chart(self.scores(), self.names),
+        }
+
+
+def _begins(events: Sequence[Event]) -> bool:
+    return any(event["event"] == "auction" for event in events)
+
+
+def _is_option(events: Sequence[Event]) -> bool:
+    return any(event["event"] == "action" and OPTION_A <= event["action"] < PLOT for event in events)

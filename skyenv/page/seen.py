@@ -1,0 +1,181 @@
+"""What a seat is told of a game: everything that its browser receives is made here, from the seat's view alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from skyenv.events import Event
+from skyenv.game import Game
+from skyenv.page.opinions import Opinion
+from skyenv.render import words
+from skyenv.render.svg import svg
+from skyenv.render.table import look
+from skyenv.render.text import text
+from skyenv.rules.actions import BID_DONE, NUM_ACTIONS, OPTION_A, OPTION_C, PASS
+
+THEMES: Final = ("light", "dark")
+WIDE: Final = 1200
+NARROW: Final = 640
+"""Widths of drawings for wide screens and for phones; they have different layouts."""
+Told = dict[str, Any]
+"""What goes to a browser, as JSON."""
+
+
+def redacted(events: Iterable[Event], seat: int | None) -> list[Event]:
+    """Events as a seat may know them: without others' hands and black cards, and without lists of legal actions.
+
+    Args:
+        events: as in ``Game.events``.
+        seat: None: everything is open.
+    """
+    return [_redacted(event, seat) for event in events] if seat is not None else list(events)
+
+
+def _redacted(event: Event, seat: int) -> Event:
+    if event["event"] == "setup":
+        return {**event, "hands": [hand if number == seat else {} for number, hand in enumerate(event["hands"])]}
+    if event["event"] == "black" and event["seat"] != seat:
+        return {"event": "black", "seat": event["seat"]}
+    if event["event"] == "action" and event["seat"] != seat:
+        return {name: value for name, value in event.items() if name != "legal"}
+    return event
+
+
+def has_place(action: int) -> bool:
+    """Whether an action is a click on the table; the others have buttons."""
+    return not (action in (OPTION_A, OPTION_C, PASS) or action >= BID_DONE)
+
+
+@dataclass(frozen=True)
+class Look:
+    """A game as one seat looks at it.
+
+    Args:
+        game: the game; hidden cards in it never get out of here.
+        seat: who looks; None: a game without people, all open.
+        names: who sits where.
+        theme: "light" or "dark".
+        narrow: whether it is drawn for a phone.
+        can_act: whether the seat may act now if it is its turn.
+    """
+
+    game: Game
+    seat: int | None
+    names: Sequence[str]
+    theme: str = THEMES[0]
+    narrow: bool = False
+    can_act: bool = True
+
+    @property
+    def position(self) -> Any:
+        """What is drawn and told: the seat's view; the game itself for who sees everything."""
+        return self.game.state if self.seat is None else self.game.view(self.seat)
+
+    @property
+    def is_to_act(self) -> bool:
+        """Whether this seat is to act, and may."""
+        return self.can_act and self.seat is not None and self.seat == self.game.seat
+
+    def told(self, lines_known: int = 0) -> Told:
+        """All that a page shows; of the log the lines behind the first `lines_known`."""
+        position = self.position
+        table = look(position)
+        lines = self.log()
+        return {
+            "seat": self.seat,
+            "names": list(self.names),
+            "over": self.game.is_over,
+            "yours": self.is_to_act,
+            "phase": self.game.phase,
+            "situation": words.situation(table, self.names),
+            "progress": words.progress(table),
+            "scores": self.game.scores,
+            "svg": self.drawing(position),
+            "legal": self.choices(position) if self.is_to_act else [],
+            "why": self.reasons(position),
+            "log": {"from": min(lines_known, len(lines)), "lines": lines[lines_known:]},
+            "final": final_scoring(self.game, self.names) if self.game.is_over else None,
+        }
+
+    def drawing(self, position: Any) -> str:
+        """The table as SVG."""
+        legal = self.game.mask if self.is_to_act else None
+        width = NARROW if self.narrow else WIDE
+        return svg(position, self.seat, theme=self.theme, agents=list(self.names), legal=legal, width=width)
+
+    def log(self) -> list[str]:
+        """What has happened, a line each."""
+        return words.log(redacted(self.game.events, self.seat), self.names, seat=self.seat)
+
+    def choices(self, position: Any) -> list[Told]:
+        """The legal actions: number, what it means, and whether it is a click on the table."""
+        return [
+            {"action": action, "text": words.action_text(position, action), "place": has_place(action)}
+            for action in self.game.legal_actions
+        ]
+
+    def reasons(self, position: Any) -> dict[str, list[int]]:
+        """Why actions aren't legal: each reason in words, with the actions that it is true of."""
+        if self.seat is None:
+            return {}
+        if not self.is_to_act:  # the game is over, or others are to act: one reason for all
+            return {words.why_illegal(position, OPTION_A): list(range(NUM_ACTIONS))}
+        found: dict[str, list[int]] = {}
+        for action in range(NUM_ACTIONS):
+            if reason := words.why_illegal(position, action):
+                found.setdefault(reason, []).append(action)
+        return found
+
+    def in_words(self) -> str:
+        """The table as plain text."""
+        return text(self.position)
+
+
+def final_scoring(game: Game, names: Sequence[str]) -> list[Told]:
+    """END-2 to END-4, step by step: what is scored in words, VP of every seat, and the scores after it."""
+    steps: list[Event] = []
+    for event in reversed(game.events):
+        if event["event"] == "action":
+            break
+        if event["event"] in ("park", "end") or event.get("why") in ("final", "park"):
+            steps.insert(0, event)
+    scores = np.array(game.scores)
+    for event in steps:
+        scores = scores - np.array(event.get("vp", 0))
+    told = []
+    for event in steps:
+        scores = scores + np.array(event.get("vp", 0))
+        what = words.event_text(event, names)
+        if "vp" in event:
+            what = what.partition(":")[0]  # who gets how much stands beside it
+        told.append({"text": what, "vp": event.get("vp"), "scores": scores.tolist()})
+    return told
+
+
+def opinion_told(opinion: Opinion, game: Game, name: str) -> Told:
+    """An agent's opinion in words: what it would do, and its best actions with how sure it is of each."""
+    position = game.view()
+    sure = opinion.probabilities if opinion.probabilities is not None else opinion.worth
+    best: list[int] = [opinion.action]
+    if sure is not None:
+        legal = game.legal_actions
+        best = sorted(legal, key=lambda action: (-float(sure[action]), action))[:6]
+    return {
+        "agent": name,
+        "action": opinion.action,
+        "text": words.action_text(position, opinion.action),
+        "value": None if opinion.value is None else round(opinion.value, 3),
+        "kind": "probability" if opinion.probabilities is not None else "vp" if opinion.worth is not None else "none",
+        "best": [
+            {
+                "action": action,
+                "text": words.action_text(position, action),
+                "sure": None if sure is None else round(float(sure[action]), 4),
+            }
+            for action in best
+        ],
+    }

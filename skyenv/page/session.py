@@ -1,0 +1,148 @@
+"""A game with people and agents at its table: who may do what, bids that aren't finished yet, and taking them back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from skyenv.errors import IllegalActionError, PageError, SkyenvError
+from skyenv.events import Event
+from skyenv.game import Game
+from skyenv.page.storage import HUMAN, StoredGame
+from skyenv.rules.actions import ACTION_NAMES, BID, BID_DONE
+
+
+class Session:
+    """A game at which people and agents sit.
+
+    The cards of a person's bid are laid down in a *draft*, a copy of the game that only that seat sees. It can be taken back card
+    by card. Laying down cards draws on no chance, and which cards may follow depends on the seat's own hand and on what all know,
+    so nothing is learned from a draft. When the bid is done its cards are played in the game itself; only then others see them.
+
+    Args:
+        stored: the game's options.
+        actions: what has been played so far.
+
+    Attributes:
+        stored: the options.
+        game: the game, without any draft.
+        trouble: what keeps agents from playing on, in a line; or None.
+
+    Raises:
+        PageError: the actions aren't legal: another version of the rules has played them.
+    """
+
+    def __init__(self, stored: StoredGame, actions: Sequence[int] = ()) -> None:
+        self.stored = stored
+        self.game = Game(stored.players, stored.side, stored.seed, max_turns=stored.max_turns)
+        try:
+            for action in actions:
+                self.game.play(action)
+        except SkyenvError as error:
+            # No more than that: the error could tell what a seat may do, and so of its hand.
+            raise PageError("this game can't be replayed; another version of skyenv has stored it", 409) from error
+        self.trouble: str | None = None
+        self._draft: list[int] = []
+        self._draft_game: Game | None = None
+
+    @property
+    def step(self) -> int:
+        """Actions played so far, without any draft."""
+        return int(self.game.state["decisions"])
+
+    def is_human(self, seat: int | None) -> bool:
+        """Whether a person plays a seat."""
+        return seat is not None and self.stored.agents[seat] == HUMAN
+
+    @property
+    def has_humans(self) -> bool:
+        """Whether any person plays."""
+        return HUMAN in self.stored.agents
+
+    @property
+    def agent_to_move(self) -> str | None:
+        """The name of the agent that is to act; None if a person is, or nobody."""
+        seat = self.game.seat
+        return None if seat is None or self.is_human(seat) else self.stored.agents[seat]
+
+    def as_seen_by(self, seat: int | None) -> Game:
+        """The game with the draft of that seat, if it has one; not to be changed."""
+        return self._draft_game if self._draft_game is not None and seat == self.game.seat else self.game
+
+    def step_of(self, seat: int | None) -> int:
+        """Actions that the seat sees as played, its draft included."""
+        return int(self.as_seen_by(seat).state["decisions"])
+
+    def can_undo(self, seat: int | None) -> bool:
+        """Whether the seat has a draft."""
+        return bool(self._draft) and seat == self.game.seat
+
+    def act(self, seat: int | None, action: int, step: int) -> list[int]:
+        """Play an action of a person.
+
+        Args:
+            seat: whose.
+            action: its number.
+            step: actions that had been played, as the person saw it, so that a click that comes late or twice does nothing.
+
+        Returns:
+            The actions that the game has to be changed by with :meth:`commit`; empty if it only changed the draft.
+
+        Raises:
+            PageError: it isn't this seat's turn, or something has happened since `step`. Nothing has changed.
+            IllegalActionError: the action isn't legal. Nothing has changed.
+        """
+        if self.game.is_over:
+            raise PageError("the game is over", 409)
+        if seat is None or seat != self.game.seat or not self.is_human(seat):
+            raise PageError(f"it is not your turn; seat {self.game.seat} is to act", 409)
+        if step != self.step_of(seat):
+            raise PageError("that was meant for an earlier position", 409)
+        position = self.as_seen_by(seat)
+        if action not in position.legal_actions:
+            what = ACTION_NAMES[action] if 0 <= action < len(ACTION_NAMES) else str(action)
+            raise IllegalActionError(f"'{what}' is not legal here", action)
+        if BID <= action < BID_DONE:
+            self._lay_down([*self._draft, action])
+            return []
+        return [*self._draft, action]
+
+    def undo(self, seat: int | None) -> None:
+        """Take back the last card of the seat's draft.
+
+        Raises:
+            PageError: there is none.
+        """
+        if not self.can_undo(seat):
+            raise PageError("there is nothing to take back; only cards of your own unfinished bid can be", 409)
+        self._lay_down(self._draft[:-1])
+
+    def _lay_down(self, actions: list[int]) -> None:
+        self._draft = actions
+        self._draft_game = None
+        if actions:
+            self._draft_game = self.game.copy()
+            for action in actions:
+                self._draft_game.play(action)
+
+    def commit(self, actions: Sequence[int]) -> list[Event]:
+        """Play actions in the game itself; the draft is gone then.
+
+        Raises:
+            IllegalActionError: one of them isn't legal.
+        """
+        self._lay_down([])
+        return [event for action in actions for event in self.game.play(action)]
+
+    def names(self, seat: int | None = None) -> list[str]:
+        """Who sits where, in words, for somebody on `seat`."""
+        return ["you" if number == seat else name for number, name in enumerate(self.stored.agents)]
+
+    def record(self) -> str:
+        """The game's record.
+
+        Raises:
+            PageError: the game goes on; a record tells every hidden card.
+        """
+        if not self.game.is_over and self.has_humans:
+            raise PageError("the record can be had when the game is over, as it tells every hidden card", 403)
+        return self.game.to_record(self.stored.agents)

@@ -1,0 +1,78 @@
+// Small helpers that all pages share.
+
+/** Make an element: attributes by name, handlers as onclick etc., then children (texts or elements; null is left out). */
+export function el(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") made.addEventListener(name.slice(2), value);
+    else if (value === true) made.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) made.setAttribute(name, value);
+  }
+  made.append(...children.filter((child) => child !== null && child !== undefined));
+  return made;
+}
+
+/** The theme in force: "light" or "dark". */
+export const theme = () => document.documentElement.dataset.theme;
+
+/** Follow the system's theme until somebody chooses; returns the button to choose with. `changed` is called afterwards. */
+export function themeButton(changed) {
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const stored = () => {
+    try { return localStorage.getItem("theme"); } catch { return null; }  // a page from disk may have no storage
+  };
+  const apply = () => { document.documentElement.dataset.theme = stored() ?? (system.matches ? "dark" : "light"); };
+  apply();
+  system.addEventListener("change", () => { apply(); changed(); });
+  return el("button", {
+    type: "button", class: "quiet", "aria-label": "Light or dark", title: "Light or dark", onclick: () => {
+      const next = theme() === "dark" ? "light" : "dark";
+      try { localStorage.setItem("theme", next); } catch { /* then it lasts as long as the page */ }
+      document.documentElement.dataset.theme = next;
+      changed();
+    },
+  }, "◐");
+}
+
+/** Ask the server; what it answers, or an Error with its message. */
+export async function ask(address, options = {}) {
+  let answer;
+  try {
+    answer = await fetch(address, options);
+  } catch {
+    throw new Error("The server can't be reached.");
+  }
+  const told = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw Object.assign(new Error(told.error ?? "The server can't do that."), { status: answer.status });
+  return told;
+}
+
+/** Send JSON. */
+export const send = (address, value = {}) => ask(address, {
+  method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(value),
+});
+
+/** Who sits where, in words. */
+export const seatNames = (names) => names.map((name, seat) => (name ? `${seat} ${name}` : `seat ${seat}`));
+
+/** The list of what an agent thinks: its best actions, each with a bar. */
+export function opinionList(told) {
+  const worst = Math.min(-1, ...told.best.map((one) => one.sure ?? 0));
+  const rows = told.best.map((one) => {
+    const share = told.kind === "probability" ? one.sure : told.kind === "vp" ? 1 - one.sure / worst : 1;
+    const sure = told.kind === "probability" ? `${(100 * one.sure).toFixed(one.sure < 0.1 ? 1 : 0)} %`
+      : told.kind === "vp" ? (one.sure < -1e6 ? "never" : `${one.sure.toFixed(1)} VP`.replace("-", "−")) : "";
+    return el("li", { class: one.action === told.action ? "choice" : null, "data-hint": one.action },
+      el("span", { class: "bar", style: `width:${Math.max(2, 100 * Math.max(0, share))}%` }),
+      el("span", {}, one.text), el("b", {}, sure));
+  });
+  const kinds = {
+    probability: "How probable each choice is to it:", vp: "VP that it expects of each choice, compared with the best:",
+    none: "It can't tell how sure it is.",
+  };
+  const value = told.value === null ? null
+    : el("p", {}, `It expects an outcome of ${told.value.toFixed(2)} (−1 lost, 1 won).`.replace("-", "−"));
+  return el("div", { class: "opinion" },
+    el("p", {}, el("b", {}, told.agent), ` would: ${told.text}`), el("p", { class: "small" }, kinds[told.kind]),
+    told.kind === "none" ? null : el("ol", {}, ...rows), value);
+}

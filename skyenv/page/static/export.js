@@ -1,0 +1,16 @@
+// A replay that carries its drawings with it; see skyenv/page/export.py.
+import { themeButton } from "./dom.js";
+import { view } from "./viewer.js";
+
+async function unpacked() {
+  const packed = Uint8Array.from(atob(document.getElementById("data").textContent.trim()), (c) => c.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+const { game, themes, parts, frames } = await unpacked();
+const text = (number) => (typeof parts[number] === "string" ? parts[number] : parts[number].map(text).join(""));
+const draw = async (step, seat, theme) => text(frames[`${themes.includes(theme) ? theme : themes[0]}/${seat ?? "all"}`][step]);
+let redraw = () => {};
+document.querySelector("header").append(themeButton(() => redraw()));
+redraw = view(document.querySelector("main"), game, draw);

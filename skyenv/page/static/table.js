@@ -1,0 +1,228 @@
+// A seat at a table: what the server tells is shown, clicks are sent.
+import { actionOf, explainBoard, isNarrow, showBoard } from "./board.js";
+import { ask, el, opinionList, send, theme, themeButton } from "./dom.js";
+
+const api = `/api/seats/${location.pathname.split("/").pop()}`;
+const $ = (name) => document.getElementById(name);
+let state = null;     // what the server told last
+let lines = 0;        // lines of the log that are shown
+let chosen = null;    // the commissioner that was clicked
+let busy = null;      // the load under way
+let wait = 500;       // milliseconds until the next try to connect
+let socket = null;    // tells of changes
+let again = false;    // whether something has changed meanwhile
+
+// ---- telling ----
+
+const note = (text) => { $("note").textContent = text; $("note").hidden = !text; };
+const isLegal = (part) => {
+  if (!state?.yours) return false;
+  if (part.dataset.commissioner !== undefined) return movesOf(part.dataset.commissioner).length > 0;
+  return state.legal.some((choice) => choice.action === actionOf(part, state.seat));
+};
+const movesOf = (who) => state.legal.map((choice) => choice.action).filter((a) => Math.floor((a - 60) / 9) === Number(who) && a >= 60 && a < 78);
+
+function whyNot(part) {
+  if (!state || state.seat === null || isLegal(part)) return "";
+  if (state.over) return "the game is over";
+  const action = actionOf(part, state.seat);
+  if (action === null) {
+    if (!state.yours) return Object.keys(state.why)[0] ?? "";
+    if (part.dataset.stack) return "black cards come with options C and D; they can't be chosen";
+    return "";
+  }
+  return Object.entries(state.why).find(([, actions]) => actions.includes(action))?.[0] ?? "";
+}
+
+function say(part) {
+  const what = part.getAttribute("aria-label") ?? "";
+  const choice = state?.legal.find((one) => one.action === actionOf(part, state.seat));
+  const why = choice ? `click: ${choice.text}` : whyNot(part);
+  return [what, why].filter(Boolean).join(" — ");
+}
+
+// ---- showing ----
+
+function show() {
+  document.title = `${state.yours ? "● " : ""}Fifth Avenue`;
+  $("situation").textContent = state.situation;
+  document.body.classList.toggle("yours", state.yours);
+  note(state.trouble ?? "");
+  showBoard($("board"), state.svg, click, isLegal);
+  chosen = null;
+  showChoices();
+  showLog();
+  showInvitations();
+  $("pause").value = state.pause;
+  $("pause-seconds").textContent = `${state.pause} s`;
+  $("hints").hidden = state.watching || state.over;
+  $("ask-hint").disabled = !state.yours;
+  if ($("hint").dataset.step !== String(state.step)) $("hint").replaceChildren();  // it was for another position
+  $("hint").dataset.step = state.step;
+  $("finished").hidden = !state.over;
+  $("release").hidden = state.watching || state.over;
+  if (state.over) showFinal();
+}
+
+function showChoices() {
+  const button = (choice) => el("button", {
+    type: "button", class: choice.place ? null : "primary", "data-choice": choice.action, onclick: () => act(choice.action),
+  }, choice.text);
+  const told = JSON.stringify([state.legal, state.undo, state.step]);
+  if ($("choices").dataset.told === told) return;
+  $("choices").dataset.told = told;
+  const others = state.legal.filter((choice) => choice.place);
+  $("buttons").replaceChildren(...state.legal.filter((choice) => !choice.place).map(button));
+  if (state.undo) {
+    $("buttons").append(el("button", { type: "button", id: "undo", onclick: undo }, "take back the last card"));
+  }
+  $("all").hidden = others.length === 0;
+  $("all-title").textContent = `The ${others.length} choices on the table as a list`;
+  $("places").replaceChildren(...others.map((choice) => el("li", {}, button(choice))));
+  $("choices").hidden = state.legal.length === 0;
+}
+
+function showLog() {
+  const list = $("log");
+  for (const line of list.querySelectorAll(".new")) line.classList.remove("new");
+  if (state.log.from < lines) list.replaceChildren();
+  list.append(...state.log.lines.map((line) => el("li", { class: lines ? "new" : null }, line)));
+  if (state.log.lines.length) list.scrollTop = list.scrollHeight;
+  lines = state.log.from + state.log.lines.length;
+}
+
+function showInvitations() {
+  const address = (one) => new URL(one.page, location.href).href;
+  const told = JSON.stringify(state.invitations);
+  if ($("invitations").dataset.told === told) return;  // lest a link is made anew while somebody clicks it
+  $("invitations").dataset.told = told;
+  $("invitations").hidden = state.invitations.length === 0;
+  $("invitation-list").replaceChildren(...state.invitations.map((one) => el("li", {},
+    `seat ${one.seat}: `, el("a", { href: one.page }, address(one)), " ",
+    el("button", { type: "button", class: "quiet", onclick: (event) => copy(address(one), event.target) }, "copy"))));
+}
+
+async function copy(text, button) {
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "copied";
+  } catch {
+    note("This browser doesn't let pages copy; mark the address instead.");
+  }
+}
+
+function showFinal() {
+  if ($("final").dataset.shown) return;
+  $("final").dataset.shown = "yes";
+  const head = el("tr", {}, el("th", { scope: "col" }, "step"), ...state.names.map((name, seat) => el("th", { scope: "col" }, `${seat} ${name}`)));
+  const body = el("tbody", { "aria-live": "polite" });
+  let next = 0;
+  const step = () => {
+    const one = state.final[next++];
+    body.append(el("tr", {}, el("td", {}, one.text), ...one.scores.map((score, seat) => el("td", {},
+      one.vp?.[seat] ? el("b", {}, `+${one.vp[seat]} `) : null, `${score}`))));
+    more.hidden = rest.hidden = next >= state.final.length;
+  };
+  const more = el("button", { type: "button", class: "primary", id: "final-next", onclick: step }, "next step");
+  const rest = el("button", { type: "button", id: "final-all", onclick: () => { while (next < state.final.length) step(); } }, "all of it");
+  $("final").replaceChildren(el("table", {}, el("thead", {}, head), body), el("p", { class: "row" }, more, rest));
+  if (state.final.length) step();
+}
+
+// ---- doing ----
+
+async function attempt(doing) {
+  try {
+    note("");
+    await doing();
+  } catch (error) {
+    if (error.status === 409) load();  // shown too late
+    note(error.message);
+  }
+}
+
+const act = (action) => attempt(() => send(`${api}/act`, { action, step: state.step }).then(unlessTold));
+const undo = () => attempt(() => send(`${api}/undo`).then(unlessTold));
+const unlessTold = () => { if (socket?.readyState !== WebSocket.OPEN) load(); };
+
+function click(part) {
+  if (!isLegal(part)) return;
+  if (part.dataset.commissioner === undefined) {
+    act(actionOf(part, state.seat));
+    return;
+  }
+  const moves = movesOf(part.dataset.commissioner);
+  if (moves.length === 1) {
+    act(moves[0]);
+    return;
+  }
+  chosen = part.dataset.commissioner;
+  for (const place of $("board").querySelectorAll("[data-place]")) {
+    place.classList.toggle("faded", !place.dataset.place.startsWith(`${chosen}:`));
+  }
+  $("board").querySelector(`[data-place^="${chosen}:"]`)?.focus();
+}
+
+async function hint() {
+  await attempt(async () => {
+    const told = await ask(`${api}/hint?agent=${encodeURIComponent($("adviser").value)}`);
+    if (told.step !== state.step) return;
+    $("hint").replaceChildren(opinionList(told));
+    for (const part of $("board").querySelectorAll(".hinted")) part.classList.remove("hinted");
+    for (const part of $("board").querySelectorAll(`[data-action="${told.action}"]`)) part.classList.add("hinted");
+  });
+}
+
+// ---- staying up to date ----
+
+async function load() {
+  if (busy) { again = true; return; }
+  busy = true;
+  try {
+    state = await ask(`${api}?theme=${theme()}&lines=${lines}${isNarrow() ? "&narrow=1" : ""}`);
+    $("take").hidden = true;
+    $("table").hidden = false;
+    show();
+  } catch (error) {
+    if (error.status === 403) {
+      $("table").hidden = true;
+      $("take").hidden = false;
+      $("take-text").textContent = error.message;
+    } else note(error.message);
+  } finally {
+    busy = null;
+    if (again) { again = false; load(); }
+  }
+}
+
+function connect() {
+  socket = new WebSocket(`${location.protocol.replace("http", "ws")}//${location.host}${api}/changes`);
+  socket.onopen = () => { $("offline").hidden = true; wait = 500; load(); };
+  socket.onmessage = load;
+  socket.onclose = () => {
+    $("offline").hidden = $("table").hidden;  // a seat that isn't taken has no connection
+    setTimeout(connect, wait);
+    wait = Math.min(wait * 1.5, 5000);
+  };
+}
+
+// ---- setting up ----
+
+document.querySelector("header").append(themeButton(() => load()));
+explainBoard($("board"), say, isLegal);
+matchMedia("(max-width: 699px)").addEventListener("change", () => load());
+$("ask-hint").onclick = hint;
+$("pause").oninput = (event) => { $("pause-seconds").textContent = `${event.target.value} s`; };
+$("pause").onchange = (event) => attempt(() => send(`${api}/pause`, { seconds: Number(event.target.value) }));
+$("take-button").onclick = () => send(`${api}/claim`).then(() => { wait = 500; return load(); }, (error) => { $("take-text").textContent = error.message; });
+$("release").onclick = () => {
+  if (confirm("Give this seat up, so that another browser can take it with this address?")) attempt(() => send(`${api}/release`).then(load));
+};
+$("record").href = `${api}/record`;
+$("replay").onclick = () => attempt(async () => { location.href = (await send(`${api}/replay`)).page; });
+$("words").ontoggle = async () => {
+  if ($("words").open) attempt(async () => { $("words-text").textContent = (await ask(`${api}/words`)).text; });
+};
+ask("/api/options").then((told) => $("adviser").replaceChildren(...told.agents.map((one) => el("option", { value: one.name, title: one.description }, one.name))));
+await load();
+connect();

@@ -1,0 +1,142 @@
+"""What the page's tests share: an application with quick agents, browsers, and games played through the interface."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from agents.greedy import GreedyAgent
+from skyenv import Game
+from skyenv.agents import CrowdAgent, RandomAgent, decide_game
+from skyenv.page.offers import Offer, Offers
+from skyenv.page.storage import MEMORY, Storage
+from skyenv.page.web import application
+
+Json = dict[str, Any]
+
+
+def quick_offers() -> Offers:
+    """Agents that decide at once."""
+    return Offers([Offer("greedy", GreedyAgent()), Offer("random", RandomAgent()), Offer("crowd", CrowdAgent())])
+
+
+def make_app(path: str | Path = MEMORY) -> Starlette:
+    """The application, on a database."""
+    return application(Storage(path), quick_offers(), ["localhost"])
+
+
+def client_of(app: Starlette) -> TestClient:
+    """A new browser of a running application; entered as a context it runs the application."""
+    return TestClient(app, base_url="http://localhost")
+
+
+def begin(client: TestClient, seats: Sequence[str], **options: Any) -> str:
+    """Open the page and begin a game.
+
+    Returns:
+        The address of the browser's seat in the interface.
+    """
+    client.get("/")
+    wanted = {"players": len(seats), "side": "front", "seats": list(seats), **options}
+    answer = client.post("/api/games", json=wanted)
+    assert answer.status_code == 201, answer.text
+    seat: str = "/api/seats/" + answer.json()["page"].rpartition("/")[2]
+    assert client.post(f"{seat}/pause", json={"seconds": 0}).status_code == 200
+    return seat
+
+
+def told(client: TestClient, seat: str) -> Json:
+    """What a seat is told."""
+    answer = client.get(seat)
+    assert answer.status_code == 200, answer.text
+    value: Json = answer.json()
+    return value
+
+
+def status(client: TestClient, seat: str) -> str:
+    """What the lobby says of a seat's game; asked often, as it costs no drawing."""
+    games = client.get("/api/games").json()["games"]
+    return str(next(game["state"] for game in games if game["page"] == seat.replace("/api/seats/", "/seat/")))
+
+
+def wait_for_turn(client: TestClient, seat: str, seconds: float = 60) -> Json:
+    """Wait until the seat is to act or the game is over."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if status(client, seat) in ("your turn", "over"):
+            return told(client, seat)
+        time.sleep(0.02)
+    state = told(client, seat)
+    raise AssertionError(f"nothing happens: {state['situation']} {state['trouble']}")
+
+
+def act(client: TestClient, seat: str, state: Json, action: int) -> Any:
+    """Play an action that was seen in `state`."""
+    return client.post(f"{seat}/act", json={"action": action, "step": state["step"]})
+
+
+def play_to_end(client: TestClient, seat: str, most: int = 2000) -> Json:
+    """Play on, always the first choice but bids."""
+    for _ in range(most):
+        state = wait_for_turn(client, seat)
+        if state["over"]:
+            return state
+        actions = [choice["action"] for choice in state["legal"]]
+        assert act(client, seat, state, quick(actions)).status_code == 200
+    raise AssertionError("the game has no end")
+
+
+def quick(actions: Sequence[int]) -> int:
+    """A choice that brings a game to its end: businesses, and high bids."""
+    return min(actions, key=lambda action: (0 if 1 <= action <= 4 else 2 if action in (0, 5, 78) else 1, action))
+
+
+def played(players: int = 2, seed: int = 1, actions: int | None = None, side: str = "front", turns: int = 500) -> Game:
+    """A game that crowd agents have played, to its end or for some actions; truncated after so many turns."""
+    game = Game(players, side, seed, max_turns=turns)
+    agent = CrowdAgent()
+    while not game.is_over and (actions is None or int(game.state["decisions"]) < actions):
+        game.play(decide_game(game, agent))
+    return game
+
+
+class RunningServer:
+    """The page on a real port, in a thread.
+
+    Args:
+        app: what is served.
+        port: 0: a free one.
+    """
+
+    def __init__(self, app: Any, port: int = 0) -> None:
+        import uvicorn
+
+        from skyenv.page.commands import listen
+
+        self._socket = listen("127.0.0.1", port)
+        self.port: int = self._socket.getsockname()[1]
+        config = uvicorn.Config(app, log_level="error", access_log=False, timeout_graceful_shutdown=1, ws="websockets-sansio")
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]})
+        self._thread.start()
+        while not self._server.started:
+            assert self._thread.is_alive()
+            time.sleep(0.01)
+
+    @property
+    def address(self) -> str:
+        """Where the page is."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def stop(self) -> None:
+        """End it."""
+        self._server.should_exit = True
+        self._thread.join(20)
+        assert not self._thread.is_alive()
+        self._socket.close()

@@ -1,0 +1,112 @@
+"""The database: games, links and replays outlive the server."""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+from pathlib import Path
+
+import pytest
+
+from skyenv.errors import PageError
+from skyenv.page.storage import Link, Storage, StoredGame
+
+GAME = StoredGame("g", "ann", 1.5, 2, "back", 500, 2**63 - 1, ("human", "greedy"), 0.25)
+LINKS = [Link("t0", "g", 0, None), Link("w", "g", None, "ann")]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "folder" / "games.sqlite3"
+
+
+def opened(path: Path) -> Storage:
+    storage = Storage(path)
+    if not storage.number_of_games("ann"):
+        storage.add_game(GAME, LINKS)
+    return storage
+
+
+def test_what_was_stored_is_there_after_a_restart(path: Path) -> None:
+    storage = opened(path)
+    storage.append("g", 0, [13, 20])
+    storage.append("g", 2, [30])
+    storage.set_pause("g", 2.0)
+    storage.close()
+    storage = opened(path)
+    assert storage.game("g") == StoredGame("g", "ann", 1.5, 2, "back", 500, 2**63 - 1, ("human", "greedy"), 2.0)
+    assert storage.actions("g") == [13, 20, 30]
+    assert storage.link("t0") == LINKS[0]
+    assert [link.token for link in storage.links_of("ann")] == ["w"]
+    storage.close()
+
+
+def test_the_file_is_its_owners_alone(path: Path) -> None:
+    opened(path).close()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_actions_are_stored_without_a_proper_end_of_the_server(path: Path) -> None:
+    storage = opened(path)
+    storage.append("g", 0, [13])
+    other = Storage(path)  # as after kill -9: the first one was never closed
+    assert other.actions("g") == [13]
+    storage.close()
+    other.close()
+
+
+def test_a_seat_is_his_who_comes_first_until_he_gives_it_up(path: Path) -> None:
+    storage = opened(path)
+    assert storage.claim("t0", "bob")
+    assert storage.claim("t0", "bob")
+    assert not storage.claim("t0", "eve")
+    storage.release("t0")
+    assert storage.claim("t0", "eve")
+    storage.close()
+
+
+def test_two_servers_cannot_play_the_same_game_differently(path: Path) -> None:
+    storage, other = opened(path), Storage(path)
+    storage.append("g", 0, [13, 14])
+    with pytest.raises(PageError, match="another server"):
+        other.append("g", 1, [15])
+    assert other.actions("g") == [13, 14]
+    storage.close()
+    other.close()
+
+
+def test_a_deleted_game_leaves_nothing(path: Path) -> None:
+    storage = opened(path)
+    storage.append("g", 0, [13])
+    storage.delete_game("g")
+    assert storage.actions("g") == []
+    for ask in (lambda: storage.game("g"), lambda: storage.link("t0")):
+        with pytest.raises(PageError, match="there is no such"):
+            ask()
+    storage.close()
+
+
+def test_replays_belong_to_their_browser_and_the_oldest_go(path: Path) -> None:
+    storage = opened(path)
+    for number in range(4):
+        storage.add_replay(f"r{number}", "ann", bytes([number]), most=3)
+    assert storage.replay("r3", "ann") == b"\x03"
+    for key, browser in (("r0", "ann"), ("r3", "bob")):
+        with pytest.raises(PageError, match="no replay"):
+            storage.replay(key, browser)
+    storage.close()
+
+
+def test_another_file_is_refused_and_left_alone(tmp_path: Path) -> None:
+    text = tmp_path / "text"
+    text.write_text("no database, but long enough to be looked at " * 10, encoding="utf-8")
+    with pytest.raises(PageError, match="can't be used as the page's database"):
+        Storage(text)
+    assert text.read_text(encoding="utf-8").startswith("no database")
+    other = tmp_path / "other.sqlite3"
+    connection = sqlite3.connect(other)
+    connection.execute("CREATE TABLE theirs (a)")
+    connection.commit()
+    connection.close()
+    with pytest.raises(PageError, match="another program's"):
+        Storage(other)

@@ -1,0 +1,180 @@
+"""Recorded games, step by step, and their charts; drawings that share their parts; the exported page."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from pages import played
+
+from skyenv import Game, record
+from skyenv.errors import PageError
+from skyenv.page import export, replays
+from skyenv.page.chart import chart
+from skyenv.page.frames import Frames, text
+from skyenv.page.replays import Replay, summaries
+from skyenv.render import words
+
+
+def replay_of(game: Game, names: list[str] | None = None) -> Replay:
+    """The game's replay."""
+    return Replay.of(record.dumps(game, names).encode(), 1)
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_every_position_is_the_games(players: int) -> None:
+    game = played(players, seed=players, side="back")
+    replay = replay_of(game)
+    again = Game(players, "back", players)
+    for step, events in enumerate(replay.events[1:], 1):
+        again.play(events[0]["action"])
+        at = replay.at(step)
+        assert at.state["score"].tolist() == again.state["score"].tolist()
+        assert at.legal_actions == again.legal_actions
+        assert at.state["hand"].tolist() == again.state["hand"].tolist()
+    assert again.is_over
+    assert replay.steps == int(again.state["decisions"])
+    with pytest.raises(PageError, match="no step"):
+        replay.at(replay.steps + 1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_log_is_that_of_the_whole_game_with_the_step_of_each_line(seed: int) -> None:
+    game = played(3, seed)
+    replay = replay_of(game, ["a", "b", "c"])
+    lines = replay.lines()
+    assert [line for _, line in lines] == words.log(game.events, ["a", "b", "c"])
+    assert [step for step, _ in lines] == sorted(step for step, _ in lines)
+    for step, line in lines:
+        if line.startswith("seat ") and "wins the auction" in line:
+            assert any(event["event"] == "won" for event in replay.events[step])
+
+
+def test_jumps_lead_to_auctions_and_scorings() -> None:
+    replay = replay_of(played(2, seed=4))
+    assert replay.auctions()
+    for step in range(1, replay.steps + 1):
+        kinds = {event["event"] for event in replay.events[step]}
+        assert (step in replay.auctions()) == ("auction" in kinds)
+        assert (step in replay.scorings()) == ("vp" in kinds)
+
+
+def test_an_unfinished_game_can_be_looked_at() -> None:
+    game = played(2, actions=30)
+    replay = replay_of(game)
+    assert (replay.steps, replay.told()["over"]) == (30, False)
+
+
+def test_summaries_tell_all_games() -> None:
+    games = [played(2, seed=1), played(3, seed=2, actions=10)]
+    content = b"".join(record.dumps(game).encode() for game in games)
+    first, second = summaries(content)
+    assert (first.number, first.scores, first.is_over, first.names) == (1, games[0].scores, True, ["", ""])
+    assert (second.actions, second.is_over) == (10, False)
+    with pytest.raises(PageError, match="no game 3"):
+        Replay.of(content, 3)
+
+
+def test_a_game_that_is_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replays, "MOST_ACTIONS", 30)
+    assert replay_of(played(2, actions=30)).steps == 30
+    with pytest.raises(PageError, match="more than 30"):
+        replay_of(played(2, actions=31))
+
+
+# ---- the chart ----
+
+
+def test_the_chart_ends_where_the_scores_do() -> None:
+    drawn = chart([[0, 0], [4, 0], [4, 30]], ["ann", "<&>"])
+    root = ElementTree.fromstring(drawn)
+    lines = [path for path in root.iter() if "line" in path.get("class", "").split()]
+    assert len({path.get("stroke-dasharray") for path in lines}) == 2
+    heights = [float(re.findall(r"V([\d.]+)", str(path.get("d")))[-1]) for path in lines]
+    assert heights[0] > heights[1]  # y grows downwards
+    assert "ann · 4" in drawn
+    assert "&lt;&amp;&gt; · 30" in drawn
+
+
+@pytest.mark.parametrize("scores", [[[0, 0]], [[0] * 4] * 3, [[999] * 4] * 2])
+def test_a_chart_of_nothing_much(scores: list[list[int]]) -> None:
+    labels = [
+        node
+        for node in ElementTree.fromstring(chart(scores, ["a"] * len(scores[0]))).iter()
+        if node.get("class", "").startswith("label")
+    ]
+    heights = [float(str(node.get("y"))) for node in labels]
+    assert all(b - a >= 15 for a, b in pairwise(heights))
+
+
+# ---- frames ----
+
+
+def test_frames_are_what_was_added_and_alike_parts_are_stored_once() -> None:
+    replay = replay_of(played(2, seed=5, actions=40))
+    drawings = [replay.drawing(step, None, "light") for step in range(0, 41, 4)]
+    frames = Frames()
+    for drawing in [*drawings, drawings[0]]:
+        frames.add(drawing)
+    told = json.loads(json.dumps(frames.told()))
+    assert [text(told["parts"], number) for number in told["frames"]] == [*drawings, drawings[0]]
+    assert told["frames"][-1] == told["frames"][0]
+    assert len(json.dumps(told)) < sum(map(len, drawings)) / 2
+    assert len({json.dumps(part) for part in told["parts"]}) == len(told["parts"])
+
+
+@pytest.mark.parametrize("wrong", ["<a>", "</a>", "<a></a></b>"])
+def test_drawings_that_are_not_closed_are_refused(wrong: str) -> None:
+    with pytest.raises(ValueError, match="close"):
+        Frames().add(wrong)
+
+
+def test_frames_keep_what_looks_like_a_tag_in_an_attribute() -> None:
+    frames = Frames()
+    frames.add('<?xml version="1.0"?><a t="x > y"><b/>1 &lt; 2</a>')
+    told = frames.told()
+    assert text(told["parts"], told["frames"][0]) == '<?xml version="1.0"?><a t="x > y"><b/>1 &lt; 2</a>'
+
+
+# ---- the exported page ----
+
+
+def exported_data(page: str) -> Any:
+    """What the page carries."""
+    (packed,) = re.findall(r'<script type="text/plain" id="data">(.*?)</script>', page, re.DOTALL)
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
+
+
+def test_an_export_carries_every_view_of_every_step_and_nothing_from_outside() -> None:
+    replay = replay_of(played(2, seed=5, actions=25), ["ann", "</script>"])
+    page = export.exported(replay, "<game>", ("light", "dark"))
+    data = exported_data(page)
+    assert data["game"] == json.loads(json.dumps(replay.told()))
+    for theme in ("light", "dark"):
+        for seat in (None, 0, 1):
+            frames = data["frames"][f"{theme}/{'all' if seat is None else seat}"]
+            assert len(frames) == 26
+            for step in (0, 13, 25):
+                assert text(data["parts"], frames[step]) == replay.drawing(step, seat, theme)
+    assert "<game>" not in page
+    assert page.count("</script>") == 2
+    assert not re.search(r"""\b(?:src|href)\s*=\s*["'](?!data:)""", page)
+    assert "{{" not in page
+    assert len(page.encode()) < 3_000_000
+
+
+def test_the_scripts_of_an_export_are_one_and_allowed_by_its_digest() -> None:
+    import hashlib
+
+    page = export.exported(replay_of(played(2, actions=1)), "game")
+    (script,) = re.findall(r'<script type="module">(.*?)</script>', page, re.DOTALL)
+    assert "import " not in re.sub(r"//.*|/\*.*?\*/", "", script, flags=re.DOTALL)
+    assert not re.search(r"^export ", script, re.MULTILINE)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in page

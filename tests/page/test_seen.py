@@ -1,0 +1,152 @@
+"""What a seat is told: nothing that it can't know."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from pages import played
+
+from skyenv import Game
+from skyenv.errors import PageError
+from skyenv.knowledge import resample
+from skyenv.page.opinions import opinion
+from skyenv.page.seen import Look, final_scoring, opinion_told, redacted
+from skyenv.rules.actions import NUM_ACTIONS
+
+from pages import quick_offers  # isort: skip
+
+
+def twin(game: Game, seat: int, seed: int) -> Game:
+    """A game that the seat can't tell from the real one: other hidden cards, another seed, other cards drawn in its events."""
+    other = game.copy()
+    other._games._state[0] = resample(np.array([game.view(seat)]).view(np.recarray), [seed])[0]
+    other.refresh()
+    other.events = [falsified(event, seat) for event in game.events]
+    return other
+
+
+def falsified(event: dict[str, Any], seat: int) -> dict[str, Any]:
+    """An event with other hidden cards."""
+    if event["event"] == "black" and event["seat"] != seat:
+        return {**event, "card": 4 + (event["card"] - 3) % 3}
+    if event["event"] == "setup":
+        hidden = {"black": [4, 4, 4, 4], "green": [4], "violet": [4], "brown": [4], "orange": [4], "gray": [4]}
+        return {**event, "hands": [hand if number == seat else hidden for number, hand in enumerate(event["hands"])]}
+    return event
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+@pytest.mark.rule("INF-2", "INF-3")
+def test_games_that_a_seat_cannot_tell_apart_are_told_alike(players: int) -> None:
+    """So nothing that goes to a browser depends on what its seat can't know."""
+    offers = quick_offers()
+    different = 0
+    for actions in (9, 40, 77, 120):
+        game = played(players, seed=actions, actions=actions)
+        for seat in range(players):
+            other = twin(game, seat, seed=actions + seat)
+            different += other != game
+            first, second = (Look(each, seat, ["a"] * players) for each in (game, other))
+            assert json.dumps(first.told()) == json.dumps(second.told())
+            assert first.in_words() == second.in_words()
+            if seat == game.seat:
+                for name in offers.names:
+                    thoughts = [opinion_told(opinion(offers[name], each), each, name) for each in (game, other)]
+                    assert thoughts[0] == thoughts[1]
+    assert different >= 3 * players  # the test can fail
+
+
+def test_events_are_redacted() -> None:
+    game = played(3, seed=2, actions=150)
+    events = redacted(game.events, 1)
+    assert [hand != {} for hand in events[0]["hands"]] == [False, True, False]
+    drawn = [event for event in events if event["event"] == "black"]
+    assert {event["seat"] for event in drawn} == {0, 1, 2}
+    assert all(("card" in event) == (event["seat"] == 1) for event in drawn)
+    assert redacted(game.events, None) == game.events
+    with_legal = [{"event": "action", "seat": seat, "action": 0, "name": "option A", "legal": [0]} for seat in (0, 1)]
+    assert ["legal" in event for event in redacted(with_legal, 1)] == [False, True]
+
+
+def test_every_action_is_legal_or_has_a_reason() -> None:
+    for actions in (0, 5, 30, 61, 90):
+        game = played(2, seed=3, actions=actions)
+        told = Look(game, game.seat, ["a", "b"]).told()
+        legal = [choice["action"] for choice in told["legal"]]
+        why = sorted(action for group in told["why"].values() for action in group)
+        assert sorted(legal + why) == list(range(NUM_ACTIONS))
+        assert legal == game.legal_actions
+
+
+def test_a_seat_that_waits_is_told_no_choices() -> None:
+    game = played(2, seed=3, actions=30)
+    assert game.seat is not None
+    told = Look(game, 1 - game.seat, ["a", "b"]).told()
+    assert (told["yours"], told["legal"]) == (False, [])
+    assert 'class="legal"' not in told["svg"]
+    (reason,) = told["why"]
+    assert reason.startswith("not your turn")
+    assert told["why"][reason] == list(range(NUM_ACTIONS))
+
+
+def test_the_log_is_told_from_where_it_is_known() -> None:
+    look = Look(played(2, seed=3, actions=40), 0, ["you", "b"])
+    lines = look.log()
+    assert look.told(5)["log"] == {"from": 5, "lines": lines[5:]}
+    assert look.told(10**6)["log"] == {"from": len(lines), "lines": []}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_final_scoring_leads_to_the_scores(seed: int) -> None:
+    game = played(3, seed)
+    steps = final_scoring(game, ["a", "b", "c"])
+    assert steps[-1]["scores"] == game.scores
+    assert len(steps) >= 7
+    before = np.array(steps[0]["scores"]) - np.array(steps[0]["vp"])
+    gains = sum(np.array(step["vp"]) for step in steps if step["vp"])
+    assert (before + gains).tolist() == game.scores
+    assert "wins" in steps[-1]["text"] or "share" in steps[-1]["text"]
+
+
+def test_opinions_tell_how_sure_agents_are() -> None:
+    game = played(2, seed=3, actions=12)
+    offers = quick_offers()
+    random = opinion(offers["random"], game)
+    assert random.probabilities is not None
+    assert random.probabilities.sum() == pytest.approx(1)
+    assert (random.probabilities > 0).tolist() == (game.mask == 1).tolist()
+    crowd = opinion(offers["crowd"], game)
+    assert crowd.probabilities is not None
+    assert crowd.probabilities.sum() == pytest.approx(1)
+    greedy = opinion(offers["greedy"], game)
+    assert greedy.probabilities is None
+    assert greedy.worth is not None
+    assert greedy.worth[greedy.action] == 0 == greedy.worth[game.mask == 1].max()
+    told = opinion_told(greedy, game, "greedy")
+    assert told["kind"] == "vp"
+    assert told["best"][0]["action"] == greedy.action
+    assert len(told["best"]) == min(6, len(game.legal_actions))
+
+
+def test_an_agent_that_thinks_tells_probabilities_and_its_outlook() -> None:
+    from skyenv.agents import Decisions, RandomAgent
+    from skyenv.page.offers import Offer
+
+    class Thinker(RandomAgent):
+        uses_observation = True
+
+        def think(self, decisions: Decisions) -> tuple[Any, Any]:
+            assert decisions.observation is not None
+            return decisions.mask / decisions.mask.sum(axis=1, keepdims=True), np.array([0.25])
+
+    class Plain(RandomAgent):
+        pass
+
+    told = opinion_told(opinion(Offer("t", Thinker()), game := played(2, seed=3, actions=12)), game, "t")
+    assert told["kind"] == "probability"
+    finished = played(2, seed=3)
+    with pytest.raises(PageError, match="over"):
+        opinion(Offer("t", Plain()), finished)

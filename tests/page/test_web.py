@@ -1,0 +1,468 @@
+"""The page's interface: whole games through it, and everybody kept to what is his."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pages import act, begin, client_of, make_app, play_to_end, played, quick, quick_offers, status, told, wait_for_turn
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
+
+from skyenv import Game, record
+from skyenv.page import house, web
+from skyenv.page.replays import Replay
+from skyenv.rules.components import CARD_COLOURS
+
+DAMAGED = Path(__file__).parent.parent / "golden"
+
+
+@pytest.fixture
+def app() -> Starlette:
+    return make_app()
+
+
+@pytest.fixture
+def ann(app: Starlette) -> Iterator[TestClient]:
+    """The first browser; while it is there the application runs."""
+    with client_of(app) as client:
+        yield client
+
+
+def another(app: Starlette) -> TestClient:
+    """A further browser, which has opened the page."""
+    client = client_of(app)
+    client.get("/")
+    return client
+
+
+def watch(client: TestClient, seat: str, headers: dict[str, str] | None = None) -> Any:
+    """Be told of changes."""
+    return client.websocket_connect(f"ws://localhost{seat}/changes", headers=headers or {})
+
+
+# ---- games ----
+
+
+@pytest.mark.parametrize(("players", "side"), [(2, "back"), (3, "front")])
+def test_a_whole_game_and_its_record(ann: TestClient, players: int, side: str) -> None:
+    seat = begin(ann, ["me", *["agent:random"] * (players - 1)], side=side, seed="77")
+    assert ann.get(f"{seat}/record").status_code == 403
+    state = play_to_end(ann, seat)
+    answer = ann.get(f"{seat}/record")
+    assert "attachment" in answer.headers["content-disposition"]
+    game = Game.from_record(answer.text)
+    assert game.is_over
+    assert game.seed == 77
+    assert game.scores == state["scores"] == state["final"][-1]["scores"]
+    header = json.loads(answer.text.splitlines()[0])
+    assert header["agents"] == ["human", *["random"] * (players - 1)]
+    replay = ann.post(f"{seat}/replay").json()["page"].rpartition("/")[2]
+    assert ann.get(f"/api/replays/{replay}").json()["games"][0]["is_over"]
+
+
+def test_two_people_and_two_agents_see_only_what_they_may(app: Starlette, ann: TestClient) -> None:
+    """Every answer is searched: open cards of others are those that everybody knows of at that moment."""
+    first = begin(ann, ["me", "agent:crowd", "human", "agent:random"], seed="4242424242424242")
+    bob = another(app)
+    (invitation,) = told(ann, first)["invitations"]
+    second = "/api/seats/" + invitation["page"].rpartition("/")[2]
+    assert bob.get(second).status_code == 403
+    assert bob.post(f"{second}/claim").status_code == 200
+    assert told(bob, second)["invitations"] == told(ann, first)["invitations"] == []
+    heard: list[tuple[int, dict[str, Any]]] = []
+    people = {0: (ann, first), 2: (bob, second)}
+    while status(ann, first) != "over":
+        for seat, who in people.items():
+            if status(*who) != "your turn":
+                continue
+            states = {each: told(*people[each]) for each in people}
+            heard += states.items()
+            choices = [choice["action"] for choice in states[seat]["legal"]]
+            assert act(*who, states[seat], quick(choices)).status_code == 200
+    replay = Replay.of(ann.get(f"{first}/record").content, 1)
+    assert len(heard) > 50
+    for seat, state in heard:
+        check_is_known(replay, seat, state)
+
+
+def check_is_known(replay: Replay, seat: int, state: dict[str, Any]) -> None:
+    """No card of another hand is open but those that everybody knows of; no seed, no drawn card, no first hand is told."""
+    text = json.dumps(state)
+    assert "4242424242424242" not in text
+    assert not re.search(rf"seat [^{seat}] \(\w+\) draws a black [456]", text)
+    state_then = replay.states[min(state["step"], replay.steps)]
+    told_cards = re.findall(r"<title>(\d+) (\w+) ([456]) of seat (\d)", state["svg"])
+    for number, colour, value, whose in told_cards:
+        place = int(whose), CARD_COLOURS.index(colour), int(value) - 4
+        assert place[0] == seat or int(number) <= state_then["known"][place], (seat, state["step"], place)
+    assert {int(whose) for whose, _, _ in re.findall(r'data-card="(\d):(\d):(\d)"', state["svg"])} <= {seat}
+    hidden = sum(int(number) for number, _ in re.findall(r"<title>(\d+) (\w+) cards? of seat \d[^<]*, not known", state["svg"]))
+    others = [number for number in range(replay.players) if number != seat]
+    assert hidden == (state_then["hand"][others] - state_then["known"][others]).sum()
+
+
+def test_a_bid_is_taken_back_and_the_record_tells_only_what_was_played(app: Starlette, ann: TestClient) -> None:
+    seat = begin(ann, ["me", "agent:random"], seed="5")
+    undone = 0
+    for _ in range(2000):
+        state = wait_for_turn(ann, seat)
+        if state["over"]:
+            break
+        cards = [choice["action"] for choice in state["legal"] if 79 <= choice["action"] < 97]
+        if cards and undone < 5 and not state["undo"]:
+            assert act(ann, seat, state, cards[-1]).status_code == 200
+            laid = told(ann, seat)
+            assert laid["undo"]
+            assert laid["svg"] != state["svg"]
+            assert ann.post(f"{seat}/undo").status_code == 200
+            after = told(ann, seat)
+            assert {**after, "log": 0} == {**state, "log": 0}
+            assert ann.post(f"{seat}/undo").status_code == 409
+            undone += 1
+            state = after
+        choices = [choice["action"] for choice in state["legal"]]
+        assert act(ann, seat, state, 78 if 78 in choices else choices[0]).status_code == 200
+    assert undone > 0
+    text = ann.get(f"{seat}/record").text
+    assert Game.from_record(text).is_over
+    assert not [line for line in text.splitlines() if '"bid ' in line and '"seat": 0' in line]
+
+
+def test_agents_play_on_alone_only_while_somebody_watches(ann: TestClient) -> None:
+    seat = begin(ann, ["agent:random", "agent:crowd"])
+    state = told(ann, seat)
+    assert state["watching"]
+    assert told(ann, seat)["step"] == state["step"] == 0
+    with watch(ann, seat) as socket:
+        while not told(ann, seat)["over"]:
+            assert socket.receive_text() == "changed"
+    assert ann.get(f"{seat}/record").status_code == 200
+    assert act(ann, seat, told(ann, seat), 0).status_code == 409
+
+
+def test_changes_are_told_and_drafts_only_to_their_seat(app: Starlette, ann: TestClient) -> None:
+    first = begin(ann, ["me", "me"])
+    second = next(game["page"] for game in ann.get("/api/games").json()["games"] if game["seat"] == 1).replace(
+        "/seat/", "/api/seats/"
+    )
+    with watch(ann, first) as one, watch(ann, second) as two:
+        for _ in range(300):
+            seat, socket, other = (first, one, two) if told(ann, first)["yours"] else (second, two, one)
+            state = told(ann, seat)
+            assert state["yours"]
+            cards = [choice["action"] for choice in state["legal"] if 79 <= choice["action"] < 97]
+            if cards:
+                break
+            assert act(ann, seat, state, state["legal"][-1]["action"]).status_code == 200
+            assert [socket.receive_text(), other.receive_text()] == ["changed"] * 2
+        assert act(ann, seat, state, cards[0]).status_code == 200
+        assert socket.receive_text() == "changed"
+        ann.post(f"{seat}/undo")
+        assert socket.receive_text() == "changed"
+        ann.post(f"{first}/pause", json={"seconds": 1})  # the next thing that the other one hears, as it concerns all
+        assert other.receive_text() == "changed"
+        assert told(ann, second if seat == first else first)["pause"] == 1
+
+
+def test_a_restarted_server_has_lost_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "games.sqlite3"
+    with client_of(make_app(path)) as ann:
+        seat = begin(ann, ["me", "agent:random", "human"])
+        for _ in range(6):
+            state = wait_for_turn(ann, seat, 1) if told(ann, seat)["yours"] else told(ann, seat)
+            if not state["yours"]:
+                break
+            act(ann, seat, state, state["legal"][0]["action"])
+        before = told(ann, seat)
+        cookies = dict(ann.cookies)
+    with client_of(make_app(path)) as ann:
+        ann.cookies.update(cookies)
+        assert told(ann, seat) == before
+        assert [game["page"] for game in ann.get("/api/games").json()["games"]] == [seat.replace("/api/seats/", "/seat/")]
+
+
+def test_agents_go_on_after_a_restart_in_their_middle(tmp_path: Path) -> None:
+    path = tmp_path / "games.sqlite3"
+    with client_of(make_app(path)) as ann:
+        seat = begin(ann, ["me", "agent:random"], seed="3")
+        ann.post(f"{seat}/pause", json={"seconds": 10})
+        state = told(ann, seat)
+        act(ann, seat, state, state["legal"][0]["action"])
+        assert not told(ann, seat)["yours"]
+        cookies = dict(ann.cookies)
+    with client_of(make_app(path)) as ann:
+        ann.cookies.update(cookies)
+        ann.post(f"{seat}/pause", json={"seconds": 0})
+        assert wait_for_turn(ann, seat)["step"] == 3
+
+
+def test_an_agent_that_fails_is_told_and_other_games_go_on(ann: TestClient, caplog: pytest.LogCaptureFixture) -> None:
+    class Broken:
+        name = "broken"
+        description = ""
+
+    offers = quick_offers()
+    seat = begin(ann, ["me", "agent:random"])
+    healthy = begin(ann, ["me", "agent:crowd"])
+    broken = offers["random"]
+    running: Any = ann.app
+    running.state.house.offers = type(offers)([*(offers[name] for name in offers.names)])
+    object.__setattr__(running.state.house.offers["random"], "agent", Broken())
+    assert broken.name == "random"
+    for each in (seat, healthy):
+        state = wait_for_turn(ann, each)
+        act(ann, each, state, state["legal"][0]["action"])
+    for _ in range(200):
+        if told(ann, seat)["trouble"]:
+            break
+    assert told(ann, seat)["trouble"] == "random has failed; the server's log tells more"
+    assert "Traceback" not in json.dumps(told(ann, seat))
+    assert wait_for_turn(ann, healthy)["step"] > 1
+
+
+# ---- hints ----
+
+
+def test_hints_are_for_the_seat_to_act_and_tell_how_sure_the_agent_is(ann: TestClient) -> None:
+    seat = begin(ann, ["me", "agent:random"])
+    for name, kind in (("greedy", "vp"), ("random", "probability")):
+        hint = ann.get(f"{seat}/hint?agent={name}").json()
+        state = told(ann, seat)
+        assert hint["action"] in [choice["action"] for choice in state["legal"]]
+        assert hint["kind"] == kind
+        assert hint["step"] == state["step"]
+        assert ann.get(f"{seat}/hint?agent={name}").json() == hint
+    ann.post(f"{seat}/pause", json={"seconds": 10})
+    act(ann, seat, state, hint["action"])
+    assert ann.get(f"{seat}/hint?agent=greedy").status_code == 409
+
+
+# ---- who may do what ----
+
+
+def test_a_seat_belongs_to_its_browser(app: Starlette, ann: TestClient) -> None:
+    seat = begin(ann, ["me", "agent:random"])
+    eve = another(app)
+    state = told(ann, seat)
+    action = state["legal"][0]["action"]
+    asked = [
+        eve.get(seat), eve.get(f"{seat}/hint?agent=greedy"), eve.get(f"{seat}/words"), eve.get(f"{seat}/record"),
+        eve.post(f"{seat}/act", json={"action": action, "step": 0}), eve.post(f"{seat}/undo"), eve.post(f"{seat}/release"),
+        eve.post(f"{seat}/pause", json={"seconds": 0}), eve.post(f"{seat}/claim"), eve.post(f"{seat}/replay"), eve.delete(seat),
+    ]  # fmt: skip
+    assert [answer.status_code for answer in asked] == [403] * len(asked)
+    assert all("svg" not in answer.text for answer in asked)
+    with pytest.raises(WebSocketDisconnect), watch(eve, seat):
+        pass
+    assert told(ann, seat) == state
+    without = client_of(app)
+    assert without.get(seat).status_code == 403
+    assert eve.get("/api/games").json() == {"games": []}
+
+
+def test_a_seat_is_given_up_and_taken_by_another_browser(app: Starlette, ann: TestClient) -> None:
+    seat = begin(ann, ["me", "agent:random"])
+    state = told(ann, seat)
+    eve = another(app)
+    ann.post(f"{seat}/release")
+    assert ann.get(seat).status_code == 403
+    assert eve.post(f"{seat}/claim").status_code == 200
+    assert ann.post(f"{seat}/claim").status_code == 403
+    assert told(eve, seat)["svg"] == state["svg"]
+    assert told(eve, seat)["owner"] is False
+    assert eve.delete(seat).status_code == 403  # the game isn't hers
+
+
+def test_only_who_made_a_game_deletes_it(ann: TestClient) -> None:
+    seat = begin(ann, ["me", "agent:random"])
+    assert ann.delete(seat).status_code == 200
+    assert ann.get(seat).status_code == 404
+
+
+def test_names_are_unguessable_and_all_different(app: Starlette, ann: TestClient) -> None:
+    pages = {begin(ann, ["me", "agent:random"]) for _ in range(5)}
+    assert len(pages) == 5
+    assert all(len(page.rpartition("/")[2]) == 32 for page in pages)
+    cookie = client_of(app).get("/").headers["set-cookie"]
+    assert re.match(rf"{web.COOKIE}=[\w-]{{32}}; HttpOnly; Max-Age=31536000; Path=/; SameSite=lax$", cookie)
+    assert another(app).cookies[web.COOKIE] != another(app).cookies[web.COOKIE]
+
+
+def test_a_browser_keeps_its_name_and_a_made_up_one_is_replaced(app: Starlette, ann: TestClient) -> None:
+    ann.get("/")
+    name = ann.cookies[web.COOKIE]
+    assert f"{web.COOKIE}={name};" in ann.get("/").headers["set-cookie"]
+    odd = client_of(app)
+    assert "short" not in odd.get("/", headers={"cookie": f"{web.COOKIE}=short"}).headers["set-cookie"]
+
+
+def test_other_sites_pages_can_do_nothing(app: Starlette, ann: TestClient) -> None:
+    seat = begin(ann, ["me", "agent:random"])
+    state = told(ann, seat)
+    action = {"action": state["legal"][0]["action"], "step": 0}
+    for origin in ("http://evil.example", "http://localhost.evil.example", "null", "https://localhost:81"):
+        headers = {"origin": origin}
+        assert ann.post(f"{seat}/act", json=action, headers=headers).status_code == 403
+        assert ann.post("/api/replays", content=b"x", headers=headers).status_code == 403
+        with pytest.raises(WebSocketDisconnect), watch(ann, seat, headers):
+            pass
+    assert ann.post(f"{seat}/act", content=json.dumps(action), headers={"content-type": "text/plain"}).status_code == 415
+    assert ann.get("/", headers={"host": "evil.example"}).status_code == 400  # a name that points to this machine
+    assert told(ann, seat) == state
+    assert ann.post(f"{seat}/act", json=action, headers={"origin": "http://localhost"}).status_code == 200
+
+
+def test_every_answer_has_the_security_headers(ann: TestClient) -> None:
+    for path in ("/", "/seat/x", "/replay/x", "/static/table.js", "/api/options", "/api/nothing", "/nothing"):
+        headers = ann.get(path).headers
+        for name, value in web.HEADERS.items():
+            assert headers[name] == value, path
+        assert headers["cache-control"] == ("no-cache" if not path.startswith("/api") and path != "/nothing" else "no-store")
+    assert "unsafe-eval" not in str(web.HEADERS)
+    assert "script-src 'self';" in web.HEADERS["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    "path", ["/static/../web.py", "/static/%2e%2e/web.py", "/static/..%2fweb.py", "/static//etc/passwd", "/../../etc/passwd"]
+)
+def test_no_file_but_the_pages_own_is_read(ann: TestClient, path: str) -> None:
+    answer = ann.get(path)
+    assert answer.status_code == 404
+    assert answer.json() == {"error": "there is no such page"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seats": ["me", "agent:os:system"]},
+        {"seats": ["me", "agent:agents.greedy:GreedyAgent"]},
+        {"seats": ["me", "agent:/etc/passwd"]},
+        {"seats": ["me", "agent:runs/lean/model.zip"]},
+        {"seats": ["me", "agent:"]},
+        {"seats": ["me", "you"]},
+        {"seats": ["me", 1]},
+        {"seats": ["me"]},
+        {"seats": None},
+        {"players": 5},
+        {"players": True},
+        {"players": "2"},
+        {"side": "left"},
+        {"side": ["front"]},
+        {"seed": 1},
+        {"seed": "-1"},
+        {"seed": "1e3"},
+        {"seed": "9223372036854775808"},
+        {"seed": "²"},
+    ],
+)
+def test_a_wrong_wish_gets_a_message(ann: TestClient, change: dict[str, Any]) -> None:
+    """Nothing is imported and no file is looked for: agents are found by name in the list that the server was given."""
+    ann.get("/")
+    answer = ann.post("/api/games", json={"players": 2, "side": "front", "seats": ["me", "agent:random"]} | change)
+    assert 400 <= answer.status_code < 500
+    assert set(answer.json()) == {"error"}
+    assert "Traceback" not in answer.text
+    assert ann.get("/api/games").json() == {"games": []}
+
+
+@pytest.mark.parametrize(
+    "content", [
+        b"", b"[]", b"1", b"{", b'{"action": 1}', b'{"action": "13", "step": 0}', b'{"action": 13.0, "step": 0}', b"\xff",
+        b'{"action": 13, "step": null}', b'{"action": 1e999, "step": 0}', b"[" * 4000, b'{"action": -1, "step": 0}',
+    ],
+)  # fmt: skip
+def test_a_wrong_action_gets_a_message(ann: TestClient, content: bytes) -> None:
+    seat = begin(ann, ["me", "agent:random"])
+    answer = ann.post(f"{seat}/act", content=content, headers={"content-type": "application/json"})
+    assert answer.status_code == 400
+    assert set(answer.json()) == {"error"}
+    assert told(ann, seat)["step"] == 0
+
+
+def test_requests_are_bounded(ann: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    seat = begin(ann, ["me", "agent:random"])
+    large = json.dumps({"action": 13, "step": 0, "more": "x" * web.MOST_JSON})
+    assert ann.post(f"{seat}/act", content=large, headers={"content-type": "application/json"}).status_code == 413
+    for wrong in (11, -1, float("1e300"), "1", None, True):
+        assert ann.post(f"{seat}/pause", json={"seconds": wrong}).status_code == 400
+    for query in ("theme=blue", "lines=-1", "lines=x", "narrow=99999999999"):
+        assert ann.get(f"{seat}?{query}").status_code == 400
+    monkeypatch.setattr(house, "MOST_GAMES", 1)
+    assert ann.post("/api/games", json={"players": 2, "side": "front", "seats": ["me", "me"]}).status_code == 429
+
+
+# ---- replays ----
+
+
+def upload(client: TestClient, content: bytes | str) -> Any:
+    """Send a record."""
+    client.get("/")
+    return client.post("/api/replays", content=content)
+
+
+def test_a_record_is_replayed_step_by_step(ann: TestClient) -> None:
+    game = played(3, seed=6)
+    key = upload(ann, record.dumps(game, ["ann", "<b>bob</b>", "c\u0000\n" + "long" * 20])).json()["page"].rpartition("/")[2]
+    (summary,) = ann.get(f"/api/replays/{key}").json()["games"]
+    assert summary["scores"] == game.scores
+    replay = ann.get(f"/api/replays/{key}/1").json()
+    assert replay["steps"] == int(game.state["decisions"])
+    assert replay["names"] == ["ann", "<b>bob</b>", "clonglonglonglonglonglonglong"[:24]]
+    assert replay["scores"][-1] == game.scores
+    drawn = ann.get(f"/api/replays/{key}/1/40").json()["svg"]
+    assert "<b>" not in drawn + replay["chart"]
+    closed = ann.get(f"/api/replays/{key}/1/40?seat=1&theme=dark&narrow=1").json()["svg"]
+    state = Game.from_record(game.to_record(), 1, 40).state
+    for text, seen in (
+        (drawn, state["hand"]),
+        (closed, np.where(np.arange(4)[:, None, None] == 1, state["hand"], 0)),
+    ):
+        cards = {tuple(map(int, card)) for card in re.findall(r'data-card="(\d):(\d):(\d)"', text)}
+        assert cards == {tuple(card) for card in np.argwhere(seen[:3]).tolist()}
+    for agent in ("greedy", "random"):
+        opinion = ann.get(f"/api/replays/{key}/1/40/opinion?agent={agent}").json()
+        assert opinion["action"] in Game.from_record(game.to_record(), 1, 40).legal_actions
+    end = ann.get(f"/api/replays/{key}/1/{replay['steps']}/opinion?agent=greedy")
+    assert end.status_code == 409
+    for path in (f"1/{replay['steps'] + 1}", "2", "1/3?seat=3", "1/3?seat=x", "1/3?theme=x", "1/3/opinion?agent=no"):
+        assert ann.get(f"/api/replays/{key}/{path}").status_code in (400, 404)
+
+
+def test_a_replay_belongs_to_its_browser(app: Starlette, ann: TestClient) -> None:
+    key = upload(ann, played(2).to_record()).json()["page"].rpartition("/")[2]
+    eve = another(app)
+    for path in ("", "/1", "/1/3"):
+        assert ann.get(f"/api/replays/{key}{path}").status_code == 200
+        assert eve.get(f"/api/replays/{key}{path}").status_code == 404
+
+
+def test_records_are_bounded(ann: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    from skyenv.page import replays
+
+    monkeypatch.setattr(web, "MOST_RECORD", 1000)
+    answer = upload(ann, played(2).to_record())
+    assert (answer.status_code, answer.json()) == (413, {"error": "that is too large; at most 1000 bytes are taken"})
+    monkeypatch.setattr(web, "MOST_RECORD", 1 << 20)
+    monkeypatch.setattr(replays, "MOST_ACTIONS", 20)
+    assert upload(ann, played(2).to_record()).status_code == 413
+    monkeypatch.setattr(replays, "MOST_GAMES", 2)
+    monkeypatch.setattr(replays, "MOST_ACTIONS", 20000)
+    assert upload(ann, played(2, actions=5).to_record() * 3).status_code == 413
+
+
+@pytest.mark.parametrize("number", range(24))
+def test_a_damaged_record_gets_a_message(ann: TestClient, number: int) -> None:
+    from damage import damaged
+
+    answer = upload(ann, damaged()[number])
+    assert 400 <= answer.status_code < 500
+    assert set(answer.json()) == {"error"}
+    assert re.match(r"line \d+: ", answer.json()["error"])
+    assert len(answer.text) < 1000

@@ -209,7 +209,7 @@ def test_narrow_pictures_stand_upright() -> None:
 def test_the_picture_for_a_seat_is_made_of_what_it_may_know(players: int, side: str) -> None:
     """Whoever deals anew what the seat can't know sees the same picture, also of events."""
     rng = np.random.default_rng(1)
-    for game in positions(players, side, every=25):
+    for game in positions(players, side, every=60):
         for seat in range(players):
             twin = game.copy()
             deal_anew(cast(np.recarray, twin.state), seat, rng)
@@ -311,7 +311,7 @@ def test_what_can_be_clicked_is_marked(game: Game, width: int) -> None:
 
 @pytest.mark.parametrize(("players", "side"), TABLES)
 def test_marks_of_a_whole_game(players: int, side: str) -> None:
-    for game in positions(players, side, every=11):
+    for game in positions(players, side, every=19):
         check_marks(game, parsed(svg(game.state, legal=game.mask)))
 
 

@@ -211,7 +211,7 @@ class TrainedAgent(Agent):
     """The trained agents that ship with the project, one network for each number of players (see docs/agents.md).
 
     Args:
-        deterministic: as for :class:`NetworkAgent`.
+        deterministic: as for :class:`NetworkAgent`; the most probable action is a little stronger than a drawn one.
 
     Raises:
         CheckpointError: as for :class:`NetworkAgent`; at the first decision in a game of that many players.
@@ -223,7 +223,7 @@ class TrainedAgent(Agent):
     uses_observation = True
     uses_view = True
 
-    def __init__(self, *, deterministic: bool = False) -> None:
+    def __init__(self, *, deterministic: bool = True) -> None:
         self.deterministic = deterministic
         self._agents: dict[int, NetworkAgent] = {}
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from agents import rollout
 from agents.appraiser import AppraiserAgent
 from agents.greedy import GreedyAgent
-from agents.learned import NETWORK_SUFFIX, NetworkAgent
+from agents.learned import NETWORK_SUFFIX, NetworkAgent, TrainedAgent
 from agents.rollout import RolloutAgent
 from skyenv.agents import BUILT_IN, Agent, make_agent
 from skyenv.errors import AgentError, shown
@@ -21,6 +21,7 @@ NAMES: Final[dict[str, type[Agent]]] = {
     GreedyAgent.name: GreedyAgent,
     AppraiserAgent.name: AppraiserAgent,
     RolloutAgent.name: RolloutAgent,
+    TrainedAgent.name: TrainedAgent,
 }
 """The players that have a short name."""
 

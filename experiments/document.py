@@ -99,10 +99,11 @@ def trained_agents() -> str:
         "| players | decisions | minutes | against | wins, one seat against all others | par |",
         "|---:|---:|---:|---|---|---:|",
     ]
-    commands = []
+    commands, curves = [], []
     for path in sorted(TRAINED.glob("*-players.json")):
         found = json.loads(path.read_text(encoding="utf-8"))
         commands.append(f"$ {found['command']}")
+        curves.append(f"![training for {found['players']} players](trained/{path.stem}.png)")
         for result in found["results"]:
             share = result["share"]
             wins = f"{100 * share['mean']:.1f} % [{100 * share['low']:.1f}, {100 * share['high']:.1f}]"
@@ -112,7 +113,8 @@ def trained_agents() -> str:
             )
     if not commands:
         return "None ships yet."
-    return "\n".join([*lines, "", "They were made by these commands, then by `experiments.ship`:", "", "```", *commands, "```"])
+    made = ["", "They were made by these commands, then by `experiments.ship`:", "", "```", *commands, "```", ""]
+    return "\n".join([*lines, *made, *curves])
 
 
 PARTS: Final[dict[str, Callable[[], str]]] = {

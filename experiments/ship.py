@@ -21,7 +21,7 @@ from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any, Final
 
-from agents.learned import TRAINED, NetworkAgent
+from agents.learned import TRAINED, NetworkAgent, TrainedAgent
 from experiments.commands import INTERRUPTED, Parser, complain, exit_code, whole
 from experiments.curves import draw_curves, read_curve
 from experiments.evaluate import evaluate, table
@@ -63,7 +63,8 @@ def ship(run: Path, rivals: Sequence[str], deals: int, agents: Path, pictures: P
         raise OptionError(f"{run} was trained on both sides; a network ships for one")
     curve = read_curve(run)
     network = (run / "model.npz").read_bytes()
-    found = evaluate(NetworkAgent(run / "model.npz", name="trained"), rivals, players, side, deals, SEED, progress=True)
+    agent = NetworkAgent(run / "model.npz", deterministic=True, name=TrainedAgent.name)
+    found = evaluate(agent, rivals, players, side, deals, SEED, progress=True)
     if len(found) < len(rivals) or found[-1].interrupted:
         return ""
     about = {

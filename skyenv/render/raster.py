@@ -83,12 +83,12 @@ def png(svg_text: str, width: int | None = None) -> bytes:
         RenderError: the extra isn't installed.
     """
     pixels = None if width is None else _checked_width(width)
-    resvg = needed("resvg_py")
+    resvg, fonts = needed("resvg_py"), _fonts()
     try:
         content = resvg.svg_to_bytes(
             svg_string=svg_text,
             width=pixels,
-            font_files=_fonts(),
+            font_files=fonts,
             font_family=FAMILY,
             sans_serif_family=FAMILY,
             skip_system_fonts=_COVERED.fullmatch(svg_text) is not None,

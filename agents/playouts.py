@@ -150,12 +150,8 @@ def _make_play_worlds(fingerprint: str) -> Any:
 
 def _make_weigh_all(fingerprint: str) -> Any:
     def weigh_all(games, search, weights, seen, shown_games, mind, chances):  # type: ignore[no-untyped-def]
-        """Write every seat's chance to win, all hands open, into `chances` [game, seat]."""
+        """Write every seat's chance to win, all hands open, into `chances` [game, seat]; `seen` is zeroed: nothing is unknown."""
         _ = fingerprint
-        for seat in range(4):
-            for colour in range(NUM_COLOURS + 1):
-                seen[0].unknown[seat, colour] = 0
-        seen[0].seat = 0
         for i in range(len(games)):
             if games[i].phase != PHASE_OVER:
                 shown_games[0] = games[i]
@@ -167,6 +163,7 @@ def _make_weigh_all(fingerprint: str) -> Any:
     return weigh_all
 
 
+_GREEDY: Final = GreedyAgent()
 _ENTRY_POINTS: Final = AgentEntryPoints(__file__, judgement.__file__)
 play_worlds: Final = _ENTRY_POINTS.make(_make_play_worlds)
 _weigh_all: Final = _ENTRY_POINTS.make(_make_weigh_all)
@@ -186,6 +183,6 @@ def chances(state: npt.NDArray[np.void], early: float, late: float) -> npt.NDArr
         search = new_records(1, SEARCH_DTYPE)
         search["early"], search["late"] = early, late
         seen = new_records(1, VIEW_DTYPE)
-        weights = GreedyAgent().weights(int(state["num_players"][0]))
+        weights = _GREEDY.weights(int(state["num_players"][0]))
         _weigh_all(as_games(state), search, weights, seen, seen["game"], new_records(1, MIND_DTYPE), found)
     return found

@@ -7,6 +7,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from skyenv.render.table import Table, look
+from skyenv.render.words import winners
 from skyenv.rules.components import (
     BACK,
     BLACK,
@@ -125,11 +126,10 @@ def _decision(game: Any) -> str:
 def _outcome(table: Table) -> str:
     """END: why the game is over and who has won."""
     game = table.game
-    ranking = [(int(game["score"][seat]), table.cards_in_hand(seat)) for seat in range(table.players)]
-    winners = [str(seat) for seat, rank in enumerate(ranking) if rank == max(ranking)]
-    win = f"seat {winners[0]} wins" if len(winners) == 1 else f"seats {' and '.join(winners)} share the win"
+    seats = [str(seat) for seat in winners(table)]
+    win = f"seat {seats[0]} wins" if len(seats) == 1 else f"seats {' and '.join(seats)} share the win"
     why = {END_BUSINESSES: "the last business has been placed", END_STOPS: "the second building stop"}
-    return f"The game is over ({why.get(int(game['end']), 'truncated')}): {win} with {max(ranking)[0]} VP"
+    return f"The game is over ({why.get(int(game['end']), 'truncated')}): {win} with {int(game['score'].max())} VP"
 
 
 # ---- the city ----

@@ -12,12 +12,15 @@ The particulars of a game for several:
 * The last decision of each seat in a rollout has no successor to compare with: it is not learned from.
 * Winning counts and not by how much: the reward is the outcome. A potential (:func:`potential`) says on the way who is ahead;
   what it adds to a game's rewards sums to 0. (A reward of VP made players that took risks for high scores and won less.)
+* The agent that is written, and the selves that are frozen, have the mean of the latest weights (Polyak averaging): the noise of
+  the last steps costs strength that a mean keeps.
 * With an advisor the policy starts as what the advisor holds to be best, and the network learns to correct it. The first
   `value_updates` updates then train the value alone, because advantages against an untrained value would undo the advice.
 """
 
 from __future__ import annotations
 
+import copy
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -65,28 +68,29 @@ class Config(LeagueConfig):
     run: str = option("runs/lean", "folder of the run")
     reward: str = option("outcome", "what is learned from: outcome, margin or points (see the README)", REWARDS)
     shaping: float = option(1.0, "weight of the potential that tells on the way who is ahead; 0: none")
-    games: int = option(512, "games played side by side, of all kinds of tables together")
-    steps: int = option(64, "decisions in each of them between updates")
-    batch: int = option(2048, "decisions in one gradient step")
+    games: int = option(128, "games played side by side, of all kinds of tables together")
+    steps: int = option(128, "decisions in each of them between updates")
+    batch: int = option(1024, "decisions in one gradient step")
     epochs: int = option(2, "passes over the decisions of an update")
-    learning_rate: float = option(5e-4, "Adam's step size at the beginning")
+    learning_rate: float = option(1e-3, "Adam's step size at the beginning")
     final_rate: float = option(0.1, "share of it that is left at the end; in between it falls evenly")
-    warm_up: int = option(40, "updates in which the step size of a beginning policy rises to that; 0: none")
+    warm_up: int = option(10, "updates in which the step size of a beginning policy rises to that; 0: none")
     gamma: float = option(1.0, "discount of a decision")
     gae_lambda: float = option(0.9, "lambda of the advantage estimate")
     clip: float = option(0.2, "how far the probability of an action may change in an update, as a share")
-    entropy: float = option(0.003, "weight of the entropy bonus")
+    entropy: float = option(0.005, "weight of the entropy bonus")
     value_weight: float = option(0.5, "weight of the value's squared error")
     max_gradient: float = option(0.5, "longest gradient; longer ones are shortened")
+    averaging: float = option(0.05, "share of the updates, the latest, whose mean weights the agent has; 0: the newest")
     start: str = option("", "network file (model.npz) to start from; '': from nothing")
-    hidden: int = option(256, "width of the shared layer; policy and value each have one more of half the width")
+    hidden: int = option(64, "width of the shared layer; policy and value each have one more of half the width")
     advisor: str = option("", "agent whose judgement the policy starts from and sees; '': none", ("", *ADVISORS))
-    value_updates: int = option(60, "with an advisor: updates in the beginning that train the value alone")
-    opponents: float = option(0.5, "share of the games in which an opponent has all seats but one; 0: self-play alone")
-    anchor_share: float = option(0.7, "share of the opponents that are anchors; the others are frozen selves")
+    value_updates: int = option(30, "with an advisor: updates in the beginning that train the value alone")
+    opponents: float = option(0.6, "share of the games in which an opponent has all seats but one; 0: self-play alone")
+    anchor_share: float = option(0.85, "share of the opponents that are anchors; the others are frozen selves")
     sampling: str = option("hard", "how opponents are drawn: uniform, latest or hard", SAMPLINGS)
     selves: int = option(8, "frozen selves in the pool")
-    snapshot: int = option(50, "updates between two frozen selves")
+    snapshot: int = option(100, "updates between two frozen selves")
     device: str = option("auto", "where the network learns: cpu, cuda, or auto: cuda if there is one", ("auto", "cpu", "cuda"))
 
     def check(self) -> None:
@@ -97,7 +101,7 @@ class Config(LeagueConfig):
         self.check_integers(1, 10**7, "games", "steps", "batch", "epochs", "hidden")
         self.check_integers(0, 10**7, "value_updates", "warm_up")
         self.check_numbers(0.0, 1.0, "learning_rate", "gamma", "clip", above=True)
-        self.check_numbers(0.0, 1.0, "gae_lambda", "opponents", "final_rate")
+        self.check_numbers(0.0, 1.0, "gae_lambda", "opponents", "final_rate", "averaging")
         self.check_numbers(0.0, float("inf"), "entropy", "value_weight", "shaping")
         self.check_numbers(0.0, float("inf"), "max_gradient", above=True)
         advisor(self.advisor)
@@ -370,6 +374,7 @@ class SelfPlay(Run[Config]):
                     f"{config.start} was trained with the advisor {start.about.get('advisor')!r}, not {config.advisor!r}"
                 )
             self.network.thaw(start)
+        self.mean = _copy(self.network)
         self.optimiser = self._new_optimiser()
         self.generator = torch.Generator().manual_seed(config.seed)
         self.rng = np.random.default_rng(config.seed)
@@ -411,6 +416,7 @@ class SelfPlay(Run[Config]):
         rollout = self._collect()
         self.decisions += int(rollout.learnable.sum())
         told = {**self._summary(rollout), **self._improve(rollout)}
+        self._average()
         if config.selves and (self.updates + 1) % config.snapshot == 0 and not self._only_value():
             self.pool.add(NetworkAgent(self.frozen(), name=f"{SELF}-{self.updates + 1}"))
             for tables in self.tables:
@@ -570,6 +576,13 @@ class SelfPlay(Run[Config]):
                 number += 1
         return dict(zip(("policy_loss", "value_loss", "change"), (sums / number).tolist(), strict=True))
 
+    @torch.no_grad()
+    def _average(self) -> None:
+        """Let the mean of the weights follow them: it forgets what is older than the last `averaging` of the updates."""
+        share = 1.0 / max(self.config.averaging * (self.updates + 1), 1.0)
+        for mean, newest in zip(self.mean.parameters(), self.network.parameters(), strict=True):
+            mean.lerp_(newest, share)
+
     # ---- files ----
 
     def frozen(self) -> Network:
@@ -584,7 +597,7 @@ class SelfPlay(Run[Config]):
             "seed": self.config.seed,
             "decisions": self.decisions,
         }
-        return self.network.frozen(about)
+        return self.mean.frozen(about)
 
     def model(self) -> bytes:
         """See :class:`experiments.runs.Run`."""
@@ -594,6 +607,7 @@ class SelfPlay(Run[Config]):
         """See :class:`experiments.runs.Run`."""
         return {
             "network": self.network.state_dict(),
+            "mean": self.mean.state_dict(),
             "optimiser": self.optimiser.state_dict(),
             "generator": self.generator.get_state(),
             "rng": self.rng,
@@ -605,6 +619,8 @@ class SelfPlay(Run[Config]):
         self._prepare()
         self.network = PolicyNetwork(self.config.hidden, self.advisor is not None).to(self.device)
         self.network.load_state_dict(state["network"])
+        self.mean = _copy(self.network)
+        self.mean.load_state_dict(state["mean"])
         self.optimiser = self._new_optimiser()
         self.optimiser.load_state_dict(state["optimiser"])
         self.generator = torch.Generator()
@@ -612,6 +628,11 @@ class SelfPlay(Run[Config]):
         self.rng = state["rng"]
         self.tables, self.pool = state["tables_and_pool"]
         self._make_buffers()
+
+
+def _copy(network: PolicyNetwork) -> PolicyNetwork:
+    """The same network once more, on the same device."""
+    return copy.deepcopy(network).requires_grad_(False)
 
 
 def _entropy(log_probabilities: torch.Tensor) -> torch.Tensor:

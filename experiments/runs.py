@@ -45,7 +45,7 @@ from skyenv.errors import AgentError, CheckpointError, OptionError, shown
 from skyenv.games import check_choice, check_integer
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
-MAGIC: Final = b"skyenv-training-checkpoint-2\n"
+MAGIC: Final = b"skyenv-training-checkpoint-3\n"
 DIGEST: Final = hashlib.sha256().digest_size
 DEFAULT_MINUTES: Final = 5.0
 RECENT_EPISODES: Final = 1000

@@ -649,6 +649,18 @@ def test_frozen_selves_stay_as_they_were() -> None:
     assert not np.array_equal(training.frozen().weights["trunk.weight"], before["trunk.weight"])
 
 
+@pytest.mark.parametrize(("averaging", "counted"), [(0.0, 1), (1.0, 4)])
+def test_the_agent_has_the_mean_of_the_latest_weights(averaging: float, counted: int) -> None:
+    training = begun(tiny(averaging=averaging))
+    newest = []
+    for _ in range(4):
+        updated(training, 1)
+        newest.append(training.network.trunk.weight.detach().numpy().copy())
+    wanted = np.mean(newest[-counted:], axis=0)
+    assert np.allclose(training.frozen().weights["trunk.weight"], wanted, atol=1e-7)
+    assert not np.array_equal(newest[-1], newest[-2])
+
+
 def test_several_kinds_of_tables_make_one_agent(tmp_path: Path) -> None:
     training = updated(begun(tiny(tmp_path, players="2,3", side="front,back", games=13, anchors="random", opponents=1.0)), 12)
     kinds = [(tables.games.num_players, tables.games.side, tables.games.num_games) for tables in training.tables]
@@ -793,6 +805,7 @@ def test_a_checkpoint_goes_on_after_the_process_was_killed(tmp_path: Path) -> No
         ("entropy", [-0.1]),
         ("value_weight", [-0.1]),
         ("max_gradient", [0.0, float("inf")]),
+        ("averaging", [-0.1, 1.1]),
         ("hidden", [0]),
         ("advisor", ["random"]),
         ("value_updates", [-1]),

@@ -342,7 +342,7 @@ def test_no_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
 
 def test_foreign_checkpoints(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     whole = (folder / "checkpoint.bin").read_bytes()
-    for content in (b"", b"something else", whole.replace(b"checkpoint-2", b"checkpoint-1", 1), pickle.dumps({}), MAGIC[:-1]):
+    for content in (b"", b"something else", whole.replace(b"checkpoint-3", b"checkpoint-2", 1), pickle.dumps({}), MAGIC[:-1]):
         (folder / "checkpoint.bin").write_bytes(content)
         assert "no training checkpoint of this version" in refused(folder, capsys)
 

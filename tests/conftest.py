@@ -30,6 +30,13 @@ def pytest_configure(config: pytest.Config) -> None:
     games.observe(0)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long tests may take longer than the limit of the others."""
+    for item in items:
+        if item.get_closest_marker("long"):
+            item.add_marker(pytest.mark.timeout(3600))
+
+
 def through_pickle(thing: Any) -> Any:
     """A copy made by pickling."""
     return pickle.loads(pickle.dumps(thing))

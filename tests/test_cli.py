@@ -269,7 +269,7 @@ def test_film_writes_a_film(games: Path, tmp_path: Path, capsys: pytest.CaptureF
     ("arguments", "complaint"),
     [
         ("", "COMMAND"),
-        ("play", "invalid choice: 'play'"),
+        ("dance", "invalid choice: 'dance'"),
         ("verify", "FILE"),
         ("record", "-o/--output"),
         ("record -o {out} --players 5", "--players: must be an integer from 2 to 4, not '5'"),

@@ -197,7 +197,7 @@ class NetworkAgent(Agent):
         return sample(weights, decisions.uniform)
 
     def think(self, decisions: Decisions) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Probabilities of all actions, float64 (k, 103), exactly 0 for illegal ones, and expected returns, float64 (k,)."""
+        """See :class:`skyenv.agents.Agent`; what is expected is the return."""
         assert decisions.observation is not None
         given = None if self._advisor is None else advice(self._advisor, decisions)
         logits, value = self.network(decisions.observation, given)

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Agent, Decisions, sample
+from skyenv.agents import Agent, Decisions, Thoughts, sample
 from skyenv.errors import AgentError, CheckpointError
 from skyenv.observation import OBSERVATION_SIZE
 from skyenv.rules.actions import NUM_ACTIONS
@@ -69,11 +69,15 @@ class PolicyAgent(Agent):
 
     def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
         """See :class:`skyenv.agents.Agent`."""
-        assert decisions.observation is not None
-        weights = self.probabilities(decisions.observation, decisions.mask)
+        weights = self.think(decisions)[0]
         if self.deterministic:
             return np.asarray(np.argmax(weights, axis=1), np.int64)
         return sample(weights, decisions.uniform)
+
+    def think(self, decisions: Decisions) -> Thoughts:
+        """See :class:`skyenv.agents.Agent`; the critic isn't asked."""
+        assert decisions.observation is not None
+        return self.probabilities(decisions.observation, decisions.mask), None
 
     def probabilities(self, observation: npt.NDArray[np.float32], mask: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
         """The policy's probabilities, float64 (k, 103); illegal actions have exactly 0.

@@ -11,10 +11,8 @@ from agents.appraiser import AppraiserAgent
 from agents.greedy import GreedyAgent
 from agents.learned import NETWORK_SUFFIX, NetworkAgent, TrainedAgent
 from agents.rollout import RolloutAgent
-from skyenv.agents import BUILT_IN, Agent, make_agent
+from skyenv.agents import BUILT_IN, CHECKPOINTS, Agent, make_agent
 from skyenv.errors import AgentError, shown
-
-CHECKPOINT_SUFFIXES: Final = (".zip", NETWORK_SUFFIX)
 
 NAMES: Final[dict[str, type[Agent]]] = {
     **BUILT_IN,
@@ -39,7 +37,7 @@ def agent(spec: Agent | Callable[..., Any] | str | Path, *, deterministic: bool 
         AgentError: there is no such player.
         CheckpointError: the checkpoint is missing, damaged, or made for something else.
     """
-    if isinstance(spec, Path) or (isinstance(spec, str) and spec.endswith(CHECKPOINT_SUFFIXES)):
+    if isinstance(spec, Path) or (isinstance(spec, str) and spec.endswith(CHECKPOINTS)):
         if Path(spec).suffix == NETWORK_SUFFIX:
             return NetworkAgent(spec, deterministic=deterministic)
         from agents.policy import PolicyAgent  # torch and SB3 take seconds to import, and not everybody has them
@@ -53,6 +51,6 @@ def agent(spec: Agent | Callable[..., Any] | str | Path, *, deterministic: bool 
         if ":" not in spec:
             raise AgentError(
                 f"unknown agent {shown(spec, 80)}; there are {', '.join(NAMES)}, a checkpoint (a path that ends in"
-                f" {' or '.join(CHECKPOINT_SUFFIXES)}) and 'module:Name'"
+                f" {' or '.join(CHECKPOINTS)}) and 'module:Name'"
             )
     return make_agent(spec)

@@ -12,7 +12,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,6 @@ from skyenv.errors import AgentError, shown
 from skyenv.game import Game
 from skyenv.games import Games
 from skyenv.knowledge import view
-from skyenv.render.svg import Mind
 from skyenv.rules.actions import (
     BID_DONE,
     BUILD,
@@ -34,6 +33,17 @@ from skyenv.rules.actions import (
     PLOT,
     STOP,
 )
+
+if TYPE_CHECKING:
+    from skyenv.render.scene import Mind
+
+Thoughts: TypeAlias = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]
+"""Probabilities of all actions, float64 (k, 103), 0 for illegal ones, and the outcomes expected, float64 (k,), or None."""
+
+REGISTRY: Final = "agents.registry"
+"""The module of a clone of the project that knows more agents by name than the package does, and checkpoints."""
+CHECKPOINTS: Final = (".npz", ".zip")
+"""What the paths of trained agents end in."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +91,10 @@ class Agent(ABC):
     def act(self, decisions: Decisions) -> npt.NDArray[np.integer[Any]]:
         """A legal action for each decision, whole numbers (k,)."""
 
+    def think(self, decisions: Decisions) -> Thoughts | None:
+        """How probable the agent holds its actions, and what outcome it expects; None: it can't tell."""
+        return None
+
 
 def sample(weights: npt.NDArray[np.float64], uniform: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     """An index for each row of `weights`, (k, n) and ≥ 0, drawn in proportion with the row's random number (k,)."""
@@ -99,6 +113,10 @@ class RandomAgent(Agent):
         """See :class:`Agent`."""
         return sample(decisions.mask.astype(np.float64), decisions.uniform)
 
+    def think(self, decisions: Decisions) -> Thoughts:
+        """See :class:`Agent`."""
+        return decisions.mask / decisions.mask.sum(axis=1, keepdims=True), None
+
 
 class WeightedAgent(Agent):
     """Draws a legal action in proportion to a fixed weight of each action.
@@ -112,6 +130,11 @@ class WeightedAgent(Agent):
     def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
         """See :class:`Agent`."""
         return sample(decisions.mask * self.weights, decisions.uniform)
+
+    def think(self, decisions: Decisions) -> Thoughts:
+        """See :class:`Agent`."""
+        weights = decisions.mask * self.weights
+        return weights / weights.sum(axis=1, keepdims=True), None
 
 
 def _weights(changes: Sequence[tuple[int, int, float]]) -> npt.NDArray[np.float64]:
@@ -179,13 +202,15 @@ def make_agent(spec: Agent | Callable[..., Any] | str) -> Agent:
 
     Args:
         spec: an agent; a class of agents or a function without arguments that returns one; a function from
-            :class:`Decisions` to actions; the name of a built-in agent; or ``"module:Name"`` of any of these.
+            :class:`Decisions` to actions; ``"module:Name"`` of any of these; the name of a built-in agent; or, in a clone
+            of the project, the name of one of its players or the path of a checkpoint (see docs/agents.md).
 
     Raises:
         AgentError: there is no such agent.
+        CheckpointError: the checkpoint is missing, damaged, or made for something else.
     """
     if isinstance(spec, str):
-        return make_agent(BUILT_IN[spec]) if spec in BUILT_IN else make_agent(_imported(spec))
+        return _named(spec)
     if isinstance(spec, type):
         try:
             made = spec()
@@ -199,6 +224,40 @@ def make_agent(spec: Agent | Callable[..., Any] | str) -> Agent:
     if callable(spec):
         return make_agent(spec()) if _takes_nothing(spec) else CallableAgent(spec)
     raise AgentError(f"an agent is an object with act(), a function, a built-in name or 'module:Name', not {shown(spec, 80)}")
+
+
+def agent_names() -> list[str]:
+    """The names that :func:`make_agent` knows: the built-in agents, and in a clone of the project its players."""
+    registry = _registry()
+    return list(BUILT_IN if registry is None else registry.NAMES)
+
+
+def _registry() -> Any:
+    """The clone's registry; None if the package is used without a clone, beside another package of that name or none."""
+    try:
+        registry: Any = importlib.import_module(REGISTRY)
+    except ImportError:
+        return None
+    return registry if hasattr(registry, "agent") and hasattr(registry, "NAMES") else None
+
+
+def _named(spec: str) -> Agent:
+    if spec in BUILT_IN:
+        return make_agent(BUILT_IN[spec])
+    is_checkpoint = spec.endswith(CHECKPOINTS)
+    if ":" in spec and not is_checkpoint:
+        return make_agent(_imported(spec))
+    registry = _registry()
+    if registry is not None:
+        made: Agent = registry.agent(spec)
+        return made
+    if is_checkpoint:
+        raise AgentError(f"agent {shown(spec, 80)}: checkpoints are played from a clone of the project, in its folder")
+    raise _unknown(spec)
+
+
+def _unknown(spec: str) -> AgentError:
+    return AgentError(f"unknown agent {shown(spec, 80)}; built-in are {', '.join(BUILT_IN)}; others are named 'module:Name'")
 
 
 def _takes_nothing(function: Callable[..., Any]) -> bool:
@@ -215,13 +274,15 @@ def _adopted(thing: Any) -> Agent:
     agent.name = str(getattr(thing, "name", type(thing).__name__))
     agent.uses_observation = bool(getattr(thing, "uses_observation", True))
     agent.uses_view = bool(getattr(thing, "uses_view", False))
+    if callable(getattr(thing, "think", None)):
+        agent.think = thing.think  # type: ignore[method-assign]
     return agent
 
 
 def _imported(spec: str) -> Any:
     module_name, colon, attribute = spec.partition(":")
     if not (colon and module_name and attribute):
-        raise AgentError(f"unknown agent {shown(spec, 80)}; built-in are {', '.join(BUILT_IN)}; others are named 'module:Name'")
+        raise _unknown(spec)
     try:
         return getattr(importlib.import_module(module_name), attribute)
     except (ImportError, TypeError, ValueError) as error:
@@ -285,13 +346,15 @@ def decide_game(game: Game, agent: Agent, salt: int = 0) -> int:
 
 
 def mind_of(game: Game, agent: Agent, salt: int = 0) -> Mind | None:
-    """What an agent thinks of the decision in a game that goes on; None if it can't tell.
+    """What an agent thinks of the decision in a game that goes on (:meth:`Agent.think`); None if it can't tell."""
+    return first_mind(agent.think(decisions_in(game._games, agent, [0], salt)))
 
-    An agent can tell if it has a method ``think(decisions)`` that returns probabilities of all actions, float64 (k, 103), 0 for
-    illegal ones, and what it expects, float64 (k,).
-    """
-    think = getattr(agent, "think", None)
-    if think is None:
+
+def first_mind(thoughts: Thoughts | None) -> Mind | None:
+    """What an agent thinks of the first of some decisions, as the drawing takes it."""
+    from skyenv.render.scene import Mind  # drawing is no part of the core's start
+
+    if thoughts is None:
         return None
-    probabilities, values = think(decisions_in(game._games, agent, [0], salt))
-    return Mind(np.asarray(probabilities)[0], float(np.asarray(values)[0]))
+    probabilities, values = thoughts
+    return Mind(np.asarray(probabilities, np.float64)[0], None if values is None else float(np.asarray(values)[0]))

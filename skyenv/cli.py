@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final, NoReturn, Self, TypeVar
 
 from skyenv import __version__, record
-from skyenv.agents import Agent, decide_game, make_agent, mind_of
+from skyenv.agents import BUILT_IN, Agent, decide_game, make_agent, mind_of
 from skyenv.errors import AgentError, BoardError, OptionError, RecordError, SkyenvError, shown
 from skyenv.game import Game
 from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, fresh_seed
@@ -161,7 +161,7 @@ def _mind(name: str | None, game: Game) -> Mind | None:
     (agent,) = _make_agents([name])
     mind = mind_of(game, agent)
     if mind is None:
-        raise OptionError(f"--mind: {agent.name} can't tell what it thinks; it has no method think(decisions)")
+        raise OptionError(f"--mind: {agent.name} has no thoughts to draw; random, trained and checkpoints have some")
     return mind
 
 
@@ -295,7 +295,8 @@ def _add_record(parser: argparse.ArgumentParser) -> None:
         "--agents",
         default="random",
         metavar="NAMES",
-        help="one name for all seats, or one per seat, with commas between: random, crowd, hoard, module:Name (default: random)",
+        help="one name for all seats, or one per seat, with commas between: "
+        f"{', '.join(BUILT_IN)}, module:Name, in a clone its players and checkpoints too (default: random)",
     )
     add("--legal", action="store_true", help="write the legal actions with every action")
     add("--board", metavar="FILE", help="a board file (TOML) with other rings (default: the printed board)")
@@ -338,7 +339,7 @@ def _add_show(parser: argparse.ArgumentParser) -> None:
         metavar="PIXELS",
         help="of the drawing; below 700 it stands upright (default: 1200)",
     )
-    add("--mind", metavar="AGENT", help="draw what this agent (module:Name, with a method think) would do, and how sure it is")
+    add("--mind", metavar="AGENT", help="draw what this agent, named as for record, would do, and how sure it is")
     parser.set_defaults(run=_show)
 
 

@@ -290,7 +290,7 @@ def test_film_writes_a_film(games: Path, tmp_path: Path, capsys: pytest.CaptureF
         ("show {games} --svg {out} --theme sepia", "--theme"),
         ("show {games} --svg {out} --width 0", "--width: must be an integer from 1"),
         ("show {games} --svg {out} --step 9 --mind nobody", "unknown agent 'nobody'"),
-        ("show {games} --svg {out} --step 9 --mind random", "--mind: random can't tell what it thinks"),
+        ("show {games} --svg {out} --step 9 --mind greedy", "--mind: greedy has no thoughts"),
         ("show {games} --svg {out} --mind random", "--mind: the game is over"),
         ("film {games}", "-o/--output"),
         ("film {games} -o {out}", "a film is a .gif or an .mp4 file"),

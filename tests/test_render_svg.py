@@ -458,6 +458,7 @@ def test_a_mind_is_drawn_with_its_likeliest_actions_first() -> None:
     assert written.index("75 %") < written.index("25 %")
     assert "expects -0.50" in written
     assert "AN AGENT'S MIND" in written
+    assert not any("expects" in line for line in texts(parsed(svg(game.state, mind=Mind(probabilities)))))
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from scenario import even
 
 import skyenv
-from skyenv import Agent, AgentError, Decisions, Game, Games, make_agent
+from skyenv import Agent, AgentError, CheckpointError, Decisions, Game, Games, make_agent
 from skyenv.agents import (
     BUILT_IN,
     CallableAgent,
@@ -19,9 +20,11 @@ from skyenv.agents import (
     HoardAgent,
     RandomAgent,
     WeightedAgent,
+    agent_names,
     decide,
     decide_game,
     decisions_in,
+    mind_of,
     sample,
 )
 from skyenv.rules.actions import ACTION_NUMBERS, NUM_ACTIONS
@@ -123,7 +126,7 @@ def test_an_agent_is_itself() -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("nobody", "unknown agent 'nobody'; built-in are random, crowd, hoard; others are named 'module:Name'"),
+        ("nobody", "unknown agent 'nobody'; there are random, crowd, hoard, greedy, .*, a checkpoint .* and 'module:Name'"),
         ("Random", "unknown agent 'Random'"),
         ("", "unknown agent ''"),
         (":", "unknown agent ':'"),
@@ -148,6 +151,53 @@ def test_wrong_specifications(spec: Any, message: str) -> None:
     with pytest.raises(AgentError, match=message) as caught:
         make_agent(spec)
     assert len(str(caught.value)) < 300
+
+
+def test_a_clone_knows_its_players_and_checkpoints_everywhere(tmp_path: Path) -> None:
+    assert agent_names()[:4] == ["random", "crowd", "hoard", "greedy"]
+    assert make_agent("greedy").name == "greedy"
+    with pytest.raises(CheckpointError, match=r"missing\.npz"):
+        make_agent(str(tmp_path / "missing.npz"))
+
+
+@pytest.mark.parametrize("registry", ["no_such_package.registry", "json"])
+def test_without_a_clone_there_are_the_built_in_agents(registry: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("skyenv.agents.REGISTRY", registry)
+    assert agent_names() == ["random", "crowd", "hoard"]
+    assert make_agent("skyenv.agents:CrowdAgent").name == "crowd"
+    with pytest.raises(
+        AgentError, match="unknown agent 'greedy'; built-in are random, crowd, hoard; others are named 'module:Name'"
+    ):
+        make_agent("greedy")
+    with pytest.raises(AgentError, match="checkpoints are played from a clone"):
+        make_agent("model.npz")
+
+
+@pytest.mark.parametrize("name", ["random", "crowd", "hoard"])
+def test_what_simple_agents_think_is_what_they_do(name: str) -> None:
+    game, agent = Game(2, seed=1), make_agent(name)
+    mind = mind_of(game, agent)
+    assert mind is not None
+    assert mind.value is None
+    assert mind.probabilities.sum() == pytest.approx(1)
+    assert ((mind.probabilities > 0) == (game.mask != 0)).all()
+    drawn = np.bincount([decide_game(game, agent, salt) for salt in range(4000)], minlength=len(mind.probabilities)) / 4000
+    assert np.abs(drawn - mind.probabilities).max() < 0.05
+
+
+def test_agents_may_have_no_thoughts_and_objects_may_have_some() -> None:
+    class Thinker:
+        def act(self, decisions: Decisions) -> Any:
+            return decisions.mask.argmax(axis=1)
+
+        def think(self, decisions: Decisions) -> Any:
+            return decisions.mask / decisions.mask.sum(axis=1, keepdims=True), np.full(len(decisions), 0.25)
+
+    game = Game(2, seed=1)
+    assert mind_of(game, make_agent(lambda decisions: decisions.mask.argmax(axis=1))) is None
+    mind = mind_of(game, make_agent(Thinker()))  # type: ignore[arg-type]
+    assert mind is not None
+    assert mind.value == 0.25
 
 
 # ---- what agents are shown ----

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
-from skyenv.agents import BUILT_IN, Agent, decide_game, make_agent
-from skyenv.errors import AgentError, PageError, shown
+from skyenv.agents import BUILT_IN, Agent, agent_names, decide_game, make_agent
+from skyenv.errors import PageError, shown
 from skyenv.game import Game
 from skyenv.rules.state import NONE
 
-REGISTRY: Final = "agents.registry"
-"""A clone's module that knows more agents by name than the package does."""
 USUAL: Final = ("greedy", "appraiser", "rollout", "trained")
 """Agents of a clone that are offered without being asked for, if they are there."""
 
@@ -82,27 +79,12 @@ def offers(specifications: Iterable[str] = ()) -> Offers:
     """The agents named, then the usual ones of a clone, then the built-in ones.
 
     Args:
-        specifications: names, ``"module:Name"`` or, in a clone, paths of checkpoints.
+        specifications: as for :func:`skyenv.agents.make_agent`.
 
     Raises:
         AgentError, CheckpointError: there is no such agent, or it can't be made.
     """
-    make, known = _registry()
+    known = agent_names()
     usual = [name for name in USUAL if name in known]
     names = dict.fromkeys([*specifications, *usual, *BUILT_IN])
-    return Offers(Offer(name, make(name)) for name in names)
-
-
-def _registry() -> tuple[Callable[[str], Agent], Iterable[str]]:
-    """What makes agents from what people write, and the names that it knows: the clone's registry, or the package's own."""
-    try:
-        registry: Any = importlib.import_module(REGISTRY)
-        return registry.agent, registry.NAMES
-    except (ImportError, AttributeError):  # the package is used without a clone, beside another package of that name or none
-        return _make, BUILT_IN
-
-
-def _make(specification: str) -> Agent:
-    if specification.endswith((".npz", ".zip")):
-        raise AgentError(f"agent {shown(specification)}: checkpoints are played from a clone of the project, in its folder")
-    return make_agent(specification)
+    return Offers(Offer(name, make_agent(name)) for name in names)

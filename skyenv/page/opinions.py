@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Agent, Decisions, RandomAgent, WeightedAgent
+from skyenv.agents import Agent, Decisions, first_mind
 from skyenv.errors import AgentError, PageError
 from skyenv.game import Game
 from skyenv.page.offers import Offer
@@ -48,12 +48,14 @@ def opinion(offer: Offer, game: Game) -> Opinion:
         raise PageError("the game is over; there is nothing to decide", 409)
     decisions = _decision(game, offer.agent)
     with offer.lock:
-        probabilities, value = _probabilities(offer.agent, decisions)
-        worth = None if probabilities is not None else _worth(offer.agent, decisions)
+        mind = first_mind(offer.agent.think(decisions))
+        worth = _worth(offer.agent, decisions) if mind is None else None
         action = int(np.asarray(offer.agent.act(decisions))[0])
     if not (0 <= action < NUM_ACTIONS and decisions.mask[0, action]):
         raise AgentError(f"agent {offer.name} chose action {action}, which is not legal")
-    return Opinion(action, probabilities, worth, value)
+    if mind is None:
+        return Opinion(action, worth=worth)
+    return Opinion(action, np.asarray(mind.probabilities, np.float64), value=mind.value)
 
 
 def _decision(game: Game, agent: Agent) -> Decisions:
@@ -67,21 +69,6 @@ def _decision(game: Game, agent: Agent) -> Decisions:
         observation=game.observation()[None] if agent.uses_observation else None,
         view=np.array([seen], seen.dtype).view(np.recarray) if agent.uses_view else None,
     )
-
-
-def _probabilities(agent: Any, decisions: Decisions) -> tuple[Vector | None, float | None]:
-    """Probabilities and expected outcome, of agents that can tell."""
-    if isinstance(agent, RandomAgent):
-        return decisions.mask[0] / decisions.mask[0].sum(), None
-    if isinstance(agent, WeightedAgent):
-        weights = decisions.mask[0] * agent.weights
-        return weights / weights.sum(), None
-    if callable(getattr(agent, "think", None)):
-        probabilities, values = agent.think(decisions)
-        return np.asarray(probabilities[0], np.float64), float(values[0])
-    if callable(getattr(agent, "probabilities", None)) and decisions.observation is not None:
-        return np.asarray(agent.probabilities(decisions.observation, decisions.mask)[0], np.float64), None
-    return None, None
 
 
 def _worth(agent: Any, decisions: Decisions) -> Vector | None:

@@ -510,8 +510,10 @@ def mind(scene: Scene, position: np.void, thoughts: Mind, width: float, room: fl
         rows.append(rectangle(12, y - 5, width - 24, 6, 3, fill=theme.street))
         rows.append(rectangle(12, y - 5, max((width - 24) * min(float(shares[action]), 1.0), 3), 6, 3, fill=theme.seats[1]))
         y += 15
-    gauge = at(12, y + 4, _gauge(scene, thoughts.value, width - 24))
-    return _box(scene, width, y + 34) + _heading(scene, "AN AGENT'S MIND") + "".join(rows) + gauge, y + 34
+    if thoughts.value is not None:
+        rows.append(at(12, y + 4, _gauge(scene, thoughts.value, width - 24)))
+        y += 34
+    return _box(scene, width, y) + _heading(scene, "AN AGENT'S MIND") + "".join(rows), y
 
 
 def _gauge(scene: Scene, value: float, width: float) -> str:

@@ -24,11 +24,12 @@ class Mind:
 
     Attributes:
         probabilities: of the actions, (103,), at least 0; those of illegal actions are 0.
-        value: what it expects, on whatever scale it uses (with the reward ``"outcome"``: from −1, lost, to +1, won).
+        value: what it expects, on whatever scale it uses (with the reward ``"outcome"``: from −1, lost, to +1, won);
+            None: it doesn't tell.
     """
 
     probabilities: npt.NDArray[np.floating[Any]]
-    value: float
+    value: float | None = None
 
 
 @dataclass(frozen=True)
@@ -85,9 +86,9 @@ def checked_mind(mind: Mind | None) -> Mind | None:
     probabilities = np.asarray(mind.probabilities, np.float64)
     if probabilities.shape != (NUM_ACTIONS,) or not np.isfinite(probabilities).all() or (probabilities < 0).any():
         raise OptionError(f"a mind has {NUM_ACTIONS} probabilities, each at least 0, not {shown(mind.probabilities)}")
-    if not np.isfinite(mind.value):
-        raise OptionError(f"a mind's value must be finite, not {shown(mind.value)}")
-    return Mind(probabilities, float(mind.value))
+    if mind.value is not None and not np.isfinite(mind.value):
+        raise OptionError(f"a mind's value must be finite, or None, not {shown(mind.value)}")
+    return Mind(probabilities, mind.value)
 
 
 def checked_names(agents: Sequence[str | None] | None, players: int) -> Names:

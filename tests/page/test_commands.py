@@ -100,7 +100,7 @@ def test_agents_are_those_named_then_the_usual_ones() -> None:
 
 
 def test_without_a_clone_the_built_in_agents_are_offered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("skyenv.page.offers.REGISTRY", "no_such_package.registry")
+    monkeypatch.setattr("skyenv.agents.REGISTRY", "no_such_package.registry")
     assert offers(["skyenv.agents:CrowdAgent"]).names == ["skyenv.agents:CrowdAgent", "random", "crowd", "hoard"]
     with pytest.raises(AgentError, match="clone"):
         offers(["model.npz"])

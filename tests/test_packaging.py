@@ -22,7 +22,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 DEPENDENCIES = ("numpy", "numba", "llvmlite")
 EXTRAS = (
     *("gymnasium", "pettingzoo", "torch", "stable_baselines3", "sb3_contrib", "matplotlib", "tqdm", "hypothesis", "pytest"),
-    *("resvg_py", "font_source_sans_pro", "PIL", "imageio_ffmpeg", "pygame"),
+    *("thorvg_python", "fontTools", "font_source_sans_pro", "PIL", "imageio_ffmpeg", "pygame"),
     *("starlette", "uvicorn", "websockets"),
 )
 

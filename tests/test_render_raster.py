@@ -18,8 +18,10 @@ import pytest
 from skyenv import Game, OptionError, RecordError, make_agent, record
 from skyenv.agents import decide_game
 from skyenv.errors import RenderError
-from skyenv.render import raster, svg
+from skyenv.render import glyphs, raster, svg
+from skyenv.render.extras import check_installed
 from skyenv.render.film import film
+from skyenv.render.marks import words
 from skyenv.render.raster import animation, png, rgb
 from skyenv.render.window import Window
 
@@ -58,25 +60,47 @@ def test_colours_are_those_of_the_picture() -> None:
     assert rgb(square("#c83214"), 80).shape == (60, 80, 3)
 
 
-@pytest.mark.parametrize("text", ["Fifth Avenue ×12 · VP", "Ærø – naïve …", "日本"])
-def test_text_shows(text: str) -> None:
-    """In the font that comes along; letters that it lacks may come from the system's fonts."""
+def written(text: str, **attributes: Any) -> npt.NDArray[np.bool_]:
+    """Where a text at (150, 30) is dark."""
     head = '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="40"><rect width="300" height="40" fill="#fff"/>'
-    written = f"{head}<text x='5' y='30' font-size='24' font-family='Nowhere Sans,sans-serif'>{text}</text></svg>"
-    dark: npt.NDArray[np.bool_] = np.any(rgb(written) < 128, axis=2)
-    if text != "日本":
-        assert dark.sum() > 100
-        assert dark[:, : 5 + 8 * len(text)].any()
+    dark: npt.NDArray[np.bool_] = np.any(rgb(f"{head}{words(150, 30, text, 24, **attributes)}</svg>") < 128, axis=2)
+    return dark
+
+
+@pytest.mark.parametrize("text", ["Fifth Avenue ×12 · VP", "Ærø – naïve …", "<&>'\"", "日本"])
+def test_text_shows_in_the_font_that_comes_along(text: str) -> None:
+    """A letter that the font lacks is a box."""
+    dark = written(text)
+    assert dark.sum() > 50
+    assert not dark[:, :149].any()
+    assert dark[12:31].sum() > 0.8 * dark.sum()
+
+
+def test_text_stands_where_it_should() -> None:
+    left, middle, right = (np.flatnonzero(written("Park", **{where: True}).any(axis=0)) for where in ("bold", "middle", "end"))
+    assert 150 <= left.min() < 156
+    assert abs(150 - (middle.min() + middle.max()) / 2) < 3
+    assert 144 < right.max() <= 150
+    assert written("Park", bold=True).sum() > written("Park").sum()
+
+
+def test_an_outline_is_as_wide_as_asked_for() -> None:
+    narrow, wide = (written("I", fill="none", stroke="#000", stroke_width=width).sum() for width in (2, 6))
+    assert wide > 2 * narrow > 50
 
 
 def test_the_font_has_every_letter_that_pictures_need(picture: str) -> None:
-    """So none of them depends on what fonts a system has."""
-    assert raster._COVERED.fullmatch(picture)
-    tools = pytest.importorskip("fontTools.ttLib")
-    needed = {ord(letter) for letter in picture if letter.isprintable()} | set(map(ord, "–—‘’“”…−×·"))
-    for path in raster._fonts():
-        with tools.TTFont(path) as font:
-            assert needed <= set(font.getBestCmap())
+    """So none of them shows a box."""
+    letters = {letter for letter in picture if letter.isprintable()} | set("–—‘’“”…−×·")
+    for bold in (False, True):
+        assert [letter for letter in letters if not glyphs.face(bold).has(letter)] == []
+
+
+def test_no_text_is_left_to_the_rasteriser(picture: str) -> None:
+    assert picture.count("<text") > 50
+    outlined = glyphs.outlined(picture)
+    assert "<text" not in outlined
+    assert "nan" not in outlined
 
 
 @pytest.mark.parametrize("width", [0, -1, 1.5, True, raster.LARGEST + 1])
@@ -85,7 +109,7 @@ def test_wrong_widths_are_named(width: Any) -> None:
         png(square("#fff"), width)
 
 
-@pytest.mark.parametrize("text", ["", "no SVG", "<svg", "<html></html>"])
+@pytest.mark.parametrize("text", ["", "no SVG", "<svg", "<html></html>", "<svg></svg>", square("#fff", width=0)])
 def test_what_is_no_svg_is_refused(text: str) -> None:
     with pytest.raises(OptionError, match="this SVG can't be drawn"):
         png(text)
@@ -94,18 +118,19 @@ def test_what_is_no_svg_is_refused(text: str) -> None:
 # ---- without the extra ----
 
 
-@pytest.mark.parametrize("module", ["resvg_py", "font_source_sans_pro"])
+@pytest.mark.parametrize("module", ["thorvg_python", "fontTools.ttLib", "font_source_sans_pro"])
 def test_a_missing_extra_is_named(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    raster._fonts.cache_clear()
+    glyphs.face.cache_clear()
+    glyphs._outlines.cache_clear()
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(RenderError, match=r"pip install 'skyenv\[pictures\]'"):
-        png(square("#fff"))
+        written("text")
 
 
 def test_a_missing_module_is_found_out_without_importing_it() -> None:
-    raster.check_installed("resvg_py")
+    check_installed("thorvg_python")
     with pytest.raises(RenderError, match=r"No module named 'nowhere_at_all'.*pip install 'skyenv\[pictures\]'"):
-        raster.check_installed("resvg_py", "nowhere_at_all")
+        check_installed("thorvg_python", "nowhere_at_all")
 
 
 # ---- films ----

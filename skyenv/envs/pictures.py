@@ -9,7 +9,8 @@ import numpy as np
 
 from skyenv.errors import OptionError, shown
 from skyenv.games import Games
-from skyenv.render.raster import RGB, check_installed, rgb
+from skyenv.render.extras import check_installed
+from skyenv.render.raster import RGB, rgb
 from skyenv.render.svg import svg
 from skyenv.render.text import text
 from skyenv.render.window import Window
@@ -19,10 +20,8 @@ RENDER_WIDTH = 1200
 """Pixels of a picture."""
 MOST_TABLES = 9
 """So many tables share a window."""
-_MODULES = {
-    "human": ("resvg_py", "font_source_sans_pro", "PIL", "pygame"),
-    "rgb_array": ("resvg_py", "font_source_sans_pro", "PIL"),
-}
+_PIXELS = ("thorvg_python", "fontTools", "font_source_sans_pro")
+_MODULES = {"human": (*_PIXELS, "pygame"), "rgb_array": _PIXELS}
 
 
 def check_render_mode(render_mode: str | None) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Final
 
 from skyenv.render import shapes
@@ -274,9 +275,9 @@ def _count(scene: Scene, x: float, y: float, number_of: int) -> str:
     """How many there are, unless there is one alone."""
     if number_of < 2:
         return ""
-    label = words(x, y, f"×{number_of}", 14, middle=True, bold=True)
-    halo = group(label, fill="none", stroke=scene.theme.paper, stroke_width=3.2, stroke_linejoin="round")
-    return halo + group(label, fill=scene.theme.ink)
+    label = partial(words, x, y, f"×{number_of}", 14, middle=True, bold=True)
+    halo = label(fill="none", stroke=scene.theme.paper, stroke_width=3.2, stroke_linejoin="round")
+    return halo + label(fill=scene.theme.ink)
 
 
 def _stop_sign(scene: Scene, district: int) -> str:

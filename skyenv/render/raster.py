@@ -1,16 +1,14 @@
 """Pictures made of pixels, and films, from SVG texts, without a display. Needs the extra ``[pictures]``.
 
-The font comes with the extra, so that pictures look the same on every machine; the system's fonts serve for what it lacks.
+ThorVG draws, and the font comes with the extra (:mod:`skyenv.render.glyphs`), so pictures look the same on every machine.
 """
 
 from __future__ import annotations
 
 import functools
 import io
-import re
+import threading
 from collections.abc import Iterable, Iterator
-from importlib import import_module, resources
-from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -18,12 +16,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.errors import OptionError, RenderError, shown
+from skyenv.errors import OptionError, shown
+from skyenv.render.extras import needed
+from skyenv.render.glyphs import outlined
 
-FAMILY: Final = "Source Sans Pro"
-_FACES: Final = ("SourceSansPro-Regular.ttf", "SourceSansPro-Bold.ttf")
-_COVERED: Final = re.compile("[\\s\x20-\u024f\u0370-\u04ff–—‘’“”…−×·]*")
-"""Texts whose letters the font has: then the system's fonts needn't be looked for, which takes long."""
 LARGEST: Final = 8192
 """Pixels of the longer side."""
 HIGHEST_FPS: Final = 60.0
@@ -38,31 +34,14 @@ _MOST_STRANGE: Final = 0.002
 
 RGB = npt.NDArray[np.uint8]
 
-
-def needed(module: str, extra: str = "pictures") -> Any:
-    """Import a module of an extra.
-
-    Raises:
-        RenderError: it isn't installed; the message says what to install.
-    """
-    try:
-        return import_module(module)
-    except ImportError as error:
-        raise RenderError(f"{error}: this needs an extra; pip install 'skyenv[{extra}]'") from error
-
-
-def check_installed(*modules: str) -> None:
-    """Raise RenderError unless these modules of the extra are there; nothing is imported."""
-    missing = [module for module in modules if find_spec(module) is None]
-    if missing:
-        raise RenderError(f"No module named '{missing[0]}': this needs an extra; pip install 'skyenv[pictures]'")
+_lock: Final = threading.Lock()
+"""Held while ThorVG draws."""
 
 
 @functools.cache
-def _fonts() -> list[str]:
-    """The files of the font."""
-    folder = resources.files(needed("font_source_sans_pro")) / "files"
-    return [str(folder / face) for face in _FACES]
+def _engine() -> Any:
+    """ThorVG without threads of its own, so that a process may fork."""
+    return needed("thorvg_python").Engine(threads=0)
 
 
 def _checked_width(width: object) -> int:
@@ -71,8 +50,8 @@ def _checked_width(width: object) -> int:
     return int(width)
 
 
-def png(svg_text: str, width: int | None = None) -> bytes:
-    """An SVG as the content of a PNG file.
+def rgb(svg_text: str, width: int | None = None) -> RGB:
+    """An SVG as pixels, uint8 (height, width, 3).
 
     Args:
         svg_text: what :func:`skyenv.render.svg.svg` has made.
@@ -83,27 +62,41 @@ def png(svg_text: str, width: int | None = None) -> bytes:
         RenderError: the extra isn't installed.
     """
     pixels = None if width is None else _checked_width(width)
-    resvg, fonts = needed("resvg_py"), _fonts()
+    thorvg = needed("thorvg_python")
+    content = outlined(svg_text).encode()
+    with _lock:
+        return _drawn(thorvg, content, pixels)
+
+
+def _drawn(thorvg: Any, content: bytes, width: int | None) -> RGB:
+    picture = thorvg.Picture(_engine())
+    if picture.load_data(content, "svg", None, True) != thorvg.Result.SUCCESS:
+        raise OptionError("this SVG can't be drawn: it is none, or it is broken")
+    _, own_width, own_height = picture.get_size()
+    if min(own_width, own_height) < 1:
+        raise OptionError("this SVG can't be drawn: it has no size")
+    wide = round(own_width) if width is None else width
+    high = max(round(own_height * wide / own_width), 1)
+    picture.set_size(wide, high)
+    canvas = thorvg.SwCanvas(_engine())
     try:
-        content = resvg.svg_to_bytes(
-            svg_string=svg_text,
-            width=pixels,
-            font_files=fonts,
-            font_family=FAMILY,
-            sans_serif_family=FAMILY,
-            skip_system_fonts=_COVERED.fullmatch(svg_text) is not None,
-        )
-    except ValueError as error:
-        raise OptionError(f"this SVG can't be drawn: {error}") from error
-    return bytes(content)
+        canvas.set_target(wide, high)
+        canvas.add(picture)
+        canvas.update()
+        canvas.draw(True)
+        canvas.sync()
+        colours: RGB = np.frombuffer(canvas.buffer_arr, np.uint8).reshape(high, wide, 4)[:, :, :3].copy()
+    finally:
+        canvas.destroy()
+    return colours
 
 
-def rgb(svg_text: str, width: int | None = None) -> RGB:
-    """An SVG as pixels, uint8 (height, width, 3); arguments and errors as for :func:`png`."""
-    image = needed("PIL.Image")
-    with image.open(io.BytesIO(png(svg_text, width))) as picture:
-        pixels: RGB = np.array(picture.convert("RGB"), np.uint8)
-    return pixels
+def png(svg_text: str, width: int | None = None) -> bytes:
+    """An SVG as the content of a PNG file; arguments and errors as for :func:`rgb`."""
+    pixels = rgb(svg_text, width)
+    content = io.BytesIO()
+    needed("PIL.Image").fromarray(pixels).save(content, "PNG")
+    return content.getvalue()
 
 
 # ---- films ----

@@ -6,7 +6,8 @@ import os
 from typing import Any
 
 from skyenv.errors import RenderError
-from skyenv.render.raster import RGB, needed
+from skyenv.render.extras import needed
+from skyenv.render.raster import RGB
 
 
 def _pygame() -> Any:

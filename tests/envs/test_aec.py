@@ -380,7 +380,7 @@ def test_an_environment_with_a_window_can_be_copied_and_closed() -> None:
 
 def test_without_the_extra_pictures_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     find = importlib.util.find_spec
-    monkeypatch.setattr("skyenv.render.raster.find_spec", lambda name: None if name == "resvg_py" else find(name))
+    monkeypatch.setattr("skyenv.render.extras.find_spec", lambda name: None if name == "thorvg_python" else find(name))
     assert fifth_avenue_v0.raw_env(render_mode="ansi").render_mode == "ansi"
     for mode in ("human", "rgb_array"):
         with pytest.raises(RenderError, match="pip install"):

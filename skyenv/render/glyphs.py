@@ -1,0 +1,88 @@
+"""Text as outlines, for a rasteriser that doesn't set text. Needs the extra ``[pictures]``, which brings the font along.
+
+So pictures look the same on every machine: no font of the system is asked for. A letter that the font lacks becomes a box.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from html import unescape
+from importlib import resources
+from typing import Any, Final
+
+from skyenv.render.extras import needed
+
+_FACES: Final = {False: "SourceSansPro-Regular.ttf", True: "SourceSansPro-Bold.ttf"}
+_TEXT: Final = re.compile(r"<text([^>]*)>([^<]*)</text>")
+_ATTRIBUTE: Final = re.compile(r'\s([\w-]+)="([^"]*)"')
+_PLACING: Final = frozenset({"x", "y", "font-size", "font-weight", "font-family", "text-anchor"})
+_SHARE_BEFORE: Final = {"middle": 0.5, "end": 1.0}
+"""Where a text begins: which share of its width lies before its `x`."""
+
+
+class Face:
+    """One weight of the font.
+
+    Attributes:
+        units: of its coordinates, to the em.
+    """
+
+    def __init__(self, bold: bool) -> None:
+        path = resources.files(needed("font_source_sans_pro")) / "files" / _FACES[bold]
+        self._font = needed("fontTools.ttLib").TTFont(str(path))
+        self._pen = needed("fontTools.pens.svgPathPen").SVGPathPen
+        self._moved = needed("fontTools.pens.transformPen").TransformPen
+        self._glyphs: Any = self._font.getGlyphSet()
+        self._names: dict[int, str] = self._font.getBestCmap()
+        self.units = int(self._font["head"].unitsPerEm)
+
+    def has(self, letter: str) -> bool:
+        """Whether the font has a letter."""
+        return ord(letter) in self._names
+
+    def outlines(self, text: str) -> tuple[str, float]:
+        """A line of text as the data of a path, upwards positive, and its width, both in the font's units."""
+        pen = self._pen(self._glyphs, ntos=lambda value: f"{value:.0f}")
+        width = 0.0
+        for letter in text:
+            glyph = self._glyphs[self._names.get(ord(letter), ".notdef")]
+            glyph.draw(self._moved(pen, (1, 0, 0, 1, width, 0)))
+            width += glyph.width
+        return str(pen.getCommands()), width
+
+
+@functools.cache
+def face(bold: bool) -> Face:
+    """The font in one of its two weights."""
+    return Face(bold)
+
+
+@functools.lru_cache(maxsize=4096)
+def _outlines(text: str, bold: bool) -> tuple[str, float]:
+    return face(bold).outlines(text)
+
+
+def outlined(svg_text: str) -> str:
+    """The drawing with paths in place of its texts.
+
+    Args:
+        svg_text: as the functions of :mod:`skyenv.render.marks` write it: each text an element of its own, on one line.
+
+    Raises:
+        RenderError: the extra isn't installed.
+    """
+    return _TEXT.sub(_as_path, svg_text)
+
+
+def _as_path(found: re.Match[str]) -> str:
+    attributes = dict(_ATTRIBUTE.findall(found[1]))
+    bold = attributes.get("font-weight") == "bold"
+    data, width = _outlines(unescape(found[2]), bold)
+    scale = float(attributes.get("font-size", "16")) / face(bold).units
+    x = float(attributes.get("x", "0")) - _SHARE_BEFORE.get(attributes.get("text-anchor", ""), 0.0) * width * scale
+    if "stroke-width" in attributes:  # it is scaled with the path
+        attributes["stroke-width"] = f"{float(attributes['stroke-width']) / scale:.1f}"
+    kept = "".join(f' {name}="{value}"' for name, value in attributes.items() if name not in _PLACING)
+    place = f"translate({x:.2f} {attributes.get('y', '0')}) scale({scale:.5f} {-scale:.5f})"
+    return f'<path transform="{place}" d="{data}"{kept}/>'

@@ -151,7 +151,7 @@ class House:
             PageError: there is no such game.
         """
         if key not in self._sessions:
-            self._sessions[key] = Session(self.storage.game(key), self.storage.actions(key))
+            self._sessions[key] = Session(self.storage.game(key), self.storage.actions(key), self.storage.draft(key))
             self._forget_some()
         self._sessions.move_to_end(key)
         self._run(self._sessions[key])
@@ -226,7 +226,7 @@ class House:
         if actions:
             self._commit(session, actions)
         else:
-            self._tell(link.game, only=link.seat)
+            self._tell_draft(session, link)
 
     def undo(self, link: Link) -> None:
         """Take back the last card of a seat's unfinished bid.
@@ -234,7 +234,13 @@ class House:
         Raises:
             PageError: there is none.
         """
-        self.session(link.game).undo(link.seat)
+        session = self.session(link.game)
+        session.undo(link.seat)
+        self._tell_draft(session, link)
+
+    def _tell_draft(self, session: Session, link: Link) -> None:
+        """Store an unfinished bid, and tell its own seat."""
+        self.storage.set_draft(link.game, session.draft)
         self._tell(link.game, only=link.seat)
 
     def set_pause(self, link: Link, pause: object) -> None:

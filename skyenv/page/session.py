@@ -21,6 +21,7 @@ class Session:
     Args:
         stored: the game's options.
         actions: what has been played so far.
+        draft: the cards of an unfinished bid, by the actions that lay them down.
 
     Attributes:
         stored: the options.
@@ -31,18 +32,24 @@ class Session:
         PageError: the actions aren't legal: another version of the rules has played them.
     """
 
-    def __init__(self, stored: StoredGame, actions: Sequence[int] = ()) -> None:
+    def __init__(self, stored: StoredGame, actions: Sequence[int] = (), draft: Sequence[int] = ()) -> None:
         self.stored = stored
+        self.trouble: str | None = None
+        self._draft: list[int] = []
+        self._draft_game: Game | None = None
         self.game = Game(stored.players, stored.side, stored.seed, max_turns=stored.max_turns)
         try:
             for action in actions:
                 self.game.play(action)
+            self._lay_down(list(draft))
         except SkyenvError as error:
             # No more than that: the error could tell what a seat may do, and so of its hand.
             raise PageError("this game can't be replayed; another version of skyenv has stored it", 409) from error
-        self.trouble: str | None = None
-        self._draft: list[int] = []
-        self._draft_game: Game | None = None
+
+    @property
+    def draft(self) -> list[int]:
+        """The actions of the unfinished bid."""
+        return list(self._draft)
 
     @property
     def step(self) -> int:

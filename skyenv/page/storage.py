@@ -22,7 +22,7 @@ from skyenv.errors import PageError, shown
 HUMAN: Final = "human"
 """Who sits on a seat that people play; other seats have an agent's name."""
 MEMORY: Final = ":memory:"
-VERSION: Final = 1
+VERSION: Final = 2
 
 _TABLES: Final = """
 CREATE TABLE game (
@@ -43,6 +43,11 @@ CREATE TABLE replay (
     id TEXT PRIMARY KEY, browser TEXT NOT NULL, created REAL NOT NULL, record BLOB NOT NULL
 ) STRICT;
 CREATE INDEX replay_browser ON replay (browser);
+"""
+_SINCE_2: Final = """
+CREATE TABLE draft (
+    game TEXT PRIMARY KEY REFERENCES game ON DELETE CASCADE, actions TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
 """
 
 
@@ -114,18 +119,17 @@ class Storage:
             raise
 
     def _prepare(self) -> None:
-        self._connection.execute("PRAGMA foreign_keys = ON")
         (version,) = self._connection.execute("PRAGMA user_version").fetchone()
-        if version == VERSION:
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            self._connection.execute("PRAGMA synchronous = NORMAL")
-            return
-        tables = self._connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
-        if version != 0 or tables:
+        (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        if not 0 <= version <= VERSION or (version == 0 and tables):
             raise PageError(f"the database has version {version} of its tables, or another program's; this is version {VERSION}")
-        self._connection.execute("PRAGMA journal_mode = WAL")
-        self._connection.execute("PRAGMA synchronous = NORMAL")
-        self._connection.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
+        for setting in ("foreign_keys = ON", "journal_mode = WAL", "synchronous = NORMAL"):
+            self._connection.execute(f"PRAGMA {setting}")
+        if version < VERSION:
+            self._make_tables(_SINCE_2 if version else _TABLES + _SINCE_2)
+
+    def _make_tables(self, tables: str) -> None:
+        self._connection.executescript(f"BEGIN; {tables} PRAGMA user_version = {VERSION}; COMMIT;")
 
     def close(self) -> None:
         """Close the file."""
@@ -176,7 +180,7 @@ class Storage:
         return [int(str(action)) for (action,) in rows]
 
     def append(self, key: str, number: int, actions: Sequence[int]) -> None:
-        """Store further actions of a game; `number`: how many there are already.
+        """Store further actions of a game, whose draft is gone then; `number`: how many actions there are already.
 
         Raises:
             PageError: another process has gone on with the game.
@@ -185,8 +189,19 @@ class Storage:
         try:
             with self._transaction() as connection:
                 connection.executemany("INSERT INTO action VALUES (?, ?, ?)", rows)
+                connection.execute("DELETE FROM draft WHERE game = ?", (key,))
         except sqlite3.IntegrityError as error:
             raise PageError("another server plays this game with the same database", 409) from error
+
+    def draft(self, key: str) -> list[int]:
+        """The actions of a game's unfinished bid."""
+        rows = self._rows("SELECT actions FROM draft WHERE game = ?", key)
+        return [int(action) for action in json.loads(str(rows[0][0]))] if rows else []
+
+    def set_draft(self, key: str, actions: Sequence[int]) -> None:
+        """Store the actions of a game's unfinished bid."""
+        with self._transaction() as connection:
+            connection.execute("INSERT OR REPLACE INTO draft VALUES (?, ?)", (key, json.dumps(list(actions))))
 
     def set_pause(self, key: str, pause: float) -> None:
         """Change how long agents' moves take."""

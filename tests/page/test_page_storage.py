@@ -97,6 +97,36 @@ def test_replays_belong_to_their_browser_and_the_oldest_go(path: Path) -> None:
     storage.close()
 
 
+def test_an_unfinished_bid_is_stored_until_it_is_played(path: Path) -> None:
+    storage = opened(path)
+    assert storage.draft("g") == []
+    storage.append("g", 0, [13])
+    storage.set_draft("g", [70, 71])
+    storage.set_draft("g", [70])
+    storage.close()
+    storage = opened(path)
+    assert storage.draft("g") == [70]
+    storage.append("g", 1, [70, 99])
+    assert storage.draft("g") == []
+    storage.set_draft("g", [70])
+    storage.delete_game("g")
+    assert storage.draft("g") == []
+    storage.close()
+
+
+def test_a_database_of_the_first_version_goes_on(path: Path) -> None:
+    storage = opened(path)
+    storage.append("g", 0, [13])
+    storage.close()
+    connection = sqlite3.connect(path)
+    connection.executescript("DROP TABLE draft; PRAGMA user_version = 1;")
+    connection.close()
+    storage = opened(path)
+    storage.set_draft("g", [70])
+    assert (storage.actions("g"), storage.draft("g")) == ([13], [70])
+    storage.close()
+
+
 def test_another_file_is_refused_and_left_alone(tmp_path: Path) -> None:
     text = tmp_path / "text"
     text.write_text("no database, but long enough to be looked at " * 10, encoding="utf-8")

@@ -92,6 +92,19 @@ def test_undo_takes_back_card_by_card_and_leaves_no_trace() -> None:
     assert not [event for event in found.game.events if "undo" in str(event)]
 
 
+def test_a_draft_is_there_again_in_a_session_made_of_what_is_stored() -> None:
+    found = in_auction()
+    seat = found.game.seat
+    played = [event["action"] for event in found.game.events if event["event"] == "action"]
+    lay_down_all(found)
+    again = Session(found.stored, played, found.draft)
+    assert again.as_seen_by(seat) == found.as_seen_by(seat)
+    assert again.game == found.game
+    assert again.can_undo(seat)
+    with pytest.raises(PageError, match="can't be replayed"):
+        Session(found.stored, played, [BID_DONE - 1] * 20)
+
+
 def test_only_the_own_seat_can_take_back() -> None:
     found = in_auction()
     seat = found.game.seat

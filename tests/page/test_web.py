@@ -188,6 +188,26 @@ def test_a_restarted_server_has_lost_nothing(tmp_path: Path) -> None:
         assert [game["page"] for game in ann.get("/api/games").json()["games"]] == [seat.replace("/api/seats/", "/seat/")]
 
 
+def test_a_restart_in_the_middle_of_a_bid_leaves_its_cards_on_the_table(tmp_path: Path) -> None:
+    path = tmp_path / "games.sqlite3"
+    with client_of(make_app(path)) as ann:
+        seat = begin(ann, ["me", "agent:random"], seed="5")
+        for _ in range(2000):
+            state = wait_for_turn(ann, seat)
+            cards = [choice["action"] for choice in state["legal"] if 79 <= choice["action"] < 97]
+            assert act(ann, seat, state, (cards or [choice["action"] for choice in state["legal"]])[0]).status_code == 200
+            if cards:
+                break
+        before = told(ann, seat)
+        assert before["undo"]
+        cookies = dict(ann.cookies)
+    with client_of(make_app(path)) as ann:
+        ann.cookies.update(cookies)
+        assert told(ann, seat) == before
+        assert ann.post(f"{seat}/undo").status_code == 200
+        assert told(ann, seat)["step"] == before["step"] - 1
+
+
 def test_agents_go_on_after_a_restart_in_their_middle(tmp_path: Path) -> None:
     path = tmp_path / "games.sqlite3"
     with client_of(make_app(path)) as ann:

@@ -23,7 +23,7 @@ from skyenv.rules.components import (
     PLACES,
     PLOTS,
 )
-from skyenv.rules.state import ALEA, END_REASONS
+from skyenv.rules.state import ALEA, END_REASONS, NONE
 from skyenv.rules.tape import (
     EVENT_ALEA,
     EVENT_ALEA_BUILDS,
@@ -185,6 +185,25 @@ def feed(tape: npt.NDArray[np.void], chance: Iterable[Outcome]) -> None:
             )
         tape["fed"][0, number - 1] = _CODES[outcome]
     tape["num_fed"] = number
+
+
+_KINDS: dict[int, tuple[Outcome, ...]] = {FED_CARD: tuple(CARD_VALUES), FED_BUSINESS: BUSINESSES, FED_COLOUR: COLOURS}
+
+
+def ask(tape: npt.NDArray[np.void]) -> None:
+    """Let a tape, TAPE_DTYPE (1,), that has been fed note what chance has to decide after the outcomes on it."""
+    tape["asking"] = 1
+    tape["asked"] = NONE
+    tape["ways"] = 0
+
+
+def asked(tape: npt.NDArray[np.void]) -> dict[Outcome, float]:
+    """What chance has to decide, by a tape that asked: the possible outcomes and their probabilities; empty: nothing."""
+    kind = int(tape["asked"][0])
+    if kind == NONE:
+        return {}
+    ways: list[int] = tape["ways"][0].tolist()
+    return {outcome: number / sum(ways) for outcome, number in zip(_KINDS[kind], ways, strict=False) if number > 0}
 
 
 def check_fed(tape: npt.NDArray[np.void], chance: Sequence[Outcome]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -240,6 +240,44 @@ class Game:
         self.events += new
         return new
 
+    def chance_ahead(self, action: int | str, chance: Iterable[ChanceOutcome] = ()) -> dict[ChanceOutcome, float]:
+        """What chance decides next if an action is played, and how probable each outcome is; nothing is changed.
+
+        With ``chance`` growing by one of the outcomes from call to call, the way to ``play(action, chance)`` is a walk through
+        every chance node of the action. The probabilities are those of the position as it is, hidden cards included: a seat
+        that wants its own asks a position that :func:`skyenv.knowledge.resample` drew for it.
+
+        Args:
+            action: number or name of a legal action.
+            chance: what chance has decided of it so far, as for :meth:`play`.
+
+        Returns:
+            The possible outcomes with their probabilities, above 0 and summing to 1; empty if nothing is left to decide.
+
+        Raises:
+            IllegalActionError, ChanceError: as for :meth:`play`.
+        """
+        number = self._number(action)
+        return _asked(self._games.copy(), chance, lambda games: games.step(np.array([number], np.int64)))
+
+    @staticmethod
+    def setup_chance(
+        num_players: int = 2,
+        side: str = "front",
+        *,
+        board: Board | str | Path | None = None,
+        chance: Iterable[ChanceOutcome] = (),
+    ) -> dict[ChanceOutcome, float]:
+        """SET-1 to SET-5: what chance decides next while a game is set up; see :meth:`chance_ahead`.
+
+        Once nothing is left, ``Game(num_players, side, board=board, chance=chance)`` is the game.
+
+        Raises:
+            OptionError, ChanceError: as for the constructor.
+        """
+        games = Games(1, num_players, side, 0, board=board, autoreset=False)
+        return _asked(games, chance, lambda games: games._reset(games._all_rows, np.array([0], np.int64), games._tape))
+
     def _number(self, action: int | str) -> int:
         if isinstance(action, str):
             if action not in ACTION_NUMBERS:
@@ -339,3 +377,13 @@ class Game:
     def __repr__(self) -> str:
         now = "over" if self.is_over else f"seat {self.seat}, {self.phase}"
         return f"Game(num_players={self.num_players}, side={self.side!r}, seed={self.seed}) <turn {self.turn}: {now}>"
+
+
+def _asked(games: Games, chance: Iterable[ChanceOutcome], play: Callable[[Games], None]) -> dict[ChanceOutcome, float]:
+    """What chance has to decide in a single game while it is played on, after `chance`; the game is used up."""
+    given = list(chance)
+    happened.feed(games._tape, given)
+    happened.ask(games._tape)
+    play(games)
+    happened.check_fed(games._tape, given)
+    return happened.asked(games._tape)

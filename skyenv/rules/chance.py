@@ -97,6 +97,15 @@ def fed_outcome(tape: Record, kind: int) -> int:
 
 
 @rule
+def is_asked(tape: Record, kind: int) -> bool:
+    """Whether the tape wants to know what chance has to decide now, of a kind (FED_…); the caller then writes its `ways`."""
+    if tape.asking == 0 or tape.asked != NONE:
+        return False
+    tape.asked = kind
+    return True
+
+
+@rule
 def refuse_fed(tape: Record) -> None:
     """Note that the outcome just taken from the tape is impossible; whoever fed it gives up the whole action."""
     if tape.refused < 0:
@@ -120,6 +129,9 @@ def draw(game: Record, tape: Record, counts: npt.NDArray[np.int8], fed_as: int) 
             counts[fed] -= 1
             return fed
         refuse_fed(tape)
+    elif is_asked(tape, fed_as):
+        for kind in range(len(counts)):
+            tape.ways[kind] = counts[kind]
     left = below(game, total)
     kind = 0
     while left >= counts[kind]:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from skyenv.rules.actions import PLOT
 from skyenv.rules.board import Board
-from skyenv.rules.chance import below, draw, fed_outcome, refuse_fed, seed_stream
+from skyenv.rules.chance import below, draw, fed_outcome, is_asked, refuse_fed, seed_stream
 from skyenv.rules.compiling import rule
 from skyenv.rules.components import (
     ALEA_SKYSCRAPERS,
@@ -115,6 +115,9 @@ def draw_plot_colour(game: Record, tape: Record, district: int, used: npt.NDArra
             used[fed] += 1
             return fed
         refuse_fed(tape)
+    elif is_asked(tape, FED_COLOUR):
+        for colour in range(NUM_COLOURS):
+            tape.ways[colour] = completions(left, unused, once, used[colour])
     ticket = below(game, ARRANGEMENTS[left + 1, unused, once])
     colour = 0
     while ticket >= completions(left, unused, once, used[colour]):

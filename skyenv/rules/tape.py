@@ -20,6 +20,8 @@ FED_BUSINESS: Final = 8
 """… a business FED_BUSINESS + type …"""
 FED_COLOUR: Final = 16
 """… and a plot's colour FED_COLOUR + colour, so that none passes for another."""
+MAX_WAYS: Final = 6
+"""Kinds of outcomes of one draw: ranks, types or colours."""
 MAX_EVENTS: Final = 64
 EVENT_WIDTH: Final = 8
 
@@ -32,6 +34,9 @@ TAPE_DTYPE: Final = np.dtype(
         ("next_fed", np.int8),  # how many of them are used up
         ("refused", np.int8),  # index of the first impossible one, or −1
         ("fed", np.int8, (MAX_FED,)),  # the outcomes (FED_…)
+        ("asking", np.int8),  # 1: note what chance has to decide once the outcomes are used up
+        ("asked", np.int8),  # what that is (FED_CARD, FED_BUSINESS or FED_COLOUR), or NONE: nothing yet
+        ("ways", np.int32, (MAX_WAYS,)),  # [rank, type or colour] → in how many ways it can be decided so; all are equally likely
     ],
     align=True,
 )

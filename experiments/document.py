@@ -17,6 +17,7 @@ from agents import NAMES
 from agents.learned import TRAINED
 from experiments import ladder
 from experiments.files import write_atomically
+from skyenv import information
 from skyenv.observation import OBSERVATION_SIZE, markdown_table
 from skyenv.rules.actions import ACTION_NAMES
 
@@ -119,6 +120,7 @@ def trained_agents() -> str:
 
 PARTS: Final[dict[str, Callable[[], str]]] = {
     "observation table": markdown_table,
+    "information table": information.markdown_table,
     "observation size": observation_size,
     "actions table": actions_table,
     "agents table": agents_table,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from skyenv.events import Event
 from skyenv.game import Game
+from skyenv.information import seen_by
 from skyenv.page.opinions import Opinion
 from skyenv.render import words
 from skyenv.render.svg import svg
@@ -23,26 +24,6 @@ NARROW: Final = 640
 """Widths of drawings for wide screens and for phones; they have different layouts."""
 Told = dict[str, Any]
 """What goes to a browser, as JSON."""
-
-
-def redacted(events: Iterable[Event], seat: int | None) -> list[Event]:
-    """Events as a seat may know them: without others' hands and black cards, and without lists of legal actions.
-
-    Args:
-        events: as in ``Game.events``.
-        seat: None: everything is open.
-    """
-    return [_redacted(event, seat) for event in events] if seat is not None else list(events)
-
-
-def _redacted(event: Event, seat: int) -> Event:
-    if event["event"] == "setup":
-        return {**event, "hands": [hand if number == seat else {} for number, hand in enumerate(event["hands"])]}
-    if event["event"] == "black" and event["seat"] != seat:
-        return {"event": "black", "seat": event["seat"]}
-    if event["event"] == "action" and event["seat"] != seat:
-        return {name: value for name, value in event.items() if name != "legal"}
-    return event
 
 
 def has_place(action: int) -> bool:
@@ -109,7 +90,7 @@ class Look:
 
     def log(self) -> list[str]:
         """What has happened, a line each."""
-        return words.log(redacted(self.game.events, self.seat), self.names, seat=self.seat)
+        return words.log(seen_by(self.game.events, self.seat), self.names, seat=self.seat)
 
     def choices(self, position: Any) -> list[Told]:
         """The legal actions: number, what it means, and whether it is a click on the table."""

@@ -13,7 +13,7 @@ from skyenv import Game
 from skyenv.errors import PageError
 from skyenv.knowledge import resample
 from skyenv.page.opinions import opinion
-from skyenv.page.seen import Look, final_scoring, opinion_told, redacted
+from skyenv.page.seen import Look, final_scoring, opinion_told
 from skyenv.rules.actions import NUM_ACTIONS
 
 from pages import quick_offers  # isort: skip
@@ -57,18 +57,6 @@ def test_games_that_a_seat_cannot_tell_apart_are_told_alike(players: int) -> Non
                     thoughts = [opinion_told(opinion(offers[name], each), each, name) for each in (game, other)]
                     assert thoughts[0] == thoughts[1]
     assert different >= 3 * players  # the test can fail
-
-
-def test_events_are_redacted() -> None:
-    game = played(3, seed=2, actions=150)
-    events = redacted(game.events, 1)
-    assert [hand != {} for hand in events[0]["hands"]] == [False, True, False]
-    drawn = [event for event in events if event["event"] == "black"]
-    assert {event["seat"] for event in drawn} == {0, 1, 2}
-    assert all(("card" in event) == (event["seat"] == 1) for event in drawn)
-    assert redacted(game.events, None) == game.events
-    with_legal = [{"event": "action", "seat": seat, "action": 0, "name": "option A", "legal": [0]} for seat in (0, 1)]
-    assert ["legal" in event for event in redacted(with_legal, 1)] == [False, True]
 
 
 def test_every_action_is_legal_or_has_a_reason() -> None:

@@ -1,0 +1,198 @@
+"""INF: the information state, everything that a seat has seen happen since the setup, for players with perfect recall.
+
+An observation tells what a seat sees *now* and what it can conclude from it; an information state tells the whole way there:
+the setup, the seat's own hand, and every event in its order, those of other hands without the cards that stay hidden. Two games
+have the same information state for a seat exactly if the seat can't tell them apart.
+
+As a text (:func:`information_state`) it is a key for tables. As a vector (:func:`information_tensor`) it has one length for all
+games, :func:`information_size`; it holds plain codes, not scaled:
+
+    0         the seat whose it is
+    1         number of players
+    2         side of the board: 0 front, 1 back
+    3         turns after which the game is truncated (END-5)
+    4–45      rings (COM-6): 7 districts · 6 positions → plot 0–5, −1 behind the fifth on the front side
+    46–59     SET-1, SET-2: 7 districts · (plot, type of its business)
+    60–79     SET-3: 20 spaces of the supply row → type
+    80–97     SET-4, SET-5: the seat's first hand: 6 card colours · 3 values → number of cards
+    98–102    SET-4: value of the first visible card of each colour
+    103 …     the events, EVENT_SIZE numbers each: what happened (KINDS), then its numbers (:data:`FIELDS`); 0 behind the last
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.errors import OptionError
+from skyenv.events import Event
+from skyenv.game import Game
+from skyenv.rules.components import (
+    BUSINESSES,
+    CARD_COLOURS,
+    CARD_VALUES,
+    COLOURS,
+    DISTRICTS,
+    MAX_PLAYERS,
+    NUM_PLOTS,
+    PLACES,
+    PLOTS,
+    SIDES,
+)
+from skyenv.rules.state import END_REASONS
+from skyenv.rules.tape import WHYS
+
+KINDS: Final = (
+    "action", "top", "shuffle", "black", "alea", "alea builds", "tile to park", "auction", "won", "stop", "vp", "park", "end",
+)  # fmt: skip
+"""What can happen (INTERFACE.md); in the vector the first of them is 1."""
+EVENT_SIZE: Final = 3 + MAX_PLAYERS
+HEADER_SIZE: Final = 103
+DEFAULT_EVENTS: Final = 2048
+"""Room for this many events; games between players that want to win have 300 to 900."""
+NOBODY: Final = -2
+ALEA: Final = -1
+
+_NAMES: Final = ("name", "legal")
+"""What an event tells twice, or tells only of a position."""
+
+FIELDS: Final[dict[str, str]] = {
+    "action": "seat, action (INTERFACE.md)",
+    "top": "colour, value of the card that became visible (0: the stack is empty)",
+    "shuffle": "",
+    "black": "seat, value of the black card that it drew (0: not for this seat to know)",
+    "alea": "number of cards that Alea turned up, their values (up to 4)",
+    "alea builds": "district, plots as bits (1: green, 2: violet, 4: brown, 8: orange, 16: gray, 32: the sixth)",
+    "tile to park": "type",
+    "auction": "place (0–6 districts, 7 Central Park), seat that starts",
+    "won": f"seat ({ALEA}: Alea, {NOBODY}: nobody), its total",
+    "stop": f"district, seat ({ALEA}: Alea)",
+    "vp": "why (0 district, 1 stop, 2 bonus, 3 final, 4 park), place (−1: none), VP of every seat",
+    "park": "number of businesses turned up, their types (up to 3)",
+    "end": "why (1 businesses, 2 stops, 3 truncated), cards in every seat's hand",
+}
+"""The numbers of each kind of event in the vector, after the kind itself; 0 behind them."""
+
+
+def seen_by(events: Iterable[Event], seat: int | None) -> list[Event]:
+    """Events as a seat has seen them: without others' first hands, black cards and lists of legal actions.
+
+    Args:
+        events: as in ``Game.events``.
+        seat: None: everything is open.
+    """
+    return list(events) if seat is None else [_seen(event, seat) for event in events]
+
+
+def _seen(event: Event, seat: int) -> Event:
+    if event["event"] == "setup":
+        return {**event, "hands": [hand if number == seat else {} for number, hand in enumerate(event["hands"])]}
+    if event["event"] == "black" and event["seat"] != seat:
+        return {"event": "black", "seat": event["seat"]}
+    if event["event"] == "action" and event["seat"] != seat:
+        return {name: value for name, value in event.items() if name != "legal"}
+    return event
+
+
+# ---- as a text ----
+
+
+def information_state(game: Game, seat: int) -> str:
+    """A seat's information state as a text: a line for the table, one for the setup, one for each event.
+
+    Args:
+        game: the game; its events must tell the whole of it.
+        seat: 0 … N−1.
+
+    Raises:
+        OptionError: there is no such seat.
+    """
+    table = {"seat": _checked(game, seat), "players": game.num_players, "side": game.side, "max_turns": game.max_turns}
+    lines = [_line({**table, "rings": game.board.rings})]
+    lines += [_line(event) for event in seen_by(game.events, seat)]
+    return "\n".join(lines)
+
+
+def _line(event: Event) -> str:
+    return json.dumps({name: value for name, value in event.items() if name not in _NAMES}, separators=(",", ":"))
+
+
+def _checked(game: Game, seat: int) -> int:
+    if isinstance(seat, bool) or not isinstance(seat, (int, np.integer)) or not 0 <= seat < game.num_players:
+        raise OptionError(f"seat must be from 0 to {game.num_players - 1}, not {seat!r}")
+    return int(seat)
+
+
+# ---- as a vector ----
+
+
+def information_size(events: int = DEFAULT_EVENTS) -> int:
+    """Length of the vector with room for so many events."""
+    return HEADER_SIZE + EVENT_SIZE * events
+
+
+def information_tensor(game: Game, seat: int, events: int = DEFAULT_EVENTS) -> npt.NDArray[np.float32]:
+    """A seat's information state as a vector, float32 (information_size(events),); see the module's text.
+
+    Args:
+        game: the game; its events must tell the whole of it.
+        seat: 0 … N−1.
+        events: room for so many, the setup not counted.
+
+    Raises:
+        OptionError: there is no such seat, or more has happened than there is room for.
+    """
+    setup, *happened = seen_by(game.events, _checked(game, seat))
+    if len(happened) > events:
+        raise OptionError(f"{len(happened)} events have happened, but there is room for {events}")
+    vector = np.zeros(information_size(events), np.float32)
+    vector[:HEADER_SIZE] = _header(game, seat, setup)
+    rows = vector[HEADER_SIZE:].reshape(events, EVENT_SIZE)
+    for row, event in zip(rows, happened, strict=False):
+        numbers = _NUMBERS[event["event"]](event)
+        row[: 1 + len(numbers)] = [1 + KINDS.index(event["event"]), *numbers]
+    return vector
+
+
+def _header(game: Game, seat: int, setup: Event) -> list[int]:
+    positions = [plot for ring in game.board.rings for plot in [*map(PLOTS.index, ring), *[-1] * (NUM_PLOTS - len(ring))]]
+    plots = [code for district in DISTRICTS for code in _plot_and_business(*setup["plots"][district])]
+    row = [BUSINESSES.index(business) for business in setup["row"]]
+    hand = [setup["hands"][seat][colour].count(value) for colour in CARD_COLOURS for value in CARD_VALUES]
+    tops = [setup["tops"][colour] for colour in COLOURS]
+    return [seat, game.num_players, SIDES.index(game.side), game.max_turns, *positions, *plots, *row, *hand, *tops]
+
+
+def _plot_and_business(plot: str, business: str) -> tuple[int, int]:
+    return PLOTS.index(plot), BUSINESSES.index(business)
+
+
+def _place(name: str | None) -> int:
+    return -1 if name is None else PLACES.index(name)
+
+
+_NUMBERS: Final[dict[str, Callable[[Event], list[Any]]]] = {
+    "action": lambda event: [event["seat"], event["action"]],
+    "top": lambda event: [COLOURS.index(event["color"]), event["card"] or 0],
+    "shuffle": lambda event: [],
+    "black": lambda event: [event["seat"], event.get("card", 0)],
+    "alea": lambda event: [len(event["cards"]), *event["cards"]],
+    "alea builds": lambda event: [_place(event["district"]), sum(1 << PLOTS.index(plot) for plot in event["plots"])],
+    "tile to park": lambda event: [BUSINESSES.index(event["business"])],
+    "auction": lambda event: [_place(event["place"]), event["starter"]],
+    "won": lambda event: [NOBODY if event["seat"] is None else event["seat"], event["total"]],
+    "stop": lambda event: [_place(event["district"]), event["seat"]],
+    "vp": lambda event: [WHYS.index(event["why"]), _place(event["place"]), *event["vp"]],
+    "park": lambda event: [len(event["tiles"]), *map(BUSINESSES.index, event["tiles"])],
+    "end": lambda event: [END_REASONS.index(event["reason"]), *event["cards"]],
+}
+
+
+def markdown_table() -> str:
+    """The events of the vector as a table for the docs."""
+    rows = [f"| {number} | {kind} | {FIELDS[kind]} |" for number, kind in enumerate(KINDS, 1)]
+    return "\n".join(["| first number | event | numbers after it |", "|---|---|---|", *rows])

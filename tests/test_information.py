@@ -1,0 +1,170 @@
+"""INF: the information state tells all that a seat has seen, in order, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from skyenv import Game, OptionError, make_agent, record
+from skyenv.agents import decide_game
+from skyenv.events import Event
+from skyenv.information import (
+    EVENT_SIZE,
+    HEADER_SIZE,
+    KINDS,
+    information_size,
+    information_state,
+    information_tensor,
+    seen_by,
+)
+from skyenv.rules.actions import ACTION_NAMES
+from skyenv.rules.components import BUSINESSES, CARD_COLOURS, CARD_VALUES, COLOURS, DISTRICTS, PLACES, PLOTS
+from skyenv.rules.state import END_REASONS
+from skyenv.rules.tape import WHYS
+
+TABLES = [(players, side, agent) for players in (2, 3, 4) for side in ("front", "back") for agent in ("crowd", "hoard")]
+
+
+def played(players: int, side: str, agent: str, seed: int = 1, max_turns: int = 60) -> Game:
+    """A whole game."""
+    game, player = Game(players, side, seed, max_turns=max_turns), make_agent(agent)
+    while not game.is_over:
+        game.play(decide_game(game, player))
+    return game
+
+
+TOLD: dict[str, Callable[..., dict[str, Any]]] = {
+    "action": lambda seat, action, *_: {"seat": seat, "action": action, "name": ACTION_NAMES[action]},
+    "top": lambda colour, card, *_: {"color": COLOURS[colour], "card": card or None},
+    "shuffle": lambda *_: {},
+    "black": lambda seat, card, *_: {"seat": seat, "card": card} if card else {"seat": seat},
+    "alea": lambda number, *cards: {"cards": list(cards[:number])},
+    "alea builds": lambda place, bits, *_: {
+        "district": PLACES[place],
+        "plots": {p for i, p in enumerate(PLOTS) if bits >> i & 1},
+    },
+    "tile to park": lambda business, *_: {"business": BUSINESSES[business]},
+    "auction": lambda place, starter, *_: {"place": PLACES[place], "starter": starter},
+    "won": lambda seat, total, *_: {"seat": None if seat == -2 else seat, "total": total},
+    "stop": lambda place, seat, *_: {"district": PLACES[place], "seat": seat},
+    "vp": lambda why, place, *vp: {"why": WHYS[why], "place": None if place < 0 else PLACES[place], "vp": list(vp)},
+    "park": lambda number, *tiles: {"tiles": [BUSINESSES[tile] for tile in tiles[:number]]},
+    "end": lambda reason, *cards: {"reason": END_REASONS[reason], "cards": list(cards)},
+}
+"""The table in the docs, read backwards."""
+
+
+def decoded(vector: Any, players: int) -> list[Event]:
+    """The events of a vector."""
+    found: list[Event] = []
+    for kind, *numbers in vector[HEADER_SIZE:].reshape(-1, EVENT_SIZE).astype(int).tolist():
+        if kind == 0:
+            break
+        event = {"event": KINDS[kind - 1], **TOLD[KINDS[kind - 1]](*numbers)}
+        for name in {"vp", "cards"} & set(event) if KINDS[kind - 1] in ("vp", "end") else ():
+            event[name] = event[name][:players]
+        found.append(event)
+    return found
+
+
+def comparable(event: Event) -> Event:
+    """An event without what others tell already: the scores and winners at the end follow from the VP and the cards."""
+    found = {name: value for name, value in event.items() if name not in ("scores", "winners")}
+    return {**found, "plots": set(found["plots"])} if event["event"] == "alea builds" else found
+
+
+@pytest.mark.rule("INF-1", "INF-2")
+@pytest.mark.parametrize(("players", "side", "agent"), TABLES)
+def test_the_vector_tells_all_that_a_seat_has_seen(players: int, side: str, agent: str) -> None:
+    """From its numbers every event can be told again, and the setup."""
+    game = played(players, side, agent)
+    for seat in range(players):
+        vector = information_tensor(game, seat)
+        assert vector.dtype == np.float32
+        assert vector.shape == (information_size(),)
+        setup, *happened = seen_by(game.events, seat)
+        assert decoded(vector, players) == [comparable(event) for event in happened]
+        assert vector[:4].tolist() == [seat, players, side == "back", 60]
+        assert header_told(vector[4:HEADER_SIZE].astype(int)) == {
+            "rings": [list(ring) for ring in game.board.rings], "plots": setup["plots"], "row": setup["row"],
+            "hand": setup["hands"][seat], "tops": setup["tops"],
+        }  # fmt: skip
+
+
+def header_told(codes: Any) -> dict[str, Any]:
+    """Board and setup of a vector, from its entries 4 to 102."""
+    plots, hand = codes[42:56].reshape(7, 2).tolist(), codes[76:94].reshape(6, 3).tolist()
+    return {
+        "rings": [[PLOTS[plot] for plot in ring if plot >= 0] for ring in codes[:42].reshape(7, 6).tolist()],
+        "plots": {DISTRICTS[i]: [PLOTS[plot], BUSINESSES[business]] for i, (plot, business) in enumerate(plots)},
+        "row": [BUSINESSES[business] for business in codes[56:76]],
+        "hand": {CARD_COLOURS[i]: np.repeat(CARD_VALUES, counts).tolist() for i, counts in enumerate(hand)},
+        "tops": dict(zip(COLOURS, codes[94:].tolist(), strict=True)),
+    }
+
+
+def same_but_hidden(game: Game, seat: int) -> Game:
+    """A game that differs in the other hands and the black cards drawn by others, as far as anybody can tell from `seat`."""
+    other = game.copy()
+    other.events = [json.loads(json.dumps(event)) for event in game.events]
+    for event in other.events:
+        if event["event"] == "black" and event["seat"] != seat:
+            event["card"] = 4 + (event["card"] - 3) % 3
+        if event["event"] == "setup":
+            for number, hand in enumerate(event["hands"]):
+                if number != seat:
+                    hand["green"] = [4 + (hand["green"][0] - 3) % 3]
+    return other
+
+
+@pytest.mark.rule("INF-2", "INF-3")
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_what_a_seat_cannot_know_is_not_in_it(players: int) -> None:
+    game = played(players, "front", "crowd")
+    for seat in range(players):
+        other = same_but_hidden(game, seat)
+        assert information_state(other, seat) == information_state(game, seat)
+        assert (information_tensor(other, seat) == information_tensor(game, seat)).all()
+        for third in range(players):
+            if third != seat:
+                assert information_state(other, third) != information_state(game, third)
+                assert (information_tensor(other, third) != information_tensor(game, third)).any()
+    assert "987654321" not in information_state(played(players, "front", "crowd", seed=987654321, max_turns=3), 0)
+
+
+@pytest.mark.parametrize("agent", ["crowd", "hoard"])
+def test_no_two_positions_of_a_game_have_the_same_one(agent: str) -> None:
+    """Perfect recall: it grows with everything that happens, and what was there before stays its beginning."""
+    game, player = Game(3, seed=4, max_turns=20), make_agent(agent)
+    seen = [information_state(game, 1)]
+    while not game.is_over:
+        game.play(decide_game(game, player))
+        seen.append(information_state(game, 1))
+    assert all(later.startswith(earlier + "\n") for earlier, later in pairwise(seen))
+
+
+def test_it_is_the_same_after_a_record() -> None:
+    game = played(4, "back", "crowd", max_turns=15)
+    again = record.loads(game.to_record())
+    for seat in range(4):
+        assert information_state(again, seat) == information_state(game, seat)
+        assert (information_tensor(again, seat) == information_tensor(game, seat)).all()
+
+
+def test_wrong_seats_and_too_many_events_are_named() -> None:
+    game = played(2, "front", "crowd", max_turns=5)
+    wrong: list[Any] = [-1, 2, True, "0"]
+    for seat in wrong:
+        with pytest.raises(OptionError, match="seat must be from 0 to 1"):
+            information_state(game, seat)
+        with pytest.raises(OptionError, match="seat must be from 0 to 1"):
+            information_tensor(game, seat)
+    number = len(game.events) - 1
+    assert information_tensor(game, 0, number).shape == (information_size(number),)
+    with pytest.raises(OptionError, match=f"{number} events have happened, but there is room for {number - 1}"):
+        information_tensor(game, 0, number - 1)

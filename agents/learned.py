@@ -6,6 +6,7 @@ the network's input, and the starting point of its policy, which the network cor
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 from collections.abc import Mapping
@@ -18,6 +19,7 @@ import numpy.typing as npt
 from agents.advisor import Advisor
 from agents.appraiser import AppraiserAgent
 from agents.greedy import GreedyAgent
+from agents.playouts import outlook
 from skyenv.agents import Agent, Decisions, sample
 from skyenv.errors import CheckpointError, OptionError, shown
 from skyenv.observation import OBSERVATION_SIZE
@@ -191,13 +193,32 @@ class NetworkAgent(Agent):
 
     def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
         """See :class:`skyenv.agents.Agent`."""
-        weights = self.think(decisions)[0]
+        weights, _ = self._weights_and_value(decisions)
         if self.deterministic:
             return np.asarray(np.argmax(weights, axis=1), np.int64)
         return sample(weights, decisions.uniform)
 
-    def think(self, decisions: Decisions) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """See :class:`skyenv.agents.Agent`; what is expected is the return."""
+    def think(self, decisions: Decisions) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
+        """See :class:`skyenv.agents.Agent`."""
+        weights, value = self._weights_and_value(decisions)
+        return weights, self._outcome(value, decisions)
+
+    def _outcome(self, value: npt.NDArray[np.float64], decisions: Decisions) -> npt.NDArray[np.float64] | None:
+        """The outcome expected, from what the network tells: the return, which lacks what a potential has paid already."""
+        about = self.network.about
+        if about.get("reward") != "outcome" or "shaping" not in about:
+            return None
+        if about["shaping"] == 0:
+            return value
+        if decisions.view is None:
+            return None
+        players = decisions.num_players
+        chance = outlook(np.asarray(decisions.view))[np.arange(len(value)), decisions.seat]
+        paid = float(about["shaping"]) * (chance - 1 / players) * players / (players - 1)
+        return np.clip(value + paid, -1.0, 1.0)
+
+    def _weights_and_value(self, decisions: Decisions) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Probabilities of the actions, 0 for illegal ones, and what the network tells of the return."""
         assert decisions.observation is not None
         given = None if self._advisor is None else advice(self._advisor, decisions)
         logits, value = self.network(decisions.observation, given)
@@ -225,6 +246,7 @@ class TrainedAgent(Agent):
 
     def __init__(self, *, deterministic: bool = True) -> None:
         self.deterministic = deterministic
+        self.version = f"{type(self).version}+{_digest_of_shipped()}"
         self._agents: dict[int, NetworkAgent] = {}
 
     def agent(self, players: int) -> NetworkAgent:
@@ -238,9 +260,17 @@ class TrainedAgent(Agent):
         """See :class:`skyenv.agents.Agent`."""
         return self.agent(decisions.num_players).act(decisions)
 
-    def think(self, decisions: Decisions) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def think(self, decisions: Decisions) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
         """See :meth:`NetworkAgent.think`."""
         return self.agent(decisions.num_players).think(decisions)
+
+
+def _digest_of_shipped() -> str:
+    """Tells one set of networks from another."""
+    digest = hashlib.blake2b(digest_size=4)
+    for path in sorted(TRAINED.glob(f"*{NETWORK_SUFFIX}")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def _advisor_of(network: Network, where: str) -> Advisor | None:

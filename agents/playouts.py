@@ -28,13 +28,17 @@ from agents.judgement import (
 )
 from skyenv.games import as_games
 from skyenv.kernels import uniform32
-from skyenv.knowledge import VIEW_DTYPE, imagine, redact
+from skyenv.knowledge import VIEW_DTYPE, as_views, imagine, redact
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.components import BLACK, MAX_PLAYERS, NUM_COLOURS, NUM_DISTRICTS, NUM_RANKS
 from skyenv.rules.play import apply, refresh_mask
 from skyenv.rules.scoring import winners
 from skyenv.rules.state import PHASE_OVER, Record, new_records
 
+EARLY: Final = 20.0
+"""VP ahead that make the chance to win e times as high at the start of a game, as trainings with a potential take it …"""
+LATE: Final = 6.0
+"""… and at its end."""
 PLAYOUTS: Final = ("greedy", "random")
 GREEDY: Final = 0
 RANDOM: Final = 1
@@ -108,21 +112,32 @@ def weigh(game: Record, seen: Record, s: Record, w: Record, m: Record) -> None:
 
 
 @thought
-def assess(game: Record, shown_games: npt.NDArray[np.void], seen: Record, s: Record, w: Record, m: Record, me: int) -> float:
-    """A seat's chance to win: known if the game is over, else estimated from what every seat has."""
+def assess(game: Record, shown_games: npt.NDArray[np.void], seen: Record, s: Record, w: Record, m: Record, me: int) -> None:
+    """Write every seat's chance to win into `m.delta`: known if the game is over, else estimated from what a seat sees of all."""
     if game.phase != PHASE_OVER:
         shown_games[0] = game
         redact(seen, me)
         look(seen, w, m)
         weigh(game, seen, s, w, m)
-        return float(m.delta[me])
+        return
     weigh(game, seen, s, w, m)
     best_seats = winners(game)
     number = 0
     for seat in range(game.num_players):
         number += (best_seats >> seat) & 1
-    share = ((best_seats >> me) & 1) / number
-    return float(s.margin * m.delta[me] + (1.0 - s.margin) * share)
+    for seat in range(game.num_players):
+        share = ((best_seats >> seat) & 1) / number
+        m.delta[seat] = s.margin * m.delta[seat] + (1.0 - s.margin) * share
+
+
+@thought
+def play_on(
+    game: Record, shown_games: npt.NDArray[np.void], seen: Record, s: Record, w: Record, m: Record, mask: npt.NDArray[np.int8],
+    tape: Record, last: int, salt: int,
+) -> None:  # fmt: skip
+    """Let all seats play on until so many turns have been finished, or to the end."""
+    while game.phase != PHASE_OVER and game.turns < last:
+        apply(game, tape, playout_action(game, shown_games, seen, s, w, m, mask, salt))
 
 
 def _make_play_worlds(fingerprint: str) -> Any:
@@ -137,13 +152,10 @@ def _make_play_worlds(fingerprint: str) -> Any:
                 worlds[1] = worlds[0]
                 game = worlds[1]
                 last = int(game.turns) + int(search[0].turns)
-                action = actions[j]
-                while True:
-                    apply(game, tape[0], action)
-                    if game.phase == PHASE_OVER or game.turns >= last:
-                        break
-                    action = playout_action(game, shown_games, seen[0], search[0], weights[0], mind[0], mask, int(seeds[i]))
-                values[i, j] = assess(game, shown_games, seen[0], search[0], weights[0], mind[0], me)
+                apply(game, tape[0], actions[j])
+                play_on(game, shown_games, seen[0], search[0], weights[0], mind[0], mask, tape[0], last, int(seeds[i]))
+                assess(game, shown_games, seen[0], search[0], weights[0], mind[0], me)
+                values[i, j] = mind[0].delta[me]
 
     return play_worlds
 
@@ -163,13 +175,48 @@ def _make_weigh_all(fingerprint: str) -> Any:
     return weigh_all
 
 
+def _make_weigh_views(fingerprint: str) -> Any:
+    def weigh_views(views, search, weights, mind, chances):  # type: ignore[no-untyped-def]
+        """The same as each view's seat sees it; the games go on."""
+        _ = fingerprint
+        for i in range(len(views)):
+            look(views[i], weights[0], mind[0])
+            weigh(views[i].game, views[i], search[0], weights[0], mind[0])
+            for seat in range(views[i].game.num_players):
+                chances[i, seat] = mind[0].delta[seat]
+
+    return weigh_views
+
+
 _GREEDY: Final = GreedyAgent()
 _ENTRY_POINTS: Final = AgentEntryPoints(__file__, judgement.__file__)
 play_worlds: Final = _ENTRY_POINTS.make(_make_play_worlds)
 _weigh_all: Final = _ENTRY_POINTS.make(_make_weigh_all)
+_weigh_views: Final = _ENTRY_POINTS.make(_make_weigh_views)
 
 
-def chances(state: npt.NDArray[np.void], early: float, late: float) -> npt.NDArray[np.float64]:
+def _weighing(early: float, late: float, players: int) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
+    """How positions are weighed: records of SEARCH_DTYPE and of the greedy player's weights, one each."""
+    search = new_records(1, SEARCH_DTYPE)
+    search["early"], search["late"] = early, late
+    return search, _GREEDY.weights(players)
+
+
+def outlook(views: npt.NDArray[np.void], early: float = EARLY, late: float = LATE) -> npt.NDArray[np.float64]:
+    """As :func:`chances`, but as far as each view's seat can see.
+
+    Args:
+        views: what seats see of games that go on, VIEW_DTYPE (n,).
+        early, late: as there.
+    """
+    found = np.zeros((len(views), MAX_PLAYERS))
+    if len(views):
+        weighing = _weighing(early, late, int(views["game"]["num_players"][0]))
+        _weigh_views(as_views(views), *weighing, new_records(1, MIND_DTYPE), found)
+    return found
+
+
+def chances(state: npt.NDArray[np.void], early: float = EARLY, late: float = LATE) -> npt.NDArray[np.float64]:
     """Every seat's chance to win by what it has, all hands open: float64 (n, 4), each row sums to 1 over the game's seats.
 
     What a seat has: its VP, and what the greedy player thinks that its skyscrapers, cards and supply will bring.
@@ -180,9 +227,7 @@ def chances(state: npt.NDArray[np.void], early: float, late: float) -> npt.NDArr
     """
     found = np.zeros((len(state), MAX_PLAYERS))
     if len(state):
-        search = new_records(1, SEARCH_DTYPE)
-        search["early"], search["late"] = early, late
+        weighing = _weighing(early, late, int(state["num_players"][0]))
         seen = new_records(1, VIEW_DTYPE)
-        weights = _GREEDY.weights(int(state["num_players"][0]))
-        _weigh_all(as_games(state), search, weights, seen, seen["game"], new_records(1, MIND_DTYPE), found)
+        _weigh_all(as_games(state), *weighing, seen, seen["game"], new_records(1, MIND_DTYPE), found)
     return found

@@ -9,7 +9,6 @@ worst are dropped, and the others share what is left of the budget. All actions 
 from __future__ import annotations
 
 import math
-import re
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +17,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from agents.budgets import Budget, budget_in, fractional, seed_of, whole
 from agents.greedy import GreedyAgent
 from agents.judgement import MIND_DTYPE, NEVER, decide_all
 from agents.playouts import PLAYOUTS, SEARCH_DTYPE, play_worlds
@@ -31,8 +31,6 @@ from skyenv.rules.tape import TAPE_DTYPE
 PREFIX: Final = "rollout-"
 """What a name begins with that tells the budget."""
 DEFAULT_SIMULATIONS: Final = 64
-MOST_SIMULATIONS: Final = 10**6
-MOST_MILLISECONDS: Final = 10**6
 CHUNK: Final = 2
 """Worlds played between two looks at the clock, at first …"""
 CHUNKS: Final = 32
@@ -140,23 +138,21 @@ class RolloutAgent(Agent):
         late: float = 3.0,
         margin: float = 0.5,
     ) -> None:
-        self.simulations = _whole("simulations", simulations, 1, MOST_SIMULATIONS)
-        self.milliseconds = None if milliseconds is None else _number("milliseconds", milliseconds, 0.0, MOST_MILLISECONDS)
-        if self.milliseconds == 0.0:
-            raise AgentError("milliseconds must be above 0")
+        budget = Budget.checked(simulations, milliseconds)
+        self.simulations, self.milliseconds = budget.simulations, budget.milliseconds
         if playout not in PLAYOUTS:
             raise AgentError(f"playout must be one of {', '.join(PLAYOUTS)}, not {shown(playout)}")
-        self.candidates = _whole("candidates", candidates, 2, NUM_ACTIONS)
-        self.caution = _number("caution", caution, 0.0, 1e6)
-        self.threads = _whole("threads", threads, 1, 1024)
-        length = _whole("turns", turns, 0, 2**31 - 1) or 2**31 - 1
+        self.candidates = whole("candidates", candidates, 2, NUM_ACTIONS)
+        self.caution = fractional("caution", caution, 0.0, 1e6)
+        self.threads = whole("threads", threads, 1, 1024)
+        length = whole("turns", turns, 0, 2**31 - 1) or 2**31 - 1
         self._search = new_records(1, SEARCH_DTYPE)
         self._search[0] = (
             length,
             PLAYOUTS.index(playout),
-            _number("early", early, 0.1, 1e6),
-            _number("late", late, 0.1, 1e6),
-            _number("margin", margin, 0.0, 1.0),
+            fractional("early", early, 0.1, 1e6),
+            fractional("late", late, 0.1, 1e6),
+            fractional("margin", margin, 0.0, 1.0),
         )
         self._greedy = GreedyAgent()
         if self.milliseconds is not None:
@@ -204,7 +200,7 @@ class RolloutAgent(Agent):
         for i in range(len(decisions)):
             wanted = actions[i] >= 0
             if wanted.any():
-                simulator = _Simulator(views[i : i + 1], actions[i, wanted], _seed(decisions.uniform[i]), self._search, weights)
+                simulator = _Simulator(views[i : i + 1], actions[i, wanted], seed_of(decisions.uniform[i]), self._search, weights)
                 simulator.play(worlds)
                 found[i, wanted] = simulator.values.mean(axis=0)
         return found
@@ -220,7 +216,7 @@ class RolloutAgent(Agent):
         candidates = self._candidates(view, mask, uniform, weights)
         if len(candidates) == 1:
             return int(candidates[0]), 0
-        simulator = _Simulator(view, candidates, _seed(uniform[0]), self._search, weights)
+        simulator = _Simulator(view, candidates, seed_of(uniform[0]), self._search, weights)
         sizes = list(_sizes(len(candidates)))
         began = time.perf_counter()
         for number, size in enumerate(sizes, 1):
@@ -256,36 +252,13 @@ class RolloutAgent(Agent):
         return np.concatenate([chosen, best[: self.candidates - 1]])
 
 
-def _seed(uniform: float) -> int:
-    """The seed of a decision's worlds, from its random number."""
-    return int(uniform * 2**32)
-
-
-def _whole(name: str, value: object, lowest: int, highest: int) -> int:
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and lowest <= value <= highest:
-        return int(value)
-    raise AgentError(f"{name} must be a whole number from {lowest} to {highest}, not {shown(value)}")
-
-
-def _number(name: str, value: object, lowest: float, highest: float) -> float:
-    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool) and lowest <= value <= highest:
-        return float(value)
-    raise AgentError(f"{name} must be a number from {lowest:g} to {highest:g}, not {shown(value)}")
-
-
 def named(spec: str) -> RolloutAgent:
     """The agent with a budget in its name: ``"rollout-256"`` (simulations) or ``"rollout-50ms"`` (milliseconds a decision).
 
     Raises:
         AgentError: the budget is none.
     """
-    budget = re.fullmatch(r"(\d{1,7})(ms)?", spec.removeprefix(PREFIX), re.ASCII)
-    number = int(budget[1]) if budget else 0
-    if budget is None or not 0 < number <= MOST_SIMULATIONS:
-        raise AgentError(
-            f"agent {shown(spec, 80)}: its budget must be a number of simulations (rollout-256) or of milliseconds for a decision"
-            f" (rollout-50ms), from 1 to {MOST_SIMULATIONS}"
-        )
-    player = RolloutAgent(milliseconds=number) if budget[2] else RolloutAgent(number)
+    budget = budget_in(spec, PREFIX)
+    player = RolloutAgent(budget.simulations, budget.milliseconds)
     player.name = spec
     return player

@@ -209,6 +209,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    if options.out.exists():
+        raise OptionError(f"{options.out} is there already; choose another file with --out")
     plan = Plan(options.players, options.side, options.agents, options.worlds, seed=options.seed)
     collector = Collector(plan)
     parts: list[Lessons] = []
@@ -224,8 +226,10 @@ def _run(options: argparse.Namespace) -> int:
                     save(options.out, plan, parts)
                     saved = time.monotonic()
         except KeyboardInterrupt:
-            save(options.out, plan, parts)
-            complain("lessons", f"interrupted; {options.out} has {number} lessons")
+            if parts:
+                save(options.out, plan, parts)
+            there = f"{options.out} has {number} lessons" if parts else "there are no lessons yet"
+            complain("lessons", f"interrupted; {there}")
             return INTERRUPTED
     save(options.out, plan, parts)
     return 0

@@ -48,10 +48,6 @@ ILLEGAL: Final = -1e9
 """Logit of an illegal action: its probability is exactly 0."""
 SMALLEST: Final = 2.0**-25
 """Stands for a random number that was drawn as 0; others are at least 2⁻²⁴."""
-EARLY: Final = 20.0
-"""VP ahead that make the chance to win e times as high at the start of a game, as far as the potential knows …"""
-LATE: Final = 6.0
-"""… and at its end."""
 EVERYBODY: Final = -1
 """Stands for the learner's seat where it has all seats."""
 SEEDS_APART: Final = 10**9
@@ -81,7 +77,7 @@ class Config(LeagueConfig):
     entropy: float = option(0.005, "weight of the entropy bonus")
     value_weight: float = option(0.5, "weight of the value's squared error")
     max_gradient: float = option(0.5, "longest gradient; longer ones are shortened")
-    averaging: float = option(0.05, "share of the updates, the latest, whose mean weights the agent has; 0: the newest")
+    averaging: float = option(0.05, "a: the agent has a mean of the weights in which the k-th of n updates counts (k/n)^(1/a)")
     start: str = option("", "network file (model.npz) to start from; '': from nothing")
     hidden: int = option(64, "width of the shared layer; policy and value each have one more of half the width")
     advisor: str = option("", "agent whose judgement the policy starts from and sees; '': none", ("", *ADVISORS))
@@ -259,7 +255,7 @@ def potential(state: npt.NDArray[np.void], players: int) -> Float32:
         state: games, GAME_DTYPE (n,).
         players: of the games.
     """
-    found = chances(state, EARLY, LATE)[:, :players]
+    found = chances(state)[:, :players]
     return ((found - 1 / players) * players / (players - 1)).astype(np.float32)
 
 
@@ -578,7 +574,7 @@ class SelfPlay(Run[Config]):
 
     @torch.no_grad()
     def _average(self) -> None:
-        """Let the mean of the weights follow them: it forgets what is older than the last `averaging` of the updates."""
+        """Let the mean of the weights follow them, the slower the longer the training (polynomial-decay averaging)."""
         share = 1.0 / max(self.config.averaging * (self.updates + 1), 1.0)
         for mean, newest in zip(self.mean.parameters(), self.network.parameters(), strict=True):
             mean.lerp_(newest, share)
@@ -586,7 +582,7 @@ class SelfPlay(Run[Config]):
     # ---- files ----
 
     def frozen(self) -> Network:
-        """The network as it is now, to play."""
+        """The network with its mean weights, to play."""
         about = {
             "description": f"trained by experiments/ppo.py: {self.decisions:,} decisions, {self.config.players} players",
             "version": "1",
@@ -594,6 +590,8 @@ class SelfPlay(Run[Config]):
             "advisor_version": self.advisor.version if self.advisor else "",
             "players": self.config.players,
             "side": self.config.side,
+            "reward": self.config.reward,
+            "shaping": self.config.shaping,
             "seed": self.config.seed,
             "decisions": self.decisions,
         }

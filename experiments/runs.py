@@ -350,7 +350,10 @@ class Run(ABC, Generic[ConfigType]):
             "episodes": self.episodes,
             "learner": self.pack(),
         }
-        body = pickle.dumps(state)
+        try:
+            body = pickle.dumps(state)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise OptionError(f"anchors: one of them can't be kept in a checkpoint ({error!s:.100})") from error
         write_atomically(self.folder / "checkpoint.bin", MAGIC + hashlib.sha256(body).digest() + body)
         write_atomically(self.folder / self.MODEL, self.model())
         write_atomically(self.folder / "curve.jsonl", "".join(json.dumps(point) + "\n" for point in self.curve))
@@ -417,20 +420,21 @@ class Run(ABC, Generic[ConfigType]):
         agent = make(folder / self.MODEL)
         rivals = config.make_agents("rivals")
         seed = config.seed + CLOSING_SEED
-        found = []
+        turns = config.max_turns
+        found = {}
         for players, side in config.tables:
-            turns = config.max_turns
-            results = evaluate(
+            found[players, side] = evaluate(
                 agent, rivals, players, side, config.deals, seed, max_turns=turns, threads=config.threads, progress=True
             )
-            if len(results) < len(rivals) or results[-1].interrupted:
+            if len(found[players, side]) < len(rivals) or found[players, side][-1].interrupted:
                 raise KeyboardInterrupt
-            name = "" if len(config.tables) == 1 else f"-{players}-{side}"
+        for (players, side), results in found.items():
+            name = "" if len(found) == 1 else f"-{players}-{side}"
             plot(results, folder / f"evaluation{name}.png")
             record_games(folder / f"games{name}.jsonl", agent, rivals, players, side, 2 * players, seed, max_turns=turns)
-            found += results
-        write_atomically(folder / "evaluation.json", as_json(found))
-        return found
+        every = [result for results in found.values() for result in results]
+        write_atomically(folder / "evaluation.json", as_json(every))
+        return every
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         self.stopping = True
@@ -502,12 +506,13 @@ def launch(training: Run[Any], resume: bool) -> int:
     config.check()
     if not resume and (folder / "checkpoint.bin").exists():
         raise OptionError(f"{config.run} holds a run; go on with it by --resume, or choose another folder with --run")
-    folder.mkdir(parents=True, exist_ok=True)
     try:
         if resume:
             training.load()
         else:
             training.begin()
+            folder.mkdir(parents=True, exist_ok=True)
+            training.save()  # now, and not after a minute, it turns out whether it can be saved
         write_atomically(folder / "config.json", json.dumps(asdict(config), indent=2) + "\n")
         if not training.run():
             print(f"stopped; `python -m experiments.{training.KIND} --run {config.run} --resume` with the same options goes on")
@@ -516,6 +521,8 @@ def launch(training: Run[Any], resume: bool) -> int:
         if config.deals:
             print(training.close())
     except KeyboardInterrupt:
-        print(f"interrupted; what was trained is in {config.run}, --resume goes on", file=sys.stderr)
+        there = (folder / "checkpoint.bin").exists()
+        told = f"what was trained is in {config.run}, --resume goes on" if there else "nothing has been trained yet"
+        print(f"interrupted; {told}", file=sys.stderr)
         return INTERRUPTED
     return 0

@@ -17,7 +17,7 @@ import json
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, asdict, fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,13 +37,11 @@ CURVE_POINTS: Final = 60
 
 
 def command(config: Mapping[str, Any]) -> str:
-    """The command that a run's configuration stands for: all options that differ from their defaults."""
+    """The command that a run's configuration stands for: all options, as their defaults may change one day."""
     words = ["python", "-m", "experiments.ppo"]
     for entry in fields(Config):
-        assert entry.default is not MISSING
         value = config[entry.name]
-        if value != entry.default or entry.name in ("run", "players"):
-            words += ["--" + entry.name.replace("_", "-"), f"{value:g}" if isinstance(value, float) else str(value)]
+        words += ["--" + entry.name.replace("_", "-"), f"{value:g}" if isinstance(value, float) else str(value)]
     return shlex.join(words)
 
 
@@ -62,6 +60,10 @@ def ship(run: Path, rivals: Sequence[str], deals: int, agents: Path, pictures: P
     if "," in side:
         raise OptionError(f"{run} was trained on both sides; a network ships for one")
     curve = read_curve(run)
+    limits = (60 * float(config["minutes"]), float(config["decisions"]))
+    done = (float(curve[-1]["seconds"]), float(curve[-1]["decisions"]))
+    if not any(0 < limit <= reached for limit, reached in zip(limits, done, strict=True)):
+        raise CheckpointError(f"{run} hasn't reached the limit of its training; go on with it by --resume")
     network = (run / "model.npz").read_bytes()
     agent = NetworkAgent(run / "model.npz", deterministic=True, name=TrainedAgent.name)
     found = evaluate(agent, rivals, players, side, deals, SEED, progress=True)

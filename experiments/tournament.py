@@ -247,7 +247,7 @@ class Folder:
         try:
             entry = json.loads(line)
             if "spent" in entry:
-                ok = all(name.isdigit() and int(name) < len(self.settings.agents) for name in entry["spent"])
+                ok = all(self._possible_time(name, *pair) for name, pair in entry["spent"].items())
             else:
                 ok = set(entry) == KEYS and self._possible(entry)
         except (ValueError, TypeError, AttributeError):
@@ -262,9 +262,18 @@ class Folder:
         players = self.settings.players
         if not all(isinstance(game[key], list) and len(game[key]) == players for key in ("seats", "shares", "scores")):
             return False
-        if not all(isinstance(number, int) for number in (game["deal"], *game["seats"], *game["scores"])) or game["deal"] < 0:
+        numbers = (game["deal"], game["turns"], game["decisions"], *game["seats"], *game["scores"])
+        if not all(type(number) is int for number in numbers) or min(numbers[:3]) < 0 or type(game["truncated"]) is not bool:
+            return False
+        if not all(type(share) in (int, float) and 0 <= share <= 1 for share in game["shares"]):
+            return False
+        if abs(sum(game["shares"]) - 1) > 1e-6:
             return False
         return self.settings.group_of(game["seats"]) in self._groups
+
+    def _possible_time(self, agent: str, decisions: float, seconds: float) -> bool:
+        known = agent.isdigit() and int(agent) < len(self.settings.agents)
+        return known and all(type(number) in (int, float) and 0 <= number < 1e18 for number in (decisions, seconds))
 
     def _note_time(self, spent: dict[str, list[float]]) -> None:
         for agent, (decisions, seconds) in spent.items():
@@ -593,14 +602,13 @@ def cores() -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code (see the module's text)."""
-    given = sys.argv[1:] if arguments is None else list(arguments)
-    options = _parser().parse_args(given)
+    options = _parser().parse_args(arguments)
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())  # for module:Name, however this program was started
-    return exit_code("tournament", lambda: _run(options, given))
+    return exit_code("tournament", lambda: _run(options))
 
 
-def _run(options: argparse.Namespace, given: Sequence[str]) -> int:
+def _run(options: argparse.Namespace) -> int:
     if options.add is not None:
         return _run_newcomer(options)
     if options.ladder is not None:
@@ -613,7 +621,7 @@ def _run(options: argparse.Namespace, given: Sequence[str]) -> int:
         if not folder.whole_deals():
             complain("tournament", "interrupted before the first deal was finished")
             return INTERRUPTED
-        _report(folder, options, given, tournament)
+        _report(folder, options, tournament)
     finally:
         folder.close()
     return _end(tournament)
@@ -662,10 +670,10 @@ def _checked(settings: Settings) -> Settings:
     return settings
 
 
-def _report(folder: Folder, options: argparse.Namespace, given: Sequence[str], tournament: Tournament) -> None:
+def _report(folder: Folder, options: argparse.Namespace, tournament: Tournament) -> None:
     settings = folder.settings
     ratings = rate(folder.results(), [agent.name for agent in settings.agents], settings.seed)
-    found = ladder.as_dict(ratings, asdict(settings), folder.speeds(), command(given))
+    found = ladder.as_dict(ratings, asdict(settings), folder.speeds(), command(settings, len(folder.whole_deals())))
     text = ladder.table(found)
     print(text)
     write_atomically(folder.path / "ladder.txt", text + "\n")
@@ -675,9 +683,13 @@ def _report(folder: Folder, options: argparse.Namespace, given: Sequence[str], t
         ladder.publish(folder.path, settings.players, options.publish)
 
 
-def command(given: Sequence[str]) -> str:
-    """The command as it can be repeated."""
-    return shlex.join(["python", "-m", "experiments.tournament", *given])
+def command(settings: Settings, deals: int) -> str:
+    """The command that plays the same games: so many deals of this tournament."""
+    words = ["python", "-m", "experiments.tournament", *(agent.spec for agent in settings.agents)]
+    options = {"players": settings.players, "side": settings.side, "max-turns": settings.max_turns, "seed": settings.seed}
+    for name, value in {**options, "deals": deals}.items():
+        words += [f"--{name}", str(value)]
+    return shlex.join(words)
 
 
 # ---- a newcomer ----

@@ -31,7 +31,9 @@ from skyenv.errors import OptionError
 MASKABLE: Final = "MaskablePPO"
 LEAN: Final = "lean trainer, same settings"
 DEFAULTS: Final = "lean trainer, its defaults"
-SHARED: Final = ("epochs", "learning_rate", "gamma", "gae_lambda", "clip", "entropy", "value_weight", "max_gradient", "reward")
+SHARED: Final = (
+    "epochs", "learning_rate", "gamma", "gae_lambda", "clip", "entropy", "value_weight", "max_gradient", "reward", "sampling",
+)  # fmt: skip
 """Options of MaskablePPO's trainer, beside those of the comparison, that the lean one takes over."""
 METHOD: Final = "decisions of the learner per second, median of rounds in which the trainers take turns, one update each"
 

@@ -297,6 +297,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(options: argparse.Namespace) -> int:
     if options.resume:
         tuner = load(options.out)
+    elif Path(options.out).exists():
+        raise OptionError(f"{options.out} is there already; go on with it by --resume, or choose another file with --out")
     else:
         given = {field.name: getattr(options, field.name) for field in fields(Tuning)}
         tuner = Tuner(Tuning(**{**given, "against": tuple(options.against)}))

@@ -15,6 +15,7 @@ from positions import deal_anew, positions
 
 from agents import GreedyAgent, agent
 from agents.learned import WORST_ADVICE, Network, NetworkAgent, advice, advisor
+from agents.playouts import outlook
 from experiments.ppo import PolicyNetwork
 from skyenv.agents import Decisions, decide, decisions_in
 from skyenv.errors import CheckpointError, OptionError
@@ -70,7 +71,7 @@ def test_probabilities_and_values_are_those_of_pytorch(advised: bool, games: Gam
         inputs = torch.cat([inputs, torch.from_numpy(advice(GreedyAgent(), decisions))], dim=1)
     with torch.no_grad():
         log_probabilities, value = learned(inputs, torch.from_numpy(games.mask != 0))
-    weights, returns = player.think(decisions)
+    weights, returns = player._weights_and_value(decisions)
     assert weights.shape == (80, NUM_ACTIONS)
     assert np.allclose(weights, log_probabilities.exp().numpy(), atol=1e-4)
     assert np.allclose(returns, value.numpy(), atol=1e-4)
@@ -78,6 +79,25 @@ def test_probabilities_and_values_are_those_of_pytorch(advised: bool, games: Gam
     assert np.allclose(weights.sum(axis=1), 1)
     assert weights.max(axis=1).std() > 0.05  # there was something to compare
     assert np.ptp(returns) > 0.1
+
+
+def test_expects_an_outcome_only_if_it_has_learned_one(games: Games) -> None:
+    """With a potential the return lacks what the potential has paid so far, which is put back as far as the seat sees it."""
+
+    def expected(advised: bool, **about: Any) -> Any:
+        player = NetworkAgent(network(advised, **about))
+        decisions = decisions_in(games, player)
+        return player.think(decisions)[1], player._weights_and_value(decisions)[1], decisions
+
+    assert expected(True)[0] is None, "older files don't tell what they have learned from"
+    assert expected(True, reward="points", shaping=0.0)[0] is None
+    outcome, value, _ = expected(False, reward="outcome", shaping=0.0)
+    assert np.array_equal(outcome, value)
+    assert expected(False, reward="outcome", shaping=1.0)[0] is None, "without a view there is nothing to go by"
+    outcome, value, decisions = expected(True, reward="outcome", shaping=0.5)
+    chance = outlook(decisions.view)[np.arange(len(value)), decisions.seat]
+    assert chance.std() > 0.01
+    assert np.allclose(outcome, np.clip(value + 0.5 * (2 * chance - 1), -1, 1))
 
 
 @pytest.mark.parametrize("advised", [False, True])
@@ -94,7 +114,7 @@ def test_comes_back_from_its_file(advised: bool, tmp_path: Path, games: Games) -
     assert after.to_bytes() == before.to_bytes()
     there, here = NetworkAgent(path), NetworkAgent(before)
     decisions = decisions_in(games, here)
-    for found, wanted in zip(there.think(decisions), here.think(decisions), strict=True):
+    for found, wanted in zip(there._weights_and_value(decisions), here._weights_and_value(decisions), strict=True):
         assert np.array_equal(found, wanted)
 
 
@@ -105,8 +125,8 @@ def test_decides_alone_as_in_a_batch(advised: bool, games: Games) -> None:
     assert together.tolist() == [decide(games, player, [row])[0] for row in range(games.num_games)]
     backwards = np.arange(games.num_games)[::-1]
     assert decide(games, player, backwards).tolist() == together[::-1].tolist()
-    weights, value = player.think(decisions_in(games, player))
-    alone, value_alone = player.think(decisions_in(games, player, [5]))
+    weights, value = player._weights_and_value(decisions_in(games, player))
+    alone, value_alone = player._weights_and_value(decisions_in(games, player, [5]))
     assert np.allclose(alone[0], weights[5], atol=1e-12)
     assert value_alone[0] == pytest.approx(value[5], abs=1e-12)
 
@@ -127,7 +147,7 @@ def test_does_not_see_what_its_seat_cannot_know(advised: bool, num_players: int,
     games = positions(num_players, side, 60)
     player = NetworkAgent(network(advised))
     seen = decisions_in(games, player)
-    weights, value = player.think(seen)
+    weights, value = player._weights_and_value(seen)
     rng = np.random.default_rng(5)
     rows = np.arange(games.num_games)
     for _ in range(3):
@@ -143,7 +163,7 @@ def test_does_not_see_what_its_seat_cannot_know(advised: bool, num_players: int,
             games.observe(games.seat, rows, state),
             view(state, games.seat) if player.uses_view else None,
         )
-        found = player.think(other)
+        found = player._weights_and_value(other)
         assert np.array_equal(found[0], weights)
         assert np.array_equal(found[1], value)
 

@@ -22,10 +22,8 @@ from agents.playouts import chances
 from agents.pool import OpponentPool
 from experiments import ppo
 from experiments.ppo import (
-    EARLY,
     EVERYBODY,
     ILLEGAL,
-    LATE,
     Config,
     PolicyNetwork,
     Rollout,
@@ -383,7 +381,7 @@ def test_the_potential_is_the_outcome_to_expect_by_what_seats_have() -> None:
     games.play_random(150)
     games.state["score"][1, :3] += np.array([0, 30, 0], np.int16)
     found = potential(games.state, 3)
-    assert found == pytest.approx((chances(games.state, EARLY, LATE)[:, :3] - 1 / 3) * 3 / 2, abs=1e-6)
+    assert found == pytest.approx((chances(games.state)[:, :3] - 1 / 3) * 3 / 2, abs=1e-6)
     assert found.sum(axis=1) == pytest.approx(0, abs=1e-5)
     assert found[1].argmax() == 1
     assert found.dtype == np.float32
@@ -649,16 +647,17 @@ def test_frozen_selves_stay_as_they_were() -> None:
     assert not np.array_equal(training.frozen().weights["trunk.weight"], before["trunk.weight"])
 
 
-@pytest.mark.parametrize(("averaging", "counted"), [(0.0, 1), (1.0, 4)])
-def test_the_agent_has_the_mean_of_the_latest_weights(averaging: float, counted: int) -> None:
+@pytest.mark.parametrize(("averaging", "shares"), [(0.0, [0, 0, 0, 1]), (1.0, [1, 1, 1, 1]), (0.5, [0, 1, 2, 3])])
+def test_the_agent_has_a_running_mean_of_the_weights(averaging: float, shares: list[int]) -> None:
+    """After four updates: the last ones, the plain mean, and for a half (by hand: steps 1, 1, 2/3, 1/2) 0 : 1 : 2 : 3."""
     training = begun(tiny(averaging=averaging))
     newest = []
     for _ in range(4):
         updated(training, 1)
         newest.append(training.network.trunk.weight.detach().numpy().copy())
-    wanted = np.mean(newest[-counted:], axis=0)
+    wanted = np.average(newest, axis=0, weights=shares)
     assert np.allclose(training.frozen().weights["trunk.weight"], wanted, atol=1e-7)
-    assert not np.array_equal(newest[-1], newest[-2])
+    assert not np.allclose(newest[-1], newest[-2], atol=1e-6)
 
 
 def test_several_kinds_of_tables_make_one_agent(tmp_path: Path) -> None:
@@ -716,6 +715,7 @@ def without_time(curve: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 RESUMED: dict[str, Any] = {
     "players": "2,3", "anchors": "random,greedy", "opponents": 0.8, "anchor_share": 0.3, "decisions": 1500, "snapshot": 1,
+    "averaging": 1.0,
 }  # fmt: skip
 
 
@@ -751,12 +751,13 @@ def test_interrupted_and_resumed_is_the_same_as_never_interrupted(changes: dict[
 def test_a_checkpoint_goes_on_after_the_process_was_killed(tmp_path: Path) -> None:
     """``kill -9`` in the middle, then ``--resume`` in this process: the network of a run that nothing has stopped."""
     folder = tmp_path / "killed"
-    command = ["--run", str(folder), *TINY, "--anchors", "random", "--checkpoint-seconds", "0", "--decisions", "4000"]
+    command = ["--run", str(folder), *TINY, "--anchors", "random", "--checkpoint-seconds", "0", "--decisions", "4000",
+               "--averaging", "1"]  # fmt: skip
     running = subprocess.Popen(
         [sys.executable, "-m", "experiments.ppo", *command], cwd=ROOT, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
     )
     deadline = time.monotonic() + 120
-    while not (folder / "curve.jsonl").exists():
+    while not (folder / "curve.jsonl").exists() or not (folder / "curve.jsonl").read_bytes():  # begun, then an update
         assert running.poll() is None
         assert time.monotonic() < deadline, "training has not begun"
         time.sleep(0.01)
@@ -765,7 +766,7 @@ def test_a_checkpoint_goes_on_after_the_process_was_killed(tmp_path: Path) -> No
     done = read_checkpoint(folder / "checkpoint.bin")["decisions"]
     assert 0 < done < 4000, "killed too late to show anything"
     assert ppo.main([*command, "--resume", "--checkpoint-seconds", "1000"]) == 0
-    straight = begun(tiny(tmp_path / "straight", anchors="random", decisions=4000))
+    straight = begun(tiny(tmp_path / "straight", anchors="random", decisions=4000, averaging=1.0))
     while not straight.finished():
         straight.update()
     resumed = Network.load(folder / "model.npz")

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from skyenv.errors import OptionError, PageError, RecordError, SkyenvError
+from skyenv.files import replacing
 from skyenv.game import Game
 from skyenv.page.export import exported
 from skyenv.page.offers import Offers, offers
@@ -161,10 +162,8 @@ def _export(options: argparse.Namespace) -> None:
     title = f"{os.path.basename(options.file)}, game {options.game}"
     themes = THEMES if options.theme == "both" else (options.theme,)
     page = exported(replay, title, themes, _show_progress if sys.stderr.isatty() else None)
-    target = Path(options.output)
-    part = target.with_name(f".{target.name[:100]}.part")
-    part.write_text(page, encoding="utf-8")
-    part.replace(target)
+    with replacing(options.output) as part:
+        part.write_text(page, encoding="utf-8")
     print(f"{options.output}: {replay.steps} actions, {len(page.encode()) / 1e6:.2f} MB")
 
 

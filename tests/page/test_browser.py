@@ -17,10 +17,11 @@ from test_web import check_is_known
 
 from experiments.chromium import Browser, browser
 from skyenv import Game, record
+from skyenv.page.browsers import COOKIE
 from skyenv.page.export import exported
 from skyenv.page.replays import Replay
 from skyenv.page.storage import Storage
-from skyenv.page.web import COOKIE, application
+from skyenv.page.web import application
 
 HOSTS = ["127.0.0.1"]
 
@@ -35,7 +36,7 @@ class Listener:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI."""
         cookies = dict(scope.get("headers", ())).get(b"cookie", b"").decode()
-        found = re.search(rf"{COOKIE}=([\w-]+)", cookies)
+        found = re.search(rf"{COOKIE}=([\w.-]+)", cookies)
         name, content, packed = found[1] if found else "", bytearray(), False
 
         async def listen(message: Message) -> None:

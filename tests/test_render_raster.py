@@ -131,7 +131,12 @@ def test_many_different_pictures_leave_nothing_behind(monkeypatch: pytest.Monkey
     thorvg = pytest.importorskip("thorvg_python")
     refused: list[Any] = []
     release = thorvg.Picture._rel
-    monkeypatch.setattr(thorvg.Picture, "_rel", lambda picture: refused.append(picture) or release(picture))
+
+    def count_and_release(picture: Any) -> Any:
+        refused.append(picture)
+        return release(picture)
+
+    monkeypatch.setattr(thorvg.Picture, "_rel", count_and_release)
     rgb(square("#fff"))
     before = len(kept)
     for length in range(1, 200):

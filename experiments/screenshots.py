@@ -20,11 +20,11 @@ from experiments.commands import Parser, exit_code
 from skyenv import Game
 from skyenv.agents import decide_game
 from skyenv.games import DEFAULT_MAX_TURNS
+from skyenv.page.browsers import COOKIE, new_token
 from skyenv.page.commands import listen
-from skyenv.page.house import new_token
 from skyenv.page.offers import offers
 from skyenv.page.storage import HUMAN, Link, Storage, StoredGame
-from skyenv.page.web import COOKIE, application
+from skyenv.page.web import application
 
 SEED: Final = 7
 FEWEST_TURNS: Final = {"start": 0, "option": 8, "move": 12, "bid": 10, "over": 0}
@@ -71,7 +71,7 @@ def sit_down(page: Browser, site: Site, players: int, phase: str) -> None:
     """A game against greedy players in which this browser is to act in a phase."""
     page.open(site.address)
     page.wait("#seat-1")
-    name = str((page.driver.get_cookie(COOKIE) or {})["value"])
+    name = str((page.driver.get_cookie(COOKIE) or {})["value"]).partition(".")[0]
     agents = (HUMAN, *["greedy"] * (players - 1))
     game = StoredGame(new_token(), name, time.time(), players, "front", DEFAULT_MAX_TURNS, SEED, agents, 0.5)
     link = Link(new_token(), game.id, 0, name)

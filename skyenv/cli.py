@@ -161,7 +161,8 @@ def _mind(name: str | None, game: Game) -> Mind | None:
     (agent,) = _make_agents([name])
     mind = mind_of(game, agent)
     if mind is None:
-        raise OptionError(f"--mind: {agent.name} has no thoughts to draw; random, trained and checkpoints have some")
+        known = "random, crowd, hoard, trained and checkpoints"
+        raise OptionError(f"--mind: {agent.name} has no thoughts to draw; {known} have some")
     return mind
 
 
@@ -339,7 +340,11 @@ def _add_show(parser: argparse.ArgumentParser) -> None:
         metavar="PIXELS",
         help="of the drawing; below 700 it stands upright (default: 1200)",
     )
-    add("--mind", metavar="AGENT", help="draw what this agent, named as for record, would do, and how sure it is")
+    add(
+        "--mind",
+        metavar="AGENT",
+        help="draw what this agent, named as for record, would do, and how sure it is (with --seat only that of the seat to act)",
+    )
     parser.set_defaults(run=_show)
 
 

@@ -14,7 +14,6 @@ import contextlib
 import io
 import json
 import os
-import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise, zip_longest
@@ -24,6 +23,7 @@ from typing import IO, Any, Final, NamedTuple, NoReturn, Self, TypeAlias
 
 from skyenv.errors import ChanceError, OptionError, RecordError, SkyenvError, shown
 from skyenv.events import Event
+from skyenv.files import hidden_neighbour
 from skyenv.game import Game
 from skyenv.games import HIGHEST_SEED
 from skyenv.rules.actions import ACTION_NAMES, MOVE, NUM_ACTIONS, TAKE
@@ -107,7 +107,7 @@ class RecordWriter:
         self._part: Path | None = None
         if not self._target.exists() or self._target.is_file():
             self._target = Path(os.path.realpath(path))  # a link stays a link
-            self._part = self._target.with_name(f".{self._target.name[:100]}.{secrets.token_hex(4)}.part")
+            self._part = hidden_neighbour(self._target)
         try:
             self._stream = open(self._part or self._target, "xb" if self._part else "wb")  # noqa: SIM115 (closed in __exit__)
         except OSError as error:

@@ -292,6 +292,7 @@ def test_film_writes_a_film(games: Path, tmp_path: Path, capsys: pytest.CaptureF
         ("show {games} --svg {out} --step 9 --mind nobody", "unknown agent 'nobody'"),
         ("show {games} --svg {out} --step 9 --mind greedy", "--mind: greedy has no thoughts"),
         ("show {games} --svg {out} --mind random", "--mind: the game is over"),
+        ("show {games} --svg {out} --step 0 --seat 1 --mind random", "seat 1 isn't to act"),
         ("film {games}", "-o/--output"),
         ("film {games} -o {out}", "a film is a .gif or an .mp4 file"),
         ("film {games} -o {out}.gif --fps 0", "--fps: must be a number above 0, at most 60, not '0'"),

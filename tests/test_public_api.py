@@ -181,7 +181,7 @@ def test_importing_it_imports_no_heavy_library() -> None:
 def test_imports_point_one_way(layer: str) -> None:
     """Rules know nothing of games, games nothing of environments, pictures and agents (but where a method asks for them)."""
     above = "envs render agents page cli"
-    order = ["errors", "rules", "knowledge observation kernels", "games", "events", "game", "record", above]
+    order = ["errors files", "rules", "knowledge observation kernels", "games", "events", "game", "record", above]
     place = {name: i for i, names in enumerate(order) for name in names.split()}
     for module in modules():
         parts = module.__name__.split(".")

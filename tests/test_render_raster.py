@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+import ctypes
 import io
 import pickle
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +117,47 @@ def test_what_is_no_svg_is_refused(text: str) -> None:
         png(text)
 
 
+def test_no_side_is_longer_than_the_longest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(raster, "LARGEST", 100)
+    assert rgb(square("#fff", 50, 100), 50).shape == (100, 50, 3)
+    for sizes, width in (((50, 101), None), ((50, 100), 51), ((101, 5), None)):
+        with pytest.raises(OptionError, match="the longer side has at most 100"):
+            rgb(square("#fff", *sizes), width)
+
+
+def test_many_different_pictures_leave_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python 3.11 keeps every array type that a pointer was made of, so their number must be small."""
+    kept: dict[type, type] = ctypes._pointer_type_cache  # type: ignore[attr-defined]
+    thorvg = pytest.importorskip("thorvg_python")
+    refused: list[Any] = []
+    release = thorvg.Picture._rel
+
+    def count_and_release(picture: Any) -> Any:
+        refused.append(picture)
+        return release(picture)
+
+    monkeypatch.setattr(thorvg.Picture, "_rel", count_and_release)
+    rgb(square("#fff"))
+    before = len(kept)
+    for length in range(1, 200):
+        rgb(square("#fff").replace("</svg>", f"<desc>{'x' * length}</desc></svg>"))
+        with pytest.raises(OptionError):
+            rgb("no SVG" + "x" * length)
+    assert len(kept) == before
+    assert len(refused) == 199
+
+
+def test_threads_draw_the_same_pictures() -> None:
+    """Glyphs are unpacked when they are first drawn, so letters that are new must not meet in two threads."""
+    glyphs.face.cache_clear()
+    glyphs._outlines.cache_clear()
+    head = '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="40">'
+    pictures = [f"{head}{words(9, 30, f'{chr(start)}{chr(start + 1)}Avenue', 24)}</svg>" for start in range(65, 97)]
+    with ThreadPoolExecutor(8) as pool:
+        drawn = list(pool.map(rgb, pictures))
+    assert all((rgb(picture) == pixels).all() for picture, pixels in zip(pictures, drawn, strict=True))
+
+
 # ---- without the extra ----
 
 
@@ -200,9 +243,24 @@ def test_wrong_films_are_refused_and_leave_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("suffix", [".gif", ".mp4"])
+def test_a_film_that_is_there_stays_until_another_is_done(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"film{suffix}"
+    path.write_bytes(b"an older film")
+    with pytest.raises(OptionError):
+        animation([square("#fff"), square("#fff", 50)], path)
+    assert path.read_bytes() == b"an older film"
+    animation([square("#fff")], path, hold=0)
+    assert len(frames_of(path)) == 1
+    assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []
+
+
 def test_a_film_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="film"):
         animation([square("#fff")], tmp_path / "nowhere" / "film.mp4")
+    (tmp_path / "folder.mp4").mkdir()
+    with pytest.raises(OSError, match="folder"):
+        animation([square("#fff")], tmp_path / "folder.mp4")
 
 
 def lines_of(path: Path) -> Iterator[record.GameLines]:

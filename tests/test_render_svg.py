@@ -475,6 +475,19 @@ def test_a_mind_that_cannot_be(mind: Mind) -> None:
         svg(Game(2, seed=1).state, mind=mind)
 
 
+def test_a_mind_is_drawn_for_its_own_seat_and_for_who_sees_everything() -> None:
+    """It would tell another seat which cards are in that hand."""
+    game = Game(3, seed=1)
+    mind = Mind(game.mask / game.mask.sum())
+    assert game.seat == 0
+    for position, seat in ((game.state, None), (game.state, 0), (game.view(0), None)):
+        assert "AN AGENT'S MIND" in svg(position, seat, mind=mind)
+    for position, seat in ((game.state, 1), (game.state, 2), (game.view(1), None), (game.view(2), 2)):
+        with pytest.raises(OptionError, match="another seat's mind"):
+            svg(position, seat, mind=mind)
+        assert svg(position, seat)
+
+
 # ---- what people write ----
 
 HOSTILE = ['</text><script>alert("x")</script>', "\"' onload='x' <&>]]>", "\x00\x0b\ud800\uffff\x1b[2J"]

@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import ipaddress
 import os
+import re
 import socket
 import sys
 import threading
@@ -15,7 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from skyenv.errors import OptionError, PageError, RecordError, SkyenvError
+from skyenv.errors import OptionError, PageError, RecordError, SkyenvError, shown
+from skyenv.files import replacing
 from skyenv.game import Game
 from skyenv.page.export import exported
 from skyenv.page.offers import Offers, offers
@@ -27,6 +29,9 @@ DATABASE: Final = Path("~/.skyenv/games.sqlite3")
 HOST: Final = "127.0.0.1"
 PORT: Final = 8421
 LOOPBACK_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
+CONNECTIONS: Final = 800
+"""Connections at the same time, WebSockets included: fewer than the 1024 files that a process usually may have open."""
+_PUBLIC: Final = re.compile(r"(?=.{1,253}(:|$))[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?")
 
 
 def add_play(parser: argparse.ArgumentParser, integer: Callable[[int, int], Callable[[str], int]]) -> None:
@@ -40,6 +45,12 @@ def add_play(parser: argparse.ArgumentParser, integer: Callable[[int, int], Call
         help="agents to be offered besides the built-in ones, with commas between: names, checkpoints, module:Name",
     )
     add("--host", default=HOST, metavar="ADDRESS", help=f"address to listen on (default: {HOST}, this machine alone)")
+    add(
+        "--public-host",
+        type=_public_host,
+        metavar="NAME",
+        help="name of a server with HTTPS that passes requests on to this one, such as games.example.org",
+    )
     add("--port", type=integer(0, 65535), metavar="N", help=f"port (default: {PORT}, or a free one if it is taken)")
     add("--database", default=str(DATABASE), metavar="FILE", help=f"where games are kept (default: {DATABASE})")
     add("--no-browser", action="store_true", help="don't open a browser")
@@ -68,7 +79,7 @@ def _play(options: argparse.Namespace) -> None:
     chosen = offers(name.strip() for name in options.agents.split(",") if name.strip())
     storage = Storage(Path(options.database).expanduser())
     listening = listen(options.host, options.port)
-    app = web.application(storage, chosen, _hosts(options.host))
+    app = web.application(storage, chosen, _hosts(options.host), options.public_host)
     address = address_of(options.host, listening)
     threading.Thread(target=_warm_up, args=(chosen,), daemon=True).start()
     print(f"The page is {address} (Ctrl-C ends it; games are kept in {options.database})", flush=True)
@@ -98,6 +109,13 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def _public_host(text: str) -> str:
+    """A parser of names that a server may have, with a port or without."""
+    if not _PUBLIC.fullmatch(text.lower()):
+        raise argparse.ArgumentTypeError(f"must be a server's name such as games.example.org, not {shown(text)}")
+    return text.lower().removesuffix(":443")  # browsers leave it out
 
 
 def _hosts(host: str) -> list[str] | None:
@@ -131,6 +149,7 @@ def _serve(app: Any, listening: socket.socket, address: str | None) -> None:
         server_header=False,
         timeout_graceful_shutdown=2,
         ws_max_size=1024,
+        limit_concurrency=CONNECTIONS,
         ws="websockets-sansio",
     )
     server = uvicorn.Server(config)
@@ -161,10 +180,8 @@ def _export(options: argparse.Namespace) -> None:
     title = f"{os.path.basename(options.file)}, game {options.game}"
     themes = THEMES if options.theme == "both" else (options.theme,)
     page = exported(replay, title, themes, _show_progress if sys.stderr.isatty() else None)
-    target = Path(options.output)
-    part = target.with_name(f".{target.name[:100]}.part")
-    part.write_text(page, encoding="utf-8")
-    part.replace(target)
+    with replacing(options.output) as part:
+        part.write_text(page, encoding="utf-8")
     print(f"{options.output}: {replay.steps} actions, {len(page.encode()) / 1e6:.2f} MB")
 
 

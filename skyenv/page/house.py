@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 import time
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,7 +15,8 @@ from typing import Any, Final, TypeVar
 from skyenv.errors import PageError, shown
 from skyenv.game import Game
 from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, fresh_seed
-from skyenv.page.offers import Offers
+from skyenv.page.browsers import new_token
+from skyenv.page.offers import Offer, Offers
 from skyenv.page.replays import Replay, Summary, summaries
 from skyenv.page.session import Session
 from skyenv.page.storage import HUMAN, Link, Storage, StoredGame
@@ -28,6 +28,10 @@ MOST_GAMES: Final = 500
 """Games that one browser can have in the database."""
 MOST_REPLAYS: Final = 30
 """Replays that are kept for one browser."""
+MOST_REPLAYS_IN_ALL: Final = 500
+"""Replays that are kept in the database; browsers are as many as somebody likes."""
+UPLOADS: Final = 8
+"""Records that are received at the same time; each may take megabytes of memory until it is read."""
 SESSIONS: Final = 200
 """Games that are kept in memory though nobody looks at them."""
 REPLAYS: Final = 8
@@ -38,11 +42,6 @@ AGENT: Final = "agent:"
 
 _Answer = TypeVar("_Answer")
 _log = logging.getLogger("skyenv.page")
-
-
-def new_token() -> str:
-    """An unguessable name: 192 random bits."""
-    return secrets.token_urlsafe(24)
 
 
 @dataclass(frozen=True)
@@ -98,16 +97,21 @@ class House:
     Args:
         storage: the database.
         offers: the agents that can be chosen.
+
+    Attributes:
+        receiving: held by who receives a record.
     """
 
     def __init__(self, storage: Storage, offers: Offers) -> None:
         self.storage = storage
         self.offers = offers
         self._sessions: OrderedDict[str, Session] = OrderedDict()
-        self._replays: OrderedDict[tuple[str, int], Replay] = OrderedDict()
+        self._replays: OrderedDict[tuple[str, int, str], Replay] = OrderedDict()
         self._runners: dict[str, asyncio.Task[None]] = {}
         self._watchers: dict[str, set[Watcher]] = {}
         self._reading = asyncio.Semaphore(2)
+        self.receiving = asyncio.Semaphore(UPLOADS)
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._thinking = ThreadPoolExecutor(2, thread_name_prefix="agent")  # slow agents must not keep pages from being drawn
 
     async def close(self) -> None:
@@ -151,15 +155,17 @@ class House:
             PageError: there is no such game.
         """
         if key not in self._sessions:
-            self._sessions[key] = Session(self.storage.game(key), self.storage.actions(key), self.storage.draft(key))
-            self._forget_some()
+            session = Session(self.storage.game(key), self.storage.actions(key), self.storage.draft(key))
+            self._forget_some()  # first, lest the new one is the only one that can go
+            self._sessions[key] = session
         self._sessions.move_to_end(key)
         self._run(self._sessions[key])
         return self._sessions[key]
 
     def _forget_some(self) -> None:
+        """Make room for one more session, as far as others are idle."""
         idle = [key for key in self._sessions if key not in self._watchers and key not in self._runners]
-        for key in idle[: max(0, len(self._sessions) - SESSIONS)]:
+        for key in idle[: max(0, len(self._sessions) + 1 - SESSIONS)]:
             del self._sessions[key]
 
     def delete(self, link: Link, browser: str) -> None:
@@ -275,7 +281,7 @@ class House:
         try:
             while (name := session.agent_to_move) is not None and (session.has_humans or key in self._watchers):
                 began = time.monotonic()
-                actions = await self.think(self.offers[name].move, session.game.copy())
+                actions = await self.think(self.offers[name], self.offers[name].move, session.game.copy())
                 while (left := began + session.stored.pause - time.monotonic()) > 0:
                     await asyncio.sleep(min(left, 0.2))  # the pause may be made shorter meanwhile
                 self._commit(session, actions)
@@ -288,9 +294,13 @@ class House:
         if session.trouble:
             self._tell(key)
 
-    async def think(self, ask: Callable[..., _Answer], *arguments: object) -> _Answer:
-        """Have an agent decide, in one of the threads that are for that."""
-        return await asyncio.get_running_loop().run_in_executor(self._thinking, ask, *arguments)
+    async def think(self, offer: Offer, ask: Callable[..., _Answer], *arguments: object) -> _Answer:
+        """Have an agent decide, in one of the threads that are for that.
+
+        Who waits for an agent that somebody else has asked waits here, so that one slow agent doesn't take all threads.
+        """
+        async with self._turns[offer.name]:
+            return await asyncio.get_running_loop().run_in_executor(self._thinking, ask, *arguments)
 
     # ---- who is told of changes ----
 
@@ -328,7 +338,7 @@ class House:
         async with self._reading:
             games = await asyncio.to_thread(summaries, content)
         key = new_token()
-        self.storage.add_replay(key, browser, content, MOST_REPLAYS)
+        self.storage.add_replay(key, browser, content, MOST_REPLAYS, MOST_REPLAYS_IN_ALL)
         return key, games
 
     async def summaries(self, key: str, browser: str) -> list[Summary]:
@@ -347,14 +357,15 @@ class House:
         Raises:
             PageError: it isn't there, or another browser's.
         """
-        content = self.storage.replay(key, browser)
-        if (key, number) not in self._replays:
+        place = key, number, browser
+        if place not in self._replays:
             async with self._reading:
-                self._replays[key, number] = await asyncio.to_thread(Replay.of, content, number)
+                replay = await asyncio.to_thread(Replay.of, self.storage.replay(key, browser), number)
+            self._replays[place] = replay
             while len(self._replays) > REPLAYS:
                 self._replays.popitem(last=False)
-        self._replays.move_to_end((key, number))
-        return self._replays[key, number]
+        self._replays.move_to_end(place)
+        return self._replays[place]
 
 
 class Watcher:

@@ -23,7 +23,8 @@ class Offer:
     Attributes:
         name: what it is called on the page, in the database and in records.
         agent: the agent itself.
-        lock: held while it decides, as an agent needn't be safe in several threads.
+        lock: held while it decides, as an agent needn't be safe in several threads. Who asks it from an event loop lets one
+            caller at a time near it (``House.think``), lest threads stand and wait here.
     """
 
     name: str

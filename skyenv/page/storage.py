@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import secrets
 import sqlite3
 import threading
 import time
@@ -22,7 +23,7 @@ from skyenv.errors import PageError, shown
 HUMAN: Final = "human"
 """Who sits on a seat that people play; other seats have an agent's name."""
 MEMORY: Final = ":memory:"
-VERSION: Final = 2
+VERSION: Final = 3
 
 _TABLES: Final = """
 CREATE TABLE game (
@@ -49,6 +50,14 @@ CREATE TABLE draft (
     game TEXT PRIMARY KEY REFERENCES game ON DELETE CASCADE, actions TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 """
+_SINCE_3: Final = """
+CREATE TABLE setting (
+    name TEXT PRIMARY KEY, value BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX replay_created ON replay (created);
+"""
+_STEPS: Final = (_TABLES, _SINCE_2, _SINCE_3)
+"""What leads from each version to the next one."""
 
 
 @dataclass(frozen=True)
@@ -126,10 +135,18 @@ class Storage:
         for setting in ("foreign_keys = ON", "journal_mode = WAL", "synchronous = NORMAL"):
             self._connection.execute(f"PRAGMA {setting}")
         if version < VERSION:
-            self._make_tables(_SINCE_2 if version else _TABLES + _SINCE_2)
+            self._make_tables("".join(_STEPS[version:]))
 
     def _make_tables(self, tables: str) -> None:
         self._connection.executescript(f"BEGIN; {tables} PRAGMA user_version = {VERSION}; COMMIT;")
+
+    def key(self) -> bytes:
+        """This database's own random key, made when it is first asked for."""
+        with self._transaction() as connection:
+            connection.execute("INSERT OR IGNORE INTO setting VALUES ('key', ?)", (secrets.token_bytes(32),))
+            (value,) = connection.execute("SELECT value FROM setting WHERE name = 'key'").fetchone()
+        assert isinstance(value, bytes)
+        return value
 
     def close(self) -> None:
         """Close the file."""
@@ -253,14 +270,17 @@ class Storage:
 
     # ---- replays ----
 
-    def add_replay(self, key: str, browser: str, record: bytes, most: int) -> None:
-        """Store a record to look at; of each browser's the newest `most` are kept."""
+    def add_replay(self, key: str, browser: str, record: bytes, most: int, most_in_all: int) -> None:
+        """Store a record to look at; of each browser's the newest `most` are kept, and the newest `most_in_all` of all."""
         with self._transaction() as connection:
             connection.execute("INSERT INTO replay VALUES (?, ?, ?, ?)", (key, browser, time.time(), record))
             connection.execute(
                 "DELETE FROM replay WHERE browser = ? AND id NOT IN"
                 " (SELECT id FROM replay WHERE browser = ? ORDER BY created DESC LIMIT ?)",
                 (browser, browser, most),
+            )
+            connection.execute(
+                "DELETE FROM replay WHERE id IN (SELECT id FROM replay ORDER BY created DESC LIMIT -1 OFFSET ?)", (most_in_all,)
             )
 
     def replay(self, key: str, browser: str) -> bytes:

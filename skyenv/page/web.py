@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from importlib.resources import files
@@ -24,7 +23,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from skyenv.errors import PageError, SkyenvError, shown
-from skyenv.page.house import House, Wanted, new_token, snapshot
+from skyenv.page.browsers import COOKIE, Browsers, new_token
+from skyenv.page.house import House, Wanted, snapshot
 from skyenv.page.offers import Offers
 from skyenv.page.opinions import opinion
 from skyenv.page.replays import Replay
@@ -32,12 +32,13 @@ from skyenv.page.seen import THEMES, Look, Told, opinion_told
 from skyenv.page.session import Session
 from skyenv.page.storage import Link, Storage
 
-COOKIE: Final = "skyenv_browser"
 COOKIE_SECONDS: Final = 365 * 24 * 3600
 MOST_JSON: Final = 4096
 """Bytes of a request that isn't a record."""
 MOST_RECORD: Final = 8 << 20
 """Bytes of a record."""
+PATIENCE: Final = 60.0
+"""Seconds that a request may take to come in."""
 MOST_SAID: Final = 500
 """Characters of a message."""
 MOST_LISTED: Final = 40
@@ -51,12 +52,10 @@ HEADERS: Final = {
     "referrer-policy": "no-referrer",  # addresses of seats are secret
     "x-content-type-options": "nosniff",
 }
-_BROWSER: Final = re.compile(r"[A-Za-z0-9_-]{32}")
-
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-def application(storage: Storage, offers: Offers, hosts: list[str] | None = None) -> Starlette:
+def application(storage: Storage, offers: Offers, hosts: list[str] | None = None, public: str | None = None) -> Starlette:
     """The page as an ASGI application.
 
     Args:
@@ -64,11 +63,15 @@ def application(storage: Storage, offers: Offers, hosts: list[str] | None = None
         offers: the agents that can be chosen.
         hosts: names that a request may call the server by; None: any. On loopback a fixed list keeps other sites' pages out,
             whatever address their names point to.
+        public: the name, with its port if it isn't 443, by which browsers call a server with HTTPS before this one.
     """
+    names = None if hosts is None else [*hosts, *([public.partition(":")[0]] if public else [])]
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.house = House(storage, offers)
+        app.state.browsers = Browsers(storage.key())
+        app.state.public = public
         yield
         await app.state.house.close()
         storage.close()
@@ -77,8 +80,8 @@ def application(storage: Storage, offers: Offers, hosts: list[str] | None = None
         routes=_routes(),
         lifespan=lifespan,
         middleware=[
-            Middleware(TrustedHostMiddleware, allowed_hosts=hosts or ["*"], www_redirect=False),
-            Middleware(_Headers),
+            Middleware(TrustedHostMiddleware, allowed_hosts=["*"] if names is None else names, www_redirect=False),
+            Middleware(_Headers, public=public),
             Middleware(GZipMiddleware, minimum_size=1000, compresslevel=1),
         ],
         exception_handlers={SkyenvError: _mistake, ClientDisconnect: _gone, 404: _nothing, 405: _nothing},
@@ -108,9 +111,9 @@ def _routes() -> list[Route | Mount | WebSocketRoute]:
         WebSocketRoute("/api/seats/{token}/changes", _changes),
         Route("/api/replays", _open_record, methods=post),
         Route("/api/replays/{key}", _games_of_record, methods=get),
-        Route("/api/replays/{key}/{game:int}", _replay, methods=get),
-        Route("/api/replays/{key}/{game:int}/{step:int}", _replay_step, methods=get),
-        Route("/api/replays/{key}/{game:int}/{step:int}/opinion", _replay_opinion, methods=get),
+        Route("/api/replays/{key}/{game}", _replay, methods=get),
+        Route("/api/replays/{key}/{game}/{step}", _replay_step, methods=get),
+        Route("/api/replays/{key}/{game}/{step}/opinion", _replay_opinion, methods=get),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
 
@@ -121,14 +124,15 @@ def _routes() -> list[Route | Mount | WebSocketRoute]:
 class _Headers:
     """Adds the security headers to every answer, and refuses what comes from other sites' pages."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, public: str | None) -> None:
         self._app = app
+        self._public = public
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        if not _is_same_origin(HTTPConnection(scope)):
+        if not _is_same_origin(HTTPConnection(scope), self._public):
             if scope["type"] == "websocket":
                 await WebSocket(scope, receive, send).close(1008)
             else:
@@ -148,12 +152,14 @@ class _Headers:
         await self._app(scope, receive, send_with_headers)
 
 
-def _is_same_origin(connection: HTTPConnection) -> bool:
+def _is_same_origin(connection: HTTPConnection, public: str | None) -> bool:
     """Whether a request that changes something comes from this server's own pages, or from no page at all."""
     if connection.scope["type"] == "http" and connection.scope["method"] in ("GET", "HEAD"):
         return True
-    origin = connection.headers.get("origin")
-    return origin is None or origin.split("://", 1)[-1] == connection.headers.get("host")
+    origin, host = connection.headers.get("origin"), connection.headers.get("host")
+    if origin is None or (public and origin == f"https://{public}"):  # whatever name the server before this one calls it by
+        return True
+    return host != public and origin.split("://", 1)[-1] == host
 
 
 async def _mistake(request: Request, error: Exception) -> Response:
@@ -182,10 +188,11 @@ def _browser(connection: HTTPConnection) -> str:
     Raises:
         PageError: it has none yet: it has opened no page.
     """
-    value = connection.cookies.get(COOKIE, "")
-    if not _BROWSER.fullmatch(value):
+    browsers: Browsers = connection.app.state.browsers
+    name = browsers.name(connection.cookies.get(COOKIE, ""))
+    if name is None:
         raise PageError("open the page first; it needs cookies", 403)
-    return value
+    return name
 
 
 def _page(name: str) -> Handler:
@@ -193,11 +200,11 @@ def _page(name: str) -> Handler:
 
     async def page(request: Request) -> Response:
         response = FileResponse(STATIC / name, headers={"cache-control": "no-cache"})
-        value = request.cookies.get(COOKIE, "")
-        if not _BROWSER.fullmatch(value):
-            value = new_token()
+        browsers: Browsers = request.app.state.browsers
+        value = browsers.signed(browsers.name(request.cookies.get(COOKIE, "")) or new_token())
+        is_https = request.url.scheme == "https" or request.headers.get("host") == request.app.state.public
         # Lax: links that people send each other must find the cookie; requests that change anything check the origin.
-        response.set_cookie(COOKIE, value, COOKIE_SECONDS, httponly=True, samesite="lax", secure=request.url.scheme == "https")
+        response.set_cookie(COOKIE, value, COOKIE_SECONDS, httponly=True, samesite="lax", secure=is_https)
         return response
 
     return page
@@ -207,13 +214,17 @@ async def _body(request: Request, limit: int) -> bytes:
     """What was sent, if it isn't too much.
 
     Raises:
-        PageError: it is.
+        PageError: it is, or it comes too slowly.
     """
     content = bytearray()
-    async for part in request.stream():
-        content += part
-        if len(content) > limit:
-            raise PageError(f"that is too large; at most {limit} bytes are taken", 413)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            async for part in request.stream():
+                content += part
+                if len(content) > limit:
+                    raise PageError(f"that is too large; at most {limit} bytes are taken", 413)
+    except TimeoutError as error:
+        raise PageError(f"the request has not come in within {PATIENCE:g} seconds", 408) from error
     return bytes(content)
 
 
@@ -249,10 +260,12 @@ def _theme(request: Request) -> str:
 
 
 def _number(request: Request, name: str) -> int | None:
-    """A number in an address; None if it isn't there."""
+    """A number in what follows the question mark of an address; None if it isn't there."""
     digits = request.query_params.get(name, "")
-    if digits == "":
-        return None
+    return None if digits == "" else _whole(digits, name)
+
+
+def _whole(digits: str, name: str) -> int:
     if not (digits.isascii() and digits.isdigit() and len(digits) < 10):
         raise PageError(f"{name} must be a whole number, not {shown(digits)}")
     return int(digits)
@@ -296,7 +309,8 @@ async def _list_games(request: Request) -> Response:
         try:
             session = house.session(link.game)
         except PageError as error:  # another version's game
-            told.append({"page": f"/seat/{link.token}", "error": str(error)})
+            owner = house.storage.game(link.game).owner == link.browser
+            told.append({"page": f"/seat/{link.token}", "error": str(error), "owner": owner})
             continue
         game = session.game
         state = "over" if game.is_over else "your turn" if game.seat == link.seat else f"seat {game.seat} is to act"
@@ -384,7 +398,7 @@ async def _hint(request: Request) -> Response:
         raise PageError("hints are for the seat that is to act", 409)
     game = snapshot(session, link.seat)
     offer = house.offers[request.query_params.get("agent", "")]
-    told = await house.think(lambda: opinion_told(opinion(offer, game), game, offer.name))
+    told = await house.think(offer, lambda: opinion_told(opinion(offer, game), game, offer.name))
     return JSONResponse(told | {"step": session.step_of(link.seat)})
 
 
@@ -434,8 +448,9 @@ async def _changes(socket: WebSocket) -> None:
 
 
 async def _open_record(request: Request) -> Response:
-    browser = _browser(request)
-    key, games = await _house(request).add_replay(await _body(request, MOST_RECORD), browser)
+    house, browser = _house(request), _browser(request)
+    async with house.receiving:
+        key, games = await house.add_replay(await _body(request, MOST_RECORD), browser)
     return JSONResponse({"page": f"/replay/{key}", "games": len(games)}, 201)
 
 
@@ -446,7 +461,12 @@ async def _games_of_record(request: Request) -> Response:
 
 
 async def _found(request: Request) -> Replay:
-    return await _house(request).replay(request.path_params["key"], request.path_params["game"], _browser(request))
+    number = _whole(request.path_params["game"], "game")
+    return await _house(request).replay(request.path_params["key"], number, _browser(request))
+
+
+def _step(request: Request) -> int:
+    return _whole(request.path_params["step"], "step")
 
 
 async def _replay(request: Request) -> Response:
@@ -457,16 +477,17 @@ async def _replay(request: Request) -> Response:
 async def _replay_step(request: Request) -> Response:
     replay = await _found(request)
     narrow = bool(_number(request, "narrow"))
-    draw = partial(replay.drawing, request.path_params["step"], _number(request, "seat"), _theme(request), narrow)
+    draw = partial(replay.drawing, _step(request), _number(request, "seat"), _theme(request), narrow)
     return JSONResponse({"svg": await asyncio.to_thread(draw)})
 
 
 async def _replay_opinion(request: Request) -> Response:
     replay = await _found(request)
     offer = _house(request).offers[request.query_params.get("agent", "")]
+    step = _step(request)
 
     def ask() -> Told:
-        game = replay.at(request.path_params["step"])
+        game = replay.at(step)
         return opinion_told(opinion(offer, game), game, offer.name)
 
-    return JSONResponse(await _house(request).think(ask))
+    return JSONResponse(await _house(request).think(offer, ask))

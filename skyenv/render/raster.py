@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import io
+import math
 import threading
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -17,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.errors import OptionError, shown
+from skyenv.files import replacing
 from skyenv.render.extras import needed
 from skyenv.render.glyphs import outlined
 
@@ -34,8 +36,11 @@ _MOST_STRANGE: Final = 0.002
 
 RGB = npt.NDArray[np.uint8]
 
+_BLOCK: Final = 1 << 16
+"""Bytes; the lengths of what ThorVG is given are multiples of it."""
+
 _lock: Final = threading.Lock()
-"""Held while ThorVG draws."""
+"""Held while ThorVG draws, and while letters are made outlines: fontTools unpacks the font bit by bit."""
 
 
 @functools.cache
@@ -58,25 +63,30 @@ def rgb(svg_text: str, width: int | None = None) -> RGB:
         width: pixels; None: as the SVG says.
 
     Raises:
-        OptionError: it is no SVG, or `width` is not from 1 to LARGEST.
+        OptionError: it is no SVG, `width` is not from 1 to LARGEST, or the picture would be higher than that.
         RenderError: the extra isn't installed.
     """
     pixels = None if width is None else _checked_width(width)
     thorvg = needed("thorvg_python")
-    content = outlined(svg_text).encode()
     with _lock:
-        return _drawn(thorvg, content, pixels)
+        return _drawn(thorvg, _padded(outlined(svg_text).encode()), pixels)
+
+
+def _padded(content: bytes) -> bytes:
+    """An SVG with spaces behind it, so that few lengths occur.
+
+    The binding makes a type of its own for every length, and ctypes keeps each of them for ever.
+    """
+    return content.ljust(-(-len(content) // _BLOCK) * _BLOCK)
 
 
 def _drawn(thorvg: Any, content: bytes, width: int | None) -> RGB:
     picture = thorvg.Picture(_engine())
-    if picture.load_data(content, "svg", None, True) != thorvg.Result.SUCCESS:
-        raise OptionError("this SVG can't be drawn: it is none, or it is broken")
-    _, own_width, own_height = picture.get_size()
-    if min(own_width, own_height) < 1:
-        raise OptionError("this SVG can't be drawn: it has no size")
-    wide = round(own_width) if width is None else width
-    high = max(round(own_height * wide / own_width), 1)
+    try:
+        wide, high = _loaded(thorvg, picture, content, width)
+    except BaseException:
+        picture._rel()  # no canvas owns it yet
+        raise
     picture.set_size(wide, high)
     canvas = thorvg.SwCanvas(_engine())
     try:
@@ -89,6 +99,20 @@ def _drawn(thorvg: Any, content: bytes, width: int | None) -> RGB:
     finally:
         canvas.destroy()
     return colours
+
+
+def _loaded(thorvg: Any, picture: Any, content: bytes, width: int | None) -> tuple[int, int]:
+    """Give an SVG to ThorVG; how wide and high it is to be drawn."""
+    if picture.load_data(content, "svg", None, True) != thorvg.Result.SUCCESS:
+        raise OptionError("this SVG can't be drawn: it is none, or it is broken")
+    _, own_width, own_height = picture.get_size()
+    if not (1 <= own_width < math.inf and 1 <= own_height < math.inf):
+        raise OptionError("this SVG can't be drawn: it has no size")
+    wide = round(own_width) if width is None else width
+    high = max(round(own_height * wide / own_width), 1)
+    if max(wide, high) > LARGEST:
+        raise OptionError(f"this SVG can't be drawn: {wide} × {high} pixels are too many; the longer side has at most {LARGEST}")
+    return wide, high
 
 
 def png(svg_text: str, width: int | None = None) -> bytes:
@@ -110,7 +134,7 @@ def animation(svgs: Iterable[str], path: str | Path, *, fps: float = 2.0, width:
 
     Args:
         svgs: at least one SVG text.
-        path: the file to write, ``….gif`` or ``….mp4``. A file that is there is replaced.
+        path: the file to write, ``….gif`` or ``….mp4``. A file that is there is replaced when the film is done.
         fps: pictures a second, above 0, at most HIGHEST_FPS.
         width: pixels; None: as the SVGs say.
         hold: seconds for which the last picture stays.
@@ -130,17 +154,13 @@ def animation(svgs: Iterable[str], path: str | Path, *, fps: float = 2.0, width:
         raise OptionError(f"fps must be above 0 and at most {HIGHEST_FPS:g}, not {shown(fps)}")
     if not 0 <= hold <= 60:
         raise OptionError(f"hold must be from 0 to 60 seconds, not {shown(hold)}")
-    frames = _frames(svgs, width)
-    first = next(frames, None)
-    if first is None:
-        raise OptionError("a film needs at least one picture")
     write = _write_gif if target.suffix.lower() == ".gif" else _write_mp4
-    target.open("wb").close()  # a path that can't be written is told before the work begins
-    try:
-        return write(target, first, frames, fps, hold)
-    except BaseException:
-        target.unlink(missing_ok=True)
-        raise
+    with replacing(target) as part:  # a path that can't be written is told before the work begins
+        frames = _frames(svgs, width)
+        first = next(frames, None)
+        if first is None:
+            raise OptionError("a film needs at least one picture")
+        return write(part, first, frames, fps, hold)
 
 
 def _frames(svgs: Iterable[str], width: int | None) -> Iterator[RGB]:

@@ -61,7 +61,8 @@ def svg(
         seat: draw what this seat may see (INF); None: all hands are open. A view is always drawn for its own seat.
         theme: ``"light"`` or ``"dark"``.
         events: the last events, newest last, as in ``Game.events``.
-        mind: an agent's mind, drawn beside the board.
+        mind: the mind of an agent that is to act, drawn beside the board. It shows that seat's cards, so it can't be drawn for
+            another seat.
         agents: who sits where, one name per seat.
         legal: action mask, (103,): what may be chosen glows.
         title: instead of the game's name.
@@ -73,6 +74,8 @@ def svg(
     if isinstance(width, bool) or not isinstance(width, (int, np.integer)) or not 1 <= width <= 20000:
         raise OptionError(f"width must be an integer from 1 to 20000, not {shown(width)}")
     table = look(position, seat)
+    if mind is not None and table.seat is not None and table.seat != table.game["seat"]:
+        raise OptionError(f"seat {table.seat} isn't to act, and another seat's mind would tell it what it can't know")
     scene = Scene(
         table=table,
         game=plain(table.game),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,10 +19,11 @@ from test_web import check_is_known
 
 from experiments.chromium import Browser, browser
 from skyenv import Game, record
+from skyenv.page.browsers import COOKIE
 from skyenv.page.export import exported
 from skyenv.page.replays import Replay
 from skyenv.page.storage import Storage
-from skyenv.page.web import COOKIE, application
+from skyenv.page.web import application
 
 HOSTS = ["127.0.0.1"]
 
@@ -29,13 +32,14 @@ class Listener:
     """Writes down all that goes to the browsers, by their names."""
 
     def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+        self.app = app
+        self.asked: list[str] = []
         self.heard: list[tuple[str, str, bytes]] = []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI."""
         cookies = dict(scope.get("headers", ())).get(b"cookie", b"").decode()
-        found = re.search(rf"{COOKIE}=([\w-]+)", cookies)
+        found = re.search(rf"{COOKIE}=([\w.-]+)", cookies)
         name, content, packed = found[1] if found else "", bytearray(), False
 
         async def listen(message: Message) -> None:
@@ -48,7 +52,8 @@ class Listener:
                 content.clear()
             await send(message)
 
-        await self._app(scope, receive, listen)
+        self.asked.append(scope.get("path", ""))
+        await self.app(scope, receive, listen)
 
 
 @pytest.fixture
@@ -260,29 +265,163 @@ def test_hints(ann: Browser, server: RunningServer) -> None:
     assert ann.text("#hint") == ""
 
 
+KINDS = {"option": (0, 13), "plot": (13, 55), "card": (55, 60), "move": (60, 78), "bid": (78, 98)}
+TAB, ENTER = "\ue004", "\ue007"
+
+
+def press(page: Browser, key: str) -> None:
+    """Press a key, wherever the keyboard is."""
+    page.driver.switch_to.active_element.send_keys(key)
+
+
+def tabbed(page: Browser) -> list[dict[str, Any]]:
+    """All that is reached with Tab, from the page's first link to its end."""
+    page.run("window.reached = new Set(); document.querySelector('.home').focus()")
+    found: list[dict[str, Any]] = []
+    for _ in range(300):
+        press(page, TAB)
+        one = page.run("""
+            const a = document.activeElement, where = ["#board", "#buttons", "#places"].find((each) => a.closest(each)) ?? "";
+            if (a === document.body || window.reached.has(a)) return null;
+            window.reached.add(a);
+            return {where, action: Number(a.dataset.action ?? a.dataset.choice ?? -1), id: a.id,
+                    label: a.getAttribute("aria-label") ?? a.textContent, role: a.getAttribute("role") ?? a.tagName};
+        """)
+        if one is None:
+            return found
+        found.append(one)
+    raise AssertionError("Tab finds no end")
+
+
 def test_by_keyboard_alone(ann: Browser, server: RunningServer) -> None:
-    """Every choice can be reached with Tab and taken with Enter, and says what it is."""
+    """Every legal action, and no other one, is reached with Tab, says what it is, and is taken with Enter."""
     begin(ann, server, "me", "agent:greedy", seed="4")
-    for _ in range(3):
+    chance = random.Random(1)
+    kinds: set[str] = set()
+    for turn in range(40):
         ann.wait_until(lambda: state(ann)["yours"], "a turn")
         seen = state(ann)
-        ann.run("document.querySelector('#board').focus(); document.activeElement.blur()")
-        labels = set()
-        active: Any = None
-        for _ in range(60):
-            ann.driver.switch_to.active_element.send_keys("\ue004")  # Tab
-            active = ann.run(
-                "const a = document.activeElement;"
-                "return [a.closest('#board') !== null, a.getAttribute('aria-label'), a.getAttribute('role')]"
-            )
-            if active[0]:
-                labels.add(active[1])
-                break
-        assert active[0] is True
-        assert active[1]
-        assert active[2] == "button"
-        ann.driver.switch_to.active_element.send_keys("\ue007")  # Enter
+        legal = ann.run(
+            "const api = location.pathname.replace('/seat/', '/api/seats/');"
+            "return fetch(api).then((answer) => answer.json()).then((told) => told.legal)"
+        )
+        actions = sorted(choice["action"] for choice in legal)
+        ann.run("document.getElementById('all').open = arguments[0]", turn % 2 == 1)
+        reached = tabbed(ann)
+        on_table = sorted({choice["action"] for choice in legal if choice["place"]})
+        for where, wanted in (
+            ("#board", on_table),
+            ("#buttons", sorted(set(actions) - set(on_table))),
+            ("#places", on_table if turn % 2 else []),
+        ):
+            there = [one for one in reached if one["where"] == where]
+            assert sorted({one["action"] for one in there} - {-1}) == wanted, (where, reached)
+            assert all(one["label"] and one["role"] in ("button", "BUTTON") for one in there)
+        assert {"log", "pause", "adviser", "ask-hint", "release"} <= {one["id"] for one in reached}
+        action = chance.choice(actions)
+        kinds |= {kind for kind, (low, high) in KINDS.items() if low <= action < high}
+        place = next(one["where"] for one in reached if one["action"] == action)
+        name = "action" if place == "#board" else "choice"
+        ann.run("document.querySelector(arguments[0]).focus()", f'{place} [data-{name}="{action}"]')
+        press(ann, ENTER)
         ann.wait_until(lambda before=seen: state(ann)["step"] != before["step"], "what follows")  # type: ignore[misc]
+        if kinds == set(KINDS):
+            return
+    raise AssertionError(f"only {kinds} came")
+
+
+def test_the_keyboard_stays_among_the_choices(ann: Browser, server: RunningServer) -> None:
+    begin(ann, server, "me", "agent:greedy", seed="4")
+    ann.run("document.getElementById('all').open = true; document.querySelector('#all-title').focus()")
+    for _ in range(6):
+        press(ann, TAB)
+        ann.wait_until(lambda: state(ann)["yours"], "a turn")
+        seen = state(ann)
+        if not ann.run("return document.activeElement.closest('#choices button') !== null"):
+            ann.run("document.querySelector('#choices button').focus()")
+        press(ann, ENTER)
+        ann.wait_until(lambda before=seen: state(ann)["step"] != before["step"], "what follows")  # type: ignore[misc]
+        ann.wait_until(lambda: state(ann)["yours"], "a turn")
+        assert ann.run("return document.activeElement.closest('#choices') !== null")
+
+
+def explained(page: Browser, selector: str) -> str:
+    """What is said about a part of the table under the pointer."""
+    page.run(
+        """
+        const part = document.querySelector(arguments[0]);
+        part.dispatchEvent(new PointerEvent("pointermove", {bubbles: true, clientX: 300, clientY: 300}));
+    """,
+        selector,
+    )
+    return page.text(".tip")
+
+
+def test_a_commissioner_says_why_it_cannot_go_now(ann: Browser, server: RunningServer) -> None:
+    begin(ann, server, "me", "agent:greedy", seed="4")
+    assert "place a starting skyscraper first" in explained(ann, '#board [data-commissioner="0"]')
+    ann.run("const p = document.getElementById('pause'); p.value = 5; p.dispatchEvent(new Event('change'))")
+    play(ann, state(ann), state(ann)["table"][0])
+    assert "not your turn" in explained(ann, '#board [data-commissioner="1"]')
+
+
+def test_the_table_in_plain_text_follows_the_game(ann: Browser, server: RunningServer) -> None:
+    begin(ann, server, "me", "agent:greedy", seed="4")
+    ann.click("#words summary")
+    ann.wait_until(lambda: ann.text("#words-text"), "the table in words")
+    before = ann.text("#words-text")
+    play(ann, state(ann), state(ann)["table"][0])
+    ann.wait_until(lambda: ann.text("#words-text") != before, "the new table in words")
+
+
+def test_why_a_click_was_refused_is_shown_until_something_else_is_done(ann: Browser, server: RunningServer) -> None:
+    begin(ann, server, "me", "agent:greedy", seed="4")
+    ann.run("""
+        const real = window.fetch;
+        window.fetch = (address, options) => {
+          if (String(address).endsWith("/act")) options.body = JSON.stringify({...JSON.parse(options.body), step: 99});
+          return real(address, options);
+        };
+    """)
+    click_shape(ann, f'#board [role=button][data-action="{state(ann)["table"][0]}"]')
+    assert "meant for an earlier position" in ann.wait("#note").text
+    ann.run("document.querySelector('header button').click()")  # the other theme: everything is loaded anew
+    ann.wait_until(lambda: ann.run("return document.querySelector('#board svg').dataset.theme") == "dark", "the dark table")
+    assert "meant for an earlier position" in ann.wait("#note").text
+    ann.run("const p = document.getElementById('pause'); p.value = 0.1; p.dispatchEvent(new Event('change'))")
+    ann.wait_until(lambda: ann.find("#note") is None, "the end of the message")
+
+
+def test_a_wrong_address_is_told_and_not_asked_for_again(ann: Browser, server: RunningServer, listener: Listener) -> None:
+    ann.open(f"{server.address}/seat/wrong")
+    assert "there is no such seat" in ann.wait("#gone-text").text
+    asked = len(listener.asked)
+    time.sleep(1.5)
+    assert listener.asked[asked:] == []
+    assert not [path for path in listener.asked if path.endswith("/changes")]
+
+
+def test_a_game_that_is_deleted_or_broken_is_told(ann: Browser, server: RunningServer, listener: Listener) -> None:
+    begin(ann, server, "me", "human")
+    table = str(ann.driver.current_url)
+    ann.wait_until(lambda: any(path.endswith("/changes") for path in listener.asked), "the connection")
+    application: Any = listener.app
+    inner = application.state.house
+    key = inner.storage.link(table.rpartition("/")[2]).game
+    inner.storage.append(key, 0, [0])
+    inner._sessions.clear()
+    ann.driver.refresh()
+    assert "can't be replayed" in ann.wait("#gone-text").text
+    ann.open(f"{server.address}/")
+    ann.click("#games button")
+    ann.driver.switch_to.alert.accept()
+    ann.wait_until(lambda: ann.find("#games li") is None, "the game's end")
+    begin(ann, server, "me", "human")
+    ann.run("fetch(location.pathname.replace('/seat/', '/api/seats/'), {method: 'DELETE'})")
+    assert "there is no such" in ann.wait("#gone-text").text
+    asked = len(listener.asked)
+    time.sleep(1.5)
+    assert listener.asked[asked:] == []
 
 
 def test_on_a_phone_and_in_the_dark(server: RunningServer) -> None:
@@ -344,8 +483,10 @@ def look_through(page: Browser, game: Game) -> None:
         page.wait_until(lambda vp=f"{score} VP": vp in page.text("#board svg"), "the last position")  # type: ignore[misc]
     page.click("#first")
     page.click("#play")
+    assert page.wait("#play").get_attribute("aria-label") == "pause"
     page.wait_until(lambda: int(page.text("#count").split(" /")[0]) >= 3, "playing by itself")
     page.click("#play")
+    assert page.wait("#play").get_attribute("aria-label") == "play"
     all_cards = len(page.run("return [...document.querySelectorAll('#board [data-card]')].map((card) => card.dataset.card[0])"))
     page.run("const w = document.getElementById('whose'); w.value = 1; w.dispatchEvent(new Event('change'))")
     page.wait_until(

@@ -59,12 +59,16 @@ def test_play_serves_the_page_until_it_is_interrupted(tmp_path: Path) -> None:
         (["--agents", "missing/model.npz"], "no network file"),
         (["--host", "no host at all"], "can't listen on"),
         (["--port", "65536"], "must be an integer from 0 to 65535"),
+        *(
+            (["--public-host", name], "must be a server's name")
+            for name in ("https://a.example", "a.example/", "*", "", "a b", "a:")
+        ),
     ],
 )
 def test_what_play_cannot_do_is_told_in_one_line(
     arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit) if "--port" in arguments else nullcontext():
+    with pytest.raises(SystemExit) if arguments[0] in ("--port", "--public-host") else nullcontext():
         assert cli.main(["play", "--no-browser", "--database", str(tmp_path / "d"), *arguments]) in (1, 2)
     told = capsys.readouterr().err
     assert message in told

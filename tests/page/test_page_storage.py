@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import stat
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -89,10 +90,14 @@ def test_a_deleted_game_leaves_nothing(path: Path) -> None:
 def test_replays_belong_to_their_browser_and_the_oldest_go(path: Path) -> None:
     storage = opened(path)
     for number in range(4):
-        storage.add_replay(f"r{number}", "ann", bytes([number]), most=3)
+        storage.add_replay(f"r{number}", "ann", bytes([number]), most=3, most_in_all=9)
     assert storage.replay("r3", "ann") == b"\x03"
     for key, browser in (("r0", "ann"), ("r3", "bob")):
         with pytest.raises(PageError, match="no replay"):
+            storage.replay(key, browser)
+    storage.add_replay("other", "bob", b"", most=3, most_in_all=2)
+    for key, browser, is_there in (("r2", "ann", False), ("r3", "ann", True), ("other", "bob", True)):
+        with nullcontext() if is_there else pytest.raises(PageError, match="no replay"):
             storage.replay(key, browser)
     storage.close()
 
@@ -114,17 +119,29 @@ def test_an_unfinished_bid_is_stored_until_it_is_played(path: Path) -> None:
     storage.close()
 
 
-def test_a_database_of_the_first_version_goes_on(path: Path) -> None:
+@pytest.mark.parametrize(("version", "tables"), [(1, ["draft", "setting"]), (2, ["setting"])])
+def test_a_database_of_an_earlier_version_goes_on(version: int, tables: list[str], path: Path) -> None:
     storage = opened(path)
     storage.append("g", 0, [13])
     storage.close()
     connection = sqlite3.connect(path)
-    connection.executescript("DROP TABLE draft; PRAGMA user_version = 1;")
+    dropped = " ".join(f"DROP TABLE {table};" for table in tables)
+    connection.executescript(f"{dropped} DROP INDEX replay_created; PRAGMA user_version = {version};")
     connection.close()
     storage = opened(path)
     storage.set_draft("g", [70])
     assert (storage.actions("g"), storage.draft("g")) == ([13], [70])
+    assert len(storage.key()) == 32
     storage.close()
+
+
+def test_every_database_has_its_own_key_and_keeps_it(path: Path, tmp_path: Path) -> None:
+    storage, other = opened(path), Storage(tmp_path / "other.sqlite3")
+    key = storage.key()
+    assert other.key() != key
+    assert Storage(path).key() == key == storage.key()
+    storage.close()
+    other.close()
 
 
 def test_another_file_is_refused_and_left_alone(tmp_path: Path) -> None:

@@ -169,6 +169,16 @@ def test_an_export_carries_every_view_of_every_step_and_nothing_from_outside() -
     assert len(page.encode()) < 3_000_000
 
 
+@pytest.mark.long
+def test_an_export_of_a_whole_game_of_four_in_both_themes_is_small() -> None:
+    """Drawings share their parts, whatever the game's length."""
+    game = played(4, seed=2)
+    assert game.is_over
+    page = export.exported(replay_of(game), "a game", ("light", "dark"))
+    assert len(exported_data(page)["frames"]) == 2 * (4 + 1)
+    assert len(page.encode()) < 3_000_000
+
+
 def test_the_scripts_of_an_export_are_one_and_allowed_by_its_digest() -> None:
     import hashlib
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
-from collections.abc import Iterator
+import threading
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +14,18 @@ import numpy as np
 import pytest
 from pages import act, begin, client_of, make_app, play_to_end, played, quick, quick_offers, status, told, wait_for_turn
 from starlette.applications import Starlette
+from starlette.requests import Request
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from skyenv import Game, record
+from skyenv.agents import Decisions, RandomAgent
+from skyenv.errors import PageError
 from skyenv.page import house, web
+from skyenv.page.browsers import COOKIE, Browsers
 from skyenv.page.replays import Replay
+from skyenv.page.storage import MEMORY, Storage
+from skyenv.page.web import application
 from skyenv.rules.components import CARD_COLOURS
 
 DAMAGED = Path(__file__).parent.parent / "golden"
@@ -247,6 +255,63 @@ def test_an_agent_that_fails_is_told_and_other_games_go_on(ann: TestClient, capl
     assert wait_for_turn(ann, healthy)["step"] > 1
 
 
+def test_a_slow_agent_keeps_only_its_own_games_waiting(ann: TestClient) -> None:
+    """More games wait for it than there are threads; another agent answers nevertheless."""
+    slow, release = threading.Event(), threading.Event()
+
+    class Slow(RandomAgent):
+        def act(self, decisions: Decisions) -> Any:
+            slow.set()
+            assert release.wait(60)
+            return super().act(decisions)
+
+    running: Any = ann.app
+    object.__setattr__(running.state.house.offers["random"], "agent", Slow())
+    seats = [begin(ann, ["me", "agent:random"]) for _ in range(4)]
+    try:
+        for seat in seats:
+            state = told(ann, seat)
+            assert act(ann, seat, state, state["legal"][0]["action"]).status_code == 200
+        assert slow.wait(60)
+        other = begin(ann, ["me", "agent:crowd"])
+        state = told(ann, other)
+        act(ann, other, state, state["legal"][0]["action"])
+        assert wait_for_turn(ann, other, 20)["step"] == 3
+        assert {told(ann, seat)["step"] for seat in seats} == {1}
+    finally:
+        release.set()
+    assert [wait_for_turn(ann, seat)["step"] for seat in seats] == [3] * 4
+
+
+def test_a_game_finds_room_though_all_others_are_watched(ann: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(house, "SESSIONS", 1)
+    first, second, third = (begin(ann, ["me", "human"]) for _ in range(3))
+    with watch(ann, first):
+        for seat in (second, third, second, first):
+            assert told(ann, seat)["step"] == 0
+        running: Any = ann.app
+        assert len(running.state.house._sessions) <= 2
+
+
+def test_a_game_that_cannot_be_replayed_is_told_and_deleted_by_its_owner(app: Starlette, ann: TestClient) -> None:
+    seat = begin(ann, ["me", "human"])
+    bob = another(app)
+    (invitation,) = told(ann, seat)["invitations"]
+    bob.post(invitation["page"].replace("/seat/", "/api/seats/") + "/claim")
+    running: Any = ann.app
+    inner = running.state.house
+    key = inner.link(seat.rpartition("/")[2], ann.cookies[COOKIE].partition(".")[0]).game
+    inner.storage.append(key, 0, [0])
+    inner._sessions.clear()
+    assert ann.get(seat).status_code == 409
+    for client, owner in ((ann, True), (bob, False)):
+        (game,) = client.get("/api/games").json()["games"]
+        assert "can't be replayed" in game["error"]
+        assert game["owner"] is owner
+    assert ann.delete(seat).status_code == 200
+    assert ann.get("/api/games").json() == bob.get("/api/games").json() == {"games": []}
+
+
 # ---- hints ----
 
 
@@ -311,16 +376,53 @@ def test_names_are_unguessable_and_all_different(app: Starlette, ann: TestClient
     assert len(pages) == 5
     assert all(len(page.rpartition("/")[2]) == 32 for page in pages)
     cookie = client_of(app).get("/").headers["set-cookie"]
-    assert re.match(rf"{web.COOKIE}=[\w-]{{32}}; HttpOnly; Max-Age=31536000; Path=/; SameSite=lax$", cookie)
-    assert another(app).cookies[web.COOKIE] != another(app).cookies[web.COOKIE]
+    assert re.match(rf"{COOKIE}=[\w-]{{32}}\.[\w-]{{32}}; HttpOnly; Max-Age=31536000; Path=/; SameSite=lax$", cookie)
+    assert another(app).cookies[COOKIE] != another(app).cookies[COOKIE]
 
 
 def test_a_browser_keeps_its_name_and_a_made_up_one_is_replaced(app: Starlette, ann: TestClient) -> None:
     ann.get("/")
-    name = ann.cookies[web.COOKIE]
-    assert f"{web.COOKIE}={name};" in ann.get("/").headers["set-cookie"]
-    odd = client_of(app)
-    assert "short" not in odd.get("/", headers={"cookie": f"{web.COOKIE}=short"}).headers["set-cookie"]
+    cookie = ann.cookies[COOKIE]
+    assert f"{COOKIE}={cookie};" in ann.get("/").headers["set-cookie"]
+    name, _, signature = cookie.partition(".")
+    others = Browsers(b"another server's key").signed(name)
+    for made_up in ("short", name, "x" * 32, f"{'x' * 32}.{signature}", f"{name}.{'x' * 32}", f"{cookie}x", others):
+        odd = client_of(app)
+        headers = {"cookie": f"{COOKIE}={made_up}"}
+        assert odd.get("/api/games", headers=headers).status_code == 403
+        assert odd.post("/api/games", json={}, headers=headers).status_code == 403
+        given = odd.get("/", headers=headers).headers["set-cookie"].partition(";")[0]
+        assert made_up not in given
+        assert name not in given
+
+
+def test_a_seats_owner_is_known_by_the_signed_name_alone(app: Starlette, ann: TestClient) -> None:
+    seat = begin(ann, ["me", "agent:random"])
+    assert ann.get(seat).status_code == 200
+    name = ann.cookies[COOKIE].partition(".")[0]
+    assert client_of(app).get(seat, headers={"cookie": f"{COOKIE}={name}"}).status_code == 403
+
+
+@pytest.mark.parametrize("port", ["", ":8443"])
+def test_behind_a_server_with_https(port: str) -> None:
+    """Its name is known, with https alone; the machine's own names go on working."""
+    public = f"games.example.org{port}"
+    with TestClient(application(Storage(MEMORY), quick_offers(), ["localhost"], public), base_url=f"https://{public}") as ann:
+        assert "Secure" in ann.get("/").headers["set-cookie"]
+        seat = begin(ann, ["me", "agent:random"])
+        for host, origin, wanted in (
+            (public, f"https://{public}", 200),
+            ("localhost:8421", f"https://{public}", 200),  # a server that tells the name by which it calls this one
+            ("localhost:8421", "http://localhost:8421", 200),
+            (public, f"http://{public}", 403),
+            (public, "https://evil.example", 403),
+            (public, "null", 403),
+            ("evil.example", f"https://{public}", 400),
+        ):
+            headers = {"host": host, "origin": origin, "cookie": f"{COOKIE}={ann.cookies[COOKIE]}"}
+            assert ann.post(f"{seat}/pause", json={"seconds": 1}, headers=headers).status_code == wanted, (host, origin)
+        with ann.websocket_connect(f"wss://{public}{seat}/changes", headers={"origin": f"https://{public}"}):
+            pass
 
 
 def test_other_sites_pages_can_do_nothing(app: Starlette, ann: TestClient) -> None:
@@ -461,6 +563,44 @@ def test_a_replay_belongs_to_its_browser(app: Starlette, ann: TestClient) -> Non
     for path in ("", "/1", "/1/3"):
         assert ann.get(f"/api/replays/{key}{path}").status_code == 200
         assert eve.get(f"/api/replays/{key}{path}").status_code == 404
+
+
+def test_a_replay_that_is_in_memory_is_not_read_again(app: Starlette, ann: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = upload(ann, played(2, actions=5).to_record()).json()["page"].rpartition("/")[2]
+    assert ann.get(f"/api/replays/{key}/1/3").status_code == 200
+
+    def read(*arguments: object) -> bytes:
+        raise PageError("read", 418)
+
+    monkeypatch.setattr(Storage, "replay", read)
+    assert ann.get(f"/api/replays/{key}/1/4").status_code == 200
+    assert another(app).get(f"/api/replays/{key}/1/4").status_code == 418  # not out of another browser's memory
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "9" * 10, "-1", "x", "1.0", "²", "%20"])
+def test_a_wrong_number_in_an_address_gets_a_message(ann: TestClient, number: str) -> None:
+    key = upload(ann, played(2, actions=5).to_record()).json()["page"].rpartition("/")[2]
+    for path in (number, f"{number}/1", f"1/{number}", f"1/{number}/opinion?agent=random", f"{number}/1/opinion?agent=random"):
+        answer = ann.get(f"/api/replays/{key}/{path}")
+        assert answer.status_code == 400
+        assert "must be a whole number" in answer.json()["error"]
+        assert len(answer.text) < 1000
+
+
+def test_a_record_that_comes_too_slowly_is_refused(ann: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a few slow browsers would keep all others from sending theirs."""
+    ann.get("/")
+    monkeypatch.setattr(web, "PATIENCE", 0.05)
+    monkeypatch.setattr(Request, "stream", slowly)
+    assert ann.post("/api/replays", content=b"x").status_code == 408
+    monkeypatch.undo()
+    assert upload(ann, played(2, actions=5).to_record()).status_code == 201
+
+
+async def slowly(request: Request) -> AsyncIterator[bytes]:
+    """A body that doesn't come."""
+    await asyncio.sleep(60)
+    yield b""
 
 
 def test_records_are_bounded(ann: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:

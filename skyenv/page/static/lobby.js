@@ -19,11 +19,12 @@ function showSeats() {
 }
 
 function describe(game) {
-  if (game.error) return [game.error];
+  const remove = game.owner ? el("button", { type: "button", class: "quiet", onclick: () => forget(game) }, "delete") : null;
+  if (game.error) return [game.error, " ", remove].filter(Boolean);
   const names = game.names.map((name, seat) => (name === "human" ? `seat ${seat}` : name)).join(", ");
   return [el("a", { href: game.page }, `${names}; ${game.side} side`), ` ${game.state === "over" ? "over" : `turn ${game.turn + 1}: ${game.state}`}`,
     ` (${game.scores.join(" : ")}) `, el("span", { class: "small" }, new Date(1000 * game.created).toLocaleString()),
-    game.owner ? el("button", { type: "button", class: "quiet", onclick: () => forget(game) }, "delete") : null];
+    remove].filter(Boolean);
 }
 
 async function forget(game) {

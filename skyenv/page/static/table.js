@@ -11,6 +11,10 @@ let busy = null;      // the load under way
 let wait = 500;       // milliseconds until the next try to connect
 let socket = null;    // tells of changes
 let again = false;    // whether something has changed meanwhile
+let gone = false;     // whether there is nothing to wait for: no such seat, or a game that can't be played any more
+let trouble = null;   // what the server told of troubles last
+let holding = false;  // whether the keyboard was among the choices when they went
+let worded = null;    // the drawing whose text was fetched
 
 // ---- telling ----
 
@@ -25,7 +29,8 @@ const movesOf = (who) => state.legal.map((choice) => choice.action).filter((a) =
 function whyNot(part) {
   if (!state || state.seat === null || isLegal(part)) return "";
   if (state.over) return "the game is over";
-  const action = actionOf(part, state.seat);
+  const who = part.dataset.commissioner;
+  const action = who === undefined ? actionOf(part, state.seat) : 60 + 9 * Number(who);  // its moves have one reason
   if (action === null) {
     if (!state.yours) return Object.keys(state.why)[0] ?? "";
     if (part.dataset.stack) return "black cards come with options C and D; they can't be chosen";
@@ -47,7 +52,8 @@ function show() {
   document.title = `${state.yours ? "● " : ""}Fifth Avenue`;
   $("situation").textContent = state.situation;
   document.body.classList.toggle("yours", state.yours);
-  note(state.trouble ?? "");
+  if (state.trouble !== trouble) note(state.trouble ?? "");  // other messages stay until somebody does something
+  trouble = state.trouble;
   showBoard($("board"), state.svg, click, isLegal);
   chosen = null;
   showChoices();
@@ -62,6 +68,19 @@ function show() {
   $("finished").hidden = !state.over;
   $("release").hidden = state.watching || state.over;
   if (state.over) showFinal();
+  if ($("words").open) showWords();
+}
+
+async function showWords() {
+  if (worded === state.svg) return;
+  const wanted = worded = state.svg;
+  try {
+    const told = await ask(`${api}/words`);
+    if (worded === wanted) $("words-text").textContent = told.text;
+  } catch (error) {
+    worded = null;
+    note(error.message);
+  }
 }
 
 function showChoices() {
@@ -71,6 +90,8 @@ function showChoices() {
   const told = JSON.stringify([state.legal, state.undo, state.step]);
   if ($("choices").dataset.told === told) return;
   $("choices").dataset.told = told;
+  const active = document.activeElement;
+  const focused = $("choices").contains(active) && active.matches(":focus-visible") ? active : null;  // not for clicks
   const others = state.legal.filter((choice) => choice.place);
   $("buttons").replaceChildren(...state.legal.filter((choice) => !choice.place).map(button));
   if (state.undo) {
@@ -80,6 +101,20 @@ function showChoices() {
   $("all-title").textContent = `The ${others.length} choices on the table as a list`;
   $("places").replaceChildren(...others.map((choice) => el("li", {}, button(choice))));
   $("choices").hidden = state.legal.length === 0;
+  keepFocus(focused);
+}
+
+/** The keyboard stays among the choices, also over the moves of others: who has chosen by key goes on where it was. */
+function keepFocus(focused) {
+  if (focused) holding = true;
+  else if (document.activeElement !== document.body) holding = false;
+  if (!holding || $("choices").hidden) return;
+  const same = focused?.dataset.choice ? `[data-choice="${focused.dataset.choice}"]` : focused?.id ? `[id="${focused.id}"]` : null;
+  const kept = (same && $("choices").querySelector(same)) ?? null;
+  const seen = (part) => part && part.getClientRects().length > 0;
+  const next = [kept, $("buttons").querySelector("button"), $("places").querySelector("button"), $("all-title")].find(seen);
+  next?.focus({ preventScroll: true });
+  holding = !next;
 }
 
 function showLog() {
@@ -133,10 +168,10 @@ function showFinal() {
 
 async function attempt(doing) {
   try {
-    note("");
+    note(state?.trouble ?? "");
     await doing();
   } catch (error) {
-    if (error.status === 409) load();  // shown too late
+    if (error.status === 409) await load();  // shown too late
     note(error.message);
   }
 }
@@ -180,28 +215,46 @@ async function load() {
   busy = true;
   try {
     state = await ask(`${api}?theme=${theme()}&lines=${lines}${isNarrow() ? "&narrow=1" : ""}`);
-    $("take").hidden = true;
-    $("table").hidden = false;
+    reveal("table");
     show();
   } catch (error) {
-    if (error.status === 403) {
-      $("table").hidden = true;
-      $("take").hidden = false;
-      $("take-text").textContent = error.message;
-    } else note(error.message);
+    fail(error);
   } finally {
     busy = null;
     if (again) { again = false; load(); }
   }
 }
 
+/** Show one of the page's parts: "take", "gone" or "table". */
+function reveal(name) {
+  for (const part of ["take", "gone", "table"]) $(part).hidden = part !== name;
+}
+
+function fail(error) {
+  if (error.status === 403) {
+    reveal("take");
+    $("take-text").textContent = error.message;
+  } else if (error.status === 404 || error.status === 409 || state === null) {
+    gone = error.status === 404 || error.status === 409;
+    reveal("gone");
+    $("gone-text").textContent = error.status ? error.message : `${error.message} Trying again …`;
+    if (gone) socket?.close();
+  } else if ($("offline").hidden) note(error.message);
+}
+
+async function retry() {
+  await load();  // a socket doesn't tell why it was refused
+  if (!gone) connect();
+}
+
 function connect() {
   socket = new WebSocket(`${location.protocol.replace("http", "ws")}//${location.host}${api}/changes`);
-  socket.onopen = () => { $("offline").hidden = true; wait = 500; load(); };
+  socket.onopen = () => { $("offline").hidden = true; wait = 500; note(state?.trouble ?? ""); load(); };
   socket.onmessage = load;
   socket.onclose = () => {
+    if (gone) return;
     $("offline").hidden = $("table").hidden;  // a seat that isn't taken has no connection
-    setTimeout(connect, wait);
+    setTimeout(retry, wait);
     wait = Math.min(wait * 1.5, 5000);
   };
 }
@@ -220,9 +273,7 @@ $("release").onclick = () => {
 };
 $("record").href = `${api}/record`;
 $("replay").onclick = () => attempt(async () => { location.href = (await send(`${api}/replay`)).page; });
-$("words").ontoggle = async () => {
-  if ($("words").open) attempt(async () => { $("words-text").textContent = (await ask(`${api}/words`)).text; });
-};
-ask("/api/options").then((told) => $("adviser").replaceChildren(...told.agents.map((one) => el("option", { value: one.name, title: one.description }, one.name))));
+$("words").ontoggle = () => { if ($("words").open && state) showWords(); };
+ask("/api/options").then((told) => $("adviser").replaceChildren(...told.agents.map((one) => el("option", { value: one.name, title: one.description }, one.name))), () => {});
 await load();
-connect();
+if (!gone) connect();

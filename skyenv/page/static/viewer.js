@@ -95,13 +95,19 @@ export function view(root, game, draw, agents = [], opinion = null) {
   function start() {
     if (step === game.steps) go(0);
     timer = setInterval(() => (step < game.steps ? go(step + 1) : stop()), 1000 / Number(speed.value));
-    play.textContent = "❚❚ pause";
+    showPlay("❚❚ pause", "pause");
   }
 
   function stop() {
     clearInterval(timer);
     timer = null;
-    play.textContent = "▶ play";
+    showPlay("▶ play", "play");
+  }
+
+  function showPlay(text, label) {
+    play.textContent = text;
+    play.title = label;
+    play.setAttribute("aria-label", label);
   }
 
   async function ask() {

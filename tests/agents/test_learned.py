@@ -97,7 +97,8 @@ def test_expects_an_outcome_only_if_it_has_learned_one(games: Games) -> None:
     outcome, value, decisions = expected(True, reward="outcome", shaping=0.5)
     chance = outlook(decisions.view)[np.arange(len(value)), decisions.seat]
     assert chance.std() > 0.01
-    assert np.allclose(outcome, np.clip(value + 0.5 * (2 * chance - 1), -1, 1))
+    players = games.num_players
+    assert np.allclose(outcome, np.clip(value + 0.5 * (chance - 1 / players) * players / (players - 1), -1, 1))
 
 
 @pytest.mark.parametrize("advised", [False, True])

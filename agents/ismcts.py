@@ -37,7 +37,7 @@ NODES_PER_SIMULATION: Final = 24
 """Room in the tree: a simulation opens one node, which has so many actions or fewer (more only where it places skyscrapers)."""
 FEWEST_NODES: Final = 4096
 MOST_NODES: Final = 2_000_000
-WORLD_BITS: Final = 30
+WORLD_BITS: Final = 25
 """Low bits of a world's seed that number the worlds of a decision."""
 
 

@@ -1,0 +1,190 @@
+"""The tree search: legal, the same in any batch and on any threads, within its budget, and blind to what its seat can't know."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents import GreedyAgent, RandomAgent
+from agents.ismcts import CHUNK, SearchAgent, Tree, named
+from experiments.matches import play_games, rotations
+from skyenv.agents import Agent, Decisions, decide, decisions_in, mind_of
+from skyenv.errors import AgentError
+from skyenv.game import Game
+from skyenv.games import Games
+from skyenv.knowledge import as_views, resample, view
+from skyenv.rules.state import NONE, PHASES
+
+TINY: Any = {"simulations": 24}
+
+
+def positions(num_players: int, side: str, number: int = 40) -> Games:
+    """Games at all stages, reached by the greedy agent with a random move now and then."""
+    games = Games(number, num_players, side, 78)
+    greedy, random = GreedyAgent(), RandomAgent()
+    for step in range(200):
+        rows = np.arange(step * number // 200, number)
+        games.step(decide(games, random if step % 10 == 9 else greedy, rows), rows)
+    return games
+
+
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+@pytest.mark.parametrize("side", ["front", "back"])
+def test_plays_legally_to_the_end(num_players: int, side: str) -> None:
+    agents = [SearchAgent(**TINY), RandomAgent()]
+    played = play_games(agents, [[0] * num_players, [0] + [1] * (num_players - 1)], [1, 2], side)  # raises if not legal
+    assert played.finished.all()
+    assert not played.truncated.any()
+    assert played.shares[1, 0] == 1.0
+
+
+def test_holds_its_own_against_greedy() -> None:
+    deals = 30
+    agents: list[Agent] = [SearchAgent(300), GreedyAgent()]
+    seating = rotations(2, deals)
+    played = play_games(agents, seating, np.repeat(np.arange(deals), 2))
+    assert played.finished.all()
+    assert played.shares[seating == 0].mean() > 0.4
+
+
+@pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (4, "back")])
+def test_decides_alone_as_in_a_batch(num_players: int, side: str) -> None:
+    """And on any number of threads, in any order, as a copy, and when asked again."""
+    games = positions(num_players, side)
+    player = SearchAgent(**TINY, trees=2)
+    alone = [decide(games, player, [row])[0] for row in range(games.num_games)]
+    for other in (player, SearchAgent(**TINY, trees=2, threads=3), copy.deepcopy(player), pickle.loads(pickle.dumps(player))):
+        assert decide(games, other).tolist() == alone
+    backwards = np.arange(games.num_games)[::-1]
+    assert decide(games, player, backwards).tolist() == alone[::-1]
+    assert player.search(decisions_in(games, player, [])).actions.shape == (0,)
+
+
+@pytest.mark.rule("INF-2")
+@pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (3, "back"), (4, "front")])
+def test_does_not_see_what_its_seat_cannot_know(num_players: int, side: str) -> None:
+    """Others' unknown cards, the stacks and the chance to come are exchanged, and the whole search stays what it was."""
+    games = positions(num_players, side)
+    player = SearchAgent(**TINY, turns=1)
+    seen = decisions_in(games, player)
+    before = player.search(seen)
+    for number in range(2):
+        state = np.concatenate([resample(seen.view[i], number) for i in range(len(seen))])  # type: ignore[index]
+        assert (state["hand"] != games.state["hand"]).any()
+        other = Decisions(seen.mask, seen.seat, num_players, seen.uniform, view=view(state, games.seat))
+        found = player.search(other)
+        assert found.actions.tolist() == before.actions.tolist()
+        assert np.array_equal(found.visits, before.visits)
+    assert {PHASES[phase] for phase in games.state["phase"]} >= {"option", "take", "move", "bid"}
+
+
+# ---- the tree ----
+
+
+def grown(agent: SearchAgent, games: Games, row: int, simulations: int, nodes: int = 20_000) -> Tree:
+    """The tree of one decision."""
+    tree = Tree(as_views(view(games.state[row : row + 1], int(games.seat[row]))), nodes)
+    tree.grow(np.arange(simulations), agent._options, agent._search, GreedyAgent().weights(games.num_players))
+    return tree
+
+
+@pytest.mark.parametrize("options", [{}, {"temperature": 0.0}, {"turns": 1}, {"playout": "random", "turns": 1}])
+def test_what_nodes_count_adds_up(options: dict[str, Any]) -> None:
+    """Every simulation goes through one child or ends; what was chosen was available; seats share 1."""
+    games = positions(3, "front")
+    for row in (3, 20):
+        tree = grown(SearchAgent(**options), games, row, 200)
+        nodes = tree._nodes[: tree.size]
+        assert tree.simulations == 200
+        for parent in range(tree.size):
+            children, child = [], int(nodes["child"][parent])
+            while child != NONE:
+                children.append(child)
+                child = int(nodes["sibling"][child])
+            visits = nodes["visits"][children]
+            assert visits.sum() <= nodes["visits"][parent]
+            assert (visits <= nodes["available"][children]).all()
+            assert (nodes["available"][children] <= nodes["visits"][parent]).all()
+            assert len(set(nodes["action"][children].tolist())) == len(children)
+        assert nodes["total"][0, :3].sum() == pytest.approx(200)
+        assert tree.children()["visits"].sum() == 200
+        assert set(tree.children()["action"].tolist()) >= set(np.flatnonzero(games.mask[row]).tolist())
+
+
+def test_a_full_tree_goes_on_with_what_it_has() -> None:
+    games = positions(2, "front")
+    tree = grown(SearchAgent(), games, 10, 300, nodes=40)
+    assert tree.size <= 40
+    assert tree.simulations == 300
+
+
+def test_what_is_tried_most_is_chosen() -> None:
+    games = positions(2, "front", 60)
+    player = SearchAgent(400)
+    found = player.search(decisions_in(games, player))
+    several = np.flatnonzero(games.mask.sum(axis=1) > 2)
+    assert (found.visits.argmax(axis=1) == found.actions)[several].mean() > 0.9
+    assert found.visits[several].max(axis=1).mean() > 400 / 3
+
+
+# ---- budgets and options ----
+
+
+def test_budget_in_simulations_and_in_time() -> None:
+    games = positions(2, "front")
+    choices = games.mask.sum(axis=1)
+    found = SearchAgent(50, trees=3).search(decisions_in(games, SearchAgent(1)))
+    assert set(found.simulations[choices > 1].tolist()) == {51}, "three trees with 17 each"
+    assert (found.simulations[choices == 1] == 0).all()
+    assert np.isnan(found.values[choices == 1]).all()
+    several = found.values[choices > 1]
+    assert ((several > 0) & (several < 1)).all()
+    timed = [SearchAgent(milliseconds=time).search(decisions_in(games, SearchAgent(1))).simulations for time in (0.01, 30)]
+    assert timed[0].max() >= CHUNK
+    assert timed[1].sum() > 2 * timed[0].sum()
+
+
+def test_names_tell_budgets() -> None:
+    assert (SearchAgent().name, SearchAgent(50).name, SearchAgent(milliseconds=2.5).name) == (
+        "ismcts",
+        "ismcts-50",
+        "ismcts-2.5ms",
+    )
+    assert named("ismcts-300").budget.simulations == 300
+    assert named("ismcts-50ms").budget.milliseconds == 50
+    with pytest.raises(AgentError, match="its budget must be a number of simulations"):
+        named("ismcts-many")
+
+
+def test_thinks_as_it_tries() -> None:
+    game = Game(2, seed=3)
+    mind = mind_of(game, SearchAgent(100))
+    assert mind is not None
+    assert mind.probabilities.sum() == pytest.approx(1)
+    assert (mind.probabilities[game.mask == 0] == 0).all()
+    assert mind.value is not None
+    assert -1 < mind.value < 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"simulations": 0}, "simulations must be a whole number from 1 to 1000000, not 0"),
+        ({"milliseconds": 0}, "milliseconds must be above 0"),
+        ({"exploration": -1}, "exploration must be a number from 0"),
+        ({"temperature": float("nan")}, "temperature must be a number from 0"),
+        ({"playout": "clever"}, "playout must be one of greedy, random, not 'clever'"),
+        ({"turns": -1}, "turns must be a whole number from 0"),
+        ({"trees": 65}, "trees must be a whole number from 1 to 64, not 65"),
+        ({"threads": 0}, "threads must be a whole number from 1"),
+        ({"margin": 1.5}, "margin must be a number from 0 to 1"),
+        ({"late": 0}, "late must be a number from 0.1"),
+    ],
+)
+def test_wrong_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(AgentError, match=message):
+        SearchAgent(**options)

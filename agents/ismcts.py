@@ -160,7 +160,7 @@ class SearchAgent(Agent):
         exploration: float = 1.0,
         temperature: float = 2.0,
         playout: str = "greedy",
-        turns: int = 0,
+        turns: int = 3,
         trees: int = 1,
         threads: int = 1,
         early: float = 20.0,

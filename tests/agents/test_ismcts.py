@@ -19,7 +19,7 @@ from skyenv.games import Games
 from skyenv.knowledge import as_views, resample, view
 from skyenv.rules.state import NONE, PHASES
 
-TINY: Any = {"simulations": 24}
+TINY: Any = {"simulations": 24, "turns": 0}
 
 
 def positions(num_players: int, side: str, number: int = 40) -> Games:
@@ -42,13 +42,14 @@ def test_plays_legally_to_the_end(num_players: int, side: str) -> None:
     assert played.shares[1, 0] == 1.0
 
 
-def test_holds_its_own_against_greedy() -> None:
-    deals = 30
-    agents: list[Agent] = [SearchAgent(300), GreedyAgent()]
+def test_beats_greedy() -> None:
+    """With a small budget and on few deals: it wins some 80 % of the games."""
+    deals = 12
+    agents: list[Agent] = [SearchAgent(40), GreedyAgent()]
     seating = rotations(2, deals)
     played = play_games(agents, seating, np.repeat(np.arange(deals), 2))
     assert played.finished.all()
-    assert played.shares[seating == 0].mean() > 0.4
+    assert played.shares[seating == 0].mean() > 0.55
 
 
 @pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (4, "back")])
@@ -92,7 +93,7 @@ def grown(agent: SearchAgent, games: Games, row: int, simulations: int, nodes: i
     return tree
 
 
-@pytest.mark.parametrize("options", [{}, {"temperature": 0.0}, {"turns": 1}, {"playout": "random", "turns": 1}])
+@pytest.mark.parametrize("options", [{"turns": 0}, {"temperature": 0.0}, {"turns": 1}, {"playout": "random", "turns": 1}])
 def test_what_nodes_count_adds_up(options: dict[str, Any]) -> None:
     """Every simulation goes through one child or ends; what was chosen was available; seats share 1."""
     games = positions(3, "front")
@@ -117,14 +118,14 @@ def test_what_nodes_count_adds_up(options: dict[str, Any]) -> None:
 
 def test_a_full_tree_goes_on_with_what_it_has() -> None:
     games = positions(2, "front")
-    tree = grown(SearchAgent(), games, 10, 300, nodes=40)
+    tree = grown(SearchAgent(turns=0), games, 10, 300, nodes=40)
     assert tree.size <= 40
     assert tree.simulations == 300
 
 
 def test_what_is_tried_most_is_chosen() -> None:
     games = positions(2, "front", 60)
-    player = SearchAgent(400)
+    player = SearchAgent(400, turns=0)
     found = player.search(decisions_in(games, player))
     several = np.flatnonzero(games.mask.sum(axis=1) > 2)
     assert (found.visits.argmax(axis=1) == found.actions)[several].mean() > 0.9
@@ -137,7 +138,7 @@ def test_what_is_tried_most_is_chosen() -> None:
 def test_budget_in_simulations_and_in_time() -> None:
     games = positions(2, "front")
     choices = games.mask.sum(axis=1)
-    found = SearchAgent(50, trees=3).search(decisions_in(games, SearchAgent(1)))
+    found = SearchAgent(50, trees=3, turns=0).search(decisions_in(games, SearchAgent(1)))
     assert set(found.simulations[choices > 1].tolist()) == {51}, "three trees with 17 each"
     assert (found.simulations[choices == 1] == 0).all()
     assert np.isnan(found.values[choices == 1]).all()

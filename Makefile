@@ -30,7 +30,7 @@ lint: $(READY)  ## style and types
 	$(BIN)/mypy
 
 test: lint  ## style, types and the tests (a few minutes)
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-uncompiled: $(READY)  ## the rules' tests in plain Python, without Numba's compiler
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 tests/rules tests/test_uncompiled.py

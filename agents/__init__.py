@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from agents.appraiser import AppraiserAgent
 from agents.greedy import GreedyAgent
+from agents.ismcts import SearchAgent
 from agents.registry import NAMES, agent
 from agents.rollout import RolloutAgent
 from skyenv.agents import Agent, Decisions, RandomAgent
 
-__all__ = ["NAMES", "Agent", "AppraiserAgent", "Decisions", "GreedyAgent", "RandomAgent", "RolloutAgent", "agent"]
+__all__ = ["NAMES", "Agent", "AppraiserAgent", "Decisions", "GreedyAgent", "RandomAgent", "RolloutAgent", "SearchAgent", "agent"]

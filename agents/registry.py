@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from agents import rollout
+from agents import ismcts, rollout
 from agents.appraiser import AppraiserAgent
 from agents.greedy import GreedyAgent
+from agents.ismcts import SearchAgent
 from agents.learned import NETWORK_SUFFIX, NetworkAgent, TrainedAgent
 from agents.rollout import RolloutAgent
 from skyenv.agents import BUILT_IN, CHECKPOINTS, Agent, make_agent
@@ -19,16 +20,19 @@ NAMES: Final[dict[str, type[Agent]]] = {
     GreedyAgent.name: GreedyAgent,
     AppraiserAgent.name: AppraiserAgent,
     RolloutAgent.name: RolloutAgent,
+    SearchAgent.name: SearchAgent,
     TrainedAgent.name: TrainedAgent,
 }
 """The players that have a short name."""
+BY_BUDGET: Final[dict[str, Callable[[str], Agent]]] = {rollout.PREFIX: rollout.named, ismcts.PREFIX: ismcts.named}
+"""Those whose name may tell a budget, by what it begins with."""
 
 
 def agent(spec: Agent | Callable[..., Any] | str | Path, *, deterministic: bool = False) -> Agent:
     """The player that a specification means.
 
     Args:
-        spec: a name (one of :data:`NAMES`; ``"rollout-256"`` and ``"rollout-50ms"`` have another budget than ``"rollout"``),
+        spec: a name (one of :data:`NAMES`; ``"rollout-256"`` and ``"ismcts-50ms"`` have another budget than the plain names),
             the path of a checkpoint (``"runs/first/model.npz"``, ``"runs/first/model.zip"``), ``"module:Name"``, or an
             object, class or function that :func:`skyenv.agents.make_agent` takes.
         deterministic: whether a checkpoint takes its most probable action instead of drawing one.
@@ -46,8 +50,9 @@ def agent(spec: Agent | Callable[..., Any] | str | Path, *, deterministic: bool 
     if isinstance(spec, str):
         if spec in NAMES:
             return NAMES[spec]()
-        if spec.startswith(rollout.PREFIX) and ":" not in spec:
-            return rollout.named(spec)
+        for prefix, named in BY_BUDGET.items():
+            if spec.startswith(prefix) and ":" not in spec:
+                return named(spec)
         if ":" not in spec:
             raise AgentError(
                 f"unknown agent {shown(spec, 80)}; there are {', '.join(NAMES)}, a checkpoint (a path that ends in"

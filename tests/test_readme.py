@@ -52,12 +52,18 @@ def test_board_file_is_a_board(tmp_path: Path) -> None:
 
 SHORTER = {
     "train": (r"--minutes \d+", "--minutes {minutes} --environments 32 --batch 512"),
-    "ppo": (r"--minutes \d+", "--minutes {minutes} --games 32 --hidden 32"),
-    "exploit": (r"--minutes \d+", "--minutes {minutes} --games 32 --hidden 32"),
+    "ppo": (r"--minutes \d+", "--minutes {minutes}"),
+    "exploit": (r"--minutes \d+", "--minutes {minutes}"),
     "tune": (r"--minutes \d+", "--generations 1 --population 4"),
     "lessons": (r"--decisions \d+", "--decisions 10"),
 }
 """By program, what is replaced so that a command of the docs takes seconds; `minutes` grow from command to command."""
+AT_THE_END = {
+    "train": " --deals 2",
+    "ppo": " --deals 2 --games 32 --steps 32 --hidden 32",
+    "exploit": " --deals 2 --games 32 --steps 32 --hidden 32",
+}
+"""By program, options that overrule those before them."""
 
 
 def shorter(command: str, minutes: float) -> str:
@@ -67,8 +73,8 @@ def shorter(command: str, minutes: float) -> str:
     if program in SHORTER:
         pattern, instead = SHORTER[program]
         command = re.sub(pattern, instead.format(minutes=round(minutes, 3)), command)
-    if program in ("train", "ppo", "exploit"):
-        return command + " --deals 2"
+    if program in AT_THE_END:
+        return command + AT_THE_END[program]
     return re.sub(r"--deals \d+", "--deals 3", command)
 
 

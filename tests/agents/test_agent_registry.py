@@ -26,7 +26,7 @@ def first_legal(decisions: Decisions) -> np.ndarray:
 
 
 def test_names() -> None:
-    assert list(NAMES) == ["random", "crowd", "hoard", "greedy", "appraiser", "rollout", "trained"]
+    assert list(NAMES) == ["random", "crowd", "hoard", "greedy", "appraiser", "rollout", "ismcts", "trained"]
     for name in NAMES:
         assert agent(name).name == name
     assert all(hasattr(agents, name) for name in agents.__all__)
@@ -44,7 +44,10 @@ def test_other_specifications() -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("gready", "unknown agent 'gready'; there are random, crowd, hoard, greedy, appraiser, rollout, trained, a checkpoint"),
+        (
+            "gready",
+            "unknown agent 'gready'; there are random, crowd, hoard, greedy, appraiser, rollout, ismcts, trained, a checkpoint",
+        ),
         ("", "unknown agent ''"),
         ("nowhere:Name", "can't import nowhere"),
         ("agents:Nobody", "module agents has no Nobody"),

@@ -70,7 +70,7 @@ def test_decides_alone_as_in_a_batch(num_players: int, side: str) -> None:
 def test_does_not_see_what_its_seat_cannot_know(num_players: int, side: str) -> None:
     """Others' unknown cards, the stacks and the chance to come are exchanged, and the whole search stays what it was."""
     games = positions(num_players, side)
-    player = SearchAgent(**TINY, turns=1)
+    player = SearchAgent(24, turns=1)
     seen = decisions_in(games, player)
     before = player.search(seen)
     for number in range(2):

@@ -19,10 +19,9 @@ import numpy.typing as npt
 from agents.budgets import Budget, budget_in, fractional, seed_of, whole
 from agents.greedy import GreedyAgent
 from agents.judgement import MIND_DTYPE
-from agents.playouts import PLAYOUTS, SEARCH_DTYPE
+from agents.playouts import playing_on
 from agents.tree import DEEPEST, NODE_DTYPE, OPTIONS_DTYPE, grow
 from skyenv.agents import Agent, Decisions, Thoughts
-from skyenv.errors import AgentError, shown
 from skyenv.knowledge import VIEW_DTYPE, as_views
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import GAME_DTYPE, NONE, new_records
@@ -168,20 +167,11 @@ class SearchAgent(Agent):
         margin: float = 0.2,
     ) -> None:
         self.budget = Budget.checked(simulations, milliseconds)
-        if playout not in PLAYOUTS:
-            raise AgentError(f"playout must be one of {', '.join(PLAYOUTS)}, not {shown(playout)}")
         self.trees = whole("trees", trees, 1, 64)
         self.threads = whole("threads", threads, 1, 1024)
         self._options = new_records(1, OPTIONS_DTYPE)
         self._options[0] = fractional("exploration", exploration, 0.0, 1e6), fractional("temperature", temperature, 0.0, 1e6)
-        self._search = new_records(1, SEARCH_DTYPE)
-        self._search[0] = (
-            whole("turns", turns, 0, 2**31 - 1),
-            PLAYOUTS.index(playout),
-            fractional("early", early, 0.1, 1e6),
-            fractional("late", late, 0.1, 1e6),
-            fractional("margin", margin, 0.0, 1.0),
-        )
+        self._search = playing_on(playout, turns, early, late, margin)
         self._greedy = GreedyAgent()
         if self.budget.milliseconds is not None:
             self.name = f"{PREFIX}{self.budget.milliseconds:g}ms"

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents import judgement
+from agents.budgets import fractional, whole
 from agents.greedy import GreedyAgent
 from agents.judgement import (
     MIND_DTYPE,
@@ -26,6 +27,7 @@ from agents.judgement import (
     supply_worth,
     thought,
 )
+from skyenv.errors import AgentError, shown
 from skyenv.games import as_games
 from skyenv.kernels import uniform32
 from skyenv.knowledge import VIEW_DTYPE, as_views, imagine, redact
@@ -54,6 +56,28 @@ SEARCH_DTYPE: Final = np.dtype(
     align=True,
 )
 """How games are played on and assessed."""
+
+
+def playing_on(playout: str, turns: object, early: object, late: object, margin: object) -> npt.NDArray[np.void]:
+    """The options of an agent that plays on, as a record of SEARCH_DTYPE (1,).
+
+    Args:
+        playout: one of PLAYOUTS. turns: whole number from 0. early, late: from 0.1. margin: 0 to 1; see SEARCH_DTYPE.
+
+    Raises:
+        AgentError: one of them has a wrong value.
+    """
+    if playout not in PLAYOUTS:
+        raise AgentError(f"playout must be one of {', '.join(PLAYOUTS)}, not {shown(playout)}")
+    search = new_records(1, SEARCH_DTYPE)
+    search[0] = (
+        whole("turns", turns, 0, 2**31 - 1),
+        PLAYOUTS.index(playout),
+        fractional("early", early, 0.1, 1e6),
+        fractional("late", late, 0.1, 1e6),
+        fractional("margin", margin, 0.0, 1.0),
+    )
+    return search
 
 
 # ---- compiled: playing on in a world ----

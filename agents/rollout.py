@@ -20,9 +20,8 @@ import numpy.typing as npt
 from agents.budgets import Budget, budget_in, fractional, seed_of, whole
 from agents.greedy import GreedyAgent
 from agents.judgement import MIND_DTYPE, NEVER, decide_all
-from agents.playouts import PLAYOUTS, SEARCH_DTYPE, play_worlds
+from agents.playouts import play_worlds, playing_on
 from skyenv.agents import Agent, Decisions
-from skyenv.errors import AgentError, shown
 from skyenv.knowledge import VIEW_DTYPE, as_views
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import GAME_DTYPE, new_records
@@ -140,20 +139,12 @@ class RolloutAgent(Agent):
     ) -> None:
         budget = Budget.checked(simulations, milliseconds)
         self.simulations, self.milliseconds = budget.simulations, budget.milliseconds
-        if playout not in PLAYOUTS:
-            raise AgentError(f"playout must be one of {', '.join(PLAYOUTS)}, not {shown(playout)}")
         self.candidates = whole("candidates", candidates, 2, NUM_ACTIONS)
         self.caution = fractional("caution", caution, 0.0, 1e6)
         self.threads = whole("threads", threads, 1, 1024)
-        length = whole("turns", turns, 0, 2**31 - 1) or 2**31 - 1
-        self._search = new_records(1, SEARCH_DTYPE)
-        self._search[0] = (
-            length,
-            PLAYOUTS.index(playout),
-            fractional("early", early, 0.1, 1e6),
-            fractional("late", late, 0.1, 1e6),
-            fractional("margin", margin, 0.0, 1.0),
-        )
+        self._search = playing_on(playout, turns, early, late, margin)
+        if turns == 0:
+            self._search["turns"] = 2**31 - 1
         self._greedy = GreedyAgent()
         if self.milliseconds is not None:
             self.name = f"rollout-{self.milliseconds:g}ms"

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from positions import positions
 
 from agents import GreedyAgent, RandomAgent
 from agents.ismcts import CHUNK, SearchAgent, Tree, named
@@ -20,16 +21,6 @@ from skyenv.knowledge import as_views, resample, view
 from skyenv.rules.state import NONE, PHASES
 
 TINY: Any = {"simulations": 24, "turns": 0}
-
-
-def positions(num_players: int, side: str, number: int = 40) -> Games:
-    """Games at all stages, reached by the greedy agent with a random move now and then."""
-    games = Games(number, num_players, side, 78)
-    greedy, random = GreedyAgent(), RandomAgent()
-    for step in range(200):
-        rows = np.arange(step * number // 200, number)
-        games.step(decide(games, random if step % 10 == 9 else greedy, rows), rows)
-    return games
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
@@ -55,7 +46,7 @@ def test_beats_greedy() -> None:
 @pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (4, "back")])
 def test_decides_alone_as_in_a_batch(num_players: int, side: str) -> None:
     """And on any number of threads, in any order, as a copy, and when asked again."""
-    games = positions(num_players, side)
+    games = positions(num_players, side, 40)
     player = SearchAgent(**TINY, trees=2)
     alone = [decide(games, player, [row])[0] for row in range(games.num_games)]
     for other in (player, SearchAgent(**TINY, trees=2, threads=3), copy.deepcopy(player), pickle.loads(pickle.dumps(player))):
@@ -69,7 +60,7 @@ def test_decides_alone_as_in_a_batch(num_players: int, side: str) -> None:
 @pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (3, "back"), (4, "front")])
 def test_does_not_see_what_its_seat_cannot_know(num_players: int, side: str) -> None:
     """Others' unknown cards, the stacks and the chance to come are exchanged, and the whole search stays what it was."""
-    games = positions(num_players, side)
+    games = positions(num_players, side, 40)
     player = SearchAgent(24, turns=1)
     seen = decisions_in(games, player)
     before = player.search(seen)
@@ -96,7 +87,7 @@ def grown(agent: SearchAgent, games: Games, row: int, simulations: int, nodes: i
 @pytest.mark.parametrize("options", [{"turns": 0}, {"temperature": 0.0}, {"turns": 1}, {"playout": "random", "turns": 1}])
 def test_what_nodes_count_adds_up(options: dict[str, Any]) -> None:
     """Every simulation goes through one child or ends; what was chosen was available; seats share 1."""
-    games = positions(3, "front")
+    games = positions(3, "front", 40)
     for row in (3, 20):
         tree = grown(SearchAgent(**options), games, row, 200)
         nodes = tree._nodes[: tree.size]
@@ -117,7 +108,7 @@ def test_what_nodes_count_adds_up(options: dict[str, Any]) -> None:
 
 
 def test_a_full_tree_goes_on_with_what_it_has() -> None:
-    games = positions(2, "front")
+    games = positions(2, "front", 40)
     tree = grown(SearchAgent(turns=0), games, 10, 300, nodes=40)
     assert tree.size <= 40
     assert tree.simulations == 300
@@ -136,7 +127,7 @@ def test_what_is_tried_most_is_chosen() -> None:
 
 
 def test_budget_in_simulations_and_in_time() -> None:
-    games = positions(2, "front")
+    games = positions(2, "front", 40)
     choices = games.mask.sum(axis=1)
     found = SearchAgent(50, trees=3, turns=0).search(decisions_in(games, SearchAgent(1)))
     assert set(found.simulations[choices > 1].tolist()) == {51}, "three trees with 17 each"

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from positions import positions
 
 from agents import GreedyAgent, RandomAgent, RolloutAgent, agent, judgement, playouts
 from agents.judgement import MIND_DTYPE, AgentEntryPoints
@@ -24,16 +25,6 @@ from skyenv.rules.state import GAME_DTYPE, PHASES, new_records
 from skyenv.rules.tape import TAPE_DTYPE
 
 TINY: Any = {"simulations": 8, "turns": 1, "candidates": 3}
-
-
-def positions(num_players: int, side: str, number: int = 40) -> Games:
-    """Games at all stages, reached by the greedy agent with a random move now and then."""
-    games = Games(number, num_players, side, 77)
-    greedy, random = GreedyAgent(), RandomAgent()
-    for step in range(200):
-        rows = np.arange(step * number // 200, number)
-        games.step(decide(games, random if step % 10 == 9 else greedy, rows), rows)
-    return games
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
@@ -65,7 +56,7 @@ def test_beats_greedy(num_players: int) -> None:
 @pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (4, "back")])
 def test_decides_alone_as_in_a_batch(num_players: int, side: str) -> None:
     """And on any number of threads, in any order, as a copy, and when asked again."""
-    games = positions(num_players, side)
+    games = positions(num_players, side, 40)
     player = RolloutAgent(**TINY)
     alone = [decide(games, player, [row])[0] for row in range(games.num_games)]
     for other in (player, RolloutAgent(**TINY, threads=3), copy.deepcopy(player), pickle.loads(pickle.dumps(player))):
@@ -76,7 +67,7 @@ def test_decides_alone_as_in_a_batch(num_players: int, side: str) -> None:
 
 
 def test_the_random_number_decides_which_worlds_are_met() -> None:
-    games = positions(3, "front")
+    games = positions(3, "front", 40)
     player = RolloutAgent(**TINY)
     seen = decisions_in(games, player)
     answers = {
@@ -90,7 +81,7 @@ def test_the_random_number_decides_which_worlds_are_met() -> None:
 @pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (3, "back"), (4, "front")])
 def test_does_not_see_what_its_seat_cannot_know(num_players: int, side: str) -> None:
     """Others' unknown cards, the stacks and the chance to come are exchanged, and every decision stays what it was."""
-    games = positions(num_players, side)
+    games = positions(num_players, side, 40)
     player = RolloutAgent(**TINY)
     seen = decisions_in(games, player)
     before = player.act(seen)
@@ -154,7 +145,7 @@ def test_compiled_code_goes_stale_with_every_file_that_it_is_made_of(tmp_path: P
 
 
 def test_budget_in_simulations() -> None:
-    games = positions(2, "front")
+    games = positions(2, "front", 40)
     choices = games.mask.sum(axis=1)
     for budget in (1, 20, 100):
         player = RolloutAgent(budget, turns=1, candidates=4)

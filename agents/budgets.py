@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from skyenv.errors import AgentError, shown
 
-MOST_SIMULATIONS = 10**6
-MOST_MILLISECONDS = 10**6
+MOST_SIMULATIONS: Final = 10**6
+MOST_MILLISECONDS: Final = 10**6
 
 
 @dataclass(frozen=True)

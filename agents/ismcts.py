@@ -19,7 +19,7 @@ import numpy.typing as npt
 from agents.budgets import Budget, budget_in, fractional, seed_of, whole
 from agents.greedy import GreedyAgent
 from agents.judgement import MIND_DTYPE
-from agents.playouts import playing_on
+from agents.playouts import EARLY, LATE, playing_on
 from agents.tree import DEEPEST, NODE_DTYPE, OPTIONS_DTYPE, grow
 from skyenv.agents import Agent, Decisions, Thoughts
 from skyenv.knowledge import VIEW_DTYPE, as_views
@@ -68,11 +68,6 @@ class Tree:
     def size(self) -> int:
         """Nodes so far."""
         return int(self._used[0])
-
-    @property
-    def nbytes(self) -> int:
-        """Memory of the nodes."""
-        return int(self._nodes.nbytes)
 
     def grow(self, seeds: npt.NDArray[np.int64], *options: Any) -> None:
         """Add a simulation for every seed."""
@@ -162,8 +157,8 @@ class SearchAgent(Agent):
         turns: int = 3,
         trees: int = 1,
         threads: int = 1,
-        early: float = 20.0,
-        late: float = 6.0,
+        early: float = EARLY,
+        late: float = LATE,
         margin: float = 0.2,
     ) -> None:
         self.budget = Budget.checked(simulations, milliseconds)

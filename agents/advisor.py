@@ -14,7 +14,7 @@ from skyenv.agents import Agent, Decisions
 from skyenv.errors import AgentError, shown
 from skyenv.knowledge import VIEW_DTYPE
 from skyenv.rules.actions import NUM_ACTIONS
-from skyenv.rules.compiling import COMPILED
+from skyenv.rules.state import as_records
 
 
 class Advisor(Agent):
@@ -23,11 +23,6 @@ class Advisor(Agent):
     @abstractmethod
     def scores(self, decisions: Decisions) -> npt.NDArray[np.float64]:
         """What each action should bring, in VP, float64 (k, 103); only legal actions are judged."""
-
-
-def as_records(array: npt.NDArray[np.void], dtype: np.dtype[np.void]) -> npt.NDArray[np.void]:
-    """Records as compiled functions take them; see :func:`skyenv.rules.state.new_records`."""
-    return np.asarray(array, dtype).view(np.ndarray if COMPILED else np.recarray)
 
 
 class JudgingAgent(Advisor):

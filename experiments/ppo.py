@@ -46,8 +46,8 @@ from skyenv.rules.actions import NUM_ACTIONS, PASS
 
 ILLEGAL: Final = -1e9
 """Logit of an illegal action: its probability is exactly 0."""
-SMALLEST: Final = 2.0**-25
-"""Stands for a random number that was drawn as 0; others are at least 2⁻²⁴."""
+LARGEST: Final = 1.0 - 2.0**-22
+"""Random numbers are kept below this, so that rounding doesn't bring a share of a sum up to the whole."""
 EVERYBODY: Final = -1
 """Stands for the learner's seat where it has all seats."""
 SEEDS_APART: Final = 10**9
@@ -478,10 +478,10 @@ class SelfPlay(Run[Config]):
             return
         rows = torch.from_numpy(mine).to(self.device)
         log_probabilities, values = self.network(self.inputs[t, rows], self.masks[t, rows])
-        # The largest of log p − log(−log u) is a draw from p (Gumbel).
-        # A u of exactly 0 would make the only legal action as bad as an illegal one.
-        noise = torch.rand(log_probabilities.shape, generator=self.generator).clamp_(min=SMALLEST).to(self.device)
-        action = (log_probabilities - torch.log(-torch.log(noise))).argmax(dim=1)
+        # An illegal action adds nothing to the sums, so it is never the first above a limit.
+        sums = log_probabilities.exp().cumsum(dim=1)
+        limit = torch.rand(rows.numel(), generator=self.generator).clamp_(max=LARGEST).to(self.device) * sums[:, -1]
+        action = (sums > limit[:, None]).to(torch.int8).argmax(dim=1)
         rollout.action[t, mine] = action.cpu().numpy()
         rollout.log_probability[t, mine] = log_probabilities.gather(1, action[:, None])[:, 0].cpu().numpy()
         rollout.entropy[t, mine] = _entropy(log_probabilities).cpu().numpy()

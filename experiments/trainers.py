@@ -1,13 +1,16 @@
 """How fast do the two trainers learn? ``python -m experiments.trainers --players 2``.
 
 MaskablePPO (:mod:`experiments.train`) and the lean trainer (:mod:`experiments.ppo`) with the same network, batch, epochs,
-discount and opponents, on one thread, and the lean one with its own defaults. Method: after some updates of each that don't
+discount and opponents, on one thread; the lean one also with all seats learning, as in its self-play, and with its own
+defaults. Method: after some updates of each that don't
 count (they compile, and games get to their middle), they take turns, one update each, so that a machine that is busy for a
 while slows all of them down. A figure is the median over the rounds of the decisions of the learner per second, whole
 updates counted: playing, opponents and learning. "times" is the median of the rounds' ratios to MaskablePPO.
 
 With the same settings the lean trainer plays against opponents in all games, as MaskablePPO always does, and takes as many
-decisions of all seats as there are of its own in a MaskablePPO update, times the number of players.
+decisions of all seats as there are of its own in a MaskablePPO update, times the number of players. With all seats learning
+every decision is the learner's, and it takes as many as MaskablePPO. The network's own arithmetic is the same for all of the
+same width, so a wide one hides what the trainers differ in; ``--hidden`` sets it.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ from skyenv.errors import OptionError
 
 MASKABLE: Final = "MaskablePPO"
 LEAN: Final = "lean trainer, same settings"
+SELF_PLAY: Final = "lean trainer, same settings, all seats learning"
 DEFAULTS: Final = "lean trainer, its defaults"
 SHARED: Final = (
     "epochs", "learning_rate", "gamma", "gae_lambda", "clip", "entropy", "value_weight", "max_gradient", "reward", "sampling",
@@ -51,12 +55,14 @@ def trainers(options: argparse.Namespace) -> dict[str, Run[Any]]:
     slow = train.Config(**common, environments=options.environments, steps=options.steps, batch=options.batch)
     same: dict[str, Any] = {name: getattr(slow, name) for name in SHARED}
     seats = max(players for players, _ in slow.tables)
-    same |= {"games": options.environments, "steps": options.steps * seats, "batch": options.batch}
-    lean = ppo.Config(**common, **same, opponents=1.0, shaping=0.0)
+    same |= {"games": options.environments, "batch": options.batch, "shaping": 0.0}
+    lean = ppo.Config(**common, **same, opponents=1.0, steps=options.steps * seats)
+    alone = ppo.Config(**common, **same, opponents=0.0, steps=options.steps)
     defaults = ppo.Config(**{name: value for name, value in common.items() if name != "selves"})
-    for config in (slow, lean, defaults):
+    leans = {LEAN: lean, SELF_PLAY: alone, DEFAULTS: defaults}
+    for config in (slow, *leans.values()):
         config.check()
-    return {MASKABLE: train.Training(slow), LEAN: ppo.SelfPlay(lean), DEFAULTS: ppo.SelfPlay(defaults)}
+    return {MASKABLE: train.Training(slow), **{name: ppo.SelfPlay(config) for name, config in leans.items()}}
 
 
 def compare(runs: dict[str, Run[Any]], warm_up: int, rounds: int) -> list[Figure]:

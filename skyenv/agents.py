@@ -312,7 +312,7 @@ def decisions_in(games: Games, agent: Agent, rows: npt.ArrayLike | None = None, 
         num_players=games.num_players,
         uniform=games.uniforms(chosen, salt),
         observation=observation,
-        view=view(games.state[chosen], seats) if agent.uses_view else None,
+        view=view(games.state, seats, chosen) if agent.uses_view else None,
     )
 
 

@@ -16,10 +16,9 @@ from skyenv.errors import GameOverError, IllegalActionError, OptionError, shown
 from skyenv.observation import OBSERVATION_SIZE, SCRATCH_DTYPE
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.board import Board, as_board
-from skyenv.rules.compiling import COMPILED
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
 from skyenv.rules.setup import blank_game
-from skyenv.rules.state import GAME_DTYPE, PHASE_OVER, PHASES, new_games, new_records
+from skyenv.rules.state import GAME_DTYPE, PHASE_OVER, PHASES, as_records, new_games, new_records
 from skyenv.rules.tape import TAPE_DTYPE
 
 HIGHEST_SEED: Final = kernels.HIGHEST_SEED
@@ -56,7 +55,7 @@ def fresh_seed() -> int:
 
 def as_games(state: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
     """Games as compiled functions take them; see :func:`skyenv.rules.state.new_records`."""
-    return np.asarray(state, GAME_DTYPE).view(np.ndarray if COMPILED else np.recarray)
+    return as_records(state, GAME_DTYPE)
 
 
 class Games:

@@ -11,9 +11,9 @@ from skyenv.errors import OptionError, shown
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.auction import legal_bids
 from skyenv.rules.chance import draw, seed_stream
-from skyenv.rules.compiling import COMPILED, EntryPoints, rule
+from skyenv.rules.compiling import EntryPoints, rule
 from skyenv.rules.components import MAX_PLAYERS, NUM_COLOURS, NUM_RANKS
-from skyenv.rules.state import GAME_DTYPE, NONE, PHASE_BID, Record, new_games, new_records
+from skyenv.rules.state import GAME_DTYPE, NONE, PHASE_BID, Record, as_records, new_games, new_records
 from skyenv.rules.tape import FED_CARD, TAPE_DTYPE
 
 MOST_DEALS: Final = 2**20
@@ -61,14 +61,15 @@ def redact(view: Record, seat: int) -> None:
         game.random[i] = 0
 
 
-def _make_redact_all(fingerprint: str):  # type: ignore[no-untyped-def]
-    def redact_all(views, seats):  # type: ignore[no-untyped-def]
-        """Redact every view for its seat."""
+def _make_see_all(fingerprint: str):  # type: ignore[no-untyped-def]
+    def see_all(games, rows, seats, shown_games, views):  # type: ignore[no-untyped-def]
+        """Write what seats see of the games in some rows; `shown_games` is the array of the views' games."""
         _ = fingerprint
         for i in range(len(views)):
+            shown_games[i] = games[rows[i]]
             redact(views[i], seats[i])
 
-    return redact_all
+    return see_all
 
 
 @rule
@@ -126,23 +127,27 @@ def _make_imagine_all(fingerprint: str):  # type: ignore[no-untyped-def]
 
 
 ENTRY_POINTS: Final = EntryPoints()
-_redact_all = ENTRY_POINTS.make(_make_redact_all)
+_see_all = ENTRY_POINTS.make(_make_see_all)
 _imagine_all = ENTRY_POINTS.make(_make_imagine_all)
 
 
-def view(state: npt.NDArray[np.void], seats: int | npt.ArrayLike) -> np.recarray:
+def view(state: npt.NDArray[np.void], seats: int | npt.ArrayLike, rows: npt.ArrayLike | None = None) -> np.recarray:
     """What seats see of games.
 
     Args:
-        state: games, GAME_DTYPE (k,).
+        state: games, GAME_DTYPE (n,).
         seats: a seat for all of them or one for each, 0 … N−1.
+        rows: which of the games, whole numbers (k,); None means all.
 
     Returns:
         New records, VIEW_DTYPE (k,); INF-1 to INF-3.
     """
-    views = new_records(len(state), VIEW_DTYPE)
-    views["game"] = state
-    _redact_all(views, np.broadcast_to(np.asarray(seats, dtype=np.int64), len(state)).copy())
+    chosen = np.arange(len(state)) if rows is None else np.asarray(rows, np.int64)
+    if chosen.size and not (chosen.min() >= 0 and chosen.max() < len(state)):
+        raise OptionError(f"rows must be from 0 to {len(state) - 1}, not {chosen.min()} to {chosen.max()}")
+    views = new_records(len(chosen), VIEW_DTYPE)
+    whose = np.broadcast_to(np.asarray(seats, dtype=np.int64), len(chosen)).copy()
+    _see_all(as_records(state, GAME_DTYPE), chosen, whose, views["game"], views)
     return views.view(np.recarray)
 
 
@@ -164,7 +169,7 @@ def as_views(views: npt.ArrayLike) -> npt.NDArray[np.void]:
         possible &= (records[field] >= 0).all(axis=tuple(range(1, records[field].ndim)))
     if not possible.all():
         raise OptionError(f"view {int(np.argmin(possible))}: its seat or the cards that it can't locate don't fit the game")
-    return records.view(np.ndarray if COMPILED else np.recarray)
+    return as_records(records, VIEW_DTYPE)
 
 
 def resample(views: npt.ArrayLike, seeds: npt.ArrayLike) -> np.recarray:

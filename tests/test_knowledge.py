@@ -11,6 +11,7 @@ from scenario import bare_game, hand, same_record
 
 from skyenv import Game, Games, make_agent
 from skyenv.agents import decide, decide_game
+from skyenv.errors import OptionError
 from skyenv.knowledge import VIEW_DTYPE, view
 from skyenv.rules.components import CARD_COUNTS
 from skyenv.rules.state import GAME_DTYPE, GAME_FIELDS
@@ -168,6 +169,12 @@ def test_views_of_a_batch_are_those_of_single_games(players: int, side: str) -> 
         assert same_record(alone[0], views[row])
     assert (view(games.state, 1).seat == 1).all()
     assert len(view(games.state[:0], 0)) == 0
+    some = [3, 1, 3]
+    for found, wanted in zip(view(games.state, seats[some], some), views[some], strict=True):
+        assert same_record(found, wanted)
+    for wrong in ([-1], [len(views)]):
+        with pytest.raises(OptionError, match=f"rows must be from 0 to {len(views) - 1}, not"):
+            view(games.state, 0, wrong)
     assert games.state.tobytes() == before
 
 

@@ -138,6 +138,11 @@ def new_records(number: int, dtype: np.dtype[np.void]) -> npt.NDArray[np.void]:
     return records if COMPILED else records.view(np.recarray)
 
 
+def as_records(array: npt.NDArray[np.void], dtype: np.dtype[np.void]) -> npt.NDArray[np.void]:
+    """Records as they are to be handed to compiled functions; see :func:`new_records`."""
+    return np.asarray(array, dtype).view(np.ndarray if COMPILED else np.recarray)
+
+
 def new_games(number: int) -> npt.NDArray[np.void]:
     """`number` zeroed games; see :func:`new_records`."""
     return new_records(number, GAME_DTYPE)

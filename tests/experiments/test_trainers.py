@@ -32,7 +32,7 @@ def test_same_settings_and_figures(tmp_path: Path, capsys: pytest.CaptureFixture
     path = tmp_path / "trainers.json"
     assert trainers.main([*SMALL, "--players", "2,3", "--json", str(path)]) == 0
     found = json.loads(path.read_text())
-    maskable, lean, defaults = found["trainers"].values()
+    maskable, lean, alone, defaults = found["trainers"].values()
     for name in (
         "hidden",
         "batch",
@@ -46,13 +46,15 @@ def test_same_settings_and_figures(tmp_path: Path, capsys: pytest.CaptureFixture
         "players",
         "reward",
     ):
-        assert maskable[name] == lean[name], name
+        assert maskable[name] == lean[name] == alone[name], name
     assert lean["opponents"] == 1
     assert (lean["games"], lean["steps"]) == (8, 24)
+    assert alone["opponents"] == 0
+    assert (alone["games"], alone["steps"]) == (8, 8)
     assert defaults["opponents"] < 1
     assert defaults["hidden"] == 16
     figures = [Figure(**figure) for figure in found["figures"]]
-    assert [figure.unit for figure in figures] == ["decisions/s"] * 3 + ["times"] * 2
+    assert [figure.unit for figure in figures] == ["decisions/s"] * 4 + ["times"] * 3
     assert all(0 < figure.lowest <= figure.median <= figure.highest and figure.repeats == 2 for figure in figures)
     assert "torch" in found["machine"]
     printed = capsys.readouterr().out

@@ -443,9 +443,7 @@ class Run(ABC, Generic[ConfigType]):
 
     def _bar(self) -> Any:
         shape = "{desc}{percentage:3.0f}%|{bar}| {elapsed}, {remaining} left{postfix}"
-        bar = tqdm(total=1.0, desc="training ", bar_format=shape, dynamic_ncols=True)
-        bar.update(self.progress())
-        return bar
+        return tqdm(total=1.0, initial=self.progress(), desc="training ", bar_format=shape, dynamic_ncols=True)
 
     def _show(self, bar: Any) -> None:
         point = self.curve[-1]

@@ -336,6 +336,13 @@ def test_a_checkpoint_that_is_all_right(folder: Path, capsys: pytest.CaptureFixt
     assert len(read_checkpoint(folder / "checkpoint.bin")["curve"]) == len(before["curve"]) + 1
 
 
+def test_the_time_left_of_a_resumed_run_counts_what_is_done_from_here_on(tmp_path: Path) -> None:
+    training = SelfPlay(Config(run=str(tmp_path), **SMALL))
+    training.decisions = SMALL["decisions"] // 2
+    with training._bar() as bar:
+        assert (bar.n, bar.format_dict["initial"]) == (0.5, 0.5)
+
+
 def test_no_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "no checkpoint to go on from" in refused(tmp_path, capsys)
 

@@ -62,7 +62,7 @@ def many_positions(players: int, batch: int, calls: int, repeats: int) -> Figure
 def begun_bids(players: int, batch: int, calls: int, repeats: int) -> Figure:
     """As :func:`one_position`, seen by the seat after the bidder's in the middle of a bid: what can't end it is dealt again."""
     games = middle_games(256, players)
-    found = []
+    found: list[np.record] = []
     while len(found) < calls:
         games.play_random(1)
         rows = np.flatnonzero((games.state["phase"] == PHASE_BID) & (games.state["laid"] != NONE))

@@ -196,7 +196,7 @@ def test_returned_cards_come_up_last_and_in_order() -> None:
     held = worlds.state["hand"][:, 1, GREEN].argmax(axis=1)
     cards = [0, 1, 2, 2]  # ranks of what seat 0 can't locate: one in seat 1's hand, the others face down
     orders = Counter((deal[0], deal[1], deal[2], deal[3], 1) for deal in permutations(cards))
-    chances = {order: number / sum(orders.values()) for order, number in orders.items()}
+    chances: dict[tuple[int, ...], float] = {order: number / sum(orders.values()) for order, number in orders.items()}
     assert exact(np.stack([held, *seen], axis=1), chances)
 
 

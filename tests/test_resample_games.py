@@ -62,8 +62,7 @@ def could_lay(games: Games, rich: Games) -> npt.NDArray[np.bool_]:
     rows = np.flatnonzero(games.seat >= 0)
     rich.state["hand"][rows, games.seat[rows]] = 5
     rich.refresh()
-    legal: npt.NDArray[np.bool_] = rich.mask[:, BID : BID + NUM_CARDS] > 0
-    return legal
+    return np.greater(rich.mask[:, BID : BID + NUM_CARDS], 0)
 
 
 def ways_to_bid(game: np.void, lay: np.ndarray, bold: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -84,10 +83,10 @@ def ways_to_bid(game: np.void, lay: np.ndarray, bold: bool) -> tuple[np.ndarray,
     can_follow = values[:, ::-1].cumsum(axis=1)[:, ::-1]
     can_follow[:5] += black_at_least
     sure = (known > 0) & lay & (can_follow > missing)
-    fresh = known.sum(axis=1) == 0
-    sure_backs = fresh & lay.any(axis=1) & (np.array([4 + black_at_least] * 5 + [4]) > missing)
+    back_can_follow = np.array([4 + black_at_least] * 5 + [4])
+    sure_backs = np.logical_and.reduce([known.sum(axis=1) == 0, lay.any(axis=1), back_can_follow > missing])
     if bold:
-        return known * lay, backs * lay.any(axis=1)[:, None]
+        return known * lay, backs * lay.max(axis=1, keepdims=True)
     return known * sure, backs * sure_backs[:, None]
 
 
@@ -133,7 +132,8 @@ def blind_step(games: Games, rich: Games, rows: np.ndarray, rng: np.random.Gener
         chosen = choose_bid(games.state[row], games.mask[row], lay[row], rng)
         actions[i] = -1 if chosen is None else chosen
     games.step(actions[actions >= 0], rows[actions >= 0])
-    return rows[actions < 0]
+    given_up: np.ndarray = rows[actions < 0]
+    return given_up
 
 
 @cache
@@ -161,7 +161,7 @@ def sampled(players: int, side: str, thin: bool, number: int) -> Sample:
         share = hands / hands.sum(axis=1, keepdims=True) - stack / stack.sum(axis=1, keepdims=True)
         older[shuffled] = share[shuffled]
         lost |= shuffled & (players > 2)
-    state = games.state[found & ~lost].copy()
+    state = games.state[found & ~lost].copy().view(np.recarray)
     return Sample(state, np.arange(len(state)) % players, older[found & ~lost])
 
 
@@ -176,13 +176,15 @@ def by_distance(hands: np.ndarray, seat: np.ndarray, players: int) -> list[np.nd
 
 def next_black(hands: np.ndarray, found: Sample, players: int) -> np.ndarray:
     """The value of the next seat's black cards."""
-    return by_distance(hands, found.seat, players)[0][:, :, BLACK] @ VALUES
+    total: np.ndarray = by_distance(hands, found.seat, players)[0][:, :, BLACK] @ VALUES
+    return total
 
 
 def bidder(hands: np.ndarray, found: Sample, players: int) -> np.ndarray:
     """The value of the cards of who is to act."""
     rows = np.arange(len(found.seat))
-    return hands[rows, :, found.state["seat"]].sum(axis=2) @ VALUES
+    total: np.ndarray = hands[rows, :, found.state["seat"]].sum(axis=2) @ VALUES
+    return total
 
 
 def anything(hands: np.ndarray, found: Sample, players: int) -> np.ndarray:
@@ -197,8 +199,9 @@ def likeness(hands: np.ndarray, found: Sample, players: int) -> np.ndarray:
     others = by_distance(hands, found.seat, players)
     if players > 2:
         total: np.ndarray = (others[0] * others[1]).sum(axis=(2, 3))
-        return total
-    return (others[0][:, :, :5].sum(axis=2) @ VALUES) * (others[0][:, :, BLACK] @ VALUES)
+    else:
+        total = (others[0][:, :, :5].sum(axis=2) @ VALUES) * (others[0][:, :, BLACK] @ VALUES)
+    return total
 
 
 def age(hands: np.ndarray, found: Sample, players: int) -> np.ndarray:

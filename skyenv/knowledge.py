@@ -12,7 +12,7 @@ from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.auction import legal_bids
 from skyenv.rules.chance import draw, seed_stream
 from skyenv.rules.compiling import EntryPoints, rule
-from skyenv.rules.components import MAX_PLAYERS, NUM_COLOURS, NUM_RANKS
+from skyenv.rules.components import BLACK, MAX_PLAYERS, NUM_COLOURS, NUM_RANKS
 from skyenv.rules.state import GAME_DTYPE, NONE, PHASE_BID, Record, as_records, new_games, new_records
 from skyenv.rules.tape import FED_CARD, TAPE_DTYPE
 
@@ -76,7 +76,7 @@ def _make_see_all(fingerprint: str):  # type: ignore[no-untyped-def]
 def deal_unseen(view: Record, game: Record, tape: Record) -> None:
     """INF-2: deal what the view's seat can't locate: to the other hands what is unknown there, the rest is face down.
 
-    Every card is equally likely in every place. `game`: a copy of the view's game.
+    Every card is equally likely in every place, but for those that the seat has deduced. `game`: a copy of the view's game.
     """
     for colour in range(NUM_COLOURS + 1):
         for rank in range(NUM_RANKS):
@@ -84,9 +84,13 @@ def deal_unseen(view: Record, game: Record, tape: Record) -> None:
         for other in range(MAX_PLAYERS):
             if other == view.seat:
                 continue
+            undecided = int(view.unknown[other, colour])
             for rank in range(NUM_RANKS):
-                game.hand[other, colour, rank] = game.known[other, colour, rank]
-            for _ in range(view.unknown[other, colour]):
+                deduced = int(game.deduced[other, rank]) if colour == BLACK and other < 2 else 0
+                game.hand[other, colour, rank] = game.known[other, colour, rank] + deduced
+                game.face_down[colour, rank] -= deduced
+                undecided -= deduced
+            for _ in range(undecided):
                 game.hand[other, colour, draw(game, tape, game.face_down[colour], FED_CARD)] += 1
 
 
@@ -151,6 +155,16 @@ def view(state: npt.NDArray[np.void], seats: int | npt.ArrayLike, rows: npt.Arra
     return views.view(np.recarray)
 
 
+def _deduced_fits(views: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
+    """Whether what two players have deduced of each other's hands is among the cards there that they can't see."""
+    rows, other = np.arange(len(views)), 1 - views["seat"].clip(0, 1)
+    deduced = views["game"]["deduced"][rows, other]
+    fits = ((deduced >= 0) & (deduced <= views["unseen"][:, BLACK])).all(axis=1)
+    fits &= deduced.sum(axis=1) <= views["unknown"][rows, other, BLACK]
+    found: npt.NDArray[np.bool_] = fits | (views["game"]["num_players"] > 2)
+    return found
+
+
 def as_views(views: npt.ArrayLike) -> npt.NDArray[np.void]:
     """Views as compiled functions take them, one for a single record; see :func:`skyenv.rules.state.new_records`.
 
@@ -167,6 +181,7 @@ def as_views(views: npt.ArrayLike) -> npt.NDArray[np.void]:
     possible &= (records["unseen"].sum(axis=2, dtype=np.int64) == hidden).all(axis=1)
     for field in ("unseen", "unknown", "num_face_down"):
         possible &= (records[field] >= 0).all(axis=tuple(range(1, records[field].ndim)))
+    possible &= _deduced_fits(records)
     if not possible.all():
         raise OptionError(f"view {int(np.argmin(possible))}: its seat or the cards that it can't locate don't fit the game")
     return as_records(records, VIEW_DTYPE)
@@ -176,7 +191,10 @@ def resample(views: npt.ArrayLike, seeds: npt.ArrayLike) -> np.recarray:
     """Whole positions, drawn at random from all those that seats can't tell from the real ones.
 
     Every card that a seat can't locate is equally likely in every place that it can't see: others' hands and face-down stacks.
-    Nothing but the views is used. A position's chance to come is anew as well; its `seed` is −1, as it begins no game.
+    With two players a shuffle of the black stack settles which black cards the other held at that moment: those that weren't
+    shuffled. With three or four it would tell only which cards they held together, and that is not used: after a shuffle the
+    cards then held and the shuffled ones are drawn from as one. Nothing but the views is used. A position's chance to come is
+    anew as well; its `seed` is −1, as it begins no game.
 
     Args:
         views: what the seats know, VIEW_DTYPE (k,), as :func:`view` makes it; or one view, for all seeds.

@@ -35,13 +35,16 @@ def deal_anew(state: np.recarray, seat: int, rng: np.random.Generator) -> None:
     """Exchange what `seat` can't know in one game: others' unknown cards, the stacks' order, the stream of chance."""
     for colour in range(BLACK + 1):
         others = [other for other in range(state.num_players) if other != seat]
-        sizes = [int((state.hand[other, colour] - state.known[other, colour]).sum()) for other in others]
+        known = state.known[:, colour].copy()
+        if colour == BLACK:
+            known[:2] += state.deduced  # two players know these of each other since a shuffle
+        sizes = [int((state.hand[other, colour] - known[other]).sum()) for other in others]
         pool = state.face_down[colour].copy()
         for other in others:
-            pool += state.hand[other, colour] - state.known[other, colour]
+            pool += state.hand[other, colour] - known[other]
         cards = rng.permutation(np.repeat(np.arange(3), pool))
         for other, size in zip(others, sizes, strict=True):
-            state.hand[other, colour] = state.known[other, colour] + np.bincount(cards[:size], minlength=3)
+            state.hand[other, colour] = known[other] + np.bincount(cards[:size], minlength=3)
             cards = cards[size:]
         state.face_down[colour] = np.bincount(cards, minlength=3)
     state.random = rng.integers(1, 2**32, 4)

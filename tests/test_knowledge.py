@@ -54,15 +54,24 @@ def drawn(seen: np.record, rng: np.random.Generator) -> Game:
             game.state[field] = known[field]
     game.state["random"] = stream
     for colour in range(6):
-        cards = rng.permutation(np.repeat(np.arange(3), seen["unseen"][colour]))
+        deduced = deduced_by(seen) if colour == 5 else np.zeros((4, 3), np.int8)
+        cards = rng.permutation(np.repeat(np.arange(3), seen["unseen"][colour] - deduced.sum(axis=0)))
         for seat in range(game.num_players):
-            number = int(seen["unknown"][seat, colour])
+            number = int(seen["unknown"][seat, colour] - deduced[seat].sum())
             dealt, cards = cards[:number], cards[number:]
-            game.state["hand"][seat, colour] += np.bincount(dealt, minlength=3).astype(np.int8)
+            game.state["hand"][seat, colour] += deduced[seat] + np.bincount(dealt, minlength=3).astype(np.int8)
         assert len(cards) == seen["num_face_down"][colour]
         game.state["face_down"][colour] = np.bincount(cards, minlength=3)
     game.refresh()
     return game
+
+
+def deduced_by(seen: np.record) -> np.ndarray:
+    """[seat, rank] → black cards in others' hands that the view's seat has worked out (AUC-9)."""
+    found = np.zeros((4, 3), np.int8)
+    found[:2] = seen["game"]["deduced"]
+    found[seen["seat"]] = 0
+    return found
 
 
 def hidden_from(game: Game, seat: int) -> np.ndarray:
@@ -106,12 +115,15 @@ def test_drawing_the_unknown_anew_really_varies_it(players: int, side: str, agen
             seen = game.view(seat)
             draws = [imagined(seen, rng) for _ in range(25)]
             hands = np.stack([hidden_from(draw, seat) for draw in draws])
-            kinds_left = (seen["unseen"] > 0).sum(axis=1)
-            open_to_chance = (seen["unknown"] > 0) & (kinds_left > 1)[None, :]
+            unknown, unseen = seen["unknown"].copy(), seen["unseen"].copy()
+            unknown[:, 5] -= deduced_by(seen).sum(axis=1)
+            unseen[5] -= deduced_by(seen).sum(axis=0)
+            kinds_left = (unseen > 0).sum(axis=1)
+            open_to_chance = (unknown > 0) & (kinds_left > 1)[None, :]
             # where a hand holds all that can't be located there is nothing to vary
-            open_to_chance &= seen["unknown"] < seen["unseen"].sum(axis=1)[None, :]
+            open_to_chance &= unknown < unseen.sum(axis=1)[None, :]
             differs = (hands != hands[0]).any(axis=(0, 3))
-            scarce = (seen["unseen"].sum(axis=1) - seen["unseen"].max(axis=1) <= 2)[None, :]
+            scarce = (unseen.sum(axis=1) - unseen.max(axis=1) <= 2)[None, :]
             assert (differs | ~open_to_chance | scarce).all()
             assert not differs[seat].any()
             varied += int(differs.sum())

@@ -153,6 +153,8 @@ def apply_card(game: Record, colour: int, rank: int) -> None:
     else:
         game.unknown[seat, colour] -= 1
         game.unlocated[colour, rank] -= 1
+        if colour == BLACK and seat < 2 and game.deduced[seat, rank] > 0:
+            game.deduced[seat, rank] -= 1
     game.bid_total[seat] += rank + LOWEST_CARD
     if colour == BLACK:
         game.bid_cards[seat, 1, rank] += 1

@@ -75,7 +75,7 @@ def cards_in_hand(game: Record, seat: int) -> int:
 
 @rule
 def refresh_knowledge(game: Record) -> None:
-    """INF-2: recompute `unknown` and `unlocated` after hands or stacks were edited."""
+    """INF-2: recompute `unknown` and `unlocated` after hands or stacks were edited; nothing is deduced that isn't there."""
     for colour in range(NUM_COLOURS + 1):
         for rank in range(NUM_RANKS):
             game.unlocated[colour, rank] = game.face_down[colour, rank]
@@ -85,3 +85,5 @@ def refresh_knowledge(game: Record) -> None:
                 hidden = game.hand[seat, colour, rank] - game.known[seat, colour, rank]
                 game.unknown[seat, colour] += hidden
                 game.unlocated[colour, rank] += hidden
+                if colour == BLACK and seat < 2:
+                    game.deduced[seat, rank] = min(int(game.deduced[seat, rank]), int(hidden))

@@ -119,7 +119,12 @@ GAME_DTYPE: Final = np.dtype(
         ("park_colour", np.int8),  # AUC-12: the colour of the park area's auction; NONE before its first bid
         ("alea", np.int8),  # ALEA_…
         ("alea_cards", np.int8, (3,)),  # [rank] → cards that Alea has turned up
-        ("spare", np.int8, (7,)),  # 0; fills the record, so that copies and comparisons of bytes meet no gaps
+        (
+            "deduced",
+            np.int8,
+            (2, 3),
+        ),  # 2 players, [seat, rank] → black cards in hand, not known, that the other has worked out at a shuffle (AUC-9)
+        ("spare", np.int8, (1,)),  # 0; fills the record, so that copies and comparisons of bytes meet no gaps
     ],
     align=True,
 )

@@ -54,6 +54,8 @@ def deal_the_unknown_again(game: Game, seat: int, rng: np.random.Generator) -> G
     for colour in range(6):
         unknown = state["hand"][:, colour] - state["known"][:, colour]
         unknown[seat] = 0
+        if colour == 5:
+            unknown[:2] -= np.where(np.arange(2)[:, None] == seat, 0, state["deduced"])  # the seat has worked them out (AUC-9)
         pool = np.repeat(np.arange(3), unknown.sum(axis=0) + state["face_down"][colour])
         rng.shuffle(pool)
         for other in range(4):

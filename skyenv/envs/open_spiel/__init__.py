@@ -1,8 +1,8 @@
 """The game for OpenSpiel: importing this registers it, and ``pyspiel.load_game("fifth_avenue(players=3)")`` makes it.
 
-Every card, tile and plot that chance decides is a chance node of its own (INTERFACE.md tells their order). OpenSpiel's information
-state is :mod:`skyenv.information`, its observation :mod:`skyenv.observation`, returns are the reward "outcome". A state's
-``resample_from_infostate`` draws another world with its whole past, so OpenSpiel's own searches play fair.
+Every card, tile and plot that chance decides is a chance node of its own, in the order of :meth:`skyenv.Game.chance_ahead`.
+OpenSpiel's information state is :mod:`skyenv.information`, its observation :mod:`skyenv.observation`, returns are the reward
+"outcome". A state's ``resample_from_infostate`` draws another world with its whole past, so OpenSpiel's searches need not cheat.
 """
 
 try:

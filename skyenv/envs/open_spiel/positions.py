@@ -324,7 +324,8 @@ class Position:
 
     def observation(self, seat: int) -> npt.NDArray[np.float32]:
         """A seat's observation, float32 (OBSERVATION_SIZE,); while chance decides, that of the decision before."""
-        return self.table.bench.games.observe(seat, state=game_of(self.record).view(np.recarray))[0]
+        seen: npt.NDArray[np.float32] = self.table.bench.games.observe(seat, state=game_of(self.record).view(np.recarray))[0]
+        return seen
 
     def observation_text(self, seat: int) -> str:
         """The observation's entries that aren't 0, a line each: name and whole number."""
@@ -339,13 +340,13 @@ class Position:
         return [outcome(share, players) for share in results(game)[0][0, :players].tolist()]
 
     def __str__(self) -> str:
-        decided = ", ".join(OUTCOME_NAMES[outcome] for outcome in self.chance)
+        decided = ", ".join(OUTCOME_NAMES[outcome] for outcome in self.chance) or "nothing yet"
         if self.pending == SETUP:
-            return f"Setup: {decided}"
+            return f"The setup; chance has decided: {decided}"
         table = text(game_of(self.record).view(np.recarray)[0])
         if self.pending is None:
             return table
-        return f"{table}\n\nSeat {self._actor()} has played: {ACTION_NAMES[self.pending]}. Chance has decided: {decided or 'nothing'}"
+        return f"{table}\n\nSeat {self._actor()} has played: {ACTION_NAMES[self.pending]}; chance has decided: {decided}"
 
 
 def outcome(share: float, players: int) -> float:

@@ -21,7 +21,7 @@ from skyenv.envs.open_spiel.positions import SETUP, Position, Step, game_of
 from skyenv.errors import OptionError
 from skyenv.rules.actions import BID, BID_DONE
 from skyenv.rules.components import BLACK, LOWEST_CARD, NUM_COLOURS, NUM_RANKS, STARTING_BLACK_CARDS
-from skyenv.rules.state import NONE, PHASE_BID
+from skyenv.rules.state import NONE
 from skyenv.rules.tape import EVENT_ALEA, EVENT_BLACK, EVENT_SHUFFLE
 
 MOST_TRIES: Final = 100_000

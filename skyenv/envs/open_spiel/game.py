@@ -21,6 +21,7 @@ from skyenv.envs.open_spiel.positions import (
     SETUP,
     Position,
     Table,
+    game_of,
     outcome,
     table_of,
 )
@@ -220,6 +221,12 @@ class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
         state: FifthAvenueState = self.get_game().deserialize_state(text)
         state.position = world
         return state
+
+    @property
+    def record(self) -> np.record:
+        """The game's record, GAME_DTYPE, of the last decision of a seat; hidden cards stand in it, and it can't be written."""
+        found: np.record = game_of(self.position.record).view(np.recarray)[0]
+        return found
 
     def to_game(self) -> Game:
         """The game so far as a :class:`skyenv.Game`: to look at, to record, or to play on, its chance then being its own.

@@ -55,8 +55,8 @@ CHANCES_OF_SETUP: Final = 7 * 2 + 20 + MAX_PLAYERS * 9 + 5
 CHANCES_AT_THE_END: Final = 3
 
 
-class Workbench(threading.local):
-    """The engine on which positions are played, one for each thread: a batch of one game and its tape."""
+class Workbench:
+    """The engine on which positions are played: a batch of one game and its tape."""
 
     def __init__(self, num_players: int, side: str, max_turns: int) -> None:
         self.games = games = Games(1, num_players, side, 0, max_turns=max_turns, autoreset=False, observe=False)
@@ -112,20 +112,26 @@ class Table:
     """What all positions of one kind of game share; :func:`table_of` makes it.
 
     Attributes:
+        board: the printed board of the side.
         start: the position before the setup.
     """
 
     def __init__(self, num_players: int, side: str, max_turns: int) -> None:
         check_integer("max_turns", max_turns, 1, MOST_TURNS)
-        self.bench = Workbench(num_players, side, max_turns)
         self.num_players, self.side, self.max_turns = num_players, side, max_turns
+        self._local = threading.local()
+        self.board = self.bench.games.board
         blank = self.bench.games._blank.tobytes()
         self.start = Position(self, blank, (), SETUP, (), self.bench.play(blank, SETUP, ()))
 
     @property
-    def board(self) -> Board:
-        """The printed board of the side."""
-        return self.bench.games.board
+    def bench(self) -> Workbench:
+        """This thread's own workbench: compiled code lets other threads run meanwhile."""
+        try:
+            bench: Workbench = self._local.bench
+        except AttributeError:
+            bench = self._local.bench = Workbench(self.num_players, self.side, self.max_turns)
+        return bench
 
     @cached_property
     def first_lines(self) -> list[str]:
@@ -160,11 +166,12 @@ class Step:
         record: the position that it led to. Of a step in a resampled past only what everybody sees is true in it.
     """
 
-    __slots__ = ("_lines", "action", "chance", "record", "rows", "seat")
+    __slots__ = ("_line", "_lines", "action", "chance", "record", "rows", "seat")
 
     def __init__(self, seat: int, action: int, chance: tuple[int, ...], rows: list[list[int]], record: bytes) -> None:
         self.seat, self.action, self.chance, self.rows, self.record = seat, action, chance, rows, record
-        self._lines: dict[int | None, str] = {}
+        self._line: str | None = None  # what all seats see
+        self._lines: dict[int, str] = {}  # what each seat sees, if they don't see the same
 
     @property
     def is_private(self) -> bool:
@@ -179,10 +186,13 @@ class Step:
 
     def lines(self, board: Board, seat: int) -> str:
         """The lines of a seat's information state that tell of it."""
-        whose = seat if self.is_private else None
-        if whose not in self._lines:
-            self._lines[whose] = "\n".join(map(event_line, seen_by(self.events(board), seat)))
-        return self._lines[whose]
+        if self._line is not None:
+            return self._line
+        if seat not in self._lines:
+            self._lines[seat] = "\n".join(map(event_line, seen_by(self.events(board), seat)))
+            if not self.is_private:
+                self._line = self._lines[seat]
+        return self._lines[seat]
 
 
 def game_of(record: bytes) -> npt.NDArray[np.void]:
@@ -304,7 +314,8 @@ class Position:
 
     def information(self, seat: int) -> str:
         """:func:`skyenv.information.information_state`, of which most was written for earlier positions."""
-        lines = [self.table.first_lines[seat], *(step.lines(self.board, seat) for step in self.steps)]
+        board = self.board
+        lines = [self.table.first_lines[seat], *[step.lines(board, seat) for step in self.steps]]
         if self.pending not in (None, SETUP):
             lines.append(event_line(action_event(self._actor(), self.pending)))
         return "\n".join(lines)

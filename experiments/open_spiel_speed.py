@@ -1,9 +1,8 @@
 """How fast is the game in OpenSpiel? ``python -m experiments.open_spiel_speed`` prints the figures of docs/open_spiel.md.
 
-Method: every figure is the median of repeats, after a warm-up that compiles; 2 players, front side. "Random play" applies random
-moves in a Python loop, chance by its probabilities, choosing not timed. The search is OpenSpiel's own in Python (`ismcts`), with one
-random playout a simulation, in positions that random play has reached: the first decision, and those after a third and after two
-thirds of a game that has both.
+Method: every figure is the median of repeats, after a warm-up that compiles; 2 players, front side. "Random play" applies
+random moves in a Python loop, chance by its probabilities; choosing is not timed. The search is OpenSpiel's own in Python (`ismcts`), with
+one random playout a simulation, at the first decision of a random game, after a third of it, and after two thirds.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ import pyspiel
 from open_spiel.python.algorithms import ismcts, mcts
 
 from experiments.files import write_atomically
-from experiments.speed import Figure, machine, measure, seconds, shown
+from experiments.speed import Figure, figure, machine, measure, seconds, shown
 from skyenv.envs.open_spiel import SHORT_NAME
 
 METHOD: Final = "median of repeats after a warm-up; random legal play; 2 players, front side; searches with random playouts"
@@ -54,13 +53,13 @@ def play_on(state: Any, rng: np.random.RandomState, decisions: int | None = None
 def random_play(game: Any, games: int, repeats: int) -> list[Figure]:
     """Decisions and nodes per second of whole games."""
     rng = np.random.RandomState(1)
-    played = [tuple(map(sum, zip(*(play_on(game.new_initial_state(), rng) for _ in range(games))))) for _ in range(repeats + 1)]
-    found = played[1:]  # the first one was the warm-up
-    rates = {
-        "random play, decisions of seats": [decisions / spent for decisions, _, spent in found],
-        "random play, all nodes": [nodes / spent for _, nodes, spent in found],
-    }
-    return [Figure(name, float(np.median(rate)), min(rate), max(rate), "/s", repeats) for name, rate in rates.items()]
+    found = []
+    for _ in range(repeats + 1):
+        played = np.array([play_on(game.new_initial_state(), rng) for _ in range(games)])
+        found.append(played[:, :2].sum(axis=0) / played[:, 2].sum())
+    decisions, nodes = np.transpose(found[1:]).tolist()  # the first one was the warm-up
+    rates = {"random play, decisions of seats": decisions, "random play, all nodes": nodes}
+    return [figure(name, "/s", rate) for name, rate in rates.items()]
 
 
 def position(game: Any, part: float) -> Any:
@@ -93,21 +92,15 @@ def single_calls(game: Any, number: int, repeats: int) -> list[Figure]:
 
 def searches(game: Any, simulations: int, repeats: int) -> list[Figure]:
     """Simulations per second of OpenSpiel's information set search."""
-    figures = []
-    for name, part in PLACES:
-        state = position(game, part)
-        rng = np.random.RandomState(1)
-        bot = ismcts.ISMCTSBot(game, mcts.RandomRolloutEvaluator(1, rng), 2.0, simulations, random_state=rng)
-        bot.step(state)
-        figures.append(
-            measure(
-                f"ISMCTS, {name}",
-                "simulations/s",
-                repeats,
-                lambda bot=bot, state=state: simulations / seconds(lambda: bot.step(state)),
-            )  # type: ignore[misc]
-        )
-    return figures
+    return [search(game, name, position(game, part), simulations, repeats) for name, part in PLACES]
+
+
+def search(game: Any, name: str, state: Any, simulations: int, repeats: int) -> Figure:
+    """Simulations per second in one state."""
+    rng = np.random.RandomState(1)
+    bot = ismcts.ISMCTSBot(game, mcts.RandomRolloutEvaluator(1, rng), 2.0, simulations, random_state=rng)
+    bot.step(state)
+    return measure(f"ISMCTS, {name}", "simulations/s", repeats, lambda: simulations / seconds(lambda: bot.step(state)))
 
 
 def all_figures(quick: bool) -> list[Figure]:

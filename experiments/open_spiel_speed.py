@@ -1,8 +1,9 @@
 """How fast is the game in OpenSpiel? ``python -m experiments.open_spiel_speed`` prints the figures of docs/open_spiel.md.
 
 Method: every figure is the median of repeats, after a warm-up that compiles; 2 players, front side. "Random play" applies
-random moves in a Python loop, chance by its probabilities; choosing is not timed. The search is OpenSpiel's own in Python (`ismcts`), with
-one random playout a simulation, at the first decision of a random game, after a third of it, and after two thirds.
+random moves in a Python loop, chance by its probabilities; choosing is not timed. The search is OpenSpiel's own in Python
+(`ismcts`), with one random playout a simulation, at the first decision of a random game, after a third of it, and after two
+thirds.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ EXTRAS = (
     *("gymnasium", "pettingzoo", "torch", "stable_baselines3", "sb3_contrib", "matplotlib", "tqdm", "hypothesis", "pytest"),
     *("thorvg_python", "fontTools", "font_source_sans_pro", "PIL", "imageio_ffmpeg", "pygame"),
     *("starlette", "uvicorn", "websockets"),
+    *("pyspiel", "open_spiel", "nbclient"),
 )
 
 

@@ -167,7 +167,7 @@ def test_fifth_avenue_v0_comes_with_the_package() -> None:
 IMPORTS = """
 import sys
 import skyenv
-heavy = {"torch", "stable_baselines3", "matplotlib", "agents", "experiments"}
+heavy = {"torch", "stable_baselines3", "matplotlib", "pyspiel", "open_spiel", "agents", "experiments"}
 print(sorted(name for name in sys.modules if name.split(".")[0] in heavy))
 """
 

@@ -166,10 +166,11 @@ class Step:
         record: the position that it led to. Of a step in a resampled past only what everybody sees is true in it.
     """
 
-    __slots__ = ("_line", "_lines", "action", "chance", "record", "rows", "seat")
+    __slots__ = ("_events", "_line", "_lines", "action", "chance", "record", "rows", "seat")
 
     def __init__(self, seat: int, action: int, chance: tuple[int, ...], rows: list[list[int]], record: bytes) -> None:
         self.seat, self.action, self.chance, self.rows, self.record = seat, action, chance, rows, record
+        self._events: list[Event] | None = None
         self._line: str | None = None  # what all seats see
         self._lines: dict[int, str] = {}  # what each seat sees, if they don't see the same
 
@@ -180,9 +181,13 @@ class Step:
 
     def events(self, board: Board) -> list[Event]:
         """What happened, in the words of INTERFACE.md, the action first."""
-        if self.action == SETUP:
-            return [setup_event(game_of(self.record).view(np.recarray)[0])]
-        return [action_event(self.seat, self.action), *events_told(self.rows, game_of(self.record), board)]
+        if self._events is None:
+            game = game_of(self.record)
+            if self.action == SETUP:
+                self._events = [setup_event(game.view(np.recarray)[0])]
+            else:
+                self._events = [action_event(self.seat, self.action), *events_told(self.rows, game, board)]
+        return self._events
 
     def lines(self, board: Board, seat: int) -> str:
         """The lines of a seat's information state that tell of it."""

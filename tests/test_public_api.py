@@ -112,7 +112,7 @@ def test_public_functions_are_typed(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name, thing in THINGS.items() if inspect.isclass(thing)])
 def test_public_classes_are_made_from_typed_arguments(name: str) -> None:
     make = vars(THINGS[name]).get("__init__")
-    if make is None:
+    if make is None or make.__module__ == "typing":  # of a protocol, of which nothing is made
         return
     parameters = list(inspect.signature(make).parameters.values())[1:]
     assert [parameter.name for parameter in parameters if parameter.annotation is parameter.empty] == []

@@ -126,7 +126,7 @@ def test_random_simulation(players: int, side: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize(("players", "side"), TABLES)
 def test_random_simulation_of_whole_games(players: int, side: str) -> None:
-    pyspiel.random_sim_test(loaded(players, side), num_sims=5, serialize=True, verbose=False)
+    pyspiel.random_sim_test(loaded(players, side), num_sims=2, serialize=True, verbose=False)
 
 
 def check_other_worlds(state: Any, uniform: Callable[[], float]) -> None:

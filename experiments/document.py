@@ -40,9 +40,9 @@ def observation_size() -> str:
     return f"The observation has **{OBSERVATION_SIZE}** entries."
 
 
-def speed_table() -> str:
-    """The figures of docs/speed.json, which `python -m experiments.speed --json docs/speed.json` writes."""
-    found = json.loads((ROOT / "docs" / "speed.json").read_text(encoding="utf-8"))
+def speed_table(name: str = "speed") -> str:
+    """The figures of a file in docs/, which `python -m experiments.NAME --json docs/NAME.json` writes."""
+    found = json.loads((ROOT / "docs" / f"{name}.json").read_text(encoding="utf-8"))
     machine = found["machine"]
     lines = ["| what | median | of repeats |", "|---|---:|---|"]
     for figure in found["figures"]:
@@ -125,12 +125,16 @@ PARTS: Final[dict[str, Callable[[], str]]] = {
     "actions table": actions_table,
     "agents table": agents_table,
     "speed table": speed_table,
+    "OpenSpiel speed table": partial(speed_table, "open_spiel_speed"),
     "trained agents": trained_agents,
     "training result": training_result,
     **{f"ladder {players} players": partial(ladder_table, players) for players in (2, 3, 4)},
     **{f"ladder {players} players in pairs": partial(ladder_pairs, players) for players in (2, 3, 4)},
 }
-PAGES: Final = (Path("README.md"), *(Path("docs") / f"{name}.md" for name in ("observation", "actions", "agents", "ladder")))
+PAGES: Final = (
+    Path("README.md"),
+    *(Path("docs") / f"{name}.md" for name in ("observation", "actions", "agents", "ladder", "open_spiel")),
+)
 
 
 def filled(page: str) -> str:

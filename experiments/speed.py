@@ -200,14 +200,14 @@ def all_figures(quick: bool) -> list[Figure]:
     return figures
 
 
-def machine() -> dict[str, str]:
-    """What the figures were measured on."""
+def machine(*more: str) -> dict[str, str]:
+    """What the figures were measured on, with the versions of `more` packages."""
     model = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
         names = [line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
         model = names[0] if names else model
-    packages = {name: version(name) for name in ("numpy", "numba", "pettingzoo", "gymnasium")}
+    packages = {name: version(name) for name in ("numpy", "numba", *(more or ("pettingzoo", "gymnasium")))}
     return {"processor": model, "cores": str(os.cpu_count()), "python": platform.python_version(), **packages}
 
 

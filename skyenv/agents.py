@@ -323,8 +323,15 @@ def decide(games: Games, agent: Agent, rows: npt.ArrayLike | None = None, salt: 
         AgentError: the answer isn't one legal action for each decision.
     """
     decisions = decisions_in(games, agent, rows, salt)
-    if len(decisions) == 0:
-        return np.zeros(0, np.int64)
+    return checked_actions(agent, decisions) if len(decisions) else np.zeros(0, np.int64)
+
+
+def checked_actions(agent: Agent, decisions: Decisions) -> npt.NDArray[np.int64]:
+    """The agent's answer to some decisions, at least one: int64 (k,).
+
+    Raises:
+        AgentError: the answer isn't one legal action for each decision.
+    """
     actions = np.asarray(agent.act(decisions))
     if actions.shape != decisions.seat.shape or actions.dtype.kind not in "iu":
         raise AgentError(

@@ -88,6 +88,11 @@ def action_event(seat: int, action: int) -> Event:
 def read_tape(tape: npt.NDArray[np.void], state: npt.NDArray[np.void], board: Board) -> list[Event]:
     """The events on a tape, TAPE_DTYPE (1,), of the game in `state`, GAME_DTYPE (1,)."""
     rows: list[list[int]] = tape["event"][0, : int(tape["num_events"][0])].tolist()
+    return events_told(rows, state, board)
+
+
+def events_told(rows: Iterable[Sequence[int]], state: npt.NDArray[np.void], board: Board) -> list[Event]:
+    """The events that a tape's rows tell of the game in `state`, GAME_DTYPE (1,), into which they have led."""
     players = int(state["num_players"][0])
     found: list[Event] = []
     for row in rows:

@@ -23,14 +23,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from skyenv.errors import OptionError
 from skyenv.events import Event
-from skyenv.game import Game
+from skyenv.rules.board import Board
 from skyenv.rules.components import (
     BUSINESSES,
     CARD_COLOURS,
@@ -78,6 +78,30 @@ FIELDS: Final[dict[str, str]] = {
 """The numbers of each kind of event in the vector, after the kind itself; 0 behind them."""
 
 
+class Told(Protocol):
+    """A game whose whole story is told, such as a :class:`skyenv.Game` from its beginning."""
+
+    @property
+    def num_players(self) -> int:
+        """Number of seats."""
+
+    @property
+    def side(self) -> str:
+        """Side of the board."""
+
+    @property
+    def max_turns(self) -> int:
+        """Turns after which the game is truncated (END-5)."""
+
+    @property
+    def board(self) -> Board:
+        """The board with its rings."""
+
+    @property
+    def events(self) -> list[Event]:
+        """What has happened, the setup first."""
+
+
 def seen_by(events: Iterable[Event], seat: int | None) -> list[Event]:
     """Events as a seat has seen them: without others' first hands, black cards and lists of legal actions.
 
@@ -101,7 +125,7 @@ def _seen(event: Event, seat: int) -> Event:
 # ---- as a text ----
 
 
-def information_state(game: Game, seat: int) -> str:
+def information_state(game: Told, seat: int) -> str:
     """A seat's information state as a text: a line for the table, one for the setup, one for each event.
 
     Args:
@@ -111,17 +135,25 @@ def information_state(game: Game, seat: int) -> str:
     Raises:
         OptionError: there is no such seat.
     """
+    return "\n".join([first_line(game, seat), *map(event_line, seen_by(game.events, seat))])
+
+
+def first_line(game: Told, seat: int) -> str:
+    """The line of an information state that tells the table and whose it is.
+
+    Raises:
+        OptionError: there is no such seat.
+    """
     table = {"seat": _checked(game, seat), "players": game.num_players, "side": game.side, "max_turns": game.max_turns}
-    lines = [_line({**table, "rings": game.board.rings})]
-    lines += [_line(event) for event in seen_by(game.events, seat)]
-    return "\n".join(lines)
+    return event_line({**table, "rings": game.board.rings})
 
 
-def _line(event: Event) -> str:
+def event_line(event: Event) -> str:
+    """An event that a seat has seen (:func:`seen_by`) as a line of its information state."""
     return json.dumps({name: value for name, value in event.items() if name not in _NAMES}, separators=(",", ":"))
 
 
-def _checked(game: Game, seat: int) -> int:
+def _checked(game: Told, seat: int) -> int:
     if isinstance(seat, bool) or not isinstance(seat, (int, np.integer)) or not 0 <= seat < game.num_players:
         raise OptionError(f"seat must be from 0 to {game.num_players - 1}, not {seat!r}")
     return int(seat)
@@ -135,7 +167,7 @@ def information_size(events: int = DEFAULT_EVENTS) -> int:
     return HEADER_SIZE + EVENT_SIZE * events
 
 
-def information_tensor(game: Game, seat: int, events: int = DEFAULT_EVENTS) -> npt.NDArray[np.float32]:
+def information_tensor(game: Told, seat: int, events: int = DEFAULT_EVENTS) -> npt.NDArray[np.float32]:
     """A seat's information state as a vector, float32 (information_size(events),); see the module's text.
 
     Args:
@@ -158,7 +190,7 @@ def information_tensor(game: Game, seat: int, events: int = DEFAULT_EVENTS) -> n
     return vector
 
 
-def _header(game: Game, seat: int, setup: Event) -> list[int]:
+def _header(game: Told, seat: int, setup: Event) -> list[int]:
     positions = [plot for ring in game.board.rings for plot in [*map(PLOTS.index, ring), *[-1] * (NUM_PLOTS - len(ring))]]
     plots = [code for district in DISTRICTS for code in _plot_and_business(*setup["plots"][district])]
     row = [BUSINESSES.index(business) for business in setup["row"]]

@@ -24,6 +24,7 @@ EXTRAS = (
     *("gymnasium", "pettingzoo", "torch", "stable_baselines3", "sb3_contrib", "matplotlib", "tqdm", "hypothesis", "pytest"),
     *("thorvg_python", "fontTools", "font_source_sans_pro", "PIL", "imageio_ffmpeg", "pygame"),
     *("starlette", "uvicorn", "websockets"),
+    *("pyspiel", "open_spiel", "nbclient"),
 )
 
 
@@ -103,7 +104,7 @@ def test_metadata(wheel: Path) -> None:
     assert str(metadata.get_payload()).strip() == (ROOT / "README.md").read_text(encoding="utf-8").strip()
     required = [line for line in metadata.get_all("Requires-Dist") or [] if "extra ==" not in line]
     assert sorted(line.split(">")[0] for line in required) == ["numba", "numpy"]
-    assert set(metadata.get_all("Provides-Extra") or []) == set(PROJECT["optional-dependencies"])
+    assert set(metadata.get_all("Provides-Extra") or []) == {name.replace("_", "-") for name in PROJECT["optional-dependencies"]}
 
 
 def test_no_host_or_path_of_this_machine_is_in_it(wheel: Path) -> None:

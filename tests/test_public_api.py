@@ -112,7 +112,7 @@ def test_public_functions_are_typed(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name, thing in THINGS.items() if inspect.isclass(thing)])
 def test_public_classes_are_made_from_typed_arguments(name: str) -> None:
     make = vars(THINGS[name]).get("__init__")
-    if make is None:
+    if make is None or make.__module__ == "typing":  # of a protocol, of which nothing is made
         return
     parameters = list(inspect.signature(make).parameters.values())[1:]
     assert [parameter.name for parameter in parameters if parameter.annotation is parameter.empty] == []
@@ -167,7 +167,7 @@ def test_fifth_avenue_v0_comes_with_the_package() -> None:
 IMPORTS = """
 import sys
 import skyenv
-heavy = {"torch", "stable_baselines3", "matplotlib", "agents", "experiments"}
+heavy = {"torch", "stable_baselines3", "matplotlib", "pyspiel", "open_spiel", "agents", "experiments"}
 print(sorted(name for name in sys.modules if name.split(".")[0] in heavy))
 """
 

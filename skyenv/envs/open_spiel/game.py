@@ -1,0 +1,268 @@
+"""The game and its states as OpenSpiel knows them, registered under :data:`SHORT_NAME`."""
+
+from __future__ import annotations
+
+import base64
+import pickle
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyspiel
+
+from skyenv.envs.open_spiel.positions import (
+    CHANCES_AT_THE_END,
+    CHANCES_OF_SETUP,
+    CHANCES_PER_TURN,
+    DECISIONS_PER_TURN,
+    OUTCOME_NAMES,
+    OUTCOMES,
+    SETUP,
+    Position,
+    Table,
+    game_of,
+    outcome,
+    table_of,
+)
+from skyenv.envs.open_spiel.worlds import resampled
+from skyenv.errors import OptionError, shown
+from skyenv.game import Game
+from skyenv.games import DEFAULT_MAX_TURNS, check_integer
+from skyenv.information import DEFAULT_EVENTS, information_size
+from skyenv.observation import OBSERVATION_SIZE
+from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
+from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
+
+SHORT_NAME: Final = "fifth_avenue"
+"""For ``pyspiel.load_game``."""
+PARAMETERS: Final = {"players": 2, "side": "front", "max_turns": DEFAULT_MAX_TURNS, "events": DEFAULT_EVENTS}
+"""The game's parameters and their defaults."""
+MOST_EVENTS: Final = 1_000_000
+
+GAME_TYPE: Final = pyspiel.GameType(
+    short_name=SHORT_NAME,
+    long_name="Fifth Avenue",
+    dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
+    chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
+    information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
+    utility=pyspiel.GameType.Utility.ZERO_SUM,
+    reward_model=pyspiel.GameType.RewardModel.TERMINAL,
+    max_num_players=MAX_PLAYERS,
+    min_num_players=MIN_PLAYERS,
+    provides_information_state_string=True,
+    provides_information_state_tensor=True,
+    provides_observation_string=True,
+    provides_observation_tensor=True,
+    parameter_specification=PARAMETERS,
+)
+_CHANCE: Final = int(pyspiel.PlayerId.CHANCE)
+_TERMINAL: Final = int(pyspiel.PlayerId.TERMINAL)
+_NOTHING: Final = base64.b64encode(pickle.dumps({})).decode()
+
+
+def _info(players: int, max_turns: int) -> pyspiel.GameInfo:
+    return pyspiel.GameInfo(
+        num_distinct_actions=NUM_ACTIONS,
+        max_chance_outcomes=len(OUTCOME_NAMES),
+        num_players=players,
+        min_utility=outcome(0.0, players),
+        max_utility=outcome(1.0, players),
+        utility_sum=0.0,
+        max_game_length=2 * players + max_turns * DECISIONS_PER_TURN,
+    )
+
+
+class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
+    """The game for some number of players; ``pyspiel.load_game("fifth_avenue(players=3)")`` makes one.
+
+    Args:
+        params: ``players`` (2 to 4), ``side`` (``"front"`` or ``"back"``), ``max_turns`` (END-5; 1 to 1,000,000), and ``events``,
+            for how many events the information state's tensor has room.
+
+    Attributes:
+        table: what all positions of the game share.
+        max_events: the parameter ``events``.
+
+    Raises:
+        OptionError: a parameter is unknown or has a wrong value.
+    """
+
+    def __init__(self, params: dict[str, Any] | None = None) -> None:
+        given = {**PARAMETERS, **(params or {})}
+        if unknown := sorted(set(given) - set(PARAMETERS)):
+            raise OptionError(f"{SHORT_NAME} has no parameter {shown(unknown[0])}; it has {', '.join(PARAMETERS)}")
+        self.table: Table = table_of(given["players"], given["side"], given["max_turns"])
+        self.max_events = check_integer("events", given["events"], 1, MOST_EVENTS)
+        super().__init__(GAME_TYPE, _info(self.table.num_players, self.table.max_turns), params or {})
+
+    def new_initial_state(self) -> FifthAvenueState:
+        """The state before the setup, in which chance begins."""
+        return FifthAvenueState(self)
+
+    def max_chance_nodes_in_history(self) -> int:
+        """More chance nodes than this no game has."""
+        return int(CHANCES_OF_SETUP + self.table.max_turns * CHANCES_PER_TURN + CHANCES_AT_THE_END)
+
+    def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer | None:
+        """What a seat sees: with perfect recall its information state, else its observation.
+
+        Returns:
+            None for what there is not: the public part alone, or the private part alone.
+
+        Raises:
+            OptionError: parameters are given; there are none.
+        """
+        if isinstance(iig_obs_type, dict):  # from C++, if no type is asked for
+            iig_obs_type, params = None, iig_obs_type
+        if params:
+            raise OptionError(f"observers of {SHORT_NAME} have no parameters, not {shown(params)}")
+        if iig_obs_type is None:
+            return Observer("observation", OBSERVATION_SIZE, Position.observation, Position.observation_text)
+        if not iig_obs_type.public_info or iig_obs_type.private_info != pyspiel.PrivateInfoType.SINGLE_PLAYER:
+            return None
+        if not iig_obs_type.perfect_recall:
+            return self.make_py_observer()
+        events = self.max_events
+        return Observer(
+            "info_state",
+            information_size(events),
+            lambda position, player: position.information_vector(player, events),
+            Position.information,
+        )
+
+
+class Observer:
+    """OpenSpiel's observer: a seat's vector and text of a state.
+
+    Attributes:
+        tensor: float32, as :meth:`set_from` wrote it last.
+        dict: the tensor by its only name.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        size: int,
+        vector: Callable[[Position, int], npt.NDArray[np.float32]],
+        text: Callable[[Position, int], str],
+    ) -> None:
+        self.tensor = np.zeros(size, np.float32)
+        self.dict = {name: self.tensor}
+        self._vector, self._text = vector, text
+
+    def set_from(self, state: FifthAvenueState, player: int) -> None:
+        """Write what a seat sees into the tensor."""
+        self.tensor[:] = self._vector(state.position, player)
+
+    def string_from(self, state: FifthAvenueState, player: int) -> str:
+        """What a seat sees, as a text."""
+        return self._text(state.position, player)
+
+
+class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
+    """A state: a decision of a seat, of chance, or the end.
+
+    OpenSpiel makes states, and copies them; the Python side of a state is one position that never changes, so a copy shares it.
+
+    Attributes:
+        position: the position, :class:`skyenv.envs.open_spiel.positions.Position`.
+    """
+
+    def __init__(self, game: FifthAvenueGame) -> None:
+        super().__init__(game)
+        self.position: Position = game.table.start
+
+    def current_player(self) -> int:
+        """The seat to act, or OpenSpiel's number for chance or the end."""
+        position = self.position
+        if position.seat >= 0:
+            return position.seat
+        return _TERMINAL if position.pending is None else _CHANCE
+
+    def is_terminal(self) -> bool:
+        """Whether the game has ended or was truncated."""
+        return self.position.is_over
+
+    def _legal_actions(self, player: int) -> list[int]:
+        return self.position.legal if player == self.position.seat else []
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        """What chance can decide here, by number, with probabilities."""
+        return self.position.outcomes
+
+    def _apply_action(self, action: int) -> None:
+        self.position = self.position.after(action)
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        return OUTCOME_NAMES[action] if player == _CHANCE else ACTION_NAMES[action]
+
+    def returns(self) -> list[float]:
+        """Every seat's outcome at the end; zeros before it, and in a truncated game."""
+        return self.position.returns()
+
+    def __str__(self) -> str:
+        return str(self.position)
+
+    def resample_from_infostate(self, player_id: int, rng: Callable[[], float]) -> FifthAvenueState:
+        """A state of another world, which a seat can't tell from this one: the whole past is drawn anew with it.
+
+        Args:
+            player_id: the seat.
+            rng: gives numbers in [0, 1).
+
+        Raises:
+            OptionError: chance is to decide here, or there is no such seat.
+        """
+        world = resampled(self.position, player_id, rng)
+        moves = [f"{player}:{action}" for player, action in moves_of(world)]
+        # Reading a text is the only way to give a state a history without playing it.
+        text = f"history={','.join(moves)}\nmove_number={len(moves)}\n__dict__={_NOTHING}"
+        state: FifthAvenueState = self.get_game().deserialize_state(text)
+        state.position = world
+        return state
+
+    @property
+    def record(self) -> np.record:
+        """The game's record, GAME_DTYPE, of the last decision of a seat; hidden cards stand in it, and it can't be written."""
+        found: np.record = game_of(self.position.record).view(np.recarray)[0]
+        return found
+
+    def to_game(self) -> Game:
+        """The game so far as a :class:`skyenv.Game`: to look at, to record, or to play on, its chance then being its own.
+
+        Raises:
+            OptionError: chance is to decide here.
+        """
+        position = self.position
+        if position.pending is not None:
+            raise OptionError("a Game stands where a seat is to act or the game is over, not while chance decides")
+        return game_from(position)
+
+
+def game_from(position: Position) -> Game:
+    """A Game that was played as the position was; its seed is None."""
+    header = {
+        "players": position.num_players,
+        "side": position.side,
+        "rings": position.board.rings,
+        "max_turns": position.max_turns,
+        "seed": None,
+    }
+    game = Game.from_setup(header, position.steps[0].events(position.board)[0])
+    for step in position.steps[1:]:
+        game.play(step.action, [OUTCOMES[number] for number in step.chance])
+    return game
+
+
+def moves_of(position: Position) -> list[tuple[int, int]]:
+    """The history as OpenSpiel tells it: who decided, and what."""
+    moves: list[tuple[int, int]] = []
+    for step in position.steps:
+        if step.action != SETUP:
+            moves.append((step.seat, step.action))
+        moves += [(_CHANCE, number) for number in step.chance]
+    return moves
+
+
+pyspiel.register_game(GAME_TYPE, FifthAvenueGame)

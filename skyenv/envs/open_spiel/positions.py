@@ -1,0 +1,384 @@
+"""Positions of a game whose chance is decided from outside, one outcome at a time: what an OpenSpiel state holds.
+
+A position never changes: playing on makes a new one, so copies of a state share it. It keeps the game's record of the last
+decision, the action that is under way while chance decides what follows from it, and the steps that have led there.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from functools import cached_property, lru_cache
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.errors import ChanceError, GameOverError, IllegalActionError, OptionError, shown
+from skyenv.events import Event, action_event, events_told, setup_event
+from skyenv.games import Games, check_integer, results
+from skyenv.information import event_line, first_line, information_size, information_tensor, seen_by
+from skyenv.kernels import REFRESH
+from skyenv.observation import SCALE, names
+from skyenv.render.text import text
+from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
+from skyenv.rules.board import Board
+from skyenv.rules.components import BUSINESSES, CARD_VALUES, COLOURS, MAX_PLAYERS
+from skyenv.rules.state import END_TRUNCATED, GAME_DTYPE, NONE
+from skyenv.rules.tape import EVENT_BLACK, FED_BUSINESS, FED_CARD, FED_COLOUR
+
+OUTCOMES: Final = (*CARD_VALUES, *BUSINESSES, *COLOURS)
+"""What chance can decide, by the number that stands for it in OpenSpiel: a card, a business, the colour of a plot."""
+OUTCOME_NAMES: Final = (
+    *(f"card {value}" for value in CARD_VALUES),
+    *(f"business {business}" for business in BUSINESSES),
+    *(f"plot {colour}" for colour in COLOURS),
+)
+_KINDS: Final = {FED_CARD: range(3), FED_BUSINESS: range(3, 7), FED_COLOUR: range(7, 12)}
+"""The numbers of each kind of outcome, by how the tape names the kind."""
+_FED: Final = np.array([fed + i for fed, numbers in _KINDS.items() for i in range(len(numbers))], np.int8)
+"""How the tape names each outcome."""
+
+SETUP: Final = -1
+"""Instead of an action: the setup is under way (SET-1 to SET-5)."""
+MOST_TURNS: Final = 1_000_000
+
+AUCTIONS_PER_TURN: Final = 8
+"""Both moves of option C can start a set: three districts and the park area."""
+CARDS: Final = 110
+"""COM-1. In an auction each is laid down at most once, and every bid has a card."""
+DECISIONS_PER_TURN: Final = 6 + AUCTIONS_PER_TURN * (2 * CARDS + MAX_PLAYERS + 1)
+"""Option, plot, two cards, two moves; and in every auction the cards, ends of bids, passes, and one to build or stop."""
+CHANCES_PER_TURN: Final = 2 + MAX_PLAYERS + 2 + AUCTIONS_PER_TURN * 4
+"""Black cards of option D (two, and one for every seat), two tops, and Alea's cards."""
+CHANCES_OF_SETUP: Final = 7 * 2 + 20 + MAX_PLAYERS * 9 + 5
+CHANCES_AT_THE_END: Final = 3
+
+
+class Workbench:
+    """The engine on which positions are played: a batch of one game and its tape."""
+
+    def __init__(self, num_players: int, side: str, max_turns: int) -> None:
+        self.games = games = Games(1, num_players, side, 0, max_turns=max_turns, autoreset=False, observe=False)
+        self.tape = tape = games._tape
+        self.bytes = games._state.view(np.uint8)
+        self.action = np.zeros(1, np.int64)
+        self.no_seed = np.full(1, NONE, np.int64)
+        self.refreshing = np.full(1, REFRESH, np.int64)
+        self.fed, self.num_fed, self.next_fed = tape["fed"][0], tape["num_fed"], tape["next_fed"]
+        self.refused, self.asked, self.ways = tape["refused"], tape["asked"], tape["ways"][0]
+        self.event, self.num_events = tape["event"][0], tape["num_events"]
+        tape["recording"] = tape["asking"] = 1
+
+    def play(self, record: bytes, action: int, chance: Sequence[int]) -> list[tuple[int, float]]:
+        """Play an action (or SETUP) with the outcomes that chance has decided so far.
+
+        Returns:
+            What chance has to decide next, with probabilities; empty: nothing, and the engine's game is the new position.
+        """
+        self.bytes[:] = np.frombuffer(record, np.uint8)
+        if chance:
+            self.fed[: len(chance)] = _FED[list(chance)]
+        self.num_fed[0] = len(chance)
+        self.next_fed[0] = self.num_events[0] = 0
+        self.refused[0] = self.asked[0] = NONE
+        games = self.games
+        if action == SETUP:
+            games._reset(games._all_rows, self.no_seed, self.tape)
+        else:
+            self.action[0] = action
+            games._play(games._all_rows, self.action, 0, 0, self.tape)
+        return [] if self.asked[0] == NONE else self._outcomes()
+
+    def _outcomes(self) -> list[tuple[int, float]]:
+        numbers = _KINDS[int(self.asked[0])]
+        ways: list[int] = self.ways[: len(numbers)].tolist()
+        total = sum(ways)
+        return [(number, way / total) for number, way in zip(numbers, ways, strict=True) if way > 0]
+
+    def rows(self) -> list[list[int]]:
+        """What has happened, as the tape tells it."""
+        number = int(self.num_events[0])
+        found: list[list[int]] = self.event[:number].tolist() if number else []
+        return found
+
+    def load(self, record: bytes) -> None:
+        """Put a position on the bench: its legal actions and its seat stand in `games` then."""
+        self.bytes[:] = np.frombuffer(record, np.uint8)
+        self.games._reset(self.games._all_rows, self.refreshing, self.tape)
+
+
+class Table:
+    """What all positions of one kind of game share; :func:`table_of` makes it.
+
+    Attributes:
+        board: the printed board of the side.
+        start: the position before the setup.
+    """
+
+    def __init__(self, num_players: int, side: str, max_turns: int) -> None:
+        check_integer("max_turns", max_turns, 1, MOST_TURNS)
+        self.num_players, self.side, self.max_turns = num_players, side, max_turns
+        self._local = threading.local()
+        self.board = self.bench.games.board
+        blank = self.bench.games._blank.tobytes()
+        self.start = Position(self, blank, (), SETUP, (), self.bench.play(blank, SETUP, ()))
+
+    @property
+    def bench(self) -> Workbench:
+        """This thread's own workbench: compiled code lets other threads run meanwhile."""
+        try:
+            bench: Workbench = self._local.bench
+        except AttributeError:
+            bench = self._local.bench = Workbench(self.num_players, self.side, self.max_turns)
+        return bench
+
+    @cached_property
+    def first_lines(self) -> list[str]:
+        """The line with which every seat's information state begins."""
+        return [first_line(self.start, seat) for seat in range(self.num_players)]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Table:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return table_of, (self.num_players, self.side, self.max_turns)
+
+
+@lru_cache(maxsize=64)
+def table_of(num_players: int, side: str, max_turns: int) -> Table:
+    """The table for a number of players, a side of the board and a number of turns.
+
+    Raises:
+        OptionError: an option has a wrong value.
+    """
+    return Table(num_players, side, max_turns)
+
+
+class Step:
+    """An action, or the setup, with all that followed from it.
+
+    Attributes:
+        seat: who played the action; NONE for the setup.
+        action: its number, or SETUP.
+        chance: numbers of the outcomes that chance decided of it.
+        rows: what happened, as the tape tells it.
+        record: the position that it led to. Of a step in a resampled past only what everybody sees is true in it.
+    """
+
+    __slots__ = ("_events", "_line", "_lines", "action", "chance", "record", "rows", "seat")
+
+    def __init__(self, seat: int, action: int, chance: tuple[int, ...], rows: list[list[int]], record: bytes) -> None:
+        self.seat, self.action, self.chance, self.rows, self.record = seat, action, chance, rows, record
+        self._events: list[Event] | None = None
+        self._line: str | None = None  # what all seats see
+        self._lines: dict[int, str] = {}  # what each seat sees, if they don't see the same
+
+    @property
+    def is_private(self) -> bool:
+        """Whether some of it is seen by one seat alone: the first hands, or a black card."""
+        return self.action == SETUP or any(row[0] == EVENT_BLACK for row in self.rows)
+
+    def events(self, board: Board) -> list[Event]:
+        """What happened, in the words of INTERFACE.md, the action first."""
+        if self._events is None:
+            game = game_of(self.record)
+            if self.action == SETUP:
+                self._events = [setup_event(game.view(np.recarray)[0])]
+            else:
+                self._events = [action_event(self.seat, self.action), *events_told(self.rows, game, board)]
+        return self._events
+
+    def lines(self, board: Board, seat: int) -> str:
+        """The lines of a seat's information state that tell of it."""
+        if self._line is not None:
+            return self._line
+        if seat not in self._lines:
+            self._lines[seat] = "\n".join(map(event_line, seen_by(self.events(board), seat)))
+            if not self.is_private:
+                self._line = self._lines[seat]
+        return self._lines[seat]
+
+
+def game_of(record: bytes) -> npt.NDArray[np.void]:
+    """A position's record as GAME_DTYPE (1,), not to be written."""
+    return np.frombuffer(record, GAME_DTYPE)
+
+
+class Position:
+    """A game between two decisions of chance or players; it never changes.
+
+    Attributes:
+        table: what all such games share.
+        record: the game at its last decision of a seat, GAME_DTYPE as bytes.
+        steps: what has led there.
+        pending: the action of which chance has more to decide, SETUP, or None: a seat is to act, or the game is over.
+        chance: what chance has decided of it so far.
+        outcomes: what chance decides next, (number, probability); empty if it is not its turn.
+        seat: the seat to act; NONE if the game is over or chance decides.
+        legal: numbers of its legal actions, ascending.
+    """
+
+    __slots__ = ("chance", "legal", "outcomes", "pending", "plans", "record", "seat", "steps", "table")
+
+    def __init__(
+        self,
+        table: Table,
+        record: bytes,
+        steps: tuple[Step, ...],
+        pending: int | None,
+        chance: tuple[int, ...],
+        outcomes: list[tuple[int, float]],
+    ) -> None:
+        self.table, self.record, self.steps = table, record, steps
+        self.pending, self.chance, self.outcomes = pending, chance, outcomes
+        self.plans: dict[int, Any] = {}
+        self.seat: int = NONE
+        self.legal: list[int] = []
+        if pending is None:  # the game lies on the bench
+            games = table.bench.games
+            self.seat = int(games.seat[0])
+            self.legal = np.flatnonzero(games.mask[0]).tolist()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Position:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        played = [(step.action, step.chance) for step in self.steps]
+        return replayed, (self.table, played, self.pending, self.chance)
+
+    # ---- playing on ----
+
+    def after(self, action: int) -> Position:
+        """The position after an action of the seat to act, or an outcome of chance.
+
+        Raises:
+            IllegalActionError, ChanceError: it isn't possible here.
+        """
+        if self.pending is not None:
+            if all(action != outcome for outcome, _ in self.outcomes):
+                possible = ", ".join(f"{outcome} ({OUTCOME_NAMES[outcome]})" for outcome, _ in self.outcomes)
+                raise ChanceError(f"chance can't decide {shown(action)} here, only {possible}", len(self.chance))
+            return self._played(self.pending, (*self.chance, action))
+        if action not in self.legal:
+            raise self._refusal(action)
+        return self._played(action, ())
+
+    def _played(self, action: int, chance: tuple[int, ...]) -> Position:
+        bench = self.table.bench
+        outcomes = bench.play(self.record, action, chance)
+        if outcomes:
+            return Position(self.table, self.record, self.steps, action, chance, outcomes)
+        record = bench.bytes.tobytes()
+        seat = NONE if action == SETUP else self._actor()
+        return Position(self.table, record, (*self.steps, Step(seat, action, chance, bench.rows(), record)), None, (), [])
+
+    def _actor(self) -> int:
+        """The seat that plays, or has played, the action."""
+        return self.seat if self.pending is None else int(game_of(self.record)["seat"][0])
+
+    def _refusal(self, action: int) -> IllegalActionError:
+        if self.seat == NONE:
+            return GameOverError("the game is over", action)
+        name = f" ({ACTION_NAMES[action]})" if 0 <= action < NUM_ACTIONS else ""
+        legal = ", ".join(ACTION_NAMES[number] for number in self.legal)
+        return IllegalActionError(f"action {shown(action)}{name} is not legal for seat {self.seat}; legal: {legal}", action)
+
+    # ---- what is told of it ----
+
+    @property
+    def num_players(self) -> int:
+        """Number of seats."""
+        return self.table.num_players
+
+    @property
+    def side(self) -> str:
+        """Side of the board."""
+        return self.table.side
+
+    @property
+    def max_turns(self) -> int:
+        """END-5."""
+        return self.table.max_turns
+
+    @property
+    def board(self) -> Board:
+        """The board with its rings."""
+        return self.table.board
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game has ended or was truncated."""
+        return self.seat == NONE and self.pending is None
+
+    @property
+    def events(self) -> list[Event]:
+        """What has happened, the setup first; an action under way is there, what follows from it only when all is decided."""
+        found = [event for step in self.steps for event in step.events(self.board)]
+        return found if self.pending in (None, SETUP) else [*found, action_event(self._actor(), self.pending)]
+
+    def information(self, seat: int) -> str:
+        """:func:`skyenv.information.information_state`, of which most was written for earlier positions."""
+        board = self.board
+        lines = [self.table.first_lines[seat], *[step.lines(board, seat) for step in self.steps]]
+        if self.pending not in (None, SETUP):
+            lines.append(event_line(action_event(self._actor(), self.pending)))
+        return "\n".join(lines)
+
+    def information_vector(self, seat: int, events: int) -> npt.NDArray[np.float32]:
+        """:func:`skyenv.information.information_tensor`; zeros before the setup is done.
+
+        Raises:
+            OptionError: more has happened than there is room for.
+        """
+        if not self.steps:
+            return np.zeros(information_size(events), np.float32)
+        try:
+            return information_tensor(self, seat, events)
+        except OptionError as error:
+            raise OptionError(f"{error}; load the game with a larger parameter events") from None
+
+    def observation(self, seat: int) -> npt.NDArray[np.float32]:
+        """A seat's observation, float32 (OBSERVATION_SIZE,); while chance decides, that of the decision before."""
+        seen: npt.NDArray[np.float32] = self.table.bench.games.observe(seat, state=game_of(self.record).view(np.recarray))[0]
+        return seen
+
+    def observation_text(self, seat: int) -> str:
+        """The observation's entries that aren't 0, a line each: name and whole number."""
+        codes = np.rint(self.observation(seat) / SCALE).astype(int)
+        return "\n".join(f"{_NAMES[entry]} {codes[entry]}" for entry in np.flatnonzero(codes))
+
+    def returns(self) -> list[float]:
+        """Every seat's outcome: (share of the win − 1/N) · N/(N−1); 0 before the end and in a truncated game."""
+        game, players = game_of(self.record), self.num_players
+        if not self.is_over or game["end"][0] == END_TRUNCATED:
+            return [0.0] * players
+        return [outcome(share, players) for share in results(game)[0][0, :players].tolist()]
+
+    def __str__(self) -> str:
+        decided = ", ".join(OUTCOME_NAMES[outcome] for outcome in self.chance) or "nothing yet"
+        if self.pending == SETUP:
+            return f"The setup; chance has decided: {decided}"
+        table = text(game_of(self.record).view(np.recarray)[0])
+        if self.pending is None:
+            return table
+        return f"{table}\n\nSeat {self._actor()} has played: {ACTION_NAMES[self.pending]}; chance has decided: {decided}"
+
+
+def outcome(share: float, players: int) -> float:
+    """What a seat's share of the win is worth: all seats' sum is 0, and a win alone is 1."""
+    return (share - 1 / players) * players / (players - 1)
+
+
+def replayed(
+    table: Table, played: Iterable[tuple[int, Sequence[int]]], pending: int | None = None, chance: Sequence[int] = ()
+) -> Position:
+    """The position after whole steps, each an action with what chance decided of it, and the beginning of another one."""
+    position = table.start
+    for action, decided in [*played, *([] if pending is None else [(pending, chance)])]:
+        for number in [*([] if action == SETUP else [action]), *decided]:
+            position = position.after(number)
+    return position
+
+
+_NAMES: Final = names()

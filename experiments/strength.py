@@ -104,8 +104,8 @@ def markdown(found: dict[str, Any]) -> str:
             table(found["rows"]),
             "",
             f"{found['date']}: {PLAYERS} players, {found['side']} side; {where['processor']}, {where['cores']} cores,"
-            f" {found['workers']} processes side by side. Intervals are 95 %; ms a decision are means over all decisions of the agent,"
-            " those with one action too.",
+            f" {found['workers']} processes side by side. Intervals are 95 %; ms a decision are means over all decisions of the"
+            " agent, those with one action too.",
             "",
             f"`{found['command']}`",
         ]

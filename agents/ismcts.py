@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from agents.budgets import Budget, budget_in, fractional, seed_of, whole
 from agents.greedy import GreedyAgent
 from agents.judgement import MIND_DTYPE
 from agents.playouts import EARLY, LATE, playing_on
+from agents.reuse import Memory
 from agents.tree import DEEPEST, NODE_DTYPE, OPTIONS_DTYPE, grow
 from skyenv.agents import Agent, Decisions, Thoughts
 from skyenv.knowledge import VIEW_DTYPE, as_views
@@ -39,6 +40,9 @@ MOST_NODES: Final = 2_000_000
 WORLD_BITS: Final = 25
 """Low bits of a world's seed that number the worlds of a decision."""
 
+Job: TypeAlias = tuple[npt.NDArray[np.void], int, npt.NDArray[np.void], npt.NDArray[np.void] | None]
+"""A tree to grow: the view, VIEW_DTYPE (1,), a seed, greedy's weights, and the nodes that are known already, if any."""
+
 
 class Tree:
     """The tree of one decision.
@@ -46,41 +50,48 @@ class Tree:
     Args:
         view: what the seat sees, VIEW_DTYPE (1,).
         nodes: room for so many.
+        known: a tree to begin with, its root first, NODE_DTYPE (k,), as :func:`agents.reuse.branch` makes it; None: an empty one.
+
+    Attributes:
+        nodes, used: the tree, as in :mod:`agents.tree`.
+        seeing: memory that compiled functions need: a view, its game, what greedy thinks of it, and a tape.
     """
 
-    def __init__(self, view: npt.NDArray[np.void], nodes: int) -> None:
-        self._view = view
-        self._nodes = new_records(nodes, NODE_DTYPE)
-        self._nodes["child"][0] = self._nodes["sibling"][0] = NONE
-        self._used = np.ones(1, np.int64)
+    def __init__(self, view: npt.NDArray[np.void], nodes: int, known: npt.NDArray[np.void] | None = None) -> None:
+        self.view = view
+        size = 1 if known is None else len(known)
+        self.nodes = new_records(nodes + size - 1, NODE_DTYPE)
+        if known is None:
+            self.nodes["child"][0] = self.nodes["sibling"][0] = NONE
+        else:
+            self.nodes[:size] = known
+        self.used = np.full(1, size, np.int64)
         seen = new_records(1, VIEW_DTYPE)
-        self._scratch = (
-            new_records(1, GAME_DTYPE), seen, seen["game"], new_records(1, MIND_DTYPE), new_records(1, TAPE_DTYPE),
-            np.zeros(NUM_ACTIONS, np.int8), np.zeros(DEEPEST, np.int64),
-        )  # fmt: skip
+        self.seeing = seen, seen["game"], new_records(1, MIND_DTYPE), new_records(1, TAPE_DTYPE)
 
     @property
     def simulations(self) -> int:
-        """Simulations so far."""
-        return int(self._nodes["visits"][0])
+        """Simulations so far, with those that were known."""
+        return int(self.nodes["visits"][0])
 
     @property
     def size(self) -> int:
         """Nodes so far."""
-        return int(self._used[0])
+        return int(self.used[0])
 
     def grow(self, seeds: npt.NDArray[np.int64], *options: Any) -> None:
         """Add a simulation for every seed."""
-        grow(self._view, seeds, *options, self._nodes, self._used, *self._scratch)
+        scratch = np.zeros(NUM_ACTIONS, np.int8), np.zeros(DEEPEST, np.int64)
+        grow(self.view, seeds, *options, self.nodes, self.used, new_records(1, GAME_DTYPE), *self.seeing, *scratch)
 
     def children(self) -> npt.NDArray[np.void]:
         """The root's children, NODE_DTYPE (k,)."""
         found = []
-        child = int(self._nodes["child"][0])
+        child = int(self.nodes["child"][0])
         while child != NONE:
             found.append(child)
-            child = int(self._nodes["sibling"][child])
-        return self._nodes[found]
+            child = int(self.nodes["sibling"][child])
+        return self.nodes[found]
 
 
 class Found(NamedTuple):
@@ -90,7 +101,7 @@ class Found(NamedTuple):
         actions: int64 (k,), the action tried most.
         visits: float64 (k, 103), how often each action was tried; 1 for an action that is the only one.
         values: float64 (k,), the chance to win that the seat may expect; NaN where nothing was searched.
-        simulations: int64 (k,), how many there were.
+        simulations: int64 (k,), how many there were, those with it that were known already.
         nodes: int64 (k,), how many nodes the trees had.
     """
 
@@ -133,6 +144,9 @@ class SearchAgent(Agent):
         turns: turns of all seats together that are played on there before the position is assessed; 0: none.
         trees: so many trees share the simulations of a decision (they can grow side by side), 1 to 64.
         threads: threads for the trees, 1 to 1024; decisions don't depend on it.
+        reuse: whether a seat that decides again at once goes on with the tree under its action, so that the budget comes on top
+            of what is known (see :mod:`agents.reuse`). Then a decision depends on the view, its random number *and* on whether
+            this very object has decided just before in that game; not on other games, unless they are more than 1024.
         early, late: VP ahead that make the chance to win e times as high at the start and at the end of the game, when a position
             is assessed, from 0.1.
         margin: share that VP have in the assessment of a finished game, 0 to 1; the win itself has the rest.
@@ -157,6 +171,7 @@ class SearchAgent(Agent):
         turns: int = 3,
         trees: int = 1,
         threads: int = 1,
+        reuse: bool = False,
         early: float = EARLY,
         late: float = LATE,
         margin: float = 0.2,
@@ -168,6 +183,8 @@ class SearchAgent(Agent):
         self._options[0] = fractional("exploration", exploration, 0.0, 1e6), fractional("temperature", temperature, 0.0, 1e6)
         self._search = playing_on(playout, turns, early, late, margin)
         self._greedy = GreedyAgent()
+        self.reuse = reuse
+        self._memory = Memory()
         if self.budget.milliseconds is not None:
             self.name = f"{PREFIX}{self.budget.milliseconds:g}ms"
         elif self.budget.simulations != DEFAULT_SIMULATIONS:
@@ -190,34 +207,46 @@ class SearchAgent(Agent):
         views = as_views(decisions.view)
         weights = self._greedy.weights(decisions.num_players)
         open_ones = [i for i in range(len(decisions)) if decisions.mask[i].sum() > 1]
-        jobs = [
-            (views[i : i + 1], seed_of(decisions.uniform[i]) * self.trees + tree, weights)
-            for i in open_ones
-            for tree in range(self.trees)
-        ]
+        jobs: list[Job] = []
+        for i in open_ones:
+            known = self._memory.find(views[i : i + 1]) if self.reuse else []
+            first = seed_of(decisions.uniform[i]) * self.trees
+            for tree in range(self.trees):
+                jobs.append((views[i : i + 1], first + tree, weights, known[tree] if known else None))
         trees = self._all_grown(jobs)
         grown = {i: trees[number * self.trees : (number + 1) * self.trees] for number, i in enumerate(open_ones)}
-        return Found.of([(decisions.mask[i], int(decisions.seat[i]), grown.get(i, [])) for i in range(len(decisions))])
+        found = Found.of([(decisions.mask[i], int(decisions.seat[i]), grown.get(i, [])) for i in range(len(decisions))])
+        if self.reuse:
+            for i in open_ones:
+                self._memory.keep(views[i : i + 1], int(found.actions[i]), [tree.nodes for tree in grown[i]])
+        return found
 
-    def _all_grown(self, jobs: Sequence[tuple[npt.NDArray[np.void], int, npt.NDArray[np.void]]]) -> list[Tree]:
+    def _room(self, simulations: int) -> int:
+        """How many nodes a tree gets for so many simulations."""
+        return min(max(simulations * NODES_PER_SIMULATION, FEWEST_NODES), MOST_NODES)
+
+    def _all_grown(self, jobs: Sequence[Job]) -> list[Tree]:
         """The trees, grown on as many threads as there are to be."""
         if self.threads == 1 or len(jobs) < 2:
             return [self._grown(*job) for job in jobs]
         with ThreadPoolExecutor(self.threads, thread_name_prefix="ismcts") as pool:
             return list(pool.map(lambda job: self._grown(*job), jobs))
 
-    def _grown(self, view: npt.NDArray[np.void], seed: int, weights: npt.NDArray[np.void]) -> Tree:
+    def _grown(
+        self, view: npt.NDArray[np.void], seed: int, weights: npt.NDArray[np.void], known: npt.NDArray[np.void] | None
+    ) -> Tree:
         """A tree that has used up the budget."""
         number = -(-self.budget.simulations // self.trees)
-        tree = Tree(view, min(max(number * NODES_PER_SIMULATION, FEWEST_NODES), MOST_NODES))
+        tree = Tree(view, self._room(number), known)
         first = seed << WORLD_BITS
         options = (self._options, self._search, weights)
         if self.budget.milliseconds is None:
             tree.grow(np.arange(first, first + number), *options)
             return tree
         until = time.perf_counter() + self.budget.milliseconds / 1000
-        while tree.simulations < CHUNK or time.perf_counter() < until:
-            done = first + tree.simulations
+        before = tree.simulations
+        while tree.simulations - before < CHUNK or time.perf_counter() < until:
+            done = first + tree.simulations - before
             tree.grow(np.arange(done, done + CHUNK), *options)
         return tree
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from agents import ismcts, rollout
+from agents import guided, ismcts, rollout
 from agents.appraiser import AppraiserAgent
 from agents.greedy import GreedyAgent
+from agents.guided import GuidedAgent
 from agents.ismcts import SearchAgent
 from agents.learned import NETWORK_SUFFIX, NetworkAgent, TrainedAgent
 from agents.rollout import RolloutAgent
@@ -22,10 +23,15 @@ NAMES: Final[dict[str, type[Agent]]] = {
     RolloutAgent.name: RolloutAgent,
     SearchAgent.name: SearchAgent,
     TrainedAgent.name: TrainedAgent,
+    GuidedAgent.name: GuidedAgent,
 }
 """The players that have a short name."""
-BY_BUDGET: Final[dict[str, Callable[[str], Agent]]] = {rollout.PREFIX: rollout.named, ismcts.PREFIX: ismcts.named}
-"""Those whose name may tell a budget, by what it begins with."""
+BY_BUDGET: Final[dict[str, Callable[[str], Agent]]] = {
+    rollout.PREFIX: rollout.named,
+    guided.PREFIX: guided.named,
+    ismcts.PREFIX: ismcts.named,
+}
+"""Those whose name may tell a budget, by what it begins with; longer ones first."""
 
 
 def agent(spec: Agent | Callable[..., Any] | str | Path, *, deterministic: bool = False) -> Agent:

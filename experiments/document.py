@@ -15,7 +15,7 @@ from typing import Final
 
 from agents import NAMES
 from agents.learned import TRAINED
-from experiments import ladder
+from experiments import ladder, search_speed, strength
 from experiments.files import write_atomically
 from skyenv import information
 from skyenv.observation import OBSERVATION_SIZE, markdown_table
@@ -128,6 +128,8 @@ PARTS: Final[dict[str, Callable[[], str]]] = {
     "OpenSpiel speed table": partial(speed_table, "open_spiel_speed"),
     "trained agents": trained_agents,
     "training result": training_result,
+    "search strength": strength.shipped,
+    "search speed": search_speed.table,
     **{f"ladder {players} players": partial(ladder_table, players) for players in (2, 3, 4)},
     **{f"ladder {players} players in pairs": partial(ladder_pairs, players) for players in (2, 3, 4)},
 }

@@ -573,7 +573,7 @@ def _parser() -> Parser:
     add("--side", choices=SIDES, help="side of the board (default: front)")
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--deals", type=whole(1, MOST_DEALS), metavar="N", help=f"deals (default: {DEFAULT_DEALS})")
-    length.add_argument("--minutes", type=_minutes, metavar="M", help="as many deals as can be played in so many minutes")
+    length.add_argument("--minutes", type=minutes, metavar="M", help="as many deals as can be played in so many minutes")
     add("--seed", type=whole(0, 2**62), metavar="S", help="seed of the first deal (default: 1)")
     add("--max-turns", type=whole(1, 2**31 - 1), metavar="N", help=f"turns after which a game is truncated ({DEFAULT_MAX_TURNS})")
     add("--workers", type=whole(1, 1024), default=cores(), metavar="W", help="processes (default: one for each core)")
@@ -585,14 +585,15 @@ def _parser() -> Parser:
     return parser
 
 
-def _minutes(text: str) -> float:
+def minutes(text: str) -> float:
+    """A parser of minutes on the command line."""
     try:
-        minutes = float(text)
+        number = float(text)
     except ValueError:
-        minutes = 0.0
-    if not 0 < minutes < 1e6:
+        number = 0.0
+    if not 0 < number < 1e6:
         raise argparse.ArgumentTypeError(f"must be a number of minutes above 0, not {text[:40]!r}")
-    return minutes
+    return number
 
 
 def cores() -> int:

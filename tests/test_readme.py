@@ -57,6 +57,8 @@ SHORTER = {
     "exploit": (r"--minutes \d+", "--minutes {minutes}"),
     "tune": (r"--minutes \d+", "--generations 1 --population 4"),
     "lessons": (r"--decisions \d+", "--decisions 10"),
+    "strength": (r"--minutes \d+", "--deals 1 --budgets 4 1ms --against random"),
+    "search_speed": (r"$", " --quick"),
 }
 """By program, what is replaced so that a command of the docs takes seconds; `minutes` grow from command to command."""
 AT_THE_END = {

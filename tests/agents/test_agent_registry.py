@@ -26,7 +26,7 @@ def first_legal(decisions: Decisions) -> np.ndarray:
 
 
 def test_names() -> None:
-    assert list(NAMES) == ["random", "crowd", "hoard", "greedy", "appraiser", "rollout", "ismcts", "trained"]
+    assert list(NAMES) == ["random", "crowd", "hoard", "greedy", "appraiser", "rollout", "ismcts", "trained", "ismcts-trained"]
     for name in NAMES:
         assert agent(name).name == name
     assert all(hasattr(agents, name) for name in agents.__all__)
@@ -46,7 +46,7 @@ def test_other_specifications() -> None:
     [
         (
             "gready",
-            "unknown agent 'gready'; there are random, crowd, hoard, greedy, appraiser, rollout, ismcts, trained, a checkpoint",
+            "unknown agent 'gready'; there are random, crowd, hoard, greedy, appraiser, rollout, ismcts, trained, ismcts-trained",
         ),
         ("", "unknown agent ''"),
         ("nowhere:Name", "can't import nowhere"),

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from positions import positions
 
-from agents import GreedyAgent, RandomAgent
+from agents import GreedyAgent, RandomAgent, reuse
 from agents.ismcts import CHUNK, SearchAgent, Tree, named
+from agents.reuse import MOST_NODES, WORLDS, branch
 from experiments.matches import play_games, rotations
 from skyenv.agents import Agent, Decisions, decide, decisions_in, mind_of
 from skyenv.errors import AgentError
@@ -90,7 +91,7 @@ def test_what_nodes_count_adds_up(options: dict[str, Any]) -> None:
     games = positions(3, "front", 40)
     for row in (3, 20):
         tree = grown(SearchAgent(**options), games, row, 200)
-        nodes = tree._nodes[: tree.size]
+        nodes = tree.nodes[: tree.size]
         assert tree.simulations == 200
         for parent in range(tree.size):
             children, child = [], int(nodes["child"][parent])
@@ -180,3 +181,88 @@ def test_thinks_as_it_tries() -> None:
 def test_wrong_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(AgentError, match=message):
         SearchAgent(**options)
+
+
+# ---- going on with a tree ----
+
+
+def decided(player: SearchAgent, rows: list[int], steps: int = 40) -> list[list[tuple[int, int]]]:
+    """What an agent decides in the first steps of some games that it plays alone, with its simulations."""
+    games = Games(12, 2, seed=3)
+    found: list[list[tuple[int, int]]] = [[] for _ in rows]
+    for _ in range(steps):
+        for asked in range(2):
+            here = [row for row in rows if games.seat[row] == asked]
+            seen = decisions_in(games, player, here, salt=asked)
+            result = player.search(seen)
+            for row, action, simulations in zip(here, result.actions, result.simulations, strict=True):
+                found[rows.index(row)].append((int(action), int(simulations)))
+            games.step(result.actions, here)
+    return found
+
+
+REUSING: Any = {"simulations": 40, "turns": 0, "reuse": True}
+
+
+def test_goes_on_with_the_tree_of_the_decision_before() -> None:
+    """Within a turn most simulations are known; and whatever games are played beside or were before, decisions are the same."""
+    player = SearchAgent(**REUSING)
+    together = decided(player, list(range(12)))
+    simulations = np.array([number for game in together for _, number in game])
+    assert set(np.unique(simulations[simulations <= 40])) == {0, 40}
+    assert (simulations > 40).sum() > 0.3 * (simulations > 0).sum()
+    assert simulations.max() > 60
+    alone = [decided(SearchAgent(**REUSING), [row])[0] for row in range(12)]
+    assert together == alone
+    assert decided(SearchAgent(**REUSING), [11, 4, 7]) == [alone[row] for row in (11, 4, 7)]
+    assert decided(player, [4]) == [alone[4]], "an object that has played this game already"
+    assert decided(SearchAgent(**{**REUSING, "reuse": False}), [4]) != [alone[4]]
+
+
+def test_what_is_kept_is_what_was_known() -> None:
+    """A branch has the counts of the node it was, level by level; its root is what the action led to."""
+    games = positions(3, "front", 40)
+    tree = grown(SearchAgent(turns=0), games, 20, 3000, nodes=80_000)
+    best = max(tree.children(), key=lambda child: child["visits"])
+    kept = branch(tree.nodes, int(best["action"]))
+    assert kept is not None
+    assert 100 < len(kept) <= MOST_NODES
+    assert (kept["visits"][0], kept["action"][0]) == (best["visits"], best["action"])
+    again = Tree(tree.view, 10, kept)
+    assert again.simulations == best["visits"]
+    assert again.size == len(kept)
+    node = int(best["child"])
+    for child in again.children():
+        assert all(child[name] == tree.nodes[name][node] for name in ("action", "visits", "available", "prior"))
+        assert child["total"].tolist() == tree.nodes["total"][node].tolist()
+        node = int(tree.nodes["sibling"][node])
+    assert node == NONE
+    reached = sorted(link for link in (*kept["child"].tolist(), *kept["sibling"].tolist()) if link != NONE)
+    assert reached == list(range(1, len(kept))), "every node but the root hangs in one place"
+    assert branch(kept, 102) is None
+    assert branch(Tree(tree.view, 5).nodes, 0) is None
+
+
+@pytest.mark.rule("INF-2")
+def test_what_is_kept_tells_nothing_of_hidden_cards() -> None:
+    """The views that an action may lead to follow from the view before it: exchange what is hidden, and they are the same."""
+    games = positions(2, "front", 40)
+    player = SearchAgent(60, turns=0, reuse=True)
+    seen = decisions_in(games, player)
+    found = player.search(seen)
+    before = set(player._memory._kept)
+    assert before
+    other = SearchAgent(60, turns=0, reuse=True)
+    state = np.concatenate([resample(seen.view[i], 9) for i in range(len(seen))])  # type: ignore[index]
+    result = other.search(Decisions(seen.mask, seen.seat, 2, seen.uniform, view=view(state, games.seat)))
+    assert result.actions.tolist() == found.actions.tolist()
+    assert set(other._memory._kept) == before
+
+
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reuse, "MOST_DECISIONS", 3)
+    player = SearchAgent(**REUSING)
+    decided(player, list(range(12)), 6)
+    assert len(player._memory._order) == 3
+    assert len(player._memory._kept) <= 3 * WORLDS
+    assert set(player._memory._kept) <= {key for keys, _ in player._memory._order for key in keys}

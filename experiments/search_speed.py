@@ -1,0 +1,171 @@
+"""How fast is the tree search, and how much memory does it take? ``python -m experiments.search_speed`` prints the figures.
+
+Every figure is the median of repeats, after a warm-up that compiles: simulations per second of one decision, in three positions
+of a game between greedy players (2 players, front side): its first, its middle and its last but one choice of an option. With two
+threads a decision has two trees. Memory is that of the trees' nodes after the search.
+
+A further program to compare with is a further :class:`Searcher` in SEARCHERS.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from agents import GreedyAgent
+from agents.guided import GuidedAgent
+from agents.ismcts import SearchAgent
+from agents.tree import NODE_DTYPE
+from experiments.files import write_atomically
+from experiments.speed import Figure, figure, machine, shown
+from skyenv.agents import decide_game, decisions_in
+from skyenv.errors import CheckpointError
+from skyenv.game import Game
+
+METHOD: Final = "one decision; median of repeats after a warm-up; 2 players, front side; two threads grow a tree each"
+PLACES: Final = ("opening", "middle", "late")
+SHIPPED: Final = Path(__file__).resolve().parent.parent / "docs" / "search" / "speed.json"
+
+
+class Searched(NamedTuple):
+    """What a search of one decision took: simulations, and bytes of its nodes (0: not known)."""
+
+    simulations: int
+    memory: int
+
+
+Search = Callable[[Game], Searched]
+"""Searches the decision that is open in a game."""
+
+
+@dataclass(frozen=True)
+class Searcher:
+    """Something whose speed is measured.
+
+    Attributes:
+        name: as in the table.
+        make: how it searches, from simulations and threads.
+        simulations: of one search.
+        threads: numbers of threads to measure with.
+    """
+
+    name: str
+    make: Callable[[int, int], Search]
+    simulations: int
+    threads: tuple[int, ...] = (1, 2)
+
+
+def by_agent(kind: type[SearchAgent], **options: Any) -> Callable[[int, int], Search]:
+    """How an agent searches that tells what its trees look like."""
+
+    def make(simulations: int, threads: int) -> Search:
+        side_by_side: dict[str, Any] = {"trees": threads, "threads": threads} if threads > 1 else {}
+        agent = kind(simulations, **options, **side_by_side)
+
+        def search(game: Game) -> Searched:
+            found = agent.search(decisions_in(game._games, agent, [0]))
+            return Searched(int(found.simulations[0]), int(found.nodes[0]) * NODE_DTYPE.itemsize)
+
+        return search
+
+    return make
+
+
+SEARCHERS: Final = (
+    Searcher("no playout", by_agent(SearchAgent, turns=0), 20_000),
+    Searcher("no playout, without bias", by_agent(SearchAgent, turns=0, temperature=0.0), 20_000),
+    Searcher("greedy playout of 3 turns", by_agent(SearchAgent), 500),
+    Searcher("random playout of 3 turns", by_agent(SearchAgent, playout="random"), 2_000),
+    Searcher("network, 8 leaves at once", by_agent(GuidedAgent, trust=1.0), 2_000, (1,)),
+    Searcher("network, 64 leaves at once", by_agent(GuidedAgent, trust=1.0, leaves=64), 2_000, (1,)),
+    Searcher("network and greedy playout of 3 turns", by_agent(GuidedAgent), 500, (1,)),
+)
+
+
+def games_to_search(seed: int = 1) -> dict[str, Game]:
+    """A game at the beginning, in the middle and near the end, where an option is to be chosen."""
+    game, greedy = Game(2, seed=seed), GreedyAgent()
+    choices = []
+    while game.seat is not None:
+        if game.phase == "option":
+            choices.append(game.copy())
+        game.play(decide_game(game, greedy))
+    return dict(zip(PLACES, (choices[0], choices[len(choices) // 2], choices[-2]), strict=True))
+
+
+def measured(searcher: Searcher, repeats: int, share: float) -> list[Figure]:
+    """Simulations per second in all positions and with all numbers of threads, and the memory of the search in the middle."""
+    games = games_to_search()
+    simulations = max(16, round(share * searcher.simulations))
+    found = []
+    memory = Searched(0, 0)
+    for threads in searcher.threads:
+        search = searcher.make(simulations, threads)
+        search(games[PLACES[0]])
+        for place, game in games.items():
+            rates = []
+            for _ in range(repeats):
+                started = time.perf_counter()
+                result = search(game)
+                rates.append(result.simulations / (time.perf_counter() - started))
+            name = f"{searcher.name}, {place}, {threads} thread{'s' * (threads > 1)}"
+            found.append(figure(name, "simulations/s", rates))
+            if place == "middle" and threads == 1:
+                memory = result
+    if memory.memory:
+        name = f"{searcher.name}, nodes of {memory.simulations:,} simulations"
+        found.append(figure(name, "bytes", [memory.memory]))
+    return found
+
+
+def all_figures(quick: bool, searchers: Sequence[Searcher] = SEARCHERS) -> list[Figure]:
+    """Measure everything; `quick` takes a tenth of the work and of the precision."""
+    repeats, share = (3, 0.1) if quick else (7, 1.0)
+    return [one for searcher in searchers for one in measured(searcher, repeats, share)]
+
+
+def table(path: Path = SHIPPED) -> str:
+    """The figures that ``--json docs/search/speed.json`` wrote, for the docs; a line that says so if there are none.
+
+    Raises:
+        CheckpointError: the file is damaged.
+    """
+    if not path.exists():
+        return "No figures have been published yet."
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        lines = ["| what | median | of repeats |", "|---|---:|---|"]
+        for row in found["figures"]:
+            spread = f"{row['lowest']:,.0f} … {row['highest']:,.0f}" if row["repeats"] > 1 else ""
+            lines.append(f"| {row['name']} | {row['median']:,.0f} {row['unit']} | {spread} |")
+        where = found["machine"]
+        lines += ["", f"Measured on {where['processor']}, {where['cores']} cores. Method: {found['method']}."]
+    except (ValueError, KeyError, TypeError) as error:
+        raise CheckpointError(f"{path} is damaged: {error}") from error
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m experiments.search_speed", description="Measure how fast the search is.")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures, the machine and the method as JSON")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the work, for a first look")
+    options = parser.parse_args(arguments)
+    print(f"{METHOD}\n{machine()}\n")
+    figures = all_figures(options.quick)
+    print("\n".join(shown(one) for one in figures))
+    if options.json:
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        found = {"machine": machine(), "method": METHOD, "figures": [asdict(one) for one in figures]}
+        write_atomically(options.json, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,276 @@
+"""How strong a search is, by its budget: ``python -m experiments.strength --minutes 15 --out runs/strength``.
+
+The same searching agent plays with several budgets (``ismcts-10``, ``ismcts-100ms`` and so on) against given opponents, two
+players, every deal from both seats. Each budget is a small tournament of its own (see experiments/tournament.py), in a folder of
+its own, so games are written as they come, processes play side by side, and the same command goes on where it was interrupted.
+Only deals count that were played against all opponents. With ``--minutes`` budgets share the time, cheap ones first: what they
+leave over when they have played all their deals is the dear ones', which play fewer deals in theirs. Intervals are 95 %, by the
+bootstrap over deals of experiments/ratings.py.
+
+Written are strength.json and strength.png; ``--publish`` copies them to docs/search.
+
+Exit codes: 0 all right, 1 a file is bad, 2 the command or an agent is, 130 interrupted (after the report).
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import io
+import json
+import os
+import shlex
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from agents.budgets import Budget, budget_in
+from experiments.commands import INTERRUPTED, Parser, complain, exit_code, whole
+from experiments.curves import COLOURS, GRAY
+from experiments.files import write_atomically
+from experiments.ladder import interval
+from experiments.ratings import rate
+from experiments.speed import machine
+from experiments.tournament import MOST_DEALS, Folder, Settings, Tournament, cores, entrants, minutes
+from skyenv.errors import CheckpointError, OptionError
+from skyenv.rules.components import SIDES
+
+FORMAT: Final = 1
+PLAYERS: Final = 2
+AGENT: Final = "ismcts"
+BUDGETS: Final = ("10", "100", "1000", "10000", "100ms", "1000ms")
+OPPONENTS: Final = ("greedy", "appraiser")
+DEFAULT_DEALS: Final = 200
+SHIPPED: Final = Path(__file__).resolve().parent.parent / "docs" / "search"
+NAME: Final = "strength"
+SIMULATIONS: Final = "simulations"
+MILLISECONDS: Final = "milliseconds"
+
+Row = dict[str, Any]
+"""A budget against an opponent: agent, version, unit, budget, opponent, deals, games, wins (an estimate), seconds_a_decision."""
+
+
+def cost(budget: Budget) -> tuple[bool, float]:
+    """What budgets are ordered by: simulations first, then time."""
+    return (False, budget.simulations) if budget.milliseconds is None else (True, budget.milliseconds)
+
+
+def rows(folder: Folder, budget: Budget) -> list[Row]:
+    """What came of the games of a budget: a row for each opponent; none before the first deal is finished."""
+    settings = folder.settings
+    if not folder.whole_deals():
+        return []
+    agent, *opponents = settings.agents
+    ratings = rate(folder.results(), [one.name for one in settings.agents], settings.seed)
+    speed = folder.speeds()[0]
+    found = []
+    for index, opponent in enumerate(opponents, 1):
+        wins = ratings.pairs[0][index]
+        assert wins is not None, "whole deals have the games of all pairs"
+        found.append(
+            {
+                "agent": agent.name,
+                "version": agent.version,
+                "unit": SIMULATIONS if budget.milliseconds is None else MILLISECONDS,
+                "budget": budget.simulations if budget.milliseconds is None else budget.milliseconds,
+                "opponent": opponent.name,
+                "deals": ratings.deals,
+                "games": ratings.deals * PLAYERS,
+                "wins": {name: round(value, 4) for name, value in asdict(wins).items()},
+                "seconds_a_decision": None if speed is None else float(f"{1 / speed:.3g}"),
+            }
+        )
+    return found
+
+
+def table(found: Sequence[Row]) -> str:
+    """Rows as Markdown."""
+    lines = ["| agent | against | deals, each from both seats | wins | ms a decision |", "|---|---|---:|---:|---:|"]
+    for row in found:
+        wins, seconds = interval(row["wins"], 1, 100, " %"), row["seconds_a_decision"]
+        pace = "–" if seconds is None else f"{1000 * seconds:,.3g}"
+        lines.append(f"| {row['agent']} | {row['opponent']} | {row['deals']} | {wins} | {pace} |")
+    return "\n".join(lines)
+
+
+def markdown(found: dict[str, Any]) -> str:
+    """What strength.json holds, for the docs: the table, when and where it was measured, and how."""
+    where = found["machine"]
+    return "\n".join(
+        [
+            table(found["rows"]),
+            "",
+            f"{found['date']}: {PLAYERS} players, {found['side']} side; {where['processor']}, {where['cores']} cores,"
+            f" {found['workers']} processes side by side. Intervals are 95 %; ms a decision are means over all decisions of the"
+            " agent, those with one action too.",
+            "",
+            f"`{found['command']}`",
+        ]
+    )
+
+
+def shipped() -> str:
+    """The part of the docs with the published measurement; a line that says so if there is none.
+
+    Raises:
+        CheckpointError: the file is damaged.
+    """
+    path = SHIPPED / f"{NAME}.json"
+    if not path.exists():
+        return "Nothing has been published yet."
+    try:
+        return f"{markdown(json.loads(path.read_text(encoding='utf-8')))}\n\n![wins by budget](search/{NAME}.png)"
+    except (ValueError, KeyError, TypeError) as error:
+        raise CheckpointError(f"{path} is damaged: {error}") from error
+
+
+# ---- the picture ----
+
+
+def draw(found: Sequence[Row], path: Path) -> None:
+    """Wins by the budget: simulations on the left, time on the right, a line for each opponent.
+
+    Raises:
+        OSError: the file can't be written.
+    """
+    from matplotlib.figure import Figure
+
+    units = [unit for unit in (SIMULATIONS, MILLISECONDS) if any(row["unit"] == unit for row in found)]
+    figure = Figure(figsize=(1.6 + 4.2 * len(units), 4.6), layout="constrained", dpi=120)
+    panels = figure.subplots(1, len(units), sharey=True, squeeze=False)[0]
+    for axes, unit in zip(panels, units, strict=True):
+        _draw_unit(axes, [row for row in found if row["unit"] == unit])
+        axes.set_xlabel(f"{unit} for each decision")
+    panels[0].set(ylabel="wins, % (bars: 95 %)", ylim=(0, 103), yticks=range(0, 101, 25))
+    panels[-1].legend(loc="lower right", frameon=False)
+    panels[0].set_title(f"Wins of {found[0]['agent'].rsplit('-', 1)[0]} by its budget, 2 players", loc="left", fontsize=12)
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png")
+    write_atomically(path, picture.getvalue())
+
+
+def _draw_unit(axes: Any, found: Sequence[Row]) -> None:
+    opponents = list(dict.fromkeys(row["opponent"] for row in found))
+    for number, opponent in enumerate(opponents):
+        points = [row for row in found if row["opponent"] == opponent]
+        shift = 1.04 ** (number - (len(opponents) - 1) / 2)  # lest the bars of opponents lie on each other
+        wins = [100 * row["wins"]["mean"] for row in points]
+        reach = [
+            [max(0.0, 100 * (row["wins"]["mean"] - row["wins"]["low"])) for row in points],
+            [max(0.0, 100 * (row["wins"]["high"] - row["wins"]["mean"])) for row in points],
+        ]
+        axes.errorbar(
+            [shift * row["budget"] for row in points], wins, yerr=reach, marker="o", markersize=6, capsize=3, linewidth=1.8,
+            color=COLOURS[number % len(COLOURS)], label=f"against {opponent}",
+        )  # fmt: skip
+    axes.set_xscale("log")
+    budgets = sorted({row["budget"] for row in found})
+    axes.set_xticks(budgets, [f"{budget:,g}" for budget in budgets], minor=False)
+    axes.set_xticks([], minor=True)
+    axes.set_xlim(budgets[0] / 2, budgets[-1] * 2)
+    axes.axhline(100 / PLAYERS, color=GRAY, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
+    axes.grid(color="#DDDDDD", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+# ---- the command line ----
+
+
+def _parser() -> Parser:
+    parser = Parser("strength", "Let a searching agent play with several budgets against given opponents, 2 players.")
+    add = parser.add_argument
+    add("--agent", default=AGENT, metavar="NAME", help=f"a name that budgets can follow (default: {AGENT}, as in {AGENT}-100)")
+    add("--budgets", nargs="+", default=list(BUDGETS), metavar="BUDGET", help=f"default: {' '.join(BUDGETS)}")
+    add("--against", nargs="+", default=list(OPPONENTS), metavar="AGENT", help=f"opponents (default: {' '.join(OPPONENTS)})")
+    add("--side", choices=SIDES, default="front", help="side of the board (default: front)")
+    add("--deals", type=whole(1, MOST_DEALS), default=DEFAULT_DEALS, metavar="N",
+        help=f"deals for each budget at the most (default: {DEFAULT_DEALS})")  # fmt: skip
+    add("--minutes", type=minutes, metavar="M", help="time for all budgets together (default: no limit)")
+    add("--seed", type=whole(0, 2**62), default=1, metavar="S", help="seed of the first deal (default: 1)")
+    add("--workers", type=whole(1, 1024), default=cores(), metavar="W", help="processes (default: one for each core)")
+    add("--out", type=Path, required=True, metavar="FOLDER", help="where everything is written; gone on with if it is there")
+    add("--publish", type=Path, nargs="?", const=SHIPPED, metavar="FOLDER", help="copy the result to docs/search (or FOLDER)")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns the exit code (see the module's text)."""
+    options = _parser().parse_args(arguments)
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())  # for module:Name, however this program was started
+    return exit_code("strength", lambda: _run(options))
+
+
+def _run(options: argparse.Namespace) -> int:
+    prefix = f"{options.agent}-"
+    budgets = {f"{prefix}{text}": budget_in(f"{prefix}{text}", prefix) for text in options.budgets}
+    if len(budgets) < len(options.budgets):
+        raise OptionError("a budget is named twice")
+    specs = sorted(budgets, key=lambda spec: cost(budgets[spec]))
+    settings = [
+        Settings(entrants([spec, *options.against]), PLAYERS, options.side, options.seed, newcomer=True) for spec in specs
+    ]
+    until = None if options.minutes is None else time.perf_counter() + 60 * options.minutes
+    found: list[Row] = []
+    interrupted = False
+    for number, (spec, wanted) in enumerate(zip(specs, settings, strict=True)):
+        folder = Folder(options.out / spec, wanted)
+        try:
+            if not interrupted:
+                share = None if until is None else max(0.0, until - time.perf_counter()) / 60 / (len(specs) - number)
+                interrupted = _play(folder, options, share)
+            found += rows(folder, budgets[spec])
+        finally:
+            folder.close()
+    if not found:
+        complain("strength", "interrupted before the first deal was finished")
+        return INTERRUPTED
+    _report(found, options, whole_run=not interrupted)
+    if interrupted:
+        complain("strength", "interrupted; the same command goes on")
+    return INTERRUPTED if interrupted else 0
+
+
+def _play(folder: Folder, options: argparse.Namespace, share: float | None) -> bool:
+    """Play the games of one budget, for so many minutes; whether Ctrl-C ended it."""
+    print(f"{folder.settings.agents[0].name} against {', '.join(options.against)}", file=sys.stderr, flush=True)
+    tournament = Tournament(folder, deals=options.deals, minutes=share, workers=options.workers, progress=True)
+    tournament.run()
+    return tournament.interrupted
+
+
+def _report(found: list[Row], options: argparse.Namespace, *, whole_run: bool) -> None:
+    result = {
+        "format": FORMAT,
+        "date": datetime.date.today().isoformat(),
+        "command": command(options),
+        "machine": machine(),
+        "workers": options.workers,
+        "side": options.side,
+        "seed": options.seed,
+        "rows": found,
+    }
+    print(markdown(result))
+    write_atomically(options.out / f"{NAME}.json", json.dumps(result, indent=2, ensure_ascii=False) + "\n")
+    draw(found, options.out / f"{NAME}.png")
+    if options.publish is not None and whole_run:
+        options.publish.mkdir(parents=True, exist_ok=True)
+        for ending in ("json", "png"):
+            write_atomically(options.publish / f"{NAME}.{ending}", (options.out / f"{NAME}.{ending}").read_bytes())
+
+
+def command(options: argparse.Namespace) -> str:
+    """The command that measures the same."""
+    words = ["python", "-m", "experiments.strength", "--agent", options.agent, "--budgets", *options.budgets]
+    words += ["--against", *options.against, "--side", options.side, "--seed", str(options.seed), "--deals", str(options.deals)]
+    if options.minutes is not None:
+        words += ["--minutes", f"{options.minutes:g}"]
+    return shlex.join([*words, "--workers", str(options.workers), "--out", "runs/strength"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,107 @@
+"""Strength by budget: what is played, written, gone on with and drawn."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.budgets import budget_in
+from experiments import strength
+from experiments.strength import main, rows, table
+from experiments.tournament import Folder, Settings, entrants
+
+TINY = ["--against", "random", "crowd", "--budgets", "1ms", "2", "--deals", "2", "--workers", "1", "--seed", "5"]
+
+
+def row(budget: float, unit: str, opponent: str, mean: float) -> dict[str, Any]:
+    """A row of strength.json."""
+    return {
+        "agent": f"ismcts-{budget:g}{'ms' if unit == strength.MILLISECONDS else ''}",
+        "version": "1",
+        "unit": unit,
+        "budget": budget,
+        "opponent": opponent,
+        "deals": 10,
+        "games": 20,
+        "wins": {"mean": mean, "low": mean - 0.1, "high": min(1.0, mean + 0.1)},
+        "seconds_a_decision": 0.01,
+    }
+
+
+def test_plays_every_budget_goes_on_and_publishes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    assert main([*TINY, "--out", str(out), "--publish", str(tmp_path / "docs")]) == 0
+    told = capsys.readouterr().out
+    found = json.loads((tmp_path / "docs" / "strength.json").read_text(encoding="utf-8"))
+    assert [(one["agent"], one["opponent"], one["deals"], one["games"]) for one in found["rows"]] == [
+        ("ismcts-2", "random", 2, 4),
+        ("ismcts-2", "crowd", 2, 4),
+        ("ismcts-1ms", "random", 2, 4),
+        ("ismcts-1ms", "crowd", 2, 4),
+    ], "simulations before time"
+    assert strength.markdown(found) in told
+    for one in found["rows"]:
+        assert one["wins"]["low"] <= one["wins"]["mean"] <= one["wins"]["high"]
+        assert one["seconds_a_decision"] > 0
+    assert (tmp_path / "docs" / "strength.png").read_bytes().startswith(b"\x89PNG")
+    games = (out / "ismcts-2" / "games.jsonl").read_bytes()
+    assert games.count(b'"deal"') == 8, "both opponents, both deals, both seats"
+    assert main([*TINY, "--out", str(out)]) == 0
+    assert (out / "ismcts-2" / "games.jsonl").read_bytes() == games, "nothing is played twice"
+
+
+def test_shares_are_those_of_the_games(tmp_path: Path) -> None:
+    settings = Settings(entrants(["ismcts-2", "random", "crowd"]), 2, newcomer=True)
+    folder = Folder(tmp_path, settings)
+    assert rows(folder, budget_in("ismcts-2", "ismcts-")) == []
+    for deal in range(20):
+        for group in settings.groups():
+            games = [
+                {
+                    "deal": deal,
+                    "seats": seats,
+                    "shares": [1.0, 0.0],
+                    "scores": [9, 3],
+                    "turns": 5,
+                    "decisions": 50,
+                    "truncated": False,
+                }
+                for seats in settings.seatings(group, deal).tolist()
+            ]
+            if group == (0, 2):  # against the second one all are won
+                games[1] |= {"shares": [0.0, 1.0], "scores": [3, 9]}
+            folder.add(group, games, {"0": [100.0, 2.0]})
+    folder.close()
+    against_random, against_crowd = rows(folder, budget_in("ismcts-2", "ismcts-"))
+    assert against_random["wins"]["mean"] == 0.5
+    assert against_crowd["wins"]["mean"] > 0.95
+    assert against_crowd["wins"]["low"] > 0.8
+    assert (against_crowd["deals"], against_crowd["games"], against_crowd["seconds_a_decision"]) == (20, 40, 0.02)
+
+
+def test_table_and_picture(tmp_path: Path) -> None:
+    found = [row(10, strength.SIMULATIONS, "greedy", 0.6), row(100, strength.SIMULATIONS, "greedy", 0.9)]
+    assert table(found).splitlines()[2] == "| ismcts-10 | greedy | 10 | 60.0 % [50.0, 70.0] | 10 |"
+    strength.draw(found, tmp_path / "one.png")
+    strength.draw([*found, row(50, strength.MILLISECONDS, "greedy", 0.8)], tmp_path / "two.png")
+    one, two = ((tmp_path / f"{name}.png").read_bytes() for name in ("one", "two"))
+    assert one.startswith(b"\x89PNG")
+    assert one != two
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--budgets", "5", "5"], "a budget is named twice"),
+        (["--budgets", "many"], "its budget must be a number of simulations"),
+        (["--agent", "nobody"], "unknown agent 'nobody-2'"),
+        (["--against", "nobody"], "unknown agent 'nobody'"),
+    ],
+)
+def test_wrong_commands(arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*TINY, "--out", str(tmp_path / "out"), *arguments]) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

@@ -61,7 +61,7 @@ class Leaves:
         players = int(self.worlds["num_players"][0])
         observation = np.empty((len(rows), OBSERVATION_SIZE), np.float32)
         observe_rows(self.worlds, new_records(1, SCRATCH_DTYPE), rows, seats, observation)
-        views = view_of(self.worlds[rows], seats)
+        views = view_of(self.worlds, seats, rows)
         thoughts = guide.think(Decisions(self.masks[rows], seats, players, np.zeros(len(rows)), observation, views))
         if thoughts is None or thoughts[1] is None:
             raise AgentError(f"agent {guide.name} can't guide a search: it doesn't tell the outcome that it expects")

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from scenario import bare_game, bid, district, even, hand, legal, same_record, start_auction
 from test_knowledge import HIDDEN_FIELDS, TABLES
-from test_properties import cards_of
+from test_properties import cards_of, skyscrapers_of, tiles_of
 
 from skyenv import Game, Games, OptionError, make_agent
 from skyenv.agents import decide
 from skyenv.knowledge import VIEW_DTYPE, resample, view
-from skyenv.rules.state import END_TRUNCATED, GAME_DTYPE, GAME_FIELDS, PHASE_BID, PHASE_OVER
+from skyenv.rules.state import ALEA, END_TRUNCATED, GAME_DTYPE, GAME_FIELDS, PHASE_BID, PHASE_OVER, PHASE_START
 
 inf = pytest.mark.rule("INF-1", "INF-2", "INF-3")
 
@@ -222,10 +222,18 @@ def test_a_bid_that_no_game_has_led_to() -> None:
 # ---- and the game can go on ----
 
 
+def pieces_of(world: np.record, players: int) -> tuple[int, ...]:
+    """Skyscrapers on the board, in supplies and still to be placed; and tiles on the board, in the row and in the park area."""
+    owners = [*range(players), *([ALEA] if players == 2 else [])]
+    to_place = 2 * players - int(world["step"]) if world["phase"] == PHASE_START else 0
+    skyscrapers = sum(skyscrapers_of(world, owner) for owner in owners) + to_place
+    return skyscrapers, tiles_of(world)
+
+
 @inf
 @pytest.mark.parametrize(("players", "side"), TABLES)
 def test_plays_on_to_the_end(players: int, side: str) -> None:
-    """With legal actions only, and with every card in one place."""
+    """With legal actions only, and with every card in one place; skyscrapers and tiles leave the game in building stops alone."""
     games = stages(players, side)
     assert (games.state["phase"] == PHASE_BID).any()
     worlds = batch_of(resample(view(games.state, 0), np.arange(games.num_games)), games)
@@ -233,9 +241,12 @@ def test_plays_on_to_the_end(players: int, side: str) -> None:
     pack = [[5, 4, 3]] * 5 + [[20, 16, 14]]
     players_on = make_agent("crowd")
     number = 0
+    pieces = [(*pieces_of(world, players), int(world["stops"])) for world in worlds.state]
     while (worlds.seat >= 0).any():
         if number % 25 == 0:
             assert [cards_of(world) for world in worlds.state] == [pack] * worlds.num_games
+            before, pieces = pieces, [(*pieces_of(world, players), int(world["stops"])) for world in worlds.state]
+            assert all(old[:-1] == new[:-1] or old[-1] < new[-1] for old, new in zip(before, pieces, strict=True))
         number += 1
         rows = np.flatnonzero(worlds.seat >= 0)
         worlds.step(decide(worlds, players_on, rows), rows)

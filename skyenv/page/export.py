@@ -30,7 +30,8 @@ def exported(
 ) -> str:
     """The page as HTML.
 
-    It has all hands and every seat's view. Drawings share their parts, or they would take a hundred times the space.
+    It has all hands and every seat's view, for wide screens and for phones. Drawings share their parts, or they would take a
+    hundred times the space.
 
     Args:
         replay: the game.
@@ -52,18 +53,18 @@ def exported(
 
 def _data(replay: Replay, themes: Sequence[str], progress: Callable[[int, int], None] | None) -> str:
     """The game and its drawings: JSON, packed, as base64."""
-    views = [(theme, seat) for theme in themes for seat in (None, *range(replay.players))]
+    views = [(theme, seat, narrow) for theme in themes for seat in (None, *range(replay.players)) for narrow in (False, True)]
     frames = Frames()
-    for number, (theme, seat) in enumerate(views):
+    for number, (theme, seat, narrow) in enumerate(views):
         for step in range(replay.steps + 1):
-            frames.add(replay.drawing(step, seat, theme))
+            frames.add(replay.drawing(step, seat, theme, narrow))
             if progress is not None:
                 progress(number * (replay.steps + 1) + step + 1, len(views) * (replay.steps + 1))
     told = frames.told()
     each = replay.steps + 1
     by_view = {
-        f"{theme}/{'all' if seat is None else seat}": told["frames"][number * each : (number + 1) * each]
-        for number, (theme, seat) in enumerate(views)
+        f"{theme}/{'all' if seat is None else seat}/{'narrow' if narrow else 'wide'}": told["frames"][number * each :][:each]
+        for number, (theme, seat, narrow) in enumerate(views)
     }
     content = {"game": replay.told(), "themes": list(themes), "parts": told["parts"], "frames": by_view}
     packed = gzip.compress(json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode(), 9, mtime=0)

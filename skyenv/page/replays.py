@@ -15,6 +15,7 @@ from skyenv import record
 from skyenv.errors import PageError
 from skyenv.events import Event
 from skyenv.game import Game
+from skyenv.page.chart import NARROW as NARROW_CHART
 from skyenv.page.chart import chart
 from skyenv.page.seen import NARROW, WIDE, Told
 from skyenv.record import GameLines
@@ -222,6 +223,7 @@ class Replay:
             "scorings": self.scorings(),
             "scores": self.scores(),
             "chart": chart(self.scores(), self.names),
+            "narrow_chart": chart(self.scores(), self.names, NARROW_CHART),
         }
 
 

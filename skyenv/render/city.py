@@ -153,7 +153,9 @@ def _district(scene: Scene, district: int) -> str:
     visitors = _visitors(scene, district, 1.25)
     parts += [_hub(scene, district, bool(visitors)), *plots]
     if stopped:
-        parts.append(_stop_sign(scene, district))
+        sign = _stop_sign(scene, district)
+        parts.append(at(0, -24, sign) if visitors else sign)
+        visitors = at(0, 50, visitors) if visitors else ""  # below the sign, lest they hide it
     if auction:
         parts.append(at(-half + 18, -half + 16, shapes.gavel(theme)))
     return thing(scene, [OPTION_D + district], _district_words(scene, district), *parts, visitors, district=district)

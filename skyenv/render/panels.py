@@ -83,13 +83,22 @@ def headline(scene: Scene, width: float, name: str | None) -> Panel:
     seat = scene.game.seat
     mark = shapes.emblem(theme, seat, 11) if seat != NONE else at(0, 7, shapes.crown(theme))
     room = width - left - 36
-    first = words(left + 36, down + 31, fitted(now, size, room), size, bold=True, fill=theme.ink)
+    first = _lines(now, size, room, 2 if scene.upright else 1)
+    told = [words(left + 36, down + 31 + 26 * i, line, size, bold=True, fill=theme.ink) for i, line in enumerate(first)]
+    mark = at(left + 14, down + 23, mark)
+    down += 26.0 * (len(first) - 1)
     parts = progress(scene.table)
     if scene.table.seat is not None:
         parts.append(f"seen by {seat_name(scene.table.seat, scene.agents)}")
-    lines = wrapped(" · ".join(parts), 15.5, room)[: 2 if scene.upright else 1]
+    lines = _lines(" · ".join(parts), 15.5, room, 2 if scene.upright else 1)
     second = [words(left + 36, down + 53 + 19 * i, line, 15.5, fill=theme.faint) for i, line in enumerate(lines)]
-    return "".join([sign, at(left + 14, down + 23, mark), first, *second]), down + 45 + 19 * len(lines)
+    return "".join([sign, mark, *told, *second]), down + 45 + 19 * len(lines)
+
+
+def _lines(text: str, size: float, width: float, most: int) -> list[str]:
+    """The text in at most so many lines, the last one cut short where it would be too wide."""
+    lines = wrapped(text, size, width)
+    return [*lines[: most - 1], fitted(" ".join(lines[most - 1 :]), size, width)] if len(lines) > most else lines
 
 
 # ---- the supply row ----
@@ -362,10 +371,11 @@ def _player(scene: Scene, seat: int, width: float, height: float) -> str:
     parts = [_box(scene, width, height, bright=won), band, badge]
     parts.append(words(42, 23.5, fitted(str(name), 17, width - 150), 17, bold=True, fill=on))
     parts.append(words(width - 12, 25, score, 21, end=True, bold=True, fill=on))
+    beside = width - 30 - 1.08 * width_of(score, 21)  # bold letters are wider
     if won:
-        parts.append(at(width - 24 - width_of(score, 21), 24, shapes.crown(theme)))
+        parts.append(at(beside, 24, shapes.crown(theme)))
     elif game.turn_seat == seat and not over and game.phase != PHASE_START:
-        parts.append(at(width - 24 - width_of(score, 21), 17, _turn_flag(scene)))
+        parts.append(at(beside, 17, _turn_flag(scene)))
     if game.seat == seat:
         parts.append(_acting_ring(scene, width, height))
     return group(*parts, _supply(scene, seat, width), _hand(scene, seat, width))

@@ -424,16 +424,26 @@ def test_a_game_that_is_deleted_or_broken_is_told(ann: Browser, server: RunningS
     assert listener.asked[asked:] == []
 
 
-def test_on_a_phone_and_in_the_dark(server: RunningServer) -> None:
+def test_on_a_phone_and_in_the_dark(server: RunningServer, tmp_path: Path) -> None:
+    (tmp_path / "game.html").write_text(exported(Replay.of(played(2, actions=9).to_record().encode(), 1), "game"), "utf-8")
     with browser(phone=True, dark=True) as phone:
         begin(phone, server, "me", "agent:greedy")
         assert phone.run("return document.documentElement.dataset.theme") == "dark"
         assert phone.run("return document.querySelector('#board svg').dataset.theme") == "dark"
-        for path in (None, "/"):
-            if path:
-                phone.open(server.address + path)
-                phone.wait("#seat-1")
+        phone.run("document.getElementById('all').open = true")
+        edges = "const edge = (id) => document.getElementById(id).getBoundingClientRect();"
+        below = f"{edges} scrollTo(0, document.body.scrollHeight); return edge('release').bottom <= edge('choices').top"
+        phone.wait_until(lambda: phone.run(below), "the page's end above the choices, which lie over the page")
+        replay = (tmp_path / "game.html").as_uri()
+        for address, shown in ((None, "#board svg"), (f"{server.address}/", "#seat-1"), (replay, "#board svg")):
+            if address:
+                phone.open(address)
+            phone.wait(shown)
             assert phone.run("return document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out sideways"
+        drawings = phone.run(
+            "return [...document.querySelectorAll('#board svg, .chart')].map((svg) => svg.viewBox.baseVal.width)"
+        )
+        assert drawings == [640, 360], "those made for phones"
         assert phone.complaints() == []
 
 

@@ -7,7 +7,7 @@ import gzip
 import json
 import re
 import xml.etree.ElementTree as ElementTree
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import pytest
@@ -157,11 +157,11 @@ def test_an_export_carries_every_view_of_every_step_and_nothing_from_outside() -
     data = exported_data(page)
     assert data["game"] == json.loads(json.dumps(replay.told()))
     for theme in ("light", "dark"):
-        for seat in (None, 0, 1):
-            frames = data["frames"][f"{theme}/{'all' if seat is None else seat}"]
+        for seat, narrow in product((None, 0, 1), (False, True)):
+            frames = data["frames"][f"{theme}/{'all' if seat is None else seat}/{'narrow' if narrow else 'wide'}"]
             assert len(frames) == 26
             for step in (0, 13, 25):
-                assert text(data["parts"], frames[step]) == replay.drawing(step, seat, theme)
+                assert text(data["parts"], frames[step]) == replay.drawing(step, seat, theme, narrow)
     assert "<game>" not in page
     assert page.count("</script>") == 2
     assert not re.search(r"""\b(?:src|href)\s*=\s*["'](?!data:)""", page)
@@ -175,7 +175,7 @@ def test_an_export_of_a_whole_game_of_four_in_both_themes_is_small() -> None:
     game = played(4, seed=2)
     assert game.is_over
     page = export.exported(replay_of(game), "a game", ("light", "dark"))
-    assert len(exported_data(page)["frames"]) == 2 * (4 + 1)
+    assert len(exported_data(page)["frames"]) == 2 * (4 + 1) * 2
     assert len(page.encode()) < 3_000_000
 
 

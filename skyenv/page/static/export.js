@@ -10,7 +10,8 @@ async function unpacked() {
 
 const { game, themes, parts, frames } = await unpacked();
 const text = (number) => (typeof parts[number] === "string" ? parts[number] : parts[number].map(text).join(""));
-const draw = async (step, seat, theme) => text(frames[`${themes.includes(theme) ? theme : themes[0]}/${seat ?? "all"}`][step]);
+const draw = async (step, seat, theme, narrow) =>
+  text(frames[`${themes.includes(theme) ? theme : themes[0]}/${seat ?? "all"}/${narrow ? "narrow" : "wide"}`][step]);
 let redraw = () => {};
 document.querySelector("header").append(themeButton(() => redraw()));
 redraw = view(document.querySelector("main"), game, draw);

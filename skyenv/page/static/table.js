@@ -262,6 +262,9 @@ function connect() {
 // ---- setting up ----
 
 document.querySelector("header").append(themeButton(() => load()));
+new ResizeObserver(() => {  // on phones the choices cover the page's lower end, which must stay reachable below them
+  document.documentElement.style.setProperty("--choices", `${$("choices").offsetHeight}px`);
+}).observe($("choices"));
 explainBoard($("board"), say, isLegal);
 matchMedia("(max-width: 699px)").addEventListener("change", () => load());
 $("ask-hint").onclick = hint;

@@ -12,6 +12,7 @@ export function view(root, game, draw, agents = [], opinion = null) {
   let step = 0;
   let timer = null;
   let drawn = 0;  // tells late drawings apart
+  let drawnChart = null;  // the chart that is shown
   const names = seatNames(game.names);
 
   // ---- the parts of the page ----
@@ -28,7 +29,6 @@ export function view(root, game, draw, agents = [], opinion = null) {
   const log = el("ol", { class: "log", id: "log", tabindex: 0, "aria-label": "What happened" },
     ...game.lines.map(([at, text]) => el("li", { "data-step": at }, el("button", { type: "button", class: "line", onclick: () => go(at) }, text))));
   const chart = el("div", { class: "chart-holder" });
-  chart.innerHTML = game.chart;
   const adviser = el("select", { id: "adviser" }, ...agents.map((name) => el("option", {}, name)));
   const opinions = el("div", { id: "opinion", "aria-live": "polite" });
   const asking = el("section", { hidden: agents.length === 0 }, el("h2", {}, "An opinion"),
@@ -64,7 +64,7 @@ export function view(root, game, draw, agents = [], opinion = null) {
     slider.setAttribute("aria-valuetext", `step ${step}: ${game.situations[step]}`);
     count.textContent = `${step} / ${game.steps}`;
     situation.textContent = game.situations[step];
-    showCursor();
+    showChart();
     showLine();
     const seat = whose.value === "" ? null : Number(whose.value);
     try {
@@ -75,7 +75,9 @@ export function view(root, game, draw, agents = [], opinion = null) {
     }
   }
 
-  function showCursor() {
+  function showChart() {
+    const wanted = isNarrow() ? game.narrow_chart : game.chart;
+    if (drawnChart !== wanted) chart.innerHTML = drawnChart = wanted;
     const svg = chart.querySelector("svg");
     const [left, right] = [Number(svg.dataset.left), Number(svg.dataset.right)];
     svg.querySelector(".cursor").setAttribute("transform", `translate(${left + (right - left) * step / Math.max(1, game.steps)})`);

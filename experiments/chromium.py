@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException
+from selenium.common.exceptions import JavascriptException, NoAlertPresentException, StaleElementReferenceException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
@@ -124,6 +124,16 @@ class Browser:
         """Errors on the browser's console, refused requests apart."""
         entries = self.driver.get_log("browser")  # type: ignore[no-untyped-call]
         return [entry["message"] for entry in entries if entry["level"] == "SEVERE" and entry["source"] != "network"]
+
+    def forget(self) -> None:
+        """Leave the page and lose cookies and what pages have stored, as a new browser would have none."""
+        with contextlib.suppress(NoAlertPresentException):
+            self.driver.switch_to.alert.dismiss()
+        with contextlib.suppress(JavascriptException):  # pages without an origin can't store anything
+            self.run("localStorage.clear(); sessionStorage.clear()")
+        self.driver.execute_cdp_cmd("Network.clearBrowserCookies", {})
+        self.open("about:blank")
+        self.complaints()
 
     def picture(self, path: Path) -> None:
         """Write what is seen."""

@@ -20,14 +20,16 @@ settings.load_profile("skyenv")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile in the first process alone, so that parallel workers find everything on disk."""
-    if "PYTEST_XDIST_WORKER" in os.environ:
+    """Compile before parallel workers start, so that they find everything on disk; one process compiles what it needs."""
+    if "PYTEST_XDIST_WORKER" in os.environ or not config.getoption("numprocesses", None):
         return
-    from skyenv.games import Games
+    from skyenv.rules.compiling import COMPILED
 
-    games = Games(2, seed=1)
-    games.play_random(1)
-    games.observe(0)
+    if COMPILED:
+        from compile_first import compile_all
+
+        print("compiling what isn't on disk yet …", flush=True)
+        compile_all()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -51,6 +51,26 @@ def test_board_file_is_a_board(tmp_path: Path) -> None:
     assert load_board(path, "front").rings[3] == ("green", "brown", "violet", "orange", "gray")
 
 
+FILES = re.compile(r"(?<![\w.:/])(?:runs/\w[\w-]*|\w+\.(?:jsonl|npz))(?![\w:])")
+"""What commands leave for one another: folders of runs, records, lessons."""
+
+
+def chains(commands: list[str]) -> list[list[str]]:
+    """Commands that need what others of them leave, together and in their order; those of different chains share nothing."""
+    found: list[tuple[set[str], list[str]]] = []
+    for command in commands:
+        if command in RUN_ELSEWHERE:
+            continue
+        files = set(FILES.findall(command))
+        mine = [chain for chain in found if chain[0] & files]
+        found = [chain for chain in found if not chain[0] & files]
+        found.append((files.union(*(chain[0] for chain in mine)), [*(one for chain in mine for one in chain[1]), command]))
+    return [sorted(chain, key=commands.index) for _, chain in found]
+
+
+CHAINS = chains(COMMANDS) + chains(DOCS_COMMANDS)
+AS_A_READER = [next(command for command in commands if command not in RUN_ELSEWHERE) for commands in (COMMANDS, DOCS_COMMANDS)]
+"""Commands that run in a process of their own, in which nothing was imported before."""
 SHORTER = {
     "train": (r"--minutes \d+", "--minutes {minutes} --environments 32 --batch 512"),
     "ppo": (r"--minutes \d+", "--minutes {minutes}"),
@@ -60,8 +80,9 @@ SHORTER = {
     "strength": (r"--minutes \d+", "--deals 1 --budgets 4 1ms --against random"),
     "search_speed": (r"$", " --quick"),
 }
-"""By program, what is replaced so that a command of the docs takes seconds; `minutes` grow from command to command."""
+"""By program, what is replaced so that a command of the docs takes seconds; `minutes` grow if a run is resumed."""
 AT_THE_END = {
+    "record": " --max-turns 10",
     "train": " --deals 2",
     "ppo": " --deals 2 --games 32 --steps 32 --hidden 32",
     "exploit": " --deals 2 --games 32 --steps 32 --hidden 32",
@@ -69,47 +90,67 @@ AT_THE_END = {
 """By program, options that overrule those before them."""
 
 
+LEAST_MINUTES = 0.01
+"""One update takes longer; whoever resumes has four times as long, so that there is something left to do."""
+
+
+def minutes_of(command: str, earlier: list[str]) -> float:
+    """How long a command trains, after others."""
+    run = re.search(r"--run \S+ ", command)
+    return LEAST_MINUTES * 4 ** sum(run is not None and run[0] in one for one in earlier)
+
+
 def shorter(command: str, minutes: float) -> str:
     """A command of the docs as it is run here."""
     assert command.startswith("python -m ")
-    program = command.split()[2].removeprefix("experiments.")
+    module, subcommand = command.split()[2:4]
+    program = subcommand if module == "skyenv" else module.removeprefix("experiments.")
     if program in SHORTER:
         pattern, instead = SHORTER[program]
-        command = re.sub(pattern, instead.format(minutes=round(minutes, 3)), command)
+        command = re.sub(pattern, instead.format(minutes=round(minutes, 4)), command)
     if program in AT_THE_END:
         return command + AT_THE_END[program]
     return re.sub(r"--deals \d+", "--deals 3", command)
 
 
-def run_all(commands: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Run commands one after the other: the first as a reader would, the others in this process, which is faster."""
-    monkeypatch.chdir(folder)
-    wanted = [command for command in commands if command not in RUN_ELSEWHERE]
-    for number, command in enumerate(wanted):
-        short = shorter(command, 0.02 * (1 + number))
-        if number == 0:
-            bash(short, folder)
-            continue
-        _, _, module, *arguments = shlex.split(short)
-        code = importlib.import_module("skyenv.cli" if module == "skyenv" else module).main(arguments)
-        told = capsys.readouterr()
-        assert code == 0, f"{command}\n{told.out}\n{told.err}"
-
-
+@pytest.mark.parametrize("commands", CHAINS, ids=lambda commands: commands[0][len("python -m ") :][:40])
 def test_commands_run_one_after_the_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    commands: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Every command of the README as it stands there, with the minutes of training and the numbers of deals cut down."""
-    run_all(COMMANDS, tmp_path, monkeypatch, capsys)
-    assert (tmp_path / "games.jsonl").exists()
-    assert (tmp_path / "evaluation.png").exists()
+    """Every command as it stands there, with the minutes of training and the numbers of deals cut down.
+
+    All but two run in this process, which is faster.
+    """
+    monkeypatch.chdir(tmp_path)
+    for number, command in enumerate(commands):
+        short = shorter(command, minutes_of(command, commands[:number]))
+        if command in AS_A_READER:
+            bash(short, tmp_path)
+        else:
+            _, _, module, *arguments = shlex.split(short)
+            code = importlib.import_module("skyenv.cli" if module == "skyenv" else module).main(arguments)
+            told = capsys.readouterr()
+            assert code == 0, f"{command}\n{told.out}\n{told.err}"
+        for written in re.findall(r" (?:-o|--out|--plot|--run|--svg|--png) (\S+)", short):
+            assert (tmp_path / written).exists(), f"{command} writes no {written}"
 
 
-def test_commands_of_the_docs_run_one_after_the_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run_all(DOCS_COMMANDS, tmp_path, monkeypatch, capsys)
-    assert (tmp_path / "runs" / "ladder" / "ladder.png").exists()
+def test_all_commands_stand_in_chains_with_those_that_they_need() -> None:
+    assert {one for chain in CHAINS for one in chain} == {*COMMANDS, *DOCS_COMMANDS} - RUN_ELSEWHERE.keys()
+    for chain in CHAINS:
+        made = set()
+        for command in chain:
+            wanted = set(FILES.findall(re.sub(r"(-o|--out|--run) \S+", "", command)))
+            assert wanted <= made, f"{command} needs what no command before it makes"
+            made |= set(FILES.findall(command))
+    (runs,) = (chain for chain in CHAINS if any("evaluate" in command for command in chain))
+    assert [command.split()[2].removeprefix("experiments.") for command in runs] == [
+        "train",
+        "train",
+        "ppo",
+        "curves",
+        "evaluate",
+    ]
 
 
 def test_the_template_agent_gets_a_rating(tmp_path: Path) -> None:

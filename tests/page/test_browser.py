@@ -68,11 +68,33 @@ def server(listener: Listener) -> Iterator[RunningServer]:
     running.stop()
 
 
-@pytest.fixture
-def ann() -> Iterator[Browser]:
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Browser]:
+    """One for all tests that need just any browser: it takes seconds to start."""
     with browser() as opened:
         yield opened
-        assert opened.complaints() == []
+
+
+@pytest.fixture
+def ann(shared: Browser) -> Iterator[Browser]:
+    """A browser that knows of nothing."""
+    assert shared.driver.get_cookies() == []
+    yield shared
+    try:
+        assert shared.complaints() == []
+    finally:
+        shared.forget()
+
+
+def test_a_browser_forgets(ann: Browser, server: RunningServer) -> None:
+    ann.open(f"{server.address}/")
+    ann.wait("#seat-1")
+    ann.run("localStorage.setItem('theme', 'dark')")
+    assert ann.driver.get_cookie(COOKIE) is not None
+    ann.forget()
+    ann.open(f"{server.address}/static/icon.svg")
+    assert ann.run("return localStorage.length") == 0
+    assert ann.driver.get_cookies() == []
 
 
 def begin(page: Browser, server: RunningServer, *seats: str, seed: str = "") -> None:

@@ -156,7 +156,7 @@ class SearchAgent(Agent):
     """
 
     name = "ismcts"
-    version = "1"
+    version = "2"
     description = "searches a tree in positions that its seat can't tell from the real one"
     uses_view = True
 

@@ -119,7 +119,7 @@ class RolloutAgent(Agent):
     """
 
     name = "rollout"
-    version = "1"
+    version = "2"
     description = "plays on from positions that its seat can't tell from the real one"
     uses_view = True
 

@@ -97,7 +97,8 @@ LEAST_MINUTES = 0.01
 def minutes_of(command: str, earlier: list[str]) -> float:
     """How long a command trains, after others."""
     run = re.search(r"--run \S+ ", command)
-    return LEAST_MINUTES * 4 ** sum(run is not None and run[0] in one for one in earlier)
+    resumed = sum(run is not None and run[0] in one for one in earlier)
+    return float(LEAST_MINUTES * 4**resumed)
 
 
 def shorter(command: str, minutes: float) -> str:
@@ -138,7 +139,7 @@ def test_commands_run_one_after_the_other(
 def test_all_commands_stand_in_chains_with_those_that_they_need() -> None:
     assert {one for chain in CHAINS for one in chain} == {*COMMANDS, *DOCS_COMMANDS} - RUN_ELSEWHERE.keys()
     for chain in CHAINS:
-        made = set()
+        made: set[str] = set()
         for command in chain:
             wanted = set(FILES.findall(re.sub(r"(-o|--out|--run) \S+", "", command)))
             assert wanted <= made, f"{command} needs what no command before it makes"

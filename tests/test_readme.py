@@ -24,7 +24,10 @@ DOCS_COMMANDS = re.findall(r"^\$ (.*?)(?: +#.*)?$", DOCS, re.MULTILINE)
 ADD = "python -m experiments.tournament --add my_module:MyAgent --players 2 --minutes 5"
 BOARD = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
 
+MEASUREMENTS = re.findall(r"^\$ (.+)$", (ROOT / "docs" / "training.md").read_text(encoding="utf-8"), re.MULTILINE)
+"""Minutes long, to repeat published figures; other commands of the docs, or their own tests, run these programs."""
 RUN_ELSEWHERE = {
+    **dict.fromkeys(MEASUREMENTS, "repeats published figures"),
     "make train": "its recipe is checked below; the long test in tests/experiments/test_train.py trains as it does",
     "make play": "its recipe is checked below; tests/page/test_commands.py starts the page",
     "python -m skyenv play --agents runs/lean/model.npz,my_module:MyAgent --port 9000": "serves until it is ended, as above",
@@ -132,7 +135,7 @@ def test_commands_run_one_after_the_other(
             code = importlib.import_module("skyenv.cli" if module == "skyenv" else module).main(arguments)
             told = capsys.readouterr()
             assert code == 0, f"{command}\n{told.out}\n{told.err}"
-        for written in re.findall(r" (?:-o|--out|--plot|--run|--svg|--png) (\S+)", short):
+        for written in re.findall(r" (?:-o|--out|--plot|--run|--json|--svg|--png) (\S+)", short):
             assert (tmp_path / written).exists(), f"{command} writes no {written}"
 
 
@@ -141,7 +144,7 @@ def test_all_commands_stand_in_chains_with_those_that_they_need() -> None:
     for chain in CHAINS:
         made: set[str] = set()
         for command in chain:
-            wanted = set(FILES.findall(re.sub(r"(-o|--out|--run) \S+", "", command)))
+            wanted = set(FILES.findall(re.sub(r"(-o|--out|--run|--json) \S+", "", command)))
             assert wanted <= made, f"{command} needs what no command before it makes"
             made |= set(FILES.findall(command))
     (runs,) = (chain for chain in CHAINS if any("evaluate" in command for command in chain))

@@ -7,18 +7,13 @@ play; views are made before, where their figure isn't asked for. Everything runs
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from experiments.files import write_atomically
-from experiments.speed import Figure, machine, measure, seconds, shown
+from experiments.speed import Figure, measure, report, seconds
 from skyenv import Games
 from skyenv.knowledge import resample, view
 from skyenv.rules.state import NONE, PHASE_BID
@@ -99,17 +94,7 @@ def all_figures(quick: bool) -> list[Figure]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m experiments.knowledge_speed", description="Measure how fast resampling is.")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures, the machine and the method as JSON")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the work, for a first look")
-    options = parser.parse_args(arguments)
-    print(f"{METHOD}\n{machine()}\n")
-    figures = all_figures(options.quick)
-    print("\n".join(shown(figure) for figure in figures))
-    if options.json:
-        found = {"machine": machine(), "method": METHOD, "figures": [asdict(figure) for figure in figures]}
-        write_atomically(options.json, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
-    return 0
+    return report("knowledge_speed", "Measure how fast resampling is.", METHOD, all_figures, arguments)
 
 
 if __name__ == "__main__":

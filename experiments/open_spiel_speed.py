@@ -8,21 +8,16 @@ thirds. All of it runs in one thread; seconds are its processor's, so that other
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import pyspiel
 from open_spiel.python.algorithms import ismcts, mcts
 
-from experiments.files import write_atomically
-from experiments.speed import Figure, figure, machine, measure, shown
+from experiments.speed import Figure, figure, measure, report
 from skyenv.envs.open_spiel import SHORT_NAME
 
 METHOD: Final = (
@@ -127,17 +122,7 @@ def all_figures(quick: bool) -> list[Figure]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m experiments.open_spiel_speed", description="Measure skyenv in OpenSpiel.")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures, the machine and the method as JSON")
-    parser.add_argument("--quick", action="store_true", help="a fifth of the work, for a first look")
-    options = parser.parse_args(arguments)
-    print(f"{METHOD}\n{machine('open_spiel')}\n")
-    figures = all_figures(options.quick)
-    print("\n".join(shown(figure) for figure in figures))
-    if options.json:
-        found = {"machine": machine("open_spiel"), "method": METHOD, "figures": [asdict(figure) for figure in figures]}
-        write_atomically(options.json, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
-    return 0
+    return report("open_spiel_speed", "Measure skyenv in OpenSpiel.", METHOD, all_figures, arguments, ["open_spiel"])
 
 
 if __name__ == "__main__":

@@ -9,12 +9,11 @@ A further program to compare with is a further :class:`Searcher` in SEARCHERS.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -22,8 +21,7 @@ from agents import GreedyAgent
 from agents.guided import GuidedAgent
 from agents.ismcts import SearchAgent
 from agents.tree import NODE_DTYPE
-from experiments.files import write_atomically
-from experiments.speed import Figure, figure, machine, shown
+from experiments.speed import Figure, figure, report
 from skyenv.agents import decide_game, decisions_in
 from skyenv.errors import CheckpointError
 from skyenv.game import Game
@@ -153,18 +151,7 @@ def table(path: Path = SHIPPED) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m experiments.search_speed", description="Measure how fast the search is.")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures, the machine and the method as JSON")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the work, for a first look")
-    options = parser.parse_args(arguments)
-    print(f"{METHOD}\n{machine()}\n")
-    figures = all_figures(options.quick)
-    print("\n".join(shown(one) for one in figures))
-    if options.json:
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        found = {"machine": machine(), "method": METHOD, "figures": [asdict(one) for one in figures]}
-        write_atomically(options.json, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
-    return 0
+    return report("search_speed", "Measure how fast the search is.", METHOD, all_figures, arguments)
 
 
 if __name__ == "__main__":

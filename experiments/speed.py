@@ -220,19 +220,40 @@ def shown(figure: Figure) -> str:
     )
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m experiments.speed", description="Measure how fast skyenv is.")
+def report(
+    program: str,
+    description: str,
+    method: str,
+    measure_all: Callable[[bool], list[Figure]],
+    arguments: Sequence[str] | None,
+    packages: Sequence[str] = (),
+) -> int:
+    """The command line of a benchmark: measure, print, and write JSON if asked to; returns the exit code.
+
+    Args:
+        program: name of its module. description: of the program. method: how it measures.
+        measure_all: gives all figures; with True less work, for a first look.
+        arguments: of the command line; None: the process's own.
+        packages: as for :func:`machine`.
+    """
+    parser = argparse.ArgumentParser(prog=f"python -m experiments.{program}", description=description)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures, the machine and the method as JSON")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the work, for a first look")
+    parser.add_argument("--quick", action="store_true", help="a fraction of the work, for a first look")
     options = parser.parse_args(arguments)
-    print(f"{METHOD}\n{machine()}\n")
-    figures = all_figures(options.quick)
+    where = machine(*packages)
+    print(f"{method}\n{where}\n")
+    figures = measure_all(options.quick)
     print("\n".join(shown(figure) for figure in figures))
     if options.json:
-        found = {"machine": machine(), "method": METHOD, "figures": [asdict(figure) for figure in figures]}
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        found = {"machine": where, "method": method, "figures": [asdict(figure) for figure in figures]}
         write_atomically(options.json, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
     return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line."""
+    return report("speed", "Measure how fast skyenv is.", METHOD, all_figures, arguments)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 Method: every figure is the median of repeats, after a warm-up that compiles; 2 players, front side. "Random play" applies
 random moves in a Python loop, chance by its probabilities; choosing is not timed. The search is OpenSpiel's own in Python
 (`ismcts`), with one random playout a simulation, at the first decision of a random game, after a third of it, and after two
-thirds. All of it runs in one thread; seconds are its processor's, so that other programs disturb the figures less.
+thirds; beside it skyenv's own search does the same work there: random playouts to the end of the game, no prior. All of it runs
+in one thread; seconds are its processor's, so that other programs disturb the figures less.
 """
 
 from __future__ import annotations
@@ -11,12 +12,15 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 import pyspiel
 from open_spiel.python.algorithms import ismcts, mcts
 
+from agents.ismcts import SearchAgent
+from experiments.search_speed import by_agent
 from experiments.speed import Figure, figure, measure, report
 from skyenv.envs.open_spiel import SHORT_NAME
 
@@ -97,16 +101,29 @@ def single_calls(game: Any, number: int, repeats: int) -> list[Figure]:
 
 
 def searches(game: Any, simulations: int, repeats: int) -> list[Figure]:
-    """Simulations per second of OpenSpiel's information set search."""
-    return [search(game, name, position(game, part), simulations, repeats) for name, part in PLACES]
+    """Simulations per second of information set searches: OpenSpiel's, and skyenv's with a hundred times as many simulations."""
+    own = by_agent(SearchAgent, playout="random", turns=game.get_parameters()["max_turns"], temperature=0.0)
+    states = {name: position(game, part) for name, part in PLACES}
+    found = []
+    for name, state in states.items():
+        found.append(search(f"OpenSpiel's ISMCTS, {name}", bot_search(game, state, simulations), simulations, repeats))
+    for name, state in states.items():
+        look = partial(own(100 * simulations, 1), state.to_game())
+        found.append(search(f"skyenv's ismcts, {name}", look, 100 * simulations, repeats))
+    return found
 
 
-def search(game: Any, name: str, state: Any, simulations: int, repeats: int) -> Figure:
-    """Simulations per second in one state."""
+def bot_search(game: Any, state: Any, simulations: int) -> Callable[[], Any]:
+    """OpenSpiel's search of one state."""
     rng = np.random.RandomState(1)
     bot = ismcts.ISMCTSBot(game, mcts.RandomRolloutEvaluator(1, rng), 2.0, simulations, random_state=rng)
-    bot.step(state)
-    return measure(f"ISMCTS, {name}", "simulations/s", repeats, lambda: simulations / seconds(lambda: bot.step(state)))
+    return partial(bot.step, state)
+
+
+def search(name: str, look: Callable[[], Any], simulations: int, repeats: int) -> Figure:
+    """Simulations per second of a search, after one search as a warm-up."""
+    look()
+    return measure(name, "simulations/s", repeats, lambda: simulations / seconds(look))
 
 
 def all_figures(quick: bool) -> list[Figure]:

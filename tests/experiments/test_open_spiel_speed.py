@@ -16,8 +16,8 @@ def test_every_figure_is_measured() -> None:
         *open_spiel_speed.single_calls(game, 20, 1),
         *open_spiel_speed.searches(game, 3, 1),
     ]
-    assert len(figures) == 9
-    assert len({figure.name for figure in figures}) == 9
+    assert len(figures) == 12
+    assert len({figure.name for figure in figures}) == 12
     assert all(figure.median > 0 for figure in figures)
 
 

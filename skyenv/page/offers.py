@@ -12,7 +12,7 @@ from skyenv.errors import PageError, shown
 from skyenv.game import Game
 from skyenv.rules.state import NONE
 
-USUAL: Final = ("greedy", "appraiser", "rollout", "ismcts", "trained")
+USUAL: Final = ("greedy", "appraiser", "rollout", "ismcts", "trained", "ismcts-trained")
 """Agents of a clone that are offered without being asked for, if they are there."""
 
 

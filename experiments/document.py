@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from agents import NAMES
 from agents.learned import TRAINED
@@ -94,6 +94,13 @@ def ladder_pairs(players: int) -> str:
     return f"{ladder.matrix_markdown(ladder.read(path, players))}\n\n{picture}"
 
 
+def stage_line(stage: dict[str, Any]) -> str:
+    """The command of a part of a training, and when it was stopped if it was."""
+    if not stage["stopped"]:
+        return f"$ {stage['command']}"
+    return f"$ {stage['command']}  # stopped after {stage['seconds'] / 60:.0f} minutes, {stage['decisions']:,} decisions"
+
+
 def trained_agents() -> str:
     """How the agents in agents/trained were made, and how strong they are."""
     lines = [
@@ -103,7 +110,7 @@ def trained_agents() -> str:
     commands, curves = [], []
     for path in sorted(TRAINED.glob("*-players.json")):
         found = json.loads(path.read_text(encoding="utf-8"))
-        commands.append(f"$ {found['command']}")
+        commands += [stage_line(stage) for stage in found["stages"]]
         curves.append(f"![training for {found['players']} players](trained/{path.stem}.png)")
         for result in found["results"]:
             share = result["share"]
@@ -114,8 +121,8 @@ def trained_agents() -> str:
             )
     if not commands:
         return "None ships yet."
-    made = ["", "They were made by these commands, then by `experiments.ship`:", "", "```", *commands, "```", ""]
-    return "\n".join([*lines, *made, *curves])
+    how = "They were made by these commands (a run may start from what another one left), then by `experiments.ship`:"
+    return "\n".join([*lines, "", how, "", "```", *commands, "```", "", *curves])
 
 
 PARTS: Final[dict[str, Callable[[], str]]] = {

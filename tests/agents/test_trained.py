@@ -35,9 +35,11 @@ def test_the_file_is_the_one_that_was_measured(players: int) -> None:
     content = (TRAINED / f"{players}-players.npz").read_bytes()
     told = about(players)
     assert hashlib.sha256(content).hexdigest() == told["sha256"]
-    assert Network.load(TRAINED / f"{players}-players.npz").about["decisions"] == told["decisions"]
+    assert Network.load(TRAINED / f"{players}-players.npz").about["decisions"] == told["stages"][-1]["decisions"]
     assert told["players"] == players
-    assert told["command"].startswith("python -m experiments.ppo ")
+    assert all(stage["command"].startswith("python -m experiments.ppo ") for stage in told["stages"])
+    assert [stage["stopped"] for stage in told["stages"]][-1] is False
+    assert sum(stage["decisions"] for stage in told["stages"]) == told["decisions"]
     assert {result["opponent"] for result in told["results"]} >= {"greedy", "appraiser"}
 
 

@@ -134,6 +134,7 @@ PARTS: Final[dict[str, Callable[[], str]]] = {
     "speed table": speed_table,
     "OpenSpiel speed table": partial(speed_table, "open_spiel_speed"),
     "resampling speed table": partial(speed_table, "knowledge_speed"),
+    "picture speed table": partial(speed_table, "picture_speed"),
     "trained agents": trained_agents,
     "training result": training_result,
     "search strength": strength.shipped,
@@ -143,7 +144,7 @@ PARTS: Final[dict[str, Callable[[], str]]] = {
 }
 PAGES: Final = (
     Path("README.md"),
-    *(Path("docs") / f"{name}.md" for name in ("observation", "actions", "agents", "knowledge", "ladder", "open_spiel")),
+    *(Path("docs") / f"{name}.md" for name in ("observation", "actions", "agents", "knowledge", "ladder", "open_spiel", "page")),
 )
 
 

@@ -44,13 +44,15 @@ class Client:
         address: of the server.
         think: mean seconds before an action.
         latencies: what takes how long, in seconds, by its name; added to.
+        seed: of what it plays, and how long it thinks.
     """
 
-    def __init__(self, address: str, think: float, latencies: Latencies) -> None:
+    def __init__(self, address: str, think: float, latencies: Latencies, seed: int) -> None:
         self._http = httpx2.AsyncClient(base_url=address, timeout=60)
         self._address = address
         self._think = think
         self._latencies = latencies
+        self._random = random.Random(seed)
         self.actions = 0
 
     async def play(self) -> None:
@@ -68,8 +70,8 @@ class Client:
             state = await self._timed("table", "GET", seat)
             while not state["over"]:
                 if state["yours"]:
-                    await asyncio.sleep(random.expovariate(1 / self._think))
-                    action = random.choice(state["legal"])["action"]
+                    await asyncio.sleep(self._random.expovariate(1 / self._think))
+                    action = self._random.choice(state["legal"])["action"]
                     await self._timed("action", "POST", f"{seat}/act", {"action": action, "step": state["step"]})
                     self.actions += 1
                 await socket.recv()
@@ -86,7 +88,7 @@ class Client:
 async def load(address: str, games: int, seconds: float, think: float) -> tuple[Latencies, int]:
     """Let so many clients play for so long; latencies, and the actions that people played."""
     latencies: Latencies = defaultdict(list)
-    clients = [Client(address, think, latencies) for _ in range(games)]
+    clients = [Client(address, think, latencies, seed) for seed in range(games)]
     playing = [asyncio.create_task(client.play()) for client in clients]
     done, _ = await asyncio.wait(playing, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
     for task in done:
@@ -104,7 +106,7 @@ def measure(games: int, seconds: int, think: float) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "skyenv", "play", "--no-browser", "--port", str(port), "--database", f"{folder}/games"]
         began = time.perf_counter()
-        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         try:
             address = f"http://127.0.0.1:{port}"
             lines = [f"from the command to the first table: {_first_table(address, began):.2f} s"]

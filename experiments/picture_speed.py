@@ -1,0 +1,92 @@
+"""How fast are pictures drawn, and how large are they? ``python -m experiments.picture_speed`` prints figures.
+
+Method: every figure is the median of repeats, after a warm-up, over ten positions of a game between greedy players that lie
+evenly between its beginning and its end, all hands open. Pixels are those of ``render_mode="rgb_array"``: drawing the SVG is a
+part of their time. An export is the page of a whole game, in one theme, made once. Everything runs in one thread.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from experiments.speed import Figure, measure, report, seconds
+from skyenv.agents import decide_game, make_agent
+from skyenv.game import Game
+from skyenv.page.export import exported
+from skyenv.page.replays import Replay
+from skyenv.render import svg
+from skyenv.render.raster import rgb
+
+METHOD: Final = "median of repeats after a warm-up; positions of a whole game between greedy players, front side; one thread"
+POSITIONS: Final = 10
+PHONE: Final = 400
+"""Pixels: an upright picture."""
+
+
+def games_on_the_way(players: int, number: int = POSITIONS) -> list[Game]:
+    """Positions of a game, the first one its beginning and the last one its end."""
+    game, greedy = Game(players, seed=1), make_agent("greedy")
+    games = [game.copy()]
+    while not game.is_over:
+        game.play(decide_game(game, greedy))
+        games.append(game.copy())
+    return [games[index] for index in np.linspace(0, len(games) - 1, number).round().astype(int)]
+
+
+def pictures(players: int, repeats: int, number: int = POSITIONS) -> list[Figure]:
+    """Frames per second of drawings and of pixels, and the size of a drawing."""
+    games = games_on_the_way(players, number)
+
+    def drawn(game: Game, width: int) -> str:
+        return svg(game.state, events=game.events, width=width)
+
+    def frames(name: str, draw: Callable[[Game], Any]) -> Figure:
+        draw(games[0])
+
+        def once() -> float:
+            return len(games) / seconds(lambda: [draw(game) for game in games])
+
+        return measure(f"{name}, {players} players", "frames/s", repeats, once)
+
+    size = float(np.mean([len(drawn(game, 1200).encode()) for game in games]))
+    return [
+        frames("SVG", lambda game: drawn(game, 1200)),
+        frames("SVG, upright", lambda game: drawn(game, PHONE)),
+        frames("rgb_array, 1200 pixels wide", lambda game: rgb(drawn(game, 1200), 1200)),
+        frames("rgb_array, 600 pixels wide", lambda game: rgb(drawn(game, 1200), 600)),
+        measure(f"size of an SVG, mean, {players} players", "bytes", 1, lambda: size),
+    ]
+
+
+def export_of_a_game(players: int, repeats: int, max_turns: int = 500) -> list[Figure]:
+    """Seconds that the page of a whole game takes, and its size."""
+    game, greedy = Game(players, seed=1, max_turns=max_turns), make_agent("greedy")
+    while not game.is_over:
+        game.play(decide_game(game, greedy))
+    replay = Replay.of(game.to_record(["greedy"] * players).encode(), 1)
+    page: list[str] = []
+    spent = measure(
+        f"exporting a game of {replay.steps} actions, {players} players", "s", repeats,
+        lambda: seconds(lambda: page.append(exported(replay, "a game"))),
+    )  # fmt: skip
+    return [spent, measure(f"size of that page, {players} players", "bytes", 1, lambda: float(len(page[-1].encode())))]
+
+
+def all_figures(quick: bool) -> list[Figure]:
+    """Measure everything; `quick` takes a fraction of the work and of the precision."""
+    repeats, counts = (3, (2,)) if quick else (7, (2, 4))
+    found = [one for players in counts for one in pictures(players, repeats)]
+    return [*found, *(one for players in counts for one in export_of_a_game(players, 1))]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line."""
+    return report("picture_speed", "Measure how fast pictures are drawn.", METHOD, all_figures, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

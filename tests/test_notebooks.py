@@ -24,16 +24,24 @@ def run(path: Path) -> Any:
 
 
 def printed(notebook: Any) -> list[list[tuple[str, str]]]:
-    """What each cell has printed, and where; but for what tells of compiling the rules, which happens once."""
-    return [
-        [
-            (output["output_type"], output.get("text", ""))
-            for output in cell["outputs"]
-            if "compiling the rules" not in output.get("text", "")
-        ]
-        for cell in notebook["cells"]
-        if cell["cell_type"] == "code"
-    ]
+    """What each cell has printed, and where; but for what tells of compiling the rules, which happens once.
+
+    A stream may come in any number of pieces: those that follow one another are joined.
+    """
+    cells = []
+    for cell in notebook["cells"]:
+        if cell["cell_type"] != "code":
+            continue
+        told: list[tuple[str, str]] = []
+        for output in cell["outputs"]:
+            kind, text = str(output.get("name", output["output_type"])), str(output.get("text", ""))
+            if "compiling the rules" in text:
+                continue
+            if told and told[-1][0] == kind:
+                text = told.pop()[1] + text
+            told.append((kind, text))
+        cells.append(told)
+    return cells
 
 
 def write(path: Path) -> None:
@@ -51,10 +59,19 @@ def test_there_are_notebooks() -> None:
     assert [path.name for path in NOTEBOOKS] == ["open_spiel.ipynb"]
 
 
+def test_pieces_of_a_stream_are_one_text() -> None:
+    pieces = [
+        {"output_type": "stream", "name": name, "text": text}
+        for name, text in [("stdout", "a"), ("stdout", "b\n"), ("stderr", "c")]
+    ]
+    cells = [{"cell_type": "code", "outputs": pieces}, {"cell_type": "markdown"}, {"cell_type": "code", "outputs": []}]
+    assert printed({"cells": cells}) == [[("stdout", "ab\n"), ("stderr", "c")], []]
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
 @pytest.mark.filterwarnings("default")  # of the libraries that start the kernel
 def test_notebooks_print_what_is_stored(path: Path) -> None:
     stored = printed(nbformat.read(path, as_version=4))
-    assert all(kind == "stream" and text for outputs in stored for kind, text in outputs)
+    assert all(kind == "stdout" and text for outputs in stored for kind, text in outputs)
     assert sum(map(len, stored)) > 4
     assert printed(run(path)) == stored

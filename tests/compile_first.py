@@ -65,6 +65,7 @@ def _decide(name: str) -> Callable[[Any, Any], None]:
 
 PARTS: Final[dict[str, Callable[[Any, Any], None]]] = {
     "ismcts": _decide("ismcts"),
+    "ismcts-trained": _decide("ismcts-trained-16"),
     "rollout": _decide("rollout-16"),
     "play": _play,
     "appraiser": _decide("appraiser"),

@@ -63,6 +63,10 @@ class Client:
             made = await self._timed("new game", "POST", "/api/games", wanted)
             await self._play_one("/api/seats/" + made["page"].rpartition("/")[2])
 
+    async def close(self) -> None:
+        """End its connections."""
+        await self._http.aclose()
+
     async def _play_one(self, seat: str) -> None:
         cookies = "; ".join(f"{name}={value}" for name, value in self._http.cookies.items())
         changes = f"{self._address.replace('http', 'ws')}{seat}/changes"
@@ -90,12 +94,16 @@ async def load(address: str, games: int, seconds: float, think: float) -> tuple[
     latencies: Latencies = defaultdict(list)
     clients = [Client(address, think, latencies, seed) for seed in range(games)]
     playing = [asyncio.create_task(client.play()) for client in clients]
-    done, _ = await asyncio.wait(playing, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
-    for task in done:
-        task.result()
-    for task in playing:
-        task.cancel()
-    await asyncio.gather(*playing, return_exceptions=True)
+    try:
+        done, _ = await asyncio.wait(playing, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
+        for task in done:
+            task.result()
+    finally:
+        for task in playing:
+            task.cancel()
+        await asyncio.gather(*playing, return_exceptions=True)
+        for client in clients:
+            await client.close()
     return latencies, sum(client.actions for client in clients)
 
 

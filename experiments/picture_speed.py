@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from experiments.speed import Figure, measure, report, seconds
+from experiments.speed import Figure, figure, measure, report, seconds
 from skyenv.agents import decide_game, make_agent
 from skyenv.game import Game
 from skyenv.page.export import exported
@@ -27,9 +27,9 @@ PHONE: Final = 400
 """Pixels: an upright picture."""
 
 
-def games_on_the_way(players: int, number: int = POSITIONS) -> list[Game]:
-    """Positions of a game, the first one its beginning and the last one its end."""
-    game, greedy = Game(players, seed=1), make_agent("greedy")
+def games_on_the_way(players: int, number: int = POSITIONS, max_turns: int = 500) -> list[Game]:
+    """Positions of a game, two or more: the first one is its beginning and the last one its end."""
+    game, greedy = Game(players, seed=1, max_turns=max_turns), make_agent("greedy")
     games = [game.copy()]
     while not game.is_over:
         game.play(decide_game(game, greedy))
@@ -58,29 +58,27 @@ def pictures(players: int, repeats: int, number: int = POSITIONS) -> list[Figure
         frames("SVG, upright", lambda game: drawn(game, PHONE)),
         frames("rgb_array, 1200 pixels wide", lambda game: rgb(drawn(game, 1200), 1200)),
         frames("rgb_array, 600 pixels wide", lambda game: rgb(drawn(game, 1200), 600)),
-        measure(f"size of an SVG, mean, {players} players", "bytes", 1, lambda: size),
+        figure(f"size of an SVG, mean, {players} players", "bytes", [size]),
     ]
 
 
-def export_of_a_game(players: int, repeats: int, max_turns: int = 500) -> list[Figure]:
+def export_of_a_game(players: int, max_turns: int = 500) -> list[Figure]:
     """Seconds that the page of a whole game takes, and its size."""
-    game, greedy = Game(players, seed=1, max_turns=max_turns), make_agent("greedy")
-    while not game.is_over:
-        game.play(decide_game(game, greedy))
+    game = games_on_the_way(players, 2, max_turns)[-1]
     replay = Replay.of(game.to_record(["greedy"] * players).encode(), 1)
     page: list[str] = []
-    spent = measure(
-        f"exporting a game of {replay.steps} actions, {players} players", "s", repeats,
-        lambda: seconds(lambda: page.append(exported(replay, "a game"))),
-    )  # fmt: skip
-    return [spent, measure(f"size of that page, {players} players", "bytes", 1, lambda: float(len(page[-1].encode())))]
+    spent = seconds(lambda: page.append(exported(replay, "a game")))
+    return [
+        figure(f"exporting a game of {replay.steps} actions, {players} players", "s", [spent]),
+        figure(f"size of that page, {players} players", "bytes", [len(page[0].encode())]),
+    ]
 
 
 def all_figures(quick: bool) -> list[Figure]:
     """Measure everything; `quick` takes a fraction of the work and of the precision."""
     repeats, counts = (3, (2,)) if quick else (7, (2, 4))
     found = [one for players in counts for one in pictures(players, repeats)]
-    return [*found, *(one for players in counts for one in export_of_a_game(players, 1))]
+    return [*found, *(one for players in counts for one in export_of_a_game(players))]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

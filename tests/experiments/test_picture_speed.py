@@ -22,7 +22,7 @@ def test_every_picture_is_measured() -> None:
 
 
 def test_an_export_is_measured_with_its_size() -> None:
-    time, size = picture_speed.export_of_a_game(2, 1, max_turns=3)
+    time, size = picture_speed.export_of_a_game(2, max_turns=3)
     assert (time.unit, size.unit) == ("s", "bytes")
     assert time.median > 0
     assert 20_000 < size.median < 3_000_000

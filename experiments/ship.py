@@ -70,10 +70,9 @@ class Stage:
         try:
             config = json.loads((run / "config.json").read_text(encoding="utf-8"))
             command(config)
-            int(config["players"])
             limits = (60 * float(config["minutes"]), float(config["decisions"]))
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise CheckpointError(f"{run} is no finished run on one kind of table ({type(error).__name__}: {error})") from error
+            raise CheckpointError(f"{run} is no finished run ({type(error).__name__}: {error})") from error
         curve = read_curve(run)
         done = (float(curve[-1]["seconds"]), float(curve[-1]["decisions"]))
         return cls(config, curve, not any(0 < limit <= reached for limit, reached in zip(limits, done, strict=True)))
@@ -117,7 +116,10 @@ def ship(run: Path, rivals: Sequence[str], deals: int, agents: Path, pictures: P
             kinds of tables.
     """
     stages = Stage.all_of(run)
-    players, side = int(stages[-1].config["players"]), str(stages[-1].config["side"])
+    told, side = str(stages[-1].config["players"]), str(stages[-1].config["side"])
+    if not told.isdecimal():
+        raise CheckpointError(f"{run} is no finished run on one kind of table: it has {told} players")
+    players = int(told)
     if "," in side:
         raise OptionError(f"{run} was trained on both sides; a network ships for one")
     if stages[-1].stopped:

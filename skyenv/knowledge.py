@@ -10,9 +10,10 @@ import numpy.typing as npt
 from skyenv.errors import OptionError, shown
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.auction import legal_bids
-from skyenv.rules.chance import draw, seed_stream
+from skyenv.rules.chance import below, draw, next32, seed_stream
 from skyenv.rules.compiling import EntryPoints, rule
 from skyenv.rules.components import BLACK, MAX_PLAYERS, NUM_COLOURS, NUM_RANKS
+from skyenv.rules.memory import shuffle_tells
 from skyenv.rules.state import GAME_DTYPE, NONE, PHASE_BID, Record, as_records, new_games, new_records
 from skyenv.rules.tape import FED_CARD, TAPE_DTYPE
 
@@ -56,6 +57,7 @@ def redact(view: Record, seat: int) -> None:
                 view.unknown[other, colour] = game.unknown[other, colour]
                 for rank in range(NUM_RANKS):
                     game.hand[other, colour, rank] = game.known[other, colour, rank]
+                    game.held[other, rank] = 0
     game.seed = NONE
     for i in range(4):
         game.random[i] = 0
@@ -76,7 +78,8 @@ def _make_see_all(fingerprint: str):  # type: ignore[no-untyped-def]
 def deal_unseen(view: Record, game: Record, tape: Record) -> None:
     """INF-2: deal what the view's seat can't locate: to the other hands what is unknown there, the rest is face down.
 
-    Every card is equally likely in every place, but for those that the seat has deduced. `game`: a copy of the view's game.
+    Every card is equally likely in every place, but for those that the seat has deduced. What three or four players
+    remember of a shuffle is left to :func:`deal_remembered`. `game`: a copy of the view's game.
     """
     for colour in range(NUM_COLOURS + 1):
         for rank in range(NUM_RANKS):
@@ -90,8 +93,159 @@ def deal_unseen(view: Record, game: Record, tape: Record) -> None:
                 game.hand[other, colour, rank] = game.known[other, colour, rank] + deduced
                 game.face_down[colour, rank] -= deduced
                 undecided -= deduced
+            if colour == BLACK and shuffle_tells(game):
+                continue
             for _ in range(undecided):
                 game.hand[other, colour, draw(game, tape, game.face_down[colour], FED_CARD)] += 1
+
+
+# ---- after a shuffle of the black stack, with three or four players ----
+#
+# Whoever remembers it knows two bags of black cards: *old* ones, which the others held together at the shuffle, and *new* ones,
+# which were in the stack and which the seat itself hasn't drawn. Each hand has places for both; what lies in them is a random
+# deal of the bags. Whoever lays a card down takes it from any of the hidden places of its hand, as far as others can tell: an
+# old one with the probability (old places) / (hidden places). `shown` has those numbers. How many of the cards laid down were
+# old is drawn so, and a draw is kept with a probability in proportion to the chance that just such cards came out of the bags.
+
+
+@rule
+def num_shown(view: Record, rank: int) -> int:
+    """How many black cards of a rank other seats have laid down since the shuffle that nobody knew of."""
+    number = 0
+    for i in range(view.game.num_shown):
+        shown = int(view.game.shown[i, 0])
+        if shown // NUM_RANKS != view.seat and shown % NUM_RANKS == rank:
+            number += 1
+    return number
+
+
+@rule
+def num_old(view: Record, rank: int) -> int:
+    """How many black cards of a rank the other seats held at the shuffle."""
+    return int(view.game.held_together[rank] - view.game.held[view.seat, rank])
+
+
+@rule
+def falling(number: int, factors: int) -> float:
+    """A number times the next lower ones, so many factors in all; 0 if the number is too small for that."""
+    product = 1.0
+    for i in range(factors):
+        product *= max(number - i, 0)
+    return product
+
+
+@rule
+def chance_of_shown(view: Record, old_4: int, old_5: int, old_6: int) -> float:
+    """How likely places hold just the cards laid down, if so many 4s, 5s and 6s of them are old and the others new."""
+    chance = 1.0
+    from_old, from_new, all_old, all_new = 0, 0, 0, 0
+    for rank in range(NUM_RANKS):
+        shown = num_shown(view, rank)
+        old = old_4 if rank == 0 else old_5 if rank == 1 else old_6
+        first_old = num_old(view, rank)
+        first_new = int(view.unseen[BLACK, rank]) - first_old + shown
+        chance *= falling(first_old, old) * falling(first_new, shown - old)
+        from_old += old
+        from_new += shown - old
+        all_old += first_old
+        all_new += first_new
+    ways = falling(all_old, from_old) * falling(all_new, from_new)
+    return chance / ways if ways > 0 else 0.0
+
+
+@rule
+def highest_chance_of_shown(view: Record) -> float:
+    """The highest of those chances, however many of the cards laid down are old."""
+    highest = 0.0
+    for old_4 in range(min(num_shown(view, 0), num_old(view, 0)) + 1):
+        for old_5 in range(min(num_shown(view, 1), num_old(view, 1)) + 1):
+            for old_6 in range(min(num_shown(view, 2), num_old(view, 2)) + 1):
+                highest = max(highest, chance_of_shown(view, old_4, old_5, old_6))
+    return highest
+
+
+@rule
+def old_left(game: Record, seat: int) -> int:
+    """How many old places of a hand are still hidden; `held` has the old cards that came from there."""
+    left = int(game.num_held[seat])
+    for rank in range(NUM_RANKS):
+        left -= int(game.held[seat, rank])
+    return left
+
+
+@rule
+def guess_what_was_old(view: Record, game: Record, highest: float) -> bool:
+    """Draw which of the cards laid down were old, into the other seats' `held`; whether the draw is to be kept."""
+    for other in range(MAX_PLAYERS):
+        if other != view.seat:
+            for rank in range(NUM_RANKS):
+                game.held[other, rank] = 0
+    for i in range(game.num_shown):
+        seat, rank = int(game.shown[i, 0]) // NUM_RANKS, int(game.shown[i, 0]) % NUM_RANKS
+        if seat != view.seat and below(game, int(game.shown[i, 1])) < old_left(game, seat):
+            game.held[seat, rank] += 1
+    if game.num_shown == 0:
+        return True
+    old_4, old_5, old_6 = 0, 0, 0
+    for other in range(MAX_PLAYERS):
+        if other != view.seat:
+            old_4 += int(game.held[other, 0])
+            old_5 += int(game.held[other, 1])
+            old_6 += int(game.held[other, 2])
+    return next32(game) * highest < chance_of_shown(view, old_4, old_5, old_6) * 2.0**32
+
+
+@rule
+def take_old_left(view: Record, game: Record, bag: npt.NDArray[np.int8]) -> bool:
+    """Put the old cards that were not laid down into a bag; whether they are as many as there are places for them."""
+    too_many = 0
+    for rank in range(NUM_RANKS):
+        bag[rank] = num_old(view, rank)
+        for other in range(MAX_PLAYERS):
+            if other != view.seat:
+                bag[rank] -= game.held[other, rank]
+        if bag[rank] < 0:
+            return False
+        too_many += int(bag[rank])
+    for other in range(MAX_PLAYERS):
+        if other != view.seat:
+            if old_left(game, other) > view.unknown[other, BLACK]:
+                return False
+            too_many -= old_left(game, other)
+    return too_many == 0
+
+
+@rule
+def deal_remembered(view: Record, game: Record, tape: Record, highest: float) -> bool:
+    """AUC-9: deal the black cards that the view's seat can't locate, for three or four players after a shuffle.
+
+    `game`: as :func:`deal_unseen` leaves it; `highest`: from :func:`highest_chance_of_shown`.
+
+    Returns:
+        Whether the deal is to be kept.
+    """
+    bag = game.face_down[BLACK]
+    if not (guess_what_was_old(view, game, highest) and take_old_left(view, game, bag)):
+        return False
+    for other in range(MAX_PLAYERS):
+        if other != view.seat:
+            for _ in range(old_left(game, other)):
+                rank = draw(game, tape, bag, FED_CARD)
+                game.hand[other, BLACK, rank] += 1
+                game.held[other, rank] += 1
+    for rank in range(NUM_RANKS):
+        bag[rank] = view.unseen[BLACK, rank]
+        for other in range(MAX_PLAYERS):
+            if other != view.seat:
+                bag[rank] -= game.hand[other, BLACK, rank] - game.known[other, BLACK, rank]
+    for other in range(MAX_PLAYERS):
+        undecided = int(view.unknown[other, BLACK])
+        for rank in range(NUM_RANKS):
+            undecided -= int(game.hand[other, BLACK, rank] - game.known[other, BLACK, rank])
+        if other != view.seat:
+            for _ in range(undecided):
+                game.hand[other, BLACK, draw(game, tape, bag, FED_CARD)] += 1
+    return True
 
 
 @rule
@@ -106,8 +260,12 @@ def imagine(view: Record, game: Record, tape: Record, mask: npt.NDArray[np.int8]
     """
     seed_stream(game, seed)
     game.seed = NONE
+    remembers = shuffle_tells(game)
+    highest = highest_chance_of_shown(view) if remembers else 1.0
     for _ in range(MOST_DEALS):
         deal_unseen(view, game, tape)
+        if remembers and not deal_remembered(view, game, tape, highest):
+            continue
         if game.phase != PHASE_BID or game.laid == NONE or legal_bids(game, mask) > 0:
             return True
     return False
@@ -165,6 +323,16 @@ def _deduced_fits(views: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
     return found
 
 
+def _shown_in_range(views: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
+    """Whether what is remembered to have been laid down since a shuffle was laid down by players of the game."""
+    games = views["game"]
+    entries = games["shown"][:, :, 0]
+    fits = (games["num_shown"] >= 0) & (games["num_shown"] <= entries.shape[1])
+    fits &= (entries >= 0).all(axis=1) & (entries < NUM_RANKS * games["num_players"][:, None]).all(axis=1)
+    found: npt.NDArray[np.bool_] = fits
+    return found
+
+
 def as_views(views: npt.ArrayLike) -> npt.NDArray[np.void]:
     """Views as compiled functions take them, one for a single record; see :func:`skyenv.rules.state.new_records`.
 
@@ -181,7 +349,7 @@ def as_views(views: npt.ArrayLike) -> npt.NDArray[np.void]:
     possible &= (records["unseen"].sum(axis=2, dtype=np.int64) == hidden).all(axis=1)
     for field in ("unseen", "unknown", "num_face_down"):
         possible &= (records[field] >= 0).all(axis=tuple(range(1, records[field].ndim)))
-    possible &= _deduced_fits(records)
+    possible &= _deduced_fits(records) & _shown_in_range(records)
     if not possible.all():
         raise OptionError(f"view {int(np.argmin(possible))}: its seat or the cards that it can't locate don't fit the game")
     return as_records(records, VIEW_DTYPE)
@@ -191,10 +359,12 @@ def resample(views: npt.ArrayLike, seeds: npt.ArrayLike) -> np.recarray:
     """Whole positions, drawn at random from all those that seats can't tell from the real ones.
 
     Every card that a seat can't locate is equally likely in every place that it can't see: others' hands and face-down stacks.
-    With two players a shuffle of the black stack settles which black cards the other held at that moment: those that weren't
-    shuffled. With three or four it would tell only which cards they held together, and that is not used: after a shuffle the
-    cards then held and the shuffled ones are drawn from as one. Nothing but the views is used. A position's chance to come is
-    anew as well; its `seed` is −1, as it begins no game.
+    A shuffle of the black stack tells which black cards the others held at that moment: those that weren't shuffled. With two
+    players that is the other's hand. With three or four it is several hands together: those cards are equally likely in all
+    places that these hands had then, the shuffled ones in the places filled since and in the stack, and whoever has laid down
+    a card since may have taken it from any hidden place of its hand. Only the last shuffle counts: what three or four players
+    knew before it of who holds which of those cards is forgotten. Nothing but the views is used. A position's chance to come
+    is anew as well; its `seed` is −1, as it begins no game.
 
     Args:
         views: what the seats know, VIEW_DTYPE (k,), as :func:`view` makes it; or one view, for all seeds.
@@ -218,5 +388,5 @@ def resample(views: npt.ArrayLike, seeds: npt.ArrayLike) -> np.recarray:
     scratch = new_records(1, TAPE_DTYPE), np.zeros(NUM_ACTIONS, np.int8)
     made = _imagine_all(records, np.ascontiguousarray(numbers, np.int64), games, *scratch)
     if made < len(numbers):
-        raise OptionError(f"view {made if len(records) > 1 else 0}: no game has led to it, as the bid laid down can't be ended")
+        raise OptionError(f"view {made if len(records) > 1 else 0}: no game has led to it, as the cards laid down show")
     return games.view(np.recarray)

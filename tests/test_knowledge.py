@@ -17,7 +17,7 @@ from skyenv.rules.components import CARD_COUNTS
 from skyenv.rules.state import GAME_DTYPE, GAME_FIELDS
 
 TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
-HIDDEN_FIELDS = ("seed", "random", "hand", "face_down")
+HIDDEN_FIELDS = ("seed", "random", "hand", "face_down", "held")
 
 
 def positions(players: int, side: str, agent: str, seed: int = 21, every: int = 12) -> Iterator[Game]:

@@ -7,6 +7,7 @@ can lie.
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
 from itertools import pairwise, permutations
 from math import factorial
 from typing import Any
@@ -30,7 +31,7 @@ from scenario import (
 from test_resample import counted, hands_of
 
 from skyenv import Game, Games, OptionError
-from skyenv.knowledge import resample
+from skyenv.knowledge import resample, view
 
 DRAWS = 100_000
 GREEN, BROWN, ORANGE, GRAY, BLACK = 0, 2, 3, 4, 5
@@ -331,6 +332,193 @@ def test_the_next_shuffle_tells_anew() -> None:
     game.play("option C", [4])
     assert (drawn(game, 0, 1000)["hand"][:, 1, BLACK] == [1, 2, 0]).all()
     assert exact(drawn(game, 1)["hand"][:, 0, BLACK] - game.state["deduced"][0], deals([2, 0, 2], [1]))
+
+
+# ---- after a shuffle, with three and four players ----
+
+
+def remembered(
+    held: list[int], places: list[int], stack: list[int], since: list[tuple[str, int, int]]
+) -> dict[tuple[int, ...], float]:
+    """The chances of the others' hidden black cards, seat 1's, seat 2's … by rank, counted over single cards.
+
+    Args:
+        held: values of the cards that they held together when the black stack was shuffled.
+        places: how many each of them held.
+        stack: values of the cards shuffled.
+        since: what came then: ("draws", seat, 0), where seat 0 sees what it draws: ("draws", 0, value); or
+            ("shows", seat, value): it picks one of its hidden cards, whichever, and that has this value.
+    """
+    found: dict[tuple[int, ...], Fraction] = {}
+    draws = sum(what == "draws" for what, _, _ in since)
+    for old in permutations(held):
+        ends = np.cumsum([0, *places])
+        first = [list(old[low:high]) for low, high in pairwise(ends)]
+        for new in permutations(stack, draws):
+            for hands, weight in followed(first, list(new), since):
+                counts = tuple(hand.count(value) for hand in hands for value in (4, 5, 6))
+                found[counts] = found.get(counts, Fraction(0)) + weight
+    total = sum(found.values())
+    return {counts: float(weight / total) for counts, weight in found.items()}
+
+
+def followed(hands: list[list[int]], new: list[int], since: list[tuple[str, int, int]]) -> list[tuple[list[list[int]], Fraction]]:
+    """What can have become of single hands, and how probable that is."""
+    if not since:
+        return [(hands, Fraction(1))]
+    (what, seat, value), *later = since
+    if what == "draws":
+        card, *new = new
+        if seat == 0:
+            return followed(hands, new, later) if card == value else []
+        return followed([hand + [card] * (other == seat) for other, hand in enumerate(hands, 1)], new, later)
+    found = []
+    for place, card in enumerate(hands[seat - 1]):
+        if card == value:
+            left = [hand[:place] + hand[place + 1 :] if other == seat else hand for other, hand in enumerate(hands, 1)]
+            found += [(end, weight / len(hands[seat - 1])) for end, weight in followed(left, new, later)]
+    return found
+
+
+def shuffled_for_three() -> Game:
+    """Seat 0 has drawn a 6 from 4, 4, 5, 5, 6, shuffled; all know its other black cards but for two. The others hold two each."""
+    game = bare_game(3)
+    hand(game, 1, orange=[5, 6], black=[4, 5])
+    hand(game, 2, gray=[5, 6], black=[6, 6])
+    black_stack(game, [], [4, 4, 5, 5, 6], keeper=0)
+    game.state["known"][0, BLACK] = game.state["hand"][0, BLACK] - [1, 0, 1]
+    game.refresh()
+    draws_black(game, 0, 6)
+    return game
+
+
+def draws_black(game: Game, seat: int, value: int) -> None:
+    """The first half of option C."""
+    turn_of(game, seat)
+    game.play("option C", [value])
+
+
+def shows(game: Game, seat: int, cards: str) -> None:
+    """A seat begins an auction in Times Square with these cards."""
+    district(game, "TSQ", orange=(1, 1), gray=(game.num_players - 1, 1))
+    start_auction(game, ["TSQ"], starter=seat)
+    bid(game, seat, cards)
+
+
+def exact_for(game: Game, seat: int, chances: dict[tuple[int, ...], float]) -> bool:
+    """Whether the others' hidden black cards, in the order of their seats, come as often as they should."""
+    worlds = drawn(game, seat)
+    others = [other for other in range(game.num_players) if other != seat]
+    return exact((worlds["hand"] - game.state["known"])[:, others][:, :, BLACK].reshape(DRAWS, -1), chances)
+
+
+@inf
+@pytest.mark.rule("AUC-9")
+def test_a_shuffle_tells_each_of_three_what_the_others_hold_together() -> None:
+    """4, 5, 6, 6 for seat 0; for seat 1 what 0 and 2 hold, where 0 has drawn one more since."""
+    game = shuffled_for_three()
+    assert exact_for(game, 0, remembered([4, 5, 6, 6], [2, 2], [4, 4, 5, 5], []))
+    assert (drawn(game, 0, 500)["face_down"][:, BLACK] == [2, 2, 0]).all()
+    assert exact_for(game, 1, remembered([4, 6, 6, 6], [2, 2], [4, 4, 5, 5, 6], [("draws", 1, 0)]))
+
+
+@inf
+@pytest.mark.rule("AUC-9", "TURN-5")
+def test_cards_drawn_since_come_from_the_stack() -> None:
+    """Whoever drew what, and whenever: seat 0 knows its own card, and the others' are any of the rest."""
+    game = shuffled_for_three()
+    for seat, value in ((1, 4), (0, 5), (2, 5)):
+        draws_black(game, seat, value)
+    since = [("draws", 0, 6), ("draws", 1, 0), ("draws", 0, 5), ("draws", 2, 0)]
+    assert exact_for(game, 0, remembered([4, 5, 6, 6], [2, 2], [4, 4, 5, 5, 6], since))
+
+
+@inf
+@pytest.mark.rule("AUC-9", "INF-3")
+@pytest.mark.parametrize(
+    ("drawn_by_1", "shown"),
+    [([], [5]), ([4], [4]), ([4], [5, 4]), ([5, 4], [5]), ([5, 4], [5, 5]), ([5, 4], [4, 4])],
+)
+def test_a_card_laid_down_was_held_or_drawn(drawn_by_1: list[int], shown: list[int]) -> None:
+    """Either way is as likely as hidden places, and what can lie in them, make it."""
+    game = shuffled_for_three()
+    since = [("draws", 0, 6)]
+    for value in drawn_by_1:
+        draws_black(game, 1, value)
+        since.append(("draws", 1, 0))
+    since += [("shows", 1, value) for value in sorted(shown)]
+    shows(game, 1, "orange 5 black " + " ".join(map(str, sorted(shown))))
+    assert exact_for(game, 0, remembered([4, 5, 6, 6], [2, 2], [4, 4, 5, 5, 6], since))
+
+
+@inf
+@pytest.mark.rule("AUC-9", "INF-3")
+def test_what_two_hands_have_laid_down_is_weighed_together() -> None:
+    """Seats 1 and 3 of four lay down cards, seat 1 before and after it has drawn one."""
+    game = bare_game(4)
+    hand(game, 1, orange=[5, 6], black=[4, 5])
+    hand(game, 2, black=[6])
+    hand(game, 3, gray=[5, 6], black=[4, 6])
+    black_stack(game, [], [4, 5, 5, 6], keeper=0)
+    game.state["known"][0] = game.state["hand"][0]
+    game.refresh()
+    draws_black(game, 3, 5)
+    shows(game, 1, "orange 5 black 4")
+    draws_black(game, 1, 5)
+    shows(game, 3, "gray 5 black 6")
+    assert game.state["num_shown"] == 2
+    shows(game, 1, "orange 6 black 5")
+    since = [("draws", 3, 0), ("shows", 1, 4), ("draws", 1, 0), ("shows", 3, 6), ("shows", 1, 5)]
+    assert exact_for(game, 0, remembered([4, 5, 6, 4, 6], [2, 1, 2], [4, 5, 5, 6], since))
+
+
+@inf
+@pytest.mark.rule("AUC-9")
+def test_worlds_remember_the_shuffle_too() -> None:
+    """In a world that seat 0 imagines, what seat 1 would imagine keeps to what the others hold together there."""
+    game = shuffled_for_three()
+    draws_black(game, 1, 4)
+    shows(game, 1, "orange 5 black 4")
+    together = game.state["held_together"]
+    for world in drawn(game, 0, 50):
+        imagined = resample(view(np.array([world]), 1), np.arange(100))
+        assert (imagined["held"].sum(axis=1) == together).all()
+        assert (imagined["held"][:, 1] == world["held"][1]).all()
+        assert (imagined["hand"][:, 2, BLACK] == imagined["held"][:, 2]).all()  # it has drawn nothing since
+
+
+@pytest.mark.parametrize("wrong", ["held by one", "held together", "nobody"])
+def test_what_is_remembered_must_be_possible(wrong: str) -> None:
+    """A view made by hand, in which the cards remembered don't fit those that are hidden: an error, not a wrong position."""
+    game = shuffled_for_three()
+    draws_black(game, 1, 4)
+    shows(game, 1, "orange 5 black 4")
+    seen = game.view(0)
+    message = "no game has led to it"
+    if wrong == "held by one":
+        seen["game"]["num_held"][2] = 9
+    elif wrong == "held together":
+        seen["game"]["held_together"][:] = [0, 0, 6]
+    else:
+        seen["game"]["shown"][0, 0] = 9  # by seat 3, which isn't there
+        message = "don't fit the game"
+    with pytest.raises(OptionError, match=message):
+        resample(seen, [1])
+
+
+@inf
+@pytest.mark.rule("AUC-9")
+def test_the_next_shuffle_is_remembered_instead() -> None:
+    """With three players too: what has been drawn since counts as held, and nothing is laid down yet."""
+    game = shuffled_for_three()
+    draws_black(game, 1, 4)
+    black_stack(game, [], [4, 5, 5], keeper=0)
+    game.state["known"][0, BLACK] = game.state["hand"][0, BLACK]
+    game.refresh()
+    draws_black(game, 2, 5)
+    assert game.state["num_shown"] == 0
+    assert game.state["num_held"].tolist() == [0, 3, 2, 0]
+    assert exact_for(game, 0, remembered([4, 4, 5, 6, 6], [3, 2], [4, 5, 5], [("draws", 2, 0)]))
 
 
 # ---- the real position among them ----

@@ -18,6 +18,7 @@ from skyenv.rules.components import (
     NUM_COLOURS,
     NUM_RANKS,
 )
+from skyenv.rules.memory import remember_shown
 from skyenv.rules.scoring import plot_is_empty, tiles_on_plot
 from skyenv.rules.state import (
     ALEA,
@@ -151,10 +152,10 @@ def apply_card(game: Record, colour: int, rank: int) -> None:
     if game.known[seat, colour, rank] > 0:
         game.known[seat, colour, rank] -= 1
     else:
+        if colour == BLACK:
+            remember_shown(game, seat, rank)
         game.unknown[seat, colour] -= 1
         game.unlocated[colour, rank] -= 1
-        if colour == BLACK and seat < 2 and game.deduced[seat, rank] > 0:
-            game.deduced[seat, rank] -= 1
     game.bid_total[seat] += rank + LOWEST_CARD
     if colour == BLACK:
         game.bid_cards[seat, 1, rank] += 1

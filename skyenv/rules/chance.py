@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from skyenv.rules.compiling import rule
 from skyenv.rules.components import BLACK, NUM_RANKS
+from skyenv.rules.memory import remember_hands
 from skyenv.rules.state import NONE, Record
 from skyenv.rules.tape import EVENT_SHUFFLE, FED_CARD, report
 
@@ -142,16 +143,6 @@ def draw(game: Record, tape: Record, counts: npt.NDArray[np.int8], fed_as: int) 
 
 
 @rule
-def deduce_black(game: Record) -> None:
-    """INF-1, AUC-9: right before a shuffle no black card is face down. So of two players each knows the other's hand."""
-    if game.num_players != 2:
-        return
-    for seat in range(2):
-        for rank in range(NUM_RANKS):
-            game.deduced[seat, rank] = game.hand[seat, BLACK, rank] - game.known[seat, BLACK, rank]
-
-
-@rule
 def draw_black(game: Record, tape: Record) -> int:
     """AUC-9: the rank of the next black card, shuffling the stack first if it must be; NONE if there is no card."""
     face_down = 0
@@ -160,7 +151,7 @@ def draw_black(game: Record, tape: Record) -> int:
         face_down += int(game.face_down[BLACK, rank])
         face_up += int(game.black_face_up[rank])
     if face_down == 0 and face_up > 0:
-        deduce_black(game)
+        remember_hands(game)
         for rank in range(NUM_RANKS):
             game.face_down[BLACK, rank] = game.black_face_up[rank]
             game.unlocated[BLACK, rank] += game.black_face_up[rank]

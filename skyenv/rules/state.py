@@ -124,6 +124,16 @@ GAME_DTYPE: Final = np.dtype(
             np.int8,
             (2, 3),
         ),  # 2 players, [seat, rank] → black cards in hand, not known, that the other has worked out at a shuffle (AUC-9)
+        # -- 3 and 4 players: the last shuffle of the black stack tells all which cards hands held together (memory.py)
+        ("held", np.int8, (4, 3)),  # [seat, rank] → black cards in hand at the last shuffle that only the seat itself knew
+        ("held_together", np.int8, (3,)),  # [rank] → those of all hands
+        ("num_held", np.int8, (4,)),  # [seat] → how many of them in that hand
+        (
+            "shown",
+            np.int8,
+            (50, 2),
+        ),  # black cards, not known, laid down since: 3 · seat + rank, and how many such cards the hand had right before
+        ("num_shown", np.int8),
         ("spare", np.int8, (1,)),  # 0; fills the record, so that copies and comparisons of bytes meet no gaps
     ],
     align=True,

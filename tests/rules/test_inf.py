@@ -30,7 +30,7 @@ from skyenv.agents import decide_game
 from skyenv.rules.state import GAME_FIELDS
 
 TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
-HIDDEN_FIELDS = {"hand", "face_down", "random", "seed"}
+HIDDEN_FIELDS = {"hand", "face_down", "random", "seed", "held"}
 
 
 def positions(players: int, side: str, agent: str, games: int = 2, every: int = 9) -> Iterator[Game]:

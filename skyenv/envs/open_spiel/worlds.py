@@ -2,9 +2,11 @@
 
 What a seat can't know is drawn anew where it came into the game: the others' first hands and the black cards that they drew.
 All that was seen stays true of it. A coloured card that its owner has laid down is known. A black card that was laid down is
-one of those that the seat had drawn by then, each of them as likely as it can have been that card. Between two shuffles of the
-black stack, its cards are known (AUC-9: at first all of them, then those that lay face up), so a world also keeps to what a
-seat that remembers everything can conclude from them; :func:`skyenv.knowledge.resample` knows only what a view shows.
+one of those that the seat had drawn by then, each of them as likely as it can have been that card, by what was laid down
+before it. Between two shuffles of the black stack, its cards are known (AUC-9: at first all of them, then those that lay face
+up), so a world keeps to what a seat that remembers everything can conclude, from all shuffles and not from the last one alone as
+:func:`skyenv.knowledge.resample` does. In return, where several cards were laid down after a shuffle, its chances aren't quite
+exact: what was laid down later doesn't change what an earlier card is taken to have been.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import numpy.typing as npt
 from skyenv.envs.open_spiel.positions import SETUP, Position, Step, game_of
 from skyenv.errors import OptionError
 from skyenv.rules.actions import BID, BID_DONE
-from skyenv.rules.components import BLACK, LOWEST_CARD, NUM_COLOURS, NUM_RANKS, STARTING_BLACK_CARDS
+from skyenv.rules.components import BLACK, LOWEST_CARD, MAX_PLAYERS, NUM_COLOURS, NUM_RANKS, STARTING_BLACK_CARDS
 from skyenv.rules.state import NONE
 from skyenv.rules.tape import EVENT_ALEA, EVENT_BLACK, EVENT_SHUFFLE
 
@@ -42,11 +44,12 @@ class Draw:
 
 @dataclass(frozen=True)
 class Shown:
-    """A black card that nobody knew of and that its owner laid down, and how many draws there had been by then."""
+    """A black card that nobody knew of and that its owner laid down: who, between which shuffles, after how many draws."""
 
     seat: int
     rank: int
     draws: int
+    stack: int
 
 
 class Plan:
@@ -88,7 +91,7 @@ class Plan:
         if FIRST_BLACK <= step.action < BID_DONE:
             hidden = game_of(before.record)["unknown"][0, step.seat, BLACK] - game_of(step.record)["unknown"][0, step.seat, BLACK]
             if hidden and step.seat != self.seat:
-                self.shown.append(Shown(step.seat, step.action - FIRST_BLACK, len(self.draws)))
+                self.shown.append(Shown(step.seat, step.action - FIRST_BLACK, len(self.draws), len(self.stacks) - 1))
             return
         cards = 0
         left = int(game_of(before.record)["face_down"][0, BLACK].sum()) if len(step.rows) > 1 else NONE
@@ -193,7 +196,20 @@ def hidden_anew(plan: Plan, ranks: list[int], generator: random.Random) -> tuple
         hand[draw.seat, BLACK, rank] += 1
     for card in plan.shown:
         hand[card.seat, BLACK, card.rank] -= 1
+    if plan.position.num_players > 2:
+        game["held"][others] = held_at_the_last_shuffle(plan, ranks)[others]
     return games.tobytes(), first
+
+
+def held_at_the_last_shuffle(plan: Plan, ranks: list[int]) -> npt.NDArray[np.int8]:
+    """[seat, rank] → black cards that others held unknown when the black stack was last shuffled; none before the first."""
+    held = np.zeros((MAX_PLAYERS, NUM_RANKS), np.int8)
+    last = len(plan.stacks) - 1
+    for draw, rank in zip(plan.draws, ranks, strict=False):
+        held[draw.seat, rank] += draw.stack < last
+    for card in plan.shown:
+        held[card.seat, card.rank] -= card.stack < last
+    return held
 
 
 def past(plan: Plan, ranks: list[int], first: npt.NDArray[np.int8], record: bytes) -> tuple[Step, ...]:

@@ -137,7 +137,7 @@ PARTS: Final[dict[str, Callable[[], str]]] = {
     "picture speed table": partial(speed_table, "picture_speed"),
     "trained agents": trained_agents,
     "training result": training_result,
-    "search strength": strength.shipped,
+    "search strength": strength.published,
     "search speed": search_speed.table,
     **{f"ladder {players} players": partial(ladder_table, players) for players in (2, 3, 4)},
     **{f"ladder {players} players in pairs": partial(ladder_pairs, players) for players in (2, 3, 4)},

@@ -5,7 +5,8 @@ players, every deal from both seats. Each budget is a small tournament of its ow
 its own, so games are written as they come, processes play side by side, and the same command goes on where it was interrupted.
 Only deals count that were played against all opponents. With ``--minutes`` budgets share the time, cheap ones first: what they
 leave over when they have played all their deals is the dear ones', which play fewer deals in theirs. Intervals are 95 %, by the
-bootstrap over deals of experiments/ratings.py.
+bootstrap over deals of experiments/ratings.py. Where all opponents stand on the ladder that ships for two players, each budget
+also gets a rating there, as a newcomer that has met only them.
 
 Written are strength.json and strength.png; ``--publish`` copies them to docs/search.
 
@@ -27,12 +28,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 from agents.budgets import Budget, budget_in
 from experiments.commands import INTERRUPTED, Parser, complain, exit_code, whole
 from experiments.curves import COLOURS, GRAY
+from experiments.evaluate import Estimate
 from experiments.files import write_atomically
-from experiments.ladder import interval
-from experiments.ratings import rate
+from experiments.ladder import SHIPPED as SHIPPED_LADDERS
+from experiments.ladder import Ladder, interval
+from experiments.ladder import read as read_ladder
+from experiments.ratings import rate, rate_newcomer
 from experiments.speed import machine
 from experiments.tournament import MOST_DEALS, Folder, Settings, Tournament, cores, entrants, minutes
 from skyenv.errors import CheckpointError, OptionError
@@ -50,7 +56,8 @@ SIMULATIONS: Final = "simulations"
 MILLISECONDS: Final = "milliseconds"
 
 Row = dict[str, Any]
-"""A budget against an opponent: agent, version, unit, budget, opponent, deals, games, wins (an estimate), seconds_a_decision."""
+"""A budget against an opponent: agent, version, unit, budget, opponent, deals, games, wins (an estimate), seconds_a_decision, and
+the budget's rating on the ladder (an estimate, or None)."""
 
 
 def cost(budget: Budget) -> tuple[bool, float]:
@@ -58,11 +65,31 @@ def cost(budget: Budget) -> tuple[bool, float]:
     return (False, budget.simulations) if budget.milliseconds is None else (True, budget.milliseconds)
 
 
-def rows(folder: Folder, budget: Budget) -> list[Row]:
-    """What came of the games of a budget: a row for each opponent; none before the first deal is finished."""
+def rated(folder: Folder, shipped: Ladder | None) -> Estimate | None:
+    """The rating on a ladder of the agent whose games these are; None if an opponent doesn't stand there as it is now."""
+    settings = folder.settings
+    if shipped is None or (shipped["side"], shipped["max_turns"]) != (settings.side, settings.max_turns):
+        return None
+    rungs = {(rung["name"], rung["version"], rung["digest"]): index for index, rung in enumerate(shipped["agents"])}
+    opponents = [(one.name, one.version, one.digest) for one in settings.agents[1:]]
+    if not set(opponents) <= set(rungs):
+        return None
+    met = [rungs[opponent] for opponent in opponents]
+    points = np.array([rung["rating"]["mean"] for rung in shipped["agents"]])
+    return rate_newcomer(folder.results(), points[met], np.array(shipped["samples"])[:, met], settings.seed).points
+
+
+def rows(folder: Folder, budget: Budget, shipped: Ladder | None = None) -> list[Row]:
+    """What came of the games of a budget: a row for each opponent; none before the first deal is finished.
+
+    Args:
+        folder: the games. budget: of the agent.
+        shipped: a ladder to rate it on.
+    """
     settings = folder.settings
     if not folder.whole_deals():
         return []
+    rating = rated(folder, shipped)
     agent, *opponents = settings.agents
     ratings = rate(folder.results(), [one.name for one in settings.agents], settings.seed)
     speed = folder.speeds()[0]
@@ -81,18 +108,24 @@ def rows(folder: Folder, budget: Budget) -> list[Row]:
                 "games": ratings.deals * PLAYERS,
                 "wins": {name: round(value, 4) for name, value in asdict(wins).items()},
                 "seconds_a_decision": None if speed is None else float(f"{1 / speed:.3g}"),
+                "rating": None if rating is None else {name: round(value, 1) for name, value in asdict(rating).items()},
             }
         )
     return found
 
 
 def table(found: Sequence[Row]) -> str:
-    """Rows as Markdown."""
-    lines = ["| agent | against | deals, each from both seats | wins | ms a decision |", "|---|---|---:|---:|---:|"]
-    for row in found:
-        wins, seconds = interval(row["wins"], 1, 100, " %"), row["seconds_a_decision"]
+    """Rows as Markdown, a line for each budget."""
+    opponents = list(dict.fromkeys(row["opponent"] for row in found))
+    heads = ["agent", "deals, each from both seats", *(f"wins against {name}" for name in opponents), "rating", "ms a decision"]
+    lines = [f"| {' | '.join(heads)} |", "|---|" + "---:|" * (len(heads) - 1)]
+    for agent in dict.fromkeys(row["agent"] for row in found):
+        played = {row["opponent"]: row for row in found if row["agent"] == agent}
+        one, *_ = played.values()
+        seconds = one["seconds_a_decision"]
+        wins = [interval(played[name]["wins"], 1, 100, " %") for name in opponents]
         pace = "–" if seconds is None else f"{1000 * seconds:,.3g}"
-        lines.append(f"| {row['agent']} | {row['opponent']} | {row['deals']} | {wins} | {pace} |")
+        lines.append(f"| {' | '.join([agent, str(one['deals']), *wins, interval(one['rating']), pace])} |")
     return "\n".join(lines)
 
 
@@ -104,15 +137,15 @@ def markdown(found: dict[str, Any]) -> str:
             table(found["rows"]),
             "",
             f"{found['date']}: {PLAYERS} players, {found['side']} side; {where['processor']}, {where['cores']} cores,"
-            f" {found['workers']} processes side by side. Intervals are 95 %; ms a decision are means over all decisions of the"
-            " agent, those with one action too.",
+            f" {found['workers']} processes side by side. Intervals are 95 %; ratings are those of the [ladder](ladder.md), seen"
+            " from these games; ms a decision are means over all decisions of the agent, those with one action too.",
             "",
             f"`{found['command']}`",
         ]
     )
 
 
-def shipped() -> str:
+def published() -> str:
     """The part of the docs with the published measurement; a line that says so if there is none.
 
     Raises:
@@ -214,6 +247,8 @@ def _run(options: argparse.Namespace) -> int:
     settings = [
         Settings(entrants([spec, *options.against]), PLAYERS, options.side, options.seed, newcomer=True) for spec in specs
     ]
+    path = SHIPPED_LADDERS / f"{PLAYERS}-players.json"
+    shipped = read_ladder(path, PLAYERS) if path.exists() else None
     until = None if options.minutes is None else time.perf_counter() + 60 * options.minutes
     found: list[Row] = []
     interrupted = False
@@ -223,7 +258,7 @@ def _run(options: argparse.Namespace) -> int:
             if not interrupted:
                 share = None if until is None else max(0.0, until - time.perf_counter()) / 60 / (len(specs) - number)
                 interrupted = _play(folder, options, share)
-            found += rows(folder, budgets[spec])
+            found += rows(folder, budgets[spec], shipped)
         finally:
             folder.close()
     if not found:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from agents import NAMES
 from agents.learned import TRAINED
-from experiments import ladder, search_speed, strength
+from experiments import ladder, strength
 from experiments.files import write_atomically
 from skyenv import information
 from skyenv.observation import OBSERVATION_SIZE, markdown_table
@@ -138,7 +138,7 @@ PARTS: Final[dict[str, Callable[[], str]]] = {
     "trained agents": trained_agents,
     "training result": training_result,
     "search strength": strength.published,
-    "search speed": search_speed.table,
+    "search speed": partial(speed_table, "search/speed"),
     **{f"ladder {players} players": partial(ladder_table, players) for players in (2, 3, 4)},
     **{f"ladder {players} players in pairs": partial(ladder_pairs, players) for players in (2, 3, 4)},
 }

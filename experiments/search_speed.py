@@ -9,12 +9,10 @@ A further program to compare with is a further :class:`Searcher` in SEARCHERS.
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from agents import GreedyAgent
@@ -23,12 +21,10 @@ from agents.ismcts import SearchAgent
 from agents.tree import NODE_DTYPE
 from experiments.speed import Figure, figure, report
 from skyenv.agents import decide_game, decisions_in
-from skyenv.errors import CheckpointError
 from skyenv.game import Game
 
 METHOD: Final = "one decision; median of repeats after a warm-up; 2 players, front side; two threads grow a tree each"
 PLACES: Final = ("opening", "middle", "late")
-SHIPPED: Final = Path(__file__).resolve().parent.parent / "docs" / "search" / "speed.json"
 
 
 class Searched(NamedTuple):
@@ -126,27 +122,6 @@ def all_figures(quick: bool, searchers: Sequence[Searcher] = SEARCHERS) -> list[
     """Measure everything; `quick` takes a tenth of the work and of the precision."""
     repeats, share = (3, 0.1) if quick else (7, 1.0)
     return [one for searcher in searchers for one in measured(searcher, repeats, share)]
-
-
-def table(path: Path = SHIPPED) -> str:
-    """The figures that ``--json docs/search/speed.json`` wrote, for the docs; a line that says so if there are none.
-
-    Raises:
-        CheckpointError: the file is damaged.
-    """
-    if not path.exists():
-        return "No figures have been published yet."
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        lines = ["| what | median | of repeats |", "|---|---:|---|"]
-        for row in found["figures"]:
-            spread = f"{row['lowest']:,.0f} … {row['highest']:,.0f}" if row["repeats"] > 1 else ""
-            lines.append(f"| {row['name']} | {row['median']:,.0f} {row['unit']} | {spread} |")
-        where = found["machine"]
-        lines += ["", f"Measured on {where['processor']}, {where['cores']} cores. Method: {found['method']}."]
-    except (ValueError, KeyError, TypeError) as error:
-        raise CheckpointError(f"{path} is damaged: {error}") from error
-    return "\n".join(lines)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

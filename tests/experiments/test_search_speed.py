@@ -9,9 +9,8 @@ import pytest
 
 from agents.ismcts import SearchAgent
 from agents.tree import NODE_DTYPE
-from experiments import search_speed
-from experiments.search_speed import PLACES, SEARCHERS, Searched, Searcher, by_agent, games_to_search, main, measured, table
-from skyenv.errors import CheckpointError
+from experiments import document, search_speed
+from experiments.search_speed import PLACES, SEARCHERS, Searched, Searcher, by_agent, games_to_search, main, measured
 from skyenv.game import Game
 
 
@@ -53,13 +52,12 @@ def test_another_program_is_another_row() -> None:
 
 def test_writes_figures_and_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(search_speed.all_figures, "__defaults__", (SEARCHERS[:1],))
-    path = tmp_path / "search" / "speed.json"
-    assert table(path) == "No figures have been published yet."
+    monkeypatch.setattr(document, "ROOT", tmp_path)
+    path = tmp_path / "docs" / "search" / "speed.json"
     assert main(["--quick", "--json", str(path)]) == 0
     assert "no playout, middle, 1 thread" in capsys.readouterr().out
     figures = json.loads(path.read_text(encoding="utf-8"))["figures"]
     assert len(figures) == 7
-    assert f"| no playout, opening, 1 thread | {figures[0]['median']:,.0f} simulations/s |" in table(path)
-    path.write_text('{"figures": [{}]}')
-    with pytest.raises(CheckpointError, match="is damaged"):
-        table(path)
+    assert f"| no playout, opening, 1 thread | {figures[0]['median']:,.0f} simulations/s |" in document.speed_table(
+        "search/speed"
+    )

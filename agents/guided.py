@@ -100,7 +100,8 @@ class GuidedAgent(SearchAgent):
         simulations: for each decision, 1 to 10⁶.
         milliseconds: time for each decision instead, above 0 to 10⁶ (then decisions depend on the machine).
         network: a network, the path of its file, or ``"trained"``: those that ship with the project. It must tell the outcome
-            (``--reward outcome`` of experiments/ppo.py).
+            (``--reward outcome`` of experiments/ppo.py). Or any other agent whose :meth:`~skyenv.agents.Agent.think` tells
+            probabilities of the legal actions, which sum to 1, and the outcome that it expects, from −1, lost, to 1, won.
         exploration: weight of what hasn't been tried much, at least 0.
         trust: share that the network's outlook has in the chance to win at a leaf, 0 to 1; the rest is how the position is
             assessed after some turns of greedy play.
@@ -121,7 +122,7 @@ class GuidedAgent(SearchAgent):
         simulations: int = DEFAULT_SIMULATIONS,
         milliseconds: float | None = None,
         *,
-        network: Network | str | Path = TrainedAgent.name,
+        network: Agent | Network | str | Path = TrainedAgent.name,
         exploration: float = 1.0,
         trust: float = 0.5,
         turns: int = 3,
@@ -138,7 +139,7 @@ class GuidedAgent(SearchAgent):
         if self.trust == 1.0:
             self._search["turns"] = 0
         self.leaves = whole("leaves", leaves, 1, 1024)
-        self.guide: Agent = TrainedAgent() if network == TrainedAgent.name else NetworkAgent(network)
+        self.guide = _guide(network)
         self.name = f"ismcts-{self.guide.name}"
         if self.budget.milliseconds is not None:
             self.name += f"-{self.budget.milliseconds:g}ms"
@@ -186,6 +187,13 @@ class GuidedAgent(SearchAgent):
         room.judge(len(trees) * size, self.guide, self.trust)
         for tree, part in zip(trees, slices, strict=True):
             back_up(tree.nodes, tree.used, room.records[part], room.masks[part], room.priors[part])
+
+
+def _guide(network: Agent | Network | str | Path) -> Agent:
+    """Who is asked about leaves; see :class:`GuidedAgent`."""
+    if isinstance(network, Agent):
+        return network
+    return TrainedAgent() if network == TrainedAgent.name else NetworkAgent(network)
 
 
 def named(spec: str) -> GuidedAgent:

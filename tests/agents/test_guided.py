@@ -15,10 +15,11 @@ from agents import RandomAgent, agent
 from agents.guided import DEFAULT_SIMULATIONS, GuidedAgent, Leaves, chances, named
 from agents.learned import TRAINED, Network, NetworkAgent, TrainedAgent
 from experiments.matches import play_games, rotations
-from skyenv.agents import Decisions, decide, decisions_in, mind_of
+from skyenv.agents import Decisions, Thoughts, decide, decisions_in, mind_of
 from skyenv.errors import AgentError, CheckpointError
 from skyenv.game import Game
 from skyenv.knowledge import resample, view
+from skyenv.rules.actions import OPTION_A
 
 PATH = TRAINED / "2-players.npz"
 
@@ -116,6 +117,35 @@ def test_what_nodes_count_adds_up() -> None:
 
 
 # ---- options ----
+
+
+class Counting(RandomAgent):
+    """Judges a position by the skyscrapers on the board, and the option A by far the best."""
+
+    name = "counting"
+    asked = 0
+
+    def think(self, decisions: Decisions) -> Thoughts:
+        assert decisions.view is not None
+        Counting.asked = max(Counting.asked, len(decisions))
+        floors, owner = (decisions.view["game"][field].astype(np.int64) for field in ("floors", "owner"))
+        mine = (floors * (owner == decisions.seat[:, None, None])).sum(axis=(1, 2))
+        weights = decisions.mask * np.where(np.arange(decisions.mask.shape[1]) == OPTION_A, 1000.0, 1.0)
+        return weights / weights.sum(axis=1, keepdims=True), np.clip(mine / 10 - 1, -1, 1)
+
+
+def test_an_evaluation_of_ones_own() -> None:
+    """Any agent that tells what it thinks can guide the search, about many leaves at once; one that doesn't is refused."""
+    games = positions(3, "back", 30)
+    player = GuidedAgent(24, network=Counting(), trust=1.0)
+    assert player.name == "ismcts-counting-24"
+    found = player.search(decisions_in(games, player))
+    options = np.flatnonzero(games.mask[:, OPTION_A] & (games.mask.sum(axis=1) > 1))
+    assert len(options)
+    assert (found.actions[options] == OPTION_A).all()
+    assert Counting.asked > len(games.seat)
+    with pytest.raises(AgentError, match="agent random can't guide a search: it doesn't tell the outcome"):
+        decide(games, GuidedAgent(24, network=RandomAgent()))
 
 
 def test_a_network_of_ones_own(tmp_path: Path) -> None:

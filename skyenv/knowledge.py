@@ -167,52 +167,54 @@ def highest_chance_of_shown(view: Record) -> float:
 @rule
 def old_left(game: Record, seat: int) -> int:
     """How many old places of a hand are still hidden; `held` has the old cards that came from there."""
-    left = int(game.num_held[seat])
-    for rank in range(NUM_RANKS):
-        left -= int(game.held[seat, rank])
-    return left
+    return int(game.num_held[seat]) - int(game.held[seat, 0]) - int(game.held[seat, 1]) - int(game.held[seat, 2])
 
 
 @rule
 def guess_what_was_old(view: Record, game: Record, highest: float) -> bool:
     """Draw which of the cards laid down were old, into the other seats' `held`; whether the draw is to be kept."""
-    for other in range(MAX_PLAYERS):
-        if other != view.seat:
-            for rank in range(NUM_RANKS):
-                game.held[other, rank] = 0
+    players = int(view.game.num_players)
+    for other in range(players):
+        for rank in range(NUM_RANKS):
+            game.held[other, rank] = view.game.held[other, rank]  # the own ones; others' are blank
     for i in range(game.num_shown):
         seat, rank = int(game.shown[i, 0]) // NUM_RANKS, int(game.shown[i, 0]) % NUM_RANKS
         if seat != view.seat and below(game, int(game.shown[i, 1])) < old_left(game, seat):
             game.held[seat, rank] += 1
-    if game.num_shown == 0:
-        return True
     old_4, old_5, old_6 = 0, 0, 0
-    for other in range(MAX_PLAYERS):
-        if other != view.seat:
-            old_4 += int(game.held[other, 0])
-            old_5 += int(game.held[other, 1])
-            old_6 += int(game.held[other, 2])
-    return next32(game) * highest < chance_of_shown(view, old_4, old_5, old_6) * 2.0**32
-
-
-@rule
-def take_old_left(view: Record, game: Record, bag: npt.NDArray[np.int8]) -> bool:
-    """Put the old cards that were not laid down into a bag; whether they are as many as there are places for them."""
-    too_many = 0
-    for rank in range(NUM_RANKS):
-        bag[rank] = num_old(view, rank)
-        for other in range(MAX_PLAYERS):
-            if other != view.seat:
-                bag[rank] -= game.held[other, rank]
-        if bag[rank] < 0:
-            return False
-        too_many += int(bag[rank])
-    for other in range(MAX_PLAYERS):
+    for other in range(players):
         if other != view.seat:
             if old_left(game, other) > view.unknown[other, BLACK]:
                 return False
-            too_many -= old_left(game, other)
-    return too_many == 0
+            old_4 += int(game.held[other, 0])
+            old_5 += int(game.held[other, 1])
+            old_6 += int(game.held[other, 2])
+    return game.num_shown == 0 or next32(game) * highest < chance_of_shown(view, old_4, old_5, old_6) * 2.0**32
+
+
+@rule
+def fill_bag(view: Record, game: Record, old: bool) -> int:
+    """Put the cards that are still to be dealt, old or new ones, face down; how many there are, or −1 if that can't be."""
+    number = 0
+    for rank in range(NUM_RANKS):
+        left = num_old(view, rank) if old else int(view.unseen[BLACK, rank])
+        for other in range(view.game.num_players):
+            if other != view.seat:
+                left -= int(game.held[other, rank] if old else game.hand[other, BLACK, rank] - game.known[other, BLACK, rank])
+        if left < 0:
+            return -1
+        game.face_down[BLACK, rank] = left
+        number += left
+    return number
+
+
+@rule
+def num_dealt(game: Record, seat: int) -> int:
+    """How many black cards that nobody else knows of have been dealt to a hand."""
+    number = 0
+    for rank in range(NUM_RANKS):
+        number += int(game.hand[seat, BLACK, rank] - game.known[seat, BLACK, rank])
+    return number
 
 
 @rule
@@ -224,27 +226,26 @@ def deal_remembered(view: Record, game: Record, tape: Record, highest: float) ->
     Returns:
         Whether the deal is to be kept.
     """
-    bag = game.face_down[BLACK]
-    if not (guess_what_was_old(view, game, highest) and take_old_left(view, game, bag)):
+    if not guess_what_was_old(view, game, highest):
         return False
-    for other in range(MAX_PLAYERS):
-        if other != view.seat:
-            for _ in range(old_left(game, other)):
-                rank = draw(game, tape, bag, FED_CARD)
+    for step in range(2):
+        left = fill_bag(view, game, step == 0)
+        for other in range(view.game.num_players):
+            if other == view.seat:
+                continue
+            number = old_left(game, other)
+            if step == 1:
+                number = int(view.unknown[other, BLACK]) - num_dealt(game, other)
+            left -= number
+            if left < 0:
+                return False
+            for _ in range(number):
+                rank = draw(game, tape, game.face_down[BLACK], FED_CARD)
                 game.hand[other, BLACK, rank] += 1
-                game.held[other, rank] += 1
-    for rank in range(NUM_RANKS):
-        bag[rank] = view.unseen[BLACK, rank]
-        for other in range(MAX_PLAYERS):
-            if other != view.seat:
-                bag[rank] -= game.hand[other, BLACK, rank] - game.known[other, BLACK, rank]
-    for other in range(MAX_PLAYERS):
-        undecided = int(view.unknown[other, BLACK])
-        for rank in range(NUM_RANKS):
-            undecided -= int(game.hand[other, BLACK, rank] - game.known[other, BLACK, rank])
-        if other != view.seat:
-            for _ in range(undecided):
-                game.hand[other, BLACK, draw(game, tape, bag, FED_CARD)] += 1
+                if step == 0:
+                    game.held[other, rank] += 1
+        if step == 0 and left > 0:
+            return False
     return True
 
 

@@ -28,7 +28,9 @@ def rule(function: Function) -> Function:
 
     Such functions keep to what Numba also compiles as CUDA device code: no allocation, no exceptions, no Python objects.
     """
-    return cast(Function, numba.njit(error_model="numpy", forceinline=True)(function))
+    return cast(
+        Function, numba.njit(error_model="numpy", forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    )
 
 
 def fingerprint() -> str:

@@ -115,6 +115,7 @@ class GuidedAgent(SearchAgent):
     """
 
     name = NAME
+    version = "3"
     description = "searches a tree guided by the networks that ship with the project"
 
     def __init__(
@@ -124,7 +125,7 @@ class GuidedAgent(SearchAgent):
         *,
         network: Agent | Network | str | Path = TrainedAgent.name,
         exploration: float = 1.0,
-        trust: float = 0.5,
+        trust: float = 0.25,
         turns: int = 3,
         leaves: int = 8,
         trees: int = 1,

@@ -124,7 +124,7 @@ def table(found: Sequence[Row]) -> str:
         one, *_ = played.values()
         seconds = one["seconds_a_decision"]
         wins = [interval(played[name]["wins"], 1, 100, " %") for name in opponents]
-        pace = "–" if seconds is None else f"{1000 * seconds:,.3g}"
+        pace = "–" if seconds is None else f"{1000 * seconds:,.0f}" if seconds >= 0.1 else f"{1000 * seconds:.3g}"
         lines.append(f"| {' | '.join([agent, str(one['deals']), *wins, interval(one['rating']), pace])} |")
     return "\n".join(lines)
 

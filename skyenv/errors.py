@@ -8,11 +8,18 @@ from __future__ import annotations
 
 
 def shown(value: object, length: int = 60) -> str:
-    """A value as error messages show it: short whatever it is, even a number too long for Python to write out."""
+    """A value as error messages show it: short whatever it is, even a number too long to write out."""
     try:
         return repr(value)[:length]
+    except RecursionError:
+        return f"a {type(value).__name__} nested too deeply"
     except ValueError:
         return f"a number of {value.bit_length()} bits" if isinstance(value, int) else f"a {type(value).__name__}"
+
+
+def install_hint(extra: str) -> str:
+    """What messages advise where a package of an extra is missing; skyenv is installed from clones and wheels, from no index."""
+    return f"install the extra [{extra}]: in a clone, python -m pip install '.[{extra}]'; of a wheel, 'skyenv-….whl[{extra}]'"
 
 
 class SkyenvError(Exception):
@@ -99,6 +106,10 @@ class RenderError(SkyenvError, ValueError):
 
 class CheckpointError(SkyenvError, ValueError):
     """A checkpoint is damaged, incomplete, or was written for something else."""
+
+
+class FolderInUseError(SkyenvError, ValueError):
+    """Another process works in a folder that only one may work in."""
 
 
 class PageError(SkyenvError, ValueError):

@@ -1,4 +1,4 @@
-"""What happened, in the words of INTERFACE.md: the tape's numbers as the events of a game record."""
+"""What happened, in the words of INTERFACE.md: numbers of compiled code as the events of a game record."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.errors import ChanceError, shown
 from skyenv.games import results
 from skyenv.rules.actions import ACTION_NAMES
 from skyenv.rules.board import Board
@@ -23,7 +22,7 @@ from skyenv.rules.components import (
     PLACES,
     PLOTS,
 )
-from skyenv.rules.state import ALEA, END_REASONS, NONE
+from skyenv.rules.state import ALEA, END_REASONS
 from skyenv.rules.tape import (
     EVENT_ALEA,
     EVENT_ALEA_BUILDS,
@@ -37,9 +36,6 @@ from skyenv.rules.tape import (
     EVENT_TOP,
     EVENT_VP,
     EVENT_WON,
-    FED_BUSINESS,
-    FED_CARD,
-    FED_COLOUR,
     NOBODY,
     WHYS,
 )
@@ -85,14 +81,8 @@ def action_event(seat: int, action: int) -> Event:
     return {"event": "action", "seat": seat, "action": action, "name": ACTION_NAMES[action]}
 
 
-def read_tape(tape: npt.NDArray[np.void], state: npt.NDArray[np.void], board: Board) -> list[Event]:
-    """The events on a tape, TAPE_DTYPE (1,), of the game in `state`, GAME_DTYPE (1,)."""
-    rows: list[list[int]] = tape["event"][0, : int(tape["num_events"][0])].tolist()
-    return events_told(rows, state, board)
-
-
 def events_told(rows: Iterable[Sequence[int]], state: npt.NDArray[np.void], board: Board) -> list[Event]:
-    """The events that a tape's rows tell of the game in `state`, GAME_DTYPE (1,), into which they have led."""
+    """The events that rows of :mod:`skyenv.rules.tape` tell of the game in `state`, GAME_DTYPE (1,), into which they have led."""
     players = int(state["num_players"][0])
     found: list[Event] = []
     for row in rows:
@@ -160,62 +150,3 @@ def setup_outcomes(setup: Event, side: str) -> list[Outcome]:
             outcomes += hand[colour]
     outcomes += [setup["tops"][colour] for colour in COLOURS]
     return outcomes
-
-
-_CODES: dict[Outcome, int] = {
-    **{value: FED_CARD + rank for rank, value in enumerate(CARD_VALUES)},
-    **{name: FED_BUSINESS + number for number, name in enumerate(BUSINESSES)},
-    **{name: FED_COLOUR + number for number, name in enumerate(COLOURS)},
-}
-
-
-def feed(tape: npt.NDArray[np.void], chance: Iterable[Outcome]) -> None:
-    """Put chance outcomes on a tape, TAPE_DTYPE (1,), and set it to record.
-
-    Raises:
-        ChanceError: one of them is no outcome at all, or there are too many. The tape may then be half filled.
-    """
-    limit = tape["fed"].shape[1]
-    tape["recording"] = 1
-    tape["num_events"] = 0
-    tape["next_fed"] = 0
-    tape["refused"] = -1
-    number = 0
-    for number, outcome in enumerate(chance, 1):
-        outcome = int(outcome) if isinstance(outcome, np.integer) else outcome
-        known = isinstance(outcome, (int, str)) and not isinstance(outcome, bool) and outcome in _CODES
-        if number > limit or not known:
-            raise ChanceError(
-                f"chance outcome {number}: {shown(outcome)} is no card (4, 5, 6), business or plot colour", number - 1
-            )
-        tape["fed"][0, number - 1] = _CODES[outcome]
-    tape["num_fed"] = number
-
-
-_KINDS: dict[int, tuple[Outcome, ...]] = {FED_CARD: tuple(CARD_VALUES), FED_BUSINESS: BUSINESSES, FED_COLOUR: COLOURS}
-
-
-def ask(tape: npt.NDArray[np.void]) -> None:
-    """Let a tape, TAPE_DTYPE (1,), that has been fed note what chance has to decide after the outcomes on it."""
-    tape["asking"] = 1
-    tape["asked"] = NONE
-    tape["ways"] = 0
-
-
-def asked(tape: npt.NDArray[np.void]) -> dict[Outcome, float]:
-    """What chance has to decide, by a tape that asked: the possible outcomes and their probabilities; empty: nothing."""
-    kind = int(tape["asked"][0])
-    if kind == NONE:
-        return {}
-    ways: list[int] = tape["ways"][0].tolist()
-    return {outcome: number / sum(ways) for outcome, number in zip(_KINDS[kind], ways, strict=False) if number > 0}
-
-
-def check_fed(tape: npt.NDArray[np.void], chance: Sequence[Outcome]) -> None:
-    """Raise ChanceError unless all outcomes on the tape were possible and used."""
-    refused = int(tape["refused"][0])
-    used = int(tape["next_fed"][0])
-    if refused >= 0:
-        raise ChanceError(f"chance outcome {refused + 1}: {chance[refused]!r} is impossible here", refused)
-    if used < len(chance):
-        raise ChanceError(f"{len(chance)} chance outcomes were given, but only {used} were needed", used)

@@ -28,6 +28,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from skyenv.checks import check_seat
 from skyenv.errors import OptionError
 from skyenv.events import Event
 from skyenv.rules.board import Board
@@ -144,19 +145,18 @@ def first_line(game: Told, seat: int) -> str:
     Raises:
         OptionError: there is no such seat.
     """
-    table = {"seat": _checked(game, seat), "players": game.num_players, "side": game.side, "max_turns": game.max_turns}
+    table = {
+        "seat": check_seat(seat, game.num_players),
+        "players": game.num_players,
+        "side": game.side,
+        "max_turns": game.max_turns,
+    }
     return event_line({**table, "rings": game.board.rings})
 
 
 def event_line(event: Event) -> str:
     """An event that a seat has seen (:func:`seen_by`) as a line of its information state."""
     return json.dumps({name: value for name, value in event.items() if name not in _NAMES}, separators=(",", ":"))
-
-
-def _checked(game: Told, seat: int) -> int:
-    if isinstance(seat, bool) or not isinstance(seat, (int, np.integer)) or not 0 <= seat < game.num_players:
-        raise OptionError(f"seat must be from 0 to {game.num_players - 1}, not {seat!r}")
-    return int(seat)
 
 
 # ---- as a vector ----
@@ -178,7 +178,7 @@ def information_tensor(game: Told, seat: int, events: int = DEFAULT_EVENTS) -> n
     Raises:
         OptionError: there is no such seat, or more has happened than there is room for.
     """
-    setup, *happened = seen_by(game.events, _checked(game, seat))
+    setup, *happened = seen_by(game.events, check_seat(seat, game.num_players))
     if len(happened) > events:
         raise OptionError(f"{len(happened)} events have happened, but there is room for {events}")
     vector = np.zeros(information_size(events), np.float32)

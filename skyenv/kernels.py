@@ -5,26 +5,29 @@ All arrays are written in place. Arguments that several of them share:
 * `state`: GAME_DTYPE (n,); `slots`: SLOT_DTYPE (n,), private memory of the rows, with the legal actions as the engine knows them
 * `mask` int8 (n, 103), `seat` int64 (n,), `observation` float32 (n, OBSERVATION_SIZE) (or (n, 0): not wanted)
 * `reward` float32 (n, players), `done` and `truncated` bool (n,), `finished` GAME_DTYPE (n,)
-* `blank`: GAME_DTYPE (1,), a game before its setup; `tape`: TAPE_DTYPE (1,); `scratch`: SCRATCH_DTYPE (1,), one for each thread
+* `blank`: GAME_DTYPE (1,), a game before its setup; `tape`: TAPE_DTYPE (1,); `codes`: CODES_DTYPE, where the
+  observation's codes go: (1,), memory of a thread; with observations (n, 0) the codes themselves, (n,), or (0,): not wanted
 * `rows` int64 (k,): the rows to deal with
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from skyenv.observation import OBSERVATION_SIZE, SCALE, write_codes
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.cards import cards_in_hand, refresh_knowledge
+from skyenv.rules.chacha import chacha
 from skyenv.rules.chance import MASK32, hash32, mix32, multiply32
-from skyenv.rules.compiling import EntryPoints, rule
+from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.components import MAX_PLAYERS, NUM_DISTRICTS
 from skyenv.rules.play import PHASE_FIRST_ACTION, apply, refresh_mask
 from skyenv.rules.scoring import refresh_district, winners
 from skyenv.rules.setup import begin
-from skyenv.rules.state import END_TRUNCATED, PHASE_OVER, Record
+from skyenv.rules.state import END_TRUNCATED, NONE, PHASE_OVER, Array, GameRecord, Record
+from skyenv.rules.tape import TapeRecord
 
 OUTCOME: Final = 0
 MARGIN: Final = 1
@@ -37,8 +40,10 @@ REFRESH: Final = -2
 """Instead of a seed: leave the game as it is and bring everything that follows from it up to date."""
 HIGHEST_SEED: Final = 2**63 - 1
 
-AGENTS: Final = 0x5EED1E55
-"""Sets agents' random numbers apart from the games' own chance."""
+RANDOM_PLAY: Final = 0x5EED1E55
+"""Sets the choices of random play apart from the games' own chance."""
+ROUNDS: Final = 12
+"""Rounds of ChaCha in agents' random numbers: 80 ns a number."""
 
 OK: Final = -1
 SLOT_DTYPE: Final = np.dtype(
@@ -55,16 +60,39 @@ SLOT_DTYPE: Final = np.dtype(
 )
 
 
+class SlotRecord(Record):
+    """One record of SLOT_DTYPE."""
+
+
 @rule
-def uniform32(game: Record, salt: int) -> int:
-    """The decision's own random number, 32 bits: a function of the game's seed, the number of the decision and a salt."""
+def uniform32(game: GameRecord, salt: int) -> int:
+    """A cheap random number of the decision, 32 bits: a function of the game's seed, the number of the decision and a salt.
+
+    Whoever sees some of these numbers can work out the seed, so they stay inside compiled loops, which use them up for
+    actions. Agents get :func:`agents_uniform32`.
+    """
     number = (int(game.decisions) + multiply32(salt & MASK32, 0x9E3779B9)) & MASK32
     # Another bijection than the one that seeds the stream, lest some salt tell of the game's chance.
-    return hash32(int(game.seed) & HIGHEST_SEED, mix32(number ^ AGENTS))
+    return hash32(int(game.seed) & HIGHEST_SEED, mix32(number ^ RANDOM_PLAY))
 
 
 @rule
-def nth_legal(game: Record, slot: Record, number: int) -> int:
+def agents_uniform32(game: GameRecord, agent_seed: int, salt: int) -> int:
+    """INF-2: the decision's own random number for an agent, 32 bits, which tells nothing of the game's seed.
+
+    Args:
+        game: the game's seed and the number of the decision count.
+        agent_seed: a secret beside the game's seed, 0 … 2⁶³−1; NONE: there is none, the game's seed decides alone.
+        salt: 0 … 2⁶³−1.
+    """
+    seed = int(game.seed)
+    own, secret = (0, 0) if agent_seed == NONE else (1, agent_seed)
+    key = (seed & MASK32, (seed >> 32) & MASK32, secret & MASK32, secret >> 32, own, 0, 0, 0)
+    return chacha(key, (int(game.decisions), salt & MASK32, salt >> 32, 0), ROUNDS)
+
+
+@rule
+def nth_legal(game: GameRecord, slot: SlotRecord, number: int) -> int:
     """The legal action with a given number, counted from 0."""
     action = int(PHASE_FIRST_ACTION[game.phase])
     while True:
@@ -76,7 +104,7 @@ def nth_legal(game: Record, slot: Record, number: int) -> int:
 
 
 @rule
-def worth(game: Record, kind: int, seat: int) -> int:
+def worth(game: GameRecord, kind: int, seat: int) -> int:
     """VP that count for the rewards "margin" and "points"; a step's reward is the change of them."""
     if kind == POINTS:
         return int(game.score[seat])
@@ -98,7 +126,7 @@ def outcome_reward(seats: int, players: int, seat: int) -> float:
 
 
 @rule
-def play_for_reward(game: Record, slot: Record, tape: Record, action: int, kind: int) -> None:
+def play_for_reward(game: GameRecord, slot: SlotRecord, tape: TapeRecord, action: int, kind: int) -> None:
     """Play an action and note every seat's reward, and whether the game is over, in the row's slot."""
     players = int(game.num_players)
     for seat in range(players):
@@ -124,139 +152,118 @@ def following_seed(seed: int, num_games: int) -> int:
     return seed + num_games if seed <= room else seed - room - 1
 
 
-def _make_play_rows(fingerprint: str) -> Any:
-    def play_rows(  # type: ignore[no-untyped-def]
-        state, slots, mask, seat, observation, reward, done, truncated, finished, blank, tape, scratch,
-        rows, actions, kind, autoreset, random_steps, salt,
-    ):  # fmt: skip
-        """Play one given action in every row or, if `random_steps` is not 0, so many random legal ones."""
-        _ = fingerprint
-        observing = observation.shape[1] > 0
-        for k in range(len(rows)):
-            row = rows[k]
-            game = state[row]
-            slot = slots[row]
-            for _step in range(max(random_steps, 1)):
-                if random_steps == 0:
-                    action = actions[k]
-                elif slot.num_legal > 0:
-                    action = nth_legal(game, slot, (uniform32(game, salt) * int(slot.num_legal)) >> 32)
-                else:
-                    break
-                play_for_reward(game, slot, tape[0], action, kind)
-                if slot.done:
-                    finished[row] = game
-                    if autoreset:
-                        seed = following_seed(int(game.seed), len(state))
-                        state[row] = blank[0]
-                        begin(game, tape[0], seed)
-                slot.num_legal = refresh_mask(game, slot.legal)
-                if observing:
-                    write_codes(game, max(int(game.seat), 0), scratch[0].codes)
-                    for i in range(OBSERVATION_SIZE):
-                        observation[row, i] = np.float32(scratch[0].codes[i]) * SCALE[i]
-            seat[row] = game.seat
-            done[row] = slot.done
-            truncated[row] = slot.truncated
-            for i in range(reward.shape[1]):
-                reward[row, i] = slot.reward[i]
-            for i in range(NUM_ACTIONS):
-                mask[row, i] = slot.legal[i]
-
-    return play_rows
-
-
-def _make_reset_rows(fingerprint: str) -> Any:
-    def reset_rows(  # type: ignore[no-untyped-def]
-        state, slots, mask, seat, observation, reward, done, truncated, blank, tape, scratch, rows, seeds
-    ):
-        """Begin a new game in every row, or bring up to date what follows from the game there (seed REFRESH)."""
-        _ = fingerprint
-        for k in range(len(rows)):
-            row = rows[k]
-            game = state[row]
-            slot = slots[row]
-            if seeds[k] == REFRESH:
-                for district in range(NUM_DISTRICTS):
-                    refresh_district(game, district)
-                refresh_knowledge(game)
+@entry_point("the rules", 3)
+def play_rows(
+    state: Array, slots: Array, mask: Array, seat: Array, observation: Array, reward: Array, done: Array, truncated: Array,
+    finished: Array, blank: Array, tape: Array, codes: Array, rows: Array, actions: Array, kind: int, autoreset: bool,
+    random_steps: int, salt: int,
+) -> None:  # fmt: skip
+    """Play one given action in every row or, if `random_steps` is not 0, so many random legal ones."""
+    observing = len(codes) > 0
+    scaling = observation.shape[1] > 0
+    for k in range(len(rows)):
+        row = rows[k]
+        game = state[row]
+        slot = slots[row]
+        for _step in range(max(random_steps, 1)):
+            if random_steps == 0:
+                action = actions[k]
+            elif slot.num_legal > 0:
+                action = nth_legal(game, slot, (uniform32(game, salt) * int(slot.num_legal)) >> 32)
             else:
-                state[row] = blank[0]
-                begin(game, tape[0], seeds[k])
-                done[row] = False
-                truncated[row] = False
-                for i in range(reward.shape[1]):
-                    reward[row, i] = 0.0
+                break
+            play_for_reward(game, slot, tape[0], action, kind)
+            if slot.done:
+                finished[row] = game
+                if autoreset:
+                    seed = following_seed(int(game.seed), len(state))
+                    state[row] = blank[0]
+                    begin(game, tape[0], seed)
             slot.num_legal = refresh_mask(game, slot.legal)
-            seat[row] = game.seat
-            for i in range(NUM_ACTIONS):
-                mask[row, i] = slot.legal[i]
-            if observation.shape[1] > 0:
-                write_codes(game, max(int(game.seat), 0), scratch[0].codes)
+            if observing:
+                write_codes(game, max(int(game.seat), 0), codes[0 if scaling else row])
+                if scaling:
+                    for i in range(OBSERVATION_SIZE):
+                        observation[row, i] = np.float32(codes[0].codes[i]) * SCALE[i]
+        seat[row] = game.seat
+        done[row] = slot.done
+        truncated[row] = slot.truncated
+        for i in range(reward.shape[1]):
+            reward[row, i] = slot.reward[i]
+        for i in range(NUM_ACTIONS):
+            mask[row, i] = slot.legal[i]
+
+
+@entry_point("the setup of games", 2)
+def reset_rows(
+    state: Array, slots: Array, mask: Array, seat: Array, observation: Array, reward: Array, done: Array, truncated: Array,
+    blank: Array, tape: Array, codes: Array, rows: Array, seeds: Array,
+) -> None:  # fmt: skip
+    """Begin a new game in every row, or bring up to date what follows from the game there (seed REFRESH)."""
+    scaling = observation.shape[1] > 0
+    for k in range(len(rows)):
+        row = rows[k]
+        game = state[row]
+        slot = slots[row]
+        if seeds[k] == REFRESH:
+            for district in range(NUM_DISTRICTS):
+                refresh_district(game, district)
+            refresh_knowledge(game)
+        else:
+            state[row] = blank[0]
+            begin(game, tape[0], seeds[k])
+            done[row] = False
+            truncated[row] = False
+            for i in range(reward.shape[1]):
+                reward[row, i] = 0.0
+        slot.num_legal = refresh_mask(game, slot.legal)
+        seat[row] = game.seat
+        for i in range(NUM_ACTIONS):
+            mask[row, i] = slot.legal[i]
+        if len(codes) > 0:
+            write_codes(game, max(int(game.seat), 0), codes[0 if scaling else row])
+            if scaling:
                 for i in range(OBSERVATION_SIZE):
-                    observation[row, i] = np.float32(scratch[0].codes[i]) * SCALE[i]
-
-    return reset_rows
+                    observation[row, i] = np.float32(codes[0].codes[i]) * SCALE[i]
 
 
-def _make_first_refused(fingerprint: str) -> Any:
-    def first_refused(slots, rows, actions, stamp):  # type: ignore[no-untyped-def]
-        """Index of the first row that is out of range, named twice, or whose action is not legal; OK if there is none."""
-        _ = fingerprint
-        for k in range(len(rows)):
-            row = rows[k]
-            if row < 0 or row >= len(slots) or slots[row].stamp == stamp:
-                return k
-            slots[row].stamp = stamp
-            if actions[k] < 0 or actions[k] >= NUM_ACTIONS or slots[row].legal[actions[k]] == 0:
-                return k
-        return OK
-
-    return first_refused
+@entry_point("the check of actions", 0.5)
+def first_refused(slots: Array, rows: Array, actions: Array, stamp: int) -> int:
+    """Index of the first row that is out of range, named twice, or whose action is not legal; OK if there is none."""
+    for k in range(len(rows)):
+        row = rows[k]
+        if row < 0 or row >= len(slots) or slots[row].stamp == stamp:
+            return k
+        slots[row].stamp = stamp
+        if actions[k] < 0 or actions[k] >= NUM_ACTIONS or slots[row].legal[actions[k]] == 0:
+            return k
+    return OK
 
 
-def _make_observe_rows(fingerprint: str) -> Any:
-    def observe_rows(state, scratch, rows, seats, out):  # type: ignore[no-untyped-def]
-        """Write the observation of each row's game from a given seat into `out`, float32 (k, OBSERVATION_SIZE)."""
-        _ = fingerprint
-        for k in range(len(rows)):
-            write_codes(state[rows[k]], seats[k], scratch[0].codes)
-            for i in range(OBSERVATION_SIZE):
-                out[k, i] = np.float32(scratch[0].codes[i]) * SCALE[i]
-
-    return observe_rows
+@entry_point("observations", 0.5)
+def observe_rows(state: Array, codes: Array, rows: Array, seats: Array, out: Array) -> None:
+    """Write the observation of each row's game from a given seat into `out`, float32 (k, OBSERVATION_SIZE)."""
+    for k in range(len(rows)):
+        write_codes(state[rows[k]], seats[k], codes[0])
+        for i in range(OBSERVATION_SIZE):
+            out[k, i] = np.float32(codes[0].codes[i]) * SCALE[i]
 
 
-def _make_uniforms(fingerprint: str) -> Any:
-    def uniforms(state, rows, salt, out):  # type: ignore[no-untyped-def]
-        """Each row's random number for its next decision, float64 (k,), from 0 to 1 − 2⁻³²."""
-        _ = fingerprint
-        for k in range(len(rows)):
-            out[k] = uniform32(state[rows[k]], salt) / 4294967296.0
-
-    return uniforms
+@entry_point("agents' random numbers", 0.5)
+def uniforms(state: Array, rows: Array, agent_seed: int, salt: int, out: Array) -> None:
+    """Each row's random number for its next decision, float64 (k,), from 0 to 1 − 2⁻³²."""
+    for k in range(len(rows)):
+        out[k] = agents_uniform32(state[rows[k]], agent_seed, salt) / 4294967296.0
 
 
-def _make_results(fingerprint: str) -> Any:
-    def results(state, shares, cards):  # type: ignore[no-untyped-def]
-        """END-4 on the scores as they stand: `shares` float64 (n, 4), the winners sharing 1; `cards` int64 (n, 4) in hand."""
-        _ = fingerprint
-        for row in range(len(state)):
-            best = winners(state[row])
-            number = 0
-            for seat in range(MAX_PLAYERS):
-                number += (best >> seat) & 1
-            for seat in range(MAX_PLAYERS):
-                shares[row, seat] = ((best >> seat) & 1) / number
-                cards[row, seat] = cards_in_hand(state[row], seat)
-
-    return results
-
-
-ENTRY_POINTS: Final = EntryPoints()
-play_rows: Final = ENTRY_POINTS.make(_make_play_rows)
-reset_rows: Final = ENTRY_POINTS.make(_make_reset_rows)
-first_refused: Final = ENTRY_POINTS.make(_make_first_refused)
-observe_rows: Final = ENTRY_POINTS.make(_make_observe_rows)
-uniforms: Final = ENTRY_POINTS.make(_make_uniforms)
-results: Final = ENTRY_POINTS.make(_make_results)
+@entry_point("the results of games", 0.5)
+def results(state: Array, shares: Array, cards: Array) -> None:
+    """END-4 on the scores as they stand: `shares` float64 (n, 4), the winners sharing 1; `cards` int64 (n, 4) in hand."""
+    for row in range(len(state)):
+        best = winners(state[row])
+        number = 0
+        for seat in range(MAX_PLAYERS):
+            number += (best >> seat) & 1
+        for seat in range(MAX_PLAYERS):
+            shares[row, seat] = ((best >> seat) & 1) / number
+            cards[row, seat] = cards_in_hand(state[row], seat)

@@ -7,18 +7,25 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from skyenv.checks import as_plain, check_rows, check_seats
 from skyenv.errors import OptionError, shown
+from skyenv.integrity import as_games, check_positions
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.auction import legal_bids
 from skyenv.rules.chance import below, draw, next32, seed_stream
-from skyenv.rules.compiling import EntryPoints, rule
+from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.components import BLACK, MAX_PLAYERS, NUM_COLOURS, NUM_RANKS
 from skyenv.rules.memory import shuffle_tells
-from skyenv.rules.state import GAME_DTYPE, NONE, PHASE_BID, Record, as_records, new_games, new_records
-from skyenv.rules.tape import FED_CARD, TAPE_DTYPE
+from skyenv.rules.state import GAME_DTYPE, NONE, PHASE_BID, Array, GameRecord, Record, as_records, new_games, new_records
+from skyenv.rules.tape import FED_CARD, TAPE_DTYPE, TapeRecord
 
 MOST_DEALS: Final = 2**20
 """So many deals in a row that break off a bid in its middle mean that there is no other: no game has led to such a view."""
+
+POSITIONS_AT_A_TIME: Final = 1024
+"""So many positions are drawn before Ctrl-C is heard: some milliseconds."""
+NOT_LED_TO: Final = "no game has led to it, as the cards laid down show"
+"""What is wrong with a view of which :func:`imagine` makes no position."""
 
 VIEW_DTYPE: Final = np.dtype(
     [
@@ -39,8 +46,12 @@ VIEW_DTYPE: Final = np.dtype(
 """A seat's view of a game."""
 
 
-@rule
-def redact(view: Record, seat: int) -> None:
+class ViewRecord(Record):
+    """One record of VIEW_DTYPE."""
+
+
+@entry_point("views", 1)
+def redact(view: ViewRecord, seat: int) -> None:
     """Fill in a view whose `game` is a full copy, then blank there what the seat can't know."""
     game = view.game
     view.seat = seat
@@ -63,19 +74,16 @@ def redact(view: Record, seat: int) -> None:
         game.random[i] = 0
 
 
-def _make_see_all(fingerprint: str):  # type: ignore[no-untyped-def]
-    def see_all(games, rows, seats, shown_games, views):  # type: ignore[no-untyped-def]
-        """Write what seats see of the games in some rows; `shown_games` is the array of the views' games."""
-        _ = fingerprint
-        for i in range(len(views)):
-            shown_games[i] = games[rows[i]]
-            redact(views[i], seats[i])
-
-    return see_all
+@entry_point("views", 1)
+def _see_all(games: Array, rows: Array, seats: Array, shown_games: Array, views: Array) -> None:
+    """Write what seats see of the games in some rows; `shown_games` is the array of the views' games."""
+    for i in range(len(views)):
+        shown_games[i] = games[rows[i]]
+        redact(views[i], seats[i])
 
 
 @rule
-def deal_unseen(view: Record, game: Record, tape: Record) -> None:
+def deal_unseen(view: ViewRecord, game: GameRecord, tape: TapeRecord) -> None:
     """INF-2: deal what the view's seat can't locate: to the other hands what is unknown there, the rest is face down.
 
     Every card is equally likely in every place, but for those that the seat has deduced. What three or four players
@@ -109,7 +117,7 @@ def deal_unseen(view: Record, game: Record, tape: Record) -> None:
 
 
 @rule
-def num_shown(view: Record, rank: int) -> int:
+def num_shown(view: ViewRecord, rank: int) -> int:
     """How many black cards of a rank other seats have laid down since the shuffle that nobody knew of."""
     number = 0
     for i in range(view.game.num_shown):
@@ -120,7 +128,7 @@ def num_shown(view: Record, rank: int) -> int:
 
 
 @rule
-def num_old(view: Record, rank: int) -> int:
+def num_old(view: ViewRecord, rank: int) -> int:
     """How many black cards of a rank the other seats held at the shuffle."""
     return int(view.game.held_together[rank] - view.game.held[view.seat, rank])
 
@@ -135,7 +143,7 @@ def falling(number: int, factors: int) -> float:
 
 
 @rule
-def chance_of_shown(view: Record, old_4: int, old_5: int, old_6: int) -> float:
+def chance_of_shown(view: ViewRecord, old_4: int, old_5: int, old_6: int) -> float:
     """How likely places hold just the cards laid down, if so many 4s, 5s and 6s of them are old and the others new."""
     chance = 1.0
     from_old, from_new, all_old, all_new = 0, 0, 0, 0
@@ -154,7 +162,7 @@ def chance_of_shown(view: Record, old_4: int, old_5: int, old_6: int) -> float:
 
 
 @rule
-def highest_chance_of_shown(view: Record) -> float:
+def highest_chance_of_shown(view: ViewRecord) -> float:
     """The highest of those chances, however many of the cards laid down are old."""
     highest = 0.0
     for old_4 in range(min(num_shown(view, 0), num_old(view, 0)) + 1):
@@ -165,13 +173,13 @@ def highest_chance_of_shown(view: Record) -> float:
 
 
 @rule
-def old_left(game: Record, seat: int) -> int:
+def old_left(game: GameRecord, seat: int) -> int:
     """How many old places of a hand are still hidden; `held` has the old cards that came from there."""
     return int(game.num_held[seat]) - int(game.held[seat, 0]) - int(game.held[seat, 1]) - int(game.held[seat, 2])
 
 
 @rule
-def guess_what_was_old(view: Record, game: Record, highest: float) -> bool:
+def guess_what_was_old(view: ViewRecord, game: GameRecord, highest: float) -> bool:
     """Draw which of the cards laid down were old, into the other seats' `held`; whether the draw is to be kept."""
     players = int(view.game.num_players)
     for other in range(players):
@@ -193,7 +201,7 @@ def guess_what_was_old(view: Record, game: Record, highest: float) -> bool:
 
 
 @rule
-def fill_bag(view: Record, game: Record, old: bool) -> int:
+def fill_bag(view: ViewRecord, game: GameRecord, old: bool) -> int:
     """Put the cards that are still to be dealt, old or new ones, face down; how many there are, or −1 if that can't be."""
     number = 0
     for rank in range(NUM_RANKS):
@@ -209,7 +217,7 @@ def fill_bag(view: Record, game: Record, old: bool) -> int:
 
 
 @rule
-def num_dealt(game: Record, seat: int) -> int:
+def num_dealt(game: GameRecord, seat: int) -> int:
     """How many black cards that nobody else knows of have been dealt to a hand."""
     number = 0
     for rank in range(NUM_RANKS):
@@ -218,7 +226,7 @@ def num_dealt(game: Record, seat: int) -> int:
 
 
 @rule
-def deal_remembered(view: Record, game: Record, tape: Record, highest: float) -> bool:
+def deal_remembered(view: ViewRecord, game: GameRecord, tape: TapeRecord, highest: float) -> bool:
     """AUC-9: deal the black cards that the view's seat can't locate, for three or four players after a shuffle.
 
     `game`: as :func:`deal_unseen` leaves it; `highest`: from :func:`highest_chance_of_shown`.
@@ -249,8 +257,8 @@ def deal_remembered(view: Record, game: Record, tape: Record, highest: float) ->
     return True
 
 
-@rule
-def imagine(view: Record, game: Record, tape: Record, mask: npt.NDArray[np.int8], seed: int) -> bool:
+@entry_point("the drawing of unseen cards", 3)
+def imagine(view: ViewRecord, game: GameRecord, tape: TapeRecord, mask: npt.NDArray[np.int8], seed: int) -> bool:
     """Turn a copy of the view's game into a whole position that the view's seat can't tell from the real one.
 
     A card laid down promises that its bid can end above the highest one (INTERFACE.md, "no dead ends"), so a deal in which
@@ -272,26 +280,18 @@ def imagine(view: Record, game: Record, tape: Record, mask: npt.NDArray[np.int8]
     return False
 
 
-def _make_imagine_all(fingerprint: str):  # type: ignore[no-untyped-def]
-    def imagine_all(views, seeds, games, tape, mask):  # type: ignore[no-untyped-def]
-        """Write a whole position for every seed; the index of the first that there is none for, or the number of seeds.
+@entry_point("the drawing of unseen cards", 1)
+def _imagine_all(views: Array, seeds: Array, games: Array, tape: Array, mask: Array) -> int:
+    """Write a whole position for every seed; the index of the first that there is none for, or the number of seeds.
 
-        There is one view for all of them, or one for each.
-        """
-        _ = fingerprint
-        for i in range(len(seeds)):
-            view = views[i if len(views) > 1 else 0]
-            games[i] = view.game
-            if not imagine(view, games[i], tape[0], mask, seeds[i]):
-                return i
-        return len(seeds)
-
-    return imagine_all
-
-
-ENTRY_POINTS: Final = EntryPoints()
-_see_all = ENTRY_POINTS.make(_make_see_all)
-_imagine_all = ENTRY_POINTS.make(_make_imagine_all)
+    There is one view for all of them, or one for each.
+    """
+    for i in range(len(seeds)):
+        view = views[i if len(views) > 1 else 0]
+        games[i] = view.game
+        if not imagine(view, games[i], tape[0], mask, seeds[i]):
+            return i
+    return len(seeds)
 
 
 def view(state: npt.NDArray[np.void], seats: int | npt.ArrayLike, rows: npt.ArrayLike | None = None) -> np.recarray:
@@ -304,13 +304,15 @@ def view(state: npt.NDArray[np.void], seats: int | npt.ArrayLike, rows: npt.Arra
 
     Returns:
         New records, VIEW_DTYPE (k,); INF-1 to INF-3.
+
+    Raises:
+        OptionError: these are no games, or there is no such row or seat.
     """
-    chosen = np.arange(len(state)) if rows is None else np.asarray(rows, np.int64)
-    if chosen.size and not (chosen.min() >= 0 and chosen.max() < len(state)):
-        raise OptionError(f"rows must be from 0 to {len(state) - 1}, not {chosen.min()} to {chosen.max()}")
+    games = as_games(state)
+    chosen = np.arange(len(games)) if rows is None else check_rows(rows, len(games))
+    whose = check_seats(seats, games["num_players"][chosen], len(chosen))
     views = new_records(len(chosen), VIEW_DTYPE)
-    whose = np.broadcast_to(np.asarray(seats, dtype=np.int64), len(chosen)).copy()
-    _see_all(as_records(state, GAME_DTYPE), chosen, whose, views["game"], views)
+    _see_all(games, chosen, whose, views["game"], views)
     return views.view(np.recarray)
 
 
@@ -343,7 +345,7 @@ def as_views(views: npt.ArrayLike) -> npt.NDArray[np.void]:
     given = np.asarray(views)
     if given.dtype != VIEW_DTYPE or given.ndim > 1:
         raise OptionError(f"views must be records of VIEW_DTYPE, shape (k,), not {shown(given.dtype, 40)} {given.shape}")
-    records: npt.NDArray[np.void] = np.ascontiguousarray(np.atleast_1d(given))
+    records: npt.NDArray[np.void] = as_plain(np.atleast_1d(given))
     seats = records["seat"]
     hidden = records["unknown"].sum(axis=1, dtype=np.int64) + records["num_face_down"]
     possible = (seats >= 0) & (seats < records["game"]["num_players"])
@@ -353,6 +355,7 @@ def as_views(views: npt.ArrayLike) -> npt.NDArray[np.void]:
     possible &= _deduced_fits(records) & _shown_in_range(records)
     if not possible.all():
         raise OptionError(f"view {int(np.argmin(possible))}: its seat or the cards that it can't locate don't fit the game")
+    check_positions(as_records(records["game"].copy(), GAME_DTYPE), seen=True)
     return as_records(records, VIEW_DTYPE)
 
 
@@ -387,7 +390,10 @@ def resample(views: npt.ArrayLike, seeds: npt.ArrayLike) -> np.recarray:
         raise OptionError(f"there must be one view, or one for each of the {len(numbers)} seeds, not {len(records)}")
     games = new_games(len(numbers))
     scratch = new_records(1, TAPE_DTYPE), np.zeros(NUM_ACTIONS, np.int8)
-    made = _imagine_all(records, np.ascontiguousarray(numbers, np.int64), games, *scratch)
-    if made < len(numbers):
-        raise OptionError(f"view {made if len(records) > 1 else 0}: no game has led to it, as the cards laid down show")
+    wanted = as_plain(numbers.astype(np.int64, copy=False))
+    for first in range(0, len(wanted), POSITIONS_AT_A_TIME):
+        part = slice(first, first + POSITIONS_AT_A_TIME)
+        made = _imagine_all(records[part] if len(records) > 1 else records, wanted[part], games[part], *scratch)
+        if made < len(wanted[part]):
+            raise OptionError(f"view {first + made if len(records) > 1 else 0}: {NOT_LED_TO}")
     return games.view(np.recarray)

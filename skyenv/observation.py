@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from skyenv.rules.auction import highest_rank, is_full
 from skyenv.rules.businesses import current_set
-from skyenv.rules.compiling import rule
+from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.components import (
     BLACK,
     BLACK_CARDS,
@@ -44,7 +44,7 @@ from skyenv.rules.components import (
     ROW_SIZE,
     SET_START,
 )
-from skyenv.rules.state import ALEA, ALEA_WAITS, NONE, PHASE_START, PHASES, Record
+from skyenv.rules.state import ALEA, ALEA_WAITS, NONE, PHASE_START, PHASES, GameRecord, Record
 
 SEATS: Final = ("me", "next", "second next", "third next")
 RETURNED_SHOWN: Final = 3
@@ -87,15 +87,19 @@ class Block:
     write: Callable[..., Any]
 
 
+class CodesRecord(Record):
+    """One record of CODES_DTYPE."""
+
+
 @rule
-def seat_at(game: Record, seat: int, relative: int) -> int:
+def seat_at(game: GameRecord, seat: int, relative: int) -> int:
     """The seat at a relative seat that the game has."""
     who = seat + relative
     return who - game.num_players if who >= game.num_players else who
 
 
 @rule
-def owner_at(game: Record, seat: int, relative: int) -> int:
+def owner_at(game: GameRecord, seat: int, relative: int) -> int:
     """The owner (seat or Alea) at a relative seat; NO_OWNER if there is none."""
     if relative < game.num_players:
         return seat_at(game, seat, relative)
@@ -103,7 +107,7 @@ def owner_at(game: Record, seat: int, relative: int) -> int:
 
 
 @rule
-def relative_of(game: Record, seat: int, who: int) -> int:
+def relative_of(game: GameRecord, seat: int, who: int) -> int:
     """The relative seat of a seat, or of Alea."""
     if who == ALEA:
         return 2
@@ -111,58 +115,58 @@ def relative_of(game: Record, seat: int, who: int) -> int:
 
 
 @rule
-def _write_players(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
-    codes[start + game.num_players - 2] = 1
-    codes[start + 3] = game.side
+def _write_players(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
+    out.codes[start + game.num_players - 2] = 1
+    out.codes[start + 3] = game.side
 
 
 @rule
-def _write_phase(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
-    codes[start + game.phase] = 1
+def _write_phase(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
+    out.codes[start + game.phase] = 1
 
 
 @rule
-def _write_actor(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_actor(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     if game.seat != NONE:
-        codes[start + relative_of(game, seat, int(game.seat))] = 1
+        out.codes[start + relative_of(game, seat, int(game.seat))] = 1
 
 
 @rule
-def _write_turn(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
-    codes[start + relative_of(game, seat, int(game.turn_seat))] = 1
+def _write_turn(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
+    out.codes[start + relative_of(game, seat, int(game.turn_seat))] = 1
 
 
 @rule
-def _write_option(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_option(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     if game.option != NONE:
-        codes[start + game.option] = 1
+        out.codes[start + game.option] = 1
 
 
 @rule
-def _write_step(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_step(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     if game.phase != PHASE_START and 1 <= game.step <= 3:
-        codes[start + game.step - 1] = 1
+        out.codes[start + game.step - 1] = 1
 
 
 @rule
-def _write_turns(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
-    codes[start] = int(game.turns) * TURN_PARTS // int(game.max_turns)
+def _write_turns(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
+    out.codes[start] = int(game.turns) * TURN_PARTS // int(game.max_turns)
 
 
 @rule
-def _write_business(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_business(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     if game.business != NONE:
-        codes[start + game.business] = 1
+        out.codes[start + game.business] = 1
 
 
 @rule
-def _write_first_colour(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_first_colour(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     if game.first_colour != NONE:
-        codes[start + game.first_colour] = 1
+        out.codes[start + game.first_colour] = 1
 
 
 @rule
-def _write_skyscrapers(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_skyscrapers(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     owner = game.owner.flat
     floors = game.floors.flat
     for relative in range(MAX_PLAYERS):
@@ -170,31 +174,31 @@ def _write_skyscrapers(game: Record, seat: int, codes: npt.NDArray[np.int16], st
         first = start + relative * NUM_COLOURED_PLOTS
         if who != NO_OWNER:
             for i in range(NUM_COLOURED_PLOTS):
-                codes[first + i] = floors[i] if owner[i] == who else 0
+                out.codes[first + i] = floors[i] if owner[i] == who else 0
 
 
 @rule
-def _write_tiles(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_tiles(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     tiles = game.tiles.flat
     for i in range(NUM_TILE_ENTRIES):
-        codes[start + i] = tiles[i]
+        out.codes[start + i] = tiles[i]
 
 
 @rule
-def _write_value(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_value(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     value = game.value.flat
     for i in range(NUM_COLOURED_PLOTS):
-        codes[start + i] = value[i]
+        out.codes[start + i] = value[i]
 
 
 @rule
-def _write_stopped(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_stopped(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     for district in range(NUM_DISTRICTS):
-        codes[start + district] = game.stopped[district]
+        out.codes[start + district] = game.stopped[district]
 
 
 @rule
-def _write_standing(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_standing(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     owners = game.owner.flat
     floors = game.floors.flat
     value = game.value.flat
@@ -203,183 +207,183 @@ def _write_standing(game: Record, seat: int, codes: npt.NDArray[np.int16], start
         owner = int(owners[i])
         if owner != NONE and owner != ALEA:
             relative = relative_of(game, seat, owner)
-            codes[start + relative * NUM_DISTRICTS + i // NUM_COLOURS] = int(floors[i]) * int(value[i])
+            out.codes[start + relative * NUM_DISTRICTS + i // NUM_COLOURS] = int(floors[i]) * int(value[i])
             presence += 1 << (8 * relative)
     for relative in range(MAX_PLAYERS):
-        codes[start + MAX_PLAYERS * NUM_DISTRICTS + relative] = (presence >> (8 * relative)) & 255
+        out.codes[start + MAX_PLAYERS * NUM_DISTRICTS + relative] = (presence >> (8 * relative)) & 255
 
 
 @rule
-def _write_park(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_park(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     for relative in range(game.num_players):
-        codes[start + relative] = game.park[seat_at(game, seat, relative)]
+        out.codes[start + relative] = game.park[seat_at(game, seat, relative)]
 
 
 @rule
-def _write_park_tiles(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_park_tiles(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     for business in range(NUM_BUSINESSES):
-        codes[start + business] = game.park_tiles[business]
+        out.codes[start + business] = game.park_tiles[business]
 
 
 @rule
-def _write_row(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_row(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     if game.placed >= BUSINESSES_TO_PLACE:
         return
     index = current_set(game)
     for space in range(SET_START[index], SET_START[index + 1]):
         if game.row[space] != NONE:
-            codes[start + game.row[space]] += 1
+            out.codes[start + game.row[space]] += 1
     later = 0  # tiles of each type, eight bits each
     for space in range(SET_START[index + 1], ROW_SIZE):
         later += 1 << (8 * int(game.row[space]))
     for business in range(NUM_BUSINESSES):
-        codes[start + NUM_BUSINESSES + business] = (later >> (8 * business)) & 255
+        out.codes[start + NUM_BUSINESSES + business] = (later >> (8 * business)) & 255
 
 
 @rule
-def _write_placed(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
-    codes[start] = game.placed
+def _write_placed(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
+    out.codes[start] = game.placed
 
 
 @rule
-def _write_places(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_places(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     for commissioner in range(NUM_COMMISSIONERS):
-        codes[start + NUM_PLACES * commissioner + game.place[commissioner]] = 1
+        out.codes[start + NUM_PLACES * commissioner + game.place[commissioner]] = 1
 
 
 @rule
-def _write_markers(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_markers(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     for commissioner in range(NUM_COMMISSIONERS):
         for i in range(game.markers[commissioner]):
-            codes[start + NUM_DISTRICTS * commissioner + game.visited[commissioner, i]] = 1
+            out.codes[start + NUM_DISTRICTS * commissioner + game.visited[commissioner, i]] = 1
 
 
 @rule
-def _write_supply(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_supply(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     for relative in range(game.num_players):
         who = seat_at(game, seat, relative)
-        codes[start + relative] = game.supply[who]
-        codes[start + MAX_PLAYERS + relative] = game.general[who]
-    codes[start + 2 * MAX_PLAYERS] = game.alea_supply
+        out.codes[start + relative] = game.supply[who]
+        out.codes[start + MAX_PLAYERS + relative] = game.general[who]
+    out.codes[start + 2 * MAX_PLAYERS] = game.alea_supply
 
 
 @rule
-def _write_score(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_score(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     for relative in range(game.num_players):
-        codes[start + relative] = min(int(game.score[seat_at(game, seat, relative)]), HIGHEST_SCORE)
+        out.codes[start + relative] = min(int(game.score[seat_at(game, seat, relative)]), HIGHEST_SCORE)
 
 
 @rule
-def _write_hand(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_hand(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     hand = game.hand.flat
     for i in range(NUM_CARDS):
-        codes[start + i] = hand[NUM_CARDS * seat + i]
+        out.codes[start + i] = hand[NUM_CARDS * seat + i]
 
 
 @rule
-def _write_hidden(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_hidden(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     for colour in range(NUM_COLOURS + 1):
-        codes[start + colour] = game.unknown[seat, colour]
+        out.codes[start + colour] = game.unknown[seat, colour]
 
 
 @rule
-def _write_known(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_known(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     known = game.known.flat
     for relative in range(1, game.num_players):
         card = NUM_CARDS * seat_at(game, seat, relative)
         first = start + (relative - 1) * NUM_CARDS
         for i in range(NUM_CARDS):
-            codes[first + i] = known[card + i]
+            out.codes[first + i] = known[card + i]
 
 
 @rule
-def _write_unknown(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_unknown(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     for relative in range(1, game.num_players):
         who = seat_at(game, seat, relative)
         first = start + (relative - 1) * (NUM_COLOURS + 1)
         for colour in range(NUM_COLOURS + 1):
-            codes[first + colour] = game.unknown[who, colour]
+            out.codes[first + colour] = game.unknown[who, colour]
 
 
 @rule
-def _write_hand_size(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_hand_size(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     hand = game.hand.flat
     for relative in range(game.num_players):
         card = NUM_CARDS * seat_at(game, seat, relative)
         number = 0
         for i in range(NUM_CARDS):
             number += hand[card + i]
-        codes[start + relative] = number
+        out.codes[start + relative] = number
 
 
 @rule
-def _write_tops(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_tops(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     for colour in range(NUM_COLOURS):
         if game.top[colour] != NONE:
-            codes[start + NUM_RANKS * colour + game.top[colour]] = 1
+            out.codes[start + NUM_RANKS * colour + game.top[colour]] = 1
 
 
 @rule
-def _write_stacks(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_stacks(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     for colour in range(NUM_COLOURS):
         face_down = 0
         for rank in range(NUM_RANKS):
             face_down += int(game.face_down[colour, rank])
-        codes[start + colour] = face_down
-        codes[start + NUM_COLOURS + colour] = game.num_returned[colour]
+        out.codes[start + colour] = face_down
+        out.codes[start + NUM_COLOURS + colour] = game.num_returned[colour]
 
 
 @rule
-def _write_returned(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_returned(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     for colour in range(NUM_COLOURS):
         for i in range(RETURNED_SHOWN):
-            codes[start + RETURNED_SHOWN * colour + i] = game.returned[colour, i] + 1
+            out.codes[start + RETURNED_SHOWN * colour + i] = game.returned[colour, i] + 1
 
 
 @rule
-def _write_black(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_black(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     face_down = 0
     for rank in range(NUM_RANKS):
         face_down += int(game.face_down[BLACK, rank])
-        codes[start + 1 + rank] = game.black_face_up[rank]
-    codes[start] = face_down
+        out.codes[start + 1 + rank] = game.black_face_up[rank]
+    out.codes[start] = face_down
 
 
 @rule
-def _write_unseen(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_unseen(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     unlocated = game.unlocated.flat
     hand = game.hand.flat
     known = game.known.flat
     for i in range(NUM_CARDS):
         card = NUM_CARDS * seat + i
-        codes[start + i] = unlocated[i] - hand[card] + known[card]
+        out.codes[start + i] = unlocated[i] - hand[card] + known[card]
 
 
 @rule
-def _write_auction_place(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_auction_place(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     if game.auction_place == NONE:
         return
-    codes[start + game.auction_place] = 1
+    out.codes[start + game.auction_place] = 1
     if game.auction_place < NUM_DISTRICTS and is_full(game, int(game.auction_place)):
-        codes[start + NUM_DISTRICTS + 1] = 1
-    codes[start + NUM_DISTRICTS + 2 + game.auction_commissioner] = 1
+        out.codes[start + NUM_DISTRICTS + 1] = 1
+    out.codes[start + NUM_DISTRICTS + 2 + game.auction_commissioner] = 1
 
 
 @rule
-def _write_bids(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_bids(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     if game.auction_place == NONE:
         return
     for relative in range(game.num_players):
         who = seat_at(game, seat, relative)
-        codes[start + relative] = game.bid_total[who]
-        codes[start + MAX_PLAYERS + relative] = game.out[who]
+        out.codes[start + relative] = game.bid_total[who]
+        out.codes[start + MAX_PLAYERS + relative] = game.out[who]
         if game.bid_colour[who] != NONE:
-            codes[start + 2 * MAX_PLAYERS + relative] = BUILD_LIMIT[highest_rank(game, who)]
-            codes[start + 3 * MAX_PLAYERS + NUM_COLOURS * relative + game.bid_colour[who]] = 1
+            out.codes[start + 2 * MAX_PLAYERS + relative] = BUILD_LIMIT[highest_rank(game, who)]
+            out.codes[start + 3 * MAX_PLAYERS + NUM_COLOURS * relative + game.bid_colour[who]] = 1
 
 
 @rule
-def _write_bid_cards(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_bid_cards(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     if game.auction_place == NONE:
         return
     laid = game.bid_cards.flat
@@ -387,22 +391,22 @@ def _write_bid_cards(game: Record, seat: int, codes: npt.NDArray[np.int16], star
         card = CARDS_LAID * seat_at(game, seat, relative)
         first = start + CARDS_LAID * relative
         for i in range(CARDS_LAID):
-            codes[first + i] = laid[card + i]
+            out.codes[first + i] = laid[card + i]
 
 
 @rule
-def _write_highest(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
-    codes[start] = game.highest
+def _write_highest(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
+    out.codes[start] = game.highest
     if game.highest_bidder != NONE:
-        codes[start + 1 + relative_of(game, seat, int(game.highest_bidder))] = 1
+        out.codes[start + 1 + relative_of(game, seat, int(game.highest_bidder))] = 1
     if game.alea == ALEA_WAITS:
-        codes[start + 1 + MAX_PLAYERS] = 1
+        out.codes[start + 1 + MAX_PLAYERS] = 1
 
 
 @rule
-def _write_laid(game: Record, seat: int, codes: npt.NDArray[np.int16], start: int) -> None:
+def _write_laid(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     if game.laid != NONE:
-        codes[start + game.laid] = 1
+        out.codes[start + game.laid] = 1
 
 
 def _pairs(*parts: tuple[str, ...]) -> tuple[str, ...]:
@@ -632,43 +636,28 @@ def markdown_table() -> str:
     return "\n".join(lines)
 
 
-def _joined(blocks: tuple[Block, ...], start: int) -> Callable[..., Any]:
-    """One compiled function that calls the writers of all blocks, each with its place in the vector.
-
-    Halving keeps the nesting flat: the compiler's stack would not bear a chain of all blocks.
-    """
-    if len(blocks) == 1:
-        write_block = blocks[0].write
+def _all_writers() -> Callable[..., Any]:
+    """One function that calls the writers of all blocks, each with its place in the vector: a line for each, as if typed."""
+    names: dict[str, Any] = {}
+    lines = ["def write_blocks(game, seat, out):"]
+    for number, (block, where) in enumerate(zip(BLOCKS, offsets().values(), strict=True)):
         # NumPy's integer, so that plain Python doesn't add small fields in eight bits.
-        first = np.int64(start)
-
-        @rule
-        def write_one(game: Record, seat: int, codes: npt.NDArray[np.int16]) -> None:
-            write_block(game, seat, codes, first)
-
-        return write_one
-    half = len(blocks) // 2
-    write_left = _joined(blocks[:half], start)
-    write_right = _joined(blocks[half:], start + sum(len(block.entries) for block in blocks[:half]))
-
-    @rule
-    def write_both(game: Record, seat: int, codes: npt.NDArray[np.int16]) -> None:
-        write_left(game, seat, codes)
-        write_right(game, seat, codes)
-
-    return write_both
+        names |= {f"write_{number}": block.write, f"start_{number}": np.int64(where.start)}
+        lines.append(f"    write_{number}(game, seat, out, start_{number})")
+    exec("\n".join(lines), names)
+    return rule(names["write_blocks"])
 
 
-_write_blocks = _joined(BLOCKS, 0)
+_write_blocks = _all_writers()
 
 
-SCRATCH_DTYPE: Final = np.dtype([("codes", np.int16, (OBSERVATION_SIZE,))], align=True)
-"""Memory for the codes of one observation. A field of a record, because passing plain arrays around costs reference counts."""
+CODES_DTYPE: Final = np.dtype([("codes", np.int16, (OBSERVATION_SIZE,))], align=True)
+"""The codes of one observation. A field of a record, because passing plain arrays around costs reference counts."""
 
 
-@rule
-def write_codes(game: Record, seat: int, codes: npt.NDArray[np.int16]) -> None:
-    """Write the codes of a seat's observation of a game, int16 (OBSERVATION_SIZE,); times SCALE they are the observation."""
+@entry_point("observations", 2)
+def write_codes(game: GameRecord, seat: int, out: CodesRecord) -> None:
+    """Write the codes of a seat's observation of a game; times SCALE they are the observation."""
     for i in range(OBSERVATION_SIZE):
-        codes[i] = 0
-    _write_blocks(game, seat, codes)
+        out.codes[i] = 0
+    _write_blocks(game, seat, out)

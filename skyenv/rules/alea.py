@@ -6,13 +6,13 @@ from skyenv.rules.chance import draw_black
 from skyenv.rules.compiling import rule
 from skyenv.rules.components import BLACK, CENTRAL_PARK, LOWEST_CARD, NUM_COLOURS, NUM_PLOTS, NUM_RANKS
 from skyenv.rules.scoring import plot_is_empty
-from skyenv.rules.state import ALEA, ALEA_OUT, ALEA_STANDS, NONE, Record
+from skyenv.rules.state import ALEA, ALEA_OUT, ALEA_STANDS, NONE, GameRecord
 from skyenv.rules.stops import carry_out_stop
-from skyenv.rules.tape import EVENT_ALEA, EVENT_ALEA_BUILDS, report
+from skyenv.rules.tape import EVENT_ALEA, EVENT_ALEA_BUILDS, TapeRecord, report
 
 
 @rule
-def alea_bids(game: Record, tape: Record) -> None:
+def alea_bids(game: GameRecord, tape: TapeRecord) -> None:
     """ALEA-2, ALEA-3: turn up black cards until a value appears for the second time; too low a total is out."""
     total = 0
     number = 0
@@ -38,7 +38,7 @@ def alea_bids(game: Record, tape: Record) -> None:
 
 
 @rule
-def return_alea_cards(game: Record) -> None:
+def return_alea_cards(game: GameRecord) -> None:
     """ALEA-5: Alea's cards go face up under the black stack."""
     for rank in range(NUM_RANKS):
         game.black_face_up[rank] += game.alea_cards[rank]
@@ -46,7 +46,7 @@ def return_alea_cards(game: Record) -> None:
 
 
 @rule
-def best_empty_value(game: Record, district: int) -> int:
+def best_empty_value(game: GameRecord, district: int) -> int:
     """ALEA-6: the most that a skyscraper on an empty plot of the district would score; 0 if no plot is empty."""
     best = 0
     for plot in range(NUM_COLOURS):
@@ -56,7 +56,7 @@ def best_empty_value(game: Record, district: int) -> int:
 
 
 @rule
-def alea_builds(game: Record, tape: Record, district: int, best: int) -> None:
+def alea_builds(game: GameRecord, tape: TapeRecord, district: int, best: int) -> None:
     """ALEA-6: one skyscraper on each empty plot of the best value, in ring order while Alea has any."""
     built = 0
     for position in range(NUM_PLOTS):
@@ -73,7 +73,7 @@ def alea_builds(game: Record, tape: Record, district: int, best: int) -> None:
 
 
 @rule
-def alea_wins(game: Record, tape: Record) -> None:
+def alea_wins(game: GameRecord, tape: TapeRecord) -> None:
     """ALEA-6 to ALEA-8: what Alea does with the auction just won. A building stop may end the game."""
     district = int(game.auction_place)
     if district == CENTRAL_PARK:

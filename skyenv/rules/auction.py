@@ -8,7 +8,7 @@ import numpy.typing as npt
 from skyenv.rules.actions import BID, BID_DONE, BUILD, PASS, STOP
 from skyenv.rules.alea import alea_bids, alea_wins, return_alea_cards
 from skyenv.rules.cards import return_coloured, turn_up_top
-from skyenv.rules.compiling import rule
+from skyenv.rules.compiling import called_rule, rule
 from skyenv.rules.components import (
     BLACK,
     BUILD_LIMIT,
@@ -20,31 +20,21 @@ from skyenv.rules.components import (
 )
 from skyenv.rules.memory import remember_shown
 from skyenv.rules.scoring import plot_is_empty, tiles_on_plot
-from skyenv.rules.state import (
-    ALEA,
-    ALEA_OUT,
-    ALEA_STANDS,
-    ALEA_WAITS,
-    NONE,
-    PHASE_BID,
-    PHASE_BUILD,
-    PHASE_OVER,
-    Record,
-)
+from skyenv.rules.state import ALEA, ALEA_OUT, ALEA_STANDS, ALEA_WAITS, NONE, PHASE_BID, PHASE_BUILD, PHASE_OVER, GameRecord
 from skyenv.rules.stops import carry_out_stop, remove_marker
-from skyenv.rules.tape import EVENT_AUCTION, EVENT_WON, NOBODY, report
+from skyenv.rules.tape import EVENT_AUCTION, EVENT_WON, NOBODY, TapeRecord, report
 from skyenv.rules.turn import go_on
 
 
 @rule
-def begin_set(game: Record, tape: Record, commissioner: int) -> None:
+def begin_set(game: GameRecord, tape: TapeRecord, commissioner: int) -> None:
     """AUC-1, MOVE-4: the commissioner has returned to City Hall; its districts are auctioned."""
     game.auction_commissioner = commissioner
     open_auction(game, tape)
 
 
 @rule
-def open_auction(game: Record, tape: Record) -> None:
+def open_auction(game: GameRecord, tape: TapeRecord) -> None:
     """AUC-1, AUC-2: begin the next auction of the set: the districts in the order of the visits, then the park area."""
     commissioner = int(game.auction_commissioner)
     place = CENTRAL_PARK
@@ -65,7 +55,7 @@ def open_auction(game: Record, tape: Record) -> None:
 
 
 @rule
-def clear_bid(game: Record, seat: int) -> None:
+def clear_bid(game: GameRecord, seat: int) -> None:
     """Nothing of the seat is on the table."""
     game.bid_colour[seat] = NONE
     game.bid_total[seat] = 0
@@ -75,7 +65,7 @@ def clear_bid(game: Record, seat: int) -> None:
 
 
 @rule
-def allowed_colours(game: Record, seat: int) -> int:
+def allowed_colours(game: GameRecord, seat: int) -> int:
     """AUC-4, AUC-5, AUC-6, AUC-12: bit mask of the colours in which the seat may bid."""
     if game.bid_colour[seat] != NONE:
         return 1 << int(game.bid_colour[seat])
@@ -98,7 +88,7 @@ def allowed_colours(game: Record, seat: int) -> int:
 
 
 @rule
-def legal_bids(game: Record, mask: npt.NDArray[np.int8]) -> int:
+def legal_bids(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
     """AUC-3, AUC-4: passing, laying down a card, ending the bid.
 
     A card may be laid down only if the bid can still end above the highest one with the cards that the laying order leaves.
@@ -126,7 +116,7 @@ def legal_bids(game: Record, mask: npt.NDArray[np.int8]) -> int:
 
 
 @rule
-def legal_coloured_cards(game: Record, mask: npt.NDArray[np.int8], missing: int, black_left: int) -> int:
+def legal_coloured_cards(game: GameRecord, mask: npt.NDArray[np.int8], missing: int, black_left: int) -> int:
     """The coloured part of :func:`legal_bids`; `black_left` is the value of all black cards in the hand."""
     seat = int(game.seat)
     colours = allowed_colours(game, seat)
@@ -145,7 +135,7 @@ def legal_coloured_cards(game: Record, mask: npt.NDArray[np.int8], missing: int,
 
 
 @rule
-def apply_card(game: Record, colour: int, rank: int) -> None:
+def apply_card(game: GameRecord, colour: int, rank: int) -> None:
     """AUC-3, AUC-4, AUC-12: lay down one card of the bid."""
     seat = int(game.seat)
     game.hand[seat, colour, rank] -= 1
@@ -169,7 +159,7 @@ def apply_card(game: Record, colour: int, rank: int) -> None:
 
 
 @rule
-def apply_bid_done(game: Record, tape: Record) -> None:
+def apply_bid_done(game: GameRecord, tape: TapeRecord) -> None:
     """AUC-3, ALEA-3: the cards laid down are the bid; Alea, once overbid, is out."""
     seat = int(game.seat)
     game.highest = game.bid_total[seat]
@@ -181,7 +171,7 @@ def apply_bid_done(game: Record, tape: Record) -> None:
 
 
 @rule
-def apply_pass(game: Record, tape: Record) -> None:
+def apply_pass(game: GameRecord, tape: TapeRecord) -> None:
     """AUC-2, AUC-7: leave the auction; the cards return to the hand, and everybody has seen them (INF-3)."""
     seat = int(game.seat)
     game.out[seat] = 1
@@ -197,7 +187,7 @@ def apply_pass(game: Record, tape: Record) -> None:
 
 
 @rule
-def next_bidder(game: Record, tape: Record) -> None:
+def next_bidder(game: GameRecord, tape: TapeRecord) -> None:
     """AUC-2, ALEA-2, ALEA-3: the next seat that is still in decides; if that is the highest bidder, or none, it is over."""
     players = int(game.num_players)
     seat = int(game.seat)
@@ -215,7 +205,7 @@ def next_bidder(game: Record, tape: Record) -> None:
 
 
 @rule
-def settle(game: Record, tape: Record) -> None:
+def settle(game: GameRecord, tape: TapeRecord) -> None:
     """AUC-8, ALEA-5: the auction is over; the winner pays, then builds or stops."""
     winner = int(game.highest_bidder)
     if winner == NONE:
@@ -234,7 +224,7 @@ def settle(game: Record, tape: Record) -> None:
 
 
 @rule
-def pay(game: Record, tape: Record, winner: int) -> None:
+def pay(game: GameRecord, tape: TapeRecord, winner: int) -> None:
     """AUC-8: coloured cards go under their stack, the lowest first; black ones face up under the black stack."""
     colour = int(game.bid_colour[winner])
     for rank in range(NUM_RANKS):
@@ -245,8 +235,8 @@ def pay(game: Record, tape: Record, winner: int) -> None:
         turn_up_top(game, tape, colour)
 
 
-@rule
-def close_auction(game: Record, tape: Record) -> None:
+@called_rule
+def close_auction(game: GameRecord, tape: TapeRecord) -> None:
     """AUC-1: on to the next auction of the set; after the park area's, on with the turn (unless the game is over)."""
     place = int(game.auction_place)
     commissioner = int(game.auction_commissioner)
@@ -270,7 +260,7 @@ def close_auction(game: Record, tape: Record) -> None:
 
 
 @rule
-def highest_rank(game: Record, seat: int) -> int:
+def highest_rank(game: GameRecord, seat: int) -> int:
     """AUC-10: rank of the highest card that the seat has on the table, coloured or black; 0 if it has none."""
     highest = 0
     for rank in range(NUM_RANKS):
@@ -280,13 +270,13 @@ def highest_rank(game: Record, seat: int) -> int:
 
 
 @rule
-def build_limit(game: Record, seat: int) -> int:
+def build_limit(game: GameRecord, seat: int) -> int:
     """AUC-10, COM-10: skyscrapers that the highest card of the seat's bid and its supply allow."""
     return min(int(BUILD_LIMIT[highest_rank(game, seat)]), int(game.supply[seat]))
 
 
 @rule
-def is_full(game: Record, district: int) -> bool:
+def is_full(game: GameRecord, district: int) -> bool:
     """STOP-1: whether every plot of the district is occupied."""
     for plot in range(NUM_COLOURS):
         if plot_is_empty(game, district, plot):
@@ -295,7 +285,7 @@ def is_full(game: Record, district: int) -> bool:
 
 
 @rule
-def legal_builds(game: Record, mask: npt.NDArray[np.int8]) -> int:
+def legal_builds(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
     """AUC-10, AUC-12, STOP-1: numbers of skyscrapers to build, and the building stop."""
     seat = int(game.seat)
     number = 0
@@ -313,7 +303,7 @@ def legal_builds(game: Record, mask: npt.NDArray[np.int8]) -> int:
 
 
 @rule
-def apply_build(game: Record, tape: Record, skyscrapers: int) -> None:
+def apply_build(game: GameRecord, tape: TapeRecord, skyscrapers: int) -> None:
     """AUC-10, AUC-12: the winner builds on the plot of his colour, or in the park area."""
     seat = int(game.seat)
     game.supply[seat] -= skyscrapers
@@ -326,7 +316,7 @@ def apply_build(game: Record, tape: Record, skyscrapers: int) -> None:
 
 
 @rule
-def apply_stop(game: Record, tape: Record) -> None:
+def apply_stop(game: GameRecord, tape: TapeRecord) -> None:
     """STOP-1: the winner declares a building stop."""
     carry_out_stop(game, tape, int(game.auction_place), int(game.seat))
     close_auction(game, tape)

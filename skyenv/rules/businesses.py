@@ -19,20 +19,20 @@ from skyenv.rules.components import (
     SIXTH,
 )
 from skyenv.rules.scoring import award, finish, refresh_district, stands_in, tiles_on_plot
-from skyenv.rules.state import END_BUSINESSES, NONE, Record
-from skyenv.rules.tape import EVENT_TILE_TO_PARK, WHY_BONUS, report
+from skyenv.rules.state import END_BUSINESSES, NONE, GameRecord
+from skyenv.rules.tape import EVENT_TILE_TO_PARK, WHY_BONUS, TapeRecord, report
 from skyenv.rules.turn import go_on
 
 
 @rule
-def current_set(game: Record) -> int:
+def current_set(game: GameRecord) -> int:
     """BUS-1: index of the left-most set that is not empty; 8 when the row is empty."""
     # A 3-set gives two placements and a 2-set one (BUS-3), so three placements use up two sets.
     return 2 * (game.placed // 3) + (1 if game.placed % 3 == 2 else 0)
 
 
 @rule
-def types_in_current_set(game: Record) -> int:
+def types_in_current_set(game: GameRecord) -> int:
     """BUS-1: bit mask of the types that option B can take."""
     index = current_set(game)
     types = 0
@@ -44,7 +44,7 @@ def types_in_current_set(game: Record) -> int:
 
 
 @rule
-def takes_business(game: Record, district: int, plot: int) -> bool:
+def takes_business(game: GameRecord, district: int, plot: int) -> bool:
     """BUS-2: whether a business may be placed on the plot."""
     if game.stopped[district]:
         return False
@@ -55,7 +55,7 @@ def takes_business(game: Record, district: int, plot: int) -> bool:
 
 
 @rule
-def some_plot_takes_business(game: Record) -> bool:
+def some_plot_takes_business(game: GameRecord) -> bool:
     """TURN-3: whether option B has a legal plot."""
     for district in range(NUM_DISTRICTS):
         for plot in range(NUM_PLOTS):
@@ -65,7 +65,7 @@ def some_plot_takes_business(game: Record) -> bool:
 
 
 @rule
-def legal_business_plots(game: Record, mask: npt.NDArray[np.int8]) -> int:
+def legal_business_plots(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
     """BUS-2: the plots on which the business may be placed."""
     number = 0
     for district in range(NUM_DISTRICTS):
@@ -77,7 +77,7 @@ def legal_business_plots(game: Record, mask: npt.NDArray[np.int8]) -> int:
 
 
 @rule
-def take_from_row(game: Record, business: int) -> None:
+def take_from_row(game: GameRecord, business: int) -> None:
     """BUS-1: take the left-most tile of this type out of the current set."""
     index = current_set(game)
     for space in range(SET_START[index], SET_START[index + 1]):
@@ -87,7 +87,7 @@ def take_from_row(game: Record, business: int) -> None:
 
 
 @rule
-def send_last_tile_to_park(game: Record, tape: Record, index: int) -> None:
+def send_last_tile_to_park(game: GameRecord, tape: TapeRecord, index: int) -> None:
     """BUS-3: if one tile is left in the set, it goes to the park area."""
     last = NONE
     left = 0
@@ -103,7 +103,7 @@ def send_last_tile_to_park(game: Record, tape: Record, index: int) -> None:
 
 
 @rule
-def bonus_vp(game: Record, seat: int, bonus: int) -> int:
+def bonus_vp(game: GameRecord, seat: int, bonus: int) -> int:
     """BUS-4: the special points of one seat; `bonus` is 0, 1 or 2."""
     districts = 0
     for district in range(NUM_DISTRICTS):
@@ -113,7 +113,7 @@ def bonus_vp(game: Record, seat: int, bonus: int) -> int:
 
 
 @rule
-def apply_place_business(game: Record, tape: Record, district: int, plot: int) -> None:
+def apply_place_business(game: GameRecord, tape: TapeRecord, district: int, plot: int) -> None:
     """BUS-2 to BUS-5: place the business, then the tile to the park, the special points, or the end."""
     index = current_set(game)
     take_from_row(game, game.business)

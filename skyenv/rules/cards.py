@@ -6,12 +6,12 @@ from skyenv.rules.chance import draw, draw_black
 from skyenv.rules.compiling import rule
 from skyenv.rules.components import BLACK, LOWEST_CARD, MAX_PLAYERS, NUM_COLOURS, NUM_RANKS
 from skyenv.rules.memory import forget_hands
-from skyenv.rules.state import NONE, Record
-from skyenv.rules.tape import EVENT_BLACK, EVENT_TOP, FED_CARD, report
+from skyenv.rules.state import NONE, GameRecord
+from skyenv.rules.tape import EVENT_BLACK, EVENT_TOP, FED_CARD, TapeRecord, report
 
 
 @rule
-def deal_black(game: Record, tape: Record, seat: int) -> None:
+def deal_black(game: GameRecord, tape: TapeRecord, seat: int) -> None:
     """TURN-5: the seat draws one black card, which it alone sees. Without a card nothing happens (AUC-9)."""
     rank = draw_black(game, tape)
     if rank == NONE:
@@ -22,7 +22,7 @@ def deal_black(game: Record, tape: Record, seat: int) -> None:
 
 
 @rule
-def turn_up_top(game: Record, tape: Record, colour: int) -> None:
+def turn_up_top(game: GameRecord, tape: TapeRecord, colour: int) -> None:
     """TURN-5: the next card of a coloured stack becomes visible: an unknown one, else the first returned one."""
     rank = draw(game, tape, game.face_down[colour], FED_CARD)
     if rank != NONE:
@@ -39,7 +39,7 @@ def turn_up_top(game: Record, tape: Record, colour: int) -> None:
 
 
 @rule
-def take_top(game: Record, tape: Record, seat: int, colour: int) -> None:
+def take_top(game: GameRecord, tape: TapeRecord, seat: int, colour: int) -> None:
     """TURN-5, INF-3: the seat takes the visible card of a stack; everybody knows of it."""
     rank = int(game.top[colour])
     game.hand[seat, colour, rank] += 1
@@ -48,14 +48,15 @@ def take_top(game: Record, tape: Record, seat: int, colour: int) -> None:
 
 
 @rule
-def return_coloured(game: Record, colour: int, rank: int) -> None:
+def return_coloured(game: GameRecord, colour: int, rank: int) -> None:
     """AUC-8: a paid coloured card goes face up under its stack."""
-    game.returned[colour, game.num_returned[colour]] = rank
-    game.num_returned[colour] += 1
+    if game.num_returned[colour] < game.returned.shape[1]:  # there is always room, unless an edited position has too many cards
+        game.returned[colour, game.num_returned[colour]] = rank
+        game.num_returned[colour] += 1
 
 
 @rule
-def stacks_with_cards(game: Record) -> int:
+def stacks_with_cards(game: GameRecord) -> int:
     """Bit mask of the coloured stacks that have a card."""
     stacks = 0
     for colour in range(NUM_COLOURS):
@@ -65,7 +66,7 @@ def stacks_with_cards(game: Record) -> int:
 
 
 @rule
-def cards_in_hand(game: Record, seat: int) -> int:
+def cards_in_hand(game: GameRecord, seat: int) -> int:
     """INF-1, END-4: number of cards in the seat's hand, all colours counted."""
     number = 0
     for colour in range(NUM_COLOURS + 1):
@@ -75,7 +76,7 @@ def cards_in_hand(game: Record, seat: int) -> int:
 
 
 @rule
-def refresh_knowledge(game: Record) -> None:
+def refresh_knowledge(game: GameRecord) -> None:
     """INF-2: recompute `unknown` and `unlocated` after hands or stacks were edited; nothing is deduced that isn't there.
 
     Where other numbers of black cards are hidden than before, what a shuffle told three or four players is forgotten.

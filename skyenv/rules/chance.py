@@ -10,11 +10,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.rules.compiling import rule
+from skyenv.rules.compiling import called_rule, rule
 from skyenv.rules.components import BLACK, NUM_RANKS
 from skyenv.rules.memory import remember_hands
-from skyenv.rules.state import NONE, Record
-from skyenv.rules.tape import EVENT_SHUFFLE, FED_CARD, report
+from skyenv.rules.state import NONE, GameRecord
+from skyenv.rules.tape import EVENT_SHUFFLE, FED_CARD, TapeRecord, report
 
 MASK32: Final = 0xFFFFFFFF
 OUT_OF_RANGE: Final = 99
@@ -44,7 +44,7 @@ def hash32(number: int, salt: int) -> int:
 
 
 @rule
-def seed_stream(game: Record, seed: int) -> None:
+def seed_stream(game: GameRecord, seed: int) -> None:
     """Start the game's stream from a seed, 0 … 2⁶³−1."""
     game.seed = seed
     for i in range(4):
@@ -55,7 +55,7 @@ def seed_stream(game: Record, seed: int) -> None:
 
 
 @rule
-def next32(game: Record) -> int:
+def next32(game: GameRecord) -> int:
     """The stream's next 32 bits."""
     s0 = int(game.random[0])
     s1 = int(game.random[1])
@@ -74,7 +74,7 @@ def next32(game: Record) -> int:
 
 
 @rule
-def below(game: Record, bound: int) -> int:
+def below(game: GameRecord, bound: int) -> int:
     """A uniform number from 0 to bound − 1, for 0 < bound < 2³¹ (exact: Lemire's rejection)."""
     product = next32(game) * bound
     if (product & MASK32) < bound:
@@ -85,7 +85,7 @@ def below(game: Record, bound: int) -> int:
 
 
 @rule
-def fed_outcome(tape: Record, kind: int) -> int:
+def fed_outcome(tape: TapeRecord, kind: int) -> int:
     """The next outcome given from outside, which should be of a kind (FED_…); NONE if there is none left.
 
     One of another kind gives a number outside the kind's range.
@@ -98,7 +98,7 @@ def fed_outcome(tape: Record, kind: int) -> int:
 
 
 @rule
-def is_asked(tape: Record, kind: int) -> bool:
+def is_asked(tape: TapeRecord, kind: int) -> bool:
     """Whether the tape wants to know what chance has to decide now, of a kind (FED_…); the caller then writes its `ways`."""
     if tape.asking == 0 or tape.asked != NONE:
         return False
@@ -107,14 +107,14 @@ def is_asked(tape: Record, kind: int) -> bool:
 
 
 @rule
-def refuse_fed(tape: Record) -> None:
+def refuse_fed(tape: TapeRecord) -> None:
     """Note that the outcome just taken from the tape is impossible; whoever fed it gives up the whole action."""
     if tape.refused < 0:
         tape.refused = tape.next_fed - 1
 
 
-@rule
-def draw(game: Record, tape: Record, counts: npt.NDArray[np.int8], fed_as: int) -> int:
+@called_rule
+def draw(game: GameRecord, tape: TapeRecord, counts: npt.NDArray[np.int8], fed_as: int) -> int:
     """Take one thing at random out of a bag of `counts[kind]` things each; its kind, or NONE if the bag is empty.
 
     `fed_as` tells how the tape names such things (FED_…).
@@ -143,7 +143,7 @@ def draw(game: Record, tape: Record, counts: npt.NDArray[np.int8], fed_as: int) 
 
 
 @rule
-def draw_black(game: Record, tape: Record) -> int:
+def draw_black(game: GameRecord, tape: TapeRecord) -> int:
     """AUC-9: the rank of the next black card, shuffling the stack first if it must be; NONE if there is no card."""
     face_down = 0
     face_up = 0

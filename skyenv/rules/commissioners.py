@@ -8,13 +8,14 @@ import numpy.typing as npt
 from skyenv.rules.actions import MOVE
 from skyenv.rules.auction import begin_set
 from skyenv.rules.compiling import rule
-from skyenv.rules.components import CITY_HALL, NEXT_PLACES, NUM_COMMISSIONERS, NUM_DISTRICTS, NUM_PLACES
-from skyenv.rules.state import Record
+from skyenv.rules.components import CITY_HALL, MARKERS, NEXT_PLACES, NUM_COMMISSIONERS, NUM_DISTRICTS, NUM_PLACES
+from skyenv.rules.state import GameRecord
+from skyenv.rules.tape import TapeRecord
 from skyenv.rules.turn import go_on
 
 
 @rule
-def next_places(game: Record, commissioner: int) -> int:
+def next_places(game: GameRecord, commissioner: int) -> int:
     """MOVE-1, MOVE-3, MOVE-4: bit mask of the places to which the commissioner can move."""
     places = int(NEXT_PLACES[game.place[commissioner]])
     # Streets lead from lower to higher numbers, so one pass replaces every stopped district by what lies behind it.
@@ -25,7 +26,7 @@ def next_places(game: Record, commissioner: int) -> int:
 
 
 @rule
-def legal_moves(game: Record, mask: npt.NDArray[np.int8]) -> int:
+def legal_moves(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
     """MOVE-1: one step with either commissioner."""
     number = 0
     for commissioner in range(NUM_COMMISSIONERS):
@@ -38,11 +39,12 @@ def legal_moves(game: Record, mask: npt.NDArray[np.int8]) -> int:
 
 
 @rule
-def apply_move(game: Record, tape: Record, commissioner: int, place: int) -> None:
+def apply_move(game: GameRecord, tape: TapeRecord, commissioner: int, place: int) -> None:
     """MOVE-2, MOVE-4, MOVE-5: leave a marker, go there, and hold the auctions if it is City Hall."""
     left = int(game.place[commissioner])
     game.place[commissioner] = place
-    if left < NUM_DISTRICTS and game.stopped[left] == 0:
+    # A way has three districts at most; only an edited position may ask for a fourth marker.
+    if left < NUM_DISTRICTS and game.stopped[left] == 0 and game.markers[commissioner] < MARKERS:
         game.visited[commissioner, game.markers[commissioner]] = left
         game.markers[commissioner] += 1
     if place == CITY_HALL:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from skyenv.rules.compiling import rule
 from skyenv.rules.components import BLACK, MAX_PLAYERS, NUM_RANKS
-from skyenv.rules.state import Record
+from skyenv.rules.state import GameRecord
 
 
 @rule
-def remember_hands(game: Record) -> None:
+def remember_hands(game: GameRecord) -> None:
     """AUC-9: keep what hands hold, right before the black stack is shuffled."""
     forget_hands(game)
     for seat in range(game.num_players):
@@ -29,7 +29,7 @@ def remember_hands(game: Record) -> None:
 
 
 @rule
-def forget_hands(game: Record) -> None:
+def forget_hands(game: GameRecord) -> None:
     """Nothing is remembered of a shuffle."""
     for rank in range(NUM_RANKS):
         game.held_together[rank] = 0
@@ -46,7 +46,7 @@ def forget_hands(game: Record) -> None:
 
 
 @rule
-def shuffle_tells(game: Record) -> bool:
+def shuffle_tells(game: GameRecord) -> bool:
     """Whether a shuffle has told three or four players which cards the others held together."""
     number = 0
     for seat in range(MAX_PLAYERS):
@@ -55,7 +55,7 @@ def shuffle_tells(game: Record) -> bool:
 
 
 @rule
-def remember_shown(game: Record, seat: int, rank: int) -> None:
+def remember_shown(game: GameRecord, seat: int, rank: int) -> None:
     """INF-3: a seat lays down a black card that nobody else knew of; `unknown` still counts it."""
     if game.num_players == 2:
         if game.deduced[seat, rank] > 0:

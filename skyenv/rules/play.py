@@ -39,7 +39,7 @@ from skyenv.rules.businesses import (
 )
 from skyenv.rules.cards import deal_black
 from skyenv.rules.commissioners import apply_move, legal_moves
-from skyenv.rules.compiling import rule
+from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.components import (
     NUM_BUSINESSES,
     NUM_COMMISSIONERS,
@@ -51,16 +51,8 @@ from skyenv.rules.components import (
 )
 from skyenv.rules.scoring import score_district
 from skyenv.rules.setup import apply_start, legal_starts
-from skyenv.rules.state import (
-    PHASE_BID,
-    PHASE_BUILD,
-    PHASE_MOVE,
-    PHASE_OPTION,
-    PHASE_PLOT,
-    PHASE_START,
-    PHASE_TAKE,
-    Record,
-)
+from skyenv.rules.state import PHASE_BID, PHASE_BUILD, PHASE_MOVE, PHASE_OPTION, PHASE_PLOT, PHASE_START, PHASE_TAKE, GameRecord
+from skyenv.rules.tape import TapeRecord
 from skyenv.rules.turn import apply_take, begin_move, go_on, legal_cards
 
 PHASE_FIRST_ACTION: Final = np.array([PLOT, OPTION_A, PLOT, TAKE, MOVE, PASS, BUILD, 0], dtype=np.int64)
@@ -68,7 +60,7 @@ PHASE_FIRST_ACTION: Final = np.array([PLOT, OPTION_A, PLOT, TAKE, MOVE, PASS, BU
 
 
 @rule
-def legal_options(game: Record, mask: npt.NDArray[np.int8]) -> int:
+def legal_options(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
     """TURN-2, TURN-3: the options that the seat on turn may choose."""
     number = 1
     mask[OPTION_C] = 1
@@ -90,7 +82,7 @@ def legal_options(game: Record, mask: npt.NDArray[np.int8]) -> int:
 
 
 @rule
-def legal(game: Record, mask: npt.NDArray[np.int8]) -> int:
+def legal(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
     """Set mask[action] to 1 for every legal action in a mask of zeros; the number of legal actions (0: the game is over)."""
     phase = game.phase
     if phase == PHASE_BID:
@@ -110,8 +102,8 @@ def legal(game: Record, mask: npt.NDArray[np.int8]) -> int:
     return 0
 
 
-@rule
-def refresh_mask(game: Record, mask: npt.NDArray[np.int8]) -> int:
+@entry_point("legal actions", 2)
+def refresh_mask(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
     """Write the whole mask anew; the number of legal actions."""
     for action in range(NUM_ACTIONS):
         mask[action] = 0
@@ -119,7 +111,7 @@ def refresh_mask(game: Record, mask: npt.NDArray[np.int8]) -> int:
 
 
 @rule
-def apply_option(game: Record, tape: Record, action: int) -> None:
+def apply_option(game: GameRecord, tape: TapeRecord, action: int) -> None:
     """TURN-1: the first action of option A, C or D; of B the choice of the business."""
     game.step = 1
     if action == OPTION_A:
@@ -142,8 +134,8 @@ def apply_option(game: Record, tape: Record, action: int) -> None:
         go_on(game, tape)
 
 
-@rule
-def apply(game: Record, tape: Record, action: int) -> None:
+@entry_point("the rules", 4)
+def apply(game: GameRecord, tape: TapeRecord, action: int) -> None:
     """Carry out a legal action, and all that follows from it up to the next decision."""
     game.decisions += 1
     if action < PLOT:

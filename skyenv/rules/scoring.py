@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skyenv.rules.cards import cards_in_hand, deal_black
 from skyenv.rules.chance import draw
-from skyenv.rules.compiling import rule
+from skyenv.rules.compiling import called_rule, rule
 from skyenv.rules.components import (
     CENTRAL_PARK,
     MAX_PLAYERS,
@@ -15,21 +15,12 @@ from skyenv.rules.components import (
     PLOT_VALUE,
     TILES_TURNED_UP,
 )
-from skyenv.rules.state import END_TRUNCATED, NONE, PHASE_OVER, Record
-from skyenv.rules.tape import (
-    EVENT_END,
-    EVENT_PARK,
-    EVENT_VP,
-    FED_BUSINESS,
-    WHY_DISTRICT,
-    WHY_FINAL,
-    WHY_PARK,
-    report,
-)
+from skyenv.rules.state import END_TRUNCATED, NONE, PHASE_OVER, GameRecord
+from skyenv.rules.tape import EVENT_END, EVENT_PARK, EVENT_VP, FED_BUSINESS, WHY_DISTRICT, WHY_FINAL, WHY_PARK, TapeRecord, report
 
 
 @rule
-def types_on_plot(game: Record, district: int, plot: int) -> int:
+def types_on_plot(game: GameRecord, district: int, plot: int) -> int:
     """Bit mask of the business types on a plot."""
     types = 0
     for business in range(NUM_BUSINESSES):
@@ -39,7 +30,7 @@ def types_on_plot(game: Record, district: int, plot: int) -> int:
 
 
 @rule
-def tiles_on_plot(game: Record, district: int, plot: int) -> int:
+def tiles_on_plot(game: GameRecord, district: int, plot: int) -> int:
     """Number of businesses on a plot, 0 to 2."""
     number = 0
     for business in range(NUM_BUSINESSES):
@@ -48,7 +39,7 @@ def tiles_on_plot(game: Record, district: int, plot: int) -> int:
 
 
 @rule
-def plot_is_empty(game: Record, district: int, plot: int) -> bool:
+def plot_is_empty(game: GameRecord, district: int, plot: int) -> bool:
     """Whether a coloured plot holds neither skyscrapers nor businesses."""
     return game.owner[district, plot] == NONE and tiles_on_plot(game, district, plot) == 0
 
@@ -63,7 +54,7 @@ def count_types(types: int) -> int:
 
 
 @rule
-def refresh_district(game: Record, district: int) -> None:
+def refresh_district(game: GameRecord, district: int) -> None:
     """SCO-2: recompute the value of the district's plots after its businesses have changed; all 0 once it is stopped."""
     size = NUM_PLOTS if game.ring[district, NUM_PLOTS - 1] != NONE else NUM_COLOURS
     for position in range(size):
@@ -77,7 +68,7 @@ def refresh_district(game: Record, district: int) -> None:
 
 
 @rule
-def district_vp(game: Record, district: int, seat: int) -> int:
+def district_vp(game: GameRecord, district: int, seat: int) -> int:
     """SCO-2: VP that a seat gets if the district is scored now."""
     vp = 0
     for plot in range(NUM_COLOURS):
@@ -87,7 +78,7 @@ def district_vp(game: Record, district: int, seat: int) -> int:
 
 
 @rule
-def stands_in(game: Record, district: int, seat: int) -> bool:
+def stands_in(game: GameRecord, district: int, seat: int) -> bool:
     """Whether a seat (or Alea) has a skyscraper in the district."""
     for plot in range(NUM_COLOURS):
         if game.owner[district, plot] == seat:
@@ -95,8 +86,8 @@ def stands_in(game: Record, district: int, seat: int) -> bool:
     return False
 
 
-@rule
-def award(game: Record, tape: Record, why: int, place: int, vp0: int, vp1: int, vp2: int, vp3: int) -> None:
+@called_rule
+def award(game: GameRecord, tape: TapeRecord, why: int, place: int, vp0: int, vp1: int, vp2: int, vp3: int) -> None:
     """Add VP to the scores and report them."""
     game.score[0] += vp0
     game.score[1] += vp1
@@ -105,8 +96,8 @@ def award(game: Record, tape: Record, why: int, place: int, vp0: int, vp1: int, 
     report(tape, EVENT_VP, why, place, vp0, vp1, vp2, vp3, 0)
 
 
-@rule
-def award_district(game: Record, tape: Record, why: int, district: int) -> None:
+@called_rule
+def award_district(game: GameRecord, tape: TapeRecord, why: int, district: int) -> None:
     """SCO-2: every seat gets its VP for the district."""
     award(
         game,
@@ -121,7 +112,7 @@ def award_district(game: Record, tape: Record, why: int, district: int) -> None:
 
 
 @rule
-def score_district(game: Record, tape: Record, district: int) -> None:
+def score_district(game: GameRecord, tape: TapeRecord, district: int) -> None:
     """SCO-1 to SCO-3: option D's first two actions, and the card for everyone who has nothing there."""
     seat = int(game.turn_seat)
     award_district(game, tape, WHY_DISTRICT, district)
@@ -135,7 +126,7 @@ def score_district(game: Record, tape: Record, district: int) -> None:
 
 
 @rule
-def score_park(game: Record, tape: Record) -> None:
+def score_park(game: GameRecord, tape: TapeRecord) -> None:
     """END-3: turn up three tiles of the park area; every skyscraper there earns by the types among them."""
     types = 0
     number = 0
@@ -163,8 +154,8 @@ def score_park(game: Record, tape: Record) -> None:
     )
 
 
-@rule
-def finish(game: Record, tape: Record, reason: int) -> None:
+@called_rule
+def finish(game: GameRecord, tape: TapeRecord, reason: int) -> None:
     """END-1 to END-3, END-5: the game is over; unless it was truncated, everything is scored once more."""
     if reason != END_TRUNCATED:
         for district in range(NUM_DISTRICTS):
@@ -178,7 +169,7 @@ def finish(game: Record, tape: Record, reason: int) -> None:
 
 
 @rule
-def winners(game: Record) -> int:
+def winners(game: GameRecord) -> int:
     """END-4: bit mask of the seats that have the most VP and, among those, the most cards in hand."""
     best_score = game.score[0]
     best_cards = -1

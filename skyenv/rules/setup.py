@@ -10,7 +10,7 @@ import numpy.typing as npt
 from skyenv.rules.actions import PLOT
 from skyenv.rules.board import Board
 from skyenv.rules.chance import below, draw, fed_outcome, is_asked, refuse_fed, seed_stream
-from skyenv.rules.compiling import rule
+from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.components import (
     ALEA_SKYSCRAPERS,
     BACK,
@@ -31,8 +31,8 @@ from skyenv.rules.components import (
     TILES_PER_BUSINESS,
 )
 from skyenv.rules.scoring import plot_is_empty, refresh_district, stands_in
-from skyenv.rules.state import ALEA_OUT, NONE, PHASE_START, Record, new_games
-from skyenv.rules.tape import FED_BUSINESS, FED_CARD, FED_COLOUR
+from skyenv.rules.state import ALEA_OUT, NONE, PHASE_START, GameRecord, new_games
+from skyenv.rules.tape import FED_BUSINESS, FED_CARD, FED_COLOUR, TapeRecord
 from skyenv.rules.turn import begin_turn
 
 
@@ -98,7 +98,7 @@ def completions(left: int, unused: int, once: int, used: int) -> int:
 
 
 @rule
-def draw_plot_colour(game: Record, tape: Record, district: int, used: npt.NDArray[np.int8]) -> int:
+def draw_plot_colour(game: GameRecord, tape: TapeRecord, district: int, used: npt.NDArray[np.int8]) -> int:
     """SET-1: the colour of the plot for this district's business, all arrangements being equally likely.
 
     `used[colour]` counts the districts so far; it is brought up to date.
@@ -128,7 +128,7 @@ def draw_plot_colour(game: Record, tape: Record, district: int, used: npt.NDArra
 
 
 @rule
-def lay_out_businesses(game: Record, tape: Record) -> None:
+def lay_out_businesses(game: GameRecord, tape: TapeRecord) -> None:
     """SET-1 to SET-3: a business in every district, and the supply row."""
     # Two fields that are still empty serve as bags: tiles not yet laid out, and uses of every colour.
     bag = game.park_tiles
@@ -150,7 +150,7 @@ def lay_out_businesses(game: Record, tape: Record) -> None:
 
 
 @rule
-def deal_cards(game: Record, tape: Record) -> None:
+def deal_cards(game: GameRecord, tape: TapeRecord) -> None:
     """SET-4, SET-5: one card of each colour and four black ones for every seat; then the visible tops."""
     for seat in range(game.num_players):
         for colour in range(NUM_COLOURS):
@@ -164,8 +164,8 @@ def deal_cards(game: Record, tape: Record) -> None:
         game.unlocated[colour, game.top[colour]] -= 1
 
 
-@rule
-def begin(game: Record, tape: Record, seed: int) -> None:
+@entry_point("setup", 1)
+def begin(game: GameRecord, tape: TapeRecord, seed: int) -> None:
     """SET-1 to SET-6 on a blank record, its chance coming from `seed` (NONE: from the tape alone, as far as it goes)."""
     seed_stream(game, seed if seed >= 0 else 0)
     game.seed = seed
@@ -182,7 +182,7 @@ def starting_seat(players: int, placed: int) -> int:
 
 
 @rule
-def legal_starts(game: Record, mask: npt.NDArray[np.int8]) -> int:
+def legal_starts(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
     """SET-8: empty plots, for the second skyscraper in another district than the first."""
     number = 0
     for district in range(NUM_DISTRICTS):
@@ -196,7 +196,7 @@ def legal_starts(game: Record, mask: npt.NDArray[np.int8]) -> int:
 
 
 @rule
-def apply_start(game: Record, district: int, plot: int) -> None:
+def apply_start(game: GameRecord, district: int, plot: int) -> None:
     """SET-7, SET-9: place a starting skyscraper; after the last, seat 0 takes the first turn."""
     game.owner[district, plot] = game.seat
     game.floors[district, plot] = 1

@@ -6,15 +6,12 @@ game of fewer players doesn't use stay at their initial values. Copying the reco
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from skyenv.rules.compiling import COMPILED
-
-Record = Any
-"""One record of a structured array, its fields as attributes: Numba's record in compiled code, np.record in plain Python."""
 
 NONE: Final = -1
 """No seat, no plot, no card, no business, no district."""
@@ -40,7 +37,6 @@ PHASE_OVER: Final = 7
 """The game has ended or was truncated; there is nothing to decide."""
 PHASES: Final = ("start", "option", "plot", "take", "move", "bid", "build", "over")
 
-END_NONE: Final = 0
 END_BUSINESSES: Final = 1
 END_STOPS: Final = 2
 END_TRUNCATED: Final = 3
@@ -69,7 +65,7 @@ GAME_DTYPE: Final = np.dtype(
         ("ring", np.int8, (7, 6)),  # COM-6, COM-9: [district, position] → plot; −1 behind the fifth on the front side
         # -- where the decision stands
         ("phase", np.int8),  # PHASE_…
-        ("end", np.int8),  # END_…: why the game is over
+        ("end", np.int8),  # END_…: why the game is over; 0: it isn't
         ("seat", np.int8),  # seat to act; NONE once the game is over
         ("turn_seat", np.int8),  # seat whose turn it is; during an auction its starter (AUC-2)
         ("step", np.int8),  # which action of the turn is under way: 1, 2 or 3; during setup: skyscrapers placed
@@ -139,6 +135,93 @@ GAME_DTYPE: Final = np.dtype(
     align=True,
 )
 """One game. See the module's text for the conventions."""
+
+Bounds: TypeAlias = int | tuple[int, ...]
+GAME_RANGES: Final[dict[str, tuple[Bounds, Bounds]]] = {
+    "seed": (NONE, 2**63 - 1),
+    "random": (0, 2**32 - 1),
+    "decisions": (0, 2**31 - 1),
+    "turns": (0, 2**31 - 1),
+    "max_turns": (1, 2**31 - 1),
+    "score": (0, 2**31 - 1),
+    "bid_total": (0, 302),
+    "highest": (0, 302),
+    "num_players": (2, 4),
+    "side": (0, 1),
+    "ring": (NONE, 5),
+    "phase": (0, 7),
+    "end": (0, 3),
+    "seat": (NONE, 3),
+    "turn_seat": (0, 3),
+    "step": (0, 7),
+    "option": (NONE, 3),
+    "business": (NONE, 3),
+    "first_colour": (NONE, 4),
+    "owner": (NONE, ALEA),
+    "floors": (0, 18),
+    "tiles": (0, 2),
+    "value": (0, 8),
+    "stopped": (0, 1),
+    "stops": (0, 2),
+    "park": (0, 18),
+    "park_tiles": (0, 9),
+    "placed": (0, 12),
+    "row": (NONE, 3),
+    "place": (0, 8),
+    "markers": (0, 3),
+    "visited": (NONE, 6),
+    "supply": (0, 18),
+    "general": (0, 12),
+    "alea_supply": (0, 18),
+    "hand": (0, 20),
+    "known": (0, 20),
+    "unknown": (0, 127),
+    "top": (NONE, 2),
+    "face_down": (0, 20),
+    "unlocated": (0, 127),
+    "returned": (NONE, 2),
+    "num_returned": (0, 12),
+    "black_face_up": (0, 20),
+    "auction_place": (NONE, 7),
+    "auction_commissioner": (NONE, 1),
+    "highest_bidder": (NONE, ALEA),
+    "out": (0, 1),
+    "bid_colour": (NONE, 4),
+    "bid_cards": (0, 20),
+    "laid": (NONE, 5),
+    "park_colour": (NONE, 4),
+    "alea": (0, 2),
+    "alea_cards": (0, 2),
+    "deduced": (0, 20),
+    "held": (0, 20),
+    "held_together": (0, 20),
+    "num_held": (0, 50),
+    "shown": (0, (11, 50)),
+    "num_shown": (0, 50),
+    "spare": (0, 0),
+}
+"""The lowest and the highest value of every field, or of each number along its last axis: what :mod:`skyenv.integrity` checks."""
+
+
+Array = npt.NDArray[Any]
+"""An array that compiled code takes or writes; what is in it stands in the text of the function or the module."""
+
+
+class Record:
+    """A record of a structured array, its fields as attributes: Numba's record in compiled code, np.record in plain Python.
+
+    Subclasses name the layout, for the reader and the type checker; nothing is ever an instance of them.
+    """
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, field: str) -> Any: ...
+        def __setattr__(self, field: str, value: Any) -> None: ...
+
+
+class GameRecord(Record):
+    """One record of GAME_DTYPE."""
+
 
 GAME_FIELDS: Final = tuple(GAME_DTYPE.names or ())
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from skyenv.rules.compiling import rule
 from skyenv.rules.components import MARKERS, MAX_STOPS, NUM_BUSINESSES, NUM_COLOURS, NUM_COMMISSIONERS, NUM_PLOTS
 from skyenv.rules.scoring import award, district_vp, finish, refresh_district
-from skyenv.rules.state import END_STOPS, NONE, Record
-from skyenv.rules.tape import EVENT_STOP, WHY_STOP, report
+from skyenv.rules.state import END_STOPS, NONE, GameRecord
+from skyenv.rules.tape import EVENT_STOP, WHY_STOP, TapeRecord, report
 
 
 @rule
-def remove_marker(game: Record, commissioner: int, district: int) -> None:
+def remove_marker(game: GameRecord, commissioner: int, district: int) -> None:
     """AUC-1, STOP-5: a commissioner's marker in the district, if there is one, returns to City Hall."""
     found = False
     for i in range(MARKERS):
@@ -23,7 +23,7 @@ def remove_marker(game: Record, commissioner: int, district: int) -> None:
 
 
 @rule
-def stop_vp(game: Record, district: int, seat: int, declarer: int) -> int:
+def stop_vp(game: GameRecord, district: int, seat: int, declarer: int) -> int:
     """STOP-2, STOP-3, ALEA-7: VP of one seat for a building stop."""
     if seat != declarer:
         return district_vp(game, district, seat) // 2
@@ -34,7 +34,7 @@ def stop_vp(game: Record, district: int, seat: int, declarer: int) -> int:
 
 
 @rule
-def clear_district(game: Record, district: int) -> None:
+def clear_district(game: GameRecord, district: int) -> None:
     """STOP-4, STOP-5: everything in the district leaves the game."""
     for plot in range(NUM_COLOURS):
         game.owner[district, plot] = NONE
@@ -49,7 +49,7 @@ def clear_district(game: Record, district: int) -> None:
 
 
 @rule
-def carry_out_stop(game: Record, tape: Record, district: int, declarer: int) -> None:
+def carry_out_stop(game: GameRecord, tape: TapeRecord, district: int, declarer: int) -> None:
     """STOP-2 to STOP-6: a building stop by a seat or by Alea; the second one ends the game."""
     report(tape, EVENT_STOP, district, declarer, 0, 0, 0, 0, 0)
     award(

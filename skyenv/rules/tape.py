@@ -41,6 +41,11 @@ TAPE_DTYPE: Final = np.dtype(
     align=True,
 )
 
+
+class TapeRecord(Record):
+    """One record of TAPE_DTYPE."""
+
+
 EVENT_TOP: Final = 1
 EVENT_SHUFFLE: Final = 2
 EVENT_BLACK: Final = 3
@@ -66,7 +71,7 @@ NOBODY: Final = -2
 
 
 @rule
-def report(tape: Record, kind: int, a: int, b: int, c: int, d: int, e: int, f: int, g: int) -> None:
+def report(tape: TapeRecord, kind: int, a: int, b: int, c: int, d: int, e: int, f: int, g: int) -> None:
     """Write one event, if the tape records."""
     if tape.recording == 0:
         return

@@ -7,14 +7,15 @@ import numpy.typing as npt
 
 from skyenv.rules.actions import TAKE
 from skyenv.rules.cards import stacks_with_cards, take_top
-from skyenv.rules.compiling import rule
+from skyenv.rules.compiling import called_rule, rule
 from skyenv.rules.components import NUM_COLOURS
 from skyenv.rules.scoring import finish
-from skyenv.rules.state import END_TRUNCATED, NONE, PHASE_MOVE, PHASE_OPTION, PHASE_TAKE, Record
+from skyenv.rules.state import END_TRUNCATED, NONE, PHASE_MOVE, PHASE_OPTION, PHASE_TAKE, GameRecord
+from skyenv.rules.tape import TapeRecord
 
 
 @rule
-def begin_turn(game: Record, seat: int) -> None:
+def begin_turn(game: GameRecord, seat: int) -> None:
     """TURN-1: the seat chooses an option next."""
     game.turn_seat = seat
     game.seat = seat
@@ -24,14 +25,14 @@ def begin_turn(game: Record, seat: int) -> None:
 
 
 @rule
-def begin_move(game: Record) -> None:
+def begin_move(game: GameRecord) -> None:
     """The seat on turn moves a commissioner next."""
     game.seat = game.turn_seat
     game.phase = PHASE_MOVE
 
 
-@rule
-def go_on(game: Record, tape: Record) -> None:
+@called_rule
+def go_on(game: GameRecord, tape: TapeRecord) -> None:
     """One action of the turn is done, its auctions included (TURN-7): open the next one, or end the turn."""
     game.seat = game.turn_seat
     game.step += 1
@@ -47,7 +48,7 @@ def go_on(game: Record, tape: Record) -> None:
 
 
 @rule
-def end_turn(game: Record, tape: Record) -> None:
+def end_turn(game: GameRecord, tape: TapeRecord) -> None:
     """TURN-1, END-5: the next seat's turn, or truncation."""
     game.turns += 1
     if game.turns >= game.max_turns:
@@ -57,7 +58,7 @@ def end_turn(game: Record, tape: Record) -> None:
 
 
 @rule
-def legal_cards(game: Record, mask: npt.NDArray[np.int8]) -> int:
+def legal_cards(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
     """TURN-4: the stacks to take from; two cards come in ascending colour order, of two colours if two stacks have cards."""
     stacks = stacks_with_cards(game)
     number = 0
@@ -73,7 +74,7 @@ def legal_cards(game: Record, mask: npt.NDArray[np.int8]) -> int:
 
 
 @rule
-def apply_take(game: Record, tape: Record, colour: int) -> None:
+def apply_take(game: GameRecord, tape: TapeRecord, colour: int) -> None:
     """TURN-4, TURN-5: take a visible card; after the second, or if one stack alone had cards, go on."""
     first = game.first_colour == NONE
     one_stack = stacks_with_cards(game) == 1 << colour

@@ -1,0 +1,142 @@
+"""Checks of what was given from outside, each in one place: whole numbers, numbers, choices, seats."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.errors import OptionError, SkyenvError, shown
+
+MOST_DIGITS: Final = 19
+"""Digits of the largest 64-bit integer; a number of more digits is none that anything here takes."""
+
+BOOLEANS: Final = (bool, np.bool_)
+"""They are no numbers, though Python and NumPy 1 take them for some."""
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+Refusal = Callable[[str], SkyenvError]
+"""Makes an error of a message: the kind of error that the caller raises."""
+
+
+def check_integer(name: str, value: object, lowest: int, highest: int, error: Refusal = OptionError) -> int:
+    """Return `value` as an int if it is a whole number, of any integer type, from `lowest` to `highest`.
+
+    Raises:
+        OptionError: it is not (or what `error` makes of the message).
+    """
+    try:
+        number = lowest - 1 if isinstance(value, BOOLEANS) else operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = lowest - 1
+    if not lowest <= number <= highest:
+        raise error(f"{name} must be a whole number from {lowest} to {highest}, not {shown(value)}")
+    return number
+
+
+def check_number(name: str, value: object, lowest: float, highest: float, error: Refusal = OptionError) -> float:
+    """Return `value` as a float if it is a number, of any integer or floating type, from `lowest` to `highest`.
+
+    Raises:
+        OptionError: it is not (or what `error` makes of the message).
+    """
+    try:
+        number = math.nan if isinstance(value, (str, bytes, *BOOLEANS)) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not lowest <= number <= highest:
+        raise error(f"{name} must be a number from {lowest:g} to {highest:g}, not {shown(value)}")
+    return number
+
+
+def check_choice(name: str, value: object, choices: Sequence[str], error: Refusal = OptionError) -> str:
+    """Return `value` if it is one of `choices`.
+
+    Raises:
+        OptionError: it is not (or what `error` makes of the message).
+    """
+    if isinstance(value, str) and value in choices:
+        return value
+    raise error(f"{name} must be one of {', '.join(choices)}, not {shown(value)}")
+
+
+def check_flag(name: str, value: object) -> bool:
+    """Return `value` as a bool if it is True or False, NumPy's included.
+
+    Raises:
+        OptionError: it is neither.
+    """
+    if isinstance(value, BOOLEANS):
+        return bool(value)
+    raise OptionError(f"{name} must be True or False, not {shown(value)}")
+
+
+def check_seat(seat: object, num_players: int, name: str = "seat") -> int:
+    """Return `seat` as an int if it is a seat of a game for `num_players`, 0 … num_players − 1.
+
+    Raises:
+        OptionError: there is no such seat.
+    """
+    return check_integer(name, seat, 0, num_players - 1)
+
+
+def check_rows(rows: npt.ArrayLike, number: int) -> npt.NDArray[np.int64]:
+    """Return which rows are meant of so many as `number`: int64 (k,), contiguous; `rows` itself if it is such an array.
+
+    Args:
+        rows: whole numbers (k,), or a mask, bool (number,).
+
+    Raises:
+        OptionError: there is no such row, or these are no rows at all.
+    """
+    chosen = np.asarray(rows)
+    if chosen.dtype == np.bool_ and chosen.shape == (number,):
+        return np.flatnonzero(chosen)
+    if chosen.size == 0:
+        return np.zeros(0, np.int64)
+    if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
+        raise OptionError(f"rows must be whole numbers, shape (k,), not {chosen.dtype} {chosen.shape}")
+    if chosen.min() < 0 or chosen.max() >= number:
+        raise OptionError(f"rows must be from 0 to {number - 1}, not {chosen.min()} to {chosen.max()}")
+    return as_plain(chosen.astype(np.int64, copy=False))
+
+
+def as_plain(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
+    """An array as compiled functions take it: contiguous, aligned and writeable; itself if it is, else a copy.
+
+    Anything else would be another type to the compiler, for which everything is compiled anew.
+    """
+    return array if array.flags.carray else array.copy()
+
+
+def check_seats(seats: npt.ArrayLike, num_players: int | npt.NDArray[np.integer[Any]], number: int) -> npt.NDArray[np.int64]:
+    """Return a seat of each of so many games as `number`: int64 (number,), new and contiguous.
+
+    Args:
+        seats: one seat for all games, or one for each.
+        num_players: of all games, or of each.
+        number: how many games there are.
+
+    Raises:
+        OptionError: there is no such seat, or these are no seats at all.
+    """
+    given = np.asarray(seats)
+    if given.dtype.kind not in "iu" or given.shape not in ((), (number,)):
+        raise OptionError(f"seats must be one seat or one for each of the {number} games, not {shown(seats)}")
+    wrong = (given < 0) | (given >= num_players)
+    if number and wrong.any():
+        highest = int(np.min(num_players)) - 1
+        raise OptionError(f"seats must be from 0 to {highest}, not {shown(seats)}")
+    return np.array(np.broadcast_to(given, number), np.int64)
+
+
+def parse_integer(digits: str, lowest: int, highest: int) -> int | None:
+    """The whole number from `lowest` to `highest`, at least 0, that ASCII digits stand for; None if they stand for none."""
+    # The length first: Python refuses to convert thousands of digits.
+    is_number = len(digits) <= MOST_DIGITS and digits.isascii() and digits.isdigit()
+    return int(digits) if is_number and lowest <= int(digits) <= highest else None

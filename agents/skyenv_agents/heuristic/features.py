@@ -1,0 +1,275 @@
+"""What the heuristic players look up once in every view, before they judge any action.
+
+Arguments that the compiled functions of this folder share: `view`, a record of skyenv.knowledge.VIEW_DTYPE, and its `game`;
+`w`, a record of :data:`skyenv_agents.heuristic.weights.WEIGHTS_DTYPE`; `h`, a record of HEURISTIC_DTYPE; `me`, the seat that
+decides.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+
+from skyenv.knowledge import ViewRecord
+from skyenv.rules.actions import NUM_ACTIONS
+from skyenv.rules.compiling import called_rule, entry_point
+from skyenv.rules.components import (
+    BLACK,
+    BUSINESSES_TO_PLACE,
+    LOWEST_CARD,
+    MAX_PLAYERS,
+    MAX_TILES_ON_PLOT,
+    NUM_BUSINESSES,
+    NUM_COLOURS,
+    NUM_COMMISSIONERS,
+    NUM_DISTRICTS,
+    NUM_PLOTS,
+    NUM_RANKS,
+)
+from skyenv.rules.scoring import district_vp, tiles_on_plot, types_on_plot
+from skyenv.rules.state import NONE, GameRecord, Record
+
+UNKNOWN_POINTS: Final = 4.8
+"""Mean value of a card that I don't know."""
+MOST_POINTS: Final = 40
+"""A bid that has to be raised by more than this is not looked at."""
+PARK_VALUE: Final = np.array([1.6, 2.3, 2.9, 3.4, 3.9])
+"""VP of a skyscraper in the park area that may be expected, by business types there so far (END-3)."""
+NEXT_STEP: Final = np.array([0.0, 1.0, 1.0, 2.0, 0.0, 3.0, 0.0, 0.0, 0.0])
+"""SCO-2: by how much the value of a plot rises with one type more, by its value."""
+PATIENT_TURNS: Final = 40
+"""After so many turns of each player everybody wants the end nearer, so that games end; usual ones take a quarter of them."""
+PATIENCE: Final = 0.5
+"""What bringing it nearer is worth then, for each further turn."""
+NEVER: Final = -1e9
+"""Score of an action that is out of the question."""
+
+HEURISTIC_DTYPE: Final = np.dtype(
+    [
+        ("score", np.float64, (NUM_ACTIONS,)),  # VP that every action should bring; only legal ones are looked at
+        ("left", np.float64),  # share of the game that is left
+        ("scorings", np.float64),  # expected scorings of a district from now on, the final one included
+        ("push", np.float64),  # what it is worth to bring the end nearer by a business or a stop
+        ("point", np.float64),  # what a point of a coloured card in my hand is worth
+        ("price", np.float64, (6,)),  # [card colour] → what a point of such a card is worth when a bid is paid
+        ("rival", np.float64, (MAX_PLAYERS,)),  # how much a VP of each other seat counts against me
+        ("standing", np.float64, (MAX_PLAYERS,)),  # VP of each seat if the game ended now
+        ("delta", np.float64, (MAX_PLAYERS,)),  # change of the standing by the action that is looked at
+        ("win", np.float64, (MAX_PLAYERS,)),  # probability of each seat to win, where it is asked for
+        ("presence", np.int8, (MAX_PLAYERS,)),  # districts in which each seat stands
+        ("points", np.float64, (MAX_PLAYERS, 6)),  # [seat, card colour] → points in hand, as far as I know
+        ("types", np.int8, (7, 6)),  # [district, plot] → bit mask of the businesses there
+        ("room", np.int8, (7, 6)),  # [district, plot] → businesses that still find room there
+        ("plot", np.int8, (7, MAX_PLAYERS)),  # [district, seat] → plot with its skyscrapers, or NONE
+        ("empty", np.int8, (7,)),  # empty plots
+        ("worth", np.float64, (7, 5)),  # what a skyscraper on the plot will bring, all scorings included
+        ("net", np.float64, (7,)),  # VP of a scoring for me, less those of the others
+        ("auction", np.float64, (8,)),  # what an auction there should bring me, less the others; CENTRAL_PARK: the park area
+        ("filling", np.float64, (7,)),  # what filling one more empty plot of the district means to me
+        ("places", np.float64),  # what the commissioners' present places are worth
+        ("cost", np.float64, (MOST_POINTS + 8,)),  # cheapest cards for a total, while a bid is looked for
+        ("cards", np.int64, (MOST_POINTS + 8,)),  # these cards: 5 bits for the number of each, in laying order
+    ],
+    align=True,
+)
+"""What a heuristic player holds of one decision."""
+
+
+class HeuristicRecord(Record):
+    """One record of HEURISTIC_DTYPE."""
+
+
+class WeightsRecord(Record):
+    """One record of :data:`skyenv_agents.heuristic.weights.WEIGHTS_DTYPE`."""
+
+
+@entry_point("what heuristic players see", 2)
+def look_up(view: ViewRecord, w: WeightsRecord, h: HeuristicRecord) -> None:
+    """Note down what follows from the position."""
+    game = view.game
+    me = int(view.seat)
+    h.left = (BUSINESSES_TO_PLACE - int(game.placed)) / BUSINESSES_TO_PLACE * (w.haste if game.stops > 0 else 1.0)
+    h.scorings = 1.0 + w.scorings * h.left
+    for seat in range(MAX_PLAYERS):
+        h.presence[seat] = 0
+        h.delta[seat] = 0.0
+        h.standing[seat] = int(game.score[seat]) + int(game.park[seat]) * park_value(game)
+    for district in range(NUM_DISTRICTS):
+        look_up_district(game, w, h, district)
+    look_up_rivals(game, w, h, me)
+    for district in range(NUM_DISTRICTS):
+        h.net[district] = net_vp(game, h, district, me)
+        h.filling[district] = 0.0
+    h.push = push_worth(game, w, h, me)
+    look_up_hands(view, w, h, me)
+
+
+@called_rule
+def park_value(game: GameRecord) -> float:
+    """END-3: VP of a skyscraper in the park area that may be expected."""
+    types = 0
+    for business in range(NUM_BUSINESSES):
+        types += 1 if game.park_tiles[business] > 0 else 0
+    return float(PARK_VALUE[types])
+
+
+@called_rule
+def look_up_district(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, district: int) -> None:
+    """Who stands where, what has room, and what a skyscraper on every plot is worth."""
+    for seat in range(MAX_PLAYERS):
+        h.plot[district, seat] = NONE
+    h.empty[district] = 0
+    for plot in range(NUM_PLOTS):
+        tiles = tiles_on_plot(game, district, plot)
+        owner = int(game.owner[district, plot]) if plot < NUM_COLOURS else NONE
+        h.types[district, plot] = types_on_plot(game, district, plot)
+        h.room[district, plot] = 0 if owner != NONE or game.stopped[district] else MAX_TILES_ON_PLOT - tiles
+        if 0 <= owner < MAX_PLAYERS:
+            h.plot[district, owner] = plot
+            h.presence[owner] += 1
+            h.standing[owner] += int(game.floors[district, plot]) * int(game.value[district, plot])
+        elif owner == NONE and tiles == 0 and plot < NUM_COLOURS and game.stopped[district] == 0:
+            h.empty[district] += 1
+    for position in range(ring_size(game)):
+        plot = int(game.ring[district, position])
+        if plot < NUM_COLOURS:
+            room = int(h.room[district, neighbour(game, district, position, -1)])
+            room += int(h.room[district, neighbour(game, district, position, 1)])
+            h.worth[district, plot] = h.scorings * grown_value(w, h, int(game.value[district, plot]), room)
+
+
+@called_rule
+def ring_size(game: GameRecord) -> int:
+    """COM-6, COM-9: plots in a ring."""
+    return NUM_PLOTS if game.ring[0, NUM_PLOTS - 1] != NONE else NUM_COLOURS
+
+
+@called_rule
+def neighbour(game: GameRecord, district: int, position: int, step: int) -> int:
+    """The plot next to a position of the ring."""
+    size = ring_size(game)
+    return int(game.ring[district, (position + step + size) % size])
+
+
+@called_rule
+def grown_value(w: WeightsRecord, h: HeuristicRecord, value: int, room: int) -> float:
+    """SCO-2: the value of a plot, and what further businesses next to it may add."""
+    return float(value + w.growth * h.left * room * NEXT_STEP[value])
+
+
+@called_rule
+def best_other_standing(game: GameRecord, h: HeuristicRecord, me: int) -> float:
+    """VP of the best other seat if the game ended now."""
+    best = NEVER
+    for seat in range(game.num_players):
+        if seat != me:
+            best = max(best, h.standing[seat])
+    return best
+
+
+@called_rule
+def look_up_rivals(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
+    """How much the VP of every other seat count against me: those of the best other most."""
+    players = int(game.num_players)
+    best = best_other_standing(game, h, me)
+    total = 0.0
+    for seat in range(MAX_PLAYERS):
+        h.rival[seat] = 0.0
+        if seat < players and seat != me:
+            h.rival[seat] = math.exp((h.standing[seat] - best) / w.chase)
+            total += h.rival[seat]
+    rivalry = w.rivalry if players > 2 else 1.0
+    for seat in range(MAX_PLAYERS):
+        h.rival[seat] *= rivalry / total
+
+
+@called_rule
+def net_vp(game: GameRecord, h: HeuristicRecord, district: int, me: int) -> float:
+    """SCO-2: VP of a scoring for me, less those of the others."""
+    vp = float(district_vp(game, district, me))
+    for seat in range(game.num_players):
+        if seat != me:
+            vp -= h.rival[seat] * district_vp(game, district, seat)
+    return vp
+
+
+@called_rule
+def push_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> float:
+    """What it is worth to bring the end nearer."""
+    ahead = min(max((h.standing[me] - best_other_standing(game, h, me)) / 30.0, -1.0), 1.0)
+    scoring = 0.0
+    for district in range(NUM_DISTRICTS):
+        scoring += h.net[district]
+    late = max(int(game.turns) - PATIENT_TURNS * int(game.num_players), 0)
+    return float(w.push * ahead * (1.0 - h.left) - w.clock * scoring + PATIENCE * late)
+
+
+@called_rule
+def look_up_hands(view: ViewRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
+    """Points in all hands by colour, and what a point in mine is worth."""
+    game = view.game
+    number = 0
+    for seat in range(game.num_players):
+        for colour in range(NUM_COLOURS + 1):
+            points = view.unknown[seat, colour] * UNKNOWN_POINTS
+            for rank in range(NUM_RANKS):
+                points += int(game.hand[seat, colour, rank]) * (rank + LOWEST_CARD)
+                if seat == me:
+                    number += int(game.hand[seat, colour, rank])
+            h.points[seat, colour] = points
+    h.point = point_worth(w, h, number)
+
+
+@called_rule
+def point_worth(w: WeightsRecord, h: HeuristicRecord, number: int) -> float:
+    """What a point of a coloured card is worth in a hand of so many cards: less with many, and less late in the game."""
+    return float(w.point * (w.late + (1.0 - w.late) * h.left) / (1.0 + w.sated * number))
+
+
+@called_rule
+def look_up_prices(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
+    """What a point of a card of each colour in my hand is worth: more, the more plots it could win elsewhere."""
+    most = 0.0
+    for colour in range(NUM_COLOURS):
+        wanted = 0.0
+        if w.wanted > 0.0:
+            for district in range(NUM_DISTRICTS):
+                if district != game.auction_place and is_open_to(game, h, me, district, colour):
+                    wanted = max(wanted, nearness(game, district, w.far) * h.worth[district, colour])
+        most = max(most, wanted)
+        h.price[colour] = h.point * (1.0 + w.wanted * wanted)
+    h.price[BLACK] = h.point * w.black * (1.0 + w.wanted * most)
+
+
+@called_rule
+def look_up_table(game: GameRecord, h: HeuristicRecord) -> None:
+    """AUC-7: cards on the table still count among those that a seat can bid."""
+    for seat in range(game.num_players):
+        for rank in range(NUM_RANKS):
+            value = rank + LOWEST_CARD
+            if game.bid_colour[seat] != NONE:
+                h.points[seat, game.bid_colour[seat]] += value * int(game.bid_cards[seat, 0, rank])
+            h.points[seat, BLACK] += value * int(game.bid_cards[seat, 1, rank])
+
+
+@called_rule
+def is_open_to(game: GameRecord, h: HeuristicRecord, me: int, district: int, colour: int) -> bool:
+    """AUC-5, AUC-11: whether I build, or could begin to build, on the plot of a colour in a district."""
+    if game.stopped[district]:
+        return False
+    own = int(h.plot[district, me])
+    return own == colour or (own == NONE and game.owner[district, colour] == NONE and h.types[district, colour] == 0)
+
+
+@called_rule
+def nearness(game: GameRecord, district: int, far: float) -> float:
+    """1 if a commissioner is in a district or has left a marker there, so that it will be auctioned; else `far`."""
+    for commissioner in range(NUM_COMMISSIONERS):
+        if game.place[commissioner] == district:
+            return 1.0
+        for i in range(game.markers[commissioner]):
+            if game.visited[commissioner, i] == district:
+                return 1.0
+    return far

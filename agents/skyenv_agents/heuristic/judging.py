@@ -1,0 +1,269 @@
+"""The compiled judgement of the heuristic players: a score for every legal action, what it should bring in victory points (VP).
+
+What follows from the view is looked up first (:mod:`skyenv_agents.heuristic.features`, which names the arguments too); what an
+action is worth is told by :mod:`skyenv_agents.heuristic.worth` and :mod:`skyenv_agents.heuristic.auctions`. Greedy and the
+appraiser share all of it but what hangs on `w.appraises`, and on weights that are neutral for greedy.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.knowledge import ViewRecord
+from skyenv.rules.actions import (
+    BID_DONE,
+    BUILD,
+    MOVE,
+    NUM_ACTIONS,
+    OPTION_A,
+    OPTION_B,
+    OPTION_C,
+    OPTION_D,
+    PASS,
+    PLOT,
+    STOP,
+    TAKE,
+)
+from skyenv.rules.auction import allowed_colours, highest_rank
+from skyenv.rules.commissioners import next_places
+from skyenv.rules.compiling import called_rule, entry_point
+from skyenv.rules.components import (
+    BLACK,
+    CENTRAL_PARK,
+    LOWEST_CARD,
+    NUM_BUSINESSES,
+    NUM_COLOURS,
+    NUM_COMMISSIONERS,
+    NUM_DISTRICTS,
+    NUM_PLACES,
+    NUM_PLOTS,
+    NUM_RANKS,
+    SKYSCRAPERS_PER_OPTION,
+)
+from skyenv.rules.state import (
+    NONE,
+    PHASE_BID,
+    PHASE_BUILD,
+    PHASE_MOVE,
+    PHASE_OPTION,
+    PHASE_PLOT,
+    PHASE_START,
+    PHASE_TAKE,
+    Array,
+    GameRecord,
+)
+from skyenv_agents.heuristic.auctions import deny_worth, look_up_auction, look_up_auctions, next_card, plan_worth
+from skyenv_agents.heuristic.features import (
+    NEVER,
+    UNKNOWN_POINTS,
+    HeuristicRecord,
+    WeightsRecord,
+    look_up,
+    look_up_prices,
+    look_up_table,
+    park_value,
+    ring_size,
+)
+from skyenv_agents.heuristic.worth import (
+    best_business,
+    best_pair_worth,
+    business_worth,
+    card_worth,
+    drawn_cards,
+    entry_worth,
+    move_worth,
+    places_worth,
+    second_card_worth,
+    stop_worth,
+    supply_worth,
+)
+
+
+@called_rule
+def judge_starts(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
+    """SET-8: plots with value, with good cards of their colour in hand and in sight, and with few others around."""
+    for district in range(NUM_DISTRICTS):
+        others = 0
+        for seat in range(game.num_players):
+            if seat != me and h.plot[district, seat] != NONE:
+                others += 1
+        for plot in range(NUM_COLOURS):
+            worth = w.floors * h.worth[district, plot] + w.start * h.points[me, plot] - w.crowd * others
+            if game.top[plot] != NONE:
+                worth += w.sight * w.start * (int(game.top[plot]) + LOWEST_CARD)
+            for other in range(NUM_DISTRICTS):
+                worth -= w.same if other != district and h.plot[other, me] == plot else 0.0
+            h.score[PLOT + NUM_PLOTS * district + plot] = worth
+
+
+@called_rule
+def judge_options(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, mask: npt.NDArray[np.int8]) -> None:
+    """TURN-1: what the first action brings, and the cards of the second one."""
+    look_up_moves(game, w, h, me)
+    coloured = best_pair_worth(game, w, h, me)
+    black = h.price[BLACK] * UNKNOWN_POINTS
+    supply = int(game.supply[me])
+    h.score[OPTION_A] = w.option_a + coloured + supply_worth(w, h, supply + SKYSCRAPERS_PER_OPTION) - supply_worth(w, h, supply)
+    for business in range(NUM_BUSINESSES):
+        if mask[OPTION_B + business]:
+            h.score[OPTION_B + business] = coloured - w.option_b + best_business(game, w, h, me, business)
+    best = NEVER
+    for commissioner in range(NUM_COMMISSIONERS):
+        for place in range(NUM_PLACES):
+            if (next_places(game, commissioner) >> place) & 1 != 0:
+                best = max(best, move_worth(game, w, h, me, commissioner, place))
+    h.score[OPTION_C] = coloured + black + w.option_c * best
+    for district in range(NUM_DISTRICTS):
+        if mask[OPTION_D + district]:
+            h.score[OPTION_D + district] = w.score * h.net[district] + black * drawn_cards(game, h, me, district)
+
+
+@called_rule
+def look_up_moves(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
+    """What moves are judged by: the auctions to come, and what the commissioners' places offer now."""
+    look_up_auctions(game, w, h, me)
+    h.places = places_worth(game, w, h, me, int(game.place[0]), int(game.place[1])) if w.appraises else 0.0
+
+
+@called_rule
+def judge_plots(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
+    """BUS-2: the plot for the business that has been taken."""
+    if w.appraises:
+        look_up_auctions(game, w, h, me)
+    for district in range(NUM_DISTRICTS):
+        for position in range(ring_size(game)):
+            plot = int(game.ring[district, position])
+            if h.room[district, plot] > 0:
+                worth = business_worth(game, w, h, me, district, position, int(game.business))
+                h.score[PLOT + NUM_PLOTS * district + plot] = worth
+
+
+@called_rule
+def judge_cards(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
+    """TURN-4: the first card together with the best second one, or the second card."""
+    for colour in range(NUM_COLOURS):
+        if game.top[colour] != NONE:
+            worth = card_worth(game, w, h, me, colour)
+            if game.first_colour == NONE:
+                worth += second_card_worth(game, w, h, me, colour)
+            h.score[TAKE + colour] = worth
+
+
+@called_rule
+def judge_moves(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, mask: npt.NDArray[np.int8]) -> None:
+    """MOVE-1: where each commissioner may go."""
+    look_up_moves(game, w, h, me)
+    for commissioner in range(NUM_COMMISSIONERS):
+        for place in range(NUM_PLACES):
+            action = MOVE + NUM_PLACES * commissioner + place
+            if mask[action]:
+                h.score[action] = move_worth(game, w, h, me, commissioner, place)
+
+
+@called_rule
+def judge_bids(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
+    """AUC-3: pass, or lay down the next card of the cheapest bid that is worth its cards; stop as soon as it is high enough."""
+    h.score[PASS] = 0.0
+    missing = int(game.highest) - int(game.bid_total[me]) + 1
+    if missing <= 0:
+        h.score[BID_DONE] = 1.0
+        return
+    if w.appraises:
+        look_up_table(game, h)
+        if game.auction_place != CENTRAL_PARK:
+            look_up_auction(game, w, h, me, int(game.auction_place))
+    best = NEVER
+    best_cards = 0
+    best_colour = NONE
+    deny = deny_worth(game, w, h, me)
+    colours = allowed_colours(game, me)
+    for colour in range(NUM_COLOURS):
+        if (colours >> colour) & 1 == 0:
+            continue
+        for highest in range(int(highest_rank(game, me)), NUM_RANKS):
+            worth, cards = plan_worth(game, w, h, me, colour, highest, missing, deny)
+            if cards != 0 and worth > best:
+                best = worth
+                best_cards = cards
+                best_colour = colour
+    if best_colour != NONE:
+        h.score[next_card(best_cards, best_colour)] = best
+
+
+@called_rule
+def judge_builds(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, mask: npt.NDArray[np.int8]) -> None:
+    """AUC-10, STOP-1: how many skyscrapers to build, or a building stop."""
+    place = int(game.auction_place)
+    worth = w.park * park_value(game) if place == CENTRAL_PARK else h.worth[place, game.bid_colour[me]]
+    supply = int(game.supply[me])
+    entry = 0.0
+    if place != CENTRAL_PARK and h.plot[place, me] == NONE:
+        if w.appraises:
+            look_up_auction(game, w, h, me, place)
+        entry = entry_worth(game, w, h, me) + h.filling[place]
+    for number in range(4):
+        if mask[BUILD + number]:
+            kept = supply_worth(w, h, supply) - supply_worth(w, h, supply - number)
+            h.score[BUILD + number] = number * worth - kept + (entry if number > 0 else 0.0)
+    if mask[STOP]:
+        h.score[STOP] = stop_worth(game, h, me, place, me)
+
+
+@entry_point("the judgement of heuristic players", 8)
+def judge(view: ViewRecord, w: WeightsRecord, h: HeuristicRecord, mask: npt.NDArray[np.int8]) -> None:
+    """Write the score of every legal action."""
+    game = view.game
+    me = int(view.seat)
+    for action in range(NUM_ACTIONS):
+        h.score[action] = NEVER
+    look_up(view, w, h)
+    look_up_prices(game, w, h, me)
+    phase = int(game.phase)
+    if phase == PHASE_START:
+        judge_starts(game, w, h, me)
+    elif phase == PHASE_OPTION:
+        judge_options(game, w, h, me, mask)
+    elif phase == PHASE_PLOT:
+        judge_plots(game, w, h, me)
+    elif phase == PHASE_TAKE:
+        judge_cards(game, w, h, me)
+    elif phase == PHASE_MOVE:
+        judge_moves(game, w, h, me, mask)
+    elif phase == PHASE_BID:
+        judge_bids(game, w, h, me)
+    elif phase == PHASE_BUILD:
+        judge_builds(game, w, h, me, mask)
+
+
+@called_rule
+def choose_best(h: HeuristicRecord, mask: npt.NDArray[np.int8], uniform: float) -> int:
+    """The legal action with the highest score; among several, the one that the random number picks."""
+    best = 2.0 * NEVER
+    number = 0
+    for action in range(NUM_ACTIONS):
+        if mask[action]:
+            if h.score[action] > best:
+                best = h.score[action]
+                number = 0
+            number += 1 if h.score[action] == best else 0
+    ticket = int(uniform * number)
+    for action in range(NUM_ACTIONS):
+        if mask[action] and h.score[action] == best:
+            if ticket == 0:
+                return action
+            ticket -= 1
+    return NONE
+
+
+@entry_point("decisions of heuristic players", 1)
+def decide_all(
+    views: Array, masks: Array, uniforms: Array, weights: Array, heuristic: Array, actions: Array, scores: Array,
+) -> None:  # fmt: skip
+    """Write the best action of every view into `actions`, and all judgements into `scores` if it has rows."""
+    for i in range(len(views)):
+        judge(views[i], weights[0], heuristic[0], masks[i])
+        actions[i] = choose_best(heuristic[0], masks[i], uniforms[i])
+        if len(scores) > 0:
+            for action in range(NUM_ACTIONS):
+                scores[i, action] = heuristic[0].score[action]

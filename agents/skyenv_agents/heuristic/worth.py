@@ -1,0 +1,320 @@
+"""What things are worth to the heuristic players, in victory points (VP): skyscrapers, businesses, cards, places, stops, the end.
+
+Arguments are named as in :mod:`skyenv_agents.heuristic.features`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from skyenv.rules.businesses import bonus_vp
+from skyenv.rules.compiling import called_rule
+from skyenv.rules.components import (
+    BONUS_DISTRICTS,
+    BONUS_EVERY,
+    BONUS_VP,
+    BUILD_LIMIT,
+    BUSINESSES_TO_PLACE,
+    CENTRAL_PARK,
+    CITY_HALL,
+    LOWEST_CARD,
+    MAX_PLAYERS,
+    MAX_STOPS,
+    NUM_COLOURS,
+    NUM_DISTRICTS,
+    PLOT_VALUE,
+)
+from skyenv.rules.scoring import count_types, district_vp
+from skyenv.rules.state import ALEA, NONE, GameRecord
+from skyenv_agents.heuristic.features import (
+    NEVER,
+    UNKNOWN_POINTS,
+    HeuristicRecord,
+    WeightsRecord,
+    grown_value,
+    is_open_to,
+    nearness,
+    neighbour,
+    ring_size,
+)
+
+WIN: Final = 60.0
+"""Worth of ending the game ahead, and price of ending it behind."""
+
+
+# ---- skyscrapers, presence, the end ----
+
+
+@called_rule
+def supply_worth(w: WeightsRecord, h: HeuristicRecord, number: int) -> float:
+    """What so many skyscrapers in the supply are worth."""
+    worth = 0.0
+    following = w.sky * h.left
+    for _ in range(number):
+        worth += following
+        following *= w.decay
+    return worth
+
+
+@called_rule
+def entry_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, seat: int) -> float:
+    """BUS-4: what it is worth to a seat to stand in one district more."""
+    worth = w.presence * h.left
+    bonus = int(game.placed) // BONUS_EVERY
+    if bonus < len(BONUS_VP):
+        missing = int(BONUS_DISTRICTS[bonus]) - int(h.presence[seat])
+        if missing > 0:
+            worth += w.entry * BONUS_VP[bonus] / missing
+    return float(worth)
+
+
+@called_rule
+def end_worth(game: GameRecord, h: HeuristicRecord, me: int) -> float:
+    """END-4: what it is worth to end the game now, after the changes in `h.delta`."""
+    best = NEVER
+    for seat in range(game.num_players):
+        if seat != me:
+            best = max(best, h.standing[seat] + h.delta[seat])
+    margin = h.standing[me] + h.delta[me] - best
+    if margin == 0.0:
+        return 0.0
+    return float(margin + (WIN if margin > 0.0 else -WIN))
+
+
+@called_rule
+def stop_worth(game: GameRecord, h: HeuristicRecord, me: int, district: int, declarer: int) -> float:
+    """STOP-2 to STOP-6: what a building stop is worth to me, whoever declares it."""
+    skyscrapers = 0
+    for plot in range(NUM_COLOURS):
+        skyscrapers += int(game.floors[district, plot])
+    worth = 0.0
+    for seat in range(game.num_players):
+        now = district_vp(game, district, seat)
+        vp = skyscrapers if seat == declarer else now // 2
+        h.delta[seat] = float(vp - now)
+        worth += vp if seat == me else -h.rival[seat] * vp
+    if game.stops + 1 >= MAX_STOPS:
+        return end_worth(game, h, me)
+    return float(worth - h.scorings * h.net[district] + h.push)
+
+
+@called_rule
+def building_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, seat: int, plot_worth: float, limit: int) -> float:
+    """AUC-10: what the best number of skyscrapers up to `limit` brings, less what they are worth in the supply."""
+    supply = int(game.supply[seat])
+    best = 0.0
+    for number in range(1, min(limit, supply) + 1):
+        worth = number * plot_worth - supply_worth(w, h, supply) + supply_worth(w, h, supply - number)
+        best = max(best, worth)
+    return best
+
+
+@called_rule
+def best_empty_worth(game: GameRecord, h: HeuristicRecord, district: int) -> float:
+    """What a skyscraper on the best empty plot is worth; 0 if there is none."""
+    best = 0.0
+    for plot in range(NUM_COLOURS):
+        if game.owner[district, plot] == NONE and h.types[district, plot] == 0:
+            best = max(best, h.worth[district, plot])
+    return best
+
+
+@called_rule
+def drawn_cards(game: GameRecord, h: HeuristicRecord, me: int, district: int) -> float:
+    """SCO-3: black cards that I draw by scoring a district, less those of the others."""
+    cards = 2.0 if h.plot[district, me] != NONE else 3.0
+    for seat in range(game.num_players):
+        if seat != me and h.plot[district, seat] == NONE:
+            cards -= h.rival[seat]
+    return cards
+
+
+# ---- businesses ----
+
+
+@called_rule
+def best_business(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, business: int) -> float:
+    """BUS-2: what a business brings on the best plot."""
+    best = NEVER
+    for district in range(NUM_DISTRICTS):
+        for position in range(ring_size(game)):
+            if h.room[district, game.ring[district, position]] > 0:
+                best = max(best, business_worth(game, w, h, me, district, position, business))
+    return best
+
+
+@called_rule
+def business_worth(
+    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, district: int, position: int, business: int
+) -> float:
+    """BUS-2 to BUS-5: what it brings to place a business at a position of a district's ring."""
+    for seat in range(MAX_PLAYERS):
+        h.delta[seat] = 0.0
+    plot = int(game.ring[district, position])
+    worth = neighbour_worth(game, w, h, me, district, position, -1, business)
+    worth += neighbour_worth(game, w, h, me, district, position, 1, business)
+    if game.placed + 1 == BUSINESSES_TO_PLACE:
+        return end_worth(game, h, me)
+    if game.placed + 2 == BUSINESSES_TO_PLACE:
+        worth += w.brink * end_worth(game, h, me)
+    if plot < NUM_COLOURS and h.types[district, plot] == 0:
+        worth += block_worth(game, w, h, me, district) + h.filling[district]
+    if (game.placed + 1) % BONUS_EVERY == 0:
+        bonus = int(game.placed) // BONUS_EVERY
+        for seat in range(game.num_players):
+            vp = bonus_vp(game, seat, bonus)
+            worth += w.bonus * (vp if seat == me else -h.rival[seat] * vp)
+    return float(worth + h.push)
+
+
+@called_rule
+def neighbour_worth(
+    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, district: int, position: int, step: int, business: int
+) -> float:
+    """SCO-2: what a business at a position brings to the skyscrapers on one of the plots next to it."""
+    plot = neighbour(game, district, position, step)
+    if plot >= NUM_COLOURS:
+        return 0.0
+    owner = int(game.owner[district, plot])
+    if owner in (NONE, ALEA):
+        return 0.0
+    here = int(game.ring[district, position])
+    beyond = neighbour(game, district, position, 2 * step)
+    types = int(h.types[district, here]) | int(h.types[district, beyond]) | (1 << business)
+    before = int(game.value[district, plot])
+    after = int(PLOT_VALUE[count_types(types)])
+    room = int(h.room[district, here]) + int(h.room[district, beyond])
+    floors = int(game.floors[district, plot])
+    h.delta[owner] += floors * (after - before)
+    rise = grown_value(w, h, after, room - 1) - grown_value(w, h, before, room)
+    worth = (floors + w.more * h.left) * h.scorings * rise
+    return float(worth if owner == me else -h.rival[owner] * worth)
+
+
+@called_rule
+def block_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, district: int) -> float:
+    """AUC-5: what it is worth to fill an empty plot: who doesn't stand there has one plot less to build on."""
+    mine = h.plot[district, me] != NONE
+    worth = 0.0
+    for seat in range(game.num_players):
+        if seat != me and (h.plot[district, seat] != NONE) != mine:
+            worth += h.rival[seat] * (w.block if mine else -w.block)
+    return worth
+
+
+# ---- coloured cards ----
+
+
+@called_rule
+def card_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, colour: int) -> float:
+    """TURN-4: what the visible card of a stack is worth: its points, its limit, and the plots of its colour."""
+    rank = int(game.top[colour])
+    fit = 0.0
+    for district in range(NUM_DISTRICTS):
+        if is_open_to(game, h, me, district, colour):
+            fit += h.worth[district, colour] * nearness(game, district, w.far)
+    worth = h.point * (rank + LOWEST_CARD) + w.low * BUILD_LIMIT[rank] + w.fit * h.left * fit
+    return float(worth + w.synergy * h.points[me, colour] / UNKNOWN_POINTS)
+
+
+@called_rule
+def second_card_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, first: int) -> float:
+    """TURN-4: what the best card behind the first one's colour is worth; 0 if there is none."""
+    best = 0.0
+    for colour in range(first + 1, NUM_COLOURS):
+        if game.top[colour] != NONE:
+            best = max(best, card_worth(game, w, h, me, colour))
+    return best
+
+
+@called_rule
+def best_pair_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> float:
+    """TURN-4: what the best two visible cards are worth."""
+    best = 0.0
+    for colour in range(NUM_COLOURS):
+        if game.top[colour] != NONE:
+            worth = card_worth(game, w, h, me, colour) + second_card_worth(game, w, h, me, colour)
+            best = max(best, worth)
+    return best
+
+
+# ---- commissioners ----
+
+
+@called_rule
+def move_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, commissioner: int, place: int) -> float:
+    """MOVE-2 to MOVE-4: the scorings that a move offers or takes away, and the auctions that it starts or prepares."""
+    origin = int(game.place[commissioner])
+    worth = scorings_worth(game, w, h, me, commissioner, place)
+    if place < NUM_DISTRICTS:
+        return float(worth + w.lead * h.auction[place])
+    auctions = h.auction[CENTRAL_PARK]
+    for i in range(game.markers[commissioner]):
+        auctions += h.auction[game.visited[commissioner, i]]
+    if place == CITY_HALL:
+        return float(worth + w.call * auctions)
+    if origin < NUM_DISTRICTS:
+        auctions += h.auction[origin]
+    return float(worth + w.near * auctions)
+
+
+@called_rule
+def scorings_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, commissioner: int, place: int) -> float:
+    """SCO-1: the scorings that a commissioner's move offers, less those that it takes away.
+
+    Greedy adds up what each place offers; the appraiser looks at what both commissioners offer together.
+    """
+    other = int(game.place[1 - commissioner])
+    if w.appraises:
+        return float(places_worth(game, w, h, me, place, other) - h.places)
+    origin = int(game.place[commissioner])
+    worth = 0.0
+    if origin != other:
+        worth -= place_worth(game, w, h, me, origin)
+    if place != other:
+        worth += place_worth(game, w, h, me, place)
+    return worth
+
+
+@called_rule
+def place_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, place: int) -> float:
+    """SCO-1: what it is worth to me that a commissioner stands in a place, where it can be scored."""
+    if place >= NUM_DISTRICTS:
+        return 0.0
+    worth = w.stand_own * max(h.net[place], 0.0)
+    for seat in range(game.num_players):
+        if seat != me:
+            worth -= w.stand_other * h.rival[seat] * scoring_threat(game, seat, place)
+    return float(worth)
+
+
+@called_rule
+def places_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, first: int, second: int) -> float:
+    """SCO-1: what the scorings that two commissioners' places offer mean to me.
+
+    Each of the others takes the better one for him; to me they leave at least the worse one.
+    """
+    mine = max(h.net[first], 0.0) if first < NUM_DISTRICTS else 0.0
+    other = max(h.net[second], 0.0) if second < NUM_DISTRICTS and second != first else 0.0
+    worth = w.stand_own * max(mine, other) + w.stand_both * min(mine, other)
+    for seat in range(game.num_players):
+        if seat != me:
+            threat = scoring_threat(game, seat, first)
+            if second != first:
+                further = scoring_threat(game, seat, second)
+                threat = max(threat, further) + w.second * min(threat, further)
+            worth -= w.stand_other * h.rival[seat] * threat
+    return float(worth)
+
+
+@called_rule
+def scoring_threat(game: GameRecord, seat: int, place: int) -> float:
+    """SCO-2: VP that a seat would gain on the mean of the others by scoring a place; 0 if none."""
+    if place >= NUM_DISTRICTS:
+        return 0.0
+    players = int(game.num_players)
+    vp = float(district_vp(game, place, seat))
+    for third in range(players):
+        if third != seat:
+            vp -= district_vp(game, place, third) / (players - 1)
+    return max(vp, 0.0)

@@ -1,0 +1,302 @@
+"""A player that searches a tree: information-set Monte Carlo tree search (Cowling, Powley and Whitehouse 2012).
+
+For every simulation a determinization is drawn from the seat's view alone (:func:`skyenv.knowledge.resample`); the actions that
+all seats are expected to play there are looked up in one tree for all of them, and tried by what they have led to and by a prior.
+Where the tree ends, the position is evaluated. Every seat is taken to want its own win.
+
+The evaluation is a parameter: a rollout by the greedy player, whose judgement is the prior too; or any agent's, a network's for
+instance as in AlphaZero (Silver et al. 2018), alone or beside the rollout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.agents import Agent, Decisions, Evaluations
+from skyenv.checks import check_integer, check_number
+from skyenv.errors import AgentError
+from skyenv.games import outcome_of
+from skyenv.knowledge import as_views
+from skyenv.rules.actions import NUM_ACTIONS
+from skyenv.rules.state import NONE, new_records
+from skyenv_agents.heuristic.player import GreedyAgent
+from skyenv_agents.heuristic.win_probability import EARLY, LATE
+from skyenv_agents.search.budgets import Budget, Check, budget_in, on_threads, seed_of
+from skyenv_agents.search.evaluation import LeafBatch
+from skyenv_agents.search.reuse import Memory
+from skyenv_agents.search.rollouts import new_scratch, search_options
+from skyenv_agents.search.tree import NODE_DTYPE, backup_leaves, run_simulations
+
+DEFAULT_SIMULATIONS: Final = 1000
+SLICE: Final = 16
+"""Simulations between two looks at the clock, and at Ctrl-C."""
+NODES_PER_SIMULATION: Final = 24
+"""Room in the tree: a simulation expands one node, which has so many actions or fewer (more only where it places skyscrapers)."""
+FEWEST_NODES: Final = 4096
+MOST_NODES: Final = 2_000_000
+SEED_BITS: Final = 25
+"""Low bits of a determinization's seed that number those of a decision."""
+SIDE_BY_SIDE: Final = 64
+"""Trees whose leaves are evaluated together …"""
+NODES_SIDE_BY_SIDE: Final = 4_000_000
+"""… unless they need more nodes than this, together."""
+
+
+class Tree:
+    """The tree of one decision.
+
+    Args:
+        view: what the seat sees, VIEW_DTYPE (1,).
+        room: for so many nodes.
+        seed: of its determinizations.
+        weights: those of the greedy player.
+        options: SEARCH_DTYPE (1,).
+        known: a tree to begin with, its root first, NODE_DTYPE (k,), as :func:`skyenv_agents.search.reuse.subtree` makes it;
+            None: an empty one.
+
+    Attributes:
+        nodes, used: the tree, as in :mod:`skyenv_agents.search.tree`.
+    """
+
+    def __init__(
+        self, view: npt.NDArray[np.void], room: int, seed: int, weights: npt.NDArray[np.void], options: npt.NDArray[np.void],
+        known: npt.NDArray[np.void] | None = None,
+    ) -> None:  # fmt: skip
+        self.view, self.weights, self.options = view, weights, options
+        self._first_seed = seed << SEED_BITS
+        size = 1 if known is None else len(known)
+        self.nodes = new_records(room + size - 1, NODE_DTYPE)
+        if known is None:
+            self.nodes["child"][0] = self.nodes["sibling"][0] = NONE
+        else:
+            self.nodes[:size] = known
+        self.used = np.full(1, size, np.int64)
+        self._scratch = new_scratch()
+
+    @property
+    def simulations(self) -> int:
+        """Simulations so far, with those that were known."""
+        return int(self.nodes["visits"][0])
+
+    @property
+    def size(self) -> int:
+        """Nodes so far."""
+        return int(self.used[0])
+
+    def run(self, done: int, number: int, batch: LeafBatch, first: int = 0) -> None:
+        """Add so many simulations as `number`, after `done` others; batched ones end at leaves of the batch from `first` on."""
+        seeds = np.arange(self._first_seed + done, self._first_seed + done + number)
+        games, leaves, masks = batch.games[first:], batch.leaves[first:], batch.masks[first:]
+        run_simulations(self.view, seeds, self.options, self.weights, self.nodes, self.used, games, leaves, masks, self._scratch)
+
+    def backup(self, batch: LeafBatch, first: int, number: int) -> None:
+        """Expand and back up leaves of the batch that have been evaluated, so many from `first` on."""
+        part = slice(first, first + number)
+        backup_leaves(self.nodes, self.used, batch.leaves[part], batch.masks[part], batch.priors[part])
+
+    def children(self) -> npt.NDArray[np.void]:
+        """The root's children, NODE_DTYPE (k,)."""
+        rows = []
+        child = int(self.nodes["child"][0])
+        while child != NONE:
+            rows.append(child)
+            child = int(self.nodes["sibling"][child])
+        return self.nodes[rows]
+
+
+class SearchResult(NamedTuple):
+    """What a search came to.
+
+    Attributes:
+        actions: int64 (k,), the action tried most.
+        visits: float64 (k, 103), how often each action was tried; 1 for an action that is the only one.
+        values: float64 (k,), the win probability that the seat may expect; NaN where nothing was searched.
+        simulations: int64 (k,), how many there were, those with it that were known already.
+        nodes: int64 (k,), how many nodes the trees had.
+    """
+
+    actions: npt.NDArray[np.int64]
+    visits: npt.NDArray[np.float64]
+    values: npt.NDArray[np.float64]
+    simulations: npt.NDArray[np.int64]
+    nodes: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, searched: Sequence[tuple[npt.NDArray[np.int8], int, Sequence[Tree]]]) -> SearchResult:
+        """From the mask, the seat and the trees (none: there is only one action) of each decision."""
+        visits, totals = np.zeros((len(searched), NUM_ACTIONS)), np.zeros((len(searched), NUM_ACTIONS))
+        for i, (mask, seat, trees) in enumerate(searched):
+            if not trees:
+                visits[i] = mask
+            for tree in trees:
+                children = tree.children()
+                visits[i, children["action"]] += children["visits"]
+                totals[i, children["action"]] += children["total"][:, seat]
+        # Of actions tried equally often the one that did better.
+        best = np.argmax(visits + 0.5 * totals / np.maximum(visits, 1), axis=1)
+        simulations = np.array([sum(tree.simulations for tree in trees) for _, _, trees in searched], np.int64)
+        with np.errstate(invalid="ignore"):
+            values = np.where(simulations > 0, totals.sum(axis=1), np.nan) / simulations
+        nodes = np.array([sum(tree.size for tree in trees) for _, _, trees in searched], np.int64)
+        return cls(best.astype(np.int64), visits, values, simulations, nodes)
+
+
+class SearchAgent(Agent):
+    """Searches a tree in positions that its seat can't tell from the real one.
+
+    Args:
+        simulations: for each decision, 1 to 10⁶.
+        milliseconds: time for each decision instead, above 0 to 10⁶ (then decisions depend on the machine).
+        exploration: weight of what hasn't been tried much, at least 0.
+        temperature: VP by which the greedy player must hold an action better for it to be tried e times as much at first; 0: what
+            the greedy player holds doesn't count (UCB1 instead of PUCT). Above 0 with an evaluator, whose probabilities count.
+        rollout_policy: who plays on where the tree ends: ``"greedy"`` or ``"random"``.
+        turns: turns of all seats together that are played on there before the position is evaluated; 0: none.
+        trees: so many trees share the simulations of a decision (they can be searched side by side), 1 to 64.
+        threads: threads for the trees, 1 to 1024; decisions don't depend on it. With an evaluator there is one.
+        reuse: whether a seat that decides again at once goes on with the tree under its action, so that the budget comes on top
+            of what is known (see :mod:`skyenv_agents.search.reuse`). Then a decision depends on the view, its random number *and*
+            on whether this very object has decided just before in that game; not on other games, unless they are more than 1024.
+        early, late: VP ahead that make the odds to win e times as high at the start and at the end of the game, when a position
+            is evaluated, from 0.1.
+        margin: share that VP have in the value of a finished game, 0 to 1; the win itself has the rest.
+        evaluator: an agent whose :meth:`~skyenv.agents.Agent.evaluate` tells probabilities of the legal actions, which sum to 1,
+            and the outcome that it expects, from −1, lost, to 1, won; None: rollouts alone.
+        value_weight: share that the evaluator has in the value of a leaf, 0 to 1; the rollout has the rest.
+        leaves: so many leaves of a tree the evaluator is asked about at once, 1 to 1024: more are faster and a little weaker.
+
+    Raises:
+        AgentError: an option has a wrong value, or (at the first decision) the evaluator doesn't tell the outcome.
+    """
+
+    name = "ismcts"
+    version = "2"
+    description = "searches a tree in positions that its seat can't tell from the real one"
+    uses_view = True
+    default_simulations = DEFAULT_SIMULATIONS
+
+    def __init__(
+        self,
+        simulations: int = DEFAULT_SIMULATIONS,
+        milliseconds: float | None = None,
+        *,
+        exploration: float = 1.0,
+        temperature: float = 2.0,
+        rollout_policy: str = "greedy",
+        turns: int = 3,
+        trees: int = 1,
+        threads: int = 1,
+        reuse: bool = False,
+        early: float = EARLY,
+        late: float = LATE,
+        margin: float = 0.2,
+        evaluator: Agent | None = None,
+        value_weight: float = 1.0,
+        leaves: int = 8,
+    ) -> None:
+        self.budget = Budget.checked(simulations, milliseconds)
+        self.trees = check_integer("trees", trees, 1, 64, AgentError)
+        self.threads = check_integer("threads", threads, 1, 1024, AgentError)
+        self._options = search_options(rollout_policy, turns, early, late, margin, exploration, temperature)
+        self.evaluator = evaluator
+        self.value_weight = check_number("value_weight", value_weight, 0.0, 1.0, AgentError)
+        self.leaves = check_integer("leaves", leaves, 1, 1024, AgentError)
+        if evaluator is not None:
+            if temperature == 0.0:
+                raise AgentError("temperature must be above 0 with an evaluator, whose probabilities count then")
+            self._options["batched"] = 1
+            if self.value_weight == 1.0:
+                self._options["turns"] = 0
+            self.name = f"ismcts-{evaluator.name}"
+            self.version = f"{type(self).version}+{evaluator.version}"
+            self.description = f"searches a tree guided by {evaluator.description}"
+        self._greedy = GreedyAgent()
+        self.reuse = reuse
+        self._memory = Memory()
+        self.name = self.budget.name(self.name, self.default_simulations)
+
+    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
+        """See :class:`skyenv.agents.Agent`."""
+        return self.search(decisions).actions
+
+    def evaluate(self, decisions: Decisions) -> Evaluations:
+        """See :class:`skyenv.agents.Agent`: how often each action was tried, and the outcome expected."""
+        result = self.search(decisions)
+        players = decisions.num_players
+        shares = result.visits / result.visits.sum(axis=1, keepdims=True)
+        return shares, np.nan_to_num(outcome_of(result.values, players))
+
+    def search(self, decisions: Decisions) -> SearchResult:
+        """Decide, and tell what the trees look like."""
+        assert decisions.view is not None
+        views = as_views(decisions.view)
+        weights = self._greedy.weights(decisions.num_players)
+        several = [i for i in range(len(decisions)) if decisions.mask[i].sum() > 1]
+        trees: dict[int, list[Tree]] = {}
+        for i in several:
+            view = views[i : i + 1]
+            known = (self._memory.find(view) if self.reuse else []) or [None] * self.trees
+            seed = seed_of(decisions.uniform[i]) * self.trees
+            trees[i] = [Tree(view, self._room, seed + k, weights, self._options, known[k]) for k in range(self.trees)]
+        self._run([tree for row in several for tree in trees[row]])
+        rows = [(decisions.mask[i], int(decisions.seat[i]), trees.get(i, [])) for i in range(len(decisions))]
+        result = SearchResult.of(rows)
+        if self.reuse:
+            for i in several:
+                self._memory.keep(views[i : i + 1], int(result.actions[i]), [tree.nodes for tree in trees[i]])
+        return result
+
+    @property
+    def _per_tree(self) -> int:
+        """Simulations of each tree."""
+        return -(-self.budget.simulations // self.trees)
+
+    @property
+    def _room(self) -> int:
+        """How many nodes a tree gets."""
+        return min(max(self._per_tree * NODES_PER_SIMULATION, FEWEST_NODES), MOST_NODES)
+
+    def _run(self, trees: Sequence[Tree]) -> None:
+        """Let trees use up their budget: each alone, or some side by side, those of one decision if time counts."""
+        if self.evaluator is None:
+            on_threads(self._run_alone, trees, self.threads, "ismcts")
+            return
+        width = max(1, min(SIDE_BY_SIDE, NODES_SIDE_BY_SIDE // self._room))
+        if self.budget.milliseconds is not None:
+            width = self.trees
+        for start in range(0, len(trees), width):
+            self._run_together(trees[start : start + width], self.evaluator)
+
+    def _run_alone(self, tree: Tree, check: Check) -> None:
+        """Let a tree use up its budget; leaves are valued by rollouts."""
+        leaf = LeafBatch(1)
+        for done, number in self.budget.slices(self._per_tree, SLICE):
+            check()
+            tree.run(done, number, leaf)
+
+    def _run_together(self, trees: Sequence[Tree], evaluator: Agent) -> None:
+        """Let trees use up their budget; their leaves are evaluated together."""
+        batch = LeafBatch(len(trees) * self.leaves)
+        for done, number in self.budget.slices(self._per_tree, self.leaves):
+            for size in (1, number) if done == 0 else (number,):  # the first simulation expands the roots
+                for i, tree in enumerate(trees):
+                    tree.run(done, size, batch, i * size)
+                batch.evaluate(len(trees) * size, evaluator, self.value_weight)
+                for i, tree in enumerate(trees):
+                    tree.backup(batch, i * size, size)
+
+    @classmethod
+    def variant(cls, name: str) -> SearchAgent:
+        """The agent with a budget in its name: ``"ismcts-300"`` (simulations) or ``"ismcts-100ms"`` (milliseconds a decision).
+
+        Raises:
+            AgentError: the budget is none.
+        """
+        budget = budget_in(name, f"{cls.name}-")
+        player = cls(budget.simulations, budget.milliseconds)
+        player.name = name
+        return player

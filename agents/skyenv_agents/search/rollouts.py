@@ -1,0 +1,179 @@
+"""The compiled rollouts of the searches: games played on from determinizations, and what the positions reached are worth.
+
+Arguments that many functions share: `game`, a determinization; `s`, a record of SEARCH_DTYPE; `w`, the greedy player's weights;
+`scratch`, a :class:`Scratch`.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.checks import check_integer, check_number
+from skyenv.errors import AgentError, shown
+from skyenv.kernels import uniform32
+from skyenv.knowledge import VIEW_DTYPE, ViewRecord, imagine, redact
+from skyenv.rules.actions import NUM_ACTIONS
+from skyenv.rules.compiling import called_rule, entry_point
+from skyenv.rules.play import apply, refresh_mask
+from skyenv.rules.scoring import winners
+from skyenv.rules.state import GAME_DTYPE, PHASE_OVER, Array, GameRecord, Record, new_records
+from skyenv.rules.tape import TAPE_DTYPE
+from skyenv_agents.heuristic.features import HEURISTIC_DTYPE, WeightsRecord, look_up
+from skyenv_agents.heuristic.judging import choose_best, judge
+from skyenv_agents.heuristic.win_probability import write_win_probabilities
+
+POLICIES: Final = ("greedy", "random")
+"""Who plays on in a rollout."""
+RANDOM: Final = POLICIES.index("random")
+
+SEARCH_DTYPE: Final = np.dtype(
+    [
+        ("turns", np.int64),  # turns of all seats together that a rollout has
+        ("policy", np.int64),  # who plays them, an index of POLICIES
+        ("early", np.float64),  # VP ahead that make the odds to win e times as high, at the start of the game
+        ("late", np.float64),  # the same at its end
+        ("margin", np.float64),  # share that VP have in the value of a finished game; the win itself has the rest
+        ("exploration", np.float64),  # of a tree: weight of what hasn't been tried much
+        ("temperature", np.float64),  # VP by which an action must be better to be held e times as probable; 0: no prior
+        ("batched", np.int64),  # 1: leaves wait for an evaluation from outside, many at once
+    ],
+    align=True,
+)
+"""How a search plays on, values positions and grows its tree."""
+
+
+class SearchRecord(Record):
+    """One record of SEARCH_DTYPE."""
+
+
+class Scratch(NamedTuple):
+    """Memory that the compiled functions of one search need, all of length 1 but the last two.
+
+    Attributes:
+        games: a game to play on. seen: what a seat sees of one; shown_games: that record's game.
+        heuristic: what the greedy player holds of it. tape: chance. mask: int8 (103,). prior: float64 (103,).
+    """
+
+    games: npt.NDArray[np.void]
+    seen: npt.NDArray[np.void]
+    shown_games: npt.NDArray[np.void]
+    heuristic: npt.NDArray[np.void]
+    tape: npt.NDArray[np.void]
+    mask: npt.NDArray[np.int8]
+    prior: npt.NDArray[np.float64]
+
+
+def new_scratch() -> Scratch:
+    """New memory for one search."""
+    seen = new_records(1, VIEW_DTYPE)
+    return Scratch(
+        new_records(1, GAME_DTYPE), seen, seen["game"], new_records(1, HEURISTIC_DTYPE), new_records(1, TAPE_DTYPE),
+        np.zeros(NUM_ACTIONS, np.int8), np.zeros(NUM_ACTIONS),
+    )  # fmt: skip
+
+
+def search_options(
+    policy: str, turns: object, early: object, late: object, margin: object, exploration: object = 0.0, temperature: object = 0.0
+) -> npt.NDArray[np.void]:
+    """The options of a search as a record of SEARCH_DTYPE (1,).
+
+    Args:
+        policy: one of POLICIES. turns: whole number from 0. early, late: from 0.1. margin: 0 to 1. exploration, temperature: at
+            least 0; see SEARCH_DTYPE.
+
+    Raises:
+        AgentError: one of them has a wrong value.
+    """
+    if policy not in POLICIES:
+        raise AgentError(f"rollout_policy must be one of {', '.join(POLICIES)}, not {shown(policy)}")
+    options = new_records(1, SEARCH_DTYPE)
+    options["policy"] = POLICIES.index(policy)
+    options["turns"] = check_integer("turns", turns, 0, 2**31 - 1, AgentError)
+    options["early"] = check_number("early", early, 0.1, 1e6, AgentError)
+    options["late"] = check_number("late", late, 0.1, 1e6, AgentError)
+    options["margin"] = check_number("margin", margin, 0.0, 1.0, AgentError)
+    options["exploration"] = check_number("exploration", exploration, 0.0, 1e6, AgentError)
+    options["temperature"] = check_number("temperature", temperature, 0.0, 1e6, AgentError)
+    return options
+
+
+@called_rule
+def determinize(view: ViewRecord, game: GameRecord, scratch: Scratch, seed: int) -> None:
+    """Turn a copy of the view's game into a determinization.
+
+    Where hardly any deal fits what has been seen, all tries may fail (skyenv.knowledge.MOST_DEALS); then the last one is taken,
+    as a search has to decide in every position that a game leads to.
+    """
+    imagine(view, game, scratch.tape[0], scratch.mask, seed)
+
+
+@called_rule
+def show(game: GameRecord, scratch: Scratch, seat: int) -> None:
+    """Write what a seat sees of a game into the scratch memory."""
+    scratch.shown_games[0] = game
+    redact(scratch.seen[0], seat)
+
+
+@called_rule
+def rollout_action(game: GameRecord, s: SearchRecord, w: WeightsRecord, scratch: Scratch, salt: int) -> int:
+    """What the seat to act does in a rollout; a greedy one sees its view alone."""
+    h = scratch.heuristic[0]
+    number = refresh_mask(game, scratch.mask)
+    if s.policy == RANDOM:
+        for action in range(NUM_ACTIONS):
+            h.score[action] = 0.0
+    elif number > 1:
+        show(game, scratch, int(game.seat))
+        judge(scratch.seen[0], w, h, scratch.mask)
+    return int(choose_best(h, scratch.mask, uniform32(game, salt) / 4294967296.0))
+
+
+@called_rule
+def rollout(game: GameRecord, s: SearchRecord, w: WeightsRecord, scratch: Scratch, last: int, salt: int) -> None:
+    """Let all seats play on until so many turns have been finished, or to the end."""
+    while game.phase != PHASE_OVER and game.turns < last:
+        apply(game, scratch.tape[0], rollout_action(game, s, w, scratch, salt))
+
+
+@called_rule
+def evaluate(game: GameRecord, s: SearchRecord, w: WeightsRecord, scratch: Scratch, me: int) -> None:
+    """Write every seat's win probability to `scratch.heuristic`: known if the game is over, else by what a seat sees of all."""
+    h = scratch.heuristic[0]
+    if game.phase != PHASE_OVER:
+        show(game, scratch, me)
+        look_up(scratch.seen[0], w, h)
+        write_win_probabilities(game, scratch.seen[0], s.early, s.late, w, h)
+        return
+    write_win_probabilities(game, scratch.seen[0], s.early, s.late, w, h)
+    best_seats = winners(game)
+    number = 0
+    for seat in range(game.num_players):
+        number += (best_seats >> seat) & 1
+    for seat in range(game.num_players):
+        share = ((best_seats >> seat) & 1) / number
+        h.win[seat] = s.margin * h.win[seat] + (1.0 - s.margin) * share
+
+
+@entry_point("the search by rollouts", 4)
+def try_actions(
+    views: Array, actions: Array, seeds: Array, options: Array, weights: Array, games: Array, scratch: Scratch, values: Array
+) -> None:
+    """Play every action in a determinization for every seed; `values` [seed, action]: the win probability that it leads to.
+
+    `games`: memory for one.
+    """
+    me = int(views[0].seat)
+    for i in range(len(seeds)):
+        games[0] = views[0].game
+        determinize(views[0], games[0], scratch, seeds[i])
+        for j in range(len(actions)):
+            scratch.games[0] = games[0]
+            game = scratch.games[0]
+            last = int(game.turns) + int(options[0].turns)
+            apply(game, scratch.tape[0], actions[j])
+            rollout(game, options[0], weights[0], scratch, last, int(seeds[i]))
+            evaluate(game, options[0], weights[0], scratch, me)
+            values[i, j] = scratch.heuristic[0].win[me]

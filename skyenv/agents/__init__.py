@@ -1,0 +1,35 @@
+"""Agents: their interface, the simplest of them, their names, and letting them decide.
+
+The players that ship with the project are a package of their own, ``skyenv_agents``; they are found by name like anybody's.
+"""
+
+from __future__ import annotations
+
+from skyenv.agents.deciding import checked_actions, decide, decide_game, decisions_in, evaluation_of, first_evaluation
+from skyenv.agents.interface import Agent, Decisions, Evaluation, Evaluations, sample
+from skyenv.agents.names import agent_names, agents_help, checkpoint_in, checkpoint_suffixes, make_agent
+from skyenv.agents.simple import CallableAgent, CrowdAgent, HoardAgent, RandomAgent, WeightedAgent
+
+__all__ = [
+    "Agent",
+    "CallableAgent",
+    "CrowdAgent",
+    "Decisions",
+    "Evaluation",
+    "Evaluations",
+    "HoardAgent",
+    "RandomAgent",
+    "WeightedAgent",
+    "agent_names",
+    "agents_help",
+    "checked_actions",
+    "checkpoint_in",
+    "checkpoint_suffixes",
+    "decide",
+    "decide_game",
+    "decisions_in",
+    "evaluation_of",
+    "first_evaluation",
+    "make_agent",
+    "sample",
+]

@@ -1,0 +1,88 @@
+"""Letting agents decide: what they may see of the next decisions of some games, and their answers, checked."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.agents.interface import Agent, Decisions, Evaluation, Evaluations
+from skyenv.errors import AgentError
+from skyenv.game import Game
+from skyenv.games import Games
+from skyenv.knowledge import view
+from skyenv.rules.actions import NUM_ACTIONS
+
+
+def decisions_in(games: Games, agent: Agent, rows: npt.ArrayLike | None = None, salt: int = 0) -> Decisions:
+    """What `agent` may see of the next decisions in some rows.
+
+    Args:
+        games: the batch.
+        agent: tells what it wants to see.
+        rows: rows whose games go on; None means all.
+        salt: tells apart agents that must not share random numbers.
+    """
+    chosen = np.arange(games.num_games) if rows is None else np.asarray(rows, np.int64)
+    seats = games.seat[chosen]
+    # Agents get scaled observations, also from a batch that writes codes.
+    seen = games.observation if games.observation.dtype == np.float32 and games.observation.shape[1] else None
+    observation = None
+    if agent.uses_observation:
+        observation = seen[chosen] if seen is not None else games.observe(seats, chosen)
+    return Decisions(
+        mask=games.mask[chosen],
+        seat=seats,
+        num_players=games.num_players,
+        uniform=games.uniforms(chosen, salt),
+        observation=observation,
+        view=view(games.state, seats, chosen) if agent.uses_view else None,
+    )
+
+
+def decide(games: Games, agent: Agent, rows: npt.ArrayLike | None = None, salt: int = 0) -> npt.NDArray[np.int64]:
+    """The agent's actions in some rows, int64 (k,); see :func:`decisions_in` for the arguments.
+
+    Raises:
+        AgentError: the answer isn't one legal action for each decision.
+    """
+    decisions = decisions_in(games, agent, rows, salt)
+    return checked_actions(agent, decisions) if len(decisions) else np.zeros(0, np.int64)
+
+
+def checked_actions(agent: Agent, decisions: Decisions) -> npt.NDArray[np.int64]:
+    """The agent's answer to some decisions, at least one: int64 (k,).
+
+    Raises:
+        AgentError: the answer isn't one legal action for each decision.
+    """
+    actions = np.asarray(agent.act(decisions))
+    if actions.shape != decisions.seat.shape or actions.dtype.kind not in "iu":
+        raise AgentError(
+            f"agent {agent.name} must answer {len(decisions)} decisions with whole numbers of shape {decisions.seat.shape},"
+            f" not {actions.dtype} {actions.shape}"
+        )
+    within = (actions >= 0) & (actions < NUM_ACTIONS)
+    legal = within & (decisions.mask[np.arange(len(actions)), np.where(within, actions, 0)] != 0)
+    if not legal.all():
+        first = int(np.argmin(legal))
+        legal_actions = np.flatnonzero(decisions.mask[first]).tolist()
+        raise AgentError(f"agent {agent.name} chose action {actions[first]} where only {legal_actions} are legal")
+    return actions.astype(np.int64, copy=False)
+
+
+def decide_game(game: Game, agent: Agent, salt: int = 0) -> int:
+    """The agent's action in a single game that goes on: the same as in a batch."""
+    return int(decide(game.games, agent, [0], salt)[0])
+
+
+def evaluation_of(game: Game, agent: Agent, salt: int = 0) -> Evaluation | None:
+    """What an agent holds of the decision in a game that goes on (:meth:`Agent.evaluate`); None if it can't tell."""
+    return first_evaluation(agent.evaluate(decisions_in(game.games, agent, [0], salt)))
+
+
+def first_evaluation(evaluations: Evaluations | None) -> Evaluation | None:
+    """What an agent holds of the first of some decisions."""
+    if evaluations is None:
+        return None
+    probabilities, values = evaluations
+    return Evaluation(np.asarray(probabilities, np.float64)[0], None if values is None else float(np.asarray(values)[0]))

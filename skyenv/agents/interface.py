@@ -1,0 +1,100 @@
+"""The interface of agents: what they are asked, what they answer, and what they can tell of a decision.
+
+An agent decides in batches, one decision in each of many games, from what its seat may see: the action mask, and where it
+asks for it the observation or the seat's view. Its only source of chance is the decision's own random number, so a seed
+decides a game however games are batched.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.errors import AgentError, shown
+
+Evaluations: TypeAlias = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]
+"""Probabilities of all actions, float64 (k, 103), 0 for illegal ones, and the outcomes expected, float64 (k,), or None."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What an agent holds of one decision.
+
+    Attributes:
+        probabilities: float64 (103,), how probable each action is, 0 for illegal ones.
+        value: the outcome that it expects for the seat, from −1 to 1; None if it can't tell.
+    """
+
+    probabilities: npt.NDArray[np.float64]
+    value: float | None = None
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """k decisions to take, each in a game of its own.
+
+    Attributes:
+        mask: int8 (k, 103), 1 for each legal action.
+        seat: int64 (k,), the seat to act.
+        num_players: players of all the games.
+        uniform: float64 (k,) in [0, 1), each decision's own random number; it tells nothing of the game (see
+            :meth:`skyenv.Games.uniforms`).
+        observation: float32 (k, OBSERVATION_SIZE) from the view of `seat`; None unless the agent uses it.
+        view: records of skyenv.knowledge.VIEW_DTYPE (k,); None unless the agent uses it.
+    """
+
+    mask: npt.NDArray[np.int8]
+    seat: npt.NDArray[np.int64]
+    num_players: int
+    uniform: npt.NDArray[np.float64]
+    observation: npt.NDArray[np.float32] | None = None
+    view: np.recarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.seat)
+
+
+class Agent(ABC):
+    """Something that decides.
+
+    Attributes:
+        name: short name, as in tables and records.
+        version: changes whenever the agent's decisions may.
+        description: one line.
+        uses_observation: whether `act` wants `Decisions.observation`.
+        uses_view: whether `act` wants `Decisions.view`.
+    """
+
+    name: str = "agent"
+    version: str = "1"
+    description: str = ""
+    uses_observation: bool = False
+    uses_view: bool = False
+
+    @abstractmethod
+    def act(self, decisions: Decisions) -> npt.NDArray[np.integer[Any]]:
+        """A legal action for each decision, whole numbers (k,)."""
+
+    def evaluate(self, decisions: Decisions) -> Evaluations | None:
+        """How probable the agent holds its actions, and what outcome it expects; None: it can't tell."""
+        return None
+
+    @classmethod
+    def variant(cls, name: str) -> Agent:
+        """The agent that a name with more than the class's own means, such as ``"ismcts-100"`` of ``"ismcts"``.
+
+        Raises:
+            AgentError: it means none; agents without variants know no such name.
+        """
+        raise AgentError(f"agent {shown(name, 80)}: {cls.name} has no variants")
+
+
+def sample(weights: npt.NDArray[np.float64], uniform: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """An index for each row of `weights`, (k, n) and ≥ 0, drawn in proportion with the row's random number (k,)."""
+    sums = np.cumsum(weights, axis=1)
+    chosen: npt.NDArray[np.int64] = np.argmax(sums > (uniform * sums[:, -1])[:, None], axis=1).astype(np.int64)
+    return chosen

@@ -1,0 +1,190 @@
+"""From what a person writes to an agent: names, paths of checkpoints, ``"module:Name"``, objects, classes and functions.
+
+Agents have names by entry points of installed packages, ours and anybody's. A package declares in its ``pyproject.toml``::
+
+    [project.entry-points."skyenv.agents"]
+    cautious = "my_package.cautious:CautiousAgent"
+
+and ``"cautious"`` is an agent in every interface, on the page and in tournaments. In the same way the group
+``skyenv.checkpoints`` names what plays the files with a suffix, by the suffix without its dot (``npz``).
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import os
+from collections.abc import Callable
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any, Final
+
+from skyenv.agents.interface import Agent
+from skyenv.agents.simple import CallableAgent
+from skyenv.errors import AgentError, CheckpointError, shown
+
+AGENTS: Final = "skyenv.agents"
+"""Group of the entry points that name agents: classes, or what else :func:`make_agent` makes an agent of."""
+CHECKPOINTS: Final = "skyenv.checkpoints"
+"""Group of the entry points that play checkpoints: called with a path and ``deterministic``, they return an agent."""
+BUDGETS: Final = ("ismcts-100", "rollout-50ms")
+"""What names with a budget look like: so many simulations for each decision, or so much time."""
+
+
+def make_agent(spec: Agent | Callable[..., Any] | str | Path, *, deterministic: bool = False) -> Agent:
+    """The agent that a specification means.
+
+    Args:
+        spec: an agent; a class of agents or a function without arguments that returns one; a function from
+            :class:`Decisions` to actions; ``"module:Name"`` of any of these; a name that an installed package declares (see
+            the module's text; ``"ismcts-100"`` and ``"rollout-50ms"`` have another budget than the plain names); or the path
+            of a checkpoint (``"runs/first/model.npz"``) or of a folder with one (``"runs/first"``).
+        deterministic: whether a checkpoint takes its most probable action instead of drawing one.
+
+    Raises:
+        AgentError: there is no such agent.
+        CheckpointError: the checkpoint is missing, damaged, or made for something else.
+    """
+    if isinstance(spec, (str, Path)):
+        path = checkpoint_in(spec)
+        return _named(str(spec)) if path is None else _from_checkpoint(path, deterministic)
+    if isinstance(spec, type):
+        try:
+            made = spec()
+        except TypeError as error:
+            raise AgentError(f"agent class {spec.__name__} can't be made without arguments: {error}") from error
+        return make_agent(made)
+    if isinstance(spec, Agent):
+        return spec
+    if callable(getattr(spec, "act", None)):
+        return _adopted(spec)
+    if callable(spec):
+        return make_agent(spec()) if _takes_nothing(spec) else CallableAgent(spec)
+    raise AgentError(
+        f"an agent is an object with act(), a function, a name, the path of a checkpoint or 'module:Name', not {shown(spec, 80)}"
+    )
+
+
+def agent_names() -> list[str]:
+    """The names of agents that installed packages declare, in alphabetical order. None of them is imported."""
+    return sorted(_declared(AGENTS))
+
+
+def checkpoint_suffixes() -> list[str]:
+    """What the paths of checkpoints end in (``".npz"``), in alphabetical order."""
+    return sorted(f".{suffix}" for suffix in _declared(CHECKPOINTS))
+
+
+def checkpoint_in(spec: str | Path) -> Path | None:
+    """The path of the checkpoint that a specification means: itself, or what a trainer left in that folder; None: another agent.
+
+    Raises:
+        CheckpointError: the folder has none.
+    """
+    if isinstance(spec, str) and (not spec or spec in agent_names()):
+        return None
+    if not os.path.isdir(spec):
+        path = Path(spec)
+        return path if isinstance(spec, Path) or path.suffix in checkpoint_suffixes() else None
+    names = [f"model{suffix}" for suffix in checkpoint_suffixes()]
+    for name in names:
+        if os.path.isfile(os.path.join(spec, name)):
+            return Path(spec, name)
+    raise CheckpointError(f"the folder {shown(str(spec), 80)} has no {' or '.join(names)}")
+
+
+def agents_help() -> str:
+    """What can be written where an agent is asked for, for ``--help`` and errors. No agent is imported."""
+    budgets = [example for example in BUDGETS if example.rpartition("-")[0] in agent_names()]
+    with_budgets = f" (with a budget: {', '.join(budgets)})" if budgets else ""
+    suffixes = ", ".join(checkpoint_suffixes())
+    return f"{', '.join(agent_names())}{with_budgets}, a checkpoint ({suffixes}, or a folder with one), module:Name"
+
+
+@cache
+def _declared(group: str) -> dict[str, list[EntryPoint]]:
+    """The entry points of a group by name; looking through all installed packages takes milliseconds, so it is done once."""
+    found: dict[str, list[EntryPoint]] = {}
+    for entry in entry_points(group=group):
+        same = found.setdefault(entry.name, [])
+        if entry.value not in [other.value for other in same]:  # a package can be found twice, installed and in its folder
+            same.append(entry)
+    return found
+
+
+def _loaded(group: str, name: str) -> Any:
+    """What an entry point stands for."""
+    entries = _declared(group)[name]
+    if len(entries) > 1:
+        packages = " and ".join(sorted(_package(entry) for entry in entries))
+        raise AgentError(f"agent {name!r}: {packages} both declare it; name it as 'module:Name'")
+    try:
+        return entries[0].load()
+    except (ImportError, AttributeError) as error:
+        raise AgentError(
+            f"agent {name!r} of {_package(entries[0])} can't be imported from {entries[0].value}: {error}"
+        ) from error
+
+
+def _package(entry: EntryPoint) -> str:
+    return entry.dist.name if entry.dist is not None else entry.value
+
+
+def _from_checkpoint(path: Path, deterministic: bool) -> Agent:
+    suffix = path.suffix[1:]
+    if suffix not in _declared(CHECKPOINTS):
+        known = " or ".join(checkpoint_suffixes()) or "nothing, as no installed package plays any"
+        raise AgentError(f"agent {shown(str(path), 80)}: checkpoints end in {known}")
+    player: Agent = _loaded(CHECKPOINTS, suffix)(path, deterministic=deterministic)
+    return player
+
+
+def _named(spec: str) -> Agent:
+    if ":" in spec:
+        return make_agent(_imported(spec))
+    if spec in _declared(AGENTS):
+        return make_agent(_loaded(AGENTS, spec))
+    for name in sorted(_declared(AGENTS), key=len, reverse=True):
+        if spec.startswith(f"{name}-"):
+            kind = _loaded(AGENTS, name)
+            if isinstance(kind, type) and issubclass(kind, Agent):
+                return kind.variant(spec)
+    raise _unknown(spec)
+
+
+def _unknown(spec: str) -> AgentError:
+    if not agent_names():
+        return AgentError(f"unknown agent {shown(spec, 80)}: no installed package declares any, as skyenv itself isn't installed")
+    return AgentError(f"unknown agent {shown(spec, 80)}; there are {agents_help()}")
+
+
+def _takes_nothing(function: Callable[..., Any]) -> bool:
+    """Whether a function has no parameters: then it makes an agent instead of being one."""
+    try:
+        return not inspect.signature(function).parameters
+    except (TypeError, ValueError):  # compiled functions may not tell
+        return False
+
+
+def _adopted(thing: Any) -> Agent:
+    """An object that has act() but is no Agent, as an Agent."""
+    agent = CallableAgent(thing.act)
+    agent.name = str(getattr(thing, "name", type(thing).__name__))
+    agent.uses_observation = bool(getattr(thing, "uses_observation", True))
+    agent.uses_view = bool(getattr(thing, "uses_view", False))
+    if callable(getattr(thing, "evaluate", None)):
+        agent.evaluate = thing.evaluate  # type: ignore[method-assign]
+    return agent
+
+
+def _imported(spec: str) -> Any:
+    module_name, colon, attribute = spec.partition(":")
+    if not (colon and module_name and attribute):
+        raise _unknown(spec)
+    try:
+        return getattr(importlib.import_module(module_name), attribute)
+    except (ImportError, TypeError, ValueError) as error:
+        raise AgentError(f"agent {spec!r}: can't import {module_name}: {error}") from error
+    except AttributeError as error:
+        raise AgentError(f"agent {spec!r}: module {module_name} has no {attribute}") from error

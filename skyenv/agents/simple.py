@@ -1,0 +1,102 @@
+"""The simplest agents: uniform, by fixed weights of actions, and made of a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.agents.interface import Agent, Decisions, Evaluations, sample
+from skyenv.rules.actions import BID_DONE, BUILD, NUM_ACTIONS, OPTION_A, OPTION_B, OPTION_C, OPTION_D, PASS, PLOT, STOP
+
+
+class RandomAgent(Agent):
+    """Uniform over the legal actions."""
+
+    name = "random"
+    description = "uniform over the legal actions"
+
+    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
+        """See :class:`Agent`."""
+        return sample(decisions.mask.astype(np.float64), decisions.uniform)
+
+    def evaluate(self, decisions: Decisions) -> Evaluations:
+        """See :class:`Agent`."""
+        return decisions.mask / decisions.mask.sum(axis=1, keepdims=True), None
+
+
+class WeightedAgent(Agent):
+    """Draws a legal action in proportion to a fixed weight of each action.
+
+    Attributes:
+        weights: float64 (103,), above 0.
+    """
+
+    weights: npt.NDArray[np.float64]
+
+    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
+        """See :class:`Agent`."""
+        return sample(decisions.mask * self.weights, decisions.uniform)
+
+    def evaluate(self, decisions: Decisions) -> Evaluations:
+        """See :class:`Agent`."""
+        weights = decisions.mask * self.weights
+        return weights / weights.sum(axis=1, keepdims=True), None
+
+
+def _weights(changes: Sequence[tuple[int, int, float]]) -> npt.NDArray[np.float64]:
+    weights = np.ones(NUM_ACTIONS)
+    for first, end, weight in changes:
+        weights[first:end] = weight
+    return weights
+
+
+class CrowdAgent(WeightedAgent):
+    """Fills plots, bids much, and stops: it reaches full districts, building stops and high auctions."""
+
+    name = "crowd"
+    description = "fills plots and wins auctions in full districts, to reach the rare rules"
+    weights = _weights(
+        [
+            (OPTION_A, OPTION_A + 1, 4.0),
+            (OPTION_B, OPTION_C, 0.5),
+            (OPTION_C, OPTION_C + 1, 6.0),
+            (OPTION_D, PLOT, 0.5),
+            (PASS, PASS + 1, 0.3),
+            (BID_DONE, BID_DONE + 1, 0.7),
+            (BUILD, BUILD + 1, 0.2),
+            (STOP, STOP + 1, 0.5),
+        ]
+    )
+
+
+class HoardAgent(WeightedAgent):
+    """Takes options A and C and keeps its cards: it reaches empty stacks, shuffles, empty supplies and long games."""
+
+    name = "hoard"
+    description = "prefers options A and C and taking cards, to reach the rare rules"
+    weights = _weights(
+        [
+            (OPTION_A, OPTION_A + 1, 30.0),
+            (OPTION_B, OPTION_C, 0.02),
+            (OPTION_C, OPTION_C + 1, 20.0),
+            (PASS, PASS + 1, 40.0),
+            (STOP, STOP + 1, 0.05),
+        ]
+    )
+
+
+class CallableAgent(Agent):
+    """An agent made of a function from decisions to actions, which gets the observation as well as the mask."""
+
+    uses_observation = True
+
+    def __init__(self, function: Callable[[Decisions], Any]) -> None:
+        self.function = function
+        self.name = getattr(function, "__name__", type(function).__name__)
+
+    def act(self, decisions: Decisions) -> npt.NDArray[np.integer[Any]]:
+        """See :class:`Agent`."""
+        return np.asarray(self.function(decisions))

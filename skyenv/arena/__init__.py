@@ -1,0 +1,1 @@
+"""Measuring agents: games between them, evaluations, tournaments, ratings and the ladder that ships."""

@@ -1,0 +1,205 @@
+"""An agent against others: every deal once from each seat, the opponent having all other seats."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from skyenv.agents import Agent, make_agent
+from skyenv.arena.estimates import Estimate, Weights, interval, percent
+from skyenv.arena.matches import Played, play_game, play_games, rotations
+from skyenv.arena.ratings import best_other
+from skyenv.checks import check_integer
+from skyenv.files import writing
+from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED
+from skyenv.progress import progress as progress_bar
+from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
+from skyenv.tables import columns
+
+
+@dataclass(frozen=True)
+class Result:
+    """An agent against one opponent.
+
+    Attributes:
+        agent, opponent: names. num_players, side, seed: what was played; deal i has the seed `seed` + i.
+        deals: deals finished from every seat. games: deals · num_players.
+        par: the share that an agent against its equal has, 1 / num_players.
+        share: of the wins. own: VP. other: VP of the best other seat. ahead: own − other.
+        decisions: of all seats together per game. turns: likewise. truncated: share of the games that END-5 ended.
+        interrupted: whether there are fewer deals than asked for, because of Ctrl-C. Short games are then too many.
+        secret: as for :func:`skyenv.arena.matches.play_games`.
+    """
+
+    agent: str
+    opponent: str
+    num_players: int
+    side: str
+    seed: int
+    deals: int
+    games: int
+    par: float
+    share: Estimate
+    own: Estimate
+    other: Estimate
+    ahead: Estimate
+    decisions: float
+    turns: float
+    truncated: float
+    interrupted: bool
+    secret: int | None = None
+
+
+def evaluate(
+    agent: Agent | str,
+    opponents: Sequence[Agent | str],
+    num_players: int = 2,
+    side: str = "front",
+    deals: int = 500,
+    seed: int = 1,
+    *,
+    max_turns: int = DEFAULT_MAX_TURNS,
+    secret: int | None = None,
+    threads: int = 1,
+    progress: bool = False,
+) -> list[Result]:
+    """Let an agent play against others, every deal once from each seat.
+
+    Args:
+        agent, opponents: players, or what :func:`skyenv.make_agent` makes players of.
+        num_players, side, max_turns, threads: as for :class:`skyenv.Games`.
+        secret: as for :func:`skyenv.arena.matches.play_games`.
+        deals: how many, at least 1.
+        seed: of the first deal, and of the resampling.
+        progress: show a bar on stderr.
+
+    Returns:
+        A result for each opponent; after Ctrl-C for those of whom a deal is finished, the last one marked `interrupted`.
+
+    Raises:
+        OptionError: an option is wrong. AgentError, CheckpointError: an agent can't be made, or answered wrongly.
+    """
+    check_integer("deals", deals, 1, 10**7)
+    check_integer("num_players", num_players, MIN_PLAYERS, MAX_PLAYERS)
+    check_integer("seed", seed, 0, HIGHEST_SEED - deals)
+    players = [make_agent(one) for one in (agent, *opponents)]
+    seeds = np.repeat(np.arange(seed, seed + deals), num_players)
+    seating = rotations(num_players, deals)
+    found: list[Result] = []
+    with progress_bar(deals * num_players * len(opponents), shown=progress) as bar:
+        for opponent in players[1:]:
+            bar.set_description(f"against {opponent.name}")
+            played = play_games(
+                [players[0], opponent], seating, seeds, side,
+                max_turns=max_turns, secret=secret, threads=threads, progress=bar.update,
+            )  # fmt: skip
+            if played.finished.reshape(deals, num_players).all(axis=1).any():
+                found.append(replace(summary(players[0].name, opponent.name, played, side, seed), secret=secret))
+            if played.interrupted:
+                break
+    return found
+
+
+def summary(agent: str, opponent: str, played: Played, side: str, seed: int) -> Result:
+    """What came of games that :func:`skyenv.arena.matches.rotations` seated; at least one deal is finished from every seat."""
+    games, players = played.seating.shape
+    whole = np.flatnonzero(played.finished.reshape(-1, players).all(axis=1))
+    rows = (whole[:, None] * players + np.arange(players)).ravel()
+    deal = np.repeat(np.arange(len(whole)), players)
+    mine = played.seating[rows] == 0
+    own, other = played.scores[rows][mine], best_other(played.scores[rows])[mine]
+    weights = Weights.draw(np.random.default_rng(seed), len(whole), players)
+    return Result(
+        agent=agent,
+        opponent=opponent,
+        num_players=players,
+        side=side,
+        seed=seed,
+        deals=len(whole),
+        games=len(rows),
+        par=1 / players,
+        share=weights.mean(played.shares[rows][mine], deal, share=True),
+        own=weights.mean(own, deal),
+        other=weights.mean(other, deal),
+        ahead=weights.mean(own - other, deal),
+        decisions=float(played.decisions[rows].mean()),
+        turns=float(played.turns[rows].mean()),
+        truncated=float(played.truncated[rows].mean()),
+        interrupted=len(rows) < games,
+    )
+
+
+# ---- reporting ----
+
+
+def table(results: Sequence[Result]) -> str:
+    """The results as text: means with 95 % confidence intervals."""
+    head = [
+        "agent",
+        "against",
+        "players",
+        "side",
+        "deals",
+        "wins",
+        "par",
+        "VP",
+        "best other's",
+        "ahead",
+        "decisions",
+        "truncated",
+    ]
+    rows = [
+        [
+            result.agent,
+            result.opponent,
+            str(result.num_players),
+            result.side,
+            f"{result.deals}{'*' if result.interrupted else ''}",
+            percent(result.share),
+            f"{100 * result.par:.1f} %",
+            *(interval(estimate, 1) for estimate in (result.own, result.other, result.ahead)),
+            f"{result.decisions:.0f}",
+            f"{100 * result.truncated:.1f} %",
+        ]
+        for result in results
+    ]
+    text = columns([head, *rows], 2)
+    if any(result.interrupted for result in results):
+        text += "\n* interrupted; deals with long games are missing"
+    return text
+
+
+def as_json(results: Sequence[Result]) -> str:
+    """The results as JSON text, a list with one object for each."""
+    return json.dumps([asdict(result) for result in results], indent=2) + "\n"
+
+
+def record_games(
+    path: str | Path,
+    agent: Agent | str,
+    opponents: Sequence[Agent | str],
+    num_players: int,
+    side: str,
+    games: int,
+    seed: int,
+    *,
+    max_turns: int = DEFAULT_MAX_TURNS,
+    secret: int | None = None,
+) -> None:
+    """Write the records of the first games against every opponent, as :func:`evaluate` plays them (one rotation after the other).
+
+    Raises:
+        OSError: the file can't be written.
+    """
+    players = [make_agent(one) for one in (agent, *opponents)]
+    seating = rotations(num_players, -(-games // num_players))[:games]
+    with writing(path) as stream:
+        for opponent in players[1:]:
+            for i, chairs in enumerate(seating.tolist()):
+                seats = [(players[0], opponent)[chair] for chair in chairs]
+                game = play_game(seats, seed + i // num_players, side, max_turns=max_turns, secret=secret)
+                stream.write(game.to_record([one.name for one in seats]).encode())

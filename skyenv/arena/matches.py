@@ -1,0 +1,209 @@
+"""Playing many games between any agents, in batches: the core of every evaluation and tournament."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.agents import Agent, decide, decide_game
+from skyenv.checks import check_integer
+from skyenv.errors import OptionError
+from skyenv.game import Game
+from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, Games, results, secret_seeds
+from skyenv.rules.board import Board
+from skyenv.rules.state import END_TRUNCATED
+
+ROWS: Final = 512
+"""Games under way at once: enough for batched decisions, and few enough that games finish steadily."""
+
+SALT: Final = 1000
+"""Seat s decides with the random numbers of salt SALT + s. It belongs to the seat and not to the agent, so that an agent
+against itself plays the same games whichever seat is called its own."""
+
+Progress = Callable[[int], Any]
+"""Called with the number of games that have finished since the last call."""
+
+
+@dataclass
+class Played:
+    """The games of a match, k in all; rows that are not `finished` have no result yet.
+
+    Attributes:
+        seeds: int64 (k,). seating: int64 (k, players), the index of the agent in every seat.
+        finished: bool (k,). truncated: bool (k,), it ended by END-5.
+        shares: float64 (k, players), winners share 1 (END-4; of a truncated game by the scores as they stand).
+        scores: int64 (k, players), VP.
+        decisions, turns: int64 (k,), of all seats together.
+        interrupted: whether Ctrl-C ended the match early.
+    """
+
+    seeds: npt.NDArray[np.int64]
+    seating: npt.NDArray[np.int64]
+    interrupted: bool = False
+    finished: npt.NDArray[np.bool_] = field(init=False)
+    truncated: npt.NDArray[np.bool_] = field(init=False)
+    shares: npt.NDArray[np.float64] = field(init=False)
+    scores: npt.NDArray[np.int64] = field(init=False)
+    decisions: npt.NDArray[np.int64] = field(init=False)
+    turns: npt.NDArray[np.int64] = field(init=False)
+
+    def __post_init__(self) -> None:
+        number, players = self.seating.shape
+        self.finished = np.zeros(number, np.bool_)
+        self.truncated = np.zeros(number, np.bool_)
+        self.shares = np.zeros((number, players))
+        self.scores = np.zeros((number, players), np.int64)
+        self.decisions = np.zeros(number, np.int64)
+        self.turns = np.zeros(number, np.int64)
+
+    def note(self, matches: npt.NDArray[np.int64], state: np.recarray) -> None:
+        """Keep the results of some games, whose last positions are `state`, GAME_DTYPE (k,)."""
+        players = self.seating.shape[1]
+        self.shares[matches] = results(state)[0][:, :players]
+        self.scores[matches] = state["score"][:, :players]
+        self.truncated[matches] = state["end"] == END_TRUNCATED
+        self.decisions[matches] = state["decisions"]
+        self.turns[matches] = state["turns"]
+        self.finished[matches] = True
+
+
+def play_games(
+    agents: Sequence[Agent],
+    seating: npt.ArrayLike,
+    seeds: npt.ArrayLike,
+    side: str = "front",
+    *,
+    board: Board | str | Path | None = None,
+    max_turns: int = DEFAULT_MAX_TURNS,
+    secret: int | None = None,
+    threads: int = 1,
+    rows: int = ROWS,
+    progress: Progress | None = None,
+) -> Played:
+    """Play games between agents. The result doesn't depend on `threads` and `rows`.
+
+    Args:
+        agents: those who play. Each is asked for all games at once in which the same seat of its is to act.
+        seating: whole numbers (k, players): the index in `agents` of who has each seat of each game.
+        seeds: whole numbers (k,) from 0 to 2⁶³−1, one for each game.
+        side, board, max_turns, threads: as for :class:`skyenv.Games`.
+        secret: a number from 0 to 2⁶³−1 that agents don't know: the games are then those of
+            :func:`skyenv.games.secret_seeds`, and agents' random numbers depend on it as well, so that no agent can guess a
+            game by its seed. None: the games of `seeds` themselves, which anybody can deal who guesses small ones.
+        rows: games under way at once.
+        progress: told about every game that finishes.
+
+    Returns:
+        All results; after Ctrl-C those so far, with `interrupted` set.
+
+    Raises:
+        OptionError: an option is wrong. AgentError: an agent didn't answer with legal actions.
+    """
+    played = _new_match(agents, seating, seeds)
+    number, players = played.seating.shape
+    width = min(check_integer("rows", rows, 1, 2**31 - 1), number)
+    if number == 0:
+        return played
+    dealt = played.seeds if secret is None else secret_seeds(secret, played.seeds)
+    games = Games(
+        width,
+        players,
+        side,
+        dealt[:width],
+        threads=threads,
+        board=board,
+        max_turns=max_turns,
+        autoreset=False,
+        observe=False,  # observations are made for those who ask for them alone
+        agent_seed=secret,
+    )
+    try:
+        _play_all(games, agents, played, dealt, progress)
+    except KeyboardInterrupt:
+        played.interrupted = True
+    return played
+
+
+def _new_match(agents: Sequence[Agent], seating: npt.ArrayLike, seeds: npt.ArrayLike) -> Played:
+    """A match without results; its options checked."""
+    chairs = np.asarray(seating)
+    if chairs.ndim != 2 or (chairs.size and chairs.dtype.kind not in "iu"):
+        raise OptionError(f"seating must be whole numbers, one row of seats for each game, not {chairs.dtype} {chairs.shape}")
+    if chairs.size and not (chairs.min() >= 0 and chairs.max() < len(agents)):
+        raise OptionError(f"seating names agents {chairs.min()} to {chairs.max()}; there are {len(agents)}, counted from 0")
+    numbers = [check_integer("seed", seed, 0, HIGHEST_SEED) for seed in np.asarray(seeds).tolist()]
+    if len(numbers) != len(chairs):
+        raise OptionError(f"seeds must be one number for each of the {len(chairs)} games, not {len(numbers)}")
+    return Played(np.array(numbers, np.int64), chairs.astype(np.int64))
+
+
+def _play_all(
+    games: Games, agents: Sequence[Agent], played: Played, seeds: npt.NDArray[np.int64], progress: Progress | None
+) -> None:
+    """Play until every game is finished; a row whose game is over takes the next game that waits."""
+    match = np.arange(games.num_games)  # which game of the match each row plays
+    waiting = games.num_games
+    while True:
+        rows = np.flatnonzero(games.seat >= 0)
+        if not rows.size:
+            return
+        games.step(_decisions(games, agents, played.seating[match], rows), rows)
+        over = rows[games.done[rows]]
+        if not over.size:
+            continue
+        played.note(match[over], games.state[over].view(np.recarray))
+        refilled = over[: len(seeds) - waiting]
+        if refilled.size:
+            match[refilled] = np.arange(waiting, waiting + refilled.size)
+            waiting += refilled.size
+            games.reset(seeds[match[refilled]], refilled)
+        if progress is not None:
+            progress(over.size)
+
+
+def _decisions(
+    games: Games, agents: Sequence[Agent], seating: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """What the agents do in some rows, int64 (k,)."""
+    actions = np.zeros(rows.size, np.int64)
+    seats = games.seat[rows]
+    for index, agent in enumerate(agents):
+        asked = seating[rows, seats] == index
+        for seat in range(games.num_players):
+            here = asked & (seats == seat)
+            if here.any():
+                actions[here] = decide(games, agent, rows[here], SALT + seat)
+    return actions
+
+
+def rotations(players: int, deals: int) -> npt.NDArray[np.int64]:
+    """Seating of agent 0 against agent 1 in all other seats, int64 (deals · players, players): every deal once from each seat."""
+    return np.tile(1 - np.eye(players, dtype=np.int64), (deals, 1))
+
+
+def play_game(
+    agents: Sequence[Agent],
+    seed: int,
+    side: str = "front",
+    *,
+    board: Board | str | Path | None = None,
+    max_turns: int = DEFAULT_MAX_TURNS,
+    secret: int | None = None,
+) -> Game:
+    """One game with all that happens in it, for its record: the very game that :func:`play_games` plays with that seed.
+
+    Args:
+        agents: one for each seat.
+        seed, side, board, max_turns: as for :class:`skyenv.Game`.
+        secret: as for :func:`play_games`.
+    """
+    dealt = seed if secret is None else int(secret_seeds(secret, [seed])[0])
+    game = Game(len(agents), side, dealt, board=board, max_turns=max_turns, agent_seed=secret)
+    while game.seat is not None:
+        game.play(decide_game(game, agents[game.seat], SALT + game.seat))
+    return game

@@ -1,0 +1,269 @@
+"""Playing a tournament: units of work in processes, round by round, until the deals or the time are used up.
+
+A unit is some deals of one pair, or of the mixed tables. If a process dies over it, its deals are given to others one by one.
+Deals go in rounds; where time is the limit there is a next round as long as the time is likely to suffice.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from types import FrameType
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.agents import Agent, Decisions, make_agent
+from skyenv.arena.folder import Folder, Game, Spent
+from skyenv.arena.matches import Played, play_games
+from skyenv.arena.schedule import MOST_DEALS, Group, Settings
+from skyenv.arena.workers import run_units
+from skyenv.errors import AgentError
+from skyenv.progress import Bar, progress
+
+LARGEST_ROUND: Final = 256
+"""Deals of a round at most: batches of 512 games and more bring no more speed."""
+ROUND_SECONDS: Final = 60.0
+"""How long a round should take at most: Ctrl-C leaves its deals unfinished."""
+
+Results = tuple[list[Game], Spent]
+"""The games of a unit, and what its agents spent."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Work for one process: a group's games of some deals."""
+
+    group: Group
+    deals: tuple[int, ...]
+
+    def parts(self) -> list[Unit]:
+        """A unit for each deal."""
+        return [Unit(self.group, (deal,)) for deal in self.deals]
+
+
+# ---- in a worker ----
+
+
+class Watched(Agent):
+    """An agent whose decisions are timed, and who remembers in which seat it was asked last.
+
+    Attributes:
+        spent: decisions and seconds; the first call isn't counted, as it may compile or load something.
+        asked: when it was asked last, and in which seat.
+    """
+
+    def __init__(self, inner: Agent) -> None:
+        self.inner = inner
+        self.name, self.version, self.description = inner.name, inner.version, inner.description
+        self.uses_observation, self.uses_view = inner.uses_observation, inner.uses_view
+        self.spent = [0.0, 0.0]
+        self.asked = 0.0, -1
+
+    def act(self, decisions: Decisions) -> npt.NDArray[np.integer]:
+        """See :class:`skyenv.agents.Agent`."""
+        first = self.asked[1] < 0
+        started = time.perf_counter()
+        self.asked = started, int(decisions.seat[0])
+        actions = self.inner.act(decisions)
+        if not first:
+            self.spent[0] += len(decisions)
+            self.spent[1] += time.perf_counter() - started
+        return actions
+
+
+class Player:
+    """Plays units; the agents are made when they are first needed.
+
+    Args:
+        settings: what is played.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.agents: dict[int, Watched] = {}
+
+    def __call__(self, unit: Unit) -> Results:
+        """The games of a unit, and the decisions and seconds of each agent.
+
+        Raises:
+            AgentError: an agent failed, in the batch and when its game was played alone.
+        """
+        seatings = [self.settings.seatings(unit.group, deal) for deal in unit.deals]
+        deals = np.repeat(unit.deals, [len(seats) for seats in seatings])
+        seats = np.concatenate(seatings)
+        used = {int(index): self._agent(int(index)) for index in np.unique(seats)}
+        for agent in used.values():
+            agent.spent = [0.0, 0.0]
+        try:
+            games = self._play(used, seats, deals)
+        except Exception:  # an agent may do anything; alone it shows which deal it fails in, or that it was bad luck
+            games = self._one_by_one(used, seats, deals)
+        return games, {str(index): agent.spent for index, agent in used.items() if agent.spent[0]}
+
+    def _agent(self, index: int) -> Watched:
+        if index not in self.agents:
+            self.agents[index] = Watched(make_agent(self.settings.agents[index].spec))
+        return self.agents[index]
+
+    def _play(self, used: dict[int, Watched], seats: npt.NDArray[np.int64], deals: npt.NDArray[np.int64]) -> list[Game]:
+        settings = self.settings
+        seating = np.searchsorted(list(used), seats)
+        played = play_games(
+            list(used.values()), seating, settings.seed + deals, settings.side,
+            max_turns=settings.max_turns, secret=settings.secret,
+        )  # fmt: skip
+        if played.interrupted:
+            raise AgentError("an agent raised KeyboardInterrupt")
+        return _as_games(played, seats, deals)
+
+    def _one_by_one(self, used: dict[int, Watched], seats: npt.NDArray[np.int64], deals: npt.NDArray[np.int64]) -> list[Game]:
+        found: list[Game] = []
+        for row in range(len(deals)):
+            try:
+                found += self._play(used, seats[[row]], deals[[row]])
+            except Exception as error:
+                first_line = (str(error).splitlines() or [""])[0]
+                agent = max(used.values(), key=lambda agent: agent.asked)
+                where = (
+                    f"agent {agent.name}, in deal {deals[row]} (seed {self.settings.seed + deals[row]}), seat {agent.asked[1]},"
+                )
+                raise AgentError(f"{where} failed: {type(error).__name__}: {first_line:.200}") from None
+        return found
+
+
+def _as_games(played: Played, seats: npt.NDArray[np.int64], deals: npt.NDArray[np.int64]) -> list[Game]:
+    return [
+        {
+            "deal": int(deals[row]),
+            "seats": seats[row].tolist(),
+            "shares": played.shares[row].tolist(),
+            "scores": played.scores[row].tolist(),
+            "turns": int(played.turns[row]),
+            "decisions": int(played.decisions[row]),
+            "truncated": bool(played.truncated[row]),
+        }
+        for row in range(len(deals))
+    ]
+
+
+player_of = lru_cache(1)(Player)
+"""A worker's player: made with its first unit, and kept with its agents."""
+
+
+def play_unit(settings: Settings, unit: Unit) -> Results:
+    """Play a unit in a worker."""
+    return player_of(settings)(unit)
+
+
+# ---- the whole tournament ----
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Tournament:
+    """Plays a tournament in a folder, as long as is asked for.
+
+    Args:
+        folder: where.
+        deals: how many; None if the time decides.
+        minutes: how long at most; None: no limit.
+        workers: processes.
+        progress: show a bar on stderr.
+
+    Attributes:
+        interrupted: whether Ctrl-C ended it early.
+        played: games that it played.
+    """
+
+    def __init__(
+        self, folder: Folder, *, deals: int | None = None, minutes: float | None = None, workers: int = 1, progress: bool = False
+    ) -> None:
+        self.folder, self.settings = folder, folder.settings
+        self.deals, self.minutes, self.workers, self.progress = deals, minutes, workers, progress
+        self.interrupted = False
+        self.played = 0
+        self.started = time.perf_counter()
+        self.before = self.started, 0  # when the last round was made, and how many games there were
+        self.seconds_a_deal = 0.0
+
+    def run(self) -> None:
+        """Play.
+
+        Raises:
+            AgentError: an agent keeps failing. OSError: a file can't be written.
+        """
+        self.started = time.perf_counter()
+        self.before = self.started, 0
+        total = None if self.deals is None else self.deals * self.settings.games_a_deal()
+        here = sum(len(games) for (deal, _), games in self.folder.games.items() if self.deals is None or deal < self.deals)
+        previous = signal.signal(signal.SIGINT, self._stop)
+        try:
+            with progress(total, done=here, shown=self.progress) as bar:
+                run_units(
+                    partial(play_unit, self.settings), self._units(), self.workers,
+                    done=partial(self._keep, bar), tick=partial(self._tick, bar), parts=Unit.parts, about=self._about,
+                )  # fmt: skip
+        finally:
+            signal.signal(signal.SIGINT, previous)
+
+    def _about(self, unit: Unit) -> str:
+        """What a unit is; by the time that it is asked for, it is one of a single deal."""
+        names = [self.settings.agents[index].name for index in unit.group]
+        (deal,) = unit.deals
+        return f"{', '.join(names[:-1])} and {names[-1]} played deal {deal} (seed {self.settings.seed + deal})"
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        self.interrupted = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a second Ctrl-C doesn't wait for anything
+
+    def _tick(self, bar: Bar) -> bool:
+        if self.minutes is not None:
+            left = max(0, round(self._time_left()))
+            bar.set_postfix_str(f"{left // 60}:{left % 60:02} left", refresh=False)
+        return not self.interrupted
+
+    def _keep(self, bar: Bar, unit: Unit, result: Results) -> None:
+        games, spent = result
+        self.folder.add(unit.group, games, spent)
+        self.played += len(games)
+        bar.update(len(games))
+
+    def _time_left(self) -> float:
+        return 60 * self.minutes - (time.perf_counter() - self.started) if self.minutes is not None else float("inf")
+
+    def _units(self) -> Iterator[Unit]:
+        """What is to be played, round by round."""
+        first, size = 0, 1
+        limit = MOST_DEALS if self.deals is None else self.deals
+        while first < limit:
+            size = min(self._round(size), limit - first)
+            if size == 0:
+                return
+            for group in self.settings.groups():
+                missing = tuple(deal for deal in range(first, first + size) if (deal, group) not in self.folder.games)
+                if missing:
+                    yield Unit(group, missing)
+            first += size
+
+    def _round(self, size: int) -> int:
+        """Deals of the next round, by the pace of the last one; 0 if not even one is likely to be finished in time."""
+        if not self.played:
+            return 1
+        now = time.perf_counter()
+        if self.played > self.before[1]:
+            games = (self.played - self.before[1]) / self.settings.games_a_deal()
+            self.seconds_a_deal = (now - self.before[0]) / games
+            self.before = now, self.played
+        time_left = self._time_left()
+        if time_left < self.seconds_a_deal:
+            return 0
+        return max(1, min(2 * size, LARGEST_ROUND, int(min(ROUND_SECONDS, time_left) / self.seconds_a_deal)))

@@ -1,4 +1,4 @@
-"""How fast are pictures drawn, and how large are they? ``python -m experiments.picture_speed`` prints figures.
+"""How fast are pictures drawn, and how large are they? ``python -m experiments.benchmarks.pictures`` prints figures.
 
 Method: every figure is the median of repeats, after a warm-up, over ten positions of a game between greedy players that lie
 evenly between its beginning and its end, all hands open. Pixels are those of ``render_mode="rgb_array"``: drawing the SVG is a
@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from experiments.speed import Figure, figure, measure, report, seconds
+from experiments.benchmarks.speed import Figure, figure, measure, report, seconds
 from skyenv.agents import decide_game, make_agent
 from skyenv.game import Game
 from skyenv.page.export import exported
@@ -83,7 +83,7 @@ def all_figures(quick: bool) -> list[Figure]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
-    return report("picture_speed", "Measure how fast pictures are drawn.", METHOD, all_figures, arguments)
+    return report("pictures", "Measure how fast pictures are drawn.", METHOD, all_figures, arguments)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How fast is the game in OpenSpiel? ``python -m experiments.open_spiel_speed`` prints the figures of docs/open_spiel.md.
+"""How fast is the game in OpenSpiel? ``python -m experiments.benchmarks.open_spiel`` prints the figures of docs/open_spiel.md.
 
 Method: every figure is the median of repeats, after a warm-up that compiles; 2 players, front side. "Random play" applies
 random moves in a Python loop, chance by its probabilities; choosing is not timed. The search is OpenSpiel's own in Python
@@ -19,10 +19,10 @@ import numpy as np
 import pyspiel
 from open_spiel.python.algorithms import ismcts, mcts
 
-from agents.ismcts import SearchAgent
-from experiments.search_speed import by_agent
-from experiments.speed import Figure, figure, measure, report
+from experiments.benchmarks.search import by_agent
+from experiments.benchmarks.speed import Figure, figure, measure, report
 from skyenv.envs.open_spiel import SHORT_NAME
+from skyenv_agents.search.ismcts import SearchAgent
 
 METHOD: Final = (
     "median of repeats after a warm-up; random legal play; 2 players, front side; searches with random playouts;"
@@ -102,7 +102,7 @@ def single_calls(game: Any, number: int, repeats: int) -> list[Figure]:
 
 def searches(game: Any, simulations: int, repeats: int) -> list[Figure]:
     """Simulations per second of information set searches: OpenSpiel's, and skyenv's with a hundred times as many simulations."""
-    own = by_agent(SearchAgent, playout="random", turns=game.get_parameters()["max_turns"], temperature=0.0)
+    own = by_agent(SearchAgent, rollout_policy="random", turns=game.get_parameters()["max_turns"], temperature=0.0)
     states = {name: position(game, part) for name, part in PLACES}
     found = []
     for name, state in states.items():
@@ -139,7 +139,7 @@ def all_figures(quick: bool) -> list[Figure]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
-    return report("open_spiel_speed", "Measure skyenv in OpenSpiel.", METHOD, all_figures, arguments, ["open_spiel"])
+    return report("open_spiel", "Measure skyenv in OpenSpiel.", METHOD, all_figures, arguments, ["open_spiel"])
 
 
 if __name__ == "__main__":

@@ -1,12 +1,8 @@
-"""Tuning an agent's weights: ``python -m experiments.tune appraiser --players 2 --lessons lessons.npz --minutes 8``.
+"""Tuning an agent's weights: ``python -m experiments.tools.tune appraiser --players 2 --against greedy --minutes 8``.
 
 An evolution strategy (CMA-ES, of the package `cma`) looks for better weights. It works on their logarithms, as they are
-positive and of different sizes. What a candidate is worth is measured in one of two ways:
-
-* By lessons (``--lessons``): recorded decisions with what every action led to when it was tried (:mod:`experiments.lessons`). A
-  candidate is worth what its choices led to. That is little noisy and fast, but knows only positions that others came to.
-* By games (``--against greedy appraiser``): in every generation all candidates play the same deals, once from each seat, against
-  every opponent in turn. A candidate is worth its share of the wins and a little of its lead in VP, which tells more per game.
+positive and of different sizes. In every generation all candidates play the same deals, once from each seat, against every
+opponent in turn. A candidate is worth its share of the wins and a little of its lead in VP, which tells more per game.
 
 The result is the mean of the final distribution, which is less lucky than the best candidate seen.
 
@@ -16,7 +12,6 @@ happened. Ctrl-C drops the generation under way. Exit codes: 0 all right, 1 a fi
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import pickle
@@ -31,17 +26,13 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from agents import agent as make
-from agents.advisor import JudgingAgent
-from agents.registry import NAMES
-from experiments import lessons
-from experiments.commands import INTERRUPTED, Parser, complain, exit_code
-from experiments.files import write_atomically
-from experiments.lessons import Lessons
-from experiments.matches import Progress, play_games, rotations
+from skyenv.agents import make_agent
+from skyenv.arena.matches import Progress, play_games, rotations
+from skyenv.commands import INTERRUPTED, complain, exit_code
 from skyenv.errors import AgentError, CheckpointError, OptionError
-from skyenv.games import check_choice, check_integer
-from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
+from skyenv.files import write_atomically
+from skyenv.options import Options, argument, common, option, parse
+from skyenv_agents.heuristic.player import HeuristicAgent
 
 LEAD: Final = 400.0
 """So many VP ahead count as much as a whole win."""
@@ -51,40 +42,36 @@ FORMAT: Final = "skyenv-tune-1"
 
 
 @dataclass(frozen=True)
-class Tuning:
-    """What is tuned, and how.
+class Tuning(Options):
+    """What is tuned, and how; the agent's own name among the opponents means it with the weights it has now."""
 
-    Attributes:
-        agent: name of an agent that takes `weights`, a dataclass of positive numbers, and whose module has WEIGHTS.
-        against: names of the opponents; the agent's own name means it with the weights it has now.
-        players: 2 to 4. side: of the board.
-        deals: for each generation and opponent; every candidate plays each from each seat.
-        population: candidates in a generation; 0: the usual number for so many weights.
-        sigma: first standard deviation of the logarithms.
-        seed: of deals and candidates.
-        lessons: a file of :mod:`experiments.lessons` to be tuned by, instead of games; "" for none.
-    """
-
-    agent: str
-    against: tuple[str, ...]
-    players: int
-    side: str = "front"
-    deals: int = 32
-    population: int = 0
-    sigma: float = 0.15
-    seed: int = 1
-    lessons: str = ""
+    agent: str = argument("name of an agent with weights, such as greedy", default="appraiser", metavar="AGENT")
+    against: tuple[str, ...] = common("against", default=("greedy",))
+    players: int = common("players")
+    side: str = common("side")
+    deals: int = common("deals", default=32, text="for each generation and opponent; every candidate plays each from each seat")
+    population: int = option(0, "candidates in a generation; 0: as many as cma thinks right", high=10**4, metavar="N")
+    sigma: float = option(0.15, "first standard deviation of the logarithms", above=True, high=10, metavar="S")
+    seed: int = common("seed", text="seed of deals and candidates", low=1, high=2**31 - 1)
 
     def __post_init__(self) -> None:
-        for name, low, high in (("players", MIN_PLAYERS, MAX_PLAYERS), ("deals", 1, 10**6)):
-            check_integer(name, getattr(self, name), low, high)
-        check_integer("population", self.population, 0, 10**4)
-        check_integer("seed", self.seed, 1, 2**31 - 1)
-        check_choice("side", self.side, SIDES)
-        if not 0.0 < self.sigma < 10.0:
-            raise OptionError(f"sigma must be between 0 and 10, not {self.sigma}")
-        if not self.against and not self.lessons:
-            raise OptionError("there must be an opponent at least")
+        super().__post_init__()
+        if not self.against:
+            raise OptionError("against must name an opponent at least")
+
+
+@dataclass(frozen=True)
+class TuneConfig(Tuning):
+    """The program's options."""
+
+    generations: int = option(10**6, "at most", metavar="N")
+    minutes: float = common("minutes", text="begin no generation after so many minutes; 0: no limit")
+    out: Path = option(Path("tuning.json"), "what is found, and the checkpoint", metavar="FILE")
+    resume: bool = common("resume", text="go on with the file's tuning; of the other options --minutes and --generations count")
+
+    def tuning(self) -> Tuning:
+        """What is tuned, and how."""
+        return Tuning(**{entry.name: getattr(self, entry.name) for entry in fields(Tuning)})
 
 
 def weights_of(name: str, players: int) -> Any:
@@ -93,24 +80,14 @@ def weights_of(name: str, players: int) -> Any:
     Raises:
         AgentError: there is no such agent, or it has no weights.
     """
-    if name not in NAMES:
-        raise AgentError(f"only agents with a name can be tuned; there are {', '.join(NAMES)}")
-    agent = NAMES[name]
-    if not issubclass(agent, JudgingAgent):
+    return _kind(name).measured[players]
+
+
+def _kind(name: str) -> type[HeuristicAgent]:
+    agent = make_agent(name)
+    if not isinstance(agent, HeuristicAgent):
         raise AgentError(f"agent {name} has no weights to tune")
-    return agent.measured[players]
-
-
-def lessons_of(tuning: Tuning) -> Lessons:
-    """The lessons to be tuned by.
-
-    Raises:
-        OptionError: they are of another number of players. CheckpointError: the file can't be read.
-    """
-    plan, found = lessons.load(Path(tuning.lessons))
-    if plan.players != tuning.players:
-        raise OptionError(f"{tuning.lessons} has lessons of {plan.players} players, not of {tuning.players}")
-    return found
+    return type(agent)
 
 
 class Normal:
@@ -147,8 +124,7 @@ class Tuner:
         self.tuning = tuning
         self.start = start or weights_of(tuning.agent, tuning.players)
         self.worths: list[list[float]] = []
-        self._opponents = [] if tuning.lessons else [make(name) for name in tuning.against]
-        self._lessons = lessons_of(tuning) if tuning.lessons else None
+        self._opponents = [make_agent(name) for name in tuning.against]
         options: dict[str, Any] = {"seed": math.nan, "randn": Normal(tuning.seed), "verbose": -9, "CMA_diagonal": True}
         if tuning.population:
             options["popsize"] = tuning.population
@@ -177,9 +153,7 @@ class Tuner:
 
     @property
     def games(self) -> int:
-        """Games in a generation; with lessons, candidates."""
-        if self._lessons is not None:
-            return int(self._strategy.popsize)
+        """Games in a generation."""
         return int(self._strategy.popsize) * self.tuning.deals * self.tuning.players * len(self._opponents)
 
     def _weights(self, point: npt.ArrayLike) -> Any:
@@ -190,13 +164,9 @@ class Tuner:
         self.worths.append(worths)
 
     def _worth(self, weights: Any, progress: Progress | None) -> float | None:
-        """What weights are worth in the deals of this generation, or in the lessons; None if Ctrl-C came."""
+        """What weights are worth in the deals of this generation; None if Ctrl-C came."""
         tuning = self.tuning
-        candidate = NAMES[tuning.agent](weights=weights)  # type: ignore[call-arg]
-        if self._lessons is not None:
-            if progress is not None:
-                progress(1)
-            return self._lessons.worth(candidate.act(self._lessons.decisions(tuning.players)))
+        candidate = _kind(tuning.agent)(weights=weights)
         first = tuning.seed + len(self.worths) * tuning.deals
         seeds = np.repeat(np.arange(first, first + tuning.deals), tuning.players)
         total = 0.0
@@ -241,7 +211,7 @@ def load(path: str | Path) -> Tuner:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
         if content["format"] != FORMAT:
             raise ValueError(f"its format is {content['format']!r}")
-        tuning = Tuning(**{**content["tuning"], "against": tuple(content["tuning"]["against"])})
+        tuning = Tuning(**content["tuning"])
         kind = type(weights_of(tuning.agent, tuning.players))
         return Tuner(tuning, kind(**content["start"]), content["worths"])
     except AgentError:
@@ -253,63 +223,27 @@ def load(path: str | Path) -> Tuner:
 # ---- the command line ----
 
 
-def _parser() -> Parser:
-    parser = Parser("tune", "Tune the weights of an agent by an evolution strategy.")
-    add = parser.add_argument
-    add(
-        "agent",
-        nargs="?",
-        default="appraiser",
-        metavar="AGENT",
-        help="name of an agent with weights, such as greedy (default: appraiser)",
-    )
-    add("--against", nargs="+", default=["greedy"], metavar="AGENT", help="opponents (default: greedy)")
-    add("--players", type=int, default=2, metavar="N", help="2, 3 or 4 (default: 2)")
-    add("--side", choices=SIDES, default="front", help="side of the board (default: front)")
-    add("--deals", type=int, default=Tuning.deals, metavar="N", help="for each generation and opponent (default: 32)")
-    add("--population", type=int, default=0, metavar="N", help="candidates (default: as many as cma thinks right)")
-    add("--lessons", default="", metavar="FILE", help="recorded decisions to be tuned by, instead of games")
-    add("--sigma", type=float, default=Tuning.sigma, metavar="S", help="first deviation of the logarithms (default: 0.15)")
-    add("--generations", type=int, default=10**6, metavar="N", help="at most (default: no limit)")
-    add(
-        "--minutes",
-        type=float,
-        default=math.inf,
-        metavar="M",
-        help="begin no generation after so many minutes (default: no limit)",
-    )
-    add("--seed", type=int, default=1, metavar="S", help="of deals and candidates (default: 1)")
-    add("--out", default="tuning.json", metavar="FILE", help="what is found, and the checkpoint (default: tuning.json)")
-    add(
-        "--resume",
-        action="store_true",
-        help="go on with the file's tuning; of the other options --minutes and --generations count",
-    )
-    return parser
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code (see the module's text)."""
-    options = _parser().parse_args(arguments)
-    return exit_code("tune", lambda: _run(options))
+    told = "Tune the weights of an agent by an evolution strategy."
+    return exit_code("tune", lambda: _run(parse(TuneConfig, "experiments.tools.tune", told, arguments)))
 
 
-def _run(options: argparse.Namespace) -> int:
-    if options.resume:
-        tuner = load(options.out)
-    elif Path(options.out).exists():
-        raise OptionError(f"{options.out} is there already; go on with it by --resume, or choose another file with --out")
+def _run(config: TuneConfig) -> int:
+    if config.resume:
+        tuner = load(config.out)
+    elif config.out.exists():
+        raise OptionError(f"{config.out} is there already; go on with it by --resume, or choose another file with --out")
     else:
-        given = {field.name: getattr(options, field.name) for field in fields(Tuning)}
-        tuner = Tuner(Tuning(**{**given, "against": tuple(options.against)}))
-        save(tuner, options.out)
-    end = time.monotonic() + 60 * options.minutes
-    with tqdm(unit="candidate" if options.lessons else "game", disable=None, file=sys.stderr) as bar:
-        while len(tuner.worths) < options.generations and time.monotonic() < end:
+        tuner = Tuner(config.tuning())
+        save(tuner, config.out)
+    end = time.monotonic() + 60 * (config.minutes or math.inf)
+    with tqdm(unit="game", disable=None, file=sys.stderr) as bar:
+        while len(tuner.worths) < config.generations and time.monotonic() < end:
             try:
                 bar.total = bar.n + tuner.games
                 finished = tuner.advance(bar.update)
-                save(tuner, options.out)
+                save(tuner, config.out)
             except KeyboardInterrupt:
                 finished = False
             if not finished:

@@ -1,4 +1,4 @@
-"""How the page's server bears many games at once: ``python -m experiments.page_load --games 50 --seconds 60``.
+"""How the page's server bears many games at once: ``python -m experiments.benchmarks.page_load --games 50 --seconds 60``.
 
 A server is started on its own, and as many clients as games do what a browser does: hear of changes, ask for the table each time,
 and play a legal action after a while of thinking, against an agent.
@@ -22,7 +22,7 @@ import httpx2
 import numpy as np
 import websockets
 
-from experiments.commands import Parser, exit_code, whole
+from skyenv.commands import Parser, exit_code, whole
 from skyenv.page.commands import listen
 
 Latencies = dict[str, list[float]]
@@ -148,7 +148,7 @@ def _first_table(address: str, began: float) -> float:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program; the exit code."""
-    parser = Parser("page_load", "Measure the page's server with many games being played at once.")
+    parser = Parser("experiments.benchmarks.page_load", "Measure the page's server with many games being played at once.")
     parser.add_argument("--games", type=whole(1, 1000), default=50, metavar="N", help="games at once (default: 50)")
     parser.add_argument("--seconds", type=whole(1, 3600), default=60, metavar="S", help="how long (default: 60)")
     parser.add_argument("--think", type=whole(1, 1000), default=2, metavar="S", help="mean seconds before an action (default: 2)")

@@ -1,4 +1,4 @@
-"""How fast is it? ``python -m experiments.speed`` prints the figures of the README's speed table.
+"""How fast is it? ``python -m experiments.benchmarks.speed`` prints the figures of the README's speed table.
 
 Method: every figure is the median of repeats, after a warm-up that compiles. "Random play" runs inside the compiled loop
 (:meth:`skyenv.Games.play_random`), each game so many decisions in a row; a choice costs what it costs the built-in random agent.
@@ -26,9 +26,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from experiments.files import write_atomically
 from skyenv import OBSERVATION_SIZE, Game, Games, fifth_avenue_v0
 from skyenv.agents import RandomAgent, decide_game
+from skyenv.files import write_atomically
 from skyenv.rules.state import GAME_DTYPE
 
 METHOD: Final = "median of repeats after a warm-up; random legal play; 2 players, front side, unless said otherwise"
@@ -236,7 +236,7 @@ def report(
         arguments: of the command line; None: the process's own.
         packages: as for :func:`machine`.
     """
-    parser = argparse.ArgumentParser(prog=f"python -m experiments.{program}", description=description)
+    parser = argparse.ArgumentParser(prog=f"python -m experiments.benchmarks.{program}", description=description)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures, the machine and the method as JSON")
     parser.add_argument("--quick", action="store_true", help="a fraction of the work, for a first look")
     options = parser.parse_args(arguments)

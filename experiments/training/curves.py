@@ -1,8 +1,8 @@
-"""How several trainings went, in one picture: ``python -m experiments.curves runs/first runs/lean -o curves.png``.
+"""How several trainings went, in one picture: ``python -m experiments.training.curves runs/first runs/second -o curves.png``.
 
 The picture shows the share of wins against each kind of opponent over the time of training, which is wall time without
-checkpoints and the closing evaluation; below it the entropy. At most six lines are drawn: without ``--against`` frozen selves,
-who are others in every run, are left out where there are several runs, and then the opponents that are beaten most easily.
+checkpoints and the closing evaluation; below it the entropy. At most six lines are drawn: without ``--against`` past policies,
+which are others in every run, are left out where there are several runs, and then the opponents that are beaten most easily.
 
 Exit codes: 0 all right, 1 a curve can't be read, 2 the command is wrong.
 """
@@ -13,19 +13,19 @@ import io
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from experiments.commands import Parser, exit_code
-from experiments.files import write_atomically
+from skyenv.commands import exit_code
 from skyenv.errors import CheckpointError, OptionError
+from skyenv.files import write_atomically
+from skyenv.options import Options, argument, option, parse
+from skyenv.render.colours import GRID, REFERENCE, SERIES
 
 MOST_LINES: Final = 6
-SELVES: Final = "self"
-COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000")
-"""Okabe and Ito's colours, which colour-blind people tell apart."""
+PAST: Final = "past"
 DASHES: Final = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)))
-GRAY: Final = "#666666"
 LABEL_HEIGHT: Final = 6.0
 """A line of text in the picture, in percent of wins."""
 
@@ -81,7 +81,7 @@ def kinds_to_draw(curves: Mapping[str, Curve], against: Sequence[str] = ()) -> l
         raise OptionError(f"{lines} lines are too many for one picture, which holds {MOST_LINES}: name fewer runs or opponents")
     if against:
         return list(against)
-    found = [kind for kind in last if len(curves) == 1 or kind != SELVES]
+    found = [kind for kind in last if len(curves) == 1 or kind != PAST]
     return sorted(sorted(found, key=lambda kind: (sum(last[kind]) / len(last[kind]), kind))[:room])
 
 
@@ -108,16 +108,16 @@ def draw_curves(curves: Mapping[str, Curve], path: str | Path, against: Sequence
         minutes = [point["seconds"] / 60 for point in curve]
         for index, kind in enumerate(kinds):
             shares = [100 * point["shares"].get(kind, float("nan")) for point in curve]
-            colour, dashes = (COLOURS[index], "-") if len(curves) == 1 else (COLOURS[number], DASHES[index])
+            colour, dashes = (SERIES[index], "-") if len(curves) == 1 else (SERIES[number], DASHES[index])
             wins.plot(minutes, shares, color=colour, linestyle=dashes, linewidth=2)
             if curve and shares[-1] == shares[-1]:
                 name = ", ".join(([run] if len(curves) > 1 else []) + ([kind] if len(kinds) > 1 or len(curves) == 1 else []))
                 labels.append((minutes[-1], shares[-1], name, colour))
         entropy = [point["entropy"] for point in curve]
-        below.plot(minutes, entropy, color=GRAY if len(curves) == 1 else COLOURS[number], linewidth=1.5)
+        below.plot(minutes, entropy, color=REFERENCE if len(curves) == 1 else SERIES[number], linewidth=1.5)
     _write_labels(wins, labels)
     if not labels:
-        wins.text(0.5, 0.5, "too few games yet", transform=wins.transAxes, ha="center", color=GRAY)
+        wins.text(0.5, 0.5, "too few games yet", transform=wins.transAxes, ha="center", color=REFERENCE)
     whom = kinds[0] if len(kinds) == 1 else "each opponent"
     wins.set_title(f"Share of wins against {whom}, mean of the latest games", loc="left", fontsize=12)
     wins.set(ylabel="wins, %", ylim=(0, 102), yticks=range(0, 101, 25))
@@ -125,7 +125,7 @@ def draw_curves(curves: Mapping[str, Curve], path: str | Path, against: Sequence
     below.set_xlim(left=0)
     below.set_ylim(bottom=0)
     for axes in (wins, below):
-        axes.grid(color="#DDDDDD", linewidth=0.8)
+        axes.grid(color=GRID, linewidth=0.8)
         axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)
     picture = io.BytesIO()
@@ -167,21 +167,26 @@ def _highest(group: Sequence[float], distance: float) -> float:
 # ---- the command line ----
 
 
+@dataclass(frozen=True)
+class CurvesConfig(Options):
+    """What is drawn."""
+
+    runs: tuple[str, ...] = argument("folders of runs; a run goes by the name of its folder", metavar="RUN")
+    output: Path = option(Path("curves.png"), "the picture, a PNG file", short="-o", metavar="FILE")
+    against: tuple[str, ...] = option((), "kinds of opponents; none: as many as fit in", metavar="KIND")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code: 0 all right, 1 a curve can't be read, 2 the command is wrong."""
-    parser = Parser("curves", "Draw how trainings went.")
-    parser.add_argument("runs", nargs="+", metavar="RUN", help="folders of runs; a run goes by the name of its folder")
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the picture, a PNG file")
-    parser.add_argument("--against", nargs="+", default=[], metavar="KIND", help="opponents (default: as many as fit in)")
-    options = parser.parse_args(arguments)
 
     def run() -> int:
-        names = [Path(folder).resolve().name for folder in options.runs]
-        names = names if len(set(names)) == len(names) else options.runs
+        config = parse(CurvesConfig, "experiments.training.curves", "Draw how trainings went.", arguments)
+        names = [Path(folder).resolve().name for folder in config.runs]
+        names = names if len(set(names)) == len(names) else list(config.runs)
         if len(set(names)) < len(names):
             raise OptionError("a run is named twice")
-        curves = {name: read_curve(folder) for name, folder in zip(names, options.runs, strict=True)}
-        draw_curves(curves, options.output, options.against)
+        curves = {name: read_curve(folder) for name, folder in zip(names, config.runs, strict=True)}
+        draw_curves(curves, config.output, config.against)
         return 0
 
     return exit_code("curves", run)

@@ -1,11 +1,11 @@
-"""How strong a search is, by its budget: ``python -m experiments.strength --minutes 15 --out runs/strength``.
+"""How strong a search is, by its budget: ``python -m experiments.benchmarks.strength --minutes 15 --out runs/strength``.
 
 The same searching agent plays with several budgets (``ismcts-10``, ``ismcts-100ms`` and so on) against given opponents, two
-players, every deal from both seats. Each budget is a small tournament of its own (see experiments/tournament.py), in a folder of
+players, every deal from both seats. Each budget is a small tournament of its own (see skyenv/arena/tournament.py), in a folder of
 its own, so games are written as they come, processes play side by side, and the same command goes on where it was interrupted.
 Only deals count that were played against all opponents. With ``--minutes`` budgets share the time, cheap ones first: what they
 leave over when they have played all their deals is the dear ones', which play fewer deals in theirs. Intervals are 95 %, by the
-bootstrap over deals of experiments/ratings.py. Where all opponents stand on the ladder that ships for two players, each budget
+bootstrap over deals of skyenv/arena/ratings.py. Where all opponents stand on the ladder that ships for two players, each budget
 also gets a rating there, as a newcomer that has met only them.
 
 Written are strength.json and strength.png; ``--publish`` copies them to docs/search.
@@ -15,34 +15,35 @@ Exit codes: 0 all right, 1 a file is bad, 2 the command or an agent is, 130 inte
 
 from __future__ import annotations
 
-import argparse
 import datetime
-import io
 import json
-import os
-import shlex
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from agents.budgets import Budget, budget_in
-from experiments.commands import INTERRUPTED, Parser, complain, exit_code, whole
-from experiments.curves import COLOURS, GRAY
-from experiments.evaluate import Estimate
-from experiments.files import write_atomically
-from experiments.ladder import SHIPPED as SHIPPED_LADDERS
-from experiments.ladder import Ladder, interval
-from experiments.ladder import read as read_ladder
-from experiments.ratings import rate, rate_newcomer
-from experiments.speed import machine
-from experiments.tournament import MOST_DEALS, Folder, Settings, Tournament, cores, entrants, minutes
+from experiments.benchmarks.speed import machine
+from skyenv import tables
+from skyenv.arena.estimates import Estimate, interval, percent
+from skyenv.arena.folder import Folder, secret_of
+from skyenv.arena.ladder import SHIPPED as SHIPPED_LADDERS
+from skyenv.arena.ladder import Ladder
+from skyenv.arena.ladder import read as read_ladder
+from skyenv.arena.plots import save
+from skyenv.arena.ratings import rate, rate_newcomer
+from skyenv.arena.schedule import MOST_DEALS, Settings, entrants
+from skyenv.arena.tournament import Tournament, cores
+from skyenv.commands import INTERRUPTED, complain, exit_code
 from skyenv.errors import CheckpointError, OptionError
-from skyenv.rules.components import SIDES
+from skyenv.files import write_atomically
+from skyenv.games import HIGHEST_SEED
+from skyenv.options import Options, command_line, common, option, parse
+from skyenv.render.colours import GRID, REFERENCE, SERIES
+from skyenv_agents.search.budgets import Budget, budget_in
 
 FORMAT: Final = 1
 PLAYERS: Final = 2
@@ -50,8 +51,9 @@ AGENT: Final = "ismcts"
 BUDGETS: Final = ("10", "100", "1000", "10000", "100ms", "1000ms")
 OPPONENTS: Final = ("greedy", "appraiser")
 DEFAULT_DEALS: Final = 200
-SHIPPED: Final = Path(__file__).resolve().parent.parent / "docs" / "search"
+SHIPPED: Final = Path(__file__).resolve().parents[2] / "docs" / "search"
 NAME: Final = "strength"
+COMMAND: Final = "experiments.benchmarks.strength"
 SIMULATIONS: Final = "simulations"
 MILLISECONDS: Final = "milliseconds"
 
@@ -106,9 +108,9 @@ def rows(folder: Folder, budget: Budget, shipped: Ladder | None = None) -> list[
                 "opponent": opponent.name,
                 "deals": ratings.deals,
                 "games": ratings.deals * PLAYERS,
-                "wins": {name: round(value, 4) for name, value in asdict(wins).items()},
+                "wins": wins.rounded(4),
                 "seconds_a_decision": None if speed is None else float(f"{1 / speed:.3g}"),
-                "rating": None if rating is None else {name: round(value, 1) for name, value in asdict(rating).items()},
+                "rating": None if rating is None else rating.rounded(1),
             }
         )
     return found
@@ -117,16 +119,15 @@ def rows(folder: Folder, budget: Budget, shipped: Ladder | None = None) -> list[
 def table(found: Sequence[Row]) -> str:
     """Rows as Markdown, a line for each budget."""
     opponents = list(dict.fromkeys(row["opponent"] for row in found))
-    heads = ["agent", "deals, each from both seats", *(f"wins against {name}" for name in opponents), "rating", "ms a decision"]
-    lines = [f"| {' | '.join(heads)} |", "|---|" + "---:|" * (len(heads) - 1)]
+    lines = [["agent", "deals, each from both seats", *(f"wins against {name}" for name in opponents), "rating", "ms a decision"]]
     for agent in dict.fromkeys(row["agent"] for row in found):
         played = {row["opponent"]: row for row in found if row["agent"] == agent}
         one, *_ = played.values()
         seconds = one["seconds_a_decision"]
-        wins = [interval(played[name]["wins"], 1, 100, " %") for name in opponents]
         pace = "–" if seconds is None else f"{1000 * seconds:,.0f}" if seconds >= 0.1 else f"{1000 * seconds:.3g}"
-        lines.append(f"| {' | '.join([agent, str(one['deals']), *wins, interval(one['rating']), pace])} |")
-    return "\n".join(lines)
+        wins = [percent(played[name]["wins"]) for name in opponents]
+        lines.append([agent, str(one["deals"]), *wins, interval(one["rating"]), pace])
+    return tables.markdown(lines, "l" + "r" * (len(lines[0]) - 1))
 
 
 def markdown(found: dict[str, Any]) -> str:
@@ -172,7 +173,7 @@ def draw(found: Sequence[Row], path: Path) -> None:
     from matplotlib.figure import Figure
 
     units = [unit for unit in (SIMULATIONS, MILLISECONDS) if any(row["unit"] == unit for row in found)]
-    figure = Figure(figsize=(1.6 + 4.2 * len(units), 4.6), layout="constrained", dpi=120)
+    figure = Figure(figsize=(1.6 + 4.2 * len(units), 4.6), layout="constrained")
     panels = figure.subplots(1, len(units), sharey=True, squeeze=False)[0]
     for axes, unit in zip(panels, units, strict=True):
         _draw_unit(axes, [row for row in found if row["unit"] == unit])
@@ -180,9 +181,7 @@ def draw(found: Sequence[Row], path: Path) -> None:
     panels[0].set(ylabel="wins, % (bars: 95 %)", ylim=(0, 103), yticks=range(0, 101, 25))
     panels[-1].legend(loc="lower right", frameon=False)
     panels[0].set_title(f"Wins of {found[0]['agent'].rsplit('-', 1)[0]} by its budget, 2 players", loc="left", fontsize=12)
-    picture = io.BytesIO()
-    figure.savefig(picture, format="png")
-    write_atomically(path, picture.getvalue())
+    save(figure, path)
 
 
 def _draw_unit(axes: Any, found: Sequence[Row]) -> None:
@@ -197,15 +196,15 @@ def _draw_unit(axes: Any, found: Sequence[Row]) -> None:
         ]
         axes.errorbar(
             [shift * row["budget"] for row in points], wins, yerr=reach, marker="o", markersize=6, capsize=3, linewidth=1.8,
-            color=COLOURS[number % len(COLOURS)], label=f"against {opponent}",
+            color=SERIES[number % len(SERIES)], label=f"against {opponent}",
         )  # fmt: skip
     axes.set_xscale("log")
     budgets = sorted({row["budget"] for row in found})
     axes.set_xticks(budgets, [f"{budget:,g}" for budget in budgets], minor=False)
     axes.set_xticks([], minor=True)
     axes.set_xlim(budgets[0] / 2, budgets[-1] * 2)
-    axes.axhline(100 / PLAYERS, color=GRAY, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
-    axes.grid(color="#DDDDDD", linewidth=0.8)
+    axes.axhline(100 / PLAYERS, color=REFERENCE, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
+    axes.grid(color=GRID, linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
 
@@ -213,54 +212,52 @@ def _draw_unit(axes: Any, found: Sequence[Row]) -> None:
 # ---- the command line ----
 
 
-def _parser() -> Parser:
-    parser = Parser("strength", "Let a searching agent play with several budgets against given opponents, 2 players.")
-    add = parser.add_argument
-    add("--agent", default=AGENT, metavar="NAME", help=f"a name that budgets can follow (default: {AGENT}, as in {AGENT}-100)")
-    add("--budgets", nargs="+", default=list(BUDGETS), metavar="BUDGET", help=f"default: {' '.join(BUDGETS)}")
-    add("--against", nargs="+", default=list(OPPONENTS), metavar="AGENT", help=f"opponents (default: {' '.join(OPPONENTS)})")
-    add("--side", choices=SIDES, default="front", help="side of the board (default: front)")
-    add("--deals", type=whole(1, MOST_DEALS), default=DEFAULT_DEALS, metavar="N",
-        help=f"deals for each budget at the most (default: {DEFAULT_DEALS})")  # fmt: skip
-    add("--minutes", type=minutes, metavar="M", help="time for all budgets together (default: no limit)")
-    add("--seed", type=whole(0, 2**62), default=1, metavar="S", help="seed of the first deal (default: 1)")
-    add("--workers", type=whole(1, 1024), default=cores(), metavar="W", help="processes (default: one for each core)")
-    add("--out", type=Path, required=True, metavar="FOLDER", help="where everything is written; gone on with if it is there")
-    add("--publish", type=Path, nargs="?", const=SHIPPED, metavar="FOLDER", help="copy the result to docs/search (or FOLDER)")
-    return parser
+@dataclass(frozen=True)
+class StrengthOptions(Options):
+    """What the command takes."""
+
+    agent: str = option(AGENT, f"a name that budgets can follow, as in {AGENT}-100", metavar="NAME")
+    budgets: tuple[str, ...] = option(BUDGETS, "simulations, or milliseconds with ms", metavar="BUDGET")
+    against: tuple[str, ...] = common("against", default=OPPONENTS)
+    side: str = common("side")
+    deals: int = common("deals", default=DEFAULT_DEALS, text="deals for each budget at the most", high=MOST_DEALS)
+    minutes: float = common("minutes", text="time for all budgets together; 0: no limit")
+    seed: int = common("seed", text="seed of the first deal", high=HIGHEST_SEED - MOST_DEALS)
+    secret: int | None = common("secret")
+    workers: int = option(0, "processes; 0: one for each core", high=1024, metavar="W")
+    out: Path = option(Path("runs/strength"), "where everything is written; gone on with if it is there", metavar="FOLDER")
+    publish: Path | None = option(None, "copy the result to docs/search, or to this folder", const=SHIPPED, metavar="FOLDER")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code (see the module's text)."""
-    options = _parser().parse_args(arguments)
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())  # for module:Name, however this program was started
-    return exit_code("strength", lambda: _run(options))
+    description = "Let a searching agent play with several budgets against given opponents, 2 players."
+    return exit_code("strength", lambda: _run(parse(StrengthOptions, COMMAND, description, arguments)))
 
 
-def _run(options: argparse.Namespace) -> int:
+def _run(options: StrengthOptions) -> int:
     prefix = f"{options.agent}-"
     budgets = {f"{prefix}{text}": budget_in(f"{prefix}{text}", prefix) for text in options.budgets}
     if len(budgets) < len(options.budgets):
         raise OptionError("a budget is named twice")
     specs = sorted(budgets, key=lambda spec: cost(budgets[spec]))
+    secret = secret_of(options.secret, *(options.out / spec for spec in specs))
+    options = replace(options, secret=secret, workers=options.workers or cores())
     settings = [
-        Settings(entrants([spec, *options.against]), PLAYERS, options.side, options.seed, newcomer=True) for spec in specs
+        Settings(entrants([spec, *options.against]), PLAYERS, options.side, options.seed, secret=secret, newcomer=True)
+        for spec in specs
     ]
     path = SHIPPED_LADDERS / f"{PLAYERS}-players.json"
     shipped = read_ladder(path, PLAYERS) if path.exists() else None
-    until = None if options.minutes is None else time.perf_counter() + 60 * options.minutes
+    until = time.perf_counter() + 60 * options.minutes
     found: list[Row] = []
     interrupted = False
     for number, (spec, wanted) in enumerate(zip(specs, settings, strict=True)):
-        folder = Folder(options.out / spec, wanted)
-        try:
+        with Folder(options.out / spec, wanted) as folder:
             if not interrupted:
-                share = None if until is None else max(0.0, until - time.perf_counter()) / 60 / (len(specs) - number)
+                share = max(0.0, until - time.perf_counter()) / 60 / (len(specs) - number) if options.minutes else None
                 interrupted = _play(folder, options, share)
             found += rows(folder, budgets[spec], shipped)
-        finally:
-            folder.close()
     if not found:
         complain("strength", "interrupted before the first deal was finished")
         return INTERRUPTED
@@ -270,7 +267,7 @@ def _run(options: argparse.Namespace) -> int:
     return INTERRUPTED if interrupted else 0
 
 
-def _play(folder: Folder, options: argparse.Namespace, share: float | None) -> bool:
+def _play(folder: Folder, options: StrengthOptions, share: float | None) -> bool:
     """Play the games of one budget, for so many minutes; whether Ctrl-C ended it."""
     print(f"{folder.settings.agents[0].name} against {', '.join(options.against)}", file=sys.stderr, flush=True)
     tournament = Tournament(folder, deals=options.deals, minutes=share, workers=options.workers, progress=True)
@@ -278,11 +275,11 @@ def _play(folder: Folder, options: argparse.Namespace, share: float | None) -> b
     return tournament.interrupted
 
 
-def _report(found: list[Row], options: argparse.Namespace, *, whole_run: bool) -> None:
+def _report(found: list[Row], options: StrengthOptions, *, whole_run: bool) -> None:
     result = {
         "format": FORMAT,
         "date": datetime.date.today().isoformat(),
-        "command": command(options),
+        "command": command_line(StrengthOptions, COMMAND, {**vars(options), "publish": None}),
         "machine": machine(),
         "workers": options.workers,
         "side": options.side,
@@ -296,15 +293,6 @@ def _report(found: list[Row], options: argparse.Namespace, *, whole_run: bool) -
         options.publish.mkdir(parents=True, exist_ok=True)
         for ending in ("json", "png"):
             write_atomically(options.publish / f"{NAME}.{ending}", (options.out / f"{NAME}.{ending}").read_bytes())
-
-
-def command(options: argparse.Namespace) -> str:
-    """The command that measures the same."""
-    words = ["python", "-m", "experiments.strength", "--agent", options.agent, "--budgets", *options.budgets]
-    words += ["--against", *options.against, "--side", options.side, "--seed", str(options.seed), "--deals", str(options.deals)]
-    if options.minutes is not None:
-        words += ["--minutes", f"{options.minutes:g}"]
-    return shlex.join([*words, "--workers", str(options.workers), "--out", "runs/strength"])
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""How fast are whole positions drawn that a seat can't tell apart? ``python -m experiments.knowledge_speed`` prints figures.
+"""How fast are positions drawn that a seat can't tell apart? ``python -m experiments.benchmarks.resampling`` prints figures.
 
-Method: that of :mod:`experiments.speed`, whose table and file these figures stay out of. Positions come from the middle of random
-play; views are made before, where their figure isn't asked for. Everything runs on one thread;
+Method: that of :mod:`experiments.benchmarks.speed`, whose table and file these figures stay out of. Positions come from the
+middle of random play; views are made before, where their figure isn't asked for. Everything runs on one thread;
 :func:`skyenv.knowledge.resample` has no others.
 """
 
@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from experiments.speed import Figure, measure, report, seconds
+from experiments.benchmarks.speed import Figure, measure, report, seconds
 from skyenv import Games
 from skyenv.knowledge import resample, view
 from skyenv.rules.state import NONE, PHASE_BID
@@ -94,7 +94,7 @@ def all_figures(quick: bool) -> list[Figure]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
-    return report("knowledge_speed", "Measure how fast resampling is.", METHOD, all_figures, arguments)
+    return report("resampling", "Measure how fast resampling is.", METHOD, all_figures, arguments)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How fast is the tree search, and how much memory does it take? ``python -m experiments.search_speed`` prints the figures.
+"""How fast is the tree search, and how much memory does it take? ``python -m experiments.benchmarks.search`` prints the figures.
 
 Every figure is the median of repeats, after a warm-up that compiles: simulations per second of one decision, in three positions
 of a game between greedy players (2 players, front side): its first, its middle and its last but one choice of an option. With two
@@ -15,13 +15,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from agents import GreedyAgent
-from agents.guided import GuidedAgent
-from agents.ismcts import SearchAgent
-from agents.tree import NODE_DTYPE
-from experiments.speed import Figure, figure, report
+from experiments.benchmarks.speed import Figure, figure, report
 from skyenv.agents import decide_game, decisions_in
 from skyenv.game import Game
+from skyenv_agents import GreedyAgent
+from skyenv_agents.search.guided import GuidedAgent
+from skyenv_agents.search.ismcts import SearchAgent
+from skyenv_agents.search.tree import NODE_DTYPE
 
 METHOD: Final = "one decision; median of repeats after a warm-up; 2 players, front side; two threads grow a tree each"
 PLACES: Final = ("opening", "middle", "late")
@@ -63,7 +63,7 @@ def by_agent(kind: type[SearchAgent], **options: Any) -> Callable[[int, int], Se
         agent = kind(simulations, **options, **side_by_side)
 
         def search(game: Game) -> Searched:
-            found = agent.search(decisions_in(game._games, agent, [0]))
+            found = agent.search(decisions_in(game.games, agent, [0]))
             return Searched(int(found.simulations[0]), int(found.nodes[0]) * NODE_DTYPE.itemsize)
 
         return search
@@ -75,9 +75,9 @@ SEARCHERS: Final = (
     Searcher("no playout", by_agent(SearchAgent, turns=0), 20_000),
     Searcher("no playout, without bias", by_agent(SearchAgent, turns=0, temperature=0.0), 20_000),
     Searcher("greedy playout of 3 turns", by_agent(SearchAgent), 500),
-    Searcher("random playout of 3 turns", by_agent(SearchAgent, playout="random"), 2_000),
-    Searcher("network, 8 leaves at once", by_agent(GuidedAgent, trust=1.0), 2_000, (1,)),
-    Searcher("network, 64 leaves at once", by_agent(GuidedAgent, trust=1.0, leaves=64), 2_000, (1,)),
+    Searcher("random playout of 3 turns", by_agent(SearchAgent, rollout_policy="random"), 2_000),
+    Searcher("network, 8 leaves at once", by_agent(GuidedAgent, value_weight=1.0), 2_000, (1,)),
+    Searcher("network, 64 leaves at once", by_agent(GuidedAgent, value_weight=1.0, leaves=64), 2_000, (1,)),
     Searcher("network and greedy playout of 3 turns", by_agent(GuidedAgent), 500, (1,)),
 )
 
@@ -126,7 +126,7 @@ def all_figures(quick: bool, searchers: Sequence[Searcher] = SEARCHERS) -> list[
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
-    return report("search_speed", "Measure how fast the search is.", METHOD, all_figures, arguments)
+    return report("search", "Measure how fast the search is.", METHOD, all_figures, arguments)
 
 
 if __name__ == "__main__":

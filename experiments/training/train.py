@@ -1,8 +1,9 @@
-"""A lean self-play PPO on the batch engine: ``python -m experiments.ppo --run runs/lean --players 2 --minutes 60``.
+"""Train an agent: ``python -m experiments.training.train --run runs/first --players 2 --minutes 5 --prior greedy``.
 
-All seats of a table learn at once, one network for all of them; in a share of the games an opponent from a pool of scripted
-anchors and frozen earlier selves has all seats but one. The whole algorithm is in this file; options, folder, checkpoints,
-Ctrl-C and resuming are in :mod:`experiments.runs`. What is written as ``model.npz`` plays as an agent by this path.
+A self-play PPO on the batch engine. All seats of a table learn at once, one network for all of them; in a share of the games an
+opponent from a pool of fixed ones and past policies has all seats but one. The whole algorithm is in this file; folder,
+checkpoints, Ctrl-C and resuming are in :mod:`experiments.training.runs`. What is written as ``model.npz`` plays as an agent by
+this path.
 
 The particulars of a game for several:
 
@@ -12,10 +13,10 @@ The particulars of a game for several:
 * The last decision of each seat in a rollout has no successor to compare with: it is not learned from.
 * Winning counts and not by how much: the reward is the outcome. A potential (:func:`potential`) says on the way who is ahead;
   what it adds to a game's rewards sums to 0. (A reward of VP made players that took risks for high scores and won less.)
-* The agent that is written, and the selves that are frozen, have the mean of the latest weights (Polyak averaging): the noise of
-  the last steps costs strength that a mean keeps.
-* With an advisor the policy starts as what the advisor holds to be best, and the network learns to correct it. The first
-  `value_updates` updates then train the value alone, because advantages against an untrained value would undo the advice.
+* The agent that is written, and the past policies, have the mean of the latest weights (Polyak averaging): the noise of the last
+  steps costs strength that a mean keeps.
+* With a prior the policy starts as what a heuristic agent holds to be best, and the network learns to correct it. The first
+  `value_updates` updates then train the value alone, because advantages against an untrained value would undo the prior.
 """
 
 from __future__ import annotations
@@ -31,18 +32,20 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
-from agents.advisor import Advisor
-from agents.learned import ADVISORS, Network, NetworkAgent, advice, advisor
-from agents.playouts import chances
-from agents.pool import SAMPLINGS, OpponentPool
-from experiments.commands import exit_code
-from experiments.runs import SELF, LeagueConfig, Run, launch, option, parse
+from experiments.training.config import RunConfig, earlier
+from experiments.training.runs import PAST, Run, launch
 from skyenv.agents import Agent, decide, decisions_in
+from skyenv.commands import exit_code
 from skyenv.errors import OptionError
-from skyenv.games import HIGHEST_SEED, Games, check_choice, results
+from skyenv.games import HIGHEST_SEED, Games, outcome_of, results
 from skyenv.kernels import REWARDS
 from skyenv.observation import OBSERVATION_SIZE
+from skyenv.options import as_text, option, parse
 from skyenv.rules.actions import NUM_ACTIONS, PASS
+from skyenv_agents.heuristic.player import HeuristicAgent
+from skyenv_agents.heuristic.win_probability import win_probabilities
+from skyenv_agents.learned.networks import ADVISORS, Network, NetworkAgent, advice, advisor
+from skyenv_agents.learned.pool import SAMPLINGS, OpponentPool
 
 ILLEGAL: Final = -1e9
 """Logit of an illegal action: its probability is exactly 0."""
@@ -57,100 +60,143 @@ Float32 = npt.NDArray[np.float32]
 Int64 = npt.NDArray[np.int64]
 
 
+MOST: Final = 10**7
+"""Of whatever is counted."""
+
+
 @dataclass(frozen=True)
-class Config(LeagueConfig):
+class Config(RunConfig):
     """The options of a training."""
 
-    run: str = option("runs/lean", "folder of the run")
-    reward: str = option("outcome", "what is learned from: outcome, margin or points (see the README)", REWARDS)
+    reward: str = option("outcome", "what is learned from (see the README)", choices=REWARDS)
     shaping: float = option(1.0, "weight of the potential that tells on the way who is ahead; 0: none")
-    games: int = option(128, "games played side by side, of all kinds of tables together")
-    steps: int = option(128, "decisions in each of them between updates")
-    batch: int = option(1024, "decisions in one gradient step")
-    epochs: int = option(2, "passes over the decisions of an update")
-    learning_rate: float = option(1e-3, "Adam's step size at the beginning")
-    final_rate: float = option(0.1, "share of it that is left at the end; in between it falls evenly")
-    warm_up: int = option(10, "updates in which the step size of a beginning policy rises to that; 0: none")
-    gamma: float = option(1.0, "discount of a decision")
-    gae_lambda: float = option(0.9, "lambda of the advantage estimate")
-    clip: float = option(0.2, "how far the probability of an action may change in an update, as a share")
+    games: int = option(128, "games played side by side, of all kinds of tables together", low=1, high=MOST)
+    steps: int = option(128, "decisions in each of them between updates", low=1, high=MOST)
+    batch: int = option(1024, "decisions in one gradient step", low=1, high=MOST)
+    epochs: int = option(2, "passes over the decisions of an update", low=1, high=MOST)
+    learning_rate: float = option(1e-3, "Adam's step size at the beginning", above=True, high=1)
+    final_rate: float = option(0.1, "share of it that is left at the end; in between it falls evenly", high=1)
+    warm_up: int = option(10, "updates in which the step size of a beginning policy rises to that; 0: none", high=MOST)
+    gamma: float = option(1.0, "discount of a decision", above=True, high=1)
+    gae_lambda: float = option(0.9, "lambda of the advantage estimate", high=1)
+    clip: float = option(0.2, "how far the probability of an action may change in an update, as a share", above=True, high=1)
     entropy: float = option(0.005, "weight of the entropy bonus")
     value_weight: float = option(0.5, "weight of the value's squared error")
-    max_gradient: float = option(0.5, "longest gradient; longer ones are shortened")
-    averaging: float = option(0.05, "a: the agent has a mean of the weights in which the k-th of n updates counts (k/n)^(1/a)")
-    start: str = option("", "network file (model.npz) to start from; '': from nothing")
-    hidden: int = option(64, "width of the shared layer; policy and value each have one more of half the width")
-    advisor: str = option("", "agent whose judgement the policy starts from and sees; '': none", ("", *ADVISORS))
-    value_updates: int = option(30, "with an advisor: updates in the beginning that train the value alone")
-    opponents: float = option(0.6, "share of the games in which an opponent has all seats but one; 0: self-play alone")
-    anchor_share: float = option(0.85, "share of the opponents that are anchors; the others are frozen selves")
-    sampling: str = option("hard", "how opponents are drawn: uniform, latest or hard", SAMPLINGS)
-    selves: int = option(8, "frozen selves in the pool")
-    snapshot: int = option(100, "updates between two frozen selves")
-    device: str = option("auto", "where the network learns: cpu, cuda, or auto: cuda if there is one", ("auto", "cpu", "cuda"))
+    max_gradient: float = option(0.5, "longest gradient; longer ones are shortened", above=True)
+    averaging: float = option(
+        0.05, "a: the agent has a mean of the weights in which the k-th of n updates counts (k/n)^(1/a)", high=1
+    )
+    start: str = option("", "network file (model.npz) to start from", metavar="FILE")
+    hidden: int = option(64, "width of the shared layer; policy and value each have one more of half the width", low=1, high=MOST)
+    prior: str = option("", "heuristic agent whose judgement the policy starts from and sees", choices=("", *ADVISORS))
+    value_updates: int = option(30, "with a prior: updates in the beginning that train the value alone", high=MOST)
+    opponent_share: float = option(
+        0.6, "share of the games in which an opponent has all seats but one; 0: self-play alone", high=1
+    )
+    fixed_opponents: tuple[str, ...] = option(("random", "greedy"), "opponents that stay", metavar="AGENT")
+    fixed_share: float = option(0.85, "share of the opponents that are fixed; the others are past policies", high=1)
+    sampling: str = option("hard", "how opponents are drawn", choices=SAMPLINGS)
+    past_policies: int = option(8, "past policies in the pool of opponents", high=MOST)
+    snapshot: int = option(100, "updates between two past policies", low=1, high=MOST)
+    device: str = option("auto", "where the network learns; auto: cuda if there is one", choices=("auto", "cpu", "cuda"))
 
     def check(self) -> None:
-        """Raise OptionError, naming the option, if a value can't be used."""
+        """Raise OptionError, naming the option, if options don't fit together or name what isn't there."""
         super().check()
-        check_choice("reward", self.reward, REWARDS)
-        check_choice("device", self.device, ("auto", "cpu", "cuda"))
-        self.check_integers(1, 10**7, "games", "steps", "batch", "epochs", "hidden")
-        self.check_integers(0, 10**7, "value_updates", "warm_up")
-        self.check_numbers(0.0, 1.0, "learning_rate", "gamma", "clip", above=True)
-        self.check_numbers(0.0, 1.0, "gae_lambda", "opponents", "final_rate", "averaging")
-        self.check_numbers(0.0, float("inf"), "entropy", "value_weight", "shaping")
-        self.check_numbers(0.0, float("inf"), "max_gradient", above=True)
-        advisor(self.advisor)
+        if any(opponent.name.startswith(f"{PAST}-") for opponent in self.make_pool().fixed):
+            raise OptionError(
+                f"fixed_opponents must not be called {PAST}-…, as past policies are: {as_text(self.fixed_opponents)}"
+            )
         if self.games < len(self.tables):
             raise OptionError(f"games must be at least {len(self.tables)}, one for each kind of table")
-        if self.opponents and not self.anchors and not self.selves:
-            raise OptionError("opponents above 0 need anchors or selves")
+        if self.opponent_share and not self.fixed_opponents and not self.past_policies:
+            raise OptionError("opponent_share above 0 needs fixed_opponents or past_policies")
         if self.device == "cuda" and not torch.cuda.is_available():
             raise OptionError("device cuda is not available here; cpu is")
+        self.make_network()
+
+    def make_pool(self) -> OpponentPool:
+        """The pool as it is at the beginning.
+
+        Raises:
+            OptionError: a fixed opponent doesn't exist, or two have one name. CheckpointError: a checkpoint among them can't be
+                used.
+        """
+        fixed = self.make_agents("fixed_opponents")
+        try:
+            return OpponentPool(fixed, self.fixed_share, self.past_policies, self.sampling)
+        except OptionError as error:
+            raise OptionError(f"fixed_opponents: {error}") from error
+
+    def make_network(self) -> PolicyNetwork:
+        """The network as it is at the beginning.
+
+        Raises:
+            OptionError: it can't be started from the network that `start` names. CheckpointError: there is no such network.
+        """
+        torch.manual_seed(self.seed)
+        network = PolicyNetwork(self.hidden, bool(self.prior))
+        if self.start:
+            start = Network.load(self.start)
+            if start.about.get("advisor") != self.prior:
+                raise OptionError(f"{self.start} was trained with the prior {start.about.get('advisor')!r}, not {self.prior!r}")
+            network.take(start)
+        return network
 
 
 # ---- the network ----
 
 
-class PolicyNetwork(nn.Module):
-    """What :class:`agents.learned.Network` plays, as PyTorch learns it."""
+IN_FILES: Final = {"policy_head": "action", "value_head": "outlook", "prior_weight": "trust"}
+"""What network files call parts of the network; the others bear the names that they have here."""
 
-    def __init__(self, hidden: int, advised: bool) -> None:
+
+class PolicyNetwork(nn.Module):
+    """What :class:`skyenv_agents.learned.networks.Network` plays, as PyTorch learns it."""
+
+    def __init__(self, hidden: int, with_prior: bool) -> None:
         super().__init__()
         half = max(hidden // 2, 1)
-        self.trunk = _layer(OBSERVATION_SIZE + (NUM_ACTIONS if advised else 0), hidden, 2**0.5)
+        self.trunk = _layer(OBSERVATION_SIZE + (NUM_ACTIONS if with_prior else 0), hidden, 2**0.5)
         self.policy = _layer(hidden, half, 2**0.5)
         self.value = _layer(hidden, half, 2**0.5)
-        self.action = _layer(half, NUM_ACTIONS, 0.01)
-        self.outlook = _layer(half, 1, 1.0)
-        self.trust = nn.Parameter(torch.tensor(2.0 if advised else 0.0))
+        self.policy_head = _layer(half, NUM_ACTIONS, 0.01)
+        self.value_head = _layer(half, 1, 1.0)
+        self.prior_weight = nn.Parameter(torch.tensor(2.0 if with_prior else 0.0))
 
     def forward(self, inputs: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Log-probabilities of all actions (k, 103), and values (k,), of inputs (k, n) and bool masks (k, 103)."""
         features = torch.relu(self.trunk(inputs))
-        logits = self.action(torch.relu(self.policy(features)))
+        logits = self.policy_head(torch.relu(self.policy(features)))
         if inputs.shape[1] > OBSERVATION_SIZE:
-            logits = logits + self.trust * inputs[:, OBSERVATION_SIZE:]
-        value = self.outlook(torch.relu(self.value(features)))[:, 0]
+            logits = logits + self.prior_weight * inputs[:, OBSERVATION_SIZE:]
+        value = self.value_head(torch.relu(self.value(features)))[:, 0]
         return torch.log_softmax(logits.masked_fill(~mask, ILLEGAL), dim=1), value
 
-    def thaw(self, network: Network) -> None:
+    def take(self, network: Network) -> None:
         """Take over the weights of a network that plays.
 
         Raises:
-            OptionError: it has another width, or one of the two has an advisor and the other hasn't.
+            OptionError: it has another width, or one of the two has a prior and the other hasn't.
         """
         found, wanted = network.weights["trunk.weight"].shape, tuple(self.trunk.weight.shape)
         if found != wanted:
             raise OptionError(
-                f"the network to start from has {found[0]} units for {found[1]} inputs; hidden and advisor make it {wanted[0]}"
+                f"the network to start from has {found[0]} units for {found[1]} inputs; hidden and prior make it {wanted[0]}"
                 f" for {wanted[1]}"
             )
-        self.load_state_dict({name: torch.from_numpy(array) for name, array in network.weights.items()})
+        self.load_state_dict({name: torch.from_numpy(network.weights[_in_file(name)]) for name in self.state_dict()})
 
     def frozen(self, about: dict[str, Any]) -> Network:
         """A copy that plays without PyTorch and learns no more."""
-        return Network({name: tensor.detach().cpu().numpy().copy() for name, tensor in self.state_dict().items()}, about)
+        weights = {_in_file(name): tensor.detach().cpu().numpy().copy() for name, tensor in self.state_dict().items()}
+        return Network(weights, about)
+
+
+def _in_file(name: str) -> str:
+    """The name that a weight of the network has in its file."""
+    layer, dot, part = name.partition(".")
+    return IN_FILES.get(layer, layer) + dot + part
 
 
 def _layer(inputs: int, outputs: int, gain: float) -> nn.Linear:
@@ -247,16 +293,16 @@ def potential(state: npt.NDArray[np.void], players: int) -> Float32:
     """The outcome reward that each seat may expect, by what it has: float32 (n, players), in the range of that reward.
 
     What a seat has is what the greedy player's judgement makes of its VP, skyscrapers, cards and supply, all hands open
-    (:func:`agents.playouts.chances`). Rewarding the potential's changes, and taking it for 0 at the end, leaves the sum of a
-    game's rewards as it is (potential-based shaping, Ng, Harada and Russell 1999): what is learned is to win, but what helps is
-    felt at once.
+    (:func:`skyenv_agents.heuristic.win_probability.win_probabilities`). Rewarding the potential's changes, and taking it for 0 at
+    the end, leaves the sum of a game's rewards as it is (potential-based shaping, Ng, Harada and Russell 1999): what is learned
+    is to win, but what helps is felt at once.
 
     Args:
         state: games, GAME_DTYPE (n,).
         players: of the games.
     """
-    found = chances(state)[:, :players]
-    return ((found - 1 / players) * players / (players - 1)).astype(np.float32)
+    found = win_probabilities(state)[:, :players]
+    return outcome_of(found, players).astype(np.float32)
 
 
 def advantages(
@@ -297,8 +343,8 @@ def advantages(
         known[over] = True
         rewarded += reward[t]
         here = rows, seat[t]
-        surprise = rewarded[here] + gamma * next_value[here] - value[t]
-        estimate = np.where(known[here], surprise + gamma * gae_lambda * next_advantage[here], 0.0)
+        td_error = rewarded[here] + gamma * next_value[here] - value[t]
+        estimate = np.where(known[here], td_error + gamma * gae_lambda * next_advantage[here], 0.0)
         advantage[t], whole[t] = estimate, known[here]
         next_value[here], next_advantage[here], rewarded[here], known[here] = value[t], estimate, 0.0, True
     return advantage, whole
@@ -351,25 +397,17 @@ class _Happened:
 # ---- learning ----
 
 
-class SelfPlay(Run[Config]):
+class Training(Run):
     """A training run: network, optimiser, tables, opponents."""
 
-    KIND = "ppo"
-    MODEL = "model.npz"
+    PROGRAM = "train"
+    config: Config
 
     def begin(self) -> None:
         """Make everything new."""
         config = self.config
         self._prepare()
-        torch.manual_seed(config.seed)
-        self.network = PolicyNetwork(config.hidden, self.advisor is not None).to(self.device)
-        if config.start:
-            start = Network.load(config.start)
-            if start.about.get("advisor") != config.advisor:
-                raise OptionError(
-                    f"{config.start} was trained with the advisor {start.about.get('advisor')!r}, not {config.advisor!r}"
-                )
-            self.network.thaw(start)
+        self.network = config.make_network().to(self.device)
         self.mean = _copy(self.network)
         self.optimiser = self._new_optimiser()
         self.generator = torch.Generator().manual_seed(config.seed)
@@ -381,21 +419,20 @@ class SelfPlay(Run[Config]):
             for i, (number, players, side) in enumerate(config.shares(config.games))
         ]
         for tables in self.tables:
-            for anchor in self.pool.anchors:
-                decide(tables.games, anchor)  # compiles what isn't on disk yet, before the clock runs
             self._seat(tables, np.arange(tables.games.num_games))
         self._make_buffers()
+        self._warm_up()
 
     def _prepare(self) -> None:
         torch.set_num_threads(self.config.threads)
         wanted = self.config.device
         self.device = torch.device("cuda" if wanted == "auto" and torch.cuda.is_available() else wanted.replace("auto", "cpu"))
-        self.advisor: Advisor | None = advisor(self.config.advisor)
+        self.prior: HeuristicAgent | None = advisor(self.config.prior)
 
     def _make_buffers(self) -> None:
         """Inputs and masks of a whole rollout, and the engine's own arrays as tensors (they share memory)."""
         steps, number = self.config.steps, self.config.games
-        size = OBSERVATION_SIZE + (NUM_ACTIONS if self.advisor else 0)
+        size = OBSERVATION_SIZE + (NUM_ACTIONS if self.prior else 0)
         self.inputs = torch.zeros((steps, number, size), device=self.device)
         self.masks = torch.zeros((steps, number, NUM_ACTIONS), dtype=torch.bool, device=self.device)
         self.observations = [torch.from_numpy(tables.games.observation) for tables in self.tables]
@@ -403,18 +440,28 @@ class SelfPlay(Run[Config]):
         ends = np.cumsum([tables.games.num_games for tables in self.tables]).tolist()
         self.slices = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
 
+    def _warm_up(self) -> None:
+        """Compile what isn't on disk yet before the clock runs: games, and the agents that play here or are measured against."""
+        for players, side in self.config.tables:
+            tables = Tables(1, players, side, self.config, 0)
+            for agent in (*self.pool.fixed, *self.config.make_agents("against")):
+                decide(tables.games, agent)
+            tables.step(tables.games.mask.argmax(axis=1))
+            tables.games.observe(np.arange(players), np.zeros(players, np.int64), tables.games.state)
+            results(tables.games.state)
+
     def _seat(self, tables: Tables, rows: Int64) -> None:
-        tables.seat(rows, self.pool, self.config.opponents if self.pool.agents else 0.0, self.rng)
+        tables.seat(rows, self.pool, self.config.opponent_share if self.pool.agents else 0.0, self.rng)
 
     def learn(self) -> dict[str, float]:
-        """Collect a rollout and learn from it; now and then freeze a self."""
+        """Collect a rollout and learn from it; now and then keep a past policy."""
         config = self.config
         rollout = self._collect()
         self.decisions += int(rollout.learnable.sum())
         told = {**self._summary(rollout), **self._improve(rollout)}
         self._average()
-        if config.selves and (self.updates + 1) % config.snapshot == 0 and not self._only_value():
-            self.pool.add(NetworkAgent(self.frozen(), name=f"{SELF}-{self.updates + 1}"))
+        if config.past_policies and (self.updates + 1) % config.snapshot == 0 and not self._only_value():
+            self.pool.add(NetworkAgent(self.frozen(), name=f"{PAST}-{self.updates + 1}"))
             for tables in self.tables:
                 tables.forget_unused()
         return told
@@ -426,11 +473,11 @@ class SelfPlay(Run[Config]):
         """Adam's step size in this update."""
         config = self.config
         rate = config.learning_rate * (1.0 - (1.0 - config.final_rate) * self.progress())
-        begun = self.updates + 1 - (config.value_updates if self.advisor is not None else 0)
+        begun = self.updates + 1 - (config.value_updates if self.prior is not None else 0)
         return rate * min(begun / config.warm_up, 1.0) if begun > 0 and config.warm_up else rate
 
     def _only_value(self) -> bool:
-        return self.advisor is not None and self.updates < self.config.value_updates
+        return self.prior is not None and self.updates < self.config.value_updates
 
     # ---- collecting ----
 
@@ -461,14 +508,14 @@ class SelfPlay(Run[Config]):
         return rollout
 
     def _look(self, t: int, rollout: Rollout) -> None:
-        """Write who is to act and what that seat sees into step t; it gets advice only where it is the learner."""
+        """Write who is to act and what that seat sees into step t; with the prior only where it is the learner's."""
         for tables, place, observation, legal in zip(self.tables, self.slices, self.observations, self.legal, strict=True):
             rollout.seat[t, place], rollout.mine[t, place] = tables.games.seat, tables.learns()
             self.inputs[t, place, :OBSERVATION_SIZE].copy_(observation)
             self.masks[t, place].copy_(legal)
             rows = np.flatnonzero(rollout.mine[t, place])
-            if self.advisor is not None and rows.size:
-                given = advice(self.advisor, decisions_in(tables.games, self.advisor, rows))
+            if self.prior is not None and rows.size:
+                given = advice(self.prior, decisions_in(tables.games, self.prior, rows))
                 self.inputs[t, place.start + torch.from_numpy(rows), OBSERVATION_SIZE:] = torch.from_numpy(given).to(self.device)
 
     def _choose(self, t: int, rollout: Rollout) -> None:
@@ -506,7 +553,7 @@ class SelfPlay(Run[Config]):
             self._seat(tables, over)
 
     def _values_at_end(self, games: Games, row: int) -> Float32:
-        """The value of a truncated game's last position for every seat; there is nothing left to advise."""
+        """The value of a truncated game's last position for every seat; there is no prior to them."""
         players = games.num_players
         inputs = torch.zeros((players, self.inputs.shape[2]))
         seen = games.observe(np.arange(players), np.full(players, row), games.finished)
@@ -536,7 +583,7 @@ class SelfPlay(Run[Config]):
     def _improve(self, rollout: Rollout) -> dict[str, float]:
         """Some passes of gradient steps over a rollout."""
         config = self.config
-        if self.advisor is not None and self.updates == config.value_updates:
+        if self.prior is not None and self.updates == config.value_updates:
             # Adam's averages know the policy's gradients as 0 so far, which would make its first steps far too long.
             self.optimiser = self._new_optimiser()
         self.optimiser.param_groups[0]["lr"] = self._learning_rate()
@@ -561,8 +608,8 @@ class SelfPlay(Run[Config]):
                 log_ratio = log_probabilities.gather(1, action[some][:, None])[:, 0] - before[some]
                 policy_loss = clipped_loss(log_ratio, gain[some], config.clip)
                 value_loss = (value - target[some]).square().mean()
-                surprise = _entropy(log_probabilities).mean()
-                loss = policy_weight * (policy_loss - config.entropy * surprise) + config.value_weight * value_loss
+                entropy = _entropy(log_probabilities).mean()
+                loss = policy_weight * (policy_loss - config.entropy * entropy) + config.value_weight * value_loss
                 self.optimiser.zero_grad()
                 loss.backward()
                 nn.utils.clip_grad_norm_(self.network.parameters(), config.max_gradient)
@@ -583,13 +630,14 @@ class SelfPlay(Run[Config]):
 
     def frozen(self) -> Network:
         """The network with its mean weights, to play."""
+        players = as_text(self.config.players)
         about = {
-            "description": f"trained by experiments/ppo.py: {self.decisions:,} decisions, {self.config.players} players",
+            "description": f"trained by experiments/training/train.py: {self.decisions:,} decisions, {players} players",
             "version": "1",
-            "advisor": self.config.advisor,
-            "advisor_version": self.advisor.version if self.advisor else "",
-            "players": self.config.players,
-            "side": self.config.side,
+            "advisor": self.config.prior,
+            "advisor_version": self.prior.version if self.prior else "",
+            "players": players,
+            "side": as_text(self.config.side),
             "reward": self.config.reward,
             "shaping": self.config.shaping,
             "seed": self.config.seed,
@@ -598,11 +646,11 @@ class SelfPlay(Run[Config]):
         return self.mean.frozen(about)
 
     def model(self) -> bytes:
-        """See :class:`experiments.runs.Run`."""
+        """See :class:`experiments.training.runs.Run`."""
         return self.frozen().to_bytes()
 
     def pack(self) -> dict[str, Any]:
-        """See :class:`experiments.runs.Run`."""
+        """See :class:`experiments.training.runs.Run`."""
         return {
             "network": self.network.state_dict(),
             "mean": self.mean.state_dict(),
@@ -613,9 +661,9 @@ class SelfPlay(Run[Config]):
         }
 
     def unpack(self, state: dict[str, Any]) -> None:
-        """See :class:`experiments.runs.Run`."""
+        """See :class:`experiments.training.runs.Run`."""
         self._prepare()
-        self.network = PolicyNetwork(self.config.hidden, self.advisor is not None).to(self.device)
+        self.network = PolicyNetwork(self.config.hidden, bool(self.config.prior)).to(self.device)
         self.network.load_state_dict(state["network"])
         self.mean = _copy(self.network)
         self.mean.load_state_dict(state["mean"])
@@ -626,6 +674,7 @@ class SelfPlay(Run[Config]):
         self.rng = state["rng"]
         self.tables, self.pool = state["tables_and_pool"]
         self._make_buffers()
+        self._warm_up()
 
 
 def _copy(network: PolicyNetwork) -> PolicyNetwork:
@@ -648,15 +697,16 @@ def clipped_loss(log_ratio: torch.Tensor, advantage: torch.Tensor, clip: float) 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code: 0 all right, 1 a file is bad, 2 the command is, 130 interrupted."""
-
-    def run() -> int:
-        config, resume = parse(Config, SelfPlay.KIND, "Train an agent with a lean self-play PPO.", arguments)
-        return launch(SelfPlay(config), resume)
-
-    return exit_code(SelfPlay.KIND, run)
+    told = "Train an agent by self-play."
+    return exit_code(
+        Training.PROGRAM,
+        lambda: launch(Training(parse(Config, f"experiments.training.{Training.PROGRAM}", told, arguments, earlier))),
+    )
 
 
 if __name__ == "__main__":
-    from experiments import ppo  # by its own name: checkpoints refer to its classes, and must not look for them in __main__
+    from experiments.training import (
+        train,  # by its own name: checkpoints refer to its classes, and must not look for them in __main__
+    )
 
-    sys.exit(ppo.main())
+    sys.exit(train.main())

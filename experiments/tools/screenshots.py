@@ -1,4 +1,4 @@
-"""Pictures of the page in its main states: ``python -m experiments.screenshots --out runs/screenshots``."""
+"""Pictures of the page in its main states: ``python -m experiments.tools.screenshots --out runs/screenshots``."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from typing import Final, NamedTuple
 import uvicorn
 from PIL import Image
 
-from agents import GreedyAgent
-from experiments.chromium import Browser, browser
-from experiments.commands import Parser, exit_code
+from experiments.tools.chromium import Browser, browser
 from skyenv import Game
 from skyenv.agents import decide_game
+from skyenv.commands import Parser, exit_code
 from skyenv.games import DEFAULT_MAX_TURNS
 from skyenv.page.browsers import COOKIE, new_token
+from skyenv.page.catalogue import catalogue
 from skyenv.page.commands import listen
-from skyenv.page.offers import offers
 from skyenv.page.storage import HUMAN, Link, Storage, StoredGame
 from skyenv.page.web import application
+from skyenv_agents import GreedyAgent
 
 SEED: Final = 7
 FEWEST_TURNS: Final = {"start": 0, "option": 8, "move": 12, "bid": 10, "over": 0}
@@ -43,7 +43,7 @@ def serving(folder: Path) -> Iterator[Site]:
     """The page on a free port."""
     listening = listen("127.0.0.1", 0)
     storage = Storage(folder / "games.sqlite3")
-    app = application(storage, offers(), ["127.0.0.1"])
+    app = application(storage, catalogue(), ["127.0.0.1"])
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1, ws="websockets-sansio"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
@@ -120,7 +120,7 @@ def _to_the_end(page: Browser, site: Site, folder: Path) -> None:
     page.wait("#step")
     page.run("const s = document.getElementById('step'); s.value = 90; s.dispatchEvent(new Event('input'))")
     page.click("#ask")
-    page.wait("#opinion li")
+    page.wait("#hint li")
     page.run("window.scrollTo(0, 0)")
     page.picture(folder / "replay.png")
     page.run("window.scrollTo(0, document.body.scrollHeight)")
@@ -135,7 +135,7 @@ def _shrink(path: Path) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program; the exit code."""
-    parser = Parser("screenshots", "Write pictures of the page in its main states, taken in headless Chromium.")
+    parser = Parser("experiments.tools.screenshots", "Write pictures of the page in its main states, taken in headless Chromium.")
     parser.add_argument("--out", default="runs/screenshots", metavar="FOLDER", help="where to (default: runs/screenshots)")
     options = parser.parse_args(arguments)
 

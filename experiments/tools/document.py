@@ -1,0 +1,215 @@
+"""Write the generated parts of the docs anew: ``python -m experiments.tools.document`` (or ``make docs``).
+
+With ``--training runs/first`` the figures of that run, which `make train` left, go into docs/training.json first.
+
+A generated part stands between the comments ``<!-- NAME -->`` and ``<!-- end -->``. A test holds docs and code together.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from experiments.benchmarks import strength
+from experiments.training.curves import read_curve
+from skyenv import information
+from skyenv.agents import agent_names, make_agent
+from skyenv.arena import ladder
+from skyenv.arena.estimates import interval
+from skyenv.commands import exit_code
+from skyenv.files import write_atomically
+from skyenv.observation import OBSERVATION_SIZE, markdown_table
+from skyenv.options import Options, option, parse
+from skyenv.rules.actions import ACTION_NAMES
+from skyenv.tables import markdown
+from skyenv_agents.learned.networks import TRAINED
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+
+
+def actions_table() -> str:
+    """Every action's number and name."""
+    return markdown([["number", "name"], *([str(number), f"`{name}`"] for number, name in enumerate(ACTION_NAMES))])
+
+
+def agents_table() -> str:
+    """The players that have a name."""
+    named = [(name, make_agent(name)) for name in agent_names()]
+    return markdown([["name", "version", ""], *([f"`{name}`", agent.version, agent.description] for name, agent in named)])
+
+
+def observation_size() -> str:
+    """The length of the observation, as a sentence."""
+    return f"The observation has **{OBSERVATION_SIZE}** entries."
+
+
+def speed_table(name: str = "speed") -> str:
+    """The figures of a file in docs/, which `python -m experiments.NAME --json docs/NAME.json` writes."""
+    found = json.loads((ROOT / "docs" / f"{name}.json").read_text(encoding="utf-8"))
+    machine = found["machine"]
+    rows = [["what", "median", "of repeats"]]
+    for figure in found["figures"]:
+        digits = 0 if figure["median"] >= 100 else 2
+        spread = f"{figure['lowest']:,.{digits}f} … {figure['highest']:,.{digits}f}" if figure["repeats"] > 1 else ""
+        rows.append([figure["name"], f"{figure['median']:,.{digits}f} {figure['unit']}", spread])
+    return (
+        f"{markdown(rows, 'lrl')}\n\n"
+        f"Measured on {machine['processor']}, {machine['cores']} cores, Python {machine['python']}, NumPy {machine['numpy']},"
+        f" Numba {machine['numba']}. Method: {found['method']}."
+    )
+
+
+def take_training(run: Path) -> None:
+    """Take over what `make train` left in a run's folder.
+
+    Raises:
+        CheckpointError: there is no curve. OSError: there is no evaluation, or docs/training.json can't be written.
+    """
+    last = read_curve(run)[-1]
+    found = {
+        "observation_size": OBSERVATION_SIZE,
+        "minutes": json.loads((run / "config.json").read_text(encoding="utf-8"))["minutes"],
+        "decisions": last["decisions"],
+        "results": json.loads((run / "evaluation.json").read_text(encoding="utf-8")),
+    }
+    write_atomically(ROOT / "docs" / "training.json", json.dumps(found, indent=2) + "\n")
+
+
+def training_result() -> str:
+    """The figures of docs/training.json; see :func:`take_training`."""
+    found = json.loads((ROOT / "docs" / "training.json").read_text(encoding="utf-8"))
+    if found["observation_size"] != OBSERVATION_SIZE:
+        raise ValueError("docs/training.json tells of another observation: run `make train` and this with --training runs/first")
+    rows = [["against", "deals, each from both seats", "wins", "own VP", "best other's VP"]]
+    for result in found["results"]:
+        wins, own, other = (
+            f"{scale * estimate['mean']:.1f}{unit} [{scale * estimate['low']:.1f}, {scale * estimate['high']:.1f}]"
+            for scale, unit, estimate in ((100, " %", result["share"]), (1, "", result["own"]), (1, "", result["other"]))
+        )
+        rows.append([result["opponent"], str(result["deals"]), wins, own, other])
+    return (
+        f"`make train` on 2 cores came to {found['decisions']:,} decisions in {found['minutes']:g} minutes"
+        f" (2 players; intervals are 95 %):\n\n{markdown(rows, 'lrrrr')}"
+    )
+
+
+def ladder_table(players: int) -> str:
+    """The shipped ladder, which `python -m skyenv tournament … --publish` writes; a line that says so if there is none."""
+    path = ladder.SHIPPED / f"{players}-players.json"
+    if not path.exists():
+        return f"No ladder of {players} players has been published yet."
+    return ladder.markdown(ladder.read(path, players))
+
+
+def ladder_summary() -> str:
+    """Every agent's rating on the ladders that ship, for 2, 3 and 4 players; the best with two players first."""
+    ladders = [ladder.read(ladder.SHIPPED / f"{players}-players.json", players) for players in (2, 3, 4)]
+    ratings = [{agent["name"]: agent["rating"] for agent in found["agents"]} for found in ladders]
+    names = dict.fromkeys(agent["name"] for found in ladders for agent in found["agents"])
+    rows = [[name, *(interval(found.get(name)) for found in ratings)] for name in names]
+    return markdown([["agent", "2 players", "3 players", "4 players"], *rows], "lrrr")
+
+
+def ladder_pairs(players: int) -> str:
+    """The wins of every pair of the shipped ladder and its picture, for a page in docs/; a line that says so if there is none."""
+    path = ladder.SHIPPED / f"{players}-players.json"
+    if not path.exists():
+        return "So there are no wins of pairs either."
+    picture = f"![ratings and wins of every pair, {players} players](ladder/{players}-players.png)"
+    return f"{ladder.matrix_markdown(ladder.read(path, players))}\n\n{picture}"
+
+
+def stage_line(stage: dict[str, Any]) -> str:
+    """The command of a part of a training, and when it was stopped if it was."""
+    if not stage["stopped"]:
+        return f"$ {stage['command']}"
+    return f"$ {stage['command']}  # stopped after {stage['seconds'] / 60:.0f} minutes, {stage['decisions']:,} decisions"
+
+
+def trained_agents() -> str:
+    """How the agents in agents/trained were made, and how strong they are."""
+    rows = [["players", "decisions", "minutes", "against", "wins, one seat against all others", "par"]]
+    commands, curves = [], []
+    for path in sorted(TRAINED.glob("*-players.json")):
+        found = json.loads(path.read_text(encoding="utf-8"))
+        commands += [stage_line(stage) for stage in found["stages"]]
+        curves.append(f"![training for {found['players']} players](trained/{path.stem}.png)")
+        for result in found["results"]:
+            share = result["share"]
+            wins = f"{100 * share['mean']:.1f} % [{100 * share['low']:.1f}, {100 * share['high']:.1f}]"
+            made = [str(found["players"]), f"{found['decisions']:,}", f"{found['seconds'] / 60:.0f}"]
+            rows.append([*made, result["opponent"], wins, f"{100 * result['par']:.1f} %"])
+    if not commands:
+        return "None ships yet."
+    how = "They were made by these commands (a run may start from what another one left), then by `experiments.training.export`:"
+    return "\n".join([markdown(rows, "rrrllr"), "", how, "", "```", *commands, "```", "", *curves])
+
+
+PARTS: Final[dict[str, Callable[[], str]]] = {
+    "observation table": markdown_table,
+    "information table": information.markdown_table,
+    "observation size": observation_size,
+    "actions table": actions_table,
+    "agents table": agents_table,
+    "speed table": speed_table,
+    "OpenSpiel speed table": partial(speed_table, "open_spiel_speed"),
+    "resampling speed table": partial(speed_table, "knowledge_speed"),
+    "picture speed table": partial(speed_table, "picture_speed"),
+    "trained agents": trained_agents,
+    "training result": training_result,
+    "ladder summary": ladder_summary,
+    "search strength": strength.published,
+    "search speed": partial(speed_table, "search/speed"),
+    **{f"ladder {players} players": partial(ladder_table, players) for players in (2, 3, 4)},
+    **{f"ladder {players} players in pairs": partial(ladder_pairs, players) for players in (2, 3, 4)},
+}
+PAGES: Final = (
+    Path("README.md"),
+    *(
+        Path("docs") / f"{name}.md"
+        for name in ("observation", "actions", "agents", "knowledge", "ladder", "open_spiel", "page", "speed", "training")
+    ),
+)
+
+
+def filled(page: str) -> str:
+    """A page's text with its generated parts as the code has them now."""
+    for name, make in PARTS.items():
+        pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
+        if pattern.search(page):
+            text = make()
+            page = pattern.sub(lambda match, text=text: f"{match[1]}{text}\n{match[2]}", page)  # type: ignore[misc]
+    return page
+
+
+@dataclass(frozen=True)
+class DocumentConfig(Options):
+    """The program's options."""
+
+    training: Path | None = option(None, "folder of a run whose figures are taken over", metavar="FOLDER")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write every page anew; returns the exit code: 0 all right, 1 a file is bad, 2 the command is."""
+
+    def run() -> int:
+        config = parse(DocumentConfig, "experiments.tools.document", "Write the generated parts of the docs anew.", arguments)
+        if config.training is not None:
+            take_training(config.training)
+        for path in PAGES:
+            page = (ROOT / path).read_text(encoding="utf-8")
+            write_atomically(ROOT / path, filled(page))
+            print(path)
+        return 0
+
+    return exit_code("document", run)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Programs that train agents, and look at how it went."""

@@ -1,0 +1,111 @@
+"""How exploitable is an agent? ``python -m experiments.training.best_response --target greedy --players 2 --minutes 30``.
+
+Trains a best response: the trainer (:mod:`experiments.training.train`) learns against the frozen target alone, which has all
+other seats. What the response wins beyond its par, in deals that it has not trained on, is a lower bound of the target's
+exploitability: a better response may win more. With ``--start`` the response begins as a network that plays already, such as
+the target itself.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from experiments.training.config import earlier
+from experiments.training.runs import launch
+from experiments.training.train import Config, Training
+from skyenv.commands import exit_code
+from skyenv.errors import OptionError, shown
+from skyenv.files import write_atomically
+from skyenv.options import common, option, parse
+
+
+def _fixed(value: Any) -> Any:
+    """An option of the trainer that follows from the task: nobody is asked for it."""
+    return field(default=value, init=False)
+
+
+@dataclass(frozen=True)
+class BestResponseConfig(Config):
+    """The trainer's options, and the agent to respond to."""
+
+    target: str = option("greedy", "the agent to respond to", metavar="AGENT")
+    run: str = option("runs/best-response", "folder of the run", metavar="FOLDER")
+    deals: int = common(
+        "deals", default=1000, text="deals of the closing evaluation, each played once from every seat; 0: none", low=0
+    )
+    opponent_share: float = _fixed(1.0)
+    fixed_opponents: tuple[str, ...] = _fixed(())
+    fixed_share: float = _fixed(1.0)
+    sampling: str = _fixed("uniform")
+    past_policies: int = _fixed(0)
+    snapshot: int = _fixed(1)
+    against: tuple[str, ...] = _fixed(())
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.target:
+            raise OptionError(f"target must be an agent, not {shown(self.target)}")
+        object.__setattr__(self, "fixed_opponents", (self.target,))
+        object.__setattr__(self, "against", (self.target,))
+
+
+class BestResponse(Training):
+    """A best response in training."""
+
+    PROGRAM = "best_response"
+    config: BestResponseConfig
+
+    def close(self) -> list[dict[str, Any]]:
+        """See :class:`experiments.training.runs.Run`; the bounds are in ``exploitability.json`` too."""
+        results = super().close()
+        about = {
+            "target": self.config.target,
+            "decisions": self.decisions,
+            "seconds": round(self.seconds),
+            "bounds": [bound(result) for result in results],
+        }
+        write_atomically(self.folder / "exploitability.json", json.dumps(about, indent=2) + "\n")
+        return results
+
+    def summary(self, results: Sequence[Mapping[str, Any]]) -> str:
+        """See :class:`experiments.training.runs.Run`; with what the response won beyond its par."""
+        lines = []
+        for found in map(bound, results):
+            mean, low, high = (100 * found["gain"][name] for name in ("mean", "low", "high"))
+            lines.append(
+                f"{found['players']} players, {found['side']} side: the response wins {mean:+.1f} percentage points"
+                f" [{low:+.1f}, {high:+.1f}] beyond its par of {100 * found['par']:.1f} % against {found['opponent']}"
+            )
+        return "\n\n".join(part for part in (super().summary(results), "\n".join(lines)) if part)
+
+
+def bound(result: Mapping[str, Any]) -> dict[str, Any]:
+    """What a response won of the wins beyond par, and of VP, with 95 % confidence intervals."""
+    return {
+        "players": result["num_players"],
+        "side": result["side"],
+        "opponent": result["opponent"],
+        "deals": result["deals"],
+        "par": result["par"],
+        "gain": {name: share - result["par"] for name, share in result["share"].items()},
+        "ahead": result["ahead"],
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit code: 0 all right, 1 a file is bad, 2 the command is, 130 interrupted."""
+    told = "Train a best response against a frozen agent."
+
+    def run() -> int:
+        config = parse(BestResponseConfig, f"experiments.training.{BestResponse.PROGRAM}", told, arguments, earlier)
+        return launch(BestResponse(config))
+
+    return exit_code(BestResponse.PROGRAM, run)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

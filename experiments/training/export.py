@@ -1,0 +1,166 @@
+"""Export a trained agent, so that it ships with the project: ``python -m experiments.training.export runs/two``.
+
+Measures the agent of a finished run of :mod:`experiments.training.train` in deals that it hasn't seen, and writes
+
+* agents/skyenv_agents/trained/N-players.npz: the network, which plays as ``trained``;
+* agents/skyenv_agents/trained/N-players.json: how it was made (with the runs that it started from) and how strong it is, which
+  docs/agents.md shows and the tests hold it to;
+* docs/trained/N-players.png: its curve.
+
+Exit codes: 0 all right, 1 a file is bad, 2 the command is, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from experiments.benchmarks.speed import machine
+from experiments.training.curves import draw_curves, read_curve
+from experiments.training.train import Config
+from skyenv.arena.evaluate import evaluate, table
+from skyenv.commands import INTERRUPTED, complain, exit_code
+from skyenv.errors import CheckpointError, OptionError
+from skyenv.files import write_atomically
+from skyenv.options import Options, argument, command_line, common, option, parse
+from skyenv_agents.learned.networks import TRAINED, NetworkAgent, TrainedAgent
+
+PICTURES: Final = Path(__file__).resolve().parents[2] / "docs" / "trained"
+SEED: Final = 50_000_000
+"""Of the first deal: far from those of trainings and of their closing evaluations."""
+CURVE_POINTS: Final = 60
+GROWING: Final = ("seconds", "decisions")
+"""What grows along a curve."""
+
+
+@dataclass(frozen=True)
+class ExportConfig(Options):
+    """What is exported, how it is measured, and where it goes."""
+
+    run: Path = argument("folder of a finished run of experiments.training.train", metavar="FOLDER")
+    against: tuple[str, ...] = common("against", default=("greedy", "appraiser"))
+    deals: int = common("deals", default=1000)
+    agents: Path = option(TRAINED, "where the network goes", metavar="FOLDER")
+    pictures: Path = option(PICTURES, "where the picture goes", metavar="FOLDER")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A run that a network went through: a training begins from nothing, or (``--start``) where another run has ended.
+
+    Attributes:
+        config: of the run. curve: its points.
+    """
+
+    config: Config
+    curve: list[dict[str, Any]]
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it ended before the limit that was set."""
+        return bool(self.curve[-1]["progress"] < 1)
+
+    @classmethod
+    def read(cls, run: Path) -> Stage:
+        """From a run's folder.
+
+        Raises:
+            CheckpointError: the run's files can't be used.
+        """
+        try:
+            config = Config(**json.loads((run / "config.json").read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError) as error:
+            raise CheckpointError(f"{run} is no finished run ({type(error).__name__}: {error})") from error
+        return cls(config, read_curve(run))
+
+    @classmethod
+    def all_of(cls, run: Path) -> list[Stage]:
+        """A run with those that it started from, the first one first.
+
+        Raises:
+            CheckpointError: a run's files can't be used.
+        """
+        stage = cls.read(run)
+        start = stage.config.start
+        return [*(cls.all_of(Path(start).parent) if start else []), stage]
+
+    def about(self) -> dict[str, Any]:
+        """The command, and what it came to."""
+        last = self.curve[-1]
+        return {
+            "command": command_line(Config, "experiments.training.train", asdict(self.config)),
+            "decisions": last["decisions"],
+            "seconds": round(last["seconds"]),
+            "stopped": self.stopped,
+        }
+
+
+def joined(stages: Sequence[Stage]) -> list[dict[str, Any]]:
+    """The points of all curves as those of one: time and decisions go on from stage to stage."""
+    points: list[dict[str, Any]] = []
+    for stage in stages:
+        before = {key: points[-1][key] if points else 0 for key in GROWING}
+        points += [{**point, **{key: point[key] + before[key] for key in GROWING}} for point in stage.curve]
+    return points
+
+
+def export(config: ExportConfig) -> str:
+    """Measure, and write all files; returns the table of results, "" if Ctrl-C came before its end (then nothing is written).
+
+    Raises:
+        CheckpointError: the files of the run, or of one that it started from, can't be used. OptionError: it is a run on several
+            kinds of tables.
+    """
+    run, stages = config.run, Stage.all_of(config.run)
+    if len(stages[-1].config.tables) != 1:
+        raise OptionError(f"{run} was trained on several kinds of tables; a network ships for one")
+    ((players, side),) = stages[-1].config.tables
+    if stages[-1].stopped:
+        raise CheckpointError(f"{run} hasn't reached the limit of its training; go on with it by --resume")
+    network = (run / "model.npz").read_bytes()
+    agent = NetworkAgent(run / "model.npz", deterministic=True, name=TrainedAgent.name)
+    results = evaluate(agent, config.against, players, side, config.deals, SEED, progress=True)
+    if len(results) < len(config.against) or results[-1].interrupted:
+        return ""
+    curve = joined(stages)
+    about = {
+        "players": players,
+        "side": side,
+        "stages": [stage.about() for stage in stages],
+        "decisions": curve[-1]["decisions"],
+        "seconds": round(curve[-1]["seconds"]),
+        "machine": machine(),
+        "sha256": hashlib.sha256(network).hexdigest(),
+        "results": [asdict(result) for result in results],
+        "curve": [{key: point[key] for key in (*GROWING, "shares")} for point in curve[:: max(1, len(curve) // CURVE_POINTS)]],
+    }
+    for folder in (config.agents, config.pictures):
+        folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(config.agents / f"{players}-players.npz", network)
+    write_atomically(config.agents / f"{players}-players.json", json.dumps(about, indent=1) + "\n")
+    draw_curves({f"{players} players": curve}, config.pictures / f"{players}-players.png")
+    return table(results)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns the exit code (see the module's text)."""
+
+    def run() -> int:
+        told = "Export a trained agent, so that it ships with the project."
+        results = export(parse(ExportConfig, "experiments.training.export", told, arguments))
+        if not results:
+            complain("export", "interrupted; nothing was written")
+            return INTERRUPTED
+        print(results)
+        return 0
+
+    return exit_code("export", run)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,378 @@
+"""A training in its folder, from the beginning or a checkpoint to the limit: files, progress, Ctrl-C, how it plays in the end.
+
+A run's folder holds:
+
+    config.json       what was asked for              curve.jsonl, curves.png   how it went
+    checkpoint.bin    to go on from, with --resume    tensorboard/              the same for TensorBoard
+    model.npz         the agent, by this path         evaluation.*, games.jsonl how it plays in the end
+
+The first Ctrl-C ends a run after the update under way, and so does SIGTERM. After ``kill -9`` ``--resume`` goes on from the last
+checkpoint, on the same curve. One process at a time works in a folder.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from tqdm import tqdm
+
+from experiments.training.board import Board
+from experiments.training.checkpoints import read_checkpoint, write_checkpoint
+from experiments.training.closing import MODEL, how_to_go_on, summary
+from experiments.training.config import CONFIG, RunConfig
+from experiments.training.curves import draw_curves
+from experiments.training.interrupts import Interrupts, terminating
+from skyenv import __version__
+from skyenv.agents import make_agent
+from skyenv.arena.evaluate import Result, as_json, evaluate, record_games, table
+from skyenv.arena.plots import plot_results
+from skyenv.commands import INTERRUPTED
+from skyenv.errors import CheckpointError, OptionError
+from skyenv.files import locked, write_atomically
+from skyenv.options import as_text
+
+CHECKPOINT: Final = "checkpoint.bin"
+EVALUATION: Final = "evaluation.json"
+RECENT_EPISODES: Final = 1000
+"""The curves show means over this many latest episodes (for win shares: against each opponent)."""
+FEWEST_EPISODES: Final = 50
+"""Fewer games than this tell nothing yet."""
+CLOSING_SEED: Final = 1_000_000
+"""Seed of the closing evaluation beyond the run's: other deals than those of the training."""
+CLOSING_COST: Final = 1.0
+"""A decision of the closing evaluation takes about so much of the time of one in training, which is learned from as well."""
+LARGEST_CLOSING: Final = 0.5
+"""The closing evaluation is given so much of the minutes at most."""
+PAST: Final = "past"
+"""Name of the learner's past policies, in front of a number; the curves take them together."""
+
+
+# ---- what happened in the games ----
+
+
+class Episodes:
+    """What happened in the latest episodes: win shares against every opponent, lengths, VP."""
+
+    def __init__(self) -> None:
+        self.shares: dict[str, deque[float]] = {}
+        self.lengths: deque[int] = deque(maxlen=RECENT_EPISODES)
+        self.points: deque[float] = deque(maxlen=RECENT_EPISODES)
+        self.count = 0
+
+    def note(self, length: int, points: float) -> None:
+        """Take in a finished episode: its decisions of all seats, and the mean VP of the learner's seats."""
+        self.count += 1
+        self.lengths.append(length)
+        self.points.append(points)
+
+    def note_share(self, opponent: str, share: float) -> None:
+        """Take in what the learner won against one kind of opponent."""
+        kind = PAST if opponent.startswith(f"{PAST}-") else opponent
+        self.shares.setdefault(kind, deque(maxlen=RECENT_EPISODES)).append(share)
+
+    def means(self) -> dict[str, float]:
+        """The share of wins against each kind of opponent in the latest episodes."""
+        return {kind: float(np.mean(won)) for kind, won in sorted(self.shares.items()) if len(won) >= FEWEST_EPISODES}
+
+
+# ---- a run ----
+
+
+class Run(ABC):
+    """A training from its beginning, or from a checkpoint, to its limit.
+
+    The trainer says what to learn and how: :meth:`begin`, :meth:`learn`, :meth:`pack`, :meth:`unpack`, :meth:`model`.
+
+    Attributes:
+        curve: what is told of each update. updates, decisions, seconds: how many. episodes: the latest ones.
+    """
+
+    PROGRAM: str
+    """The program's name, which its checkpoints bear."""
+
+    def __init__(self, config: RunConfig) -> None:
+        self.config = config
+        self.folder = Path(config.run)
+        self.updates = 0
+        self.decisions = 0
+        self.seconds = 0.0
+        self.curve: list[dict[str, Any]] = []
+        self.episodes = Episodes()
+        self._board = Board(self.folder / "tensorboard", self.PROGRAM)
+        self._on_board = 0
+
+    @abstractmethod
+    def begin(self) -> None:
+        """Make everything new."""
+
+    @abstractmethod
+    def learn(self) -> dict[str, float]:
+        """Collect decisions and learn from them, once; count them in `decisions`; return what the curve shall tell."""
+
+    @abstractmethod
+    def pack(self) -> dict[str, Any]:
+        """All that :meth:`unpack` needs to go on as if nothing had happened; it will be pickled."""
+
+    @abstractmethod
+    def unpack(self, state: dict[str, Any]) -> None:
+        """Go on from what :meth:`pack` gave."""
+
+    @abstractmethod
+    def model(self) -> bytes:
+        """The content of the agent's file."""
+
+    def update(self) -> None:
+        """Learn once, and add a point to the curve."""
+        started = time.perf_counter()
+        before = self.decisions
+        learned = self.learn()
+        self.updates += 1
+        elapsed = time.perf_counter() - started
+        self.seconds += elapsed
+        self.curve.append(
+            {
+                "update": self.updates,
+                "decisions": self.decisions,
+                "seconds": round(self.seconds, 3),
+                "progress": round(self.progress(), 6),
+                "pace": (self.decisions - before) / elapsed,
+                "episodes": self.episodes.count,
+                "length": float(np.mean(self.episodes.lengths)) if self.episodes.lengths else None,
+                "points": float(np.mean(self.episodes.points)) if self.episodes.points else None,
+                "shares": self.episodes.means(),
+                **learned,
+            }
+        )
+
+    def progress(self) -> float:
+        """How much of the run is done, 0 to 1, by the limit that is nearest."""
+        config = self.config
+        by_time = self.seconds / (60 * config.minutes - self.closing_seconds()) if config.minutes else 0.0
+        by_decisions = self.decisions / config.decisions if config.decisions else 0.0
+        return min(max(by_time, by_decisions), 1.0)
+
+    def finished(self) -> bool:
+        """Whether the run has reached its limit."""
+        return self.progress() >= 1.0
+
+    def closing_games(self) -> int:
+        """Games of the closing evaluation."""
+        return sum(players * self.config.deals * len(self.config.against) for players, _ in self.config.tables)
+
+    def closing_seconds(self) -> float:
+        """About how long the closing evaluation will take; the minutes of a run include it."""
+        if not self.decisions or not self.episodes.lengths:
+            return 0.0
+        decisions = self.closing_games() * float(np.mean(self.episodes.lengths))
+        seconds = CLOSING_COST * decisions * self.seconds / self.decisions
+        return min(seconds, LARGEST_CLOSING * 60 * self.config.minutes) if self.config.minutes else seconds
+
+    # ---- files ----
+
+    def save(self) -> None:
+        """Write checkpoint, agent and curve; each file is whole at every moment."""
+        write_checkpoint(
+            self.folder / CHECKPOINT,
+            {
+                "program": self.PROGRAM,
+                "version": __version__,
+                "config": self.config.as_dict(),
+                "updates": self.updates,
+                "decisions": self.decisions,
+                "seconds": self.seconds,
+                "curve": self.curve,
+                "on_board": self._on_board,
+                "episodes": self.episodes,
+                "learner": self.pack(),
+            },
+        )
+        write_atomically(self.folder / MODEL, self.model())
+        write_atomically(self.folder / "curve.jsonl", "".join(json.dumps(point) + "\n" for point in self.curve))
+        self._board.write(self.curve[self._on_board :])
+        self._on_board = len(self.curve)
+
+    def load(self) -> None:
+        """Go on from the run's checkpoint.
+
+        Raises:
+            CheckpointError: there is none, or it is damaged, of another program, or of another configuration.
+        """
+        path = self.folder / CHECKPOINT
+        state = read_checkpoint(path)
+        if state["program"] != self.PROGRAM:
+            raise CheckpointError(f"{path} was written by {state['program']}, not by {self.PROGRAM}")
+        now = self.config.as_dict()
+        for name, value in state["config"].items():
+            if name not in self.config.LIMITS and now.get(name) != value:
+                raise CheckpointError(
+                    f"{self.folder} was trained with {name} = {as_text(value) or 'none'}, not {as_text(now.get(name)) or 'none'};"
+                    f" only {', '.join(name for name in self.config.LIMITS if name in now)} may change"
+                )
+        try:
+            self.updates, self.decisions, self.seconds = (state[name] for name in ("updates", "decisions", "seconds"))
+            self.curve, self.episodes, self._on_board = (state[name] for name in ("curve", "episodes", "on_board"))
+            self.episodes.means()
+            self.unpack(state["learner"])
+        except Exception as error:  # its checksum is right, but something else than a learner can fail anywhere
+            told = f"{type(error).__name__}: {str(error).partition(chr(10))[0]:.100}"
+            raise CheckpointError(f"{path} holds something else than a training's checkpoint ({told})") from error
+
+    # ---- the whole run ----
+
+    def run(self) -> bool:
+        """Train to the limit, with progress; False if Ctrl-C or SIGTERM came. In the end everything is saved."""
+        saved = time.perf_counter()
+        with Interrupts() as interrupts:
+            with self._bar() as bar:
+                while not self.finished() and not interrupts.asked:
+                    self.update()
+                    self._show(bar)
+                    if time.perf_counter() - saved >= self.config.checkpoint_seconds:
+                        with interrupts.held():
+                            self.save()
+                        saved = time.perf_counter()
+            with interrupts.held():
+                self.save()
+                draw_curves({self.folder.name: self.curve}, self.folder / "curves.png")
+            return not interrupts.asked
+
+    def _bar(self) -> Any:
+        """Wins come first: what doesn't fit into a line is cut off at its end."""
+        shape = "{desc}{percentage:3.0f}%|{bar}| {remaining} left{postfix}"
+        return tqdm(total=1.0, initial=self.progress(), desc="training ", bar_format=shape, dynamic_ncols=True)
+
+    def _show(self, bar: Any) -> None:
+        bar.update(self.progress() - bar.n)
+        bar.set_postfix_str(f"wins: {self._wins() or 'none yet'}; {self.curve[-1]['pace']:,.0f}/s")
+
+    def _wins(self) -> str:
+        """The shares of wins in the latest games, the lowest first; those at several kinds of tables as their mean."""
+        shares: dict[str, list[float]] = {}
+        for kind, share in self.curve[-1]["shares"].items():
+            shares.setdefault(kind.split(",")[0], []).append(share)
+        means = sorted((float(np.mean(found)), kind) for kind, found in shares.items())
+        return ", ".join(f"{100 * share:.0f} % {kind}" for share, kind in means)
+
+    # ---- how it plays in the end ----
+
+    def measured(self) -> list[dict[str, Any]] | None:
+        """What the closing evaluation found, if it is there and was made as it is wanted now; without one, nothing."""
+        config = self.config
+        if not config.deals:
+            return []
+        try:
+            found: list[dict[str, Any]] = json.loads((self.folder / EVALUATION).read_text(encoding="utf-8"))
+            made = [(one["num_players"], one["side"], one["opponent"], one["deals"]) for one in found]
+            self.summary(found)
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        names = [agent.name for agent in config.make_agents("against")]
+        wanted = [(players, side, name, config.deals) for players, side in config.tables for name in names]
+        return found if made == wanted else None
+
+    def forget_evaluation(self) -> None:
+        """Remove what an earlier evaluation found: the agent is about to become another one."""
+        for path in [*self.folder.glob("evaluation*"), *self.folder.glob("games*.jsonl")]:
+            path.unlink()
+
+    def close(self) -> list[dict[str, Any]]:
+        """Measure the agent; write tables, plots and a few games; return the results.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C; a part of the figures would pass for the whole, so nothing is written.
+        """
+        config, folder = self.config, self.folder
+        agent = make_agent(folder / MODEL)
+        opponents = config.make_agents("against")
+        seed, turns = config.seed + CLOSING_SEED, config.max_turns
+        found: dict[tuple[int, str], list[Result]] = {}
+        for players, side in config.tables:
+            found[players, side] = evaluate(
+                agent, opponents, players, side, config.deals, seed, max_turns=turns, threads=config.threads, progress=True
+            )
+            if len(found[players, side]) < len(opponents) or found[players, side][-1].interrupted:
+                raise KeyboardInterrupt
+        for (players, side), results in found.items():
+            name = "" if len(found) == 1 else f"-{players}-{side}"
+            plot_results(results, folder / f"evaluation{name}.png")
+            record_games(folder / f"games{name}.jsonl", agent, opponents, players, side, 2 * players, seed, max_turns=turns)
+        every = [result for results in found.values() for result in results]
+        write_atomically(folder / "evaluation.txt", table(every) + "\n")
+        write_atomically(folder / EVALUATION, as_json(every))
+        return [asdict(result) for result in every]
+
+    def summary(self, results: Sequence[Mapping[str, Any]]) -> str:
+        """What was found, for a terminal of 80 columns."""
+        return summary(results)
+
+
+# ---- the program ----
+
+
+def launch(training: Run) -> int:
+    """Run a training, and close it with an evaluation (not with ``deals = 0``).
+
+    Args:
+        training: with a configuration of which only the single values are checked yet.
+
+    Returns:
+        The exit code: 0 all right, 130 interrupted.
+
+    Raises:
+        SkyenvError, OSError: the configuration, the checkpoint or an agent can't be used, or a file can't be written.
+    """
+    config, checkpoint = training.config, training.folder / CHECKPOINT
+    try:
+        with terminating():
+            config.check()
+            if config.resume and not checkpoint.exists():
+                raise CheckpointError(f"no checkpoint to go on from: {checkpoint}: no such file")
+            with locked(training.folder):
+                return _launched(training)
+    except KeyboardInterrupt:
+        told = f"what was trained is in {config.run}, --resume goes on" if checkpoint.exists() else "nothing has been trained yet"
+        print(f"interrupted; {told}", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _launched(training: Run) -> int:
+    config, folder = training.config, training.folder
+    if config.resume:
+        training.load()
+    elif (folder / CHECKPOINT).exists():
+        raise OptionError(f"{config.run} holds a run; go on with it by --resume, or choose another folder with --run")
+    else:
+        training.begin()
+        training.save()  # now, and not after a minute, it turns out whether it can be saved
+    write_atomically(folder / CONFIG, json.dumps(config.as_dict(), indent=2) + "\n")
+    results = training.measured() if training.finished() else None
+    if results is None:
+        if not training.finished():
+            training.forget_evaluation()
+            if not training.run():
+                print(f"stopped; `python -m experiments.training.{training.PROGRAM} --run {config.run} --resume` goes on")
+                return INTERRUPTED
+        results = _closed(training)
+    print(f"{config.run} is finished: {training.decisions:,} decisions in {training.seconds / 60:.1f} minutes of training.\n")
+    print("\n\n".join(part for part in (training.summary(results), how_to_go_on(config, training.PROGRAM)) if part))
+    return 0
+
+
+def _closed(training: Run) -> list[dict[str, Any]]:
+    """The closing evaluation, announced."""
+    if not training.config.deals:
+        return []
+    names = " and ".join(training.config.against)
+    seconds = training.closing_seconds()
+    told = f"Measuring the agent against {names}: {training.closing_games():,} games, about {max(seconds, 1):.0f} s …"
+    print(told, file=sys.stderr)
+    return training.close()

@@ -1,0 +1,145 @@
+"""How fast does it train? ``python -m experiments.training.throughput --players 2``.
+
+Our trainer (:mod:`experiments.training.train`) with its defaults, without and with a prior, and sb3-contrib's MaskablePPO with as
+many games, decisions, opponents and units of the network, on one thread. Method: after some updates of each that don't count
+(they compile, and games get to their middle), they take turns, one update each, so that a machine that is busy for a while slows
+all of them down. A figure is the median over the rounds of the learner's decisions per second, whole updates counted: playing,
+opponents and learning. "times" is the median of the rounds' ratios to MaskablePPO.
+
+In our trainer all seats learn in most games, so that most decisions are the learner's; MaskablePPO has one seat of every game.
+The network's own arithmetic is the same for all, so a wide one hides what they differ in; ``--hidden`` sets it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+import torch
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.logger import Logger
+
+from experiments.benchmarks.speed import Figure, figure, machine, shown
+from experiments.training.train import Config, Training
+from skyenv.commands import exit_code
+from skyenv.envs.sb3 import SkyenvVecEnv
+from skyenv.files import write_atomically
+from skyenv.options import Options, common, option, parse
+from skyenv_agents.learned.networks import ADVISORS
+
+BASELINE: Final = "MaskablePPO"
+METHOD: Final = "decisions of the learner per second, median of rounds in which the trainers take turns, one update each"
+
+Trainer = Callable[[], int]
+"""Makes one update, and returns how many decisions of the learner it learned from."""
+
+
+@dataclass(frozen=True)
+class ThroughputConfig(Options):
+    """What is compared."""
+
+    players: int = common("players")
+    side: str = common("side")
+    rounds: int = option(7, "updates of each trainer that count", low=1, metavar="N")
+    warm_up: int = option(2, "updates of each before that", metavar="N")
+    hidden: int = option(Config.hidden, "width of the first layer", low=1, metavar="N")
+    prior: str = option("greedy", "prior of the second trainer", choices=tuple(ADVISORS))
+    fixed_opponents: tuple[str, ...] = option(Config.fixed_opponents, "opponents", metavar="AGENT")
+    threads: int = common("threads", text="threads for the games and for torch")
+    seed: int = common("seed", high=2**32 - 1)
+    json: Path | None = common("json")
+
+
+def ours(config: ThroughputConfig, prior: str) -> Trainer:
+    """Our trainer, with its defaults."""
+    training = Training(
+        Config(
+            players=(config.players,), side=(config.side,), decisions=10**12, hidden=config.hidden, threads=config.threads,
+            seed=config.seed, fixed_opponents=config.fixed_opponents, prior=prior, value_updates=0, deals=0,
+        )
+    )  # fmt: skip
+    training.config.check()
+    training.begin()
+
+    def update() -> int:
+        before = training.decisions
+        training.update()
+        return training.decisions - before
+
+    return update
+
+
+def baseline(config: ThroughputConfig) -> Trainer:
+    """MaskablePPO on as many games, with as many units, of which policy and value share none."""
+    torch.set_num_threads(config.threads)
+    env = SkyenvVecEnv(
+        Config.games, config.players, config.side, opponents=config.fixed_opponents, one_opponent=True, threads=config.threads
+    )
+    model = MaskablePPO(
+        "MlpPolicy", env, n_steps=Config.steps, batch_size=Config.batch, n_epochs=Config.epochs, seed=config.seed, device="cpu",
+        policy_kwargs={"net_arch": [config.hidden, max(config.hidden // 2, 1)], "activation_fn": torch.nn.ReLU},
+    )  # fmt: skip
+    model.set_logger(Logger(None, []))  # tells nobody
+
+    def update() -> int:
+        model.learn(Config.games * Config.steps, reset_num_timesteps=False, log_interval=10**9)
+        return Config.games * Config.steps
+
+    return update
+
+
+def compare(trainers: Mapping[str, Trainer], warm_up: int, rounds: int) -> list[Figure]:
+    """Decisions per second of each, and how many times the baseline's that is.
+
+    Args:
+        trainers: by name, with the baseline.
+        warm_up: updates of each that don't count. rounds: updates that do.
+    """
+    for update in trainers.values():
+        for _ in range(warm_up):
+            update()
+    paces: dict[str, list[float]] = {name: [] for name in trainers}
+    for _ in range(rounds):
+        for name, update in trainers.items():
+            started = time.perf_counter()
+            decisions = update()
+            paces[name].append(decisions / (time.perf_counter() - started))
+    figures = [figure(name, "decisions/s", pace) for name, pace in paces.items()]
+    for name in trainers:
+        if name != BASELINE:
+            ratios = [mine / other for mine, other in zip(paces[name], paces[BASELINE], strict=True)]
+            figures.append(figure(f"{name}, as against {BASELINE}", "times", ratios))
+    return figures
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit code: 0 all right, 1 a file is bad, 2 the command is, 130 interrupted."""
+
+    def run() -> int:
+        told = "Compare the trainer's speed with MaskablePPO's on this machine."
+        config = parse(ThroughputConfig, "experiments.training.throughput", told, arguments)
+        trainers = {
+            BASELINE: baseline(config),
+            "trainer": ours(config, ""),
+            f"trainer, prior {config.prior}": ours(config, config.prior),
+        }
+        figures = compare(trainers, config.warm_up, config.rounds)
+        print("\n".join(shown(one) for one in figures))
+        if config.json:
+            packages = {name: version(name) for name in ("torch", "stable-baselines3", "sb3-contrib")}
+            about = {"machine": {**machine(), **packages}, "method": METHOD, "options": asdict(config)}
+            content = {**about, "figures": [asdict(one) for one in figures]}
+            write_atomically(config.json, json.dumps(content, indent=2, ensure_ascii=False, default=str) + "\n")
+        return 0
+
+    return exit_code("throughput", run)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Sequence
+import io
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from skyenv import events as happened
-from skyenv.errors import ChanceError, IllegalActionError, OptionError, shown
-from skyenv.events import Event
+from skyenv.chance_feed import SETUP, ChanceFeed
+from skyenv.checks import check_integer, check_seat
+from skyenv.errors import IllegalActionError, OptionError, shown
+from skyenv.events import Event, end_event
 from skyenv.events import Outcome as ChanceOutcome
-from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, Games, check_integer, fresh_seed
+from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, fresh_seed
 from skyenv.knowledge import view
+from skyenv.records.format import as_text, header_of
+from skyenv.records.reader import GameLines, nth_game
+from skyenv.records.replay import begin, follow
 from skyenv.rules.actions import ACTION_NAMES, ACTION_NUMBERS
-from skyenv.rules.board import Board, make_board
-from skyenv.rules.components import DISTRICTS
+from skyenv.rules.board import Board
 from skyenv.rules.state import NONE, PHASES
 
 
@@ -54,9 +59,12 @@ class Game:
         board: a :class:`Board`, or the path of a board file, with other rings than the printed ones (COM-7, COM-9).
         max_turns: turns after which the game is truncated (END-5).
         chance: outcomes of the setup given from outside; see :func:`skyenv.events.setup_outcomes` for their order.
+        agent_seed: as for :class:`skyenv.Games`.
 
     Attributes:
         events: what has happened so far, as dictionaries of INTERFACE.md; the setup is the first.
+        games: the batch of one game in which it is played: for agents, and for asking and deciding its chance one outcome at a
+            time. What is played there is missing in `events`.
     """
 
     def __init__(
@@ -68,119 +76,84 @@ class Game:
         board: Board | str | Path | None = None,
         max_turns: int = DEFAULT_MAX_TURNS,
         chance: Iterable[ChanceOutcome] = (),
+        agent_seed: int | None = None,
     ) -> None:
-        chance = list(chance)
         first = fresh_seed() if seed is None else check_integer("seed", seed, 0, HIGHEST_SEED)
-        self._games = Games(1, num_players, side, first, board=board, max_turns=max_turns, autoreset=False)
-        if chance:
-            self._set_up(first, chance)
-        self._start_events()
-
-    @classmethod
-    def from_setup(cls, header: Event, setup: Event) -> Game:
-        """A game in the first position that a record's header and setup describe; both have been checked for their form.
-
-        Raises:
-            ChanceError: such a setup can't be: a card or a tile is there too often, or SET-1 is broken.
-            BoardError: the rings are wrong.
-        """
-        rings = dict(zip(DISTRICTS, header["rings"], strict=True))
-        game = object.__new__(cls)
-        game._games = Games(
-            1,
-            header["players"],
-            header["side"],
-            0,
-            board=make_board(header["side"], rings),
-            max_turns=header["max_turns"],
-            autoreset=False,
-        )
-        game._set_up(NONE, happened.setup_outcomes(setup, header["side"]))
-        game._state["seed"] = NONE if header["seed"] is None else header["seed"]
-        game._start_events()
-        return game
-
-    def _set_up(self, seed: int, chance: Sequence[ChanceOutcome]) -> None:
-        games = self._games
-        happened.feed(games._tape, chance)
-        games._reset(games._all_rows, np.array([seed], np.int64), games._tape)
-        happened.check_fed(games._tape, chance)
-
-    def _start_events(self) -> None:
-        self._games._tape["recording"] = 1
-        self.events: list[Event] = [happened.setup_event(self.state)]
-
-    @property
-    def _state(self) -> npt.NDArray[np.void]:
-        return self._games._state
+        self.games = ChanceFeed(num_players, side, first, board=board, max_turns=max_turns, agent_seed=agent_seed)
+        self.events: list[Event] = self.games.set_up(first, chance)
+        self._seed = first if self.games.is_seeded else None
 
     @property
     def state(self) -> np.record:
         """The live record, GAME_DTYPE. Whoever edits it calls :meth:`refresh` afterwards; the events then tell another game."""
-        record: np.record = self._games.state[0]
+        record: np.record = self.games.state[0]
         return record
 
     def refresh(self) -> None:
         """Bring plot values, mask and observation up to date after `state` was edited."""
-        self._games.refresh()
+        self.games.refresh()
+        self.games.is_seeded = False
+        self._seed = None
 
     @property
     def num_players(self) -> int:
         """Number of seats, 2 to 4."""
-        return self._games.num_players
+        return self.games.num_players
 
     @property
     def side(self) -> str:
         """Side of the board, ``"front"`` or ``"back"``."""
-        return self._games.side
+        return self.games.side
 
     @property
     def board(self) -> Board:
         """The board with its rings."""
-        return self._games.board
+        return self.games.board
 
     @property
     def max_turns(self) -> int:
         """Turns after which the game is truncated (END-5)."""
-        return self._games.max_turns
+        return self.games.max_turns
 
     @property
     def seed(self) -> int | None:
-        """The game's seed; None if it came from a record without one."""
-        seed = int(self._state["seed"][0])
-        return None if seed == NONE else seed
+        """The seed that has decided the game's chance; None if some of it came from outside, or `state` was edited.
+
+        A game from a record has the record's seed until it goes on with other chance than that of the seed.
+        """
+        return self._seed
 
     @property
     def seat(self) -> int | None:
         """The seat to act; None once the game is over."""
-        seat = int(self._state["seat"][0])
+        seat = int(self.games.seat[0])
         return None if seat == NONE else seat
 
     @property
     def phase(self) -> str:
         """The decision that is open: start, option, plot, take, move, bid, build; or over."""
-        return PHASES[int(self._state["phase"][0])]
+        return PHASES[int(self.state["phase"])]
 
     @property
     def turn(self) -> int:
         """Number of turns finished, all seats together."""
-        return int(self._state["turns"][0])
+        return int(self.state["turns"])
 
     @property
     def turn_seat(self) -> int:
         """The seat whose turn it is."""
-        return int(self._state["turn_seat"][0])
+        return int(self.state["turn_seat"])
 
     @property
     def mask(self) -> npt.NDArray[np.int8]:
         """A copy of the action mask, int8 (103,): 1 for each legal action; zeros once the game is over."""
-        mask: npt.NDArray[np.int8] = self._games.mask[0].copy()
+        mask: npt.NDArray[np.int8] = self.games.mask[0].copy()
         return mask
 
     @property
     def legal_actions(self) -> list[int]:
         """Numbers of the legal actions, ascending; empty once the game is over."""
-        actions: list[int] = np.flatnonzero(self._games.mask[0]).tolist()
+        actions: list[int] = np.flatnonzero(self.games.mask[0]).tolist()
         return actions
 
     @property
@@ -196,7 +169,7 @@ class Game:
     @property
     def scores(self) -> list[int]:
         """VP of every seat."""
-        scores: list[int] = self._state["score"][0, : self.num_players].tolist()
+        scores: list[int] = self.state["score"][: self.num_players].tolist()
         return scores
 
     @property
@@ -204,16 +177,17 @@ class Game:
         """How the game ended; None while it goes on."""
         if not self.is_over:
             return None
-        end = happened.end_event(self._state)
+        end = end_event(self.games.state)
         return Outcome(end["reason"], tuple(end["winners"]), tuple(end["scores"]), tuple(end["cards"]))
 
-    def play(self, action: int | str, chance: Iterable[ChanceOutcome] = ()) -> list[Event]:
+    def play(self, action: int | str, chance: Iterable[ChanceOutcome] = (), *, note_legal: bool = False) -> list[Event]:
         """Play an action, and all that follows from it up to the next decision.
 
         Args:
             action: number or name of a legal action.
             chance: chance outcomes given from outside, in the order in which they are needed: cards as 4, 5 or 6, businesses by
                 name. Those that are missing come from the game's own stream.
+            note_legal: whether the action's event gets the field ``legal``, the actions that were legal.
 
         Returns:
             The events, the action itself first; they have been added to `events`.
@@ -222,22 +196,13 @@ class Game:
             IllegalActionError: there is no such action or it isn't legal (GameOverError: the game is over).
             ChanceError: an outcome is impossible, or there are too many. In each case nothing has changed.
         """
-        games = self._games
-        chance = list(chance)
-        number = self._number(action)
-        before = games._state.copy()
-        happened.feed(games._tape, chance)
-        seat = int(before["seat"][0])
-        games.step(np.array([number], np.int64))
-        try:
-            happened.check_fed(games._tape, chance)
-        except ChanceError:
-            games._state[:] = before
-            games.refresh()
-            raise
-        following = happened.read_tape(games._tape, games._state, games.board)
-        new = [happened.action_event(seat, number), *following]
+        legal = self.legal_actions if note_legal else None
+        new = self.games.play(self._number(action), chance)
+        if legal is not None:
+            new[0]["legal"] = legal
         self.events += new
+        if not self.games.is_seeded:
+            self._seed = None
         return new
 
     def chance_ahead(self, action: int | str, chance: Iterable[ChanceOutcome] = ()) -> dict[ChanceOutcome, float]:
@@ -257,8 +222,7 @@ class Game:
         Raises:
             IllegalActionError, ChanceError: as for :meth:`play`.
         """
-        number = self._number(action)
-        return _asked(self._games.copy(), chance, lambda games: games.step(np.array([number], np.int64)))
+        return self.games.ahead(self._number(action), chance)
 
     @staticmethod
     def setup_chance(
@@ -275,8 +239,7 @@ class Game:
         Raises:
             OptionError, ChanceError: as for the constructor.
         """
-        games = Games(1, num_players, side, 0, board=board, autoreset=False)
-        return _asked(games, chance, lambda games: games._reset(games._all_rows, np.array([0], np.int64), games._tape))
+        return ChanceFeed(num_players, side, 0, board=board).ahead(SETUP, chance)
 
     def _number(self, action: int | str) -> int:
         if isinstance(action, str):
@@ -293,62 +256,62 @@ class Game:
         Returns:
             A new array, float32 (OBSERVATION_SIZE,); see :mod:`skyenv.observation`.
         """
-        observation: npt.NDArray[np.float32] = self._games.observe(self._seat_or_actor(seat))[0]
+        observation: npt.NDArray[np.float32] = self.games.observe(self._seat_or_actor(seat))[0]
         return observation
 
     def view(self, seat: int | None = None) -> np.record:
         """What a seat sees (by default the seat to act): a record of skyenv.knowledge.VIEW_DTYPE."""
-        seen: np.record = view(self._state, self._seat_or_actor(seat))[0]
+        seen: np.record = view(self.games.state, self._seat_or_actor(seat))[0]
         return seen
 
     def _seat_or_actor(self, seat: int | None) -> int:
         if seat is None:
             return self.seat or 0
-        if not isinstance(seat, (int, np.integer)) or not 0 <= seat < self.num_players:
-            raise OptionError(f"seat must be from 0 to {self.num_players - 1}, not {shown(seat)}")
-        return int(seat)
+        return check_seat(seat, self.num_players)
 
-    def copy(self) -> Game:
+    def copy(self) -> Self:
         """An independent game in the same position, which continues exactly as this one would."""
         return copy.deepcopy(self)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Game:
+    def __copy__(self) -> Self:
+        return copy.deepcopy(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         twin = object.__new__(type(self))
-        twin._games = self._games.copy()
+        twin.games, twin._seed = self.games.copy(), self._seed
         twin.events = list(self.events)  # events are never changed, so copies may share them
         return twin
 
     def __eq__(self, other: object) -> bool:
         """Whether two games are in the same position, hidden cards and stream of chance included."""
-        return isinstance(other, Game) and self._state.tobytes() == other._state.tobytes()
+        return isinstance(other, Game) and self.games.position() == other.games.position()
 
     __hash__ = None  # type: ignore[assignment]  # a game changes while it is played
 
     def header(self, agents: Sequence[str] | None = None) -> Event:
-        """The first line of the game's record."""
-        return {
-            "format": "skyenv-record",
-            "version": 1,
-            "players": self.num_players,
-            "side": self.side,
-            "rings": [list(ring) for ring in self.board.rings],
-            "max_turns": self.max_turns,
-            "seed": self.seed,
-            "agents": None if agents is None else list(agents),
-        }
-
-    def to_record(self, agents: Sequence[str] | None = None) -> str:
-        """The game so far as JSON Lines (INTERFACE.md, "A game record").
+        """The first line of the game's record.
 
         Args:
             agents: a name for each seat.
-        """
-        from skyenv import record
 
-        return record.dumps(self, agents)
+        Raises:
+            OptionError: `agents` is not one text per seat.
+        """
+        return header_of(self.board, self.num_players, self.max_turns, self.seed, agents)
+
+    def to_record(self, agents: Sequence[str] | None = None) -> str:
+        """The game so far as JSON Lines (INTERFACE.md, "A game record"), ending in a newline.
+
+        Args:
+            agents: a name for each seat.
+
+        Raises:
+            OptionError: `agents` is not one text per seat.
+        """
+        return as_text(self.header(agents), self.events)
 
     @classmethod
-    def from_record(cls, text: str, game: int = 1, step: int | None = None) -> Game:
+    def from_record(cls, text: str, game: int = 1, step: int | None = None) -> Self:
         """The position of a recorded game, replayed with the chance that the record tells.
 
         Args:
@@ -358,10 +321,51 @@ class Game:
 
         Raises:
             RecordError: the record is damaged, or the rules don't allow what it tells.
+            OptionError: there is no such game or step.
         """
-        from skyenv import record
+        return cls.replay(nth_game(io.StringIO(text, newline="\n"), game), step)
 
-        return record.loads(text, game, step)
+    @classmethod
+    def replay(cls, lines: GameLines, step: int | None = None) -> Self:
+        """The game that a record's lines tell of, every line checked.
+
+        Args:
+            lines: one game of :func:`skyenv.records.iter_games`, none of whose events have been read yet.
+            step: stop after this many actions; what comes behind them is not looked at. None: play all there are.
+
+        Returns:
+            The game in the position reached. With `step` None that needn't be its end: an unfinished game has a record too.
+
+        Raises:
+            RecordError: a line is wrong in itself or differs from what the rules give; it says which and how.
+            OptionError: `step` is negative or more than the actions of the game.
+        """
+        if step is not None and step < 0:
+            raise OptionError(f"step must be 0 or more, not {step}")
+        reached = islice(cls.positions(lines), None if step is None else step + 1)
+        game = next(reached)
+        actions = sum(1 for _ in reached)
+        if step is not None and actions < step:
+            raise OptionError(f"there is no step {step}: the game has {actions} actions")
+        return game
+
+    @classmethod
+    def positions(cls, lines: GameLines) -> Iterator[Self]:
+        """The game that the lines tell of, step by step: always the same object, after its setup and after every action.
+
+        Args:
+            lines: as for :meth:`replay`.
+
+        Raises:
+            RecordError: as for :meth:`replay`, when the line is reached.
+        """
+        game = object.__new__(cls)
+        game.games, game.events = begin(lines)
+        game._seed = lines.header.value["seed"]
+        yield game
+        for events in follow(game.games, lines):
+            game.events += events
+            yield game
 
     def __str__(self) -> str:
         from skyenv.render.text import text
@@ -377,13 +381,3 @@ class Game:
     def __repr__(self) -> str:
         now = "over" if self.is_over else f"seat {self.seat}, {self.phase}"
         return f"Game(num_players={self.num_players}, side={self.side!r}, seed={self.seed}) <turn {self.turn}: {now}>"
-
-
-def _asked(games: Games, chance: Iterable[ChanceOutcome], play: Callable[[Games], None]) -> dict[ChanceOutcome, float]:
-    """What chance has to decide in a single game while it is played on, after `chance`; the game is used up."""
-    given = list(chance)
-    happened.feed(games._tape, given)
-    happened.ask(games._tape)
-    play(games)
-    happened.check_fed(games._tape, given)
-    return happened.asked(games._tape)

@@ -2,50 +2,48 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self, TypeVar, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from skyenv import kernels
+from skyenv import game_options, kernels
+from skyenv.checks import as_plain, check_choice, check_flag, check_integer, check_rows, check_seats
 from skyenv.errors import GameOverError, IllegalActionError, OptionError, shown
-from skyenv.observation import OBSERVATION_SIZE, SCRATCH_DTYPE
+from skyenv.game_options import GameKeywords, GameOptions
+from skyenv.integrity import as_games, check_positions
+from skyenv.observation import CODES_DTYPE, OBSERVATION_SIZE
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
-from skyenv.rules.board import Board, as_board
-from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
+from skyenv.rules.components import MAX_PLAYERS
 from skyenv.rules.setup import blank_game
-from skyenv.rules.state import GAME_DTYPE, PHASE_OVER, PHASES, as_records, new_games, new_records
+from skyenv.rules.state import NONE, PHASE_OVER, PHASES, as_records, new_games, new_records
 from skyenv.rules.tape import TAPE_DTYPE
 
 HIGHEST_SEED: Final = kernels.HIGHEST_SEED
-DEFAULT_MAX_TURNS: Final = 500
-ROWS_PER_THREAD: Final = 64
-"""A thread is not woken for fewer rows than this: handing over work would cost more than it saves."""
+DEFAULT_MAX_TURNS: Final = game_options.DEFAULT_MAX_TURNS
+DECISIONS_AT_A_TIME: Final = 100_000
+"""So many decisions are played before Ctrl-C is heard: some hundredths of a second."""
+DECISIONS_PER_THREAD: Final = 2048
+"""A thread is not woken for fewer decisions than this: handing over work costs as much as some hundred decisions, so a step of
+1,024 games is slower with a second thread than without, and one of 4,096 games is faster."""
+MOST_THREADS: Final = 1024
+SCALED: Final = "scaled"
+OBSERVATIONS: Final = (SCALED, "codes")
+"""What observations can be written as."""
 
 WRITTEN: Final = (
     "_state", "_finished", "_slots", "_scratch", "_tape", "mask", "seat", "observation", "reward", "done", "truncated",
 )  # fmt: skip
 """The arrays that change while games are played; a copy has its own, and shares everything else."""
 
+Share = TypeVar("Share", float, npt.NDArray[np.float64])
+
 Seeds = int | Sequence[int] | npt.NDArray[np.integer[Any]]
-
-
-def check_integer(name: str, value: object, lowest: int, highest: int) -> int:
-    """Return `value` as an int if it is a whole number from `lowest` to `highest`; raise OptionError otherwise."""
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and lowest <= value <= highest:
-        return int(value)
-    raise OptionError(f"{name} must be a whole number from {lowest} to {highest}, not {shown(value)}")
-
-
-def check_choice(name: str, value: object, choices: Sequence[str]) -> str:
-    """Return `value` if it is one of `choices`; raise OptionError otherwise."""
-    if isinstance(value, str) and value in choices:
-        return value
-    raise OptionError(f"{name} must be one of {', '.join(choices)}, not {shown(value)}")
 
 
 def fresh_seed() -> int:
@@ -53,9 +51,91 @@ def fresh_seed() -> int:
     return int.from_bytes(os.urandom(8), "little") & HIGHEST_SEED
 
 
-def as_games(state: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
-    """Games as compiled functions take them; see :func:`skyenv.rules.state.new_records`."""
-    return as_records(state, GAME_DTYPE)
+def secret_seeds(secret: int, numbers: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """Seeds that nobody can guess who doesn't know a secret, for games that are numbered.
+
+    Whoever guesses a game's seed knows all of its cards, and can tell whether the guess is right by dealing the game and
+    looking at the supply row. So where it matters what agents know, games are not seeded with 1, 2, 3 … themselves.
+
+    Args:
+        secret: 0 to 2⁶³−1, such as :func:`fresh_seed` gives.
+        numbers: whole numbers from 0 to 2⁶³−1, (k,).
+
+    Returns:
+        int64 (k,), from 0 to 2⁶³−1: a one-way function of the secret and each number.
+
+    Raises:
+        OptionError: the secret or a number is out of range.
+    """
+    key = check_integer("secret", secret, 0, HIGHEST_SEED).to_bytes(8, "little")
+    wanted = [check_integer("number", number, 0, HIGHEST_SEED).to_bytes(8, "little") for number in np.asarray(numbers).tolist()]
+    digests = b"".join(hashlib.blake2b(number, key=key, digest_size=8).digest() for number in wanted)
+    return np.frombuffer(digests, "<i8").astype(np.int64) & HIGHEST_SEED
+
+
+def worthwhile_threads(decisions: int) -> int:
+    """Threads that so many decisions in one call are worth: none is slower than one less would be."""
+    return max(1, decisions // DECISIONS_PER_THREAD)
+
+
+def sensible_threads(num_games: int) -> int:
+    """Threads for a batch of so many games: those that a step is worth, but no more than this process has processors."""
+    try:
+        processors = len(os.sched_getaffinity(0))
+    except AttributeError:  # not every system tells
+        processors = os.cpu_count() or 1
+    return min(processors, MOST_THREADS, worthwhile_threads(num_games))
+
+
+class _Parts:
+    """The parts of one call that other threads play: after Ctrl-C none begins any more, and those under way are waited for."""
+
+    def __init__(self) -> None:
+        self._gate = threading.Condition()
+        self._running = 0
+        self._closed = False
+
+    def run(self, play: Callable[..., None], *arguments: Any) -> None:
+        """Play a part, unless the call is over."""
+        with self._gate:
+            if self._closed:
+                return
+            self._running += 1
+        try:
+            play(*arguments)
+        finally:
+            with self._gate:
+                self._running -= 1
+                self._gate.notify_all()
+
+    def close(self) -> None:
+        """Let no part begin any more, and wait for those that have begun, however often Ctrl-C is pressed."""
+        interruption: BaseException | None = None
+        while True:
+            try:
+                with self._gate:
+                    self._closed = True
+                    while self._running:
+                        self._gate.wait()
+                break
+            except BaseException as error:
+                interruption = error
+        if interruption is not None:
+            raise interruption
+
+
+class _Forks:
+    """Counts how often this process has come out of a fork: threads stay behind then, and locks that they held stay locked."""
+
+    number = 0
+
+
+def _count_fork() -> None:
+    _Forks.number += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_count_fork)
 
 
 class Games:
@@ -65,23 +145,35 @@ class Games:
     A game's seed and the actions taken decide it, however rows are batched and on any number of threads: a
     :class:`skyenv.Game` with the seed of a row and the same actions is that row's game.
 
+    Methods may be called from several threads at once: they are carried out one after the other, in any order. The arrays are
+    written without asking, so whoever reads them while another thread plays sees games half played.
+
+    When Ctrl-C ends a call, nobody writes any more and every row is in a whole position; on several threads some rows may have
+    been played further than others.
+
     Args:
         num_games: number of rows, at least 1.
         num_players: 2 to 4.
         side: side of the board, ``"front"`` or ``"back"``.
         seed: a whole number s from 0 to 2⁶³−1 gives row i the seed s + i (mod 2⁶³); a sequence has one seed for each row; None
             takes one number s from the operating system.
-        threads: threads to play on, at least 1.
-        board: a :class:`Board`, or the path of a board file, with other rings than the printed ones (COM-7, COM-9).
-        max_turns: turns after which a game is truncated (END-5).
-        reward: ``"outcome"``, ``"margin"`` or ``"points"`` (see the README).
+        threads: threads to play on, 1 to 1024; no more are used than the decisions of a call are worth. None: as many as there
+            are processors that this process may use, but no more than a step of all rows is worth.
         autoreset: whether a row whose game is over begins the next one, with seed + num_games (mod 2⁶³), in the same step.
+        observe: whether `observation` is written; without it, it is empty, (num_games, 0).
+        observation: ``"scaled"``: float32; or ``"codes"``: the same entries as whole numbers, int16, half as large and faster to
+            write; times :data:`skyenv.observation.SCALE` they are the scaled ones.
+        agent_seed: a secret from 0 to 2⁶³−1 that decides agents' random numbers (:meth:`uniforms`) together with the games'
+            seeds, so that nobody can try out by them whether a guessed seed is right; None: the games' seeds decide alone.
+        options: ``board``, ``max_turns`` and ``reward`` of :class:`skyenv.GameOptions`.
 
     Attributes:
+        options: what kind of game is played, a :class:`skyenv.GameOptions`.
         state: GAME_DTYPE (num_games,), the games themselves; a record array.
         mask: int8 (num_games, 103), 1 for each legal action of the seat to act; zeros if the game is over.
         seat: int64 (num_games,), the seat to act; −1 if the game is over.
-        observation: float32 (num_games, OBSERVATION_SIZE), from the view of `seat` (of seat 0 if the game is over).
+        observation: float32 (num_games, OBSERVATION_SIZE), from the view of `seat` (of seat 0 if the game is over); int16
+            with ``observation="codes"``.
         reward: float32 (num_games, num_players), every seat's reward of the row's last step.
         done: bool (num_games,), whether the row's last step finished its game.
         truncated: bool (num_games,), whether it did so by truncation.
@@ -99,24 +191,23 @@ class Games:
         side: str = "front",
         seed: Seeds | None = None,
         *,
-        threads: int = 1,
-        board: Board | str | Path | None = None,
-        max_turns: int = DEFAULT_MAX_TURNS,
-        reward: str = "outcome",
+        threads: int | None = 1,
         autoreset: bool = True,
         observe: bool = True,
+        observation: str = SCALED,
+        agent_seed: int | None = None,
+        **options: Unpack[GameKeywords],
     ) -> None:
         self.num_games = check_integer("num_games", num_games, 1, 2**31 - 1)
-        self.num_players = check_integer("num_players", num_players, MIN_PLAYERS, MAX_PLAYERS)
-        self.board = as_board(board, side)
-        self.side = self.board.side
-        self.max_turns = check_integer("max_turns", max_turns, 1, 2**31 - 1)
-        self.threads = check_integer("threads", threads, 1, 1024)
-        self.reward_kind = check_choice("reward", reward, kernels.REWARDS)
-        self.autoreset = bool(autoreset)
-        self._kind = kernels.REWARDS.index(self.reward_kind)
+        self.options = game = GameOptions(num_players, side, **options)
+        self.num_players, self.side, self.board, self.max_turns = game.num_players, game.side, game.board, game.max_turns
+        self.threads = sensible_threads(self.num_games) if threads is None else check_integer("threads", threads, 1, MOST_THREADS)
+        self.autoreset = check_flag("autoreset", autoreset)
+        self.agent_seed = None if agent_seed is None else check_integer("agent_seed", agent_seed, 0, HIGHEST_SEED)
+        self._kind = kernels.REWARDS.index(game.reward)
         self._blank = blank_game(self.num_players, self.board, self.max_turns)
-        self._allocate(OBSERVATION_SIZE if observe else 0)
+        self._scaling = check_choice("observation", observation, OBSERVATIONS) == SCALED
+        self._allocate(OBSERVATION_SIZE if check_flag("observe", observe) else 0)
         self._finished[:] = self._blank
         self.reset(seed)
 
@@ -126,18 +217,32 @@ class Games:
         self._finished = new_games(n)
         self.mask = np.zeros((n, NUM_ACTIONS), np.int8)
         self.seat = np.zeros(n, np.int64)
-        self.observation = np.zeros((n, observation_size), np.float32)
+        self.observation = np.zeros((n, observation_size), np.float32 if self._scaling else np.int16)
         self.reward = np.zeros((n, self.num_players), np.float32)
         self.done = np.zeros(n, np.bool_)
         self.truncated = np.zeros(n, np.bool_)
         self._slots = new_records(n, kernels.SLOT_DTYPE)
-        self._scratch = new_records(self.threads, SCRATCH_DTYPE)
+        self._scratch = new_records(self.threads, CODES_DTYPE)
+        self._nothing = np.zeros((n, 0), np.float32)
         self._tape = new_records(1, TAPE_DTYPE)
         self._all_rows = np.arange(n, dtype=np.int64)
         self._no_actions = np.zeros(0, np.int64)
         self._stamp = 0
-        self._pool: ThreadPoolExecutor | None = None
+        self._start_alone()
         self._make_views()
+
+    def _start_alone(self) -> None:
+        """Begin without other threads: they can't be copied, nor taken along into a forked process."""
+        self._pool: ThreadPoolExecutor | None = None
+        self._lock = threading.Lock()
+        self._forks = _Forks.number
+
+    @property
+    def _alone(self) -> threading.Lock:
+        """To be held while the batch is worked on."""
+        if self._forks != _Forks.number:
+            self._start_alone()
+        return self._lock
 
     def _make_views(self) -> None:
         self.state = self._state.view(np.recarray)
@@ -162,31 +267,43 @@ class Games:
         chosen = self._check_rows(rows)
         if len(np.unique(chosen)) != len(chosen):
             raise OptionError("rows must name each row at most once")
-        self._reset(chosen, self._seeds_for(seed, chosen), self._tape)
+        with self._alone:
+            self._reset(chosen, self._seeds_for(seed, chosen), self._tape)
+
+    def _scaled(self) -> npt.NDArray[Any]:
+        """Where compiled code writes scaled observations, float32 (num_games, OBSERVATION_SIZE), or (num_games, 0)."""
+        return self.observation if self._scaling else self._nothing
+
+    def _codes(self, thread: int) -> npt.NDArray[np.void]:
+        """Where compiled code writes codes: memory of the thread, the observation itself, or nowhere (none)."""
+        if not self.observation.shape[1]:
+            return self._scratch[:0]
+        if self._scaling:
+            return self._scratch[thread : thread + 1]
+        return as_records(self.observation.view(CODES_DTYPE)[:, 0], CODES_DTYPE)
 
     def _reset(self, rows: npt.NDArray[np.int64], seeds: npt.NDArray[np.int64], tape: npt.NDArray[np.void]) -> None:
         kernels.reset_rows(
-            self._state, self._slots, self.mask, self.seat, self.observation, self.reward, self.done, self.truncated,
-            self._blank, tape, self._scratch, rows, seeds,
+            self._state, self._slots, self.mask, self.seat, self._scaled(), self.reward, self.done, self.truncated,
+            self._blank, tape, self._codes(0), rows, seeds,
         )  # fmt: skip
 
     def refresh(self) -> None:
-        """Bring plot values, masks, seats and observations up to date after `state` was edited by hand."""
+        """Bring plot values, masks, seats and observations up to date after `state` was edited by hand.
+
+        Raises:
+            OptionError: a row is no position of such a game (:func:`skyenv.integrity.check_positions`). Nothing has changed,
+                and until it is one, nothing must be played.
+        """
+        with self._alone:
+            check_positions(self._state, self.num_players)
+            self._refresh()
+
+    def _refresh(self) -> None:
         self._reset(self._all_rows, np.full(self.num_games, kernels.REFRESH, np.int64), self._tape)
 
     def _check_rows(self, rows: npt.ArrayLike | None) -> npt.NDArray[np.int64]:
-        if rows is None:
-            return self._all_rows
-        chosen = np.asarray(rows)
-        if chosen.dtype == np.bool_ and chosen.shape == (self.num_games,):
-            return np.flatnonzero(chosen)
-        if chosen.size == 0:
-            return self._no_actions
-        if chosen.ndim != 1 or not np.issubdtype(chosen.dtype, np.integer):
-            raise OptionError(f"rows must be whole numbers, shape (k,), not {chosen.dtype} {chosen.shape}")
-        if chosen.min() < 0 or chosen.max() >= self.num_games:
-            raise OptionError(f"rows must be from 0 to {self.num_games - 1}, not {chosen.min()} to {chosen.max()}")
-        return np.ascontiguousarray(chosen, np.int64)
+        return self._all_rows if rows is None else check_rows(rows, self.num_games)
 
     def _seeds_for(self, seed: Seeds | None, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         if seed is None:
@@ -217,13 +334,17 @@ class Games:
             IllegalActionError: an action is not legal (GameOverError: the game is over); the error has the row and the reason.
             OptionError: shapes or rows are wrong. In each case nothing has changed.
         """
-        chosen = self._all_rows if rows is None else self._check_rows(rows)
+        with self._alone:
+            self._step(actions, rows)
+
+    def _step(self, actions: npt.ArrayLike, rows: npt.ArrayLike | None = None) -> None:
+        chosen = self._check_rows(rows)
         wanted = np.asarray(actions)
         if wanted.shape != chosen.shape or (wanted.dtype.kind not in "iu" and wanted.size):
             raise OptionError(f"actions must be whole numbers, shape {chosen.shape}, not {wanted.dtype} {wanted.shape}")
         if wanted.dtype == np.uint64:
             wanted = np.minimum(wanted, NUM_ACTIONS)  # lest the largest numbers turn negative
-        wanted = wanted.astype(np.int64, copy=False)
+        wanted = as_plain(wanted.astype(np.int64, copy=False))
         self._stamp += 1
         refused = kernels.first_refused(self._slots, chosen, wanted, self._stamp)
         if refused != kernels.OK:
@@ -233,12 +354,18 @@ class Games:
     def play_random(self, steps: int, salt: int = 0) -> None:
         """Play `steps` uniformly random legal actions in every row, inside compiled code.
 
-        The choices are those of :class:`skyenv.agents.RandomAgent`; they take nothing from the games' own chance. Without
-        automatic reset a row stops when its game is over. `reward`, `done` and `truncated` tell of each row's last step.
+        The choices are a function of each game's seed, the number of the decision and `salt`; they take nothing from the
+        games' own chance. They come of a cheaper number than agents get from :meth:`uniforms`, one that would give the seed
+        away, but nobody gets to see it: all that can be seen are the actions. Without automatic reset a row stops when its
+        game is over. `reward`, `done` and `truncated` tell of each row's last step.
         """
-        check_integer("steps", steps, 1, 2**62)
-        check_integer("salt", salt, 0, 2**62)
-        self._play(self._all_rows, self._no_actions, steps, salt, self._tape)
+        left = check_integer("steps", steps, 1, 2**62)
+        salt = check_integer("salt", salt, 0, 2**62)
+        most = max(1, DECISIONS_AT_A_TIME // self.num_games)
+        with self._alone:
+            while left > 0 and (self.seat >= 0).any():
+                self._play(self._all_rows, self._no_actions, min(left, most), salt, self._tape)
+                left -= most
 
     def refusal(self, row: int, action: int, in_batch: bool) -> IllegalActionError | OptionError:
         """The error that says why an action can't be played in a row."""
@@ -269,21 +396,25 @@ class Games:
         tape: npt.NDArray[np.void],
     ) -> None:
         """Hand the rows, in as many parts as there are threads for, to the compiled loop."""
-        parts = min(self.threads, max(1, len(rows) * max(random_steps, 1) // ROWS_PER_THREAD))
-        if parts == 1:
+        parts = min(self.threads, len(rows), worthwhile_threads(len(rows) * max(random_steps, 1)))
+        if parts <= 1:
             self._play_part(rows, actions, random_steps, salt, tape, 0)
             return
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.threads - 1, thread_name_prefix="skyenv")
         bounds = [len(rows) * part // parts for part in range(parts + 1)]
         slices = [slice(bounds[part], bounds[part + 1]) for part in range(parts)]
-        others = [
-            self._pool.submit(self._play_part, rows[s], actions[s], random_steps, salt, tape, part)
-            for part, s in enumerate(slices[1:], 1)
-        ]
-        self._play_part(rows[slices[0]], actions[slices[0]], random_steps, salt, tape, 0)
-        for other in others:
-            other.result()
+        together = _Parts()
+        try:
+            others = [
+                self._pool.submit(together.run, self._play_part, rows[s], actions[s], random_steps, salt, tape, part)
+                for part, s in enumerate(slices[1:], 1)
+            ]
+            self._play_part(rows[slices[0]], actions[slices[0]], random_steps, salt, tape, 0)
+            for other in others:
+                other.result()
+        finally:
+            together.close()
 
     def _play_part(
         self,
@@ -295,8 +426,8 @@ class Games:
         thread: int,
     ) -> None:
         kernels.play_rows(
-            self._state, self._slots, self.mask, self.seat, self.observation, self.reward, self.done, self.truncated,
-            self._finished, self._blank, tape, self._scratch[thread : thread + 1],
+            self._state, self._slots, self.mask, self.seat, self._scaled(), self.reward, self.done, self.truncated,
+            self._finished, self._blank, tape, self._codes(thread),
             rows, actions, self._kind, self.autoreset, random_steps, salt,
         )  # fmt: skip
 
@@ -314,52 +445,71 @@ class Games:
             A new array, float32 (k, OBSERVATION_SIZE).
 
         Raises:
-            OptionError: there is no such row or seat.
+            OptionError: there is no such row or seat, or `state` holds no such games.
         """
         chosen = self._check_rows(rows)
-        if state is not None and len(state) != self.num_games:
-            raise OptionError(f"state must hold {self.num_games} games, as this batch does, not {len(state)}")
-        given = np.asarray(seats)
-        if given.dtype.kind not in "iu" or given.shape not in ((), chosen.shape):
-            raise OptionError(f"seats must be one seat or one for each of the {len(chosen)} rows, not {shown(seats)}")
-        whose = np.array(np.broadcast_to(given.astype(np.int64), chosen.shape))
-        if whose.size and (whose.min() < 0 or whose.max() >= self.num_players):
-            raise OptionError(f"seats must be from 0 to {self.num_players - 1}, not {shown(seats)}")
+        whose = check_seats(seats, self.num_players, len(chosen))
+        games = None
+        if state is not None:
+            games = as_games(state)
+            if len(games) != self.num_games:
+                raise OptionError(f"state must hold {self.num_games} games, as this batch does, not {len(games)}")
+            check_positions(games, self.num_players, seen=True)
         out = np.empty((len(chosen), OBSERVATION_SIZE), np.float32)
-        kernels.observe_rows(self._state if state is None else as_games(state), self._scratch, chosen, whose, out)
+        with self._alone:
+            kernels.observe_rows(self._state if games is None else games, self._scratch, chosen, whose, out)
         return out
 
     def uniforms(self, rows: npt.ArrayLike | None = None, salt: int = 0) -> npt.NDArray[np.float64]:
-        """The random number of each row's next decision, float64 (k,) in [0, 1): a function of seed, decision and `salt`."""
+        """The random number of each row's next decision, for an agent.
+
+        It is a one-way function (ChaCha) of the game's seed, `agent_seed`, the number of the decision and `salt`: it tells
+        nothing of the seed, and so nothing of the cards, nor of other decisions' numbers or those of other salts.
+
+        Args:
+            rows: rows to decide in; None means all.
+            salt: 0 to 2⁶², tells apart agents that must not share random numbers.
+
+        Returns:
+            float64 (k,) in [0, 1), multiples of 2⁻³².
+
+        Raises:
+            OptionError: there is no such row, or the salt is out of range.
+        """
         chosen = self._check_rows(rows)
         check_integer("salt", salt, 0, 2**62)
         out = np.empty(len(chosen), np.float64)
-        kernels.uniforms(self._state, chosen, salt, out)
+        with self._alone:
+            kernels.uniforms(self._state, chosen, NONE if self.agent_seed is None else self.agent_seed, salt, out)
         return out
 
-    def copy(self) -> Games:
+    def copy(self) -> Self:
         """An independent batch in the same position, which continues exactly as this one would."""
         twin = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__)
-        for name in WRITTEN:
-            written = getattr(self, name)
-            # As bytes: NumPy copies records field by field otherwise, which takes ten times as long.
-            setattr(twin, name, written.view(np.uint8).copy().view(written.dtype) if written.size else written)
-        twin._pool = None  # threads can't be shared; the copy starts its own
+        with self._alone:
+            twin.__dict__.update(self.__dict__)
+            for name in WRITTEN:
+                written = getattr(self, name)
+                # As bytes: NumPy copies records field by field otherwise, which takes ten times as long.
+                setattr(twin, name, written.view(np.uint8).copy().view(written.dtype) if written.size else written)
+        twin._start_alone()
         twin._make_views()
         return twin
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Games:
+    def __copy__(self) -> Self:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self.copy()
 
     def __getstate__(self) -> dict[str, Any]:
-        # Threads can't be pickled; views would be pickled apart from what they show.
-        left_out = ("_pool", "state", "finished")
+        # Threads and locks can't be pickled; views would be pickled apart from what they show.
+        left_out = ("_pool", "_lock", "_forks", "state", "finished")
         return {name: value for name, value in self.__dict__.items() if name not in left_out}
 
     def __setstate__(self, values: dict[str, Any]) -> None:
         self.__dict__.update(values)
-        self._pool = None
+        self._start_alone()
         self._make_views()
 
     def __repr__(self) -> str:
@@ -371,8 +521,27 @@ def results(state: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float64], npt.N
 
     Returns:
         The shares of the win, float64 (n, 4), summing to 1 in every row, and the cards in hand, int64 (n, 4).
+
+    Raises:
+        OptionError: these are no games.
     """
-    shares = np.zeros((len(state), MAX_PLAYERS), np.float64)
-    cards = np.zeros((len(state), MAX_PLAYERS), np.int64)
-    kernels.results(as_games(state), shares, cards)
+    games = as_games(state)
+    shares = np.zeros((len(games), MAX_PLAYERS), np.float64)
+    cards = np.zeros((len(games), MAX_PLAYERS), np.int64)
+    kernels.results(games, shares, cards)
     return shares, cards
+
+
+def outcome_of(share: Share, num_players: int) -> Share:
+    """The reward "outcome" that a share of the win is worth: (share − 1/N) · N/(N−1), 1 for a win alone, summing to 0.
+
+    Args:
+        share: 0 to 1, one number or float64 of any shape.
+        num_players: N.
+    """
+    return (share - 1 / num_players) * num_players / (num_players - 1)
+
+
+def share_of(outcome: Share, num_players: int) -> Share:
+    """The share of the win that a reward "outcome" stands for; see :func:`outcome_of`."""
+    return 1 / num_players + outcome * (num_players - 1) / num_players

@@ -10,9 +10,7 @@ an action outside the action space is an AssertionError.
 
 from __future__ import annotations
 
-import operator
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -20,23 +18,30 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
+from skyenv.checks import check_integer
 from skyenv.envs.learner import ILLEGAL_REWARD
-from skyenv.envs.pictures import RENDER_MODES, check_render_mode, rendered
+from skyenv.envs.pictures import RENDER_MODES, Renderer
 from skyenv.envs.registration import register_pettingzoo
 from skyenv.envs.spaces import action_space, masked_observation_space, state_space
-from skyenv.envs.streams import Streams, check_seed, fresh_seeds
-from skyenv.errors import GameOverError, IllegalActionError, shown
-from skyenv.games import Games
-from skyenv.render.window import Window
+from skyenv.envs.streams import Streams, as_seeds
+from skyenv.errors import GameOverError, IllegalActionError
+from skyenv.game_options import GameKeywords
+from skyenv.games import HIGHEST_SEED, Games, fresh_seed
 from skyenv.rules.actions import NUM_ACTIONS
-from skyenv.rules.board import Board
 
 Observation = dict[str, npt.NDArray[Any]]
 
 
-def env(**kwargs: Any) -> AECEnv:
+class AecKeywords(GameKeywords, total=False):
+    """The options of :class:`raw_env` that :func:`env` hands on."""
+
+    render_mode: str | None
+    render_all_hands: bool
+
+
+def env(num_players: int = 2, side: str = "front", **options: Unpack[AecKeywords]) -> AECEnv:
     """The environment with the wrappers of PettingZoo's classic ones; the options are those of :class:`raw_env`."""
-    wrapped = wrappers.TerminateIllegalWrapper(raw_env(**kwargs), illegal_reward=ILLEGAL_REWARD)
+    wrapped = wrappers.TerminateIllegalWrapper(raw_env(num_players, side, **options), illegal_reward=ILLEGAL_REWARD)
     wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)
     return wrappers.OrderEnforcingWrapper(wrapped)
 
@@ -50,11 +55,10 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
     Args:
         num_players: 2, 3 or 4.
         side: ``"front"`` or ``"back"`` of the board.
-        board: a Board, a board file, or None for the printed board.
-        max_turns: turns after which the game is truncated (END-5).
-        reward: ``"outcome"``, ``"margin"`` or ``"points"``.
         render_mode: ``"ansi"``: :meth:`render` returns the text picture; ``"rgb_array"``: pixels, uint8 (height, width, 3);
             ``"human"``: every position is shown in a window. The last two need the extra ``[pictures]``.
+        render_all_hands: pictures show every hand; by default they show what the selected agent may know, and nothing more.
+        board, max_turns, reward: as for :class:`skyenv.GameOptions`.
 
     Attributes:
         games: the engine, a :class:`skyenv.Games` of one row.
@@ -75,15 +79,15 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         self,
         num_players: int = 2,
         side: str = "front",
-        board: Board | str | Path | None = None,
-        max_turns: int = 500,
-        reward: str = "outcome",
+        *,
         render_mode: str | None = None,
+        render_all_hands: bool = False,
+        **options: Unpack[GameKeywords],
     ) -> None:
         super().__init__()
-        self.games = Games(1, num_players, side, board=board, max_turns=max_turns, reward=reward, autoreset=False)
-        self.render_mode = check_render_mode(render_mode)
-        self._window = Window()
+        self.games = Games(1, num_players, side, autoreset=False, **options)
+        self._renderer = Renderer(render_mode, render_all_hands)
+        self.render_mode = self._renderer.mode
         self.possible_agents = [f"seat_{seat}" for seat in range(num_players)]
         self.observation_spaces = {agent: masked_observation_space() for agent in self.possible_agents}
         self.action_spaces = {agent: action_space() for agent in self.possible_agents}
@@ -91,7 +95,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self._streams = Streams(1)
         self._action = np.zeros(1, dtype=np.int64)
-        self._pays_at_the_end = reward == "outcome"
+        self._pays_at_the_end = self.games.options.reward == "outcome"
         self._begin([])
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
@@ -115,9 +119,9 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         """
         row = np.zeros(1, dtype=np.int64)
         if seed is None and self._streams.seeded[0]:
-            game_seed = int(self._streams.seeds(row)[0])
+            game_seed = int(as_seeds(self._streams.draw(row))[0, 0])
         else:
-            game_seed = int(fresh_seeds(1)[0]) if seed is None else check_seed(seed)
+            game_seed = fresh_seed() if seed is None else check_integer("seed", seed, 0, HIGHEST_SEED)
             self._streams.seed([game_seed], row)
         self.games.reset(seed=game_seed)
         self._begin(self.possible_agents[:])
@@ -149,7 +153,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         if self.terminations.get(agent, True) or self.truncations[agent]:
             self._step_after_end(action)
             return
-        self._action[0] = _action_number(action)
+        self._action[0] = check_integer("action", action, 0, NUM_ACTIONS - 1, lambda message: IllegalActionError(message, action))
         games = self.games
         games.step(self._action)
         self._cumulative_rewards[agent] = 0.0
@@ -205,26 +209,19 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         return self.games.observe(seats, np.zeros_like(seats)).reshape(-1)
 
     def render(self) -> npt.NDArray[np.uint8] | str | None:
-        """The position as text (mode ``"ansi"``) or pixels (``"rgb_array"``); in a window (``"human"``); None without a mode.
+        """The position as the selected agent sees it, or with all hands open if ``render_all_hands``.
+
+        Returns:
+            Text (mode ``"ansi"``), pixels, uint8 (height, width, 3) (``"rgb_array"``), or None (``"human"``, without a mode).
 
         Raises:
             RenderError: no window can be opened.
         """
-        return rendered(self.games, 0, self.render_mode, self._window)
+        return self._renderer.render(self.games, 0, self._seats[self.agent_selection])
 
     def close(self) -> None:
         """Close the window, if there is one."""
-        self._window.close()
-
-
-def _action_number(action: Any) -> int:
-    try:
-        number = operator.index(action)
-    except TypeError:
-        raise IllegalActionError(f"{shown(action)} is not the number of an action", action) from None
-    if not 0 <= number < NUM_ACTIONS:
-        raise IllegalActionError(f"{shown(number)} is no action; actions are 0 to {NUM_ACTIONS - 1}", action)
-    return number
+        self._renderer.close()
 
 
 register_pettingzoo()

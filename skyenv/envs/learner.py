@@ -8,18 +8,18 @@ call.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, decide, make_agent
-from skyenv.envs.streams import Streams, fresh_seeds, row_seeds
-from skyenv.errors import GameOverError, IllegalActionError, OptionError, shown
-from skyenv.games import Games, results
+from skyenv.checks import check_choice, check_seat
+from skyenv.envs.streams import Streams, as_seeds, as_uniform, row_seeds
+from skyenv.errors import GameOverError, IllegalActionError, OptionError
+from skyenv.game_options import GameKeywords
+from skyenv.games import Games, fresh_seed, results
 from skyenv.rules.actions import NUM_ACTIONS
-from skyenv.rules.board import Board
 
 Int64 = npt.NDArray[np.int64]
 AgentSpec: TypeAlias = Agent | Callable[..., Any] | str
@@ -29,6 +29,13 @@ ILLEGAL_REWARD = -1.0
 """Reward of an illegal action with ``illegal="end"``: as PettingZoo's usual wrapper has it in ``env()``."""
 ILLEGAL = ("end", "raise")
 SEATS = ("random", "rotate")
+
+
+class LearnerKeywords(GameKeywords, total=False):
+    """The options of :class:`LearnerGames` that environments of one learner hand on: ``**options: Unpack[LearnerKeywords]``."""
+
+    opponents: AgentSpec | Sequence[AgentSpec]
+    seat: int | str | None
 
 
 class LearnerGames:
@@ -46,10 +53,8 @@ class LearnerGames:
         seat: the learner's seat; ``"random"`` (or None): drawn for every episode; ``"rotate"``: one further each episode,
             beginning with the row's seed modulo the number of players.
         illegal: ``"end"`` or ``"raise"``, see :meth:`step`.
-        board: a Board, a board file, or None for the printed board.
-        max_turns: turns after which a game is truncated (END-5).
-        reward: ``"outcome"``, ``"margin"`` or ``"points"``.
-        threads: threads to play on.
+        threads: threads to play on; None: a sensible number (see :class:`skyenv.Games`).
+        options: ``board``, ``max_turns`` and ``reward`` of :class:`skyenv.GameOptions`.
 
     Attributes:
         games: the games themselves. A game that is over stays as it ended until its row is reset.
@@ -78,24 +83,11 @@ class LearnerGames:
         one_opponent: bool = False,
         seat: int | str | None = "random",
         illegal: str = "end",
-        board: Board | str | Path | None = None,
-        max_turns: int = 500,
-        reward: str = "outcome",
-        threads: int = 1,
+        threads: int | None = 1,
+        **options: Unpack[GameKeywords],
     ) -> None:
-        if illegal not in ILLEGAL:
-            raise OptionError(f"illegal must be one of {', '.join(ILLEGAL)}, not {shown(illegal)}")
-        self.games = Games(
-            num_games,
-            num_players,
-            side,
-            threads=threads,
-            board=board,
-            max_turns=max_turns,
-            reward=reward,
-            autoreset=False,
-        )
-        self.illegal = illegal
+        self.games = Games(num_games, num_players, side, threads=threads, autoreset=False, **options)
+        self.illegal = check_choice("illegal", illegal, ILLEGAL)
         self._one_opponent = one_opponent
         self._seat = _checked_seat(seat, num_players)
         self._streams = Streams(num_games)
@@ -161,20 +153,24 @@ class LearnerGames:
         self._agents.append(agent)
         return len(self._agents) - 1
 
-    def _assign(self, rows: Int64) -> None:
-        """Choose the learner's seat and the other seats' players for a new episode."""
+    def _assign(self, rows: Int64, chances: npt.NDArray[np.float64]) -> None:
+        """Choose the learner's seat and the other seats' players for a new episode.
+
+        Args:
+            rows: which rows, int64 (k,).
+            chances: numbers to choose by, float64 (k, at least num_players) in [0, 1).
+        """
         num_players = self.games.num_players
-        drawn = (self._streams.uniform(rows) * num_players).astype(np.int64)
+        drawn = (chances[:, 0] * num_players).astype(np.int64)
         if self._seat == "rotate":
             self.learner[rows] = self._rotation[rows] % num_players
         else:
             self.learner[rows] = drawn if self._seat == "random" else int(self._seat)
         for step in range(1, num_players):
-            chances = self._streams.uniform(rows)
             if self._clockwise:
                 choice = np.full(rows.size, step - 1, dtype=np.int64)
             elif step == 1 or not self._one_opponent:
-                choice = np.searchsorted(self._limits, chances, side="right").astype(np.int64)
+                choice = np.searchsorted(self._limits, chances[:, step], side="right").astype(np.int64)
             self._opponent[rows, (self.learner[rows] + step) % num_players] = self._choices[choice]
         self._opponent[rows, self.learner[rows]] = -1
 
@@ -207,26 +203,32 @@ class LearnerGames:
         if not rows.size:
             return
         given = row_seeds(seed, rows, self._all_rows.size)
-        seeds = self._seeds(given, rows, generator)
+        seeds, numbers = self._seeds(given, rows, generator)
         self.games.reset(seed=seeds.tolist(), rows=rows)
-        self._assign(rows)
+        self._assign(rows, as_uniform(numbers[:, 1:]))
         self._rotation[rows] += 1
         for array in (self._unrewarded, self.reward, self.done, self.truncated, self.length, self.total):
             array[rows] = 0
         self._advance(rows)
 
-    def _seeds(self, given: list[int | None], rows: Int64, generator: np.random.Generator | None) -> Int64:
-        """The seeds of the rows' new games; a given or fresh one starts the row's stream of seeds anew."""
+    def _seeds(
+        self, given: list[int | None], rows: Int64, generator: np.random.Generator | None
+    ) -> tuple[Int64, npt.NDArray[np.uint64]]:
+        """The seeds of the rows' new games, and what their streams have drawn; a given or fresh seed starts a stream anew."""
         is_given = np.array([seed is not None for seed in given], dtype=np.bool_)
         starts = is_given | ~self._streams.seeded[rows]
         fresh = np.flatnonzero(starts & ~is_given)
         seeds = np.array([0 if seed is None else seed for seed in given], dtype=np.int64)
         if fresh.size:
-            seeds[fresh] = fresh_seeds(fresh.size) if generator is None else generator.integers(2**63, size=fresh.size)
+            if generator is None:
+                seeds[fresh] = [fresh_seed() for _ in fresh]
+            else:
+                seeds[fresh] = generator.integers(2**63, size=fresh.size)
         self._streams.seed(seeds[starts], rows[starts])
         self._rotation[rows[starts]] = seeds[starts] % self.games.num_players
-        seeds[~starts] = self._streams.seeds(rows[~starts])
-        return seeds
+        numbers = self._streams.draw(rows)
+        seeds[~starts] = as_seeds(numbers[~starts, 0])
+        return seeds, numbers
 
     def step(self, actions: npt.ArrayLike, rows: Int64 | None = None) -> npt.NDArray[np.bool_]:
         """Let the learner act in `rows` (None: in all), and the others up to its next decision or the end.
@@ -357,9 +359,7 @@ def _checked_seat(seat: int | str | None, num_players: int) -> int | str:
         return "random"
     if isinstance(seat, str) and seat in SEATS:
         return seat
-    if isinstance(seat, (int, np.integer)) and not isinstance(seat, bool) and 0 <= seat < num_players:
-        return int(seat)
-    raise OptionError(f"seat must be 0 to {num_players - 1}, 'random' or 'rotate', not {shown(seat)}")
+    return check_seat(seat, num_players, "seat, if not 'random' or 'rotate',")
 
 
 def _cumulative(weights: Sequence[float] | None, count: int) -> npt.NDArray[np.float64]:

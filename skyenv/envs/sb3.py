@@ -5,18 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
-from skyenv.envs.learner import AgentSpec, LearnerGames, whole_numbers
+from skyenv.envs.learner import AgentSpec, LearnerGames, LearnerKeywords, whole_numbers
 from skyenv.envs.spaces import action_space, observation_space
 from skyenv.errors import IllegalActionError, OptionError
-from skyenv.rules.board import Board
 
 Indices = None | int | Iterable[int]
 
@@ -28,8 +26,9 @@ class SkyenvVecEnv(VecEnv):
     same step. The info of a finished row holds ``"terminal_observation"``, ``"TimeLimit.truncated"``, ``"episode"``
     (``r``, ``l`` and ``t`` of SB3's Monitor, so no such wrapper is needed), and of the game ``"scores"`` (VP per seat),
     ``"seat"`` (the learner's), ``"share"`` (the learner's share of the win by END-4; of a truncated game by the scores as they
-    stand), ``"decisions"`` (of all seats together), ``"opponents"`` (the name of each seat's player, None at the learner's) and
-    ``"seed"``.
+    stand), ``"decisions"`` (of all seats together) and ``"opponents"`` (the name of each seat's player, None at the learner's).
+    The seeds, which decide every hidden card, are no part of it: ``get_attr("seed")`` has those of the games under way, and
+    ``core.games.finished.seed`` that of each row's latest finished game.
 
     Illegal actions raise IllegalActionError with the row; MaskablePPO asks for the masks and makes none.
 
@@ -37,17 +36,15 @@ class SkyenvVecEnv(VecEnv):
         num_envs: number of games.
         num_players: 2 to 4.
         side: ``"front"`` or ``"back"`` of the board.
-        opponents: the pool: for every row, seat and episode one of these players is drawn. A player is an agent, a
-            callable, a built-in name or an import string ``module:Name``.
-        opponent_weights: how often each is drawn, relative to the others; None: all alike.
-        seed: row i's first game gets the seed ``seed`` + i, everything later follows; None: the system's entropy.
-        reward: ``"outcome"``, ``"margin"`` or ``"points"``.
-        threads: threads to play on.
-        seat: the learner's seat; ``"rotate"``: the next one each episode, beginning with the row's seed modulo the number
-            of players; ``"random"``: drawn for every episode.
+        opponent_weights: how often each of the opponents is drawn, relative to the others; None: all alike.
         one_opponent: draw one player for all other seats of an episode, instead of one for each of them.
-        board: a Board, a board file, or None for the printed board.
-        max_turns: turns after which a game is truncated (END-5).
+        seed: row i's first game gets the seed ``seed`` + i, everything later follows; None: the system's entropy.
+        threads: threads to play on; None: a sensible number (see :class:`skyenv.Games`).
+        opponents: the pool: for every row, seat and episode one of these players is drawn (default: ``"random"`` alone). A
+            player is an agent, a callable, a built-in name or an import string ``module:Name``.
+        seat: the learner's seat; ``"rotate"``, the default: the next one each episode, beginning with the row's seed modulo the
+            number of players; ``"random"``: drawn for every episode.
+        board, max_turns, reward: as for :class:`skyenv.GameOptions`.
 
     Attributes:
         core: the games, the learner's seats and the opponents, a :class:`skyenv.envs.learner.LearnerGames`.
@@ -62,31 +59,24 @@ class SkyenvVecEnv(VecEnv):
         num_envs: int,
         num_players: int = 2,
         side: str = "front",
-        opponents: AgentSpec | Sequence[AgentSpec] = ("random",),
-        opponent_weights: Sequence[float] | None = None,
-        seed: int | None = None,
-        reward: str = "outcome",
-        threads: int = 1,
         *,
-        seat: int | str = "rotate",
+        opponent_weights: Sequence[float] | None = None,
         one_opponent: bool = False,
-        board: Board | str | Path | None = None,
-        max_turns: int = 500,
+        seed: int | None = None,
+        threads: int | None = 1,
+        **options: Unpack[LearnerKeywords],
     ) -> None:
+        options.setdefault("seat", "rotate")
         self.core = LearnerGames(
             num_envs,
             num_players,
             side,
-            opponents=opponents,
             opponent_weights=opponent_weights,
             pool=True,
             one_opponent=one_opponent,
-            seat=seat,
             illegal="raise",
-            board=board,
-            max_turns=max_turns,
-            reward=reward,
             threads=threads,
+            **options,
         )
         super().__init__(num_envs, observation_space(), action_space())
         self._actions: npt.NDArray[np.int64] | None = None
@@ -150,7 +140,6 @@ class SkyenvVecEnv(VecEnv):
             "share": core.share(row),
             "decisions": int(core.games.state["decisions"][row]),
             "opponents": core.opponents(row),
-            "seed": int(core.games.seeds[row]),
         }
 
     def action_masks(self) -> npt.NDArray[np.int8]:

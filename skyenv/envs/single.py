@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.envs.learner import AgentSpec, LearnerGames
-from skyenv.envs.pictures import RENDER_MODES, check_render_mode, rendered
+from skyenv.envs.learner import LearnerGames, LearnerKeywords
+from skyenv.envs.pictures import RENDER_MODES, Renderer
 from skyenv.envs.spaces import action_space, observation_space
-from skyenv.render.window import Window
-from skyenv.rules.board import Board
 
 
 class FifthAvenueEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
@@ -25,8 +21,9 @@ class FifthAvenueEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
     its seat was rewarded since its previous decision. An episode terminates when the game ends and is truncated when the
     game is (END-5).
 
-    ``info`` holds ``"action_mask"``, int8 (103,), 1 for a legal action, all 0 after the end; ``"seat"``, the learner's
-    seat in this episode; ``"seed"``, the seed of this game. :meth:`action_masks` gives the mask to sb3-contrib.
+    ``info`` holds ``"action_mask"``, int8 (103,), 1 for a legal action, all 0 after the end, and ``"seat"``, the learner's
+    seat in this episode. :meth:`action_masks` gives the mask to sb3-contrib. The game's seed, which decides every hidden
+    card, is no part of it; ``core.games.seeds[0]`` has it.
 
     An illegal action (of the 103) ends the episode: it terminates with reward −1, the game stays where it was, and
     ``info["illegal_action"]`` holds the action. With ``illegal="raise"`` it raises IllegalActionError instead and nothing
@@ -38,15 +35,14 @@ class FifthAvenueEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
     Args:
         num_players: 2, 3 or 4.
         side: ``"front"`` or ``"back"`` of the board.
-        opponents: who plays the other seats: one player for all of them, or a list with one per other seat, clockwise
-            from the learner's. A player is an agent, a callable, a built-in name or an import string ``module:Name``.
-        seat: the learner's seat; ``"random"`` or None: drawn for every episode; ``"rotate"``: the next one each episode.
-        board: a Board, a board file, or None for the printed board.
-        max_turns: turns after which a game is truncated (END-5).
-        reward: ``"outcome"``, ``"margin"`` or ``"points"``.
         illegal: what an illegal action does: ``"end"`` or ``"raise"``.
         render_mode: ``"ansi"``: :meth:`render` returns the text picture; ``"rgb_array"``: pixels, uint8 (height, width, 3);
             ``"human"``: every position is shown in a window. The last two need the extra ``[pictures]``.
+        render_all_hands: pictures show every hand; by default they show what the learner may know, and nothing more.
+        opponents: who plays the other seats: one player for all of them, or a list with one per other seat, clockwise
+            from the learner's. A player is an agent, a callable, a built-in name or an import string ``module:Name``.
+        seat: the learner's seat; ``"random"`` or None: drawn for every episode; ``"rotate"``: the next one each episode.
+        board, max_turns, reward: as for :class:`skyenv.GameOptions`.
 
     Attributes:
         core: the game, the learner's seat and the opponents, a :class:`skyenv.envs.learner.LearnerGames` of one row.
@@ -62,27 +58,15 @@ class FifthAvenueEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
         self,
         num_players: int = 2,
         side: str = "front",
-        opponents: AgentSpec | Sequence[AgentSpec] = "random",
-        seat: int | str | None = "random",
-        board: Board | str | Path | None = None,
-        max_turns: int = 500,
-        reward: str = "outcome",
+        *,
         illegal: str = "end",
         render_mode: str | None = None,
+        render_all_hands: bool = False,
+        **options: Unpack[LearnerKeywords],
     ) -> None:
-        self.core = LearnerGames(
-            1,
-            num_players,
-            side,
-            opponents=opponents,
-            seat=seat,
-            illegal=illegal,
-            board=board,
-            max_turns=max_turns,
-            reward=reward,
-        )
-        self.render_mode = check_render_mode(render_mode)
-        self._window = Window()
+        self.core = LearnerGames(1, num_players, side, illegal=illegal, **options)
+        self._renderer = Renderer(render_mode, render_all_hands)
+        self.render_mode = self._renderer.mode
         self.observation_space = observation_space()
         self.action_space = action_space()
 
@@ -131,12 +115,15 @@ class FifthAvenueEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
         return mask
 
     def render(self) -> npt.NDArray[np.uint8] | str | None:
-        """The position as text (mode ``"ansi"``) or pixels (``"rgb_array"``); in a window (``"human"``); None without a mode.
+        """The position as the learner sees it, or with all hands open if ``render_all_hands``.
+
+        Returns:
+            Text (mode ``"ansi"``), pixels, uint8 (height, width, 3) (``"rgb_array"``), or None (``"human"``, without a mode).
 
         Raises:
             RenderError: no window can be opened.
         """
-        return rendered(self.core.games, 0, self.render_mode, self._window)
+        return self._renderer.render(self.core.games, 0, int(self.core.learner[0]))
 
     def _show(self) -> None:
         if self.render_mode == "human":
@@ -144,8 +131,7 @@ class FifthAvenueEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
 
     def close(self) -> None:
         """Close the window, if there is one."""
-        self._window.close()
+        self._renderer.close()
 
     def _info(self) -> dict[str, Any]:
-        seat, seed = int(self.core.learner[0]), int(self.core.games.seeds[0])
-        return {"action_mask": self.action_masks(), "seat": seat, "seed": seed}
+        return {"action_mask": self.action_masks(), "seat": int(self.core.learner[0])}

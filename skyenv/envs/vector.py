@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import gymnasium
 import numpy as np
@@ -12,12 +11,10 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from skyenv.envs.learner import AgentSpec, LearnerGames
-from skyenv.envs.pictures import RENDER_MODES, check_render_mode, mosaic, picture, text_picture
+from skyenv.envs.learner import LearnerGames, LearnerKeywords
+from skyenv.envs.pictures import RENDER_MODES, Renderer
 from skyenv.envs.spaces import action_space, observation_space
 from skyenv.errors import GameOverError, IllegalActionError, OptionError, shown
-from skyenv.render.window import Window
-from skyenv.rules.board import Board
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
@@ -28,8 +25,9 @@ StepResult = tuple[Float32, Float64, Bool, Bool, dict[str, Any]]
 class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Float32, npt.NDArray[np.int64], npt.NDArray[Any]]):
     """`num_envs` games as one: row i is what :class:`skyenv.envs.single.FifthAvenueEnv` would be with row i's seed.
 
-    ``info["action_mask"]``, int8 (num_envs, 103), ``info["seat"]`` and ``info["seed"]``, int64 (num_envs,), tell of the
-    position that the observation shows; as usual a bool array ``"_action_mask"`` … says which rows have an entry (all).
+    ``info["action_mask"]``, int8 (num_envs, 103), and ``info["seat"]``, int64 (num_envs,), tell of the position that the
+    observation shows; as usual a bool array ``"_action_mask"`` … says which rows have an entry (all). The games' seeds,
+    which decide every hidden card, are no part of it; ``core.games.seeds`` has them.
     After an illegal action ``info["illegal_action"]`` holds it, in the rows that ``"_illegal_action"`` marks.
 
     A finished row is reset in the next step, which ignores its action (``AutoresetMode.NEXT_STEP``), in the same step,
@@ -37,12 +35,14 @@ class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Float32, npt.NDArray[np.in
 
     Args:
         num_envs: number of games.
-        num_players, side, opponents, seat, board, max_turns, reward: as for the single environment.
+        num_players, side: as for the single environment.
         illegal: as for the single environment; with ``"raise"`` the error names the row.
         render_mode: ``"ansi"``: :meth:`render` returns one text picture per row; ``"rgb_array"``: pixels of every row;
             ``"human"``: it shows the first rows in a window. The last two need the extra ``[pictures]``.
+        render_all_hands: as for the single environment.
         autoreset_mode: when a finished row is reset: an AutoresetMode or its value.
-        threads: threads to play on.
+        threads: threads to play on; None: a sensible number (see :class:`skyenv.Games`).
+        opponents, seat, board, max_turns, reward: as for the single environment.
 
     Attributes:
         core: the games, the learner's seats and the opponents, a :class:`skyenv.envs.learner.LearnerGames`.
@@ -52,41 +52,30 @@ class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Float32, npt.NDArray[np.in
         AgentError: an opponent can't be made.
     """
 
+    _renderer = Renderer(None, all_hands=False)  # Gymnasium 1.1 closes an environment, too, whose options were refused
+
     def __init__(
         self,
         num_envs: int = 1,
         num_players: int = 2,
         side: str = "front",
-        opponents: AgentSpec | Sequence[AgentSpec] = "random",
-        seat: int | str | None = "random",
-        board: Board | str | Path | None = None,
-        max_turns: int = 500,
-        reward: str = "outcome",
+        *,
         illegal: str = "end",
         render_mode: str | None = None,
+        render_all_hands: bool = False,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
-        threads: int = 1,
+        threads: int | None = 1,
+        **options: Unpack[LearnerKeywords],
     ) -> None:
-        self.core = LearnerGames(
-            num_envs,
-            num_players,
-            side,
-            opponents=opponents,
-            seat=seat,
-            illegal=illegal,
-            board=board,
-            max_turns=max_turns,
-            reward=reward,
-            threads=threads,
-        )
+        self.core = LearnerGames(num_envs, num_players, side, illegal=illegal, threads=threads, **options)
         try:
             self.autoreset_mode = AutoresetMode(autoreset_mode)
         except ValueError:
             modes = ", ".join(mode.value for mode in AutoresetMode)
             raise OptionError(f"autoreset_mode must be one of {modes}, not {shown(autoreset_mode)}") from None
         self.num_envs = num_envs
-        self.render_mode = check_render_mode(render_mode)
-        self._window = Window()
+        self._renderer = Renderer(render_mode, render_all_hands)
+        self.render_mode = self._renderer.mode
         self.metadata = {"render_modes": list(RENDER_MODES), "render_fps": 2, "autoreset_mode": self.autoreset_mode}
         self.single_observation_space = observation_space()
         self.single_action_space = action_space()
@@ -157,25 +146,20 @@ class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Float32, npt.NDArray[np.in
         return self.core.mask()
 
     def render(self) -> tuple[Any, ...] | None:
-        """A picture of every row: text (mode ``"ansi"``) or uint8 (height, width, 3) (``"rgb_array"``).
+        """Every row as its learner sees it, or with all hands open if ``render_all_hands``.
 
-        The mode ``"human"`` shows the first rows in a window. None in that mode and without one.
+        Returns:
+            For every row text (mode ``"ansi"``) or pixels, uint8 (height, width, 3) (``"rgb_array"``); None without a mode and
+            in the mode ``"human"``, which shows the first rows in a window.
 
         Raises:
             RenderError: no window can be opened.
         """
-        rows = range(self.num_envs)
-        if self.render_mode == "ansi":
-            return tuple(text_picture(self.core.games, row) for row in rows)
-        if self.render_mode == "rgb_array":
-            return tuple(picture(self.core.games, row) for row in rows)
-        if self.render_mode == "human":
-            self._window.show(mosaic(self.core.games, rows))
-        return None
+        return self._renderer.render_rows(self.core.games, self.core.learner.tolist())
 
     def close_extras(self, **kwargs: Any) -> None:
         """Close the window, if there is one."""
-        self._window.close()
+        self._renderer.close()
 
     def _checked_reset_mask(self, mask: object) -> Bool:
         if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (self.num_envs,):
@@ -204,7 +188,6 @@ class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Float32, npt.NDArray[np.in
         info: dict[str, Any] = {
             "action_mask": core.mask(),
             "seat": core.learner.copy(),
-            "seed": core.games.seeds.copy(),
         }
         present = np.ones(self.num_envs, dtype=np.bool_) if present is None else present
         for name in list(info):

@@ -5,10 +5,12 @@ OpenSpiel's information state is :mod:`skyenv.information`, its observation :mod
 "outcome". A state's ``resample_from_infostate`` draws another world with its whole past, so OpenSpiel's searches need not cheat.
 """
 
+from skyenv.errors import install_hint
+
 try:
     import pyspiel  # noqa: F401
 except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(f"{error}: this needs an extra; pip install 'skyenv[open_spiel]'", name=error.name) from error
+    raise ModuleNotFoundError(f"{error}; {install_hint('openspiel')}", name=error.name) from error
 
 from skyenv.envs.open_spiel.bots import AgentBot
 from skyenv.envs.open_spiel.game import SHORT_NAME, FifthAvenueGame, FifthAvenueState

@@ -9,10 +9,10 @@ import numpy as np
 import pyspiel
 
 from skyenv.agents import Agent, Decisions, checked_actions, make_agent
+from skyenv.checks import check_integer
 from skyenv.envs.open_spiel.game import FifthAvenueState
 from skyenv.envs.open_spiel.positions import game_of
 from skyenv.errors import AgentError
-from skyenv.games import check_integer
 from skyenv.knowledge import view
 from skyenv.rules.actions import NUM_ACTIONS
 
@@ -21,7 +21,7 @@ class AgentBot(pyspiel.Bot):  # type: ignore[misc]
     """A bot that decides as an agent does, from what the seat to act may see; it can play several seats, and keeps no history.
 
     Args:
-        agent: an agent, or what :func:`skyenv.make_agent` takes, such as ``"random"``; in a clone also ``"greedy"``.
+        agent: an agent, or what :func:`skyenv.make_agent` takes, such as ``"greedy"``.
         seed: of the agent's random numbers, at least 0; None takes one from the operating system.
 
     Raises:

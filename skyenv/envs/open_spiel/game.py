@@ -11,28 +11,28 @@ import numpy as np
 import numpy.typing as npt
 import pyspiel
 
+from skyenv.chance_feed import OUTCOMES, SETUP
+from skyenv.checks import check_integer
 from skyenv.envs.open_spiel.positions import (
     CHANCES_AT_THE_END,
     CHANCES_OF_SETUP,
     CHANCES_PER_TURN,
     DECISIONS_PER_TURN,
     OUTCOME_NAMES,
-    OUTCOMES,
-    SETUP,
     Position,
     Table,
     game_of,
-    outcome,
     table_of,
 )
 from skyenv.envs.open_spiel.worlds import resampled
 from skyenv.errors import OptionError, shown
 from skyenv.game import Game
-from skyenv.games import DEFAULT_MAX_TURNS, check_integer
+from skyenv.games import DEFAULT_MAX_TURNS, outcome_of
 from skyenv.information import DEFAULT_EVENTS, information_size
 from skyenv.observation import OBSERVATION_SIZE
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
+from skyenv.rules.state import NONE
 
 SHORT_NAME: Final = "fifth_avenue"
 """For ``pyspiel.load_game``."""
@@ -66,8 +66,8 @@ def _info(players: int, max_turns: int) -> pyspiel.GameInfo:
         num_distinct_actions=NUM_ACTIONS,
         max_chance_outcomes=len(OUTCOME_NAMES),
         num_players=players,
-        min_utility=outcome(0.0, players),
-        max_utility=outcome(1.0, players),
+        min_utility=outcome_of(0.0, players),
+        max_utility=outcome_of(1.0, players),
         utility_sum=0.0,
         max_game_length=2 * players + max_turns * DECISIONS_PER_TURN,
     )
@@ -95,6 +95,10 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
         self.table: Table = table_of(given["players"], given["side"], given["max_turns"])
         self.max_events = check_integer("events", given["events"], 1, MOST_EVENTS)
         super().__init__(GAME_TYPE, _info(self.table.num_players, self.table.max_turns), params or {})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # OpenSpiel's own way makes a game of this class without calling __init__; copies and pickles are loaded anew instead.
+        return _load, (str(self),)
 
     def new_initial_state(self) -> FifthAvenueState:
         """The state before the setup, in which chance begins."""
@@ -130,6 +134,12 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
             lambda position, player: position.information_vector(player, events),
             Position.information,
         )
+
+
+def _load(parameters: str) -> FifthAvenueGame:
+    """The game that its text stands for. It stands here so that a pickle, wherever it is read, finds the game registered."""
+    game: FifthAvenueGame = pyspiel.load_game(parameters)
+    return game
 
 
 class Observer:
@@ -242,16 +252,11 @@ class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
 
 def game_from(position: Position) -> Game:
     """A Game that was played as the position was; its seed is None."""
-    header = {
-        "players": position.num_players,
-        "side": position.side,
-        "rings": position.board.rings,
-        "max_turns": position.max_turns,
-        "seed": None,
-    }
-    game = Game.from_setup(header, position.steps[0].events(position.board)[0])
-    for step in position.steps[1:]:
-        game.play(step.action, [OUTCOMES[number] for number in step.chance])
+    setup, *steps = ((step.action, [OUTCOMES[number] for number in step.chance]) for step in position.steps)
+    game = Game(position.num_players, position.side, 0, max_turns=position.max_turns, chance=setup[1])
+    game.state["seed"] = NONE
+    for action, chance in steps:
+        game.play(action, chance)
     return game
 
 

@@ -14,33 +14,26 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from skyenv.chance_feed import SETUP, ChanceFeed
+from skyenv.checks import check_integer
 from skyenv.errors import ChanceError, GameOverError, IllegalActionError, OptionError, shown
 from skyenv.events import Event, action_event, events_told, setup_event
-from skyenv.games import Games, check_integer, results
+from skyenv.games import outcome_of, results
 from skyenv.information import event_line, first_line, information_size, information_tensor, seen_by
-from skyenv.kernels import REFRESH
 from skyenv.observation import SCALE, names
 from skyenv.render.text import text
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.board import Board
 from skyenv.rules.components import BUSINESSES, CARD_VALUES, COLOURS, MAX_PLAYERS
+from skyenv.rules.setup import blank_game
 from skyenv.rules.state import END_TRUNCATED, GAME_DTYPE, NONE
-from skyenv.rules.tape import EVENT_BLACK, FED_BUSINESS, FED_CARD, FED_COLOUR
+from skyenv.rules.tape import EVENT_BLACK
 
-OUTCOMES: Final = (*CARD_VALUES, *BUSINESSES, *COLOURS)
-"""What chance can decide, by the number that stands for it in OpenSpiel: a card, a business, the colour of a plot."""
 OUTCOME_NAMES: Final = (
     *(f"card {value}" for value in CARD_VALUES),
     *(f"business {business}" for business in BUSINESSES),
     *(f"plot {colour}" for colour in COLOURS),
 )
-_KINDS: Final = {FED_CARD: range(3), FED_BUSINESS: range(3, 7), FED_COLOUR: range(7, 12)}
-"""The numbers of each kind of outcome, by how the tape names the kind."""
-_FED: Final = np.array([fed + i for fed, numbers in _KINDS.items() for i in range(len(numbers))], np.int8)
-"""How the tape names each outcome."""
-
-SETUP: Final = -1
-"""Instead of an action: the setup is under way (SET-1 to SET-5)."""
 MOST_TURNS: Final = 1_000_000
 
 AUCTIONS_PER_TURN: Final = 8
@@ -55,59 +48,6 @@ CHANCES_OF_SETUP: Final = 7 * 2 + 20 + MAX_PLAYERS * 9 + 5
 CHANCES_AT_THE_END: Final = 3
 
 
-class Workbench:
-    """The engine on which positions are played: a batch of one game and its tape."""
-
-    def __init__(self, num_players: int, side: str, max_turns: int) -> None:
-        self.games = games = Games(1, num_players, side, 0, max_turns=max_turns, autoreset=False, observe=False)
-        self.tape = tape = games._tape
-        self.bytes = games._state.view(np.uint8)
-        self.action = np.zeros(1, np.int64)
-        self.no_seed = np.full(1, NONE, np.int64)
-        self.refreshing = np.full(1, REFRESH, np.int64)
-        self.fed, self.num_fed, self.next_fed = tape["fed"][0], tape["num_fed"], tape["next_fed"]
-        self.refused, self.asked, self.ways = tape["refused"], tape["asked"], tape["ways"][0]
-        self.event, self.num_events = tape["event"][0], tape["num_events"]
-        tape["recording"] = tape["asking"] = 1
-
-    def play(self, record: bytes, action: int, chance: Sequence[int]) -> list[tuple[int, float]]:
-        """Play an action (or SETUP) with the outcomes that chance has decided so far.
-
-        Returns:
-            What chance has to decide next, with probabilities; empty: nothing, and the engine's game is the new position.
-        """
-        self.bytes[:] = np.frombuffer(record, np.uint8)
-        if chance:
-            self.fed[: len(chance)] = _FED[list(chance)]
-        self.num_fed[0] = len(chance)
-        self.next_fed[0] = self.num_events[0] = 0
-        self.refused[0] = self.asked[0] = NONE
-        games = self.games
-        if action == SETUP:
-            games._reset(games._all_rows, self.no_seed, self.tape)
-        else:
-            self.action[0] = action
-            games._play(games._all_rows, self.action, 0, 0, self.tape)
-        return [] if self.asked[0] == NONE else self._outcomes()
-
-    def _outcomes(self) -> list[tuple[int, float]]:
-        numbers = _KINDS[int(self.asked[0])]
-        ways: list[int] = self.ways[: len(numbers)].tolist()
-        total = sum(ways)
-        return [(number, way / total) for number, way in zip(numbers, ways, strict=True) if way > 0]
-
-    def rows(self) -> list[list[int]]:
-        """What has happened, as the tape tells it."""
-        number = int(self.num_events[0])
-        found: list[list[int]] = self.event[:number].tolist() if number else []
-        return found
-
-    def load(self, record: bytes) -> None:
-        """Put a position on the bench: its legal actions and its seat stand in `games` then."""
-        self.bytes[:] = np.frombuffer(record, np.uint8)
-        self.games._reset(self.games._all_rows, self.refreshing, self.tape)
-
-
 class Table:
     """What all positions of one kind of game share; :func:`table_of` makes it.
 
@@ -120,18 +60,19 @@ class Table:
         check_integer("max_turns", max_turns, 1, MOST_TURNS)
         self.num_players, self.side, self.max_turns = num_players, side, max_turns
         self._local = threading.local()
-        self.board = self.bench.games.board
-        blank = self.bench.games._blank.tobytes()
-        self.start = Position(self, blank, (), SETUP, (), self.bench.play(blank, SETUP, ()))
+        self.board = self.feed.board
+        blank = blank_game(num_players, self.board, max_turns).tobytes()
+        self.start = Position(self, blank, (), SETUP, (), self.feed.play_from(blank, SETUP, ()))
 
     @property
-    def bench(self) -> Workbench:
-        """This thread's own workbench: compiled code lets other threads run meanwhile."""
+    def feed(self) -> ChanceFeed:
+        """This thread's own chance feed, on which positions are played: compiled code lets other threads run meanwhile."""
         try:
-            bench: Workbench = self._local.bench
+            feed: ChanceFeed = self._local.feed
         except AttributeError:
-            bench = self._local.bench = Workbench(self.num_players, self.side, self.max_turns)
-        return bench
+            feed = ChanceFeed(self.num_players, self.side, 0, max_turns=self.max_turns, observe=False)
+            self._local.feed = feed
+        return feed
 
     @cached_property
     def first_lines(self) -> list[str]:
@@ -162,7 +103,7 @@ class Step:
         seat: who played the action; NONE for the setup.
         action: its number, or SETUP.
         chance: numbers of the outcomes that chance decided of it.
-        rows: what happened, as the tape tells it.
+        rows: what happened, as :meth:`ChanceFeed.event_rows` tells it.
         record: the position that it led to. Of a step in a resampled past only what everybody sees is true in it.
     """
 
@@ -235,10 +176,10 @@ class Position:
         self.plans: dict[int, Any] = {}
         self.seat: int = NONE
         self.legal: list[int] = []
-        if pending is None:  # the game lies on the bench
-            games = table.bench.games
-            self.seat = int(games.seat[0])
-            self.legal = np.flatnonzero(games.mask[0]).tolist()
+        if pending is None:  # the feed's game is in this position
+            feed = table.feed
+            self.seat = int(feed.seat[0])
+            self.legal = np.flatnonzero(feed.mask[0]).tolist()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Position:
         return self
@@ -265,13 +206,13 @@ class Position:
         return self._played(action, ())
 
     def _played(self, action: int, chance: tuple[int, ...]) -> Position:
-        bench = self.table.bench
-        outcomes = bench.play(self.record, action, chance)
+        feed = self.table.feed
+        outcomes = feed.play_from(self.record, action, chance)
         if outcomes:
             return Position(self.table, self.record, self.steps, action, chance, outcomes)
-        record = bench.bytes.tobytes()
+        record = feed.position()
         seat = NONE if action == SETUP else self._actor()
-        return Position(self.table, record, (*self.steps, Step(seat, action, chance, bench.rows(), record)), None, (), [])
+        return Position(self.table, record, (*self.steps, Step(seat, action, chance, feed.event_rows(), record)), None, (), [])
 
     def _actor(self) -> int:
         """The seat that plays, or has played, the action."""
@@ -340,7 +281,7 @@ class Position:
 
     def observation(self, seat: int) -> npt.NDArray[np.float32]:
         """A seat's observation, float32 (OBSERVATION_SIZE,); while chance decides, that of the decision before."""
-        seen: npt.NDArray[np.float32] = self.table.bench.games.observe(seat, state=game_of(self.record).view(np.recarray))[0]
+        seen: npt.NDArray[np.float32] = self.table.feed.observe(seat, state=game_of(self.record).view(np.recarray))[0]
         return seen
 
     def observation_text(self, seat: int) -> str:
@@ -349,11 +290,12 @@ class Position:
         return "\n".join(f"{_NAMES[entry]} {codes[entry]}" for entry in np.flatnonzero(codes))
 
     def returns(self) -> list[float]:
-        """Every seat's outcome: (share of the win − 1/N) · N/(N−1); 0 before the end and in a truncated game."""
+        """Every seat's outcome (:func:`skyenv.games.outcome_of`); 0 before the end and in a truncated game."""
         game, players = game_of(self.record), self.num_players
         if not self.is_over or game["end"][0] == END_TRUNCATED:
             return [0.0] * players
-        return [outcome(share, players) for share in results(game)[0][0, :players].tolist()]
+        outcomes: list[float] = outcome_of(results(game)[0][0, :players], players).tolist()
+        return outcomes
 
     def __str__(self) -> str:
         decided = ", ".join(OUTCOME_NAMES[outcome] for outcome in self.chance) or "nothing yet"
@@ -363,11 +305,6 @@ class Position:
         if self.pending is None:
             return table
         return f"{table}\n\nSeat {self._actor()} has played: {ACTION_NAMES[self.pending]}; chance has decided: {decided}"
-
-
-def outcome(share: float, players: int) -> float:
-    """What a seat's share of the win is worth: all seats' sum is 0, and a win alone is 1."""
-    return (share - 1 / players) * players / (players - 1)
 
 
 def replayed(

@@ -19,7 +19,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.envs.open_spiel.positions import SETUP, Position, Step, game_of
+from skyenv.chance_feed import SETUP
+from skyenv.checks import check_seat
+from skyenv.envs.open_spiel.positions import Position, Step, game_of
 from skyenv.errors import OptionError
 from skyenv.rules.actions import BID, BID_DONE
 from skyenv.rules.components import BLACK, LOWEST_CARD, MAX_PLAYERS, NUM_COLOURS, NUM_RANKS, STARTING_BLACK_CARDS
@@ -127,8 +129,7 @@ def resampled(position: Position, seat: int, uniform: Callable[[], float]) -> Po
     """
     if position.pending is not None:
         raise OptionError("other worlds are drawn where a seat is to act or the game is over, not while chance decides")
-    if not 0 <= seat < position.num_players:
-        raise OptionError(f"player must be from 0 to {position.num_players - 1}, not {seat}")
+    seat = check_seat(seat, position.num_players, "player")
     if seat not in position.plans:
         position.plans[seat] = Plan(position, seat)
     plan: Plan = position.plans[seat]
@@ -137,7 +138,7 @@ def resampled(position: Position, seat: int, uniform: Callable[[], float]) -> Po
         ranks = deal_black(plan, generator)
         if ranks is not None:
             record, first = hidden_anew(plan, ranks, generator)
-            position.table.bench.load(record)
+            position.table.feed.rewind(record)
             world = Position(position.table, record, past(plan, ranks, first, record), None, (), [])
             if world.legal or position.is_over:  # a card laid down promises that its bid can end
                 return world

@@ -1,9 +1,9 @@
 """The page: games played, watched and replayed in a browser.
 
-* :mod:`~skyenv.page.session`: a game with people and agents at its table; :mod:`~skyenv.page.seen`: what a seat is told of it
-* :mod:`~skyenv.page.offers`: the agents that can be chosen; :mod:`~skyenv.page.opinions`: what one would do and how sure it is
+* :mod:`~skyenv.page.session`: a game with people and agents at its table; :mod:`~skyenv.page.payloads`: what a seat is told of it
+* :mod:`~skyenv.page.catalogue`: the agents that can be chosen; :mod:`~skyenv.page.hints`: what one would do and how sure it is
 * :mod:`~skyenv.page.replays`, :mod:`~skyenv.page.chart`: recorded games, to be looked at step by step
 * :mod:`~skyenv.page.export`, :mod:`~skyenv.page.frames`: a replay in one file; needs no web framework
-* :mod:`~skyenv.page.storage`: SQLite; :mod:`~skyenv.page.house`: all sessions of a server, and who may do what
+* :mod:`~skyenv.page.storage`: SQLite; :mod:`~skyenv.page.game_server`: all sessions of a server, and who may do what
 * :mod:`~skyenv.page.web`: the only module that knows the web framework; :mod:`~skyenv.page.commands`: ``python -m skyenv play``
 """

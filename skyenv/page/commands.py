@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import ipaddress
 import os
 import re
 import socket
-import sys
 import threading
 import webbrowser
-from collections.abc import Callable
+from dataclasses import MISSING, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from skyenv.errors import OptionError, PageError, RecordError, SkyenvError, shown
-from skyenv.files import replacing
+from skyenv.agents import agents_help
+from skyenv.errors import OptionError, PageError, RecordError, SkyenvError, install_hint, shown
+from skyenv.files import writing
 from skyenv.game import Game
+from skyenv.options import Options, argument, option
+from skyenv.page.catalogue import Catalogue, catalogue
 from skyenv.page.export import exported
-from skyenv.page.offers import Offers, offers
+from skyenv.page.payloads import THEMES
 from skyenv.page.replays import Replay
-from skyenv.page.seen import THEMES
 from skyenv.page.storage import Storage
+from skyenv.progress import progress
+from skyenv.records import nth_game
 
 DATABASE: Final = Path("~/.skyenv/games.sqlite3")
 HOST: Final = "127.0.0.1"
@@ -34,50 +36,49 @@ CONNECTIONS: Final = 800
 _PUBLIC: Final = re.compile(r"(?=.{1,253}(:|$))[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?")
 
 
-def add_play(parser: argparse.ArgumentParser, integer: Callable[[int, int], Callable[[str], int]]) -> None:
-    """The options of ``play``; `integer` makes parsers of whole numbers in a range."""
-    parser.description = "Start the page on this machine and open it in a browser. Ctrl-C ends it; games are kept."
-    add = parser.add_argument
-    add(
-        "--agents",
-        default="",
-        metavar="NAMES",
-        help="agents to be offered besides the built-in ones, with commas between: names, checkpoints, module:Name",
+@dataclass(frozen=True)
+class PlayOptions(Options):
+    """What ``play`` takes."""
+
+    agents: tuple[str, ...] = option((), f"agents to be offered besides those with a name: {agents_help()}", metavar="AGENT")
+    host: str = option(HOST, f"address to listen on (default: {HOST}, this machine alone)", metavar="ADDRESS")
+    public_host: str | None = option(
+        None, "name of a server with HTTPS that passes requests on to this one, such as games.example.org", metavar="NAME"
     )
-    add("--host", default=HOST, metavar="ADDRESS", help=f"address to listen on (default: {HOST}, this machine alone)")
-    add(
-        "--public-host",
-        type=_public_host,
-        metavar="NAME",
-        help="name of a server with HTTPS that passes requests on to this one, such as games.example.org",
-    )
-    add("--port", type=integer(0, 65535), metavar="N", help=f"port (default: {PORT}, or a free one if it is taken)")
-    add("--database", default=str(DATABASE), metavar="FILE", help=f"where games are kept (default: {DATABASE})")
-    add("--no-browser", action="store_true", help="don't open a browser")
-    parser.set_defaults(run=_play)
+    port: int | None = option(None, f"port (default: {PORT}, or a free one if it is taken)", high=65535, metavar="N")
+    database: Path = option(DATABASE, "where games are kept", metavar="FILE")
+    no_browser: bool = option(False, "don't open a browser")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.public_host is not None:
+            name = self.public_host.lower()
+            if not _PUBLIC.fullmatch(name):
+                raise OptionError(f"public_host must be a server's name such as games.example.org, not {shown(self.public_host)}")
+            object.__setattr__(self, "public_host", name.removesuffix(":443"))  # browsers leave it out
 
 
-def add_export(parser: argparse.ArgumentParser, integer: Callable[[int, int], Callable[[str], int]]) -> None:
-    """The options of ``export``."""
-    parser.description = "Write one game of a record as a page that replays it in any browser, without a server or a network."
-    add = parser.add_argument
-    add("file", metavar="FILE", help="the record")
-    add("--game", type=integer(1, 2**31 - 1), default=1, metavar="N", help="which game (default: 1, the first)")
-    add("--theme", choices=(*THEMES, "both"), default=THEMES[0], help=f"colours of the table (default: {THEMES[0]})")
-    add("-o", "--output", metavar="FILE", required=True, help="the page to write, such as game.html")
-    parser.set_defaults(run=_export)
+@dataclass(frozen=True)
+class ExportOptions(Options):
+    """What ``export`` takes."""
+
+    file: Path = argument("the record", metavar="FILE")
+    output: Path = option(MISSING, "the page to write, such as game.html", short="-o", metavar="FILE")
+    game: int = option(1, "which game", low=1, high=2**31 - 1, metavar="N")
+    theme: str = option(THEMES[0], "colours of the table", choices=(*THEMES, "both"))
 
 
 # ---- play ----
 
 
-def _play(options: argparse.Namespace) -> None:
+def play(options: PlayOptions) -> None:
+    """Serve the page on this machine and open it in a browser. Ctrl-C ends it; games are kept."""
     try:
         from skyenv.page import web
     except ImportError as error:
-        raise OptionError(f"the page needs a package that isn't there ({error.name}): pip install 'skyenv[page]'") from error
-    chosen = offers(name.strip() for name in options.agents.split(",") if name.strip())
-    storage = Storage(Path(options.database).expanduser())
+        raise OptionError(f"the page needs a package that isn't there ({error.name}); {install_hint('page')}") from error
+    chosen = catalogue(options.agents)
+    storage = Storage(options.database.expanduser())
     listening = listen(options.host, options.port)
     app = web.application(storage, chosen, _hosts(options.host), options.public_host)
     address = address_of(options.host, listening)
@@ -111,13 +112,6 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _public_host(text: str) -> str:
-    """A parser of names that a server may have, with a port or without."""
-    if not _PUBLIC.fullmatch(text.lower()):
-        raise argparse.ArgumentTypeError(f"must be a server's name such as games.example.org, not {shown(text)}")
-    return text.lower().removesuffix(":443")  # browsers leave it out
-
-
 def _hosts(host: str) -> list[str] | None:
     """The names by which browsers may call the server; None: any, as nobody knows how others reach this machine."""
     return [*LOOPBACK_NAMES, host] if _is_loopback(host) else None
@@ -129,7 +123,7 @@ def address_of(host: str, listening: socket.socket) -> str:
     return f"http://{name}:{listening.getsockname()[1]}/"
 
 
-def _warm_up(chosen: Offers) -> None:
+def _warm_up(chosen: Catalogue) -> None:
     """Compile what the first game needs while the page is opened."""
     try:
         game = Game(2, seed=1)
@@ -169,22 +163,23 @@ def _serve(app: Any, listening: socket.socket, address: str | None) -> None:
 # ---- export ----
 
 
-def _export(options: argparse.Namespace) -> None:
+def export(options: ExportOptions) -> None:
+    """Write one game of a record as a page that replays it in any browser, without a server or a network."""
+    with writing(options.output) as stream, progress(unit="drawing") as bar:  # what can't be written is told before the work
+        replay = _replay_in(options.file, options.game)
+        name = os.fsencode(os.path.basename(options.file)).decode("utf-8", "replace")
+        themes = THEMES if options.theme == "both" else (options.theme,)
+        title = f"{name}, game {options.game}"
+        page = exported(replay, title, themes, lambda done, total: bar.update(done - bar.n)).encode()
+        stream.write(page)
+    print(f"{options.output}: {replay.steps} actions, {len(page) / 1e6:.2f} MB")
+
+
+def _replay_in(file: Path, number: int) -> Replay:
+    """A game of a record, of which nothing behind that game is read."""
     try:
-        content = Path(options.file).read_bytes()
-        replay = Replay.of(content, options.game)
+        return Replay(nth_game(file, number))
     except RecordError as error:
-        raise RecordError(f"{options.file}: {error}", error.line) from error
-    except PageError as error:
-        raise OptionError(f"{options.file}: {error}") from error
-    title = f"{os.path.basename(options.file)}, game {options.game}"
-    themes = THEMES if options.theme == "both" else (options.theme,)
-    page = exported(replay, title, themes, _show_progress if sys.stderr.isatty() else None)
-    with replacing(options.output) as part:
-        part.write_text(page, encoding="utf-8")
-    print(f"{options.output}: {replay.steps} actions, {len(page.encode()) / 1e6:.2f} MB")
-
-
-def _show_progress(done: int, total: int) -> None:
-    if done % 50 == 0 or done == total:
-        print(f"\r{done} / {total} drawings" + ("\n" if done == total else ""), end="", file=sys.stderr, flush=True)
+        raise RecordError(f"{file}: {error}", error.line) from error
+    except (OptionError, PageError) as error:
+        raise OptionError(f"{file}: {error}") from error

@@ -13,8 +13,8 @@ from importlib.resources import files
 from typing import Final
 
 from skyenv.page.frames import Frames
+from skyenv.page.payloads import THEMES
 from skyenv.page.replays import Replay
-from skyenv.page.seen import THEMES
 
 SCRIPTS: Final = ("dom.js", "board.js", "viewer.js", "export.js")
 """In this order they are one script: each uses only what stands before it."""
@@ -60,13 +60,13 @@ def _data(replay: Replay, themes: Sequence[str], progress: Callable[[int, int], 
             frames.add(replay.drawing(step, seat, theme, narrow))
             if progress is not None:
                 progress(number * (replay.steps + 1) + step + 1, len(views) * (replay.steps + 1))
-    told = frames.told()
+    payload = frames.payload()
     each = replay.steps + 1
     by_view = {
-        f"{theme}/{'all' if seat is None else seat}/{'narrow' if narrow else 'wide'}": told["frames"][number * each :][:each]
+        f"{theme}/{'all' if seat is None else seat}/{'narrow' if narrow else 'wide'}": payload["frames"][number * each :][:each]
         for number, (theme, seat, narrow) in enumerate(views)
     }
-    content = {"game": replay.told(), "themes": list(themes), "parts": told["parts"], "frames": by_view}
+    content = {"game": replay.payload(), "themes": list(themes), "parts": payload["parts"], "frames": by_view}
     packed = gzip.compress(json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode(), 9, mtime=0)
     return base64.b64encode(packed).decode()
 

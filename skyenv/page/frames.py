@@ -61,7 +61,7 @@ class Frames:
             self.parts.append(part)
         return self._numbers[key]
 
-    def told(self) -> dict[str, Any]:
+    def payload(self) -> dict[str, Any]:
         """Parts that are used, and the frames, as JSON can hold them."""
         used: set[int] = set()
         pending = list(self.frames)

@@ -11,14 +11,13 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv import record
-from skyenv.errors import PageError
+from skyenv.errors import OptionError, PageError
 from skyenv.events import Event
 from skyenv.game import Game
 from skyenv.page.chart import NARROW as NARROW_CHART
 from skyenv.page.chart import chart
-from skyenv.page.seen import NARROW, WIDE, Told
-from skyenv.record import GameLines
+from skyenv.page.payloads import NARROW, WIDE, Payload
+from skyenv.records import GameLines, iter_games, nth_game
 from skyenv.render import words
 from skyenv.render.svg import svg
 from skyenv.render.table import look
@@ -68,24 +67,17 @@ def summaries(content: bytes) -> list[Summary]:
     """
     found: list[Summary] = []
     left = MOST_ACTIONS
-    for lines in record.iter_games(io.BytesIO(content)):
+    for lines in iter_games(io.BytesIO(content)):
         if lines.number > MOST_GAMES:
             raise PageError(f"the record has more than {MOST_GAMES} games; split it", 413)
         actions = 0
-        for actions, game in enumerate(record.positions(lines)):  # noqa: B007 (the last one is looked at)
+        for actions, game in enumerate(Game.positions(lines)):  # noqa: B007 (the last one is looked at)
             if actions > left:
                 raise PageError(f"the record has more than {MOST_ACTIONS} actions; split it", 413)
         left -= actions
         names = shown_names(lines.header.value)
         found.append(Summary(lines.number, names, game.side, actions, game.scores, game.is_over))
     return found
-
-
-def _nth(content: bytes, number: int) -> GameLines:
-    for lines in record.iter_games(io.BytesIO(content)):
-        if lines.number == number:
-            return lines
-    raise PageError(f"the record has no game {number}", 404)
 
 
 class Replay:
@@ -109,7 +101,7 @@ class Replay:
         self.events: list[list[Event]] = []
         states = []
         told = 0
-        for self.game in islice(record.positions(lines), MOST_ACTIONS + 2):
+        for self.game in islice(Game.positions(lines), MOST_ACTIONS + 2):
             states.append(np.array(self.game.state, GAME_DTYPE))
             self.events.append(self.game.events[told:])
             told = len(self.game.events)
@@ -124,7 +116,11 @@ class Replay:
         Raises:
             RecordError, PageError: as for the class; or there is no such game.
         """
-        return cls(_nth(content, number))
+        try:
+            lines = nth_game(io.BytesIO(content), number)
+        except OptionError as error:
+            raise PageError(str(error), 404) from error
+        return cls(lines)
 
     @property
     def steps(self) -> int:
@@ -144,8 +140,7 @@ class Replay:
         """
         game = self.game.copy()
         game.events = []
-        game._games._state[0] = self.states[self.checked(step)]
-        game.refresh()
+        game.games.rewind(self.states[self.checked(step)])
         return game
 
     def checked(self, step: int) -> int:
@@ -209,7 +204,7 @@ class Replay:
         scores: list[list[int]] = self.states["score"][:, : self.players].tolist()
         return scores
 
-    def told(self) -> Told:
+    def payload(self) -> Payload:
         """All that the viewer needs beside the drawings."""
         return {
             "names": self.names,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 
 from skyenv.errors import IllegalActionError, PageError, SkyenvError
 from skyenv.events import Event
 from skyenv.game import Game
+from skyenv.games import HIGHEST_SEED
 from skyenv.page.storage import HUMAN, StoredGame
 from skyenv.rules.actions import ACTION_NAMES, BID, BID_DONE
 
@@ -37,7 +39,9 @@ class Session:
         self.trouble: str | None = None
         self._draft: list[int] = []
         self._draft_game: Game | None = None
-        self.game = Game(stored.players, stored.side, stored.seed, max_turns=stored.max_turns)
+        # The key is nowhere to be seen: agents' random numbers are of use to nobody who guesses the seed.
+        agent_seed = int.from_bytes(hashlib.blake2b(stored.id.encode(), digest_size=8).digest()) & HIGHEST_SEED
+        self.game = Game(stored.players, stored.side, stored.seed, max_turns=stored.max_turns, agent_seed=agent_seed)
         try:
             for action in actions:
                 self.game.play(action)

@@ -22,13 +22,14 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from skyenv.checks import parse_integer
 from skyenv.errors import PageError, SkyenvError, shown
 from skyenv.page.browsers import COOKIE, Browsers, new_token
-from skyenv.page.house import House, Wanted, snapshot
-from skyenv.page.offers import Offers
-from skyenv.page.opinions import opinion
+from skyenv.page.catalogue import Catalogue
+from skyenv.page.game_server import GameRequest, GameServer, snapshot
+from skyenv.page.hints import hint
+from skyenv.page.payloads import THEMES, Look, Payload, hint_payload
 from skyenv.page.replays import Replay
-from skyenv.page.seen import THEMES, Look, Told, opinion_told
 from skyenv.page.session import Session
 from skyenv.page.storage import Link, Storage
 
@@ -55,12 +56,12 @@ HEADERS: Final = {
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-def application(storage: Storage, offers: Offers, hosts: list[str] | None = None, public: str | None = None) -> Starlette:
+def application(storage: Storage, catalogue: Catalogue, hosts: list[str] | None = None, public: str | None = None) -> Starlette:
     """The page as an ASGI application.
 
     Args:
         storage: the database; closed when the application ends.
-        offers: the agents that can be chosen.
+        catalogue: the agents that can be chosen.
         hosts: names that a request may call the server by; None: any. On loopback a fixed list keeps other sites' pages out,
             whatever address their names point to.
         public: the name, with its port if it isn't 443, by which browsers call a server with HTTPS before this one.
@@ -69,11 +70,11 @@ def application(storage: Storage, offers: Offers, hosts: list[str] | None = None
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        app.state.house = House(storage, offers)
+        app.state.server = GameServer(storage, catalogue)
         app.state.browsers = Browsers(storage.key())
         app.state.public = public
         yield
-        await app.state.house.close()
+        await app.state.server.close()
         storage.close()
 
     return Starlette(
@@ -113,7 +114,7 @@ def _routes() -> list[Route | Mount | WebSocketRoute]:
         Route("/api/replays/{key}", _games_of_record, methods=get),
         Route("/api/replays/{key}/{game}", _replay, methods=get),
         Route("/api/replays/{key}/{game}/{step}", _replay_step, methods=get),
-        Route("/api/replays/{key}/{game}/{step}/opinion", _replay_opinion, methods=get),
+        Route("/api/replays/{key}/{game}/{step}/hint", _replay_hint, methods=get),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
 
@@ -266,55 +267,56 @@ def _number(request: Request, name: str) -> int | None:
 
 
 def _whole(digits: str, name: str) -> int:
-    if not (digits.isascii() and digits.isdigit() and len(digits) < 10):
+    number = parse_integer(digits, 0, 10**9 - 1)
+    if number is None:
         raise PageError(f"{name} must be a whole number, not {shown(digits)}")
-    return int(digits)
+    return number
 
 
-def _house(connection: HTTPConnection) -> House:
-    house: House = connection.app.state.house
-    return house
+def _server(connection: HTTPConnection) -> GameServer:
+    server: GameServer = connection.app.state.server
+    return server
 
 
-def _seat(connection: HTTPConnection) -> tuple[House, Link, Session]:
-    """The house, the link in the address and its game, if the link is this browser's.
+def _seat(connection: HTTPConnection) -> tuple[GameServer, Link, Session]:
+    """The server, the link in the address and its game, if the link is this browser's.
 
     Raises:
         PageError: it isn't.
     """
-    house = _house(connection)
-    link = house.link(connection.path_params["token"], _browser(connection))
-    return house, link, house.session(link.game)
+    server = _server(connection)
+    link = server.link(connection.path_params["token"], _browser(connection))
+    return server, link, server.session(link.game)
 
 
 # ---- the lobby ----
 
 
 async def _options(request: Request) -> Response:
-    return JSONResponse({"agents": _house(request).offers.describe()})
+    return JSONResponse({"agents": _server(request).catalogue.describe()})
 
 
 async def _make_game(request: Request) -> Response:
-    house = _house(request)
+    server = _server(request)
     browser = _browser(request)
-    link = house.make(Wanted.checked(await _json(request), house.offers), browser)
+    link = server.make(GameRequest.checked(await _json(request), server.catalogue), browser)
     return JSONResponse({"page": f"/seat/{link.token}"}, 201)
 
 
 async def _list_games(request: Request) -> Response:
     """The games in which this browser has a seat, or that it watches."""
-    house = _house(request)
-    told: list[Told] = []
-    for link in house.storage.links_of(_browser(request))[:MOST_LISTED]:
+    server = _server(request)
+    payload: list[Payload] = []
+    for link in server.storage.links_of(_browser(request))[:MOST_LISTED]:
         try:
-            session = house.session(link.game)
+            session = server.session(link.game)
         except PageError as error:  # another version's game
-            owner = house.storage.game(link.game).owner == link.browser
-            told.append({"page": f"/seat/{link.token}", "error": str(error), "owner": owner})
+            owner = server.storage.game(link.game).owner == link.browser
+            payload.append({"page": f"/seat/{link.token}", "error": str(error), "owner": owner})
             continue
         game = session.game
         state = "over" if game.is_over else "your turn" if game.seat == link.seat else f"seat {game.seat} is to act"
-        told.append(
+        payload.append(
             {
                 "page": f"/seat/{link.token}",
                 "seat": link.seat,
@@ -327,7 +329,7 @@ async def _list_games(request: Request) -> Response:
                 "state": state,
             }
         )
-    return JSONResponse({"games": told})
+    return JSONResponse({"games": payload})
 
 
 # ---- a seat ----
@@ -335,10 +337,10 @@ async def _list_games(request: Request) -> Response:
 
 async def _table(request: Request) -> Response:
     """All that a seat is told."""
-    house, link, session = _seat(request)
+    server, link, session = _seat(request)
     narrow = bool(_number(request, "narrow"))
     look = Look(snapshot(session, link.seat), link.seat, session.names(link.seat), _theme(request), narrow)
-    about: Told = {
+    about: Payload = {
         "step": session.step_of(link.seat),
         "undo": session.can_undo(link.seat),
         "pause": session.stored.pause,
@@ -346,60 +348,60 @@ async def _table(request: Request) -> Response:
         "watching": link.seat is None,
         "owner": session.stored.owner == link.browser,
         "invitations": [
-            {"seat": other.seat, "page": f"/seat/{other.token}"} for other in house.invitations(session, str(link.browser))
+            {"seat": other.seat, "page": f"/seat/{other.token}"} for other in server.invitations(session, str(link.browser))
         ],
     }
-    told = await asyncio.to_thread(look.told, _number(request, "lines") or 0)
-    return JSONResponse(told | about)
+    payload = await asyncio.to_thread(look.payload, _number(request, "lines") or 0)
+    return JSONResponse(payload | about)
 
 
 async def _claim(request: Request) -> Response:
-    _house(request).claim(request.path_params["token"], _browser(request))
+    _server(request).claim(request.path_params["token"], _browser(request))
     return JSONResponse({})
 
 
 async def _release(request: Request) -> Response:
-    house, link, _ = _seat(request)
-    house.release(link)
+    server, link, _ = _seat(request)
+    server.release(link)
     return JSONResponse({})
 
 
 async def _delete_game(request: Request) -> Response:
-    house = _house(request)
+    server = _server(request)
     browser = _browser(request)
-    house.delete(house.link(request.path_params["token"], browser), browser)
+    server.delete(server.link(request.path_params["token"], browser), browser)
     return JSONResponse({})
 
 
 async def _act(request: Request) -> Response:
     value = await _json(request)
-    house, link, _ = _seat(request)
-    house.act(link, _integer(value.get("action"), "action"), _integer(value.get("step"), "step"))
+    server, link, _ = _seat(request)
+    server.act(link, _integer(value.get("action"), "action"), _integer(value.get("step"), "step"))
     return JSONResponse({})
 
 
 async def _undo(request: Request) -> Response:
-    house, link, _ = _seat(request)
-    house.undo(link)
+    server, link, _ = _seat(request)
+    server.undo(link)
     return JSONResponse({})
 
 
 async def _pause(request: Request) -> Response:
     value = await _json(request)
-    house, link, _ = _seat(request)
-    house.set_pause(link, value.get("seconds"))
+    server, link, _ = _seat(request)
+    server.set_pause(link, value.get("seconds"))
     return JSONResponse({})
 
 
 async def _hint(request: Request) -> Response:
     """What an agent would do on this seat now."""
-    house, link, session = _seat(request)
+    server, link, session = _seat(request)
     if link.seat is None or session.game.seat != link.seat:
         raise PageError("hints are for the seat that is to act", 409)
     game = snapshot(session, link.seat)
-    offer = house.offers[request.query_params.get("agent", "")]
-    told = await house.think(offer, lambda: opinion_told(opinion(offer, game), game, offer.name))
-    return JSONResponse(told | {"step": session.step_of(link.seat)})
+    entry = server.catalogue[request.query_params.get("agent", "")]
+    payload = await server.ask(entry, lambda: hint_payload(hint(entry, game), game, entry.name))
+    return JSONResponse(payload | {"step": session.step_of(link.seat)})
 
 
 async def _words(request: Request) -> Response:
@@ -417,20 +419,20 @@ async def _record(request: Request) -> Response:
 
 async def _replay_own(request: Request) -> Response:
     """Make a replay of a game that is over."""
-    house, link, session = _seat(request)
-    key, _ = await house.add_replay(session.record().encode(), str(link.browser))
+    server, link, session = _seat(request)
+    key, _ = await server.add_replay(session.record().encode(), str(link.browser))
     return JSONResponse({"page": f"/replay/{key}"}, 201)
 
 
 async def _changes(socket: WebSocket) -> None:
     """Sends a line whenever this seat sees something new; the page then asks for it."""
     try:
-        house, link, _ = _seat(socket)
+        server, link, _ = _seat(socket)
     except SkyenvError:
         await socket.close(1008)
         return
     await socket.accept()
-    with house.watching(link) as watcher, contextlib.suppress(WebSocketDisconnect, asyncio.CancelledError):
+    with server.watching(link) as watcher, contextlib.suppress(WebSocketDisconnect, asyncio.CancelledError):
         leaving = asyncio.create_task(socket.receive())
         try:
             while not leaving.done():
@@ -448,21 +450,21 @@ async def _changes(socket: WebSocket) -> None:
 
 
 async def _open_record(request: Request) -> Response:
-    house, browser = _house(request), _browser(request)
-    async with house.receiving:
-        key, games = await house.add_replay(await _body(request, MOST_RECORD), browser)
+    server, browser = _server(request), _browser(request)
+    async with server.receiving:
+        key, games = await server.add_replay(await _body(request, MOST_RECORD), browser)
     return JSONResponse({"page": f"/replay/{key}", "games": len(games)}, 201)
 
 
 async def _games_of_record(request: Request) -> Response:
-    house = _house(request)
-    games = await house.summaries(request.path_params["key"], _browser(request))
-    return JSONResponse({"games": [vars(game) for game in games], "agents": house.offers.describe()})
+    server = _server(request)
+    games = await server.summaries(request.path_params["key"], _browser(request))
+    return JSONResponse({"games": [vars(game) for game in games], "agents": server.catalogue.describe()})
 
 
 async def _found(request: Request) -> Replay:
     number = _whole(request.path_params["game"], "game")
-    return await _house(request).replay(request.path_params["key"], number, _browser(request))
+    return await _server(request).replay(request.path_params["key"], number, _browser(request))
 
 
 def _step(request: Request) -> int:
@@ -471,7 +473,7 @@ def _step(request: Request) -> int:
 
 async def _replay(request: Request) -> Response:
     replay = await _found(request)
-    return JSONResponse(await asyncio.to_thread(replay.told))
+    return JSONResponse(await asyncio.to_thread(replay.payload))
 
 
 async def _replay_step(request: Request) -> Response:
@@ -481,13 +483,13 @@ async def _replay_step(request: Request) -> Response:
     return JSONResponse({"svg": await asyncio.to_thread(draw)})
 
 
-async def _replay_opinion(request: Request) -> Response:
+async def _replay_hint(request: Request) -> Response:
     replay = await _found(request)
-    offer = _house(request).offers[request.query_params.get("agent", "")]
+    entry = _server(request).catalogue[request.query_params.get("agent", "")]
     step = _step(request)
 
-    def ask() -> Told:
+    def ask() -> Payload:
         game = replay.at(step)
-        return opinion_told(opinion(offer, game), game, offer.name)
+        return hint_payload(hint(entry, game), game, entry.name)
 
-    return JSONResponse(await _house(request).think(offer, ask))
+    return JSONResponse(await _server(request).ask(entry, ask))

@@ -338,12 +338,6 @@ def _strip(scene: Scene, place: int, breadth: float) -> tuple[float, float, floa
     return x - width / 2, y - height / 2, width, height
 
 
-def _along(scene: Scene, place: int, offset: float) -> Point:
-    """A point on the middle line of City Hall or Central Park, `offset` from its middle."""
-    x, y = _centre(scene, place)
-    return (x + offset, y) if scene.upright else (x, y + offset)
-
-
 def _city_hall(scene: Scene) -> str:
     """SET-6: the building, the commissioners that are here, and the markers that aren't on the board."""
     theme = scene.theme

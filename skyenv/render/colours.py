@@ -1,4 +1,4 @@
-"""The colours of the picture, by day and by night."""
+"""All colours: of the picture, by day and by night, of the page's seats, and of the lines in plots."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Theme:
         plots: green, violet, brown, orange, gray, and the sixth plot; `suits` the same colours where they are small, and black.
         suit_ink: outlines of cards and plots.
         card: the front of a card.
-        seats: of the four seats and Alea; `on_seats` text on them.
+        seats: of the four seats and Alea; `on_seats` text on them; `seat_lines` where they are thin lines or text on a panel.
         window: windows of skyscrapers.
-        tile: a business; `symbol` drawn on it.
+        tile: a business.
         water, grass, tree: of the park.
         gold: auctions, winners and VP; `on_gold` text on it.
         legal: around what may be chosen.
@@ -50,9 +50,9 @@ class Theme:
     card: str
     seats: tuple[str, ...]
     on_seats: tuple[str, ...]
+    seat_lines: tuple[str, ...]
     window: str
     tile: str
-    symbol: str
     water: str
     grass: str
     tree: str
@@ -84,9 +84,9 @@ LIGHT: Final = Theme(
     card="#fffdf6",
     seats=("#cf3346", "#2767c4", "#f3c21f", "#0e9c8c", "#4a4d57"),
     on_seats=("#ffffff", "#ffffff", "#2b2521", "#ffffff", "#ffffff"),
+    seat_lines=("#b3261e", "#1d5fa8", "#8a6100", "#0b7468"),
     window="#fff3c4",
     tile="#fffdf6",
-    symbol="#332b26",
     water="#9fcbe0",
     grass="#b5d39a",
     tree="#6f9f5b",
@@ -118,9 +118,9 @@ DARK: Final = Theme(
     card="#2c355a",
     seats=("#ef5766", "#5a97f0", "#f7cf3d", "#2cc3ae", "#b9becc"),
     on_seats=("#1a0a0d", "#07142b", "#2b2521", "#04211d", "#1b1f2b"),
+    seat_lines=("#ff8a80", "#8ab8f5", "#f7cf3d", "#2cc3ae"),
     window="#fff0b0",
     tile="#f4ecd9",
-    symbol="#2a2430",
     water="#2d5f86",
     grass="#2b5540",
     tree="#4f8a5b",
@@ -133,6 +133,16 @@ DARK: Final = Theme(
 )
 
 THEMES: Final = {theme.name: theme for theme in (LIGHT, DARK)}
+
+SERIES: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000")
+"""Lines and marks of plots: Okabe and Ito's colours, which colour-blind people tell apart."""
+REFERENCE: Final = "#666666"
+"""Lines of plots that the others are compared with, and what is said of them."""
+GRID: Final = "#DDDDDD"
+EVEN: Final = "#FBFBFB"
+"""Between two colours of SERIES on a scale that runs from one to the other."""
+NOTHING: Final = "#EEEEEE"
+"""Where a plot has no value."""
 
 
 def theme_named(name: str) -> Theme:

@@ -6,7 +6,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from skyenv.errors import RenderError
+from skyenv.errors import RenderError, install_hint
 
 
 def needed(module: str, extra: str = "pictures") -> Any:
@@ -18,11 +18,11 @@ def needed(module: str, extra: str = "pictures") -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        raise RenderError(f"{error}: this needs an extra; pip install 'skyenv[{extra}]'") from error
+        raise RenderError(f"{error}; {install_hint(extra)}") from error
 
 
-def check_installed(*modules: str) -> None:
-    """Raise RenderError unless these modules of the extra are there; nothing is imported."""
+def check_installed(*modules: str, extra: str = "pictures") -> None:
+    """Raise RenderError unless these modules of an extra are there; nothing is imported."""
     missing = [module for module in modules if find_spec(module) is None]
     if missing:
-        raise RenderError(f"No module named '{missing[0]}': this needs an extra; pip install 'skyenv[pictures]'")
+        raise RenderError(f"No module named '{missing[0]}'; {install_hint(extra)}")

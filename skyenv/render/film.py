@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from skyenv.errors import OptionError
-from skyenv.record import GameLines, positions
+from skyenv.game import Game
+from skyenv.records import GameLines
 from skyenv.render.svg import svg
 
 
@@ -22,7 +23,7 @@ def film(
     """The game's pictures as SVG texts, all of one size, ready for :func:`skyenv.render.raster.animation`.
 
     Args:
-        lines: one game of :func:`skyenv.record.iter_games`.
+        lines: one game of :func:`skyenv.records.iter_games`.
         seat: show what this seat may see; None: all hands are open.
         theme: ``"light"`` or ``"dark"``.
         first: number of actions before the first picture.
@@ -39,7 +40,7 @@ def film(
     end = None if last is None else last + 1
     drawn, step = -1, -1
     game = None
-    for step, game in enumerate(islice(positions(lines), end)):
+    for step, game in enumerate(islice(Game.positions(lines), end)):
         if step >= first and (step - first) % every == 0:
             yield svg(game.state, seat, theme=theme, events=game.events, agents=agents)
             drawn = step

@@ -1,4 +1,4 @@
-"""What lies beside the board: the supply row, the card stacks, the auction, the players, the last events, an agent's mind.
+"""What lies beside the board: the supply row, the card stacks, the auction, the players, the last events, an agent's evaluation.
 
 Every panel is drawn from its own corner; it is given its width and tells its height.
 """
@@ -10,22 +10,13 @@ from typing import Final
 
 import numpy as np
 
+from skyenv.agents.interface import Evaluation
 from skyenv.events import Event
 from skyenv.render import shapes
 from skyenv.render.marks import at, circle, element, fitted, group, path, rectangle, title, width_of, words, wrapped
-from skyenv.render.scene import Mind, Scene, is_legal, thing
-from skyenv.render.words import (
-    action_text,
-    build_limit,
-    card_name,
-    counted,
-    current_set,
-    log,
-    progress,
-    seat_name,
-    situation,
-    winners,
-)
+from skyenv.render.reasons import build_limit, current_set
+from skyenv.render.scene import Scene, is_legal, thing
+from skyenv.render.words import action_text, card_name, counted, log, progress, seat_name, situation, winners
 from skyenv.rules.actions import BID, OPTION_B, TAKE
 from skyenv.rules.components import (
     BLACK,
@@ -498,16 +489,16 @@ def _open_log(scene: Scene, events: Sequence[Event]) -> list[str]:
     return told + log(bids, scene.agents)
 
 
-# ---- an agent's mind ----
+# ---- an agent's evaluation ----
 
-_THOUGHTS: Final = 6
+_MOST_SHOWN: Final = 6
 
 
-def mind(scene: Scene, position: np.void, thoughts: Mind, width: float, room: float) -> Panel:
+def evaluation(scene: Scene, position: np.void, held: Evaluation, width: float, room: float) -> Panel:
     """What an agent would do, how sure it is, and what it expects: as many actions as there is room for, at least two."""
     theme = scene.theme
-    shares = np.asarray(thoughts.probabilities)
-    order = [int(action) for action in np.argsort(-shares, kind="stable") if shares[action] > 0][:_THOUGHTS]
+    shares = np.asarray(held.probabilities)
+    order = [int(action) for action in np.argsort(-shares, kind="stable") if shares[action] > 0][:_MOST_SHOWN]
     rows, y = [], 40.0
     for i, action in enumerate(order):
         lines = wrapped(action_text(position, action), 13.5, width - 80)[:2]
@@ -520,10 +511,10 @@ def mind(scene: Scene, position: np.void, thoughts: Mind, width: float, room: fl
         rows.append(rectangle(12, y - 5, width - 24, 6, 3, fill=theme.street))
         rows.append(rectangle(12, y - 5, max((width - 24) * min(float(shares[action]), 1.0), 3), 6, 3, fill=theme.seats[1]))
         y += 15
-    if thoughts.value is not None:
-        rows.append(at(12, y + 4, _gauge(scene, thoughts.value, width - 24)))
+    if held.value is not None:
+        rows.append(at(12, y + 4, _gauge(scene, held.value, width - 24)))
         y += 34
-    return _box(scene, width, y) + _heading(scene, "AN AGENT'S MIND") + "".join(rows), y
+    return _box(scene, width, y) + _heading(scene, "AN AGENT'S EVALUATION") + "".join(rows), y
 
 
 def _gauge(scene: Scene, value: float, width: float) -> str:

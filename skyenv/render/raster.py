@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from skyenv.checks import check_integer
 from skyenv.errors import OptionError, shown
 from skyenv.files import replacing
 from skyenv.render.extras import needed
@@ -49,12 +50,6 @@ def _engine() -> Any:
     return needed("thorvg_python").Engine(threads=0)
 
 
-def _checked_width(width: object) -> int:
-    if isinstance(width, bool) or not isinstance(width, (int, np.integer)) or not 1 <= width <= LARGEST:
-        raise OptionError(f"width must be an integer from 1 to {LARGEST}, not {shown(width)}")
-    return int(width)
-
-
 def rgb(svg_text: str, width: int | None = None) -> RGB:
     """An SVG as pixels, uint8 (height, width, 3).
 
@@ -66,7 +61,7 @@ def rgb(svg_text: str, width: int | None = None) -> RGB:
         OptionError: it is no SVG, `width` is not from 1 to LARGEST, or the picture would be higher than that.
         RenderError: the extra isn't installed.
     """
-    pixels = None if width is None else _checked_width(width)
+    pixels = None if width is None else check_integer("width", width, 1, LARGEST)
     thorvg = needed("thorvg_python")
     with _lock:
         return _drawn(thorvg, _padded(outlined(svg_text).encode()), pixels)

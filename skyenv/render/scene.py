@@ -10,26 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from skyenv.agents.interface import Evaluation
 from skyenv.errors import OptionError, shown
 from skyenv.render.colours import Theme
 from skyenv.render.marks import element, title
 from skyenv.render.table import Table
 from skyenv.render.words import Names
 from skyenv.rules.actions import NUM_ACTIONS
-
-
-@dataclass(frozen=True)
-class Mind:
-    """What an agent thinks of a decision.
-
-    Attributes:
-        probabilities: of the actions, (103,), at least 0; those of illegal actions are 0.
-        value: what it expects, on whatever scale it uses (with the reward ``"outcome"``: from −1, lost, to +1, won);
-            None: it doesn't tell.
-    """
-
-    probabilities: npt.NDArray[np.floating[Any]]
-    value: float | None = None
 
 
 @dataclass(frozen=True)
@@ -42,7 +29,7 @@ class Scene:
         theme: the colours.
         legal: the actions that may be chosen.
         agents: who sits where.
-        mind: an agent's mind, or None.
+        evaluation: what an agent holds of the decision, or None.
         upright: whether the picture is for a narrow screen.
     """
 
@@ -51,7 +38,7 @@ class Scene:
     theme: Theme
     legal: frozenset[int]
     agents: Names
-    mind: Mind | None
+    evaluation: Evaluation | None
     upright: bool
 
     @property
@@ -79,16 +66,16 @@ def legal_set(legal: npt.ArrayLike | None) -> frozenset[int]:
     return frozenset(np.flatnonzero(mask).tolist())
 
 
-def checked_mind(mind: Mind | None) -> Mind | None:
-    """The mind; raises OptionError unless its numbers are probabilities and a value."""
-    if mind is None:
+def checked_evaluation(evaluation: Evaluation | None) -> Evaluation | None:
+    """The evaluation; raises OptionError unless its numbers are probabilities and a value."""
+    if evaluation is None:
         return None
-    probabilities = np.asarray(mind.probabilities, np.float64)
+    probabilities = np.asarray(evaluation.probabilities, np.float64)
     if probabilities.shape != (NUM_ACTIONS,) or not np.isfinite(probabilities).all() or (probabilities < 0).any():
-        raise OptionError(f"a mind has {NUM_ACTIONS} probabilities, each at least 0, not {shown(mind.probabilities)}")
-    if mind.value is not None and not np.isfinite(mind.value):
-        raise OptionError(f"a mind's value must be finite, or None, not {shown(mind.value)}")
-    return Mind(probabilities, mind.value)
+        raise OptionError(f"an evaluation has {NUM_ACTIONS} probabilities of at least 0, not {shown(evaluation.probabilities)}")
+    if evaluation.value is not None and not np.isfinite(evaluation.value):
+        raise OptionError(f"an evaluation's value must be finite, or None, not {shown(evaluation.value)}")
+    return Evaluation(probabilities, evaluation.value)
 
 
 def checked_names(agents: Sequence[str | None] | None, players: int) -> Names:

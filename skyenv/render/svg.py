@@ -8,19 +8,21 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.errors import OptionError, shown
+from skyenv.agents.interface import Evaluation
+from skyenv.checks import check_integer
+from skyenv.errors import OptionError
 from skyenv.events import Event
 from skyenv.render import city, panels
 from skyenv.render.colours import theme_named
 from skyenv.render.marks import FONTS, at, element, number, path, rectangle
 from skyenv.render.marks import title as title_of
 from skyenv.render.panels import GAP, Panel
-from skyenv.render.scene import Mind, Scene, checked_mind, checked_names, legal_set, plain
+from skyenv.render.scene import Scene, checked_evaluation, checked_names, legal_set, plain
 from skyenv.render.table import look
 from skyenv.render.words import situation
 from skyenv.rules.state import NONE, PHASE_OVER
 
-__all__ = ["Mind", "svg"]
+__all__ = ["svg"]
 
 WIDE: Final = 1200.0
 """Width of the picture in its own units."""
@@ -43,7 +45,7 @@ def svg(
     *,
     theme: str = "light",
     events: Sequence[Event] = (),
-    mind: Mind | None = None,
+    evaluation: Evaluation | None = None,
     agents: Sequence[str | None] | None = None,
     legal: npt.ArrayLike | None = None,
     title: str | None = None,
@@ -61,8 +63,8 @@ def svg(
         seat: draw what this seat may see (INF); None: all hands are open. A view is always drawn for its own seat.
         theme: ``"light"`` or ``"dark"``.
         events: the last events, newest last, as in ``Game.events``.
-        mind: the mind of an agent that is to act, drawn beside the board. It shows that seat's cards, so it can't be drawn for
-            another seat.
+        evaluation: what an agent holds of the decision, drawn beside the board. It shows the cards of the seat to act, so it
+            can't be drawn for another seat.
         agents: who sits where, one name per seat.
         legal: action mask, (103,): what may be chosen glows.
         title: instead of the game's name.
@@ -71,18 +73,17 @@ def svg(
     Raises:
         OptionError: an argument has a wrong value.
     """
-    if isinstance(width, bool) or not isinstance(width, (int, np.integer)) or not 1 <= width <= 20000:
-        raise OptionError(f"width must be an integer from 1 to 20000, not {shown(width)}")
+    width = check_integer("width", width, 1, 20000)
     table = look(position, seat)
-    if mind is not None and table.seat is not None and table.seat != table.game["seat"]:
-        raise OptionError(f"seat {table.seat} isn't to act, and another seat's mind would tell it what it can't know")
+    if evaluation is not None and table.seat is not None and table.seat != table.game["seat"]:
+        raise OptionError(f"seat {table.seat} isn't to act; an evaluation of another seat would tell it what it can't know")
     scene = Scene(
         table=table,
         game=plain(table.game),
         theme=theme_named(theme),
         legal=legal_set(legal),
         agents=checked_names(agents, table.players),
-        mind=checked_mind(mind),
+        evaluation=checked_evaluation(evaluation),
         upright=width < NARROW,
     )
     draw = _upright if scene.upright else _wide
@@ -122,15 +123,15 @@ def _skyline(scene: Scene, breadth: float) -> str:
 
 
 def _side(scene: Scene, position: np.void, width: float, room: float) -> list[Panel]:
-    """The panels beside the board, the log apart; an agent's mind gets what is left of the room."""
+    """The panels beside the board, the log apart; an agent's evaluation gets what is left of the room."""
     found = [panels.stacks(scene, width)]
     if scene.game.auction_place != NONE and scene.game.phase != PHASE_OVER:
         found.append(panels.auction(scene, width))
     if scene.players == 2:
         found.append(panels.alea(scene, width))
-    if scene.mind is not None:
+    if scene.evaluation is not None:
         room -= sum(height + GAP for _, height in found)
-        found.append(panels.mind(scene, position, scene.mind, width, room))
+        found.append(panels.evaluation(scene, position, scene.evaluation, width, room))
     return found
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from skyenv.checks import check_seat
 from skyenv.errors import OptionError, shown
 from skyenv.knowledge import VIEW_DTYPE, view
 from skyenv.rules.components import CARD_COLOURS
@@ -61,10 +62,8 @@ def look(position: np.void, seat: int | None = None) -> Table:
     if seat is None:
         face_down = [int(cards.sum()) for cards in position["face_down"]]
         return Table(position, np.zeros((players, len(CARD_COLOURS)), np.int8), face_down, None)
-    if isinstance(seat, bool) or not isinstance(seat, (int, np.integer)) or not 0 <= seat < players:
-        raise OptionError(f"seat must be from 0 to {players - 1}, not {shown(seat)}")
     games = np.array([position], GAME_DTYPE).view(np.recarray)
-    return _seen(view(games, [seat])[0])
+    return _seen(view(games, [check_seat(seat, players)])[0])
 
 
 def _seen(seen: np.void) -> Table:

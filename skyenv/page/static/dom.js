@@ -56,7 +56,7 @@ export const send = (address, value = {}) => ask(address, {
 export const seatNames = (names) => names.map((name, seat) => (name ? `${seat} ${name}` : `seat ${seat}`));
 
 /** The list of what an agent thinks: its best actions, each with a bar. */
-export function opinionList(told) {
+export function hintList(told) {
   const worst = Math.min(-1, ...told.best.map((one) => one.sure ?? 0));
   const rows = told.best.map((one) => {
     const share = told.kind === "probability" ? one.sure : told.kind === "vp" ? 1 - one.sure / worst : 1;
@@ -72,7 +72,7 @@ export function opinionList(told) {
   };
   const value = told.value === null ? null
     : el("p", {}, `It expects an outcome of ${told.value.toFixed(2)} (−1 lost, 1 won).`.replace("-", "−"));
-  return el("div", { class: "opinion" },
+  return el("div", { class: "hint" },
     el("p", {}, el("b", {}, told.agent), ` would: ${told.text}`), el("p", { class: "small" }, kinds[told.kind]),
     told.kind === "none" ? null : el("ol", {}, ...rows), value);
 }

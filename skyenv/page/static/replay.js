@@ -24,7 +24,7 @@ async function open(number, agents) {
     return wanted;
   };
   main.className = "wide";
-  redraw = view(main, game, draw, agents, (step, agent) => ask(`${api}/${number}/${step}/opinion?agent=${encodeURIComponent(agent)}`));
+  redraw = view(main, game, draw, agents, (step, agent) => ask(`${api}/${number}/${step}/hint?agent=${encodeURIComponent(agent)}`));
 }
 
 function choose(games, agents) {

@@ -1,6 +1,6 @@
 // A seat at a table: what the server tells is shown, clicks are sent.
 import { actionOf, explainBoard, isNarrow, showBoard } from "./board.js";
-import { ask, el, opinionList, send, theme, themeButton } from "./dom.js";
+import { ask, el, hintList, send, theme, themeButton } from "./dom.js";
 
 const api = `/api/seats/${location.pathname.split("/").pop()}`;
 const $ = (name) => document.getElementById(name);
@@ -202,7 +202,7 @@ async function hint() {
   await attempt(async () => {
     const told = await ask(`${api}/hint?agent=${encodeURIComponent($("adviser").value)}`);
     if (told.step !== state.step) return;
-    $("hint").replaceChildren(opinionList(told));
+    $("hint").replaceChildren(hintList(told));
     for (const part of $("board").querySelectorAll(".hinted")) part.classList.remove("hinted");
     for (const part of $("board").querySelectorAll(`[data-action="${told.action}"]`)) part.classList.add("hinted");
   });

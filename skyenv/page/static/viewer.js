@@ -1,14 +1,14 @@
 // Looking at a recorded game, step by step. The server's page and exported files share it; they differ in where drawings come from.
 import { isNarrow, showBoard } from "./board.js";
-import { el, opinionList, seatNames, theme } from "./dom.js";
+import { el, hintList, seatNames, theme } from "./dom.js";
 
 /**
  * Fill `root` with a viewer.
  *
- * `game`: what Replay.told() tells. `draw(step, seat, theme, narrow)`: the drawing, a promise of text; seat null: all hands.
- * `agents`: names of agents to ask with `opinion(step, name)`; none: nobody can be asked. Returns a function that draws anew.
+ * `game`: what Replay.payload() gives. `draw(step, seat, theme, narrow)`: the drawing, a promise of text; seat null: all hands.
+ * `agents`: names of agents to ask with `hint(step, name)`; none: nobody can be asked. Returns a function that draws anew.
  */
-export function view(root, game, draw, agents = [], opinion = null) {
+export function view(root, game, draw, agents = [], hint = null) {
   let step = 0;
   let timer = null;
   let drawn = 0;  // tells late drawings apart
@@ -30,9 +30,9 @@ export function view(root, game, draw, agents = [], opinion = null) {
     ...game.lines.map(([at, text]) => el("li", { "data-step": at }, el("button", { type: "button", class: "line", onclick: () => go(at) }, text))));
   const chart = el("div", { class: "chart-holder" });
   const adviser = el("select", { id: "adviser" }, ...agents.map((name) => el("option", {}, name)));
-  const opinions = el("div", { id: "opinion", "aria-live": "polite" });
-  const asking = el("section", { hidden: agents.length === 0 }, el("h2", {}, "An opinion"),
-    el("p", { class: "row" }, el("label", { for: "adviser" }, "of"), adviser, button("ask", "what would it do here?", "ask the agent", ask)), opinions);
+  const hints = el("div", { id: "hint", "aria-live": "polite" });
+  const asking = el("section", { hidden: agents.length === 0 }, el("h2", {}, "A hint"),
+    el("p", { class: "row" }, el("label", { for: "adviser" }, "of"), adviser, button("ask", "what would it do here?", "ask the agent", ask)), hints);
   const jump = (id, text, label, steps, forward) => button(id, text, label, () => {
     const next = forward ? steps.find((at) => at > step) : steps.findLast((at) => at < step);
     if (next !== undefined) go(next);
@@ -53,7 +53,7 @@ export function view(root, game, draw, agents = [], opinion = null) {
   // ---- moving ----
   function go(wanted) {
     const next = Math.max(0, Math.min(game.steps, wanted));
-    if (next !== step) opinions.replaceChildren();
+    if (next !== step) hints.replaceChildren();
     step = next;
     show();
   }
@@ -115,10 +115,10 @@ export function view(root, game, draw, agents = [], opinion = null) {
   async function ask() {
     const at = step;
     try {
-      const told = await opinion(at, adviser.value);
-      if (at === step) opinions.replaceChildren(opinionList(told));
+      const told = await hint(at, adviser.value);
+      if (at === step) hints.replaceChildren(hintList(told));
     } catch (error) {
-      opinions.textContent = error.message;
+      hints.textContent = error.message;
     }
   }
 

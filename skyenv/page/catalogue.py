@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
 
-from skyenv.agents import BUILT_IN, Agent, agent_names, decide_game, make_agent
-from skyenv.errors import PageError, shown
+from skyenv.agents import Agent, agent_names, decide_game, make_agent
+from skyenv.errors import PageError, SkyenvError, shown
 from skyenv.game import Game
 from skyenv.rules.state import NONE
 
-USUAL: Final = ("greedy", "appraiser", "rollout", "ismcts", "trained", "ismcts-trained")
-"""Agents of a clone that are offered without being asked for, if they are there."""
-
 
 @dataclass(frozen=True)
-class Offer:
+class CatalogueEntry:
     """An agent that can be chosen.
 
     Attributes:
         name: what it is called on the page, in the database and in records.
         agent: the agent itself.
         lock: held while it decides, as an agent needn't be safe in several threads. Who asks it from an event loop lets one
-            caller at a time near it (``House.think``), lest threads stand and wait here.
+            caller at a time near it (``GameServer.ask``), lest threads stand and wait here.
     """
 
     name: str
@@ -46,46 +43,52 @@ class Offer:
                     return actions
 
 
-class Offers:
+class Catalogue:
     """All agents that can be chosen, by name.
 
     Args:
-        offers: them, in the order of the page's choice list.
+        entries: them, in the order of the page's choice list.
     """
 
-    def __init__(self, offers: Iterable[Offer]) -> None:
-        self._offers: Mapping[str, Offer] = {offer.name: offer for offer in offers}
+    def __init__(self, entries: Iterable[CatalogueEntry]) -> None:
+        self._entries: Mapping[str, CatalogueEntry] = {entry.name: entry for entry in entries}
 
     @property
     def names(self) -> list[str]:
         """The names, in the order of the choice list."""
-        return list(self._offers)
+        return list(self._entries)
 
     def describe(self) -> list[dict[str, str]]:
         """Name and description of each, for the page."""
-        return [{"name": name, "description": offer.agent.description} for name, offer in self._offers.items()]
+        return [{"name": name, "description": entry.agent.description} for name, entry in self._entries.items()]
 
-    def __getitem__(self, name: str) -> Offer:
-        """The offer of that name.
+    def __getitem__(self, name: str) -> CatalogueEntry:
+        """The entry of that name.
 
         Raises:
             PageError: there is none. Nothing is looked for, read or imported.
         """
-        if name not in self._offers:
-            raise PageError(f"there is no agent {shown(name)} here; there are {', '.join(self._offers)}", 404)
-        return self._offers[name]
+        if name not in self._entries:
+            raise PageError(f"there is no agent {shown(name)} here; there are {', '.join(self._entries)}", 404)
+        return self._entries[name]
 
 
-def offers(specifications: Iterable[str] = ()) -> Offers:
-    """The agents named, then the usual ones of a clone, then the built-in ones.
+def catalogue(specifications: Iterable[str] = ()) -> Catalogue:
+    """The agents asked for, then all others that have a name (:func:`skyenv.agents.agent_names`).
+
+    One that wasn't asked for and can't be made, because its package is broken, is left out, and stderr says so.
 
     Args:
         specifications: as for :func:`skyenv.agents.make_agent`.
 
     Raises:
-        AgentError, CheckpointError: there is no such agent, or it can't be made.
+        AgentError, CheckpointError: there is no agent as asked for, or it can't be made.
     """
-    known = agent_names()
-    usual = [name for name in USUAL if name in known]
-    names = dict.fromkeys([*specifications, *usual, *BUILT_IN])
-    return Offers(Offer(name, make_agent(name)) for name in names)
+    asked = dict.fromkeys(specifications)
+    made = [CatalogueEntry(name, make_agent(name)) for name in asked]
+    for name in agent_names():
+        try:
+            made += [] if name in asked else [CatalogueEntry(name, make_agent(name))]
+        except SkyenvError as error:
+            print(f"skyenv: {name} is not offered: {error}", file=sys.stderr)
+    return Catalogue(made)

@@ -12,11 +12,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
+from skyenv.checks import check_choice, check_integer, check_number, parse_integer
 from skyenv.errors import PageError, shown
 from skyenv.game import Game
 from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, fresh_seed
 from skyenv.page.browsers import new_token
-from skyenv.page.offers import Offer, Offers
+from skyenv.page.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.replays import Replay, Summary, summaries
 from skyenv.page.session import Session
 from skyenv.page.storage import HUMAN, Link, Storage, StoredGame
@@ -45,7 +46,7 @@ _log = logging.getLogger("skyenv.page")
 
 
 @dataclass(frozen=True)
-class Wanted:
+class GameRequest:
     """A game that a browser asks for, checked.
 
     Attributes:
@@ -61,50 +62,49 @@ class Wanted:
     seats: tuple[str, ...]
 
     @classmethod
-    def checked(cls, value: Mapping[str, Any], offers: Offers) -> Wanted:
+    def checked(cls, value: Mapping[str, Any], catalogue: Catalogue) -> GameRequest:
         """What a browser sent.
 
         Raises:
             PageError: it isn't what the form sends.
         """
         players, side, seed, seats = (value.get(name) for name in ("players", "side", "seed", "seats"))
-        if type(players) is not int or not MIN_PLAYERS <= players <= MAX_PLAYERS:
-            raise PageError(f"players must be 2, 3 or 4, not {shown(players)}")
-        if side not in SIDES:
-            raise PageError(f"side must be one of {', '.join(SIDES)}, not {shown(side)}")
+        players = check_integer("players", players, MIN_PLAYERS, MAX_PLAYERS, PageError)
+        side = check_choice("side", side, SIDES, PageError)
         if not isinstance(seats, list) or len(seats) != players or not all(isinstance(seat, str) for seat in seats):
             raise PageError(f"seats must be a list of {players} texts, not {shown(seats)}")
         for seat in seats:
             if seat.startswith(AGENT):
-                offers[seat.removeprefix(AGENT)]
+                catalogue[seat.removeprefix(AGENT)]
             elif seat not in (ME, HUMAN):
                 raise PageError(f"a seat is '{ME}', '{HUMAN}' or '{AGENT}NAME', not {shown(seat)}")
-        return cls(players, str(side), _seed(seed), tuple(seats))
+        return cls(players, side, _seed(seed), tuple(seats))
 
 
 def _seed(value: object) -> int | None:
     if value is None or value == "":
         return None
     # As text: a browser's numbers have 53 bits.
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 19 and int(value) <= HIGHEST_SEED:
-        return int(value)
+    seed = parse_integer(value, 0, HIGHEST_SEED) if isinstance(value, str) else None
+    if seed is not None:
+        return seed
     raise PageError(f"the seed must be a whole number from 0 to {HIGHEST_SEED}, not {shown(value)}")
 
 
-class House:
+class GameServer:
     """The games of a server. All methods are to be called in the event loop's thread.
 
     Args:
         storage: the database.
-        offers: the agents that can be chosen.
+        catalogue: the agents that can be chosen.
 
     Attributes:
         receiving: held by who receives a record.
     """
 
-    def __init__(self, storage: Storage, offers: Offers) -> None:
+    def __init__(self, storage: Storage, catalogue: Catalogue) -> None:
         self.storage = storage
-        self.offers = offers
+        self.catalogue = catalogue
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._replays: OrderedDict[tuple[str, int, str], Replay] = OrderedDict()
         self._runners: dict[str, asyncio.Task[None]] = {}
@@ -124,7 +124,7 @@ class House:
 
     # ---- games ----
 
-    def make(self, wanted: Wanted, browser: str) -> Link:
+    def make(self, request: GameRequest, browser: str) -> Link:
         """Make a game.
 
         Returns:
@@ -135,14 +135,14 @@ class House:
         """
         if self.storage.number_of_games(browser) >= MOST_GAMES:
             raise PageError(f"this browser has {MOST_GAMES} games; delete some", 429)
-        seed = fresh_seed() if wanted.seed is None else wanted.seed
-        agents = tuple(seat.removeprefix(AGENT) if seat.startswith(AGENT) else HUMAN for seat in wanted.seats)
+        seed = fresh_seed() if request.seed is None else request.seed
+        agents = tuple(seat.removeprefix(AGENT) if seat.startswith(AGENT) else HUMAN for seat in request.seats)
         game = StoredGame(
-            new_token(), browser, time.time(), wanted.players, wanted.side, DEFAULT_MAX_TURNS, seed, agents, DEFAULT_PAUSE
+            new_token(), browser, time.time(), request.players, request.side, DEFAULT_MAX_TURNS, seed, agents, DEFAULT_PAUSE
         )
         links = [
             Link(new_token(), game.id, seat, browser if kind == ME else None)
-            for seat, kind in enumerate(wanted.seats)
+            for seat, kind in enumerate(request.seats)
             if not kind.startswith(AGENT)
         ] or [Link(new_token(), game.id, None, browser)]
         self.storage.add_game(game, links)
@@ -255,11 +255,10 @@ class House:
         Raises:
             PageError: that is no such time.
         """
-        if isinstance(pause, bool) or not isinstance(pause, (int, float)) or not 0 <= pause <= LONGEST_PAUSE:
-            raise PageError(f"the pause must be from 0 to {LONGEST_PAUSE:g} seconds, not {shown(pause)}")
+        seconds = check_number("the pause, in seconds,", pause, 0.0, LONGEST_PAUSE, PageError)
         session = self.session(link.game)
-        session.stored = replace(session.stored, pause=float(pause))
-        self.storage.set_pause(link.game, float(pause))
+        session.stored = replace(session.stored, pause=seconds)
+        self.storage.set_pause(link.game, seconds)
         self._tell(link.game)
 
     def _commit(self, session: Session, actions: Sequence[int]) -> None:
@@ -281,7 +280,7 @@ class House:
         try:
             while (name := session.agent_to_move) is not None and (session.has_humans or key in self._watchers):
                 began = time.monotonic()
-                actions = await self.think(self.offers[name], self.offers[name].move, session.game.copy())
+                actions = await self.ask(self.catalogue[name], self.catalogue[name].move, session.game.copy())
                 while (left := began + session.stored.pause - time.monotonic()) > 0:
                     await asyncio.sleep(min(left, 0.2))  # the pause may be made shorter meanwhile
                 self._commit(session, actions)
@@ -294,12 +293,12 @@ class House:
         if session.trouble:
             self._tell(key)
 
-    async def think(self, offer: Offer, ask: Callable[..., _Answer], *arguments: object) -> _Answer:
+    async def ask(self, entry: CatalogueEntry, ask: Callable[..., _Answer], *arguments: object) -> _Answer:
         """Have an agent decide, in one of the threads that are for that.
 
         Who waits for an agent that somebody else has asked waits here, so that one slow agent doesn't take all threads.
         """
-        async with self._turns[offer.name]:
+        async with self._turns[entry.name]:
             return await asyncio.get_running_loop().run_in_executor(self._thinking, ask, *arguments)
 
     # ---- who is told of changes ----

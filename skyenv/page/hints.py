@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Agent, Decisions, first_mind
+from skyenv.agents import Agent, Decisions, first_evaluation
 from skyenv.errors import AgentError, PageError
 from skyenv.game import Game
-from skyenv.page.offers import Offer
+from skyenv.page.catalogue import CatalogueEntry
 from skyenv.rules.actions import NUM_ACTIONS
 
 Vector = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Opinion:
-    """An agent's opinion of one decision.
+class Hint:
+    """An agent's hint of one decision.
 
     Attributes:
         action: what it would do.
@@ -35,10 +35,10 @@ class Opinion:
     value: float | None = None
 
 
-def opinion(offer: Offer, game: Game) -> Opinion:
+def hint(entry: CatalogueEntry, game: Game) -> Hint:
     """What an agent thinks of the decision that is open in a game, from what the seat to act sees, and nothing else.
 
-    Even the agent's chance is made of that view: an opinion tells nothing of the game's seed.
+    Even the agent's chance is made of that view: a hint tells nothing of the game's seed.
 
     Raises:
         PageError: the game is over.
@@ -46,16 +46,16 @@ def opinion(offer: Offer, game: Game) -> Opinion:
     """
     if game.is_over:
         raise PageError("the game is over; there is nothing to decide", 409)
-    decisions = _decision(game, offer.agent)
-    with offer.lock:
-        mind = first_mind(offer.agent.think(decisions))
-        worth = _worth(offer.agent, decisions) if mind is None else None
-        action = int(np.asarray(offer.agent.act(decisions))[0])
+    decisions = _decision(game, entry.agent)
+    with entry.lock:
+        evaluation = first_evaluation(entry.agent.evaluate(decisions))
+        worth = _worth(entry.agent, decisions) if evaluation is None else None
+        action = int(np.asarray(entry.agent.act(decisions))[0])
     if not (0 <= action < NUM_ACTIONS and decisions.mask[0, action]):
-        raise AgentError(f"agent {offer.name} chose action {action}, which is not legal")
-    if mind is None:
-        return Opinion(action, worth=worth)
-    return Opinion(action, np.asarray(mind.probabilities, np.float64), value=mind.value)
+        raise AgentError(f"agent {entry.name} chose action {action}, which is not legal")
+    if evaluation is None:
+        return Hint(action, worth=worth)
+    return Hint(action, np.asarray(evaluation.probabilities, np.float64), value=evaluation.value)
 
 
 def _decision(game: Game, agent: Agent) -> Decisions:

@@ -11,8 +11,9 @@ import numpy as np
 from skyenv.events import Event
 from skyenv.game import Game
 from skyenv.information import seen_by
-from skyenv.page.opinions import Opinion
+from skyenv.page.hints import Hint
 from skyenv.render import words
+from skyenv.render.reasons import why_illegal
 from skyenv.render.svg import svg
 from skyenv.render.table import look
 from skyenv.render.text import text
@@ -22,7 +23,7 @@ THEMES: Final = ("light", "dark")
 WIDE: Final = 1200
 NARROW: Final = 640
 """Widths of drawings for wide screens and for phones; they have different layouts."""
-Told = dict[str, Any]
+Payload = dict[str, Any]
 """What goes to a browser, as JSON."""
 
 
@@ -61,7 +62,7 @@ class Look:
         """Whether this seat is to act, and may."""
         return self.can_act and self.seat is not None and self.seat == self.game.seat
 
-    def told(self, lines_known: int = 0) -> Told:
+    def payload(self, lines_known: int = 0) -> Payload:
         """All that a page shows; of the log the lines behind the first `lines_known`."""
         position = self.position
         table = look(position)
@@ -92,7 +93,7 @@ class Look:
         """What has happened, a line each."""
         return words.log(seen_by(self.game.events, self.seat), self.names, seat=self.seat)
 
-    def choices(self, position: Any) -> list[Told]:
+    def choices(self, position: Any) -> list[Payload]:
         """The legal actions: number, what it means, and whether it is a click on the table."""
         return [
             {"action": action, "text": words.action_text(position, action), "place": has_place(action)}
@@ -104,10 +105,10 @@ class Look:
         if self.seat is None:
             return {}
         if not self.is_to_act:  # the game is over, or others are to act: one reason for all
-            return {words.why_illegal(position, OPTION_A): list(range(NUM_ACTIONS))}
+            return {why_illegal(position, OPTION_A): list(range(NUM_ACTIONS))}
         found: dict[str, list[int]] = {}
         for action in range(NUM_ACTIONS):
-            if reason := words.why_illegal(position, action):
+            if reason := why_illegal(position, action):
                 found.setdefault(reason, []).append(action)
         return found
 
@@ -116,7 +117,7 @@ class Look:
         return text(self.position)
 
 
-def final_scoring(game: Game, names: Sequence[str]) -> list[Told]:
+def final_scoring(game: Game, names: Sequence[str]) -> list[Payload]:
     """END-2 to END-4, step by step: what is scored in words, VP of every seat, and the scores after it."""
     steps: list[Event] = []
     for event in reversed(game.events):
@@ -127,30 +128,30 @@ def final_scoring(game: Game, names: Sequence[str]) -> list[Told]:
     scores = np.array(game.scores)
     for event in steps:
         scores = scores - np.array(event.get("vp", 0))
-    told = []
+    payload = []
     for event in steps:
         scores = scores + np.array(event.get("vp", 0))
         what = words.event_text(event, names)
         if "vp" in event:
             what = what.partition(":")[0]  # who gets how much stands beside it
-        told.append({"text": what, "vp": event.get("vp"), "scores": scores.tolist()})
-    return told
+        payload.append({"text": what, "vp": event.get("vp"), "scores": scores.tolist()})
+    return payload
 
 
-def opinion_told(opinion: Opinion, game: Game, name: str) -> Told:
-    """An agent's opinion in words: what it would do, and its best actions with how sure it is of each."""
+def hint_payload(hint: Hint, game: Game, name: str) -> Payload:
+    """An agent's hint in words: what it would do, and its best actions with how sure it is of each."""
     position = game.view()
-    sure = opinion.probabilities if opinion.probabilities is not None else opinion.worth
-    best: list[int] = [opinion.action]
+    sure = hint.probabilities if hint.probabilities is not None else hint.worth
+    best: list[int] = [hint.action]
     if sure is not None:
         legal = game.legal_actions
         best = sorted(legal, key=lambda action: (-float(sure[action]), action))[:6]
     return {
         "agent": name,
-        "action": opinion.action,
-        "text": words.action_text(position, opinion.action),
-        "value": None if opinion.value is None else round(opinion.value, 3),
-        "kind": "probability" if opinion.probabilities is not None else "vp" if opinion.worth is not None else "none",
+        "action": hint.action,
+        "text": words.action_text(position, hint.action),
+        "value": None if hint.value is None else round(hint.value, 3),
+        "kind": "probability" if hint.probabilities is not None else "vp" if hint.worth is not None else "none",
         "best": [
             {
                 "action": action,

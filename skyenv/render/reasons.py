@@ -1,0 +1,326 @@
+"""Why an action isn't legal, judged from the rules' text a second time: compiled rules tell only that it isn't.
+
+All of it is made of what the seat to act knows. A test holds it to the mask in whole games.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from skyenv.render.table import look
+from skyenv.render.words import PLACE_NAMES, card_name, checked_action, counted, plot_name, seat_name
+from skyenv.rules.actions import (
+    BID,
+    BID_DONE,
+    BUILD,
+    MOVE,
+    OPTION_A,
+    OPTION_B,
+    OPTION_C,
+    OPTION_D,
+    PASS,
+    PLOT,
+    STOP,
+    TAKE,
+)
+from skyenv.rules.components import (
+    BLACK,
+    BUILD_LIMIT,
+    BUSINESSES,
+    BUSINESSES_TO_PLACE,
+    CENTRAL_PARK,
+    COLOURS,
+    COMMISSIONERS,
+    DISTRICTS,
+    FRONT,
+    LOWEST_CARD,
+    MAX_TILES_ON_PLOT,
+    NUM_COLOURS,
+    NUM_DISTRICTS,
+    NUM_PLACES,
+    NUM_PLOTS,
+    NUM_RANKS,
+    SET_START,
+    SIXTH,
+    SKYSCRAPERS_PER_OPTION,
+    STREETS,
+)
+from skyenv.rules.state import (
+    NONE,
+    PHASE_BID,
+    PHASE_BUILD,
+    PHASE_MOVE,
+    PHASE_OPTION,
+    PHASE_OVER,
+    PHASE_PLOT,
+    PHASE_START,
+    PHASE_TAKE,
+)
+
+
+def why_illegal(position: np.void, action: int) -> str:
+    """Why an action isn't legal now, in a line; ``""`` if it is.
+
+    Made of what the seat to act knows: of a game for that seat, of a view for its own seat.
+
+    Args:
+        position: a record of GAME_DTYPE or VIEW_DTYPE.
+        action: 0 to 102.
+
+    Raises:
+        IllegalActionError: there is no such action.
+    """
+    table, action = look(position), checked_action(action)
+    game = table.game
+    phase = int(game["phase"])
+    if phase == PHASE_OVER:
+        return "the game is over"
+    if table.seat is not None and table.seat != game["seat"]:
+        return f"not your turn: seat {game['seat']} is to act"
+    wanted = _phases_of(action)
+    if phase not in wanted:
+        return _wrong_phase(game, phase)
+    return _REASONS[phase](game, action)
+
+
+def _phases_of(action: int) -> tuple[int, ...]:
+    """The phases in which an action can be legal."""
+    if action < PLOT:
+        return (PHASE_OPTION,)
+    if action < TAKE:
+        return (PHASE_START, PHASE_PLOT)
+    if action < MOVE:
+        return (PHASE_TAKE,)
+    if action < PASS:
+        return (PHASE_MOVE,)
+    return (PHASE_BID,) if action < BUILD else (PHASE_BUILD,)
+
+
+def _wrong_phase(game: Any, phase: int) -> str:
+    """What is to be decided instead."""
+    now = {
+        PHASE_START: "place a starting skyscraper first",
+        PHASE_OPTION: "choose an option first: A, B, C or D",
+        PHASE_PLOT: "choose the plot of the business first",
+        PHASE_TAKE: "take a coloured card first",
+        PHASE_MOVE: "move a commissioner first",
+        PHASE_BID: "there is an auction: bid or pass",
+        PHASE_BUILD: "you have won the auction: build, or declare a building stop if you may",
+    }
+    return now[phase]
+
+
+def _plots_of(game: Any, district: int, seat: int) -> list[int]:
+    return [plot for plot in range(NUM_COLOURS) if game["owner"][district][plot] == seat]
+
+
+def _tiles(game: Any, district: int, plot: int) -> int:
+    return int(game["tiles"][district][plot].sum())
+
+
+def _why_no_start(game: Any, action: int) -> str:
+    """SET-8."""
+    district, plot = divmod(action - PLOT, NUM_PLOTS)
+    if plot == SIXTH:
+        return _no_sixth(game) or "no skyscraper ever stands on the sixth plot"
+    if _plots_of(game, district, int(game["seat"])):
+        return f"you stand in {DISTRICTS[district]} already; the second skyscraper goes to another district"
+    return _why_not_empty(game, district, plot)
+
+
+def _no_sixth(game: Any) -> str:
+    return "the front side of the board has no sixth plots" if game["side"] == FRONT else ""
+
+
+def _why_not_empty(game: Any, district: int, plot: int) -> str:
+    owner = int(game["owner"][district][plot])
+    if owner != NONE:
+        return f"{seat_name(owner)} stands on {plot_name(district, plot)}"
+    return f"{plot_name(district, plot)} has a business" if _tiles(game, district, plot) else ""
+
+
+def _why_no_business_there(game: Any, action: int) -> str:
+    """BUS-2."""
+    district, plot = divmod(action - PLOT, NUM_PLOTS)
+    if game["stopped"][district]:
+        return f"{DISTRICTS[district]} is stopped"
+    if plot == SIXTH and (reason := _no_sixth(game)):
+        return reason
+    if plot != SIXTH and game["owner"][district][plot] != NONE:
+        return f"skyscrapers stand on {plot_name(district, plot)}"
+    if _tiles(game, district, plot) >= MAX_TILES_ON_PLOT:
+        return f"{plot_name(district, plot)} has two businesses already"
+    return ""
+
+
+def current_set(game: Any) -> int:
+    """BUS-1: index of the set that option B takes from; 8 once the row is empty."""
+    placed = int(game["placed"])
+    return 2 * (placed // 3) + (1 if placed % 3 == 2 else 0)
+
+
+def types_in_set(game: Any) -> list[int]:
+    """BUS-1: the business types in the current set, ascending."""
+    index = current_set(game)
+    if game["placed"] >= BUSINESSES_TO_PLACE:
+        return []
+    spaces = game["row"][SET_START[index] : SET_START[index + 1]]
+    return sorted({int(space) for space in spaces if space != NONE})
+
+
+def _why_no_option(game: Any, action: int) -> str:
+    """TURN-2, TURN-3, BUS-1, SCO-1."""
+    if action == OPTION_A:
+        left = int(game["general"][game["seat"]])
+        return "" if left >= SKYSCRAPERS_PER_OPTION else "your general supply is empty"
+    if OPTION_B <= action < OPTION_C:
+        if action - OPTION_B not in types_in_set(game):
+            return f"there is no {BUSINESSES[action - OPTION_B]} in the current set"
+        plots = (PLOT + NUM_PLOTS * district + plot for district in range(NUM_DISTRICTS) for plot in range(NUM_PLOTS))
+        return "" if any(not _why_no_business_there(game, plot) for plot in plots) else "no plot takes a business"
+    if action == OPTION_C:
+        return ""
+    district = action - OPTION_D
+    if game["stopped"][district]:
+        return f"{DISTRICTS[district]} is stopped"
+    return "" if district in game["place"] else f"no commissioner stands in {DISTRICTS[district]}"
+
+
+def _why_no_card(game: Any, action: int) -> str:
+    """TURN-4."""
+    colour = action - TAKE
+    stacks = [other for other in range(NUM_COLOURS) if game["top"][other] != NONE]
+    if colour not in stacks:
+        return f"the {COLOURS[colour]} stack is empty"
+    first = int(game["first_colour"])
+    if first == colour:
+        return "the second card must have another colour"
+    if first > colour:
+        return f"cards are taken in the order of the colours: after {COLOURS[first]} comes no {COLOURS[colour]}"
+    if first == NONE and colour == stacks[-1] and len(stacks) > 1:
+        return f"cards are taken in the order of the colours: {COLOURS[colour]} comes second, behind another colour"
+    return ""
+
+
+def next_places(game: Any, place: int) -> list[int]:
+    """MOVE-1, MOVE-3: where the streets lead from a place, stopped districts skipped."""
+    found: set[int] = set()
+    for target in STREETS[place]:
+        stopped = target < NUM_DISTRICTS and game["stopped"][target]
+        found |= set(next_places(game, target)) if stopped else {target}
+    return sorted(found)
+
+
+def _why_no_move(game: Any, action: int) -> str:
+    """MOVE-1, MOVE-3, MOVE-4."""
+    commissioner, place = divmod(action - MOVE, NUM_PLACES)
+    here = int(game["place"][commissioner])
+    if place < NUM_DISTRICTS and game["stopped"][place]:
+        return f"{DISTRICTS[place]} is stopped and can't be visited"
+    targets = next_places(game, here)
+    if place in targets:
+        return ""
+    if place == here:
+        return f"the {COMMISSIONERS[commissioner]} commissioner is in {PLACE_NAMES[place]} already"
+    names = [PLACE_NAMES[target] for target in targets]
+    return f"from {PLACE_NAMES[here]} the {COMMISSIONERS[commissioner]} commissioner can only go to {' or '.join(names)}"
+
+
+def allowed_colours(game: Any, seat: int) -> list[int]:
+    """AUC-4, AUC-5, AUC-12: the colours in which a seat may bid in the auction under way."""
+    if game["bid_colour"][seat] != NONE:
+        return [int(game["bid_colour"][seat])]
+    place = int(game["auction_place"])
+    if place == CENTRAL_PARK:
+        return list(range(NUM_COLOURS)) if game["park_colour"] == NONE else [int(game["park_colour"])]
+    if own := _plots_of(game, place, seat):
+        return own
+    free = _plots_of(game, place, NONE)
+    return [plot for plot in free if _tiles(game, place, plot) == 0] or free
+
+
+def _why_no_bid(game: Any, action: int) -> str:
+    """AUC-3 to AUC-5, AUC-12 and the order in which cards are laid down."""
+    seat, laid = int(game["seat"]), int(game["laid"])
+    if action == PASS:
+        return "" if laid == NONE else "you have laid down cards: end the bid first"
+    missing = int(game["highest"]) - int(game["bid_total"][seat])
+    if action == BID_DONE:
+        return "" if missing < 0 else f"the bid must exceed {game['highest']}"
+    colour, rank = divmod(action - BID, NUM_RANKS)
+    if reason := _why_no_colour(game, seat, colour):
+        return reason
+    hand = game["hand"][seat]
+    if hand[colour][rank] == 0:
+        return f"you have no {card_name(colour, rank)}"
+    order = (NUM_RANKS if colour == BLACK else 0) + rank
+    if order < laid:
+        return "cards are laid down in the order coloured 4, 5, 6, black 4, 5, 6"
+    left = sum(int(hand[colour][r]) * (r + LOWEST_CARD) for r in range(rank, NUM_RANKS))
+    if colour != BLACK:
+        left += sum(int(hand[BLACK][r]) * (r + LOWEST_CARD) for r in range(NUM_RANKS))
+    if left <= missing:
+        return f"the bid must exceed {game['highest']}, and would end at {int(game['bid_total'][seat]) + left} at the most"
+    return ""
+
+
+def _why_no_colour(game: Any, seat: int, colour: int) -> str:
+    mine = int(game["bid_colour"][seat])
+    if colour == BLACK:
+        return "the first card must be a coloured one" if mine == NONE else ""
+    allowed = allowed_colours(game, seat)
+    if colour in allowed:
+        return ""
+    if mine != NONE:
+        return f"your bid is in {COLOURS[mine]}: only {COLOURS[mine]} or black"
+    if game["auction_place"] == CENTRAL_PARK:
+        return f"the park area's auction is in {COLOURS[allowed[0]]}"
+    if not allowed:
+        return "no colour is allowed: skyscrapers of others stand on every plot"
+    names = " or ".join(COLOURS[other] for other in allowed)
+    district = int(game["auction_place"])
+    if _plots_of(game, district, seat):
+        return f"you stand on {names}: only that colour"
+    kind = "an empty plot" if _tiles(game, district, allowed[0]) == 0 else "a plot with businesses"
+    return f"only the colour of {kind}: {names}"
+
+
+def build_limit(game: Any, seat: int) -> int:
+    """AUC-10: skyscrapers that the highest card of a seat's bid allows, whatever is in the supply; 0 without a bid."""
+    ranks = [rank for kind in range(2) for rank in range(NUM_RANKS) if game["bid_cards"][seat][kind][rank] > 0]
+    return int(BUILD_LIMIT[max(ranks)]) if ranks else 0
+
+
+def _is_full(game: Any, district: int) -> bool:
+    """STOP-1: whether every coloured plot of a district is occupied."""
+    return all(game["owner"][district][plot] != NONE or _tiles(game, district, plot) for plot in range(NUM_COLOURS))
+
+
+def _why_no_building(game: Any, action: int) -> str:
+    """AUC-10, STOP-1."""
+    seat, place = int(game["seat"]), int(game["auction_place"])
+    full = place != CENTRAL_PARK and _is_full(game, place)
+    if action == STOP:
+        if place == CENTRAL_PARK:
+            return "there is no building stop in the park area"
+        return "" if full else f"{DISTRICTS[place]} has an empty plot: no building stop"
+    if full and game["owner"][place][game["bid_colour"][seat]] != seat:
+        return f"you have no plot in {DISTRICTS[place]}: you must declare a building stop"
+    number, limit, supply = action - BUILD, build_limit(game, seat), int(game["supply"][seat])
+    if number > limit:
+        return f"your highest card allows {counted(limit, 'skyscraper')}"
+    return "" if number <= supply else f"you have {counted(supply, 'skyscraper')} in your supply"
+
+
+_REASONS: Final[dict[int, Callable[[Any, int], str]]] = {
+    PHASE_START: _why_no_start,
+    PHASE_OPTION: _why_no_option,
+    PHASE_PLOT: _why_no_business_there,
+    PHASE_TAKE: _why_no_card,
+    PHASE_MOVE: _why_no_move,
+    PHASE_BID: _why_no_bid,
+    PHASE_BUILD: _why_no_building,
+}

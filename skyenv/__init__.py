@@ -17,6 +17,7 @@ from skyenv.errors import (
     BoardError,
     ChanceError,
     CheckpointError,
+    FolderInUseError,
     GameOverError,
     IllegalActionError,
     OptionError,
@@ -26,6 +27,7 @@ from skyenv.errors import (
     SkyenvError,
 )
 from skyenv.game import Game, Outcome
+from skyenv.game_options import GameOptions
 from skyenv.games import Games
 from skyenv.observation import OBSERVATION_SIZE
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
@@ -47,7 +49,9 @@ __all__ = [
     "ChanceError",
     "CheckpointError",
     "Decisions",
+    "FolderInUseError",
     "Game",
+    "GameOptions",
     "GameOverError",
     "Games",
     "IllegalActionError",

@@ -1,0 +1,295 @@
+"""Options of a program: a frozen dataclass, filled from the command line, over a TOML file (``--config``), over its defaults.
+
+>>> @dataclass(frozen=True)
+... class Example(Options):
+...     agent: str = argument("who plays")
+...     seed: int = common("seed")
+...     against: tuple[str, ...] = option(("random",), "opponents")
+>>> parse(Example, "skyenv example", "An example.", ["greedy", "--against", "crowd,hoard"])
+Example(agent='greedy', seed=1, against=('crowd', 'hoard'))
+
+A field's type says what is read: int, float, str, bool, Path, or a tuple of one of them (several, with commas or spaces between
+on the command line; a list or the same text in TOML), each with ``| None`` where there may be none. An instance is always right
+in itself: whatever made it, types, choices and limits were checked.
+"""
+
+from __future__ import annotations
+
+import shlex
+import tomllib
+from argparse import SUPPRESS
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, field, fields
+from pathlib import Path
+from types import UnionType
+from typing import Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from skyenv.checks import check_choice, check_integer, check_number, parse_integer
+from skyenv.commands import Parser
+from skyenv.errors import CheckpointError, OptionError, shown
+from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED
+from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
+
+MOST: Final = 1e12
+"""No number is larger, if its option says nothing else."""
+POSITIONAL: Final = "positional"
+HELP: Final = "help"
+
+
+def option(
+    default: Any,
+    text: str,
+    *,
+    choices: Sequence[str] | None = None,
+    low: float = 0,
+    high: float = MOST,
+    above: bool = False,
+    short: str = "",
+    metavar: str = "",
+    const: Any = None,
+) -> Any:
+    """A field of :class:`Options` that the command line calls ``--its-name``.
+
+    Args:
+        default: its value if nothing is said; a tuple's elements are joined by commas in ``--help``.
+        text: what ``--help`` says of it.
+        choices: the values it takes, if they are few words.
+        low, high: limits of numbers, both included; `above`: `low` itself isn't.
+        short: a second flag, such as ``-o``.
+        metavar: what stands for the value in ``--help``; "" takes it from the type.
+        const: the value if the flag stands alone; None: it must not.
+    """
+    metadata = {HELP: text, "choices": choices, "low": low, "high": high, "above": above}
+    return field(default=default, metadata={**metadata, "short": short, "metavar": metavar, "const": const})
+
+
+def argument(text: str, *, metavar: str = "", default: Any = MISSING) -> Any:
+    """A field of :class:`Options` that stands on the command line without a flag; without a default it must be given."""
+    metadata = {HELP: text, POSITIONAL: True, "metavar": metavar}
+    return field(metadata=metadata) if default is MISSING else field(default=default, metadata=metadata)
+
+
+COMMON: Final[Mapping[str, Mapping[str, Any]]] = {
+    "players": {"default": 2, "text": "number of players", "low": MIN_PLAYERS, "high": MAX_PLAYERS, "metavar": "N"},
+    "side": {"default": "front", "text": "side of the board", "choices": SIDES},
+    "seed": {"default": 1, "text": "seed of everything", "high": HIGHEST_SEED, "metavar": "S"},
+    "deals": {"default": 500, "text": "deals, each played once from every seat", "low": 1, "high": 10**7, "metavar": "N"},
+    "secret": {
+        "default": None, "text": "number that decides deals and agents' random numbers beside the seed (default: a new one)",
+        "high": HIGHEST_SEED, "metavar": "S",
+    },
+    "max_turns": {
+        "default": DEFAULT_MAX_TURNS, "text": "turns after which a game ends", "low": 1, "high": 2**31 - 1, "metavar": "N",
+    },
+    "threads": {"default": 1, "text": "threads for the games", "low": 1, "high": 1024, "metavar": "N"},
+    "minutes": {"default": 0.0, "text": "stop after so many minutes; 0: no limit", "high": 1e6, "metavar": "M"},
+    "against": {"default": ("random", "greedy"), "text": "opponents", "metavar": "AGENT"},
+    "resume": {"default": False, "text": "go on where it was interrupted"},
+    "json": {"default": None, "text": "write the figures as JSON to this file", "metavar": "FILE"},
+}  # fmt: skip
+"""What :func:`option` is given for the options that several programs have."""
+
+
+def common(name: str, **changes: Any) -> Any:
+    """A field for the option of this name in :data:`COMMON`; `changes` replace what :func:`option` is given."""
+    return option(**{**COMMON[name], **changes})
+
+
+@dataclass(frozen=True)
+class Options:
+    """Base of all options: what an instance is made with is brought to the fields' types and checked.
+
+    Raises:
+        OptionError: a value is of a wrong type, or none of its choices, or outside of its limits; it names the option.
+    """
+
+    def __post_init__(self) -> None:
+        for entry, kind in _entries(type(self)):
+            object.__setattr__(self, entry.name, _converted(entry, kind, getattr(self, entry.name)))
+
+
+# ---- one value ----
+
+
+def _entries(kind: type[Options]) -> list[tuple[Field[Any], Any]]:
+    """The fields that are options, with their types."""
+    types = get_type_hints(kind)
+    return [(entry, types[entry.name]) for entry in fields(kind) if HELP in entry.metadata]
+
+
+def _parts(kind: Any) -> tuple[Any, bool, bool]:
+    """Of a field's type: the type of a single value, whether there may be several, and whether there may be none."""
+    optional = get_origin(kind) in (Union, UnionType)
+    if optional:
+        (kind,) = (part for part in get_args(kind) if part is not type(None))
+    several = get_origin(kind) is tuple
+    return get_args(kind)[0] if several else kind, several, optional
+
+
+def _converted(entry: Field[Any], kind: Any, value: Any) -> Any:
+    """A value from Python, TOML or the command line (then it is text) as the field has it; raises OptionError."""
+    single, several, optional = _parts(kind)
+    if value is None and optional:
+        return None
+    if not several:
+        return _single(entry, single, value)
+    values = value if isinstance(value, (list, tuple)) else [value]
+    words = [word for one in values for word in (map(str.strip, one.split(",")) if isinstance(one, str) else [one])]
+    return () if words == [""] else tuple(_single(entry, single, word) for word in words)
+
+
+def _single(entry: Field[Any], kind: type, value: Any) -> Any:
+    name, metadata = entry.name, entry.metadata
+    if kind is int:
+        low, high = int(metadata["low"]), int(metadata["high"])
+        found = parse_integer(value, low, high) if isinstance(value, str) else None
+        return check_integer(name, value if found is None else found, low, high)
+    if kind is float:
+        number = check_number(name, _read_float(value), metadata["low"], metadata["high"])
+        if metadata["above"] and number == metadata["low"]:
+            raise OptionError(f"{name} must be above {number:g}")
+        return number
+    if kind is bool and isinstance(value, bool):
+        return value
+    if kind in (str, Path) and isinstance(value, (str, Path)):
+        if "\0" in str(value):
+            raise OptionError(f"{name} must not have a null byte in it: {shown(value)}")
+        if metadata.get("choices"):
+            check_choice(name, value, metadata["choices"])
+        return kind(value)
+    raise OptionError(f"{name} must be of type {kind.__name__}, not {shown(value)}")
+
+
+def _read_float(value: Any) -> Any:
+    """The number that a text stands for; anything else as it is."""
+    try:
+        return float(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+# ---- the command line and the file ----
+
+Kind = TypeVar("Kind", bound=Options)
+
+
+def parse(
+    kind: type[Kind],
+    command: str,
+    description: str,
+    arguments: Sequence[str] | None = None,
+    earlier: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None,
+) -> Kind:
+    """Read a program's options.
+
+    Args:
+        kind: what to make.
+        command, description: as for :class:`skyenv.commands.Parser`.
+        arguments: the command line; None: that of this process.
+        earlier: is told the values, as they were given or by default; what it returns, such as what the run to go on with had,
+            counts for options that weren't given.
+
+    Raises:
+        OptionError: a value can't be used, or the TOML file names an unknown option. CheckpointError: that file can't be read.
+        SystemExit: the command line has unknown options or lacks values; it is told on stderr.
+    """
+    entries = _entries(kind)
+    parser = Parser(command, description)
+    for entry, type_of in entries:
+        _add(parser, entry, type_of)
+    parser.add_argument("--config", default=SUPPRESS, metavar="FILE", help="TOML file with options, by their names here")
+    given = vars(parser.parse_args(arguments))
+    file = given.pop("config", None)
+    values = {**(read_toml(file, kind) if file is not None else {}), **given}
+    if earlier is not None:
+        defaults = {entry.name: entry.default for entry, _ in entries if entry.default is not MISSING}
+        before = earlier({**defaults, **values})
+        values = {**{entry.name: before[entry.name] for entry, _ in entries if entry.name in before}, **values}
+    for entry, _ in entries:
+        if entry.default is MISSING and entry.name not in values:
+            parser.error(f"{entry.name} is missing: {entry.metadata[HELP]}")
+    return kind(**values)
+
+
+def _add(parser: Parser, entry: Field[Any], kind: Any) -> None:
+    """Let a parser know an option. It reads text alone, and leaves out what isn't said."""
+    single, several, _ = _parts(kind)
+    metadata = entry.metadata
+    told = metadata[HELP]
+    if entry.default is not MISSING and "(default: " not in told:
+        told += f" (default: {as_text(entry.default) or 'none'})"
+    told = told.replace("%", "%%")
+    choices = ",".join(choice for choice in metadata.get("choices") or () if choice)
+    metavar = metadata["metavar"] or (f"{{{choices}}}" if choices else single.__name__)
+    if metadata.get(POSITIONAL):
+        parser.add_argument(entry.name, nargs="*" if several else "?", default=SUPPRESS, metavar=metavar, help=told)
+        return
+    flags = [flag for flag in (metadata["short"], "--" + entry.name.replace("_", "-")) if flag]
+    if single is bool:
+        parser.add_argument(
+            *flags, dest=entry.name, action="store_true", default=SUPPRESS, help=metadata[HELP].replace("%", "%%")
+        )
+        return
+    const = metadata["const"]
+    nargs = "+" if several else "?" if const is not None else None
+    parser.add_argument(*flags, dest=entry.name, nargs=nargs, const=const, default=SUPPRESS, metavar=metavar, help=told)
+
+
+def as_text(value: Any) -> str:
+    """A value as it is written on the command line."""
+    if isinstance(value, (list, tuple)):
+        return ",".join(as_text(one) for one in value)
+    return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else "" if value is None else str(value)
+
+
+def read_toml(path: str | Path, kind: type[Options]) -> dict[str, Any]:
+    """The options in a TOML file, by the names of the fields.
+
+    Raises:
+        OptionError: an unknown option, or a value that can't be used. CheckpointError: the file can't be read.
+    """
+    try:
+        found = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (
+        OSError,
+        ValueError,
+        RecursionError,
+    ) as error:  # ValueError: no TOML, no UTF-8, a huge number, a null byte in the path
+        raise CheckpointError(f"{path} can't be read as TOML: {error}") from error
+    entries = {entry.name: (entry, type_of) for entry, type_of in _entries(kind)}
+    values = {}
+    for key, value in found.items():
+        name = key.replace("-", "_")
+        if name not in entries:
+            raise OptionError(f"{path}: unknown option {shown(key)}; there are {', '.join(entries)}")
+        try:
+            values[name] = _converted(*entries[name], value)
+        except OptionError as error:
+            raise OptionError(f"{path}: {error}") from error
+    return values
+
+
+def command_line(kind: type[Options], command: str, values: Mapping[str, Any]) -> str:
+    """The command that asks for these values: all of them, as their defaults may change one day.
+
+    Args:
+        kind: whose fields tell the order. command: such as ``"skyenv tournament"``.
+        values: by field; None and False are left out.
+
+    Raises:
+        KeyError: a field has no value.
+    """
+    words = ["python", "-m", *command.split()]
+    for entry, type_of in _entries(kind):
+        value = values[entry.name]
+        single, several, _ = _parts(type_of)
+        if value is None or value is False:
+            continue
+        flag = [] if entry.metadata.get(POSITIONAL) else ["--" + entry.name.replace("_", "-")]
+        if single is bool:
+            words += flag
+        elif several and not flag:
+            words += [as_text(one) for one in value]
+        else:
+            words += [*flag, as_text(value)]
+    return shlex.join(words)

@@ -1,35 +1,30 @@
-"""What all tests share: the rules are compiled once, before workers start, and randomness has fixed seeds."""
+"""What all tests share: no windows, no announcements, one thread per library, and randomness with fixed seeds."""
 
 from __future__ import annotations
 
 import copy
 import os
 import pickle
+import signal
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+os.environ.setdefault("SKYENV_QUIET", "1")  # what a test reads on stderr doesn't depend on what is compiled already
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # windows open nowhere
+for library in ("OMP", "OPENBLAS", "MKL"):  # threads of small networks wait for one another longer than they work; read on import
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as shells leave it for what runs in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
     "skyenv", deadline=None, derandomize=True, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("skyenv")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Compile before parallel workers start, so that they find everything on disk; one process compiles what it needs."""
-    if "PYTEST_XDIST_WORKER" in os.environ or not config.getoption("numprocesses", None):
-        return
-    from skyenv.rules.compiling import COMPILED
-
-    if COMPILED:
-        from compile_first import compile_all
-
-        print("compiling what isn't on disk yet …", flush=True)
-        compile_all()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -49,3 +44,25 @@ def copier(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
     """The two ways to copy an environment."""
     function: Callable[[Any], Any] = request.param
     return function
+
+
+@pytest.fixture
+def odd_agents(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The module odd_agents, whose agents misbehave, can be imported, here and in processes that start here."""
+    from tournaments import ODD_AGENTS
+
+    folder = tmp_path_factory.mktemp("modules")
+    (folder / "odd_agents.py").write_text(ODD_AGENTS, encoding="utf-8")
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.delitem(sys.modules, "odd_agents", raising=False)
+
+
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tournaments start no processes."""
+    from tournaments import inline
+
+    from skyenv.arena import tournament
+
+    tournament.player_of.cache_clear()
+    monkeypatch.setattr(tournament, "run_units", inline)

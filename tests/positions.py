@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from agents import GreedyAgent
 from skyenv.agents import Agent, RandomAgent, decide, decisions_in
 from skyenv.game import Game
 from skyenv.games import Games
 from skyenv.rules.actions import ACTION_NAMES
 from skyenv.rules.components import BLACK
+from skyenv_agents import GreedyAgent
 
 ROOT = Path(__file__).parents[1]
 
@@ -52,7 +52,7 @@ def deal_anew(state: np.recarray, seat: int, rng: np.random.Generator) -> None:
 
 
 _PROGRAM = """
-from agents import {agent}
+from skyenv_agents import {agent}
 from skyenv.agents import decide_game
 from skyenv.game import Game
 agent, actions = {agent}(), []
@@ -96,7 +96,7 @@ def blank(**fields: Any) -> Game:
 def choose(game: Game, agent: Agent) -> str:
     """The agent's action, by name."""
     game.refresh()
-    return ACTION_NAMES[int(agent.act(decisions_in(game._games, agent))[0])]
+    return ACTION_NAMES[int(agent.act(decisions_in(game.games, agent))[0])]
 
 
 def stand(game: Game, district: int, plot: int, seat: int, floors: int) -> None:

@@ -207,7 +207,8 @@ def about_to_move(game: Game, seat: int = 0) -> None:
 
 def _at(game: Game, seat: int, phase: int, step: int, option: int) -> None:
     values = {"seat": seat, "turn_seat": seat, "phase": phase, "step": step, "option": option}
-    for field, value in {**values, "business": NONE, "first_colour": NONE}.items():
+    none = ("business", "first_colour", "auction_place", "auction_commissioner")
+    for field, value in {**values, **dict.fromkeys(none, NONE)}.items():
         game.state[field] = value
     game.refresh()
 

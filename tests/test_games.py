@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import threading
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -11,14 +12,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scenario import after_businesses, bare_game, supply_row
 
-from skyenv import Game, GameOverError, Games, IllegalActionError, OptionError, SkyenvError, make_agent, make_board
+from scenario import after_businesses, bare_game, supply_row
+from skyenv import Game, GameOverError, Games, IllegalActionError, OptionError, SkyenvError, kernels, make_agent, make_board
 from skyenv.agents import decide
-from skyenv.games import HIGHEST_SEED, results
+from skyenv.games import HIGHEST_SEED, outcome_of, results, sensible_threads, share_of
 from skyenv.kernels import MARGIN_SCALE
-from skyenv.observation import OBSERVATION_SIZE
+from skyenv.knowledge import view
+from skyenv.observation import OBSERVATION_SIZE, SCALE
 from skyenv.rules.actions import ACTION_NUMBERS, NUM_ACTIONS
+from skyenv.rules.compiling import COMPILED
 from skyenv.rules.state import GAME_DTYPE
 
 TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
@@ -40,6 +43,7 @@ def play(games: Games, steps: int, agent: str = "crowd") -> None:
 # ---- a row is the game of its seed ----
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(("players", "side"), TABLES)
 @pytest.mark.parametrize("agent", ["random", "crowd"])
 def test_a_row_is_the_single_game_of_its_seed(players: int, side: str, agent: str) -> None:
@@ -68,8 +72,10 @@ def test_a_row_is_the_single_game_of_its_seed(players: int, side: str, agent: st
     assert resets >= 6
 
 
-def test_threads_change_nothing() -> None:
-    """1 = 2 = 3 threads, stepped from outside and inside the compiled loop; the batch is large enough that all are used."""
+@pytest.mark.compiled
+def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """1 = 2 = 3 threads, stepped from outside and inside the compiled loop; all are used."""
+    monkeypatch.setattr("skyenv.games.DECISIONS_PER_THREAD", 64)
     batches = [Games(300, 3, "back", seed=8, threads=threads, max_turns=6) for threads in (1, 2, 3)]
     player = make_agent("random")
     for _ in range(60):
@@ -83,6 +89,28 @@ def test_threads_change_nothing() -> None:
         assert snapshot(games) == snapshot(batches[0])
 
 
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    ("num_games", "processors", "threads"),
+    [(1, 8, 1), (4095, 8, 1), (4096, 8, 2), (16384, 3, 3), (10**7, 5000, 1024)],
+)
+def test_threads_by_themselves(num_games: int, processors: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as there are processors, but only where a step has enough rows for each of them."""
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: range(processors), raising=False)
+    assert sensible_threads(num_games) == threads
+    if num_games < 5000:
+        assert Games(num_games, seed=1, threads=None, observe=False).threads == threads
+
+
+def test_a_step_of_few_rows_wakes_no_thread() -> None:
+    """It would be slower than without."""
+    games, before = Games(600, seed=1, threads=2), threading.active_count()
+    games.step(legal_actions(games))
+    assert threading.active_count() == before
+    games.play_random(10)
+    assert threading.active_count() == before + 1
+
+
 def test_few_rows_on_many_threads() -> None:
     """More threads than rows are no mistake."""
     one, many = (Games(2, seed=4, threads=threads) for threads in (1, 5))
@@ -91,6 +119,7 @@ def test_few_rows_on_many_threads() -> None:
     assert snapshot(one) == snapshot(many)
 
 
+@pytest.mark.compiled
 def test_rows_do_not_depend_on_their_batch() -> None:
     """A batch of 7 is 7 rows of other batches, in any order and of any size."""
     seeds = [3, 1, 4, 1, 5, 9, 2]
@@ -113,6 +142,7 @@ def test_rows_do_not_depend_on_their_batch() -> None:
     assert games.done.all()
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     "orders",
     [
@@ -397,7 +427,7 @@ def test_attributes() -> None:
     board = make_board("back", {"TSQ": ["green", "brown", "violet", "orange", "gray", "sixth"]})
     games = Games(2, 4, "back", 1, threads=2, board=board, max_turns=7, reward="margin", autoreset=False)
     assert (games.num_games, games.num_players, games.side, games.threads) == (2, 4, "back", 2)
-    assert (games.board, games.max_turns, games.reward_kind, games.autoreset) == (board, 7, "margin", False)
+    assert (games.board, games.max_turns, games.options.reward, games.autoreset) == (board, 7, "margin", False)
     assert (games.state["max_turns"] == 7).all()
     assert repr(games) == "Games(2, num_players=4, side='back', threads=2)"
 
@@ -474,6 +504,7 @@ COPIES: dict[str, Callable[[Games], Games]] = {
 }
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("how", COPIES)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_copies_go_on_identically_and_apart(how: str, threads: int) -> None:
@@ -482,7 +513,7 @@ def test_copies_go_on_identically_and_apart(how: str, threads: int) -> None:
     games.play_random(50)
     twin = COPIES[how](games)
     assert snapshot(twin) == snapshot(games)
-    assert (twin.board, twin.max_turns, twin.reward_kind, twin.threads) == (games.board, 15, "margin", threads)
+    assert (twin.board, twin.max_turns, twin.options.reward, twin.threads) == (games.board, 15, "margin", threads)
     before = snapshot(games)
     twin.play_random(80)
     assert snapshot(games) == before
@@ -515,19 +546,110 @@ def test_views_of_a_copy_are_views(how: str) -> None:
 # ---- playing inside the compiled loop ----
 
 
+def cheap_number(seed: int, decisions: int, salt: int) -> int:
+    """What random play makes a choice of, 32 bits, in plain Python."""
+
+    def mix(x: int) -> int:
+        x = (x ^ x >> 16) * 0x7FEB352D % 2**32
+        x = (x ^ x >> 15) * 0x846CA68B % 2**32
+        return x ^ x >> 16
+
+    number = mix((decisions + salt * 0x9E3779B9) % 2**32 ^ 0x5EED1E55)
+    low = mix((seed + number) % 2**32)
+    return mix(((seed >> 32) + mix(low ^ number)) % 2**32) ^ low
+
+
+@pytest.mark.compiled
 @pytest.mark.parametrize("salt", [0, 1, 2**32 + 7])
-def test_random_play_makes_the_choices_of_the_random_agent(salt: int) -> None:
-    """So a game played inside the loop can be had again from outside; and the salt makes other choices."""
-    inside, outside, other = (Games(20, 4, "back", 6, max_turns=4) for _ in range(3))
-    player = make_agent("random")
+def test_random_play_can_be_had_again_from_outside(salt: int) -> None:
+    """Seed, decision and salt make the choice among the legal actions; another salt makes others."""
+    inside, outside, other = (Games(20, 4, "back", [6, 2**40, *range(18)], max_turns=4) for _ in range(3))
     for _ in range(15):
         inside.play_random(7, salt)
         other.play_random(7, salt + 1)
         for _ in range(7):
-            outside.step(decide(outside, player, salt=salt))
+            legal = [np.flatnonzero(mask) for mask in outside.mask]
+            numbers = [cheap_number(int(game.seed), int(game.decisions), salt) for game in outside.state]
+            outside.step([row[len(row) * number >> 32] for row, number in zip(legal, numbers, strict=True)])
         assert snapshot(inside) == snapshot(outside)
     assert inside.finished["turns"].any()
     assert snapshot(inside) != snapshot(other)
+
+
+def test_random_play_in_parts_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many decisions are played before Ctrl-C is heard; also where rows stop because their games are over."""
+    whole, parts = (Games(7, 3, seed=6, max_turns=4, autoreset=False, reward="points") for _ in range(2))
+    whole.play_random(90, salt=3)
+    monkeypatch.setattr("skyenv.games.DECISIONS_AT_A_TIME", 20)
+    parts.play_random(90, salt=3)
+    assert whole.done.any()
+    assert snapshot(whole) == snapshot(parts)
+
+
+@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+def test_arrays_of_any_layout_compile_nothing_anew() -> None:
+    """Read-only, strided, not aligned, of other types and byte orders: actions, rows, seats and games."""
+    games, same = Games(6, 3, seed=1), Games(6, 3, seed=1)
+    frozen = np.arange(6)
+    frozen.flags.writeable = False
+    odd = np.zeros(6 * 8 + 1, np.uint8)[1:].view(np.int64)
+    odd[:] = np.arange(6)
+    layouts = (
+        frozen,
+        np.arange(12)[::2] // 2,
+        np.arange(6)[::-1][::-1],
+        odd,
+        np.arange(6, dtype=">i8"),
+        np.arange(6, dtype=np.int8),
+    )
+
+    def use(games: Games, rows: Any) -> None:
+        actions = games.mask.argmax(axis=1)
+        there = np.empty(12, np.int64)[::2]
+        there[:] = actions
+        there.flags.writeable = False
+        games.step(there, rows)
+        games.observe(np.zeros_like(rows), rows), games.uniforms(rows), view(games.state, np.zeros_like(rows), rows)
+        games.reset(5, rows[:2])
+        results(games.state[::2])
+
+    use(games, np.arange(6))
+    use(same, np.arange(6))
+    functions: tuple[Any, ...] = (
+        kernels.play_rows,
+        kernels.reset_rows,
+        kernels.first_refused,
+        kernels.observe_rows,
+        kernels.uniforms,
+        kernels.results,
+    )
+    known = [len(function.signatures) for function in functions]
+    for rows in layouts:
+        use(games, rows)
+        use(same, np.arange(6))
+        assert snapshot(games) == snapshot(same)
+    assert [len(function.signatures) for function in functions] == known
+
+
+@pytest.mark.parametrize("name", ["observe", "autoreset"])
+@pytest.mark.parametrize("value", [np.zeros(3), 1, "yes", None])
+def test_flags_are_true_or_false(name: str, value: Any) -> None:
+    with pytest.raises(OptionError, match=f"{name} must be True or False, not"):
+        Games(1, **{name: value})
+    options: dict[str, Any] = {name: np.True_}
+    assert Games(1, seed=1, **options).num_games == 1
+
+
+def test_a_shallow_copy_is_a_copy() -> None:
+    """Of a batch as of a game: what the one plays the other doesn't see."""
+    games, game = Games(3, seed=1), Game(seed=1)
+    before, start = snapshot(games), game.to_record()
+    for twin in (copy.copy(games), copy.copy(game).games):
+        twin.play_random(30)
+    assert snapshot(games) == before
+    assert game.to_record() == start
+    assert game == Game(seed=1)
+    games.play_random(30)
 
 
 def test_random_play_stops_where_a_game_is_over() -> None:
@@ -564,6 +686,7 @@ def rewards_until_done(kind: str, players: int, games_wanted: int = 40, max_turn
     return games, total
 
 
+@pytest.mark.compiled
 @pytest.mark.rule("END-4")
 @pytest.mark.parametrize(("players", "won", "lost"), [(2, 1, -1), (3, 1, -1 / 2), (4, 1, -1 / 3)])
 def test_reward_outcome(players: int, won: float, lost: float) -> None:
@@ -605,6 +728,10 @@ def test_reward_outcome_of_shared_wins(scores: list[int], expected: list[float])
         games.step(legal_or(games, 0, "option B"), [0])
     assert games.reward[0] == pytest.approx(expected, abs=1e-6)
     assert games.reward[0].sum() == pytest.approx(0, abs=1e-6)
+    shares = results(games.state)[0][0, :players]
+    assert games.reward[0].tolist() == outcome_of(shares, players).astype(np.float32).tolist()  # compiled, and in Python
+    assert share_of(outcome_of(shares, players), players) == pytest.approx(shares, abs=1e-15)
+    assert [outcome_of(share, players) for share in shares.tolist()] == outcome_of(shares, players).tolist()
     while not games.done[1]:
         games.step(decide(games, make_agent("random"), [1]), [1])
     assert games.truncated.tolist() == [False, True]
@@ -618,6 +745,7 @@ def legal_or(games: Games, row: int, wanted: str) -> np.ndarray:
     return np.array([chosen[0] if chosen else legal[0]])
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("players", [2, 3, 4])
 @pytest.mark.parametrize("max_turns", [500, 10])
 def test_reward_points(players: int, max_turns: int) -> None:
@@ -628,6 +756,7 @@ def test_reward_points(players: int, max_turns: int) -> None:
     assert games.truncated.all() == (max_turns == 10)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("players", [2, 3, 4])
 @pytest.mark.parametrize("max_turns", [500, 10])
 def test_reward_margin(players: int, max_turns: int) -> None:
@@ -638,6 +767,7 @@ def test_reward_margin(players: int, max_turns: int) -> None:
     assert total.any()
 
 
+@pytest.mark.compiled
 def test_reward_margin_is_exact() -> None:
     """Each step's change of the margin / 50, rounded once; nothing at all where no VP are scored."""
     games = Games(4, 3, seed=11, reward="margin", autoreset=False, max_turns=60)
@@ -659,6 +789,7 @@ def margins(games: Games) -> np.ndarray:
     return margin
 
 
+@pytest.mark.compiled
 def test_rewards_of_all_kinds_come_with_the_same_game() -> None:
     """The kind of reward decides nothing else."""
     batches = [Games(6, 3, seed=2, reward=kind, max_turns=30) for kind in ("outcome", "margin", "points")]
@@ -714,3 +845,23 @@ def test_states_can_be_saved(tmp_path: Path) -> None:
         batch.play_random(50)
     assert games.state.tobytes() == other.state.tobytes()
     assert games.observation.tobytes() == other.observation.tobytes()
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("threads", [1, 2])
+def test_observations_as_codes_are_the_scaled_ones_without_the_scale(threads: int) -> None:
+    """After resets, steps, random play, in copies and for agents; other forms are refused."""
+    scaled = Games(130, 3, seed=4, threads=threads)
+    codes = Games(130, 3, seed=4, threads=threads, observation="codes")
+    assert codes.observation.dtype == np.int16
+    for _ in range(3):
+        for games in (scaled, codes):
+            games.step(games.mask.argmax(axis=1))
+            games.play_random(20)
+            games.reset(seed=[9], rows=[5])
+        assert (codes.observation * SCALE == scaled.observation).all()
+        assert (codes.observe(0) == scaled.observe(0)).all()
+        codes = codes.copy()
+    assert Games(2, seed=1, observation="codes", observe=False).observation.shape == (2, 0)
+    with pytest.raises(OptionError, match="observation must be one of scaled, codes, not 'int8'"):
+        Games(1, observation="int8")

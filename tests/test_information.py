@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skyenv import Game, OptionError, make_agent, record
+from skyenv import Game, OptionError, make_agent
 from skyenv.agents import decide_game
 from skyenv.events import Event
 from skyenv.information import (
@@ -150,7 +150,7 @@ def test_no_two_positions_of_a_game_have_the_same_one(agent: str) -> None:
 
 def test_it_is_the_same_after_a_record() -> None:
     game = played(4, "back", "crowd", max_turns=15)
-    again = record.loads(game.to_record())
+    again = Game.from_record(game.to_record())
     for seat in range(4):
         assert information_state(again, seat) == information_state(game, seat)
         assert (information_tensor(again, seat) == information_tensor(game, seat)).all()
@@ -160,9 +160,9 @@ def test_wrong_seats_and_too_many_events_are_named() -> None:
     game = played(2, "front", "crowd", max_turns=5)
     wrong: list[Any] = [-1, 2, True, "0"]
     for seat in wrong:
-        with pytest.raises(OptionError, match="seat must be from 0 to 1"):
+        with pytest.raises(OptionError, match="seat must be a whole number from 0 to 1"):
             information_state(game, seat)
-        with pytest.raises(OptionError, match="seat must be from 0 to 1"):
+        with pytest.raises(OptionError, match="seat must be a whole number from 0 to 1"):
             information_tensor(game, seat)
     number = len(game.events) - 1
     assert information_tensor(game, 0, number).shape == (information_size(number),)

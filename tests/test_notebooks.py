@@ -11,6 +11,8 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+pytestmark = pytest.mark.programs
+
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 NOTEBOOKS = sorted(DOCS.glob("*.ipynb"))
 
@@ -35,7 +37,7 @@ def printed(notebook: Any) -> list[list[tuple[str, str]]]:
         told: list[tuple[str, str]] = []
         for output in cell["outputs"]:
             kind, text = str(output.get("name", output["output_type"])), str(output.get("text", ""))
-            if "compiling the rules" in text:
+            if "skyenv: compiling" in text:
                 continue
             if told and told[-1][0] == kind:
                 text = told.pop()[1] + text

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scenario import bare_game, bid, district, hand, start_auction
 
+from scenario import bare_game, bid, district, hand, start_auction
 from skyenv import OBSERVATION_SIZE, Game, Games, make_agent, make_board
 from skyenv.agents import decide, decide_game
 from skyenv.observation import BLOCKS, HIGH, LOW, SCALE, SEATS, Block, markdown_table, names, offsets

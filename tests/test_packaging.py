@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tomllib
 import venv
 import zipfile
+from collections.abc import Sequence
 from email.parser import Parser
 from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+
+from skyenv.errors import install_hint
 
 ROOT = Path(__file__).parent.parent
 SOURCES = ("skyenv", "agents", "experiments", "tests", "docs")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 DEPENDENCIES = ("numpy", "numba", "llvmlite")
+GYMNASIUM = ("gymnasium", "cloudpickle", "farama-notifications", "typing_extensions")
 EXTRAS = (
     *("gymnasium", "pettingzoo", "torch", "stable_baselines3", "sb3_contrib", "matplotlib", "tqdm", "hypothesis", "pytest"),
     *("thorvg_python", "fontTools", "font_source_sans_pro", "PIL", "imageio_ffmpeg", "pygame"),
@@ -58,11 +64,21 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The Python of a fresh virtual environment with the wheel and, as links, the libraries that it can't do without."""
-    folder = tmp_path_factory.mktemp("bare")
+    return environment(tmp_path_factory.mktemp("bare"), wheel, DEPENDENCIES)
+
+
+@pytest.fixture(scope="module")
+def with_gymnasium(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with what the extra [gymnasium] installs."""
+    return environment(tmp_path_factory.mktemp("gymnasium"), wheel, (*DEPENDENCIES, *GYMNASIUM))
+
+
+def environment(folder: Path, wheel: Path, libraries: Sequence[str]) -> Path:
+    """A virtual environment of its own with the wheel and links to libraries; its Python."""
     venv.create(folder / "venv", with_pip=False, symlinks=True)
     python = folder / "venv" / "bin" / "python"
     packages = Path(run([python, "-I", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], folder).strip())
-    for name in DEPENDENCIES:
+    for name in libraries:
         installed = distribution(name)
         for top in {file.parts[0] for file in installed.files or () if file.parts[0] not in ("..", "__pycache__")}:
             (packages / top).symlink_to(Path(str(installed.locate_file(top))))
@@ -79,17 +95,24 @@ def contents(wheel: Path) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
 
 
-def test_the_wheel_holds_skyenv_alone(wheel: Path) -> None:
-    """Every source file of it, the two texts, the mark that it is typed; no agents, no experiments, no tests."""
+def test_the_wheel_holds_skyenv_and_its_agents(wheel: Path) -> None:
+    """Every source file of them, texts, ladders, networks, the mark that they are typed; no experiments, no tests."""
     found = contents(wheel)
     info = f"skyenv-{PROJECT['version']}.dist-info"
     assert wheel.name == f"skyenv-{PROJECT['version']}-py3-none-any.whl"
-    assert {name.split("/")[0] for name in found} == {"skyenv", info}
-    sources = [path for pattern in ("*.py", "*.md", "py.typed", "static/*") for path in (ROOT / "skyenv").rglob(pattern)]
-    expected = {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in sources}
-    assert {name: content for name, content in found.items() if name.startswith("skyenv/")} == expected
+    assert {name.split("/")[0] for name in found} == {"skyenv", "skyenv_agents", info}
+    kinds = ("*.py", "*.md", "py.typed", "static/*", "ladders/*.json", "trained/*.npz", "trained/*.json")
+    expected = {
+        path.relative_to(root).as_posix(): path.read_bytes()
+        for root, package in ((ROOT, "skyenv"), (ROOT / "agents", "skyenv_agents"))
+        for kind in kinds
+        for path in (root / package).rglob(kind)
+    }
+    assert {name: content for name, content in found.items() if not name.startswith(info)} == expected
     assert {"skyenv/py.typed", "skyenv/rules/RULES.md", "skyenv/rules/INTERFACE.md"} <= set(expected)
-    assert len(wheel.read_bytes()) < 1 << 20
+    assert {f"skyenv/arena/ladders/{players}-players.json" for players in (2, 3, 4)} <= set(expected)
+    assert {f"skyenv_agents/trained/{players}-players.npz" for players in (2, 3, 4)} <= set(expected)
+    assert len(wheel.read_bytes()) < 4 << 20
 
 
 def test_metadata(wheel: Path) -> None:
@@ -105,6 +128,34 @@ def test_metadata(wheel: Path) -> None:
     required = [line for line in metadata.get_all("Requires-Dist") or [] if "extra ==" not in line]
     assert sorted(line.split(">")[0] for line in required) == ["numba", "numpy"]
     assert set(metadata.get_all("Provides-Extra") or []) == {name.replace("_", "-") for name in PROJECT["optional-dependencies"]}
+
+
+@pytest.mark.parametrize("extra", ["openspiel", "page"])
+def test_extras_bring_what_error_messages_say(wheel: Path, bare: Path, tmp_path: Path, extra: str) -> None:
+    """Pip goes to look for it; of an extra that it can't find it says nothing and installs nothing."""
+    pip: list[str | Path] = [sys.executable, "-m", "pip", "--python", bare, "--disable-pip-version-check", "install", "--dry-run"]
+    (first, *_) = (Requirement(text).name for text in PROJECT["optional-dependencies"][extra])
+    result = subprocess.run(
+        [*pip, "--no-index", f"{wheel}[{extra}]"], cwd=tmp_path, capture_output=True, encoding="utf-8", check=False
+    )
+    assert result.returncode != 0
+    assert re.search(rf"No matching distribution found for {first.replace('_', '[-_]')}\b", result.stderr)
+    assert f"'.[{extra}]'" in install_hint(extra)
+
+
+def test_both_names_of_openspiels_extra_bring_it(wheel: Path) -> None:
+    (name,) = (name for name in contents(wheel) if name.endswith("/METADATA"))
+    metadata = Parser().parsestr(contents(wheel)[name].decode())
+    required = [Requirement(text) for text in metadata.get_all("Requires-Dist") or []]
+
+    def brought(extra: str) -> set[str]:
+        mine = [one for one in required if one.marker is not None and one.marker.evaluate({"extra": extra})]
+        return {one.name for one in mine} | {
+            name for one in mine if one.name == "skyenv" for inner in one.extras for name in brought(inner)
+        }
+
+    assert "open_spiel" in brought("openspiel")
+    assert "open_spiel" in brought("open-spiel")
 
 
 def test_no_host_or_path_of_this_machine_is_in_it(wheel: Path) -> None:
@@ -161,16 +212,19 @@ def test_a_few_steps_without_the_compiler(bare: Path, tmp_path: Path) -> None:
     assert printed == "truncated\n"
 
 
+def skyenv(python: Path, command: str, folder: Path, **environment: str) -> str:
+    """What ``python -m skyenv`` prints."""
+    words: list[str | Path] = [python, "-W", "error", "-m", "skyenv", *command.split()]
+    return run(words, folder, PYTHONIOENCODING="utf-8", **environment)
+
+
 def record_and_verify(bare: Path, folder: Path, games: int, turns: int, **environment: str) -> None:
     """By the command line: write a record, verify it, look at a position."""
-    command: list[str | Path] = [bare, "-W", "error", "-m", "skyenv"]
     options = f"--players 2 --games {games} --seed 1 --agents random,crowd --max-turns {turns} -o games.jsonl"
-    run([*command, "record", *options.split()], folder, PYTHONIOENCODING="utf-8", **environment)
-    verified = run([*command, "verify", "games.jsonl"], folder, PYTHONIOENCODING="utf-8", **environment)
-    assert str(games) in verified
-    shown = run([*command, "show", "games.jsonl", "--step", "3"], folder, PYTHONIOENCODING="utf-8", **environment)
-    assert "TSQ" in shown
-    run([*command, "show", "games.jsonl", "--step", "3", "--svg", "picture.svg"], folder, **environment)
+    skyenv(bare, f"record {options}", folder, **environment)
+    assert str(games) in skyenv(bare, "verify games.jsonl", folder, **environment)
+    assert "TSQ" in skyenv(bare, "show games.jsonl --step 3", folder, **environment)
+    skyenv(bare, "show games.jsonl --step 3 --svg picture.svg", folder, **environment)
     assert "TSQ" in (folder / "picture.svg").read_text(encoding="utf-8")
 
 
@@ -182,6 +236,61 @@ def test_without_pettingzoo_its_module_says_what_is_missing(bare: Path, tmp_path
     """By the name of a library that can be installed."""
     printed = run([bare, "-W", "error", "-c", WITHOUT_PETTINGZOO], tmp_path, NUMBA_DISABLE_JIT="1")
     assert "pettingzoo" in printed or "gymnasium" in printed
+
+
+MY_AGENT = """
+from skyenv import Agent
+
+class MyAgent(Agent):
+    name = "mine"
+
+    def act(self, decisions):
+        return decisions.mask.argmax(axis=1)
+"""
+
+
+def test_agents_are_measured_without_the_compiler(bare: Path, tmp_path: Path) -> None:
+    """Agents that ship, by their names, and one of the user's own, against others and on a ladder; no extra is needed."""
+    (tmp_path / "my_module.py").write_text(MY_AGENT)
+    evaluate = "evaluate greedy --against my_module:MyAgent --deals 1 --max-turns 1"
+    told = skyenv(bare, evaluate, tmp_path, NUMBA_DISABLE_JIT="1")
+    assert told.splitlines()[2].split()[:2] == ["greedy", "mine"]
+    short = "--deals 1 --max-turns 1 --workers 1"
+    told = skyenv(bare, f"tournament hoard random {short} --out small", tmp_path, NUMBA_DISABLE_JIT="1")
+    assert {"hoard", "random"} <= set(told.split())
+    assert not (tmp_path / "small" / "ladder.png").exists()
+    added = f"tournament --add my_module:MyAgent --ladder small/ladder.json {short}"
+    assert skyenv(bare, added, tmp_path, NUMBA_DISABLE_JIT="1").startswith("mine: rating ")
+
+
+OPPONENTS = """
+import gymnasium
+import skyenv
+
+for opponents in ("greedy", "trained", "ismcts-2"):
+    env = gymnasium.make("skyenv/FifthAvenue-v0", opponents=opponents, max_turns=1)
+    observation, info = env.reset(seed=1)
+    over = False
+    while not over:
+        observation, reward, terminated, truncated, info = env.step(info["action_mask"].argmax())
+        over = terminated or truncated
+    print(opponents)
+"""
+
+
+def test_environments_have_the_agents_as_opponents(with_gymnasium: Path, tmp_path: Path) -> None:
+    told = run([with_gymnasium, "-c", OPPONENTS], tmp_path, NUMBA_DISABLE_JIT="1")
+    assert told.split() == ["greedy", "trained", "ismcts-2"]
+
+
+@pytest.mark.long
+def test_agents_are_measured_compiled(bare: Path, tmp_path: Path) -> None:
+    """The commands of the docs, with the ladder that ships."""
+    (tmp_path / "my_module.py").write_text(MY_AGENT)
+    cache = str(tmp_path / "cache")
+    assert " 20 " in skyenv(bare, "evaluate greedy --against random --deals 20", tmp_path, NUMBA_CACHE_DIR=cache)
+    told = skyenv(bare, "tournament --add my_module:MyAgent --minutes 1", tmp_path, NUMBA_CACHE_DIR=cache)
+    assert told.startswith("mine: rating ")
 
 
 @pytest.mark.long

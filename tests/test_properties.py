@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scenario import Event, same_record
 
+from scenario import Event, same_record
 from skyenv import Game, GameOverError, IllegalActionError, make_agent
 from skyenv.agents import decide_game
 from skyenv.rules.components import PLOTS

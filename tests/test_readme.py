@@ -2,47 +2,65 @@
 
 from __future__ import annotations
 
+import code
 import importlib
 import os
+import pkgutil
 import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from experiments.document import PAGES, filled
+from experiments.tools.document import PAGES, filled
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 DOCS = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md")))
 
 CODE = re.findall(r"```python\n(.*?)```", README + DOCS, re.DOTALL)
-COMMANDS = re.findall(r"^\$ (.*?)(?: +#.*)?$", README, re.MULTILINE)
-DOCS_COMMANDS = re.findall(r"^\$ (.*?)(?: +#.*)?$", DOCS, re.MULTILINE)
-ADD = "python -m experiments.tournament --add my_module:MyAgent --players 2 --minutes 5"
-BOARD = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
+COMMANDS = list(dict.fromkeys(re.findall(r"^\$ (.*?)(?: +#.*)?$", README + DOCS, re.MULTILINE)))
+ADD = "python -m skyenv tournament --add my_module:MyAgent --players 2 --minutes 5"
+BOARD = re.findall(r"```toml\n(.*?)```", DOCS, re.DOTALL)
 
 MEASUREMENTS = re.findall(r"^\$ (.+)$", (ROOT / "docs" / "training.md").read_text(encoding="utf-8"), re.MULTILINE)
 """Minutes long, to repeat published figures; other commands of the docs, or their own tests, run these programs."""
 RUN_ELSEWHERE = {
     **dict.fromkeys(MEASUREMENTS, "repeats published figures"),
-    "make train": "its recipe is checked below; the long test in tests/experiments/test_train.py trains as it does",
+    "make train": "its recipe is checked below; the long test in tests/experiments/training/test_train.py trains as it does",
     "make play": "its recipe is checked below; tests/page/test_commands.py starts the page",
     "python -m skyenv play --agents runs/lean/model.npz,my_module:MyAgent --port 9000": "serves until it is ended, as above",
     "python -m skyenv play --no-browser --public-host games.example.org": "serves until it is ended; tests/page tries the option",
-    "python -m experiments.page_load --games 50 --seconds 60": "a long test in tests/page/test_browser.py runs it",
-    "python -m experiments.screenshots --out runs/screenshots": "a long test in tests/page/test_browser.py runs it",
+    "python -m experiments.benchmarks.page_load --games 50 --seconds 60": "a long test in tests/page/test_browser.py runs it",
+    "python -m experiments.tools.screenshots --out runs/screenshots": "a long test in tests/page/test_browser.py runs it",
     "make test": "is what runs this test",
     ADD: "needs my_module.py and a ladder; test_the_template_agent_gets_a_rating runs it",
     "python -m pip install --constraint constraints.txt --editable '.[test]'": "is how this environment was made",
+    "python -m pip install --constraint constraints.txt '.[pettingzoo,page]'": "is like the one above",
 }
 
 
-@pytest.mark.parametrize("code", CODE, ids=lambda code: code.strip().splitlines()[0][:40])
-def test_code_runs(code: str, capsys: pytest.CaptureFixture[str]) -> None:
-    exec(compile(code, "README.md", "exec"), {"__name__": "readme"})
+class Prompt(code.InteractiveConsole):
+    """Python's prompt, which ends a block at an empty line; whatever goes wrong is raised."""
+
+    def showsyntaxerror(self, *args: Any, **kwargs: Any) -> None:
+        raise
+
+    def showtraceback(self) -> None:
+        raise
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("block", CODE, ids=lambda block: block.strip().splitlines()[0][:40])
+def test_code_runs_when_it_is_pasted_at_the_prompt(block: str, capsys: pytest.CaptureFixture[str]) -> None:
+    prompt = Prompt({"__name__": "readme"})
+    wants_more = False
+    for line in [*block.splitlines(), ""]:
+        wants_more = prompt.push(line)
+    assert not wants_more
     capsys.readouterr()
 
 
@@ -55,7 +73,7 @@ def test_board_file_is_a_board(tmp_path: Path) -> None:
 
 
 FILES = re.compile(r"(?<![\w.:/])(?:runs/\w[\w-]*|\w+\.(?:jsonl|npz))(?![\w:])")
-"""What commands leave for one another: folders of runs, records, lessons."""
+"""What commands leave for one another: folders of runs, records."""
 
 
 def chains(commands: list[str]) -> list[list[str]]:
@@ -71,24 +89,21 @@ def chains(commands: list[str]) -> list[list[str]]:
     return [sorted(chain, key=commands.index) for _, chain in found]
 
 
-CHAINS = chains(COMMANDS) + chains(DOCS_COMMANDS)
-AS_A_READER = [next(command for command in commands if command not in RUN_ELSEWHERE) for commands in (COMMANDS, DOCS_COMMANDS)]
-"""Commands that run in a process of their own, in which nothing was imported before."""
+CHAINS = chains(COMMANDS)
+AS_A_READER = next(command for command in COMMANDS if command not in RUN_ELSEWHERE)
+"""A command that runs in a process of its own, in which nothing was imported before."""
 SHORTER = {
-    "train": (r"--minutes \d+", "--minutes {minutes} --environments 32 --batch 512"),
-    "ppo": (r"--minutes \d+", "--minutes {minutes}"),
-    "exploit": (r"--minutes \d+", "--minutes {minutes}"),
+    "train": (r"--minutes \d+", "--minutes {minutes}"),
+    "best_response": (r"--minutes \d+", "--minutes {minutes}"),
     "tune": (r"--minutes \d+", "--generations 1 --population 4"),
-    "lessons": (r"--decisions \d+", "--decisions 10"),
     "strength": (r"--minutes \d+", "--deals 1 --budgets 4 1ms --against random"),
-    "search_speed": (r"$", " --quick"),
+    "search": (r"$", " --quick"),
 }
 """By program, what is replaced so that a command of the docs takes seconds; `minutes` grow if a run is resumed."""
 AT_THE_END = {
     "record": " --max-turns 10",
-    "train": " --deals 2",
-    "ppo": " --deals 2 --games 32 --steps 32 --hidden 32",
-    "exploit": " --deals 2 --games 32 --steps 32 --hidden 32",
+    "train": " --deals 2 --games 32 --steps 32 --hidden 32",
+    "best_response": " --deals 2 --games 32 --steps 32 --hidden 32",
 }
 """By program, options that overrule those before them."""
 
@@ -108,7 +123,7 @@ def shorter(command: str, minutes: float) -> str:
     """A command of the docs as it is run here."""
     assert command.startswith("python -m ")
     module, subcommand = command.split()[2:4]
-    program = subcommand if module == "skyenv" else module.removeprefix("experiments.")
+    program = subcommand if module == "skyenv" else module.rpartition(".")[2]
     if program in SHORTER:
         pattern, instead = SHORTER[program]
         command = re.sub(pattern, instead.format(minutes=round(minutes, 4)), command)
@@ -117,18 +132,19 @@ def shorter(command: str, minutes: float) -> str:
     return re.sub(r"--deals \d+", "--deals 3", command)
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("commands", CHAINS, ids=lambda commands: commands[0][len("python -m ") :][:40])
 def test_commands_run_one_after_the_other(
     commands: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Every command as it stands there, with the minutes of training and the numbers of deals cut down.
 
-    All but two run in this process, which is faster.
+    All but one run in this process, which is faster.
     """
     monkeypatch.chdir(tmp_path)
     for number, command in enumerate(commands):
         short = shorter(command, minutes_of(command, commands[:number]))
-        if command in AS_A_READER:
+        if command == AS_A_READER:
             bash(short, tmp_path)
         else:
             _, _, module, *arguments = shlex.split(short)
@@ -140,29 +156,24 @@ def test_commands_run_one_after_the_other(
 
 
 def test_all_commands_stand_in_chains_with_those_that_they_need() -> None:
-    assert {one for chain in CHAINS for one in chain} == {*COMMANDS, *DOCS_COMMANDS} - RUN_ELSEWHERE.keys()
+    assert {one for chain in CHAINS for one in chain} == set(COMMANDS) - RUN_ELSEWHERE.keys()
     for chain in CHAINS:
         made: set[str] = set()
         for command in chain:
             wanted = set(FILES.findall(re.sub(r"(-o|--out|--run|--json) \S+", "", command)))
             assert wanted <= made, f"{command} needs what no command before it makes"
             made |= set(FILES.findall(command))
-    (runs,) = (chain for chain in CHAINS if any("evaluate" in command for command in chain))
-    assert [command.split()[2].removeprefix("experiments.") for command in runs] == [
-        "train",
-        "train",
-        "ppo",
-        "curves",
-        "evaluate",
-    ]
+    (records,) = (chain for chain in CHAINS if any("skyenv record" in command for command in chain))
+    assert [command.split()[3] for command in records] == ["record", "verify", "show", "show", "film", "export"]
 
 
+@pytest.mark.programs
 def test_the_template_agent_gets_a_rating(tmp_path: Path) -> None:
     """As the docs say, but against a ladder made here, so that slow agents of the shipped one don't take part."""
     (template,) = (code for code in CODE if "class MyAgent" in code)
     (tmp_path / "my_module.py").write_text(template, encoding="utf-8")
-    assert ADD in DOCS_COMMANDS
-    bash("python -m experiments.tournament random crowd --deals 4 --workers 1 --out games --publish shipped", tmp_path)
+    assert ADD in COMMANDS
+    bash("python -m skyenv tournament random crowd --deals 4 --workers 1 --out games --publish shipped", tmp_path)
     told = bash(ADD.replace("--minutes 5", "--minutes 0.01 --workers 1 --ladder shipped/2-players.json"), tmp_path)
     assert re.match(r"mine: rating -?\d+ \[-?\d+, -?\d+\] \(95 %\), place [123] of 3;", told)
 
@@ -178,7 +189,10 @@ def bash(command: str, folder: Path) -> str:
 
 def test_make_train_is_what_the_long_test_trains(tmp_path: Path) -> None:
     recipe = bash(f"make --dry-run --always-make -C {ROOT} train", tmp_path)
-    assert "-m experiments.train --run runs/first --players 2 --minutes 5" in recipe
+    recipe = " ".join(recipe.replace("\\", "").split())
+    resumed = (ROOT / "runs" / "first" / "checkpoint.bin").exists()
+    options = "--resume" if resumed else "--players 2 --minutes 5 --prior greedy"
+    assert f"-m experiments.training.train --run runs/first {options}" in recipe
     assert "-m skyenv play" in bash(f"make --dry-run --always-make -C {ROOT} play", tmp_path)
 
 
@@ -188,7 +202,87 @@ def test_generated_parts_are_up_to_date(page: Path) -> None:
     assert filled(text) == text, f"{page}: run `make docs`"
 
 
-def test_links_lead_somewhere() -> None:
-    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
-        for link in re.findall(r"\]\((?!http|#)([^)#]+)", page.read_text(encoding="utf-8")):
-            assert (page.parent / link).exists(), f"{page.name}: {link}"
+# ---- what the pages point to ----
+
+TEXTS = {
+    path: path.read_text(encoding="utf-8")
+    for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+}
+FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+YOURS = {"my_module.py"}
+"""Files of the reader's own."""
+OUR_MODULE = r"(?:skyenv|skyenv_agents|experiments)(?:\.\w+)+"
+
+
+def headings(text: str) -> set[str]:
+    """The anchors of a page, as GitHub makes them of its headings."""
+    titles = re.findall(r"^#+ (.+)$", FENCED.sub("", text), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def dead_links(path: Path, text: str) -> list[str]:
+    """The links of a page to files, or to headings of pages, that there aren't."""
+    dead = []
+    for link in re.findall(r"\]\((?!https?:|mailto:)([^)\s]+)\)", text):
+        file, _, anchor = link.partition("#")
+        target = path.parent / file if file else path
+        if not target.exists() or (anchor and anchor not in headings(text if target == path else target.read_text("utf-8"))):
+            dead.append(link)
+    return dead
+
+
+def repository() -> list[str]:
+    """All files and folders (these with a slash at the end), from the root, with a slash before each."""
+    kept = [ROOT / name for name in ("skyenv", "agents", "experiments", "tests", "docs", "examples", ".ci")]
+    paths = [path for folder in kept for path in (folder, *folder.rglob("*"))] + list(ROOT.glob("*"))
+    return [f"/{path.relative_to(ROOT).as_posix()}{'/' if path.is_dir() else ''}" for path in paths]
+
+
+def unknown_names(text: str, files: list[str]) -> list[str]:
+    """Files, folders, modules and things in modules that a page names in code, and which there aren't."""
+    named = [name for span in re.findall(r"`([^`\n]+)`", FENCED.sub("", text)) for name in span.split()]
+    named += re.findall(r"(?<=python -m )[\w.]+", text)
+    named += [name for tree in re.findall(r"^```\n(skyenv/ .*?)^```", text, re.DOTALL | re.MULTILINE) for name in tree.split()]
+    unknown = []
+    for name in named:
+        if re.fullmatch(r"[\w.-]+(/[\w.-]+)*(/|\.(py|md|toml|ipynb|html|js|css))", name) and name not in YOURS:
+            missing = not name.startswith("runs/") and not any(file.endswith(f"/{name}") for file in files)
+        else:
+            missing = re.fullmatch(OUR_MODULE, name) is not None and not resolves(name)
+        if missing:
+            unknown.append(name)
+    return unknown
+
+
+def resolves(name: str) -> bool:
+    """Whether a dotted name is a module, or a thing in one."""
+    try:
+        pkgutil.resolve_name(name)
+    except (ImportError, AttributeError):
+        return False
+    return True
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
+def test_pages_point_to_what_there_is(path: Path) -> None:
+    assert dead_links(path, TEXTS[path]) == []
+    assert unknown_names(TEXTS[path], repository()) == []
+
+
+def test_dead_references_are_found(tmp_path: Path) -> None:
+    """The checks themselves."""
+    page, other = tmp_path / "page.md", tmp_path / "other.md"
+    other.touch()
+    page.write_text("# A `title`, here\n```\n# none\n```\n", encoding="utf-8")
+    (tmp_path / "a.png").touch()
+    good = "[a](page.md) [b](page.md#a-title-here) ![c](a.png) [d](https://example.org) [e](#two)\n# Two"
+    bad = "[a](pages.md) [b](page.md#title) [c](page.md#none) [d](#three)"
+    assert dead_links(other, good) == []
+    assert dead_links(other, f"{good}\n{bad}") == ["pages.md", "page.md#title", "page.md#none", "#three"]
+    good = "`game.py` `skyenv/game.py` `docs/` `my_module.py` `runs/first/` `skyenv.game.Game` `python -m skyenv`"
+    good += "\n```\nskyenv/   words\n  game.py  one game\n```\n"
+    bad = "`gaming.py` `skyenv/rules/game.py` `sky/` `skyenv.game.Match`\n```console\n$ python -m experiments.none\n```\n"
+    bad += "```\nskyenv/   words\n  none.py none/ nothing\n```\n"
+    assert unknown_names(good, repository()) == []
+    wrong = ["gaming.py", "skyenv/rules/game.py", "sky/", "skyenv.game.Match", "experiments.none", "none.py", "none/"]
+    assert unknown_names(good + bad, repository()) == wrong

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from functools import cache
 
 import pytest
-from referee import Summary, check_record
 
+from referee import Summary, check_record
 from skyenv import ACTION_NAMES, Board, Game, make_agent, make_board
 from skyenv.agents import decide_game
 from skyenv.rules.components import CENTRAL_PARK, DISTRICTS, NUM_PLOTS, PLOTS, SIDES

@@ -5,15 +5,17 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 import skyenv
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).resolve().parent
+ROOT = TESTS.parent
 RULES = Path(skyenv.__file__).parent / "rules"
-SHARED = TESTS.parent.parent / "shared"
+SHARED = ROOT.parent / "shared"
 """Where the rules come from; there only where the project is made, not in a copy of the repository."""
 
 
@@ -23,18 +25,38 @@ def rule_ids() -> list[str]:
     return re.findall(r"^- \*\*([A-Z]+-\d+)\*\*", text, re.MULTILINE)
 
 
-def named_ids() -> Iterator[tuple[str, str]]:
+@dataclass(frozen=True)
+class Shown:
+    """That a test names a rule; `quick` if `make quick` runs it."""
+
+    rule: str
+    test: str
+    quick: bool
+
+
+def marks_of(definition: ast.FunctionDef | ast.ClassDef) -> dict[str, list[ast.expr]]:
+    """A test's marks, with what they say."""
+    marks: dict[str, list[ast.expr]] = {}
+    for mark in definition.decorator_list:
+        call = mark if isinstance(mark, ast.Call) else ast.Call(mark, [], [])
+        marks.setdefault(ast.unparse(call.func).removeprefix("pytest.mark."), []).extend(call.args)
+    return marks
+
+
+def named_ids() -> Iterator[Shown]:
     """Each id that a test's mark names, and the test."""
+    quick = re.findall(r"^QUICK := (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)[0].split()
     for path in sorted(TESTS.rglob("test_*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
-        for test in ast.walk(tree):
+        source = path.read_text(encoding="utf-8")
+        in_quick = any(path.is_relative_to(ROOT / place) for place in quick) and "\npytestmark" not in source
+        for test in ast.walk(ast.parse(source, str(path))):
             if not isinstance(test, (ast.FunctionDef, ast.ClassDef)) or not test.name.lower().startswith("test"):
                 continue
-            for mark in test.decorator_list:
-                if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "pytest.mark.rule":
-                    for argument in mark.args:
-                        assert isinstance(argument, ast.Constant), f"{path.name}:{argument.lineno}: name the ids themselves"
-                        yield str(argument.value), f"{path.name}::{test.name}"
+            marks = marks_of(test)
+            for argument in marks.get("rule", ()):
+                assert isinstance(argument, ast.Constant), f"{path.name}:{argument.lineno}: name the ids themselves"
+                slow = marks.keys() & {"compiled", "long", "programs", "needs_compiler"}
+                yield Shown(str(argument.value), f"{path.name}::{test.name}", in_quick and not slow)
 
 
 def test_rules_have_ids() -> None:
@@ -48,23 +70,35 @@ def test_rules_have_ids() -> None:
 
 def test_every_rule_is_shown_by_a_test() -> None:
     """A rule that no test names would go unchecked."""
-    shown = {rule for rule, _ in named_ids()}
+    shown = {one.rule for one in named_ids()}
+    assert [rule for rule in rule_ids() if rule not in shown] == []
+
+
+def test_every_rule_is_shown_by_a_quick_test() -> None:
+    """So that `make quick` looks at all of them."""
+    shown = {one.rule for one in named_ids() if one.quick}
     assert [rule for rule in rule_ids() if rule not in shown] == []
 
 
 def test_tests_name_rules_that_there_are() -> None:
     """A misspelt id would show nothing."""
     known = set(rule_ids())
-    assert [(rule, test) for rule, test in named_ids() if rule not in known] == []
+    assert [one for one in named_ids() if one.rule not in known] == []
 
 
-def test_rules_mentioned_in_the_rules_exist() -> None:
-    """References from one rule to another."""
+def test_rules_mentioned_exist() -> None:
+    """References from one rule to another, in the code, in its tests and in the docs; ``ALEA-2.2`` is a part of ``ALEA-2``."""
     known = set(rule_ids())
-    for name in ("RULES.md", "INTERFACE.md"):
-        text = (RULES / name).read_text(encoding="utf-8")
-        mentioned = set(re.findall(r"\b(?:COM|SET|TURN|MOVE|BUS|SCO|AUC|STOP|ALEA|END|INF)-\d+", text))
-        assert mentioned <= known, name
+    groups = "|".join(sorted({rule.split("-")[0] for rule in known}))
+    folders = ("skyenv", "agents", "experiments", "tests", "docs")
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".md", ".js", ".html")]
+    unknown = {
+        f"{path.relative_to(ROOT)}: {rule}"
+        for path in [*files, ROOT / "README.md"]
+        for rule in re.findall(rf"\b(?:{groups})-\d+", path.read_text(encoding="utf-8"))
+        if rule not in known
+    }
+    assert unknown == set()
 
 
 @pytest.mark.parametrize("name", ["RULES.md", "INTERFACE.md"])

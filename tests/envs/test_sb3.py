@@ -151,7 +151,7 @@ def test_a_new_pool_counts_from_the_next_episode_on() -> None:
     env.set_opponents("crowd")
     assert all("random" in env.core.opponents(row) for row in range(NUM_ENVS))
     names: list[list[str]] = [[] for _ in range(NUM_ENVS)]
-    for _, _, dones, infos in run(env, 40):
+    for _, _, dones, infos in run(env, 80):
         for row in np.flatnonzero(dones).tolist():
             names[row].append(next(name for name in infos[row]["opponents"] if name))
     assert all(of_row[0] == "random" and set(of_row[1:]) == {"crowd"} for of_row in names)
@@ -287,7 +287,7 @@ def test_a_mixture_plays_the_episodes_of_its_parts() -> None:
             assert mine.dtype == theirs[0].dtype
         infos = [info for part in parts for info in part[3]]
         assert [info.get("scores") for info in told[3]] == [info.get("scores") for info in infos]
-        assert [info.get("seed") for info in told[3]] == [info.get("seed") for info in infos]
+        assert not any("seed" in info for info in told[3])  # it decides every hidden card
         ended += told[2]
         for row in np.flatnonzero(told[2]):
             assert len(told[3][row]["opponents"]) == (2, 2, 3, 3, 3, 4)[row]

@@ -57,7 +57,7 @@ def test_spaces_and_info() -> None:
     observation, info = env.reset(seed=11)
     assert env.observation_space.contains(observation)
     assert info["seat"] == 2
-    assert info["seed"] == 11
+    assert env.unwrapped.core.games.seeds.tolist() == [11]
     assert info["action_mask"].dtype == np.int8
     assert info["action_mask"].shape == (103,)
     assert (info["action_mask"] == env.get_wrapper_attr("action_masks")()).all()
@@ -122,12 +122,28 @@ def test_the_seat_is_drawn_anew_each_episode_from_the_environments_own_stream() 
 
 
 def test_seeds() -> None:
+    def seed_of(env: FifthAvenueEnv, seed: int | None = None) -> int:
+        env.reset(seed=seed)
+        return int(env.core.games.seeds[0])
+
     env, twin = FifthAvenueEnv(), FifthAvenueEnv()
-    seeds = [env.reset(seed=9)[1]["seed"]] + [env.reset()[1]["seed"] for _ in range(5)]
+    seeds = [seed_of(env, seed) for seed in (9, *[None] * 5)]
     assert seeds[0] == 9
     assert len(set(seeds)) == 6
-    assert seeds == [twin.reset(seed=9)[1]["seed"]] + [twin.reset()[1]["seed"] for _ in range(5)]
-    assert FifthAvenueEnv().reset()[1]["seed"] != FifthAvenueEnv().reset()[1]["seed"]
+    assert seeds == [seed_of(twin, seed) for seed in (9, *[None] * 5)]
+    assert seed_of(FifthAvenueEnv()) != seed_of(FifthAvenueEnv())
+
+
+def test_infos_do_not_tell_the_seed() -> None:
+    """It decides every hidden card."""
+    env, rng = FifthAvenueEnv(max_turns=3), np.random.default_rng(1)
+    _, info = env.reset(seed=2**40 + 9)
+    ended = False
+    while not ended:
+        assert set(info) == {"action_mask", "seat"}
+        *_, terminated, truncated, info = env.step(rng.choice(np.flatnonzero(info["action_mask"])))
+        ended = terminated or truncated
+    assert set(info) == {"action_mask", "seat"}
 
 
 @pytest.mark.parametrize(
@@ -236,7 +252,9 @@ def test_a_copy_continues_as_the_original(copier: Any) -> None:
     twin = copier(env)
     rest = play(env, np.random.default_rng(2))
     assert play(twin, np.random.default_rng(2)) == rest
-    assert env.reset()[1]["seed"] == twin.reset()[1]["seed"]
+    for one in (env, twin):
+        one.reset()
+    assert env.unwrapped.core.games.seeds[0] == twin.unwrapped.core.games.seeds[0]
 
 
 def test_rendering(capsys: pytest.CaptureFixture[str]) -> None:
@@ -249,7 +267,7 @@ def test_rendering(capsys: pytest.CaptureFixture[str]) -> None:
     assert env.render().shape[1:] == (1200, 3)
     env = make(render_mode="human")
     env.reset(seed=1)
-    assert env.unwrapped._window._window is not None
+    assert env.unwrapped._renderer.window._window is not None
     assert env.render() is None
     env.close()
-    assert env.unwrapped._window.is_closed
+    assert env.unwrapped._renderer.window.is_closed

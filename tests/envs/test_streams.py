@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import numpy as np
 import pytest
 
-from skyenv.envs.streams import NUM_SEEDS, Streams, check_seed, row_seeds
+from skyenv.envs.single import FifthAvenueEnv
+from skyenv.envs.streams import NUMBERS, Streams, as_seeds, as_uniform, row_seeds
 from skyenv.errors import OptionError
+from skyenv.games import HIGHEST_SEED
 
 ROWS = np.arange(4, dtype=np.int64)
 
@@ -17,22 +20,24 @@ def test_a_rows_stream_depends_on_its_seed_alone() -> None:
     batch, single = Streams(4), Streams(1)
     batch.seed([7, 8, 9, 10], ROWS)
     single.seed([9], ROWS[:1])
-    batch.uniform(ROWS[2:3])
-    single.uniform(ROWS[:1])
-    assert batch.seeds(ROWS)[2] == single.seeds(ROWS[:1])[0]
+    batch.draw(ROWS[2:3])
+    single.draw(ROWS[:1])
+    assert (batch.draw(ROWS)[2] == single.draw(ROWS[:1])[0]).all()
+    assert batch.drawn.tolist() == [1, 1, 2, 1]
 
 
 def test_neighbouring_seeds_give_unrelated_numbers() -> None:
     streams = Streams(1000)
     rows = np.arange(1000, dtype=np.int64)
     streams.seed(rows, rows)
-    drawn = np.stack([streams.uniform(rows) for _ in range(20)])
+    numbers = [streams.draw(rows) for _ in range(5)]
+    drawn = np.concatenate([as_uniform(one).T for one in numbers])
     assert drawn.min() >= 0
     assert drawn.max() < 1
     assert np.abs(drawn.mean(axis=1) - 0.5).max() < 0.05
-    correlations = np.array(np.corrcoef(drawn))[np.triu_indices(20, 1)]
+    correlations = np.array(np.corrcoef(drawn))[np.triu_indices(len(drawn), 1)]
     assert np.abs(correlations).max() < 0.2
-    seeds = np.concatenate([streams.seeds(rows) for _ in range(20)])
+    seeds = as_seeds(np.concatenate(numbers)).reshape(-1)
     assert np.unique(seeds).size == seeds.size
     assert seeds.min() >= 0
 
@@ -41,21 +46,63 @@ def test_a_copy_goes_on_with_the_same_numbers() -> None:
     streams = Streams(4)
     streams.seed([1, 2, 3, 4], ROWS)
     twin = copy.deepcopy(streams)
-    assert (streams.seeds(ROWS) == twin.seeds(ROWS)).all()
+    assert (streams.draw(ROWS) == twin.draw(ROWS)).all()
+    streams.draw(ROWS)
+    assert (streams.draw(ROWS) != twin.draw(ROWS)).all()
 
 
-@pytest.mark.parametrize("seed", [-1, 1.0, "7", None])
-def test_a_seed_is_a_non_negative_integer(seed: object) -> None:
-    with pytest.raises(OptionError, match="seed"):
-        check_seed(seed)
+def test_a_stream_begins_anew_with_its_seed() -> None:
+    streams = Streams(4)
+    streams.seed([1, 2, 3, 4], ROWS)
+    first = streams.draw(ROWS)
+    assert (streams.draw(ROWS) != first).all()
+    streams.seed([3, 1], ROWS[2:])
+    assert (streams.draw(ROWS)[2:] == first[[2, 0]]).all()
+    assert streams.draw(ROWS[:0]).shape == (0, NUMBERS)
+
+
+def unmixed(number: int) -> int:
+    """The counter of SplitMix64 that a number came from: without its key, a bijection hides nothing."""
+    for shift, factor in ((31, 0x319642B2D24D8EC3), (27, 0x96DE1B173F119089), (30, 1)):
+        found = number
+        for _ in range(64 // shift):
+            found = number ^ (found >> shift)
+        number = found * factor % 2**64
+    return number
+
+
+def mixed(counter: int) -> int:
+    """SplitMix64."""
+    number = (counter ^ (counter >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+    number = (number ^ (number >> 27)) * 0x94D049BB133111EB % 2**64
+    return number ^ (number >> 31)
+
+
+def test_a_seed_that_is_told_does_not_tell_the_next_one() -> None:
+    """INF-2: seeds were numbers of SplitMix64, of which one tells all that follow; who knows a seed knows the cards."""
+    assert unmixed(mixed(12345)) == 12345
+    env = FifthAvenueEnv(num_players=3, max_turns=1)
+    env.reset(seed=2**62 + 7)
+    told = []
+    for _ in range(2):
+        env.reset()
+        told.append(int(env.core.games.seeds[0]))
+    counters = [unmixed(2 * told[0] + lost_bit) for lost_bit in (0, 1)]
+    following = [mixed((counter + draws * 0x9E3779B97F4A7C15) % 2**64) >> 1 for counter in counters for draws in range(1, 20)]
+    assert told[1] not in following
+
+
+@pytest.mark.parametrize("seed", [-1, 1.0, "7", 2**63, np.uint64(2**63 + 1), pytest.param(10**5000, id="huge")])
+def test_a_seed_is_a_non_negative_integer(seed: Any) -> None:
+    for given in (seed, [0, 1, seed, 3]):
+        with pytest.raises(OptionError, match="seed"):
+            row_seeds(given, ROWS, 4)
 
 
 def test_large_seeds_wrap() -> None:
-    assert check_seed(np.uint64(2**63 - 1)) == 2**63 - 1
-    for seed in (NUM_SEEDS, np.uint64(2**63 + 1), 10**5000, -1):
-        with pytest.raises(OptionError, match="seed must be from 0 to"):
-            check_seed(seed)
-    assert row_seeds(NUM_SEEDS - 2, ROWS, 4) == [NUM_SEEDS - 2, NUM_SEEDS - 1, 0, 1]
+    highest: Any = np.full(4, 2**63 - 1, np.uint64)
+    assert row_seeds(highest, ROWS, 4) == [HIGHEST_SEED] * 4
+    assert row_seeds(HIGHEST_SEED - 1, ROWS, 4) == [HIGHEST_SEED - 1, HIGHEST_SEED, 0, 1]
 
 
 def test_the_seeds_of_some_rows() -> None:

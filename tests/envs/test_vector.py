@@ -63,7 +63,7 @@ def test_the_same_as_gymnasiums_own_vector_of_single_environments(mode: Autorese
         if mode is AutoresetMode.DISABLED and over.any():
             mine, theirs = env.reset(options={"reset_mask": over}), single.reset(options={"reset_mask": over})
             assert data_equivalence(mine[0], theirs[0], exact=True)
-            for name in ("action_mask", "seat", "seed"):
+            for name in ("action_mask", "seat"):
                 assert (mine[1][name][over] == theirs[1][name][over]).all()
     assert ended > NUM_ENVS
 
@@ -88,12 +88,18 @@ def test_spaces() -> None:
 
 
 def test_seeds() -> None:
+    def seeds_of(env: Any, seed: Any = None) -> list[int]:
+        _, info = env.reset(seed=seed)
+        assert set(info) == {"action_mask", "_action_mask", "seat", "_seat"}  # a seed decides every hidden card
+        found: list[int] = env.core.games.seeds.tolist()
+        return found
+
     env = native()
-    assert env.reset(seed=5)[1]["seed"].tolist() == [5, 6, 7, 8, 9]
-    following = env.reset()[1]["seed"].tolist()
-    assert env.reset(seed=[5, 6, None, 8, 9])[1]["seed"][[0, 1, 3, 4]].tolist() == [5, 6, 8, 9]
-    assert np.array(following)[[0, 1, 3, 4]].tolist() == env.reset()[1]["seed"][[0, 1, 3, 4]].tolist()
-    assert len(set(native().reset()[1]["seed"].tolist() + native().reset()[1]["seed"].tolist())) == 2 * NUM_ENVS
+    assert seeds_of(env, 5) == [5, 6, 7, 8, 9]
+    following = seeds_of(env)
+    assert np.array(seeds_of(env, [5, 6, None, 8, 9]))[[0, 1, 3, 4]].tolist() == [5, 6, 8, 9]
+    assert np.array(following)[[0, 1, 3, 4]].tolist() == np.array(seeds_of(env))[[0, 1, 3, 4]].tolist()
+    assert len({*seeds_of(native()), *seeds_of(native())}) == 2 * NUM_ENVS
 
 
 @each_mode
@@ -109,7 +115,7 @@ def test_a_reset_mask_resets_its_rows_alone(mode: AutoresetMode) -> None:
     assert (again[~marked] == observations[~marked]).all()
     assert (again[marked] != observations[marked]).any()
     assert (env.core.games.state[~marked] == state[~marked]).all()
-    assert info["seed"].tolist() == [1, 71, 3, 4, 74]
+    assert env.core.games.seeds.tolist() == [1, 71, 3, 4, 74]
     assert (info["action_mask"] == env.action_masks()).all()
     assert info["_action_mask"].all()
 
@@ -213,12 +219,12 @@ def test_rendering(capsys: pytest.CaptureFixture[str]) -> None:
     assert len({frame.shape for frame in frames}) == 1
     env = native(render_mode="human")
     shown: list[Any] = []
-    env._window.show = shown.append  # type: ignore[assignment, method-assign]
+    env._renderer.window.show = shown.append  # type: ignore[assignment, method-assign]
     env.reset(seed=1)
     assert env.render() is None
     assert shown[0].shape[2] == 3
     env.close()
-    assert env._window.is_closed
+    assert env._renderer.window.is_closed
     assert native().render() is None
 
 

@@ -11,24 +11,26 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from agents.greedy import GreedyAgent
 from skyenv import Game
 from skyenv.agents import CrowdAgent, RandomAgent, decide_game
-from skyenv.page.offers import Offer, Offers
+from skyenv.page.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.storage import MEMORY, Storage
 from skyenv.page.web import application
+from skyenv_agents import GreedyAgent
 
 Json = dict[str, Any]
 
 
-def quick_offers() -> Offers:
+def quick_catalogue() -> Catalogue:
     """Agents that decide at once."""
-    return Offers([Offer("greedy", GreedyAgent()), Offer("random", RandomAgent()), Offer("crowd", CrowdAgent())])
+    return Catalogue(
+        [CatalogueEntry("greedy", GreedyAgent()), CatalogueEntry("random", RandomAgent()), CatalogueEntry("crowd", CrowdAgent())]
+    )
 
 
 def make_app(path: str | Path = MEMORY) -> Starlette:
     """The application, on a database."""
-    return application(Storage(path), quick_offers(), ["localhost"])
+    return application(Storage(path), quick_catalogue(), ["localhost"])
 
 
 def client_of(app: Starlette) -> TestClient:
@@ -51,7 +53,7 @@ def begin(client: TestClient, seats: Sequence[str], **options: Any) -> str:
     return seat
 
 
-def told(client: TestClient, seat: str) -> Json:
+def payload(client: TestClient, seat: str) -> Json:
     """What a seat is told."""
     answer = client.get(seat)
     assert answer.status_code == 200, answer.text
@@ -70,9 +72,9 @@ def wait_for_turn(client: TestClient, seat: str, seconds: float = 60) -> Json:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if status(client, seat) in ("your turn", "over"):
-            return told(client, seat)
+            return payload(client, seat)
         time.sleep(0.02)
-    state = told(client, seat)
+    state = payload(client, seat)
     raise AssertionError(f"nothing happens: {state['situation']} {state['trouble']}")
 
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 from damage import damaged
-from pages import RunningServer, played, quick, quick_offers
+from pages import RunningServer, played, quick, quick_catalogue
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from test_web import check_is_known
 
-from experiments.chromium import Browser, browser
-from skyenv import Game, record
+from experiments.tools.chromium import Browser, browser
+from skyenv import Game
 from skyenv.page.browsers import COOKIE
 from skyenv.page.export import exported
 from skyenv.page.replays import Replay
@@ -58,7 +58,7 @@ class Listener:
 
 @pytest.fixture
 def listener(tmp_path: Path) -> Listener:
-    return Listener(application(Storage(tmp_path / "games.sqlite3"), quick_offers(), HOSTS))
+    return Listener(application(Storage(tmp_path / "games.sqlite3"), quick_catalogue(), HOSTS))
 
 
 @pytest.fixture
@@ -215,9 +215,9 @@ def test_two_people_in_two_browsers_do_not_see_each_others_hands(ann: Browser, s
             continue
         assert b"5050505050505" not in content, path
         if re.fullmatch(r"/api/seats/[\w-]+", path) and content.startswith(b'{"seat"'):
-            told = json.loads(content)
-            check_is_known(replay, names[name], told)
-            assert told["seat"] == names[name]
+            payload = json.loads(content)
+            check_is_known(replay, names[name], payload)
+            assert payload["seat"] == names[name]
             checked += 1
         elif path.startswith("/api/seats/"):
             assert b"svg" not in content
@@ -428,7 +428,7 @@ def test_a_game_that_is_deleted_or_broken_is_told(ann: Browser, server: RunningS
     table = str(ann.driver.current_url)
     ann.wait_until(lambda: any(path.endswith("/changes") for path in listener.asked), "the connection")
     application: Any = listener.app
-    inner = application.state.house
+    inner = application.state.server
     key = inner.storage.link(table.rpartition("/")[2]).game
     inner.storage.append(key, 0, [0])
     inner._sessions.clear()
@@ -471,7 +471,7 @@ def test_on_a_phone_and_in_the_dark(server: RunningServer, tmp_path: Path) -> No
 
 def test_reconnect_after_a_server_restart(ann: Browser, tmp_path: Path) -> None:
     path = tmp_path / "restarted.sqlite3"
-    server = RunningServer(application(Storage(path), quick_offers(), HOSTS))
+    server = RunningServer(application(Storage(path), quick_catalogue(), HOSTS))
     begin(ann, server, "me", "agent:greedy", seed="6")
     seen = state(ann)
     play(ann, seen, seen["table"][0])
@@ -479,7 +479,7 @@ def test_reconnect_after_a_server_restart(ann: Browser, tmp_path: Path) -> None:
     before = ann.run("return document.querySelector('#board svg').outerHTML"), ann.text("#log")
     server.stop()
     ann.wait("#offline")
-    server = RunningServer(application(Storage(path), quick_offers(), HOSTS), server.port)
+    server = RunningServer(application(Storage(path), quick_catalogue(), HOSTS), server.port)
     ann.wait_until(lambda: ann.find("#offline") is None, "the connection")
     assert (ann.run("return document.querySelector('#board svg').outerHTML"), ann.text("#log")) == before
     seen = state(ann)
@@ -532,11 +532,11 @@ def look_through(page: Browser, game: Game) -> None:
 def test_replay_of_a_record_file(ann: Browser, server: RunningServer, tmp_path: Path) -> None:
     game = played(3, seed=12)
     path = tmp_path / "game.jsonl"
-    record.write(path, [game], ["ann", "bob", "<i>eve</i>"])
+    path.write_text(game.to_record(["ann", "bob", "<i>eve</i>"]), encoding="utf-8")
     open_file(ann, server, path)
     look_through(ann, game)
     ann.click("#ask")
-    ann.wait("#opinion li.choice")
+    ann.wait("#hint li.choice")
     assert ann.run("return document.querySelectorAll('i').length") == 0
 
 
@@ -569,7 +569,7 @@ def test_damaged_records_get_a_message(ann: Browser, server: RunningServer, tmp_
 def test_an_export_replays_from_disk_without_a_network(tmp_path: Path) -> None:
     game = played(2, seed=3, turns=20)
     path = tmp_path / "game.html"
-    content = exported(Replay.of(record.dumps(game, ["ann", "</script><i>"]).encode(), 1), "a </title> game")
+    content = exported(Replay.of(game.to_record(["ann", "</script><i>"]).encode(), 1), "a </title> game")
     path.write_text(content, encoding="utf-8")
     assert len(content.encode()) < 3_000_000
     assert not re.search(r"""(?:src|href)=["'](?!data:)""", content)
@@ -586,7 +586,7 @@ def test_an_export_replays_from_disk_without_a_network(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_the_pictures_of_the_page_are_taken(tmp_path: Path) -> None:
-    from experiments import screenshots
+    from experiments.tools import screenshots
 
     assert screenshots.main(["--out", str(tmp_path)]) == 0
     assert {"lobby.png", "bid.png", "replay.png", "final.png", "phone-bid.png"} <= {path.name for path in tmp_path.iterdir()}
@@ -594,7 +594,7 @@ def test_the_pictures_of_the_page_are_taken(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_many_games_at_once(capsys: pytest.CaptureFixture[str]) -> None:
-    from experiments import page_load
+    from experiments.benchmarks import page_load
 
     assert page_load.main(["--games", "10", "--seconds", "20", "--think", "1"]) == 0
     told = capsys.readouterr().out

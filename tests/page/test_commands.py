@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from pages import played
 
 from skyenv import cli
-from skyenv.errors import AgentError, OptionError, PageError
+from skyenv.agents import agent_names
+from skyenv.errors import OptionError, PageError
 from skyenv.page import commands
-from skyenv.page.offers import offers
+from skyenv.page.catalogue import catalogue
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -58,7 +59,7 @@ def test_play_serves_the_page_until_it_is_interrupted(tmp_path: Path) -> None:
         (["--agents", "no.such.module:Agent"], "can't import"),
         (["--agents", "missing/model.npz"], "no network file"),
         (["--host", "no host at all"], "can't listen on"),
-        (["--port", "65536"], "must be an integer from 0 to 65535"),
+        (["--port", "65536"], "must be a whole number from 0 to 65535"),
         *(
             (["--public-host", name], "must be a server's name")
             for name in ("https://a.example", "a.example/", "*", "", "a b", "a:")
@@ -68,8 +69,8 @@ def test_play_serves_the_page_until_it_is_interrupted(tmp_path: Path) -> None:
 def test_what_play_cannot_do_is_told_in_one_line(
     arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit) if arguments[0] in ("--port", "--public-host") else nullcontext():
-        assert cli.main(["play", "--no-browser", "--database", str(tmp_path / "d"), *arguments]) in (1, 2)
+    code = cli.main(["play", "--no-browser", "--database", str(tmp_path / "d"), *arguments])
+    assert code == (1 if "missing/model.npz" in arguments else 2)
     told = capsys.readouterr().err
     assert message in told
     assert told.count("\n") == 1
@@ -94,20 +95,13 @@ def test_it_listens_to_this_machine_alone_unless_told_otherwise(capsys: pytest.C
     assert commands.HOST == "127.0.0.1"
 
 
-def test_agents_are_those_named_then_the_usual_ones() -> None:
-    names = offers(["skyenv.agents:CrowdAgent", "greedy"]).names
+def test_agents_are_those_asked_for_then_all_that_have_names() -> None:
+    names = catalogue(["skyenv.agents:CrowdAgent", "greedy"]).names
     assert names[:2] == ["skyenv.agents:CrowdAgent", "greedy"]
-    assert {"random", "crowd", "hoard", "appraiser", "rollout"} <= set(names)
+    assert set(agent_names()) < set(names)
     assert len(names) == len(set(names))
     with pytest.raises(PageError, match="there is no agent"):
-        offers()["os:system"]
-
-
-def test_without_a_clone_the_built_in_agents_are_offered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("skyenv.agents.REGISTRY", "no_such_package.registry")
-    assert offers(["skyenv.agents:CrowdAgent"]).names == ["skyenv.agents:CrowdAgent", "random", "crowd", "hoard"]
-    with pytest.raises(AgentError, match="clone"):
-        offers(["model.npz"])
+        catalogue()["os:system"]
 
 
 def test_export_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,11 +112,44 @@ def test_export_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "games.jsonl, game 2" in page.read_text(encoding="utf-8")
     assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []
     for arguments, message in (
-        (["--game", "3"], "has no game 3"),
+        (["--game", "3"], "there is no game 3: the record has 2"),
         (["--game", "1", "-o", str(tmp_path / "no" / "folder.html")], "No such file"),
     ):
         assert cli.main(["export", str(path), "-o", str(page), *arguments]) in (1, 2)
         assert message in capsys.readouterr().err
     path.write_text("nothing\n", encoding="utf-8")
     assert cli.main(["export", str(path), "-o", str(page)]) == 1
-    assert capsys.readouterr().err.startswith(f"skyenv: error: {path}: line 1: not JSON")
+    assert capsys.readouterr().err.startswith(f"export: error: {path}: line 1: not JSON")
+
+
+def test_export_reads_no_more_than_the_game(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file can be larger than memory; here a device without an end, and a game with something behind it."""
+    page = tmp_path / "game.html"
+    if os.path.exists("/dev/zero"):
+        assert cli.main(["export", "/dev/zero", "-o", str(page)]) == 1
+        assert capsys.readouterr().err.startswith("export: error: /dev/zero: line 1: longer than")
+    path = tmp_path / "games.jsonl"
+    text = played(2, seed=1, actions=2).to_record()
+    path.write_text(text * 2 + "damaged\n", encoding="utf-8")
+    assert cli.main(["export", str(path), "-o", str(page)]) == 0
+
+
+def test_export_tells_at_once_that_it_cannot_write(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(file: str, number: int) -> None:
+        raise AssertionError("nothing must be read, let alone drawn")
+
+    monkeypatch.setattr(commands, "nth_game", read)
+    for output in (tmp_path, tmp_path / "no" / "game.html"):
+        assert cli.main(["export", str(tmp_path / "games.jsonl"), "-o", str(output)]) == 1
+        assert capsys.readouterr().err.startswith(f"export: error: {output}: ")
+
+
+def test_export_of_files_whose_names_are_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/g\xff.jsonl"))
+    odd.write_text(played(2, seed=1, actions=2).to_record(), encoding="utf-8")
+    page = odd.with_suffix(".html")
+    assert cli.main(["export", str(odd), "-o", str(page)]) == 0
+    assert "<title>g\ufffd.jsonl, game 1" in page.read_text(encoding="utf-8")
+    assert "g?.html: 2 actions" in capsys.readouterr().out

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from pages import played
 
-from skyenv import Game, record
+from skyenv import Game
 from skyenv.errors import PageError
 from skyenv.page import export, replays
 from skyenv.page.chart import chart
@@ -24,7 +24,7 @@ from skyenv.render import words
 
 def replay_of(game: Game, names: list[str] | None = None) -> Replay:
     """The game's replay."""
-    return Replay.of(record.dumps(game, names).encode(), 1)
+    return Replay.of(game.to_record(names).encode(), 1)
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])
@@ -68,12 +68,12 @@ def test_jumps_lead_to_auctions_and_scorings() -> None:
 def test_an_unfinished_game_can_be_looked_at() -> None:
     game = played(2, actions=30)
     replay = replay_of(game)
-    assert (replay.steps, replay.told()["over"]) == (30, False)
+    assert (replay.steps, replay.payload()["over"]) == (30, False)
 
 
 def test_summaries_tell_all_games() -> None:
     games = [played(2, seed=1), played(3, seed=2, actions=10)]
-    content = b"".join(record.dumps(game).encode() for game in games)
+    content = b"".join(game.to_record().encode() for game in games)
     first, second = summaries(content)
     assert (first.number, first.scores, first.is_over, first.names) == (1, games[0].scores, True, ["", ""])
     assert (second.actions, second.is_over) == (10, False)
@@ -122,11 +122,11 @@ def test_frames_are_what_was_added_and_alike_parts_are_stored_once() -> None:
     frames = Frames()
     for drawing in [*drawings, drawings[0]]:
         frames.add(drawing)
-    told = json.loads(json.dumps(frames.told()))
-    assert [text(told["parts"], number) for number in told["frames"]] == [*drawings, drawings[0]]
-    assert told["frames"][-1] == told["frames"][0]
-    assert len(json.dumps(told)) < sum(map(len, drawings)) / 2
-    assert len({json.dumps(part) for part in told["parts"]}) == len(told["parts"])
+    payload = json.loads(json.dumps(frames.payload()))
+    assert [text(payload["parts"], number) for number in payload["frames"]] == [*drawings, drawings[0]]
+    assert payload["frames"][-1] == payload["frames"][0]
+    assert len(json.dumps(payload)) < sum(map(len, drawings)) / 2
+    assert len({json.dumps(part) for part in payload["parts"]}) == len(payload["parts"])
 
 
 @pytest.mark.parametrize("wrong", ["<a>", "</a>", "<a></a></b>"])
@@ -138,8 +138,8 @@ def test_drawings_that_are_not_closed_are_refused(wrong: str) -> None:
 def test_frames_keep_what_looks_like_a_tag_in_an_attribute() -> None:
     frames = Frames()
     frames.add('<?xml version="1.0"?><a t="x > y"><b/>1 &lt; 2</a>')
-    told = frames.told()
-    assert text(told["parts"], told["frames"][0]) == '<?xml version="1.0"?><a t="x > y"><b/>1 &lt; 2</a>'
+    payload = frames.payload()
+    assert text(payload["parts"], payload["frames"][0]) == '<?xml version="1.0"?><a t="x > y"><b/>1 &lt; 2</a>'
 
 
 # ---- the exported page ----
@@ -155,7 +155,7 @@ def test_an_export_carries_every_view_of_every_step_and_nothing_from_outside() -
     replay = replay_of(played(2, seed=5, actions=25), ["ann", "</script>"])
     page = export.exported(replay, "<game>", ("light", "dark"))
     data = exported_data(page)
-    assert data["game"] == json.loads(json.dumps(replay.told()))
+    assert data["game"] == json.loads(json.dumps(replay.payload()))
     for theme in ("light", "dark"):
         for seat, narrow in product((None, 0, 1), (False, True)):
             frames = data["frames"][f"{theme}/{'all' if seat is None else seat}/{'narrow' if narrow else 'wide'}"]

@@ -9,7 +9,7 @@ import pytest
 from skyenv import Game
 from skyenv.agents import CrowdAgent, decide_game
 from skyenv.errors import IllegalActionError, PageError
-from skyenv.page.seen import Look
+from skyenv.page.payloads import Look
 from skyenv.page.session import Session
 from skyenv.page.storage import StoredGame
 from skyenv.rules.actions import BID, BID_DONE, PASS
@@ -64,11 +64,11 @@ def test_others_see_nothing_of_a_draft() -> None:
     seat = found.game.seat
     assert seat is not None
     other = 1 - seat
-    before = json.dumps(Look(found.as_seen_by(other), other, found.names(other)).told())
-    mine = Look(found.as_seen_by(seat), seat, found.names(seat)).told()["svg"]
+    before = json.dumps(Look(found.as_seen_by(other), other, found.names(other)).payload())
+    mine = Look(found.as_seen_by(seat), seat, found.names(seat)).payload()["svg"]
     lay_down_all(found)
-    assert json.dumps(Look(found.as_seen_by(other), other, found.names(other)).told()) == before
-    assert Look(found.as_seen_by(seat), seat, found.names(seat)).told()["svg"] != mine
+    assert json.dumps(Look(found.as_seen_by(other), other, found.names(other)).payload()) == before
+    assert Look(found.as_seen_by(seat), seat, found.names(seat)).payload()["svg"] != mine
     assert found.step_of(other) == found.step
 
 

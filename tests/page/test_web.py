@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pages import act, begin, client_of, make_app, play_to_end, played, quick, quick_offers, status, told, wait_for_turn
+from pages import act, begin, client_of, make_app, payload, play_to_end, played, quick, quick_catalogue, status, wait_for_turn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from skyenv import Game, record
+from skyenv import Game
 from skyenv.agents import Decisions, RandomAgent
 from skyenv.errors import PageError
-from skyenv.page import house, web
+from skyenv.page import game_server, web
 from skyenv.page.browsers import COOKIE, Browsers
 from skyenv.page.replays import Replay
 from skyenv.page.storage import MEMORY, Storage
@@ -79,18 +79,18 @@ def test_two_people_and_two_agents_see_only_what_they_may(app: Starlette, ann: T
     """Every answer is searched: open cards of others are those that everybody knows of at that moment."""
     first = begin(ann, ["me", "agent:crowd", "human", "agent:random"], seed="4242424242424242")
     bob = another(app)
-    (invitation,) = told(ann, first)["invitations"]
+    (invitation,) = payload(ann, first)["invitations"]
     second = "/api/seats/" + invitation["page"].rpartition("/")[2]
     assert bob.get(second).status_code == 403
     assert bob.post(f"{second}/claim").status_code == 200
-    assert told(bob, second)["invitations"] == told(ann, first)["invitations"] == []
+    assert payload(bob, second)["invitations"] == payload(ann, first)["invitations"] == []
     heard: list[tuple[int, dict[str, Any]]] = []
     people = {0: (ann, first), 2: (bob, second)}
     while status(ann, first) != "over":
         for seat, who in people.items():
             if status(*who) != "your turn":
                 continue
-            states = {each: told(*people[each]) for each in people}
+            states = {each: payload(*people[each]) for each in people}
             heard += states.items()
             choices = [choice["action"] for choice in states[seat]["legal"]]
             assert act(*who, states[seat], quick(choices)).status_code == 200
@@ -126,11 +126,11 @@ def test_a_bid_is_taken_back_and_the_record_tells_only_what_was_played(app: Star
         cards = [choice["action"] for choice in state["legal"] if 79 <= choice["action"] < 97]
         if cards and undone < 5 and not state["undo"]:
             assert act(ann, seat, state, cards[-1]).status_code == 200
-            laid = told(ann, seat)
+            laid = payload(ann, seat)
             assert laid["undo"]
             assert laid["svg"] != state["svg"]
             assert ann.post(f"{seat}/undo").status_code == 200
-            after = told(ann, seat)
+            after = payload(ann, seat)
             assert {**after, "log": 0} == {**state, "log": 0}
             assert ann.post(f"{seat}/undo").status_code == 409
             undone += 1
@@ -145,14 +145,14 @@ def test_a_bid_is_taken_back_and_the_record_tells_only_what_was_played(app: Star
 
 def test_agents_play_on_alone_only_while_somebody_watches(ann: TestClient) -> None:
     seat = begin(ann, ["agent:random", "agent:crowd"])
-    state = told(ann, seat)
+    state = payload(ann, seat)
     assert state["watching"]
-    assert told(ann, seat)["step"] == state["step"] == 0
+    assert payload(ann, seat)["step"] == state["step"] == 0
     with watch(ann, seat) as socket:
-        while not told(ann, seat)["over"]:
+        while not payload(ann, seat)["over"]:
             assert socket.receive_text() == "changed"
     assert ann.get(f"{seat}/record").status_code == 200
-    assert act(ann, seat, told(ann, seat), 0).status_code == 409
+    assert act(ann, seat, payload(ann, seat), 0).status_code == 409
 
 
 def test_changes_are_told_and_drafts_only_to_their_seat(app: Starlette, ann: TestClient) -> None:
@@ -162,8 +162,8 @@ def test_changes_are_told_and_drafts_only_to_their_seat(app: Starlette, ann: Tes
     )
     with watch(ann, first) as one, watch(ann, second) as two:
         for _ in range(300):
-            seat, socket, other = (first, one, two) if told(ann, first)["yours"] else (second, two, one)
-            state = told(ann, seat)
+            seat, socket, other = (first, one, two) if payload(ann, first)["yours"] else (second, two, one)
+            state = payload(ann, seat)
             assert state["yours"]
             cards = [choice["action"] for choice in state["legal"] if 79 <= choice["action"] < 97]
             if cards:
@@ -176,7 +176,7 @@ def test_changes_are_told_and_drafts_only_to_their_seat(app: Starlette, ann: Tes
         assert socket.receive_text() == "changed"
         ann.post(f"{first}/pause", json={"seconds": 1})  # the next thing that the other one hears, as it concerns all
         assert other.receive_text() == "changed"
-        assert told(ann, second if seat == first else first)["pause"] == 1
+        assert payload(ann, second if seat == first else first)["pause"] == 1
 
 
 def test_a_restarted_server_has_lost_nothing(tmp_path: Path) -> None:
@@ -184,15 +184,15 @@ def test_a_restarted_server_has_lost_nothing(tmp_path: Path) -> None:
     with client_of(make_app(path)) as ann:
         seat = begin(ann, ["me", "agent:random", "human"])
         for _ in range(6):
-            state = wait_for_turn(ann, seat, 1) if told(ann, seat)["yours"] else told(ann, seat)
+            state = wait_for_turn(ann, seat, 1) if payload(ann, seat)["yours"] else payload(ann, seat)
             if not state["yours"]:
                 break
             act(ann, seat, state, state["legal"][0]["action"])
-        before = told(ann, seat)
+        before = payload(ann, seat)
         cookies = dict(ann.cookies)
     with client_of(make_app(path)) as ann:
         ann.cookies.update(cookies)
-        assert told(ann, seat) == before
+        assert payload(ann, seat) == before
         assert [game["page"] for game in ann.get("/api/games").json()["games"]] == [seat.replace("/api/seats/", "/seat/")]
 
 
@@ -206,14 +206,14 @@ def test_a_restart_in_the_middle_of_a_bid_leaves_its_cards_on_the_table(tmp_path
             assert act(ann, seat, state, (cards or [choice["action"] for choice in state["legal"]])[0]).status_code == 200
             if cards:
                 break
-        before = told(ann, seat)
+        before = payload(ann, seat)
         assert before["undo"]
         cookies = dict(ann.cookies)
     with client_of(make_app(path)) as ann:
         ann.cookies.update(cookies)
-        assert told(ann, seat) == before
+        assert payload(ann, seat) == before
         assert ann.post(f"{seat}/undo").status_code == 200
-        assert told(ann, seat)["step"] == before["step"] - 1
+        assert payload(ann, seat)["step"] == before["step"] - 1
 
 
 def test_agents_go_on_after_a_restart_in_their_middle(tmp_path: Path) -> None:
@@ -221,9 +221,9 @@ def test_agents_go_on_after_a_restart_in_their_middle(tmp_path: Path) -> None:
     with client_of(make_app(path)) as ann:
         seat = begin(ann, ["me", "agent:random"], seed="3")
         ann.post(f"{seat}/pause", json={"seconds": 10})
-        state = told(ann, seat)
+        state = payload(ann, seat)
         act(ann, seat, state, state["legal"][0]["action"])
-        assert not told(ann, seat)["yours"]
+        assert not payload(ann, seat)["yours"]
         cookies = dict(ann.cookies)
     with client_of(make_app(path)) as ann:
         ann.cookies.update(cookies)
@@ -236,22 +236,22 @@ def test_an_agent_that_fails_is_told_and_other_games_go_on(ann: TestClient, capl
         name = "broken"
         description = ""
 
-    offers = quick_offers()
+    catalogue = quick_catalogue()
     seat = begin(ann, ["me", "agent:random"])
     healthy = begin(ann, ["me", "agent:crowd"])
-    broken = offers["random"]
+    broken = catalogue["random"]
     running: Any = ann.app
-    running.state.house.offers = type(offers)([*(offers[name] for name in offers.names)])
-    object.__setattr__(running.state.house.offers["random"], "agent", Broken())
+    running.state.server.catalogue = type(catalogue)([*(catalogue[name] for name in catalogue.names)])
+    object.__setattr__(running.state.server.catalogue["random"], "agent", Broken())
     assert broken.name == "random"
     for each in (seat, healthy):
         state = wait_for_turn(ann, each)
         act(ann, each, state, state["legal"][0]["action"])
     for _ in range(200):
-        if told(ann, seat)["trouble"]:
+        if payload(ann, seat)["trouble"]:
             break
-    assert told(ann, seat)["trouble"] == "random has failed; the server's log tells more"
-    assert "Traceback" not in json.dumps(told(ann, seat))
+    assert payload(ann, seat)["trouble"] == "random has failed; the server's log tells more"
+    assert "Traceback" not in json.dumps(payload(ann, seat))
     assert wait_for_turn(ann, healthy)["step"] > 1
 
 
@@ -266,40 +266,40 @@ def test_a_slow_agent_keeps_only_its_own_games_waiting(ann: TestClient) -> None:
             return super().act(decisions)
 
     running: Any = ann.app
-    object.__setattr__(running.state.house.offers["random"], "agent", Slow())
+    object.__setattr__(running.state.server.catalogue["random"], "agent", Slow())
     seats = [begin(ann, ["me", "agent:random"]) for _ in range(4)]
     try:
         for seat in seats:
-            state = told(ann, seat)
+            state = payload(ann, seat)
             assert act(ann, seat, state, state["legal"][0]["action"]).status_code == 200
         assert slow.wait(60)
         other = begin(ann, ["me", "agent:crowd"])
-        state = told(ann, other)
+        state = payload(ann, other)
         act(ann, other, state, state["legal"][0]["action"])
         assert wait_for_turn(ann, other, 20)["step"] == 3
-        assert {told(ann, seat)["step"] for seat in seats} == {1}
+        assert {payload(ann, seat)["step"] for seat in seats} == {1}
     finally:
         release.set()
     assert [wait_for_turn(ann, seat)["step"] for seat in seats] == [3] * 4
 
 
 def test_a_game_finds_room_though_all_others_are_watched(ann: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(house, "SESSIONS", 1)
+    monkeypatch.setattr(game_server, "SESSIONS", 1)
     first, second, third = (begin(ann, ["me", "human"]) for _ in range(3))
     with watch(ann, first):
         for seat in (second, third, second, first):
-            assert told(ann, seat)["step"] == 0
+            assert payload(ann, seat)["step"] == 0
         running: Any = ann.app
-        assert len(running.state.house._sessions) <= 2
+        assert len(running.state.server._sessions) <= 2
 
 
 def test_a_game_that_cannot_be_replayed_is_told_and_deleted_by_its_owner(app: Starlette, ann: TestClient) -> None:
     seat = begin(ann, ["me", "human"])
     bob = another(app)
-    (invitation,) = told(ann, seat)["invitations"]
+    (invitation,) = payload(ann, seat)["invitations"]
     bob.post(invitation["page"].replace("/seat/", "/api/seats/") + "/claim")
     running: Any = ann.app
-    inner = running.state.house
+    inner = running.state.server
     key = inner.link(seat.rpartition("/")[2], ann.cookies[COOKIE].partition(".")[0]).game
     inner.storage.append(key, 0, [0])
     inner._sessions.clear()
@@ -319,7 +319,7 @@ def test_hints_are_for_the_seat_to_act_and_tell_how_sure_the_agent_is(ann: TestC
     seat = begin(ann, ["me", "agent:random"])
     for name, kind in (("greedy", "vp"), ("random", "probability")):
         hint = ann.get(f"{seat}/hint?agent={name}").json()
-        state = told(ann, seat)
+        state = payload(ann, seat)
         assert hint["action"] in [choice["action"] for choice in state["legal"]]
         assert hint["kind"] == kind
         assert hint["step"] == state["step"]
@@ -335,7 +335,7 @@ def test_hints_are_for_the_seat_to_act_and_tell_how_sure_the_agent_is(ann: TestC
 def test_a_seat_belongs_to_its_browser(app: Starlette, ann: TestClient) -> None:
     seat = begin(ann, ["me", "agent:random"])
     eve = another(app)
-    state = told(ann, seat)
+    state = payload(ann, seat)
     action = state["legal"][0]["action"]
     asked = [
         eve.get(seat), eve.get(f"{seat}/hint?agent=greedy"), eve.get(f"{seat}/words"), eve.get(f"{seat}/record"),
@@ -346,7 +346,7 @@ def test_a_seat_belongs_to_its_browser(app: Starlette, ann: TestClient) -> None:
     assert all("svg" not in answer.text for answer in asked)
     with pytest.raises(WebSocketDisconnect), watch(eve, seat):
         pass
-    assert told(ann, seat) == state
+    assert payload(ann, seat) == state
     without = client_of(app)
     assert without.get(seat).status_code == 403
     assert eve.get("/api/games").json() == {"games": []}
@@ -354,14 +354,14 @@ def test_a_seat_belongs_to_its_browser(app: Starlette, ann: TestClient) -> None:
 
 def test_a_seat_is_given_up_and_taken_by_another_browser(app: Starlette, ann: TestClient) -> None:
     seat = begin(ann, ["me", "agent:random"])
-    state = told(ann, seat)
+    state = payload(ann, seat)
     eve = another(app)
     ann.post(f"{seat}/release")
     assert ann.get(seat).status_code == 403
     assert eve.post(f"{seat}/claim").status_code == 200
     assert ann.post(f"{seat}/claim").status_code == 403
-    assert told(eve, seat)["svg"] == state["svg"]
-    assert told(eve, seat)["owner"] is False
+    assert payload(eve, seat)["svg"] == state["svg"]
+    assert payload(eve, seat)["owner"] is False
     assert eve.delete(seat).status_code == 403  # the game isn't hers
 
 
@@ -407,7 +407,7 @@ def test_a_seats_owner_is_known_by_the_signed_name_alone(app: Starlette, ann: Te
 def test_behind_a_server_with_https(port: str) -> None:
     """Its name is known, with https alone; the machine's own names go on working."""
     public = f"games.example.org{port}"
-    with TestClient(application(Storage(MEMORY), quick_offers(), ["localhost"], public), base_url=f"https://{public}") as ann:
+    with TestClient(application(Storage(MEMORY), quick_catalogue(), ["localhost"], public), base_url=f"https://{public}") as ann:
         assert "Secure" in ann.get("/").headers["set-cookie"]
         seat = begin(ann, ["me", "agent:random"])
         for host, origin, wanted in (
@@ -427,7 +427,7 @@ def test_behind_a_server_with_https(port: str) -> None:
 
 def test_other_sites_pages_can_do_nothing(app: Starlette, ann: TestClient) -> None:
     seat = begin(ann, ["me", "agent:random"])
-    state = told(ann, seat)
+    state = payload(ann, seat)
     action = {"action": state["legal"][0]["action"], "step": 0}
     for origin in ("http://evil.example", "http://localhost.evil.example", "null", "https://localhost:81"):
         headers = {"origin": origin}
@@ -437,7 +437,7 @@ def test_other_sites_pages_can_do_nothing(app: Starlette, ann: TestClient) -> No
             pass
     assert ann.post(f"{seat}/act", content=json.dumps(action), headers={"content-type": "text/plain"}).status_code == 415
     assert ann.get("/", headers={"host": "evil.example"}).status_code == 400  # a name that points to this machine
-    assert told(ann, seat) == state
+    assert payload(ann, seat) == state
     assert ann.post(f"{seat}/act", json=action, headers={"origin": "http://localhost"}).status_code == 200
 
 
@@ -464,7 +464,7 @@ def test_no_file_but_the_pages_own_is_read(ann: TestClient, path: str) -> None:
     "change",
     [
         {"seats": ["me", "agent:os:system"]},
-        {"seats": ["me", "agent:agents.greedy:GreedyAgent"]},
+        {"seats": ["me", "agent:skyenv_agents.heuristic.player:GreedyAgent"]},
         {"seats": ["me", "agent:/etc/passwd"]},
         {"seats": ["me", "agent:runs/lean/model.zip"]},
         {"seats": ["me", "agent:"]},
@@ -505,7 +505,7 @@ def test_a_wrong_action_gets_a_message(ann: TestClient, content: bytes) -> None:
     answer = ann.post(f"{seat}/act", content=content, headers={"content-type": "application/json"})
     assert answer.status_code == 400
     assert set(answer.json()) == {"error"}
-    assert told(ann, seat)["step"] == 0
+    assert payload(ann, seat)["step"] == 0
 
 
 def test_requests_are_bounded(ann: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -516,7 +516,7 @@ def test_requests_are_bounded(ann: TestClient, monkeypatch: pytest.MonkeyPatch) 
         assert ann.post(f"{seat}/pause", json={"seconds": wrong}).status_code == 400
     for query in ("theme=blue", "lines=-1", "lines=x", "narrow=99999999999"):
         assert ann.get(f"{seat}?{query}").status_code == 400
-    monkeypatch.setattr(house, "MOST_GAMES", 1)
+    monkeypatch.setattr(game_server, "MOST_GAMES", 1)
     assert ann.post("/api/games", json={"players": 2, "side": "front", "seats": ["me", "me"]}).status_code == 429
 
 
@@ -531,7 +531,7 @@ def upload(client: TestClient, content: bytes | str) -> Any:
 
 def test_a_record_is_replayed_step_by_step(ann: TestClient) -> None:
     game = played(3, seed=6)
-    key = upload(ann, record.dumps(game, ["ann", "<b>bob</b>", "c\u0000\n" + "long" * 20])).json()["page"].rpartition("/")[2]
+    key = upload(ann, game.to_record(["ann", "<b>bob</b>", "c\u0000\n" + "long" * 20])).json()["page"].rpartition("/")[2]
     (summary,) = ann.get(f"/api/replays/{key}").json()["games"]
     assert summary["scores"] == game.scores
     replay = ann.get(f"/api/replays/{key}/1").json()
@@ -549,11 +549,11 @@ def test_a_record_is_replayed_step_by_step(ann: TestClient) -> None:
         cards = {tuple(map(int, card)) for card in re.findall(r'data-card="(\d):(\d):(\d)"', text)}
         assert cards == {tuple(card) for card in np.argwhere(seen[:3]).tolist()}
     for agent in ("greedy", "random"):
-        opinion = ann.get(f"/api/replays/{key}/1/40/opinion?agent={agent}").json()
-        assert opinion["action"] in Game.from_record(game.to_record(), 1, 40).legal_actions
-    end = ann.get(f"/api/replays/{key}/1/{replay['steps']}/opinion?agent=greedy")
+        hint = ann.get(f"/api/replays/{key}/1/40/hint?agent={agent}").json()
+        assert hint["action"] in Game.from_record(game.to_record(), 1, 40).legal_actions
+    end = ann.get(f"/api/replays/{key}/1/{replay['steps']}/hint?agent=greedy")
     assert end.status_code == 409
-    for path in (f"1/{replay['steps'] + 1}", "2", "1/3?seat=3", "1/3?seat=x", "1/3?theme=x", "1/3/opinion?agent=no"):
+    for path in (f"1/{replay['steps'] + 1}", "2", "1/3?seat=3", "1/3?seat=x", "1/3?theme=x", "1/3/hint?agent=no"):
         assert ann.get(f"/api/replays/{key}/{path}").status_code in (400, 404)
 
 
@@ -580,7 +580,7 @@ def test_a_replay_that_is_in_memory_is_not_read_again(app: Starlette, ann: TestC
 @pytest.mark.parametrize("number", ["9" * 5000, "9" * 10, "-1", "x", "1.0", "²", "%20"])
 def test_a_wrong_number_in_an_address_gets_a_message(ann: TestClient, number: str) -> None:
     key = upload(ann, played(2, actions=5).to_record()).json()["page"].rpartition("/")[2]
-    for path in (number, f"{number}/1", f"1/{number}", f"1/{number}/opinion?agent=random", f"{number}/1/opinion?agent=random"):
+    for path in (number, f"{number}/1", f"1/{number}", f"1/{number}/hint?agent=random", f"{number}/1/hint?agent=random"):
         answer = ann.get(f"/api/replays/{key}/{path}")
         assert answer.status_code == 400
         assert "must be a whole number" in answer.json()["error"]

@@ -7,6 +7,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+
 from scenario import (
     bare_game,
     bid,
@@ -23,7 +24,6 @@ from scenario import (
     tops,
     turn_of,
 )
-
 from skyenv import ACTION_NAMES, NUM_ACTIONS, Game, IllegalActionError
 from skyenv.rules.components import CARD_COLOURS, COLOURS
 
@@ -52,6 +52,7 @@ def test_the_103_actions() -> None:
     assert list(ACTION_NAMES) == [names[number] for number in range(103)]
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(("players", "side"), [(players, side) for players in (2, 3, 4) for side in ("front", "back")])
 def test_the_numbers_are_the_same_for_all_games(players: int, side: str) -> None:
     """For 2, 3 and 4 players and both sides: a name means its number, and a number its name."""
@@ -160,6 +161,7 @@ def choices(
     return Counter(sets)
 
 
+@pytest.mark.compiled
 @pytest.mark.rule("AUC-3", "AUC-4", "AUC-5")
 @pytest.mark.parametrize("seed", range(60))
 def test_every_bid_has_exactly_one_path(seed: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import permutations
 
 import pytest
+
 from scenario import (
     Event,
     bare_game,
@@ -25,7 +26,6 @@ from scenario import (
     supply,
     vp,
 )
-
 from skyenv import ChanceError, Game, make_board
 from skyenv.rules.components import COLOURS, DISTRICTS
 from skyenv.rules.state import ALEA
@@ -94,6 +94,7 @@ def test_totals_of_alea() -> None:
     assert totals == {8, 10, 12, 13, 14, 16, 17, 19, 20, 21}
 
 
+@pytest.mark.compiled
 @pytest.mark.rule("ALEA-2")
 def test_aleas_cards_are_random() -> None:
     """Drawn from the black stack like any black card: the first one is a 4, 5 or 6 as 20 : 16 : 14."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from scenario import (
     bare_game,
     bid,
@@ -25,7 +26,6 @@ from scenario import (
     tops,
     turn_of,
 )
-
 from skyenv import ChanceError, Game
 from skyenv.rules.components import COLOURS
 from skyenv.rules.state import ALEA
@@ -448,6 +448,7 @@ def test_no_black_card_at_all() -> None:
     assert cards(game, 0) == {}
 
 
+@pytest.mark.compiled
 @pytest.mark.rule("AUC-9")
 def test_the_shuffle_is_random() -> None:
     """Every card of the shuffled stack may come first."""

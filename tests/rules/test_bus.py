@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from scenario import (
     Event,
     after_businesses,
@@ -18,7 +19,6 @@ from scenario import (
     turn_of,
     vp,
 )
-
 from skyenv import Game
 from skyenv.rules.components import BUSINESSES, COLOURS, DISTRICTS
 from skyenv.rules.state import ALEA

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scenario import about_to_move, bare_game, bid, business_neighbours, commissioner, hand, legal, passes, start_auction
 
+from scenario import about_to_move, bare_game, bid, business_neighbours, commissioner, hand, legal, passes, start_auction
 from skyenv import ChanceError, Game, Games, make_board
 from skyenv.rules.components import COLOURS, DISTRICTS, PLOTS
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from scenario import (
     Event,
     about_to_move,
@@ -21,7 +22,6 @@ from scenario import (
     stopped,
     turn_of,
 )
-
 from skyenv import Game, OptionError
 from skyenv.rules.components import BUSINESSES, DISTRICTS
 
@@ -145,6 +145,7 @@ def test_the_last_tile_of_the_row_is_among_those_shuffled() -> None:
     assert only(events, "park") == [{"tiles": ["gallery", "boutique", "gallery"]}]
 
 
+@pytest.mark.compiled
 @pytest.mark.rule("END-3")
 def test_the_tiles_of_the_park_are_shuffled() -> None:
     """Each three of them are equally likely, in any order."""

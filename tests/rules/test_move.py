@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from scenario import about_to_move, bare_game, commissioner, floors, kinds, legal, only, passes, stopped
 
+from scenario import about_to_move, bare_game, commissioner, floors, kinds, legal, only, passes, stopped
 from skyenv import Game
 from skyenv.rules.components import DISTRICTS, PLACES
 from skyenv.rules.state import NONE

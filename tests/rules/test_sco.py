@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from scenario import (
     Event,
     bare_game,
@@ -16,7 +17,6 @@ from scenario import (
     turn_of,
     vp,
 )
-
 from skyenv import Game
 from skyenv.rules.components import DISTRICTS
 from skyenv.rules.state import ALEA

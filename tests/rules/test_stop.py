@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from scenario import (
     Event,
     about_to_move,
@@ -23,7 +24,6 @@ from scenario import (
     turn_of,
     vp,
 )
-
 from skyenv import Game
 from skyenv.rules.components import COLOURS, DISTRICTS
 from skyenv.rules.state import ALEA, NONE

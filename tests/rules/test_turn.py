@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from scenario import (
     bare_game,
     black_stack,
@@ -25,7 +26,6 @@ from scenario import (
     tops,
     turn_of,
 )
-
 from skyenv import Games
 from skyenv.rules.components import COLOURS, DISTRICTS
 
@@ -240,6 +240,7 @@ def test_a_black_card_is_seen_by_its_owner_alone() -> None:
     assert game.view(1)["unknown"][0].tolist() == [0, 0, 0, 0, 0, 1]
 
 
+@pytest.mark.compiled
 @pytest.mark.rule("TURN-5")
 def test_drawn_cards_are_random() -> None:
     """The next visible card and a black card come from what is face down, all cards equally likely."""

@@ -1,0 +1,134 @@
+"""MaskablePPO of sb3-contrib by self-play: illegal actions masked, opponents from a pool, checkpoints, measured in the end.
+
+Needs `pip install --constraint constraints.txt '.[train]'`. `python examples/maskable_ppo.py --decisions 1000000` takes some
+minutes on a processor; with `--resume` and more decisions it goes on. What it leaves plays as an agent by its path, as in
+`python -m skyenv evaluate runs/maskable/model.zip`. The trainer of `make train` is faster and starts from a heuristic; this is
+the baseline that it is compared with.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback
+
+from skyenv.agents import make_agent
+from skyenv.arena.evaluate import evaluate, table
+from skyenv.commands import exit_code
+from skyenv.envs.sb3 import SkyenvVecEnv
+from skyenv.errors import OptionError
+from skyenv.options import Options, common, option, parse
+from skyenv_agents.learned.pool import OpponentPool
+
+
+@dataclass(frozen=True)
+class Config(Options):
+    """What can be chosen."""
+
+    run: Path = option(Path("runs/maskable"), "folder of the run", metavar="FOLDER")
+    players: int = common("players")
+    side: str = common("side")
+    decisions: int = option(1_000_000, "train for so many decisions of the learner in all", low=1)
+    seed: int = common("seed", high=2**32 - 1)
+    max_turns: int = common("max_turns")
+    resume: bool = common("resume")
+    reward: str = option("margin", "what is learned from", choices=("outcome", "margin", "points"))
+    environments: int = option(256, "games side by side", low=1)
+    steps: int = option(64, "decisions of the learner in each of them between updates", low=1)
+    batch: int = option(2048, "decisions in one gradient step", low=1)
+    epochs: int = option(4, "passes over the decisions of an update", low=1)
+    learning_rate: float = option(5e-4, "Adam's step size", above=True)
+    gamma: float = option(0.999, "discount of a decision", above=True, high=1)
+    entropy: float = option(0.01, "weight of the entropy bonus")
+    hidden: tuple[int, ...] = option((256, 128), "widths of the layers, of policy and value each", low=1)
+    fixed_opponents: tuple[str, ...] = option(("random", "greedy"), "opponents that stay", metavar="AGENT")
+    fixed_share: float = option(0.7, "share of the games against them; the others are against past policies", high=1)
+    past_policies: int = option(6, "past policies in the pool")
+    snapshot: int = option(10, "updates between two past policies, and between two checkpoints", low=1)
+    against: tuple[str, ...] = common("against")
+    deals: int = common("deals", default=100, low=0)
+
+
+class SelfPlay(BaseCallback):
+    """Sets the opponents of every rollout, and keeps the policy now and then, as an opponent and as a checkpoint."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.config = config
+        self.pool = OpponentPool([make_agent(name) for name in config.fixed_opponents], config.fixed_share, config.past_policies)
+        self.updates = 0
+
+    def _on_training_start(self) -> None:
+        """Take in the past policies of an earlier part of the run; without any opponent the beginner is the first."""
+        for path in sorted(self.config.run.glob("past-*.zip")):
+            self.pool.add(make_agent(path))
+        if not self.pool.agents:
+            self._keep()
+
+    def _on_rollout_start(self) -> None:
+        self.training_env.set_opponents(self.pool.agents, self.pool.weights().tolist())  # type: ignore[attr-defined]
+
+    def _on_step(self) -> bool:
+        """Note who won the games that have just ended: the pool draws hard opponents more often."""
+        for row in np.flatnonzero(self.locals["dones"]).tolist():
+            info = self.locals["infos"][row]
+            opponent = next(name for name in info["opponents"] if name is not None)  # None is the learner
+            self.pool.note(opponent, info["share"])
+            self.logger.record_mean(f"win share/{opponent.partition('-')[0]}", info["share"])
+        return True
+
+    def _on_rollout_end(self) -> None:
+        self.updates += 1
+        if self.updates % self.config.snapshot == 0:
+            self._keep()
+
+    def _keep(self) -> None:
+        path = self.config.run / f"past-{self.num_timesteps:012d}.zip"
+        self.model.save(path)
+        self.model.save(self.config.run / "model.zip")
+        self.pool.add(make_agent(path))
+
+
+def make_model(config: Config) -> MaskablePPO:
+    """The model to train: a new one, or with `resume` the one of the run's last checkpoint."""
+    env = SkyenvVecEnv(
+        config.environments, config.players, config.side, reward=config.reward, one_opponent=True, max_turns=config.max_turns
+    )
+    if config.resume:
+        return MaskablePPO.load(config.run / "model.zip", env=env, device="cpu")
+    if (config.run / "model.zip").exists():
+        raise OptionError(f"{config.run} holds a run; go on with it by --resume, or choose another folder with --run")
+    return MaskablePPO(
+        "MlpPolicy", env, n_steps=config.steps, batch_size=config.batch, n_epochs=config.epochs, gamma=config.gamma,
+        learning_rate=config.learning_rate, ent_coef=config.entropy, seed=config.seed, device="cpu", verbose=1,
+        policy_kwargs={"net_arch": list(config.hidden), "activation_fn": torch.nn.ReLU}, tensorboard_log=str(config.run),
+    )  # fmt: skip
+
+
+def train(config: Config) -> int:
+    """Train, save, and measure the agent in deals that it has not trained on; returns the exit code."""
+    model = make_model(config)
+    config.run.mkdir(parents=True, exist_ok=True)
+    left = config.decisions - model.num_timesteps
+    if left > 0:
+        model.learn(left, callback=SelfPlay(config), reset_num_timesteps=not config.resume)
+        model.save(config.run / "model.zip")
+    print(f"{model.num_timesteps:,} decisions; the agent is {config.run / 'model.zip'}")
+    if config.deals:
+        agent = make_agent(config.run / "model.zip")
+        print(table(evaluate(agent, config.against, config.players, config.side, config.deals, seed=10**9)))
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit code."""
+    told = "Train sb3-contrib's MaskablePPO by self-play."
+    return exit_code("maskable_ppo", lambda: train(parse(Config, "examples.maskable_ppo", told, arguments)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,43 @@
+"""An agent of your own, compared with the agents that ship. Needs nothing but the core.
+
+Run `python examples/my_agent.py`; then rate it against the ladder, in this folder:
+`python -m skyenv tournament --add my_agent:Builder --players 2 --minutes 2`.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv import ACTION_NAMES, Agent, Decisions
+from skyenv.arena.evaluate import evaluate, table
+
+PASS = ACTION_NAMES.index("pass")
+BUILDS = np.array([name.startswith("build ") for name in ACTION_NAMES])
+SCORES = np.array([name.startswith("option D") for name in ACTION_NAMES])
+
+
+class Builder(Agent):
+    """Builds as much as it can, scores when it can, passes in half of the auctions, and else draws a legal action."""
+
+    name = "builder"
+    version = "1"
+    description = "builds as much as it can"
+
+    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
+        """One legal action for each of k decisions, each in a game of its own.
+
+        `decisions.mask` is an array (k, 103); `decisions.uniform` holds a random number for each decision. An agent that takes
+        its chance from there alone plays the same games for the same seed.
+        """
+        legal = decisions.mask != 0
+        preference = np.ones(len(ACTION_NAMES))
+        preference[BUILDS] = 10.0 ** np.arange(BUILDS.sum())  # build 3 rather than 2, …
+        preference[SCORES] = 5.0
+        preference[PASS] = 0.0
+        weights = legal * preference
+        weights[:, PASS] = legal[:, PASS] * np.maximum(weights.sum(axis=1), 1.0)
+        sums = np.cumsum(weights, axis=1)
+        return np.asarray(np.argmax(sums > (decisions.uniform * sums[:, -1])[:, None], axis=1), np.int64)
+
+
+if __name__ == "__main__":
+    print(table(evaluate(Builder(), ["random", "greedy"], num_players=2, deals=100, seed=1)))

@@ -1,0 +1,164 @@
+"""Masked PPO in one file, after CleanRL: one learner at the table, agents on the other seats, illegal actions masked.
+
+Needs `pip install --constraint constraints.txt '.[train]'`. `python examples/ppo.py --steps 1000000` takes some minutes on a
+processor; the trainer of `make train` is faster and starts from a heuristic, this file is there to be read and changed.
+"""
+
+import argparse
+import time
+from dataclasses import dataclass
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+import skyenv  # noqa: F401 (importing it registers the environment)
+from skyenv import NUM_ACTIONS, OBSERVATION_SIZE, Agent, Decisions
+from skyenv.arena.evaluate import evaluate, table
+
+
+@dataclass
+class Options:
+    """What can be chosen on the command line, as ``--num-envs 64``."""
+
+    steps: int = 1_000_000  # the learner's decisions in all
+    num_envs: int = 64
+    rollout: int = 64  # steps of every environment between two updates
+    epochs: int = 3
+    minibatches: int = 4
+    learning_rate: float = 5e-4
+    discount: float = 1.0  # an episode ends, so it needs none
+    trace: float = 0.95  # λ of the advantages (GAE)
+    clip: float = 0.2
+    entropy: float = 0.01
+    value_weight: float = 0.5
+    max_gradient: float = 0.5
+    hidden: int = 128
+    opponent: str = "random"
+    deals: int = 100  # for the evaluation at the end; 0: none
+    seed: int = 1
+
+
+class Network(nn.Module):
+    """A trunk that policy and value share."""
+
+    def __init__(self, hidden: int) -> None:
+        super().__init__()
+        self.trunk = nn.Sequential(nn.Linear(OBSERVATION_SIZE, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU())
+        self.policy = nn.Linear(hidden, NUM_ACTIONS)
+        self.value = nn.Linear(hidden, 1)
+
+    def forward(self, observation: Tensor, mask: Tensor) -> tuple[torch.distributions.Categorical, Tensor]:
+        """The policy over the legal actions, and the return expected, (k,)."""
+        features = self.trunk(observation)
+        logits = self.policy(features).masked_fill(mask == 0, -1e9)  # −∞ gives NaN in the entropy
+        return torch.distributions.Categorical(logits=logits), self.value(features)[:, 0]
+
+
+class NetworkAgent(Agent):
+    """Plays the network, so that it can be measured: draws from its policy with each decision's own random number."""
+
+    name = "ppo"
+    uses_observation = True
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+
+    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
+        """See skyenv.Agent."""
+        assert decisions.observation is not None
+        with torch.inference_mode():
+            policy, _ = self.network(torch.from_numpy(decisions.observation), torch.from_numpy(decisions.mask))
+        sums = np.cumsum(policy.probs.double().numpy() * decisions.mask, axis=1)
+        return np.asarray(np.argmax(sums > (decisions.uniform * sums[:, -1])[:, None], axis=1), np.int64)
+
+
+def advantages(rewards: Tensor, values: Tensor, ends: Tensor, last_value: Tensor, options: Options) -> Tensor:
+    """Generalized advantage estimates (steps, envs); `ends` tells where an episode ended with that step."""
+    found, running = torch.zeros_like(rewards), torch.zeros_like(last_value)
+    for t in reversed(range(len(rewards))):
+        following = last_value if t == len(rewards) - 1 else values[t + 1]
+        goes_on = 1.0 - ends[t]
+        td_error = rewards[t] + options.discount * following * goes_on - values[t]
+        running = td_error + options.discount * options.trace * goes_on * running
+        found[t] = running
+    return found
+
+
+def update(network: Network, optimizer: torch.optim.Optimizer, batch: dict[str, Tensor], options: Options) -> None:
+    """Some epochs of clipped policy gradients on one rollout."""
+    number = len(batch["action"])
+    for _ in range(options.epochs):
+        for rows in torch.randperm(number).chunk(options.minibatches):
+            policy, value = network(batch["observation"][rows], batch["mask"][rows])
+            ratio = (policy.log_prob(batch["action"][rows]) - batch["log_prob"][rows]).exp()
+            advantage = batch["advantage"][rows]
+            advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+            clipped = ratio.clamp(1 - options.clip, 1 + options.clip)
+            policy_loss = -torch.min(advantage * ratio, advantage * clipped).mean()
+            value_loss = (value - batch["return"][rows]).square().mean()
+            loss = policy_loss + options.value_weight * value_loss - options.entropy * policy.entropy().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(network.parameters(), options.max_gradient)
+            optimizer.step()
+
+
+def train(options: Options) -> Network:
+    """Train a network by playing against the opponent; returns it."""
+    torch.manual_seed(options.seed)
+    # SAME_STEP: a finished row begins anew at once, so that no row ever has an empty mask
+    envs = gymnasium.make_vec(
+        "skyenv/FifthAvenue-v0", num_envs=options.num_envs, opponents=options.opponent, autoreset_mode="SameStep"
+    )
+    network = Network(options.hidden)
+    optimizer = torch.optim.Adam(network.parameters(), lr=options.learning_rate, eps=1e-5)
+    observation, info = envs.reset(seed=options.seed)
+    start, done_steps, returns = time.monotonic(), 0, []
+    while done_steps < options.steps:
+        rows: dict[str, list[Tensor]] = {}
+        for _ in range(options.rollout):
+            seen, mask = torch.as_tensor(observation).clone(), torch.as_tensor(info["action_mask"]).clone()
+            with torch.no_grad():
+                policy, value = network(seen, mask)
+            action = policy.sample()
+            observation, reward, terminated, truncated, info = envs.step(action.numpy())
+            ended = terminated | truncated
+            returns += reward[ended].tolist()
+            step = {
+                "observation": seen, "mask": mask, "action": action, "log_prob": policy.log_prob(action), "value": value,
+                "reward": torch.as_tensor(reward, dtype=torch.float32), "end": torch.as_tensor(ended, dtype=torch.float32),
+            }  # fmt: skip
+            for name, entry in step.items():
+                rows.setdefault(name, []).append(entry)
+        stacked = {name: torch.stack(entries) for name, entries in rows.items()}
+        with torch.no_grad():
+            _, last_value = network(torch.as_tensor(observation), torch.as_tensor(info["action_mask"]))
+        stacked["advantage"] = advantages(stacked["reward"], stacked["value"], stacked["end"], last_value, options)
+        stacked["return"] = stacked["advantage"] + stacked["value"]
+        update(network, optimizer, {name: entries.flatten(0, 1) for name, entries in stacked.items()}, options)
+        done_steps += options.num_envs * options.rollout
+        rate = done_steps / (time.monotonic() - start)
+        recent = np.mean(returns[-500:]) if returns else float("nan")
+        print(f"{done_steps:>9,} decisions  {rate:6,.0f}/s  mean return of the last episodes {recent:+.2f}", flush=True)
+    envs.close()
+    return network
+
+
+def main() -> None:
+    """Train, then measure the agent on paired seeds that it has not trained on."""
+    parser = argparse.ArgumentParser(description="Masked PPO on skyenv's vector environment.")
+    for name, default in vars(Options()).items():
+        parser.add_argument(f"--{name.replace('_', '-')}", type=type(default), default=default)
+    options = Options(**vars(parser.parse_args()))
+    network = train(options)
+    torch.save(network.state_dict(), "ppo.pt")
+    print("the network's weights are in ppo.pt")
+    if options.deals:
+        print(table(evaluate(NetworkAgent(network), [options.opponent, "greedy"], deals=options.deals, seed=10**9)))
+
+
+if __name__ == "__main__":
+    main()

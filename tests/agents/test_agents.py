@@ -1,0 +1,390 @@
+"""The interface of agents: how they are made, what they are shown, what is taken for an answer."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import skyenv
+from scenario import even
+from skyenv import Agent, AgentError, Decisions, Game, Games, make_agent
+from skyenv.agents import (
+    CallableAgent,
+    CrowdAgent,
+    HoardAgent,
+    RandomAgent,
+    WeightedAgent,
+    decide,
+    decide_game,
+    decisions_in,
+    evaluation_of,
+    sample,
+)
+from skyenv.rules.actions import ACTION_NUMBERS, NUM_ACTIONS
+
+TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
+
+
+class Recorder(Agent):
+    """Plays the first legal action and keeps what it was shown."""
+
+    name = "recorder"
+
+    def __init__(self, observation: bool = False, view: bool = False) -> None:
+        self.uses_observation, self.uses_view = observation, view
+        self.shown: list[Decisions] = []
+
+    def act(self, decisions: Decisions) -> np.ndarray:
+        self.shown.append(decisions)
+        return first_legal(decisions)
+
+
+def first_legal(decisions: Decisions) -> np.ndarray:
+    first: np.ndarray = decisions.mask.argmax(axis=1)
+    return first
+
+
+def make_recorder() -> Agent:
+    """A function without arguments that returns an agent."""
+    return Recorder(view=True)
+
+
+class Duck:
+    """No Agent, but acts like one."""
+
+    name = "duck"
+    uses_view = True
+
+    def act(self, decisions: Decisions) -> list[int]:
+        assert decisions.view is not None
+        return first_legal(decisions).tolist()  # type: ignore[no-any-return]
+
+
+class NeedsArguments(RandomAgent):
+    def __init__(self, strength: int) -> None:
+        self.strength = strength
+
+
+instance = Recorder()
+SIMPLE: dict[str, type[Agent]] = {"random": RandomAgent, "crowd": CrowdAgent, "hoard": HoardAgent}
+number = 7
+
+
+# ---- from specifications to agents ----
+
+
+def test_built_in_agents() -> None:
+    """By name; each says who it is."""
+    for name, kind in SIMPLE.items():
+        agent = make_agent(name)
+        assert type(agent) is kind
+        assert agent.name == name
+        assert agent.version
+        assert agent.description
+        assert "\n" not in agent.description
+        assert not agent.uses_observation
+        assert not agent.uses_view
+
+
+@pytest.mark.parametrize(
+    ("spec", "kind", "name"),
+    [
+        (RandomAgent, RandomAgent, "random"),
+        (instance, Recorder, "recorder"),
+        (first_legal, CallableAgent, "first_legal"),
+        (Duck(), CallableAgent, "duck"),
+        (Duck, CallableAgent, "duck"),
+        ("skyenv.agents:HoardAgent", HoardAgent, "hoard"),
+        ("test_agents:instance", Recorder, "recorder"),
+        ("test_agents:first_legal", CallableAgent, "first_legal"),
+        ("test_agents:Duck", CallableAgent, "duck"),
+        (make_recorder, Recorder, "recorder"),
+        ("test_agents:make_recorder", Recorder, "recorder"),
+    ],
+)
+def test_specifications(spec: Any, kind: type[Agent], name: str) -> None:
+    """Agents, classes, functions from decisions to actions, functions that make agents, and the names of all these."""
+    agent = make_agent(spec)
+    assert type(agent).__name__ == kind.__name__
+    assert agent.name == name
+    games = Games(3, seed=1)
+    games.step(decide(games, agent))
+
+
+def test_an_agent_is_itself() -> None:
+    agent = Recorder()
+    assert make_agent(agent) is agent
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("nobody", "unknown agent 'nobody'; there are .*greedy, .*, a checkpoint .*, module:Name"),
+        ("Random", "unknown agent 'Random'"),
+        ("", "unknown agent ''"),
+        (":", "unknown agent ':'"),
+        ("skyenv.agents:", "unknown agent"),
+        (":RandomAgent", "unknown agent"),
+        ("skyenv.agents:Nobody", "module skyenv.agents has no Nobody"),
+        ("skyenv.agents:RandomAgent.act.x", "has no"),
+        ("nowhere.at.all:Agent", "can't import nowhere.at.all"),
+        (".agents:RandomAgent", "'.agents:RandomAgent'"),
+        ("..:x", "'..:x'"),
+        ("\0:x", "can't import"),
+        ("x" * 10**6, "unknown agent"),
+        ("test_agents:number", "an agent is an object with act"),
+        (7, "an agent is an object with act.., a function, a name, the path of a checkpoint or 'module:Name', not 7"),
+        (None, "an agent is an object with act"),
+        (["random"], "an agent is an object with act"),
+        (Agent, "agent class Agent can't be made without arguments"),
+        (NeedsArguments, "agent class NeedsArguments can't be made without arguments"),
+    ],
+)
+def test_wrong_specifications(spec: Any, message: str) -> None:
+    with pytest.raises(AgentError, match=message) as caught:
+        make_agent(spec)
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("name", ["random", "crowd", "hoard"])
+def test_what_simple_agents_think_is_what_they_do(name: str) -> None:
+    game, agent = Game(2, seed=1), make_agent(name)
+    evaluation = evaluation_of(game, agent)
+    assert evaluation is not None
+    assert evaluation.value is None
+    assert evaluation.probabilities.sum() == pytest.approx(1)
+    assert ((evaluation.probabilities > 0) == (game.mask != 0)).all()
+    drawn = np.bincount([decide_game(game, agent, salt) for salt in range(4000)], minlength=len(evaluation.probabilities)) / 4000
+    assert np.abs(drawn - evaluation.probabilities).max() < 0.05
+
+
+def test_agents_may_evaluate_nothing_and_objects_may() -> None:
+    class Thinker:
+        def act(self, decisions: Decisions) -> Any:
+            return decisions.mask.argmax(axis=1)
+
+        def evaluate(self, decisions: Decisions) -> Any:
+            return decisions.mask / decisions.mask.sum(axis=1, keepdims=True), np.full(len(decisions), 0.25)
+
+    game = Game(2, seed=1)
+    assert evaluation_of(game, make_agent(lambda decisions: decisions.mask.argmax(axis=1))) is None
+    evaluation = evaluation_of(game, make_agent(Thinker()))  # type: ignore[arg-type]
+    assert evaluation is not None
+    assert evaluation.value == 0.25
+
+
+# ---- what agents are shown ----
+
+
+@pytest.mark.parametrize("observation", [False, True])
+@pytest.mark.parametrize("view", [False, True])
+@pytest.mark.parametrize("in_batch", [False, True])
+def test_what_decisions_hold(observation: bool, view: bool, in_batch: bool) -> None:
+    """Mask, seat and random number always; observation and view of the seat to act if asked for, whatever the batch keeps."""
+    games = Games(4, 3, seed=2, observe=in_batch)
+    games.play_random(17)
+    agent = Recorder(observation, view)
+    rows = [3, 1]
+    actions = decide(games, agent, rows, salt=5)
+    seen = agent.shown[0]
+    assert len(seen) == 2
+    assert seen.num_players == 3
+    assert seen.seat.tolist() == games.seat[rows].tolist()
+    assert seen.mask.tolist() == games.mask[rows].tolist()
+    assert seen.uniform.tolist() == games.uniforms(rows, 5).tolist()
+    assert actions.tolist() == games.mask[rows].argmax(axis=1).tolist()
+    assert actions.dtype == np.int64
+    if observation:
+        assert seen.observation is not None
+        assert seen.observation.tobytes() == games.observe(games.seat[rows], rows).tobytes()
+    else:
+        assert seen.observation is None
+    if view:
+        assert seen.view is not None
+        assert seen.view.seat.tolist() == games.seat[rows].tolist()
+        assert (seen.view.game.random == 0).all()
+        assert seen.view.game.decisions.tolist() == games.state["decisions"][rows].tolist()
+    else:
+        assert seen.view is None
+
+
+def test_what_is_shown_is_a_copy() -> None:
+    """An agent that writes into it does no harm."""
+    games = Games(3, seed=2)
+    before = games.mask.tobytes(), games.observation.tobytes(), games.state.tobytes()
+    seen = decisions_in(games, Recorder(True, True))
+    assert seen.observation is not None
+    assert seen.view is not None
+    for array in (seen.mask, seen.seat, seen.uniform, seen.observation, seen.view.game.score):
+        array[:] = 1
+    assert (games.mask.tobytes(), games.observation.tobytes(), games.state.tobytes()) == before
+    assert games.seat.tolist() == [0, 0, 0]
+
+
+def test_no_decisions_ask_no_agent() -> None:
+    agent = Recorder()
+    assert decide(Games(2, seed=1), agent, []).shape == (0,)
+    assert agent.shown == []
+
+
+# ---- what is taken for an answer ----
+
+
+ANSWERS: dict[str, tuple[Callable[[Decisions], Any], str]] = {
+    "too few": (lambda d: [13], r"must answer 2 decisions with whole numbers of shape \(2,\), not int64 \(1,\)"),
+    "one number": (lambda d: 13, "must answer 2 decisions"),
+    "a column": (lambda d: [[13], [14]], "must answer 2 decisions"),
+    "fractions": (lambda d: [13.0, 14.0], "not float64"),
+    "truths": (lambda d: [True, False], "not bool"),
+    "names": (lambda d: ["option A", "option A"], "must answer 2 decisions"),
+    "nothing": (lambda d: None, "not object"),
+    "illegal": (lambda d: [13 + d.mask[0, 13:].argmax(), 102], r"chose action 102 where only \[\d+, .*\] are legal"),
+    "too high": (lambda d: [103, 103], "chose action 103"),
+    "negative": (lambda d: [-1, -1], "chose action -1"),
+    "far too high": (lambda d: np.array([2**63, 2**63], np.uint64), "chose action 9223372036854775808"),
+    "the mask's last but counted from the end": (lambda d: [-90, -90], "chose action -90"),
+}
+
+
+@pytest.mark.parametrize("what", ANSWERS)
+def test_wrong_answers(what: str) -> None:
+    """The error names the agent and what was wrong."""
+    function, message = ANSWERS[what]
+    agent = CallableAgent(function)
+    agent.name = "culprit"
+    with pytest.raises(AgentError, match=f"agent culprit .*{message}"):
+        decide(Games(2, seed=1), agent)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint64])
+def test_answers_of_any_integer_type(dtype: Any) -> None:
+    games = Games(3, seed=1)
+    actions = decide(games, CallableAgent(lambda decisions: first_legal(decisions).astype(dtype)))
+    assert actions.dtype == np.int64
+    games.step(actions)
+
+
+def test_errors_of_an_agent_are_its_own() -> None:
+    """They reach the caller as they are."""
+
+    def broken(decisions: Decisions) -> Any:
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        decide(Games(2, seed=1), CallableAgent(broken))
+
+
+# ---- chance ----
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("players", "side"), TABLES)
+@pytest.mark.parametrize("name", SIMPLE)
+def test_a_seed_decides_the_game_however_it_is_batched(players: int, side: str, name: str) -> None:
+    """Alone, in a batch, with rows in another order: the same actions."""
+    agent = make_agent(name)
+    games = Games(5, players, side, seed=4, max_turns=8, autoreset=False)
+    singles = [Game(players, side, 4 + row, max_turns=8) for row in range(5)]
+    for _ in range(60):
+        going = np.flatnonzero(games.seat >= 0)
+        actions = decide(games, agent, going)
+        assert decide(games, agent, going[::-1])[::-1].tolist() == actions.tolist()
+        assert [decide_game(singles[row], agent) for row in going] == actions.tolist()
+        games.step(actions, going)
+        for row, action in zip(going, actions, strict=True):
+            singles[row].play(int(action))
+
+
+@pytest.mark.compiled
+def test_random_numbers() -> None:
+    """Uniform in [0, 1), unrelated from decision to decision, seed to seed and salt to salt; asking doesn't change them."""
+    games = Games(4000, seed=0, observe=False)
+    rows: list[np.ndarray] = []
+    for salt in (0, 1):
+        for _ in range(3):
+            drawn = games.uniforms(salt=salt)
+            assert drawn.tolist() == games.uniforms(salt=salt).tolist()
+            assert drawn.dtype == np.float64
+            assert (drawn >= 0).all()
+            assert (drawn < 1).all()
+            assert even(np.histogram(drawn, 20, (0, 1))[0])
+            rows.append(drawn)
+            games.step(games.mask.argmax(axis=1))
+    related = np.corrcoef([*rows, np.roll(rows[0], 1)])
+    assert abs(related - np.eye(len(related))).max() < 0.08
+
+
+def test_the_game_takes_no_chance_from_its_players() -> None:
+    """Who plays leaves the stream of chance alone: the same actions bring the same cards, whatever chose them."""
+    by_random, by_hand = Game(2, seed=5), Game(2, seed=5)
+    for _ in range(100):
+        action = decide_game(by_random, make_agent("random"), salt=int(by_random.turn))
+        assert by_hand.play(action) == by_random.play(action)
+    assert by_hand == by_random
+
+
+def test_sampling() -> None:
+    """In proportion to the weights; never what has none, at the edges neither."""
+    weights = np.array([[0.0, 1, 0, 3, 0]])
+    uniform = np.linspace(0, 1, 4000, endpoint=False)
+    chosen = sample(np.repeat(weights, 4000, axis=0), uniform)
+    assert chosen.dtype == np.int64
+    assert np.bincount(chosen, minlength=5).tolist() == [0, 1000, 0, 3000, 0]
+    edges = np.array([0.0, 0.25, 1 - 2**-32])
+    assert sample(np.repeat(weights, 3, axis=0), edges).tolist() == [1, 3, 3]
+
+
+@pytest.mark.compiled
+def test_the_random_agent_is_uniform_over_the_legal_actions() -> None:
+    games = Games(6000, seed=0, observe=False)
+    for salt in (0, 7):
+        same = games.copy()
+        same.state[:] = same.state[0]
+        same.state["seed"] = games.seeds
+        same.refresh()
+        legal = np.flatnonzero(same.mask[0])
+        actions = decide(same, RandomAgent(), salt=salt)
+        assert set(actions) == set(legal)
+        assert even(np.bincount(actions, minlength=NUM_ACTIONS)[legal])
+
+
+@pytest.mark.parametrize("kind", [CrowdAgent, HoardAgent])
+def test_weighted_agents_choose_in_proportion_to_their_weights(kind: type[WeightedAgent]) -> None:
+    """Among the legal actions; each has a weight, so that none is ever impossible."""
+    agent = kind()
+    assert agent.weights.shape == (NUM_ACTIONS,)
+    assert (agent.weights > 0).all()
+    mask = np.zeros((20_000, NUM_ACTIONS), np.int8)
+    legal = [ACTION_NUMBERS[name] for name in ("option A", "option B gallery", "option C", "option D TSQ")]
+    mask[:, legal] = 1
+    uniform = np.random.default_rng(1).random(20_000)
+    actions = agent.act(Decisions(mask, np.zeros(20_000, np.int64), 2, uniform))
+    counts = np.bincount(actions, minlength=NUM_ACTIONS)
+    assert counts.sum() == counts[legal].sum()
+    assert even(counts[legal], agent.weights[legal].tolist())
+
+
+@pytest.mark.compiled
+def test_what_crowd_and_hoard_are_for() -> None:
+    """They reach what random players hardly reach: building stops in two games of three; hundreds of turns without an end."""
+    ends: dict[str, list[int]] = {}
+    for name in SIMPLE:
+        games = Games(30, 3, seed=1, autoreset=False, observe=False, max_turns=150)
+        agent = make_agent(name)
+        while (games.seat >= 0).any():
+            going = np.flatnonzero(games.seat >= 0)
+            games.step(decide(games, agent, going), going)
+        ends[name] = np.bincount(games.finished["end"], minlength=4).tolist()
+    assert ends["hoard"][3] >= 20
+    assert ends["crowd"][2] > ends["random"][2]
+
+
+def test_agents_can_be_copied() -> None:
+    for name in SIMPLE:
+        agent = make_agent(name)
+        assert type(copy.deepcopy(agent)) is type(agent)
+    assert skyenv.make_agent is make_agent

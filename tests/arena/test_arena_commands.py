@@ -1,0 +1,300 @@
+"""``python -m skyenv evaluate`` and ``tournament``: what they print and write, Ctrl-C, newcomers, mistakes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_evaluate import Interrupted
+from tournaments import lines
+
+from skyenv import cli, records
+from skyenv.agents import RandomAgent
+from skyenv.arena import commands, ladder
+from skyenv.arena.evaluate import evaluate, table
+from skyenv.games import secret_seeds
+
+ROOT = Path(__file__).parents[2]
+
+
+def main(words: list[str]) -> int:
+    """``python -m skyenv tournament``."""
+    return cli.main(["tournament", *words])
+
+
+# ---- evaluate ----
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """``python -m skyenv evaluate`` with arguments, as a process."""
+    return subprocess.run(
+        [sys.executable, "-m", "skyenv", "evaluate", *arguments],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8", "SKYENV_QUIET": "1"},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=600,
+        check=False,
+    )
+
+
+def test_evaluate(tmp_path: Path) -> None:
+    """It prints what the library finds, writes what is asked for, and tells the command that repeats it."""
+    names = ("plot.png", "results.json", "games.jsonl")
+    plot_file, json_file, record_file = (str(tmp_path / name) for name in names)
+    done = run(
+        *("greedy", "--against", "random", "greedy", "--players", "3", "--side", "back", "--deals", "3", "--seed", "9"),
+        *("--plot", plot_file, "--json", json_file, "--record", record_file, "--record-games", "2"),
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    shown, again = done.stdout.removesuffix("\n").split("\n\nThe same games again: python -m skyenv ")
+    secret = int(again.split()[again.split().index("--secret") + 1])
+    assert shown == table(evaluate("greedy", ["random", "greedy"], 3, "back", 3, 9, secret=secret))
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
+    assert records.verify(record_file).games == 4
+    headers = [json.loads(line) for line in (tmp_path / "games.jsonl").read_text().splitlines() if '"format"' in line]
+    assert [header["seed"] for header in headers] == secret_seeds(secret, [9, 9]).tolist() * 2
+
+
+def test_evaluate_tells_what_repeats_it(capsys: pytest.CaptureFixture[str]) -> None:
+    short = ["random", "--against", "hoard", "--deals", "1", "--max-turns", "9"]
+    told = []
+    for _ in range(2):
+        assert cli.main(["evaluate", *short]) == 0
+        told.append(capsys.readouterr().out)
+    assert told[0] != told[1], "each has a secret of its own"
+    words = shlex.split(told[0].splitlines()[-1].partition("python -m skyenv evaluate ")[2])
+    assert cli.main(["evaluate", *words]) == 0
+    assert capsys.readouterr().out == told[0]
+
+
+def test_drawing_without_matplotlib(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is told before the games are played, and asked for by --plot alone."""
+    monkeypatch.setattr("skyenv.render.extras.find_spec", lambda name: None)
+    assert cli.main(["evaluate", "random", "--against", "random", "--deals", "1", "--plot", "a.png"]) == 1
+    told = capsys.readouterr()
+    assert (told.out, "matplotlib" in told.err) == ("", True)
+    assert cli.main(["evaluate", "random", "--against", "random", "--deals", "1", "--max-turns", "2"]) == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["nobody"],
+        ["greedy", "--against", "nowhere.zip"],
+        ["greedy", "--against"],
+        ["greedy", "--players", "5"],
+        ["greedy", "--deals", "0"],
+        ["greedy", "--side", "top"],
+        ["greedy", "--seed", "9" * 5000],
+        ["greedy", "--dea", "3"],
+    ],
+)
+def test_wrong_evaluations(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        code = cli.main(["evaluate", *arguments])
+    except SystemExit as leaving:
+        code = int(str(leaving.code))
+    told = capsys.readouterr()
+    assert code == (1 if "nowhere.zip" in arguments else 2)  # 1: the command is right, but a file isn't
+    assert told.out == ""
+    assert told.err.startswith("evaluate: error: ")
+    assert told.err.count("\n") == 1
+    assert len(told.err) < 300
+
+
+def test_a_file_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    nowhere = str(tmp_path / "nowhere" / "file")
+    for option in ("--json", "--record"):
+        assert cli.main(["evaluate", "random", "--against", "random", "--deals", "1", option, nowhere]) == 1
+        assert capsys.readouterr().err == f"evaluate: error: {nowhere}: No such file or directory\n"
+
+
+@pytest.mark.parametrize("calls", [1, 700])
+def test_interrupting_the_command(calls: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    agents = {"impatient": Interrupted(calls), "random": RandomAgent()}
+    monkeypatch.setattr(commands, "make_agent", lambda spec, deterministic=False: agents.get(spec, spec))
+    assert cli.main(["evaluate", "impatient", "--against", "random", "--deals", "600"]) == 130
+    told = capsys.readouterr()
+    assert told.err == "evaluate: error: interrupted\n"
+    assert ("* interrupted" in told.out) == (calls > 1)
+
+
+# ---- tournament ----
+
+
+def test_a_small_tournament(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, shipped = tmp_path / "out", tmp_path / "shipped"
+    command = ["random", "crowd", "greedy", "--deals", "6", "--workers", "1", "--out", str(out), "--publish", str(shipped)]
+    assert main([*command, "--secret", "99"]) == 0
+    told = capsys.readouterr()
+    assert told.out == (out / "ladder.txt").read_text()
+    found = ladder.read(out / "ladder.json", 2)
+    assert [agent["name"] for agent in found["agents"]] == ["greedy", "crowd", "random"]
+    assert (found["deals"], found["games"], found["players"]) == (6, 36, 2)
+    assert found["agents"][0]["rating"] == {"mean": 1000, "low": 1000, "high": 1000}
+    assert found["agents"][0]["wins"]["mean"] > 0.9
+    assert found["agents"][0]["decisions_per_second"] > 0
+    assert found["pairs"][0][1]["mean"] + found["pairs"][1][0]["mean"] == pytest.approx(1)
+    assert found["pairs"][1][1] is None
+    assert np.shape(found["samples"]) == (ladder.SAMPLES, 3)
+    assert found["command"] == (
+        "python -m skyenv tournament random crowd greedy --players 2 --side front --max-turns 500 --seed 1 --secret 99 --deals 6"
+    )
+    assert told.out.endswith(f"\n\nThe same games again: {found['command']}\n")
+    assert (out / "ladder.png").read_bytes().startswith(b"\x89PNG")
+    for ending in ("json", "png"):
+        assert (shipped / f"2-players.{ending}").read_bytes() == (out / f"ladder.{ending}").read_bytes()
+    assert "| 1 | greedy | 1000 [1000, 1000] |" in ladder.markdown(found)
+    assert ladder.matrix_markdown(found).count("\n") == 6
+
+    games = lines(out)
+    assert main(["--resume", "--deals", "6", "--out", str(out)]) == 0
+    assert lines(out) == games
+    again = ladder.read(out / "ladder.json", 2)
+    changing = {"date"}
+    assert {key: value for key, value in again.items() if key not in changing} == {
+        key: value for key, value in found.items() if key not in changing
+    }
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_the_command_that_is_told_repeats_the_games(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As it is printed, without a folder: one is chosen, in which the same command goes on. The secret is in it."""
+    monkeypatch.chdir(tmp_path)
+    short = ["random", "hoard", "--max-turns", "5", "--deals", "2"]
+    assert main(short) == 0
+    told = capsys.readouterr()
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert told.err == f"tournament: the games are kept in runs/{folder.name}; the same command goes on there\n"
+    assert main(short) == 0
+    assert capsys.readouterr().out == told.out
+    again = told.out.splitlines()[-1].partition("python -m skyenv tournament ")[2]
+    assert main([*shlex.split(again), "--out", "again"]) == 0
+    assert lines(tmp_path / "again") == lines(folder)
+    assert main([*short, "--out", "other"]) == 0
+    assert lines(tmp_path / "other") != lines(folder), "another secret"
+    assert main([*short, "--players", "3"]) == 0
+    assert len(list((tmp_path / "runs").iterdir())) == 2
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_without_matplotlib_there_is_a_ladder_without_a_picture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("skyenv.render.extras.find_spec", lambda name: None)
+    short = ["random", "hoard", "--max-turns", "5", "--deals", "1", "--out", str(tmp_path)]
+    assert main(short) == 0
+    told = capsys.readouterr()
+    assert told.err == "tournament: no ladder.png, as matplotlib isn't installed\n"
+    assert told.out == (tmp_path / "ladder.txt").read_text()
+    assert not (tmp_path / "ladder.png").exists()
+    assert main([*short, "--publish", str(tmp_path)]) == 1
+    assert "matplotlib" in capsys.readouterr().err
+
+
+def test_ctrl_c_reports_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "skyenv", "tournament", "random", "hoard", "--out", str(tmp_path), "--workers", "1"]
+    process = subprocess.Popen(
+        [*command, "--minutes", "5"],
+        cwd=ROOT, env={**os.environ, "PYTHONIOENCODING": "utf-8", "SKYENV_QUIET": "1"},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", start_new_session=True,
+    )  # fmt: skip
+    deadline = time.perf_counter() + 100
+    while time.perf_counter() < deadline and not ((tmp_path / "games.jsonl").exists() and len(lines(tmp_path)) >= 6):
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it as well
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.strip().splitlines()[-1] == "tournament: error: interrupted; the same command goes on"
+    assert "Traceback" not in err
+    assert out == (tmp_path / "ladder.txt").read_text()
+    assert f"{len(lines(tmp_path)):,} games" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["random", "crowd", "--resume"], 2, "--resume needs --out FOLDER"),
+        (["random", "--out", "OUT"], 2, "at least two agents"),
+        (["random", "random", "--out", "OUT"], 2, "two agents are called random"),
+        (["random", "nobody", "--out", "OUT"], 2, "unknown agent 'nobody'"),
+        (["random", "crowd", "--players", "5", "--out", "OUT"], 2, "must be a whole number from 2 to 4"),
+        (["random", "crowd", "--deals", "5", "--minutes", "5"], 2, "deals and minutes both say how long"),
+        (["random", "crowd", "--minutes", "nan"], 2, "minutes must be a number from 0 to 1e+06"),
+        (["random", "crowd", "--ladder", "x"], 2, "--ladder goes with --add"),
+        (["--resume", "--out", "OUT"], 1, "nothing to go on with"),
+        (["--add", "random", "crowd"], 2, "--add takes one agent"),
+        (["--add", "random", "--ladder", "OUT"], 1, "there is no ladder"),
+        (["random", "crowd", "--out", "/dev/null/x"], 1, "Not a directory"),
+    ],
+)
+def test_wrong_tournaments(
+    arguments: list[str], code: int, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        found = main([argument.replace("OUT", str(tmp_path / "out")) for argument in arguments])
+    except SystemExit as leaving:
+        found = int(str(leaving.code))
+    told = capsys.readouterr()
+    assert (found, told.out) == (code, "")
+    assert told.err.startswith("tournament: error: ")
+    assert message in told.err
+    assert told.err.count("\n") == 1
+
+
+# ---- newcomers ----
+
+
+@pytest.mark.usefixtures("in_this_process", "odd_agents")
+def test_a_newcomer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, shipped = tmp_path / "out", tmp_path / "shipped"
+    for players in (2, 3):
+        size = ["--players", str(players)]
+        base = ["random", "crowd", *size, "--deals", "5", "--out", str(out / str(players)), "--publish", str(shipped)]
+        assert main(base) == 0
+        path = shipped / f"{players}-players.json"
+        add = ["--add", "random", *size, "--deals", "4", "--ladder", str(path), "--out", str(out / f"add{players}")]
+        capsys.readouterr()
+        assert main(add) == 0
+        told = capsys.readouterr()
+        assert told.err == ""
+        found = json.loads((out / f"add{players}" / "newcomer.json").read_text())
+        assert (found["name"], found["spec"], found["deals"]) == ("new random", "random", 4)
+        rungs = {rung["name"]: rung for rung in found["against"]}
+        assert 1 <= found["place"] <= 3
+        assert found["rating"]["low"] < found["rating"]["mean"] < found["rating"]["high"]
+        assert found["rating"]["low"] < rungs["random"]["rating"]["mean"] < found["rating"]["high"]
+        assert 0 <= rungs["crowd"]["share"]["mean"] <= 1
+        assert f"place {found['place']} of 3" in told.out
+        assert f"→{found['place']}" in told.out
+        assert out.joinpath(f"add{players}", "games.jsonl").exists()
+        secret = json.loads((out / f"add{players}" / "config.json").read_text())["secret"]
+        assert f"--secret {secret} --deals 4 --ladder {path}\n" in told.out
+
+    old = json.loads(path.read_text())
+    old["agents"][0]["version"] = "0"
+    path.write_text(json.dumps(old))
+    assert main(["--add", "odd_agents:Moody", "--players", "3", "--deals", "1", "--ladder", str(path)]) == 0
+    told = capsys.readouterr()
+    assert f"warning: {old['agents'][0]['name']} is version 1 here, but 0 in the ladder" in told.err
+    assert told.out.startswith("moody: rating ")
+    assert main(["--add", "random", "--players", "3", "--side", "back", "--ladder", str(path)]) == 2
+    assert "the ladder was played with side front, not back" in capsys.readouterr().err
+
+
+def test_publishing_without_a_clone(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(ladder, "PICTURES", Path("/nowhere/docs/ladder"))
+    assert main(["random", "hoard", "--publish"]) == 2
+    assert "outside of a clone --publish needs a folder" in capsys.readouterr().err

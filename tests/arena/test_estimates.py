@@ -1,0 +1,58 @@
+"""The bootstrap: intervals by hand, by the normal distribution, and where all games were won."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from skyenv.arena.estimates import Estimate, Weights, interval, percent
+
+
+def weights(deals: int, resamples: int = 1000, seed: int = 1, players: int = 2) -> Weights:
+    return Weights.draw(np.random.default_rng(seed), deals, players, resamples)
+
+
+def test_two_deals_by_hand() -> None:
+    """The weights of two deals, 0 and 1, are uniform in their ratio, so the mean is anywhere from 0 to 1."""
+    deal = np.arange(2)
+    estimate = weights(2, 20_000).mean([0.0, 1.0], deal)
+    assert estimate.mean == 0.5
+    assert (estimate.low, estimate.high) == pytest.approx((0.025, 0.975), abs=0.01)
+    same = weights(2).mean([3.0, 3.0], deal)
+    assert (same.mean, same.low, same.high) == pytest.approx((3, 3, 3))
+    assert weights(1).mean([0.0], np.zeros(1, int)) == Estimate(0.0, 0.0, 0.0)
+
+
+def test_the_games_of_a_deal_count_together() -> None:
+    once = weights(2).mean([0.0, 1.0], np.arange(2))
+    twice = weights(2).mean([0.0, 0.0, 1.0, 1.0], np.repeat([0, 1], 2))
+    assert (twice.mean, twice.low, twice.high) == pytest.approx((once.mean, once.low, once.high))
+
+
+def test_many_deals_are_as_the_normal_distribution() -> None:
+    values = np.random.default_rng(3).random(400) < 0.3
+    estimate = weights(400, 4000).mean(values, np.arange(400))
+    spread = 1.96 * values.std() / 20
+    assert estimate.mean == pytest.approx(values.mean())
+    assert estimate.high - estimate.mean == pytest.approx(spread, rel=0.1)
+    assert estimate.mean - estimate.low == pytest.approx(spread, rel=0.1)
+    assert weights(400, 4000).mean(values, np.arange(400)) == estimate
+    assert weights(400, 4000, seed=2).mean(values, np.arange(400)) != estimate
+
+
+@pytest.mark.parametrize(("deals", "players"), [(1, 2), (10, 2), (10, 4)])
+def test_who_won_all_games_may_lose_one(deals: int, players: int) -> None:
+    """Imaginary deals, won and lost, at par, are Jeffreys' interval with two players; they don't move the mean."""
+    estimate = weights(deals, 20_000, players=players).mean(np.ones(deals), np.arange(deals), share=True)
+    assert estimate.mean == estimate.high == 1
+    par = 1 / players
+    drawn = np.random.default_rng(5).beta(deals + par, 1 - par, 200_000)
+    assert estimate.low == pytest.approx(np.percentile(drawn, 2.5), abs=0.01)
+
+
+def test_as_text() -> None:
+    estimate = Estimate(0.5, 0.25, 0.754)
+    assert percent(estimate) == percent({"mean": 0.5, "low": 0.25, "high": 0.754}) == "50.0 % [25.0, 75.4]"
+    assert interval(estimate, 1) == "0.5 [0.2, 0.8]"
+    assert interval(None) == "–"
+    assert estimate.rounded(1) == {"mean": 0.5, "low": 0.2, "high": 0.8}

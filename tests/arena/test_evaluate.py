@@ -1,0 +1,126 @@
+"""Evaluations: the figures by hand, Ctrl-C, reports, records."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from skyenv import records
+from skyenv.agents import Decisions, RandomAgent
+from skyenv.arena.estimates import Estimate
+from skyenv.arena.evaluate import as_json, evaluate, record_games, summary, table
+from skyenv.arena.matches import Played, play_games, rotations
+from skyenv.arena.plots import plot_results
+from skyenv.errors import AgentError, OptionError
+from skyenv_agents import GreedyAgent
+
+
+class Interrupted(RandomAgent):
+    """Plays at random, and presses Ctrl-C at its n-th call."""
+
+    def __init__(self, calls: int) -> None:
+        self.calls = calls
+
+    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
+        """See Agent."""
+        self.calls -= 1
+        if self.calls == 0:
+            raise KeyboardInterrupt
+        return super().act(decisions)
+
+
+def test_summary_by_hand() -> None:
+    played = Played(np.array([4, 4, 5, 5, 6, 6]), rotations(2, 3))
+    played.finished[:5] = True  # the third deal lacks a game
+    played.shares[:] = np.array([[1, 0], [0, 1], [0.5, 0.5], [1, 0], [1, 0], [0, 0]])
+    played.scores[:] = [[30, 20], [10, 50], [40, 40], [60, 30], [999, 0], [0, 0]]
+    played.decisions[:] = [10, 20, 30, 40, 999, 0]
+    played.truncated[3] = True
+    result = summary("a", "b", played, "front", 4)
+    assert (result.deals, result.games, result.par, result.interrupted) == (2, 4, 0.5, True)
+    assert result.share.mean == (1 + 1 + 0.5 + 0) / 4
+    assert result.own.mean == (30 + 50 + 40 + 30) / 4
+    assert result.other.mean == (20 + 10 + 40 + 60) / 4
+    assert result.ahead.mean == result.own.mean - result.other.mean
+    assert result.share.low < 0.25 < 0.9 < result.share.high
+    assert result.decisions == 25
+    assert result.truncated == 0.25
+    assert "2*" in table([result])
+    assert "interrupted" in table([result])
+
+
+@pytest.mark.parametrize(("name", "num_players"), [("random", 3), ("greedy", 2), ("greedy", 4)])
+def test_an_agent_against_itself_is_at_par(name: str, num_players: int) -> None:
+    (result,) = evaluate(name, [name], num_players, "back", 8, 11)
+    assert result.share.mean == pytest.approx(result.par, abs=1e-12)
+    assert result.par == 1 / num_players
+    if num_players == 2:
+        assert result.ahead == Estimate(0.0, 0.0, 0.0)
+
+
+def test_the_same_seed_gives_the_same_results() -> None:
+    once, again = (evaluate("random", ["hoard", "crowd"], deals=5, seed=3) for _ in range(2))
+    assert once == again
+    assert [result.opponent for result in once] == ["hoard", "crowd"]
+    assert evaluate("random", ["hoard"], deals=5, seed=4) != once[:1]
+    secret, same = (evaluate("random", ["hoard"], deals=5, seed=3, secret=2**60) for _ in range(2))
+    assert secret == same
+    assert secret[0].secret == 2**60
+    assert secret[0].own != once[0].own
+
+
+def test_wrong_options() -> None:
+    wrongs: list[dict[str, Any]] = [{"deals": 0}, {"num_players": 5}, {"seed": -1}, {"side": "top"}, {"max_turns": 0}]
+    for wrong in wrongs:
+        with pytest.raises(OptionError):
+            evaluate("random", ["random"], **wrong)
+    with pytest.raises(AgentError):
+        evaluate("random", ["nobody"])
+
+
+@pytest.mark.parametrize("calls", [1, 700])
+def test_ctrl_c_keeps_what_is_finished(calls: int) -> None:
+    results = evaluate(Interrupted(calls), ["random", "hoard"], deals=600, seed=1)
+    assert len(results) == (calls > 1)
+    for result in results:
+        assert result.interrupted
+        assert 0 < result.deals < 600
+        assert result.games == 2 * result.deals
+
+
+# ---- reports ----
+
+
+def test_reports(tmp_path: Path) -> None:
+    results = evaluate("greedy", ["random", "hoard"], 3, "front", 4, 1)
+    lines = table(results).splitlines()
+    assert len(lines) == 4
+    assert lines[2].split()[:5] == ["greedy", "random", "3", "front", "4"]
+    assert "33.3 %" in lines[3]
+    told = json.loads(as_json(results))
+    assert told[1]["opponent"] == "hoard"
+    assert told[0]["share"]["mean"] == results[0].share.mean
+    plot_results(results, tmp_path / "plot.png")
+    assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
+    for path, error in ((tmp_path / "plot.nonsense", OptionError), (tmp_path / "nowhere" / "plot.png", OSError)):
+        with pytest.raises(error):
+            plot_results(results, path)
+    with pytest.raises(OptionError, match="no results"):
+        plot_results([], tmp_path / "none.png")
+
+
+def test_records(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    record_games(path, "greedy", ["random", "crowd"], 3, "back", 4, 5)
+    assert records.verify(path).games == 8
+    headers = [json.loads(line) for line in path.read_text().splitlines() if '"format"' in line]
+    assert [header["seed"] for header in headers] == [5, 5, 5, 6] * 2
+    assert headers[1]["agents"] == ["random", "greedy", "random"]
+    scores = [game["scores"] for game in map(json.loads, path.read_text().splitlines()) if game.get("event") == "end"]
+    played = play_games([GreedyAgent(), RandomAgent()], rotations(3, 1), [5, 5, 5], "back")
+    assert scores[:3] == played.scores.tolist()

@@ -1,0 +1,109 @@
+"""Matches: the same games however they are batched, and games that nobody can guess."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from skyenv import Game, Games
+from skyenv.agents import Agent, Decisions, RandomAgent, make_agent
+from skyenv.arena.matches import SALT, Played, play_game, play_games, rotations
+from skyenv.errors import OptionError
+from skyenv_agents import GreedyAgent
+
+
+def same(one: Played, other: Played) -> bool:
+    """Whether two matches had the same results."""
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ("shares", "scores", "decisions", "turns"))
+
+
+def test_results_do_not_depend_on_rows_and_threads() -> None:
+    agents: list[Agent] = [GreedyAgent(), RandomAgent()]
+    seeds = np.repeat([5, 2**62, 9], 3)
+    wide = play_games(agents, rotations(3, 3), seeds, "back")
+    assert wide.finished.all()
+    assert not wide.interrupted
+    assert same(wide, play_games(agents, rotations(3, 3), seeds, "back", rows=2))
+    assert same(wide, play_games(agents, rotations(3, 3), seeds, "back", threads=2))
+
+
+@pytest.mark.parametrize("secret", [None, 2**62 + 5])
+def test_a_single_game_is_the_one_of_the_match(secret: int | None) -> None:
+    agents: list[Agent] = [GreedyAgent(), RandomAgent()]
+    played = play_games(agents, rotations(2, 2), [7, 7, 8, 8], secret=secret, rows=3)
+    assert played.seeds.tolist() == [7, 7, 8, 8]
+    for i, chairs in enumerate(rotations(2, 2)):
+        game = play_game([agents[chair] for chair in chairs], 7 + i // 2, secret=secret)
+        assert game.scores == played.scores[i].tolist()
+        assert game.turn == played.turns[i]
+        assert int(game.state.decisions) == played.decisions[i]
+
+
+def test_a_secret_makes_other_games_that_nobody_can_guess() -> None:
+    """Neither by dealing the games of small seeds nor by trying out the random numbers of the right seed."""
+    handed: list[tuple[bytes, float]] = []
+
+    def watch(decisions: Decisions) -> npt.NDArray[np.int64]:
+        assert decisions.view is not None
+        handed.append((decisions.view["game"]["row"][0].tobytes(), float(decisions.uniform[0])))
+        return np.asarray(np.argmax(decisions.mask, axis=1), np.int64)
+
+    watching = make_agent(watch)
+    watching.uses_view = True
+    guesses = [Game(2, seed=seed) for seed in range(200)]
+    rows = [game.state["row"].tobytes() for game in guesses]
+    for secret, guessed in ((None, [7]), (1, []), (2, [])):
+        handed.clear()
+        game = play_game([watching, watching], 7, max_turns=1, secret=secret)
+        assert [seed for seed in range(200) if rows[seed] == handed[0][0]] == guessed
+        assert len({row for row, _ in handed}) <= 2
+        numbers = [float(Games(1, seed=game.seed).uniforms(salt=SALT)[0]), float(guesses[7].games.uniforms(salt=SALT)[0])]
+        assert (handed[0][1] in numbers) == (secret is None)
+
+
+def test_seats_do_not_share_random_numbers() -> None:
+    numbers: list[float] = []
+
+    def watch(decisions: Decisions) -> npt.NDArray[np.int64]:
+        numbers.extend(decisions.uniform.tolist())
+        return np.asarray(np.argmax(decisions.mask, axis=1), np.int64)
+
+    played = play_games([make_agent(watch)], np.zeros((2, 4), int), [1, 2], max_turns=20)
+    assert len(numbers) == played.decisions.sum()
+    assert len(set(numbers)) == len(numbers)
+    assert SALT > 4
+
+
+def test_truncation_is_told() -> None:
+    played = play_games([RandomAgent()], np.zeros((4, 2), int), range(4), max_turns=2)
+    assert played.truncated.all()
+    assert (played.turns == 2).all()
+    assert np.allclose(played.shares.sum(axis=1), 1)
+
+
+def test_progress_counts_every_game() -> None:
+    told: list[int] = []
+    play_games([RandomAgent()], np.zeros((30, 2), int), range(30), rows=4, progress=told.append)
+    assert sum(told) == 30
+
+
+@pytest.mark.parametrize(
+    ("seating", "seeds", "message"),
+    [
+        ([0, 1], [1, 2], "one row of seats"),
+        ([[0, 2]], [1], "seating names agents 0 to 2; there are 2"),
+        ([[0, 1]], [1, 2], "one number for each of the 1 games, not 2"),
+        ([[0, 1]], [-1], "seed must be"),
+        ([[0] * 5], [1], "num_players must be"),
+    ],
+)
+def test_wrong_matches(seating: Any, seeds: Any, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        play_games([RandomAgent(), RandomAgent()], seating, seeds)
+
+
+def test_no_games() -> None:
+    assert play_games([RandomAgent()], np.zeros((0, 2), int), []).shares.shape == (0, 2)

@@ -1,0 +1,247 @@
+"""Ratings: known strengths are found again, a library agrees, ties, agents that win everything, intervals that cover."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import choix
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skyenv.arena.ratings import POINTS, GameResults, better, rate, rate_newcomer, strengths
+from skyenv.arena.schedule import Entrant, Settings
+from skyenv.errors import OptionError
+
+Floats = npt.NDArray[np.float64]
+
+
+def schedule(
+    agents: int, players: int, deals: int, *, newcomer: bool = False
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Deals and seats as a tournament has them."""
+    entrants = tuple(Entrant(str(index), str(index), "1", "") for index in range(agents))
+    settings = Settings(entrants, players, newcomer=newcomer)
+    games = [(deal, settings.seatings(group, deal)) for deal in range(deals) for group in settings.groups()]
+    return np.repeat([deal for deal, _ in games], [len(seats) for _, seats in games]), np.concatenate(
+        [seats for _, seats in games]
+    )
+
+
+def played(theta: Floats, players: int, deals: int, seed: int, *, newcomer: bool = False) -> GameResults:
+    """Games between agents of known strength, won as the model says."""
+    rng = np.random.default_rng(seed)
+    deal, seats = schedule(len(theta), players, deals, newcomer=newcomer)
+    winner = np.argmax(theta[seats] + rng.gumbel(size=seats.shape), axis=1)
+    shares = np.eye(players)[winner]
+    return GameResults(deal, seats, shares, (100 * shares + np.arange(players)).astype(np.int64))
+
+
+def games(seats: Sequence[Sequence[int]], shares: Sequence[Sequence[float]], deals: list[int] | None = None) -> GameResults:
+    """Games by hand."""
+    numbers = list(range(len(seats))) if deals is None else deals
+    return GameResults(
+        np.array(numbers), np.array(seats), np.array(shares, np.float64), np.zeros((len(seats), len(seats[0])), np.int64)
+    )
+
+
+# ---- the model ----
+
+
+@pytest.mark.parametrize(("players", "deals"), [(2, 1500), (3, 250), (4, 150)])
+def test_known_strengths_are_found_again(players: int, deals: int) -> None:
+    truth = np.array([0.0, 1.2, -0.7, 0.5, -1.5])
+    ratings = rate(played(truth, players, deals, seed=players), ["greedy", "b", "c", "d", "e"])
+    for point, expected in zip(ratings.points, 1000 + POINTS * truth, strict=True):
+        assert point.low - 15 <= expected <= point.high + 15
+        assert point.mean == pytest.approx(expected, abs=45)
+    assert ratings.order() == [1, 3, 0, 2, 4]
+    assert (ratings.anchor, ratings.points[0].mean, ratings.points[0].low) == (0, 1000, 1000)
+    assert (ratings.better[1, [0, 2, 3, 4]] > 0.99).all()
+    assert ratings.better + ratings.better.T == pytest.approx(np.ones((5, 5)))
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_imaginary_deals_hardly_pull_a_long_ladder_together(players: int) -> None:
+    truth = np.array([0.0, 1.9, 1.2, 1.0, -3.0, -3.6, -5.0])
+    ratings = rate(played(truth, players, 300, seed=3), ["greedy", *"bcdefg"])
+    for point, expected in zip(ratings.points, 1000 + POINTS * truth, strict=True):
+        assert point.low - 15 <= expected <= point.high + 15
+
+
+def test_two_agents_by_hand() -> None:
+    # 3 of 4 games, and two of the four in imaginary deals: odds of 5 to 3.
+    ratings = rate(games([[0, 1]] * 4, [[1, 0]] * 3 + [[0, 1]]), ["a", "b"])
+    assert ratings.points[0].mean == 1000
+    assert ratings.points[1].mean == pytest.approx(1000 - 400 * np.log10(5 / 3), abs=1e-6)
+
+
+def test_a_shared_win_counts_for_both() -> None:
+    shared = rate(games([[0, 1, 2], [0, 1, 2]], [[0.5, 0.5, 0], [0, 0, 1]]), ["a", "b", "c"])
+    split = rate(games([[0, 1, 2]] * 4, [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1]]), ["a", "b", "c"])
+    assert shared.points[1].mean == pytest.approx(1000, abs=1e-6)
+    assert shared.points[2].mean > 1000
+    assert split.points[2].mean > shared.points[2].mean  # twice the games, so the imaginary deals pull less
+    assert shared.wins[0].mean == 0.25
+
+
+def test_several_seats_are_several_tickets() -> None:
+    # Alone against three copies and a quarter of the wins: equally strong.
+    results = games([[0, 1, 1, 1]] * 4, [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+    one_more = games([[1, 0, 0, 0]], [[0.25, 0.25, 0.25, 0.25]])
+    both = GameResults(
+        *(np.concatenate([getattr(results, name), getattr(one_more, name)]) for name in ("deals", "seats", "shares", "scores"))
+    )
+    assert rate(both, ["a", "b"]).points[1].mean == pytest.approx(1000, abs=1e-6)
+
+
+@pytest.mark.parametrize(("players", "agents", "duels"), [(2, 3, 1), (4, 5, 2)])
+def test_the_library_agrees(players: int, agents: int, duels: int) -> None:
+    """The library choix fits the same model; it takes no fractions, so all counts twice, and a tie is a win each."""
+    truth = np.array([0.3, -0.4, 1.0, 0.0, -1.1])
+    rng = np.random.default_rng(1)
+    tables = [list(table) for table in itertools.combinations(range(agents), players)] * 12
+    winners = [table[int(np.argmax(truth[table] + rng.gumbel(size=players)))] for table in tables]
+    shares = [[float(agent == winner) for agent in table] for table, winner in zip(tables, winners, strict=True)]
+    data = [(winner, tuple(set(table) - {winner})) for table, winner in zip(tables, winners, strict=True)] * 2
+    tables.append(list(range(players)))
+    shares.append([0.5, 0.5] + [0.0] * (players - 2))
+    data += [(tied, tuple(set(range(players)) - {tied})) for tied in (0, 1)]
+    data += [(one, (other,)) for one, other in itertools.permutations(range(agents), 2)] * (2 * duels)  # the imaginary deals
+    expected = choix.opt_top1(agents, data, alpha=1e-9, tol=1e-9)
+    ratings = rate(games(tables, shares), list("abcde")[:agents])
+    found = np.array([point.mean for point in ratings.points])
+    assert found - found.mean() == pytest.approx(POINTS * (expected - expected.mean()), abs=0.01)
+
+
+@given(st.integers(2, 6), st.integers(0, 2**32))
+def test_the_fit_expects_what_was_won(agents: int, seed: int) -> None:
+    """The likelihood's maximum is where every agent's expected wins are those that it had."""
+    rng = np.random.default_rng(seed)
+    first, second = np.triu_indices(agents, 1)
+    tables = np.eye(agents)[first] + np.eye(agents)[second]
+    counts = rng.exponential(10, size=(3, len(tables)))
+    part = rng.uniform(1e-6, 1 - 1e-6, size=counts.shape)
+    wins = (counts * part) @ np.eye(agents)[first] + (counts * (1 - part)) @ np.eye(agents)[second]
+    theta = strengths(wins, counts, tables)
+    chance = 1 / (1 + np.exp(theta[:, second] - theta[:, first]))
+    expected = (counts * chance) @ np.eye(agents)[first] + (counts * (1 - chance)) @ np.eye(agents)[second]
+    assert expected == pytest.approx(wins, abs=1e-6)
+    assert theta.mean(axis=1) == pytest.approx(np.zeros(3), abs=1e-9)
+
+
+def test_an_agent_that_wins_everything_is_finite_and_uncertain() -> None:
+    for players in (2, 4):
+        deal, seats = schedule(3, players, 50)
+        best = np.where((seats == 0).any(axis=1, keepdims=True), seats == 0, seats == 1)
+        shares = best / best.sum(axis=1, keepdims=True)
+        ratings = rate(GameResults(deal, seats, shares, best.astype(np.int64)), ["a", "greedy", "c"])
+        first, second = ratings.points[0], ratings.points[1]
+        assert np.isfinite(ratings.samples).all()
+        assert 1200 < first.low < first.mean < first.high < 5000
+        assert first.high - first.low > 300
+        assert (second.mean, ratings.better[0, 1]) == (1000, 1)
+        pair = ratings.pairs[0][1]
+        assert pair is not None
+        assert (pair.mean, pair.high) == (1, 1)
+        assert 0.9 < pair.low < 0.99
+        assert ratings.order() == [0, 1, 2]
+
+
+# ---- intervals ----
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_intervals_cover(players: int) -> None:
+    truth = np.array([0.0, 0.8])
+    covered = 0
+    for seed in range(150):
+        point = rate(played(truth, players, 40, seed), ["greedy", "b"], seed, resamples=300).points[1]
+        covered += point.low <= 1000 + POINTS * truth[1] <= point.high
+    assert 0.88 <= covered / 150 <= 0.99
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_winning_a_few_deals_proves_little(players: int) -> None:
+    """One who won all of n deals is the better one with probability 1 − ½ⁿ⁺¹ (two players; more games a deal say no more)."""
+    for deals in (1, 2, 4):
+        deal, seats = schedule(2, players, deals)
+        mine = seats == 0
+        results = GameResults(deal, seats, mine / mine.sum(axis=1, keepdims=True), np.zeros_like(seats))
+        ratings = rate(results, ["a", "b"], resamples=4000)
+        if players == 2:
+            jeffreys = np.random.default_rng(0).beta(deals + 0.5, 0.5, 100_000)
+            assert ratings.better[0, 1] == pytest.approx(1 - 0.5 ** (deals + 1), abs=0.025)
+            assert ratings.wins[0].low == pytest.approx(np.quantile(jeffreys, 0.025), abs=0.04)
+        else:
+            assert 0.6 < ratings.better[0, 1] < 0.995
+
+
+def test_games_of_a_deal_are_one_observation() -> None:
+    """The same games, ten times in each deal: ten times as many games, but not more to go by."""
+    once = played(np.array([0.0, 0.5]), 2, 60, seed=4)
+    often = GameResults(*(np.repeat(getattr(once, name), 10, axis=0) for name in ("deals", "seats", "shares", "scores")))
+    few, many = (rate(results, ["a", "b"]).wins[0] for results in (once, often))
+    assert many.mean == few.mean
+    assert many.high - many.low == pytest.approx(few.high - few.low, rel=0.05)
+
+
+def test_the_seed_decides_the_bootstrap() -> None:
+    results = played(np.zeros(3), 2, 10, seed=1)
+    one, again, other = (rate(results, list("abc"), seed) for seed in (1, 1, 2))
+    assert np.array_equal(one.samples, again.samples)
+    assert not np.array_equal(one.samples, other.samples)
+    assert [point.mean for point in one.points] == [point.mean for point in other.points]
+
+
+def test_better_by_hand() -> None:
+    samples = np.array([[1.0, 2.0], [3.0, 2.0], [5.0, 2.0], [2.0, 2.0]])
+    assert better(samples, samples).tolist() == [[0.5, 0.625], [0.375, 0.5]]
+
+
+def test_means_by_hand() -> None:
+    results = GameResults(
+        deals=np.array([0, 0, 0]),
+        seats=np.array([[0, 1, 1], [1, 0, 0], [0, 1, 2]]),
+        shares=np.array([[1, 0, 0], [0, 0.5, 0.5], [0, 0, 1.0]]),
+        scores=np.array([[30, 20, 10], [5, 40, 40], [8, 9, 20]]),
+    )
+    ratings = rate(results, ["a", "b", "c"])
+    assert ratings.wins[0].mean == 0.5  # games 1 and 3: in game 2 it has two seats
+    assert ratings.vp[0].mean == 19
+    assert ratings.margin[0].mean == (10 - 12) / 2
+    assert ratings.margin[1].mean == (-35 - 11) / 2
+    assert [[None if share is None else share.mean for share in row] for row in ratings.pairs] == [
+        [None, 1, None],
+        [0, None, None],
+        [None, None, None],
+    ]
+    assert (ratings.deals, ratings.games) == (1, 3)
+
+
+# ---- a newcomer ----
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_a_newcomer_gets_the_rating_that_it_would_have_in_the_ladder(players: int) -> None:
+    truth = np.array([0.6, 0.0, -0.8, 1.1])
+    rungs = rate(played(truth[1:], players, 300, seed=1), ["greedy", "c", "d"])
+    points = [point.mean for point in rungs.points]
+    found = rate_newcomer(played(truth, players, 150, seed=2, newcomer=True), points, rungs.samples[:200])
+    assert found.points.low - 10 <= 1000 + POINTS * 0.6 <= found.points.high + 10
+    assert found.points.high - found.points.low < 140
+    assert found.better[1] > 0.99 > 0.1 > found.better[2]
+    assert all(share is not None for share in found.against)
+    certain = rate_newcomer(played(truth, players, 150, seed=2, newcomer=True), points, [points])
+    assert certain.points.high - certain.points.low < found.points.high - found.points.low
+
+
+def test_nothing_to_go_by() -> None:
+    none = GameResults(np.zeros(0, int), np.zeros((0, 2), int), np.zeros((0, 2)), np.zeros((0, 2), int))
+    with pytest.raises(OptionError, match="no games to rate"):
+        rate(none, ["a", "b"])
+    with pytest.raises(OptionError, match="agent c has no games"):
+        rate(games([[0, 1]], [[1, 0]]), ["a", "b", "c"])

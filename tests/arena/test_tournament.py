@@ -1,0 +1,71 @@
+"""Playing tournaments: the games of single matches, agents that misbehave, the time that is given."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tournaments import lines, play, settings
+
+from skyenv.agents import make_agent
+from skyenv.arena.folder import Folder
+from skyenv.arena.matches import play_game
+from skyenv.arena.tournament import Player, Unit
+from skyenv.errors import AgentError
+
+pytestmark = pytest.mark.usefixtures("odd_agents")
+
+
+@pytest.mark.parametrize("secret", [None, 2**61 + 1])
+def test_games_are_those_of_a_single_match(secret: int | None, tmp_path: Path) -> None:
+    wanted = settings("random", "crowd", "hoard", players=3, side="back", seed=5, secret=secret)
+    games, _ = Player(wanted)(Unit((0, 1, 2), (0, 1)))
+    with Folder(tmp_path, wanted) as folder:
+        folder.add((0, 1, 2), games, {})
+    agents = [make_agent(name) for name in ("random", "crowd", "hoard")]
+    for line in lines(tmp_path):
+        game = json.loads(line)
+        alone = play_game([agents[index] for index in game["seats"]], 5 + game["deal"], "back", secret=secret)
+        assert list(alone.scores) == game["scores"]
+        assert (alone.turn, int(alone.state.decisions)) == (game["turns"], game["decisions"])
+
+
+def test_a_worker_that_dies_loses_nothing_and_workers_do_not_matter(tmp_path: Path) -> None:
+    wanted = settings("odd_agents:Mortal", "crowd", "random", secret=3)
+    play(tmp_path / "dying", wanted, 2, workers=2)
+    assert Path(sys.path[0], "died").exists()
+    play(tmp_path / "living", wanted, 2, workers=1)
+    assert lines(tmp_path / "dying") == lines(tmp_path / "living")
+    assert len(lines(tmp_path / "dying")) == 2 * 6
+    assert play(tmp_path / "dying", wanted, 2).played == 0
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("odd_agents:Deadly", r"3 processes died while deadly and random played deal 0 \(seed 7\)$"),
+        ("odd_agents:Faulty", r"agent faulty, in deal 0 \(seed 7\), seat 1, failed: EOFError: oh$"),
+        ("odd_agents:Wrong", r"agent wrong, in deal 0 \(seed 7\), seat 0, failed: AgentError: agent wrong chose action"),
+    ],
+)
+def test_an_agent_that_keeps_failing(spec: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(AgentError, match=message) as caught:
+        play(tmp_path, settings(spec, "random", seed=7))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_an_agent_that_fails_once(tmp_path: Path) -> None:
+    play(tmp_path, settings("odd_agents:Moody", "random"), 2)
+    assert len(lines(tmp_path)) == 4
+
+
+def test_time_ends_it_after_whole_rounds(tmp_path: Path) -> None:
+    started = time.perf_counter()
+    tournament = play(tmp_path, settings("random", "crowd", "hoard"), minutes=0.05)
+    assert time.perf_counter() - started < 60
+    with Folder(tmp_path, tournament.settings) as folder:
+        assert len(folder.whole_deals()) * 6 == folder.number() > 0

@@ -1,0 +1,138 @@
+"""Workers: the same results however many there are, a new one for each that dies, and an end to all of them."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skyenv.arena.workers import ONE_THREAD, run_units
+from skyenv.errors import AgentError
+
+Pair = tuple[int, ...]
+
+
+def do(work: Callable[[Pair], Any], units: Iterator[Pair], workers: int = 2, until: float = 1e9) -> dict[Pair, Any]:
+    """The results by unit; units are numbers, made of single ones."""
+    found: dict[Pair, Any] = {}
+    end = time.monotonic() + until
+    run_units(
+        work,
+        units,
+        workers,
+        done=found.__setitem__,
+        tick=lambda: time.monotonic() < end,
+        parts=lambda unit: [(number,) for number in unit],
+        about=lambda unit: f"{unit} was done",
+    )
+    assert multiprocessing.active_children() == []
+    return found
+
+
+def doubled(unit: Pair) -> list[int]:
+    return [2 * number for number in unit]
+
+
+def dying(marks: str, how: int, unit: Pair) -> list[int]:
+    """Dies over units with a 3 in them, as long as there is room for a mark."""
+    if 3 in unit:
+        for mark in Path(marks).iterdir():
+            mark.unlink()
+            os.kill(os.getpid(), how)
+    return doubled(unit)
+
+
+def failing(unit: Pair) -> list[int]:
+    if 3 in unit:
+        raise ValueError("three")
+    return doubled(unit)
+
+
+def environment(unit: Pair) -> dict[str, str | None]:
+    return {name: os.environ.get(name) for name in ONE_THREAD}
+
+
+def sleeping(file: str, unit: Pair) -> None:
+    Path(file).write_text(str(os.getpid()))
+    time.sleep(600)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_every_unit_is_done_once(workers: int) -> None:
+    units: list[Pair] = [(1, 2), (3,), (4, 5), (6,)]
+    assert do(doubled, iter(units), workers) == {unit: doubled(unit) for unit in units}
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSEGV])
+def test_a_unit_over_which_a_process_died_is_done_in_parts(how: int, tmp_path: Path) -> None:
+    (tmp_path / "once").touch()
+    found = do(partial(dying, str(tmp_path), how), iter([(1, 2), (3, 4), (5,)]))
+    assert found == {(1, 2): [2, 4], (3,): [6], (4,): [8], (5,): [10]}
+
+
+def test_a_unit_over_which_processes_keep_dying_is_told(tmp_path: Path) -> None:
+    for number in range(9):
+        (tmp_path / str(number)).touch()
+    with pytest.raises(AgentError, match=r"3 processes died while \(3,\) was done"):
+        do(partial(dying, str(tmp_path), signal.SIGKILL), iter([(1, 2), (3, 4), (5,)]))
+    assert len(list(tmp_path.iterdir())) == 6
+    assert multiprocessing.active_children() == []
+
+
+def test_what_the_work_raises_ends_it() -> None:
+    with pytest.raises(ValueError, match="three"):
+        do(failing, iter([(1,), (3,), (5,)]))
+    assert multiprocessing.active_children() == []
+
+
+def test_workers_use_one_thread_in_libraries() -> None:
+    before = environment(())
+    assert do(environment, iter([(1,)])) == {(1,): ONE_THREAD}
+    assert environment(()) == before
+
+
+def test_work_that_is_no_longer_wanted_ends_at_once(tmp_path: Path) -> None:
+    started = time.monotonic()
+    assert do(partial(sleeping, str(tmp_path / "pid")), iter([(1,), (2,)]), until=1) == {}
+    assert time.monotonic() - started < 60
+
+
+PARENT = """
+import sys
+from functools import partial
+from test_workers import do, sleeping
+if __name__ == "__main__":
+    do(partial(sleeping, sys.argv[1]), iter([(1,)]))
+"""
+
+
+def alive(process: int) -> bool:
+    """Whether there is such a process, and it hasn't ended."""
+    try:
+        return " Z " not in Path(f"/proc/{process}/stat").read_text()
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="needs /proc")
+def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
+    script, file = tmp_path / "parent.py", tmp_path / "pid"
+    script.write_text(PARENT)
+    path = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    with subprocess.Popen([sys.executable, script, file], env={**os.environ, **path}) as parent:
+        while not (file.exists() and file.read_text()):
+            assert parent.poll() is None
+            time.sleep(0.05)
+        assert alive(int(file.read_text()))
+        parent.kill()
+    while alive(int(file.read_text())):
+        time.sleep(0.05)

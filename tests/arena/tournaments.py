@@ -1,0 +1,92 @@
+"""Small tournaments for tests, and agents that misbehave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from skyenv.arena.folder import Folder
+from skyenv.arena.schedule import Settings, entrants
+from skyenv.arena.tournament import Tournament
+
+ODD_AGENTS = """
+import os, signal
+from pathlib import Path
+from skyenv.agents import RandomAgent
+
+class Mortal(RandomAgent):
+    "Kills its process the first time."
+    name = "mortal"
+    def act(self, decisions):
+        flag = Path(__file__).with_name("died")
+        if not flag.exists():
+            flag.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().act(decisions)
+
+class Deadly(RandomAgent):
+    "Kills its process in seat 1."
+    name = "deadly"
+    def act(self, decisions):
+        if decisions.seat[0] == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().act(decisions)
+
+class Faulty(RandomAgent):
+    name = "faulty"
+    def act(self, decisions):
+        if decisions.seat[0] == 1:
+            raise EOFError("oh\\nno")
+        return super().act(decisions)
+
+class Moody(RandomAgent):
+    "Fails once."
+    name = "moody"
+    calls = 0
+    def act(self, decisions):
+        Moody.calls += 1
+        if Moody.calls == 3:
+            raise ValueError("not now")
+        return super().act(decisions)
+
+class Wrong(RandomAgent):
+    name = "wrong"
+    def act(self, decisions):
+        return super().act(decisions) - 1000
+"""
+
+
+def settings(*specs: str, players: int = 2, **options: Any) -> Settings:
+    """What is played, by names."""
+    return Settings(entrants(specs), players, **options)
+
+
+def play(path: Path, wanted: Settings, deals: int = 3, workers: int = 1, minutes: float | None = None) -> Tournament:
+    """A tournament in worker processes."""
+    with Folder(path, wanted) as folder:
+        tournament = Tournament(folder, deals=None if minutes else deals, minutes=minutes, workers=workers)
+        tournament.run()
+    return tournament
+
+
+def inline(
+    work: Callable[[Any], Any],
+    units: Iterator[Any],
+    workers: int,
+    *,
+    done: Callable[..., None],
+    tick: Callable[[], bool],
+    parts: Callable[..., Any],
+    about: Callable[..., str],
+) -> None:
+    """What run_units does, in this process."""
+    for unit in units:
+        if not tick():
+            return
+        done(unit, work(unit))
+
+
+def lines(path: Path) -> list[str]:
+    """The games of a folder, in an order of their own."""
+    return sorted(line for line in (path / "games.jsonl").read_text().splitlines() if "spent" not in line)

@@ -1,0 +1,68 @@
+"""The baseline with MaskablePPO: a short training, resumed, leaves an agent that plays."""
+
+from __future__ import annotations
+
+import importlib.util
+import shlex
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from skyenv.agents import decide, make_agent
+from skyenv.games import Games
+
+ROOT = Path(__file__).resolve().parents[2]
+TINY = shlex.split("--environments 8 --steps 16 --batch 64 --hidden 16 --snapshot 2 --past-policies 2 --max-turns 4 --epochs 1")
+
+
+@pytest.fixture(scope="module")
+def example() -> ModuleType:
+    """The program as a module."""
+    spec = importlib.util.spec_from_file_location("maskable_ppo", ROOT / "examples" / "maskable_ppo.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look for it there
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_short_training_goes_on_and_leaves_an_agent(
+    example: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    command = [*TINY, "--run", str(run), "--players", "3", "--deals", "1"]
+    assert example.main([*command, "--decisions", "768"]) == 0
+    out = capsys.readouterr().out
+    assert "win share/" in out
+    assert "768 decisions; the agent is" in out
+    assert "greedy" in out
+    assert [path.stem for path in sorted(run.glob("past-*.zip"))] == [f"past-{number:012d}" for number in (256, 512, 768)]
+    before = (run / "model.zip").read_bytes()
+
+    assert example.main([*command, "--decisions", "1024"]) == 2
+    assert "holds a run; go on with it by --resume" in capsys.readouterr().err
+    assert example.main([*command, "--decisions", "1024", "--resume"]) == 0
+    assert "1,024 decisions" in capsys.readouterr().out
+    assert (run / "model.zip").read_bytes() != before
+    assert (run / "past-000000001024.zip").exists()
+    assert list(run.glob("*/events*"))
+
+    agent = make_agent(run / "model.zip")
+    assert agent.name == "run"
+    games = Games(4, 3, seed=1)
+    games.step(decide(games, agent))
+
+
+def test_past_policies_alone(example: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = example.Config(
+        run=tmp_path, fixed_opponents=(), environments=4, steps=8, batch=32, hidden=(8,), max_turns=2, deals=0
+    )
+    model = example.make_model(config)
+    callback = example.SelfPlay(config)
+    model.learn(64, callback=callback)
+    assert [agent.name for agent in callback.pool.agents] == [f"past-{0:012d}"]
+    assert {name for row in range(4) for name in model.env.core.opponents(row)} == {f"past-{0:012d}", None}
+    capsys.readouterr()

@@ -1,0 +1,97 @@
+"""What it takes for a trained agent to be exported, so that it ships."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.training import export, train
+from experiments.training.export import ExportConfig
+from skyenv.errors import CheckpointError, OptionError
+from skyenv.options import parse
+from skyenv_agents.learned.networks import Network
+
+TINY = shlex.split(
+    "--games 8 --steps 16 --batch 64 --hidden 8 --max-turns 6 --deals 0 --decisions 300 --snapshot 2 --past-policies 2"
+)
+
+
+def asked(run: Path, folder: Path) -> ExportConfig:
+    return ExportConfig(run, ("random",), 2, folder / "agents", folder / "pictures")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "two"
+    assert train.main([*TINY, "--run", str(folder), "--learning-rate", "0.002", "--fixed-opponents", "random"]) == 0
+    return folder
+
+
+def copied(run: Path, folder: Path, progress: float = 1.0, **changes: Any) -> None:
+    """A run's files in another folder, with other options, and so far on its way."""
+    folder.mkdir(exist_ok=True)
+    (folder / "model.npz").write_bytes((run / "model.npz").read_bytes())
+    config = json.loads((run / "config.json").read_text(encoding="utf-8"))
+    (folder / "config.json").write_text(json.dumps({**config, **changes}), encoding="utf-8")
+    *points, last = map(json.loads, (run / "curve.jsonl").read_text(encoding="utf-8").splitlines())
+    assert last["progress"] == 1
+    lines = (json.dumps(point) + "\n" for point in [*points, {**last, "progress": progress}])
+    (folder / "curve.jsonl").write_text("".join(lines), encoding="utf-8")
+
+
+def test_what_is_exported_is_the_network_what_it_won_and_the_whole_command(run: Path, tmp_path: Path) -> None:
+    table = export.export(asked(run, tmp_path))
+    assert "random" in table
+    network = (tmp_path / "agents" / "2-players.npz").read_bytes()
+    assert network == (run / "model.npz").read_bytes()
+    told = json.loads((tmp_path / "agents" / "2-players.json").read_text(encoding="utf-8"))
+    assert told["sha256"] == hashlib.sha256(network).hexdigest()
+    assert told["decisions"] == Network.load(run / "model.npz").about["decisions"] >= 300
+    assert [result["opponent"] for result in told["results"]] == ["random"]
+    (stage,) = told["stages"]
+    assert (stage["decisions"], stage["stopped"]) == (told["decisions"], False)
+    config = parse(train.Config, "train", "", shlex.split(stage["command"])[3:])
+    assert config == train.Config(**json.loads((run / "config.json").read_text(encoding="utf-8")))
+    assert (tmp_path / "pictures" / "2-players.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_run_that_started_from_another_one_is_told_with_it(run: Path, tmp_path: Path) -> None:
+    """The first run counts, also if it was stopped early; time and decisions go on in the curve."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    # only the last run must be on the table that the network ships for
+    copied(run, first, 0.5, players=[2, 3], side=["front", "back"])
+    assert train.main([*TINY, "--run", str(second), "--start", str(first / "model.npz"), "--fixed-opponents", "random"]) == 0
+    export.export(asked(second, tmp_path))
+    told = json.loads((tmp_path / "agents" / "2-players.json").read_text(encoding="utf-8"))
+    assert [stage["stopped"] for stage in told["stages"]] == [True, False]
+    assert f"--start {first / 'model.npz'}" in told["stages"][1]["command"]
+    assert told["decisions"] == sum(stage["decisions"] for stage in told["stages"])
+    curve = export.joined(export.Stage.all_of(second))
+    assert curve[-1]["decisions"] == told["decisions"]
+    assert all(before["decisions"] < after["decisions"] for before, after in pairwise(curve))
+    (first / "config.json").unlink()
+    with pytest.raises(CheckpointError, match="first is no finished run"):
+        export.export(asked(second, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"progress": 0.5}, CheckpointError, "hasn't reached the limit"),
+        ({"side": ["front", "back"]}, OptionError, "several kinds of tables"),
+        ({"players": [2, 3]}, OptionError, "several kinds of tables"),
+        ({"players": "many"}, CheckpointError, "no finished run"),
+        ({"anchors": "random"}, CheckpointError, "no finished run"),
+    ],
+)
+def test_what_does_not_ship(run: Path, tmp_path: Path, changes: dict[str, Any], error: type[Exception], message: str) -> None:
+    copied(run, tmp_path, **changes)
+    with pytest.raises(error, match=message):
+        export.export(asked(tmp_path, tmp_path))
+    assert not (tmp_path / "agents").exists()

@@ -1,0 +1,63 @@
+"""The comparison of the trainer's speed with the baseline's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from experiments.benchmarks.speed import Figure
+from experiments.training import throughput
+from experiments.training.throughput import BASELINE, compare
+
+
+def test_figures_are_medians_of_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By hand: the baseline takes 1, 2 and 4 seconds for 80 decisions, ours half a second for 100, 100 and 60."""
+    now = [0.0]
+    monkeypatch.setattr("time.perf_counter", lambda: now[0])
+    calls: list[str] = []
+
+    def trainer(name: str, seconds: list[float], decisions: list[int]) -> throughput.Trainer:
+        def update() -> int:
+            calls.append(name)
+            now[0] += seconds.pop(0)
+            return decisions.pop(0)
+
+        return update
+
+    trainers = {
+        BASELINE: trainer("a", [9, 1, 2, 4], [1, 80, 80, 80]),
+        "ours": trainer("b", [9, 0.5, 0.5, 0.5], [1, 100, 100, 60]),
+    }
+    figures = compare(trainers, warm_up=1, rounds=3)
+    assert "".join(calls) == "abababab"
+    assert figures == [
+        Figure(BASELINE, 40, 20, 80, "decisions/s", 3),
+        Figure("ours", 200, 120, 200, "decisions/s", 3),
+        Figure(f"ours, as against {BASELINE}", 5, 2.5, 6, "times", 3),
+    ]
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "throughput.json"
+    options = ["--rounds", "1", "--warm-up", "0", "--hidden", "8", "--players", "3", "--fixed-opponents", "random"]
+    assert throughput.main([*options, "--json", str(path)]) == 0
+    found = json.loads(path.read_text())
+    figures = [Figure(**figure) for figure in found["figures"]]
+    assert [figure.unit for figure in figures] == ["decisions/s"] * 3 + ["times"] * 2
+    assert all(0 < figure.lowest <= figure.median <= figure.highest and figure.repeats == 1 for figure in figures)
+    assert found["options"]["hidden"] == 8
+    assert "torch" in found["machine"]
+    printed = capsys.readouterr().out
+    assert all(figure.name in printed for figure in figures)
+
+
+def test_wrong_options_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments, message in (
+        (["--players", "7"], "players must be a whole number from 2 to 4"),
+        (["--rounds", "0"], "rounds must be a whole number from 1"),
+        (["--fixed-opponents", "nobody"], "unknown agent 'nobody'"),
+    ):
+        assert throughput.main(arguments) == 2
+        assert message in capsys.readouterr().err

@@ -1,0 +1,293 @@
+"""Whole positions made of a view: all that a seat knows is kept, and all that it can't know is drawn fairly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations_with_replacement
+from math import comb, prod
+from typing import Any
+
+import numpy as np
+import pytest
+from test_knowledge import HIDDEN_FIELDS, TABLES
+
+from scenario import bare_game, bid, district, even, hand, legal, same_record, start_auction
+from skyenv import Game, Games, OptionError, make_agent
+from skyenv.agents import decide
+from skyenv.knowledge import VIEW_DTYPE, resample, view
+from skyenv.rules.state import ALEA, END_TRUNCATED, GAME_DTYPE, GAME_FIELDS, PHASE_BID, PHASE_OVER, PHASE_START
+from test_properties import cards_of, skyscrapers_of, tiles_of
+
+inf = pytest.mark.rule("INF-1", "INF-2", "INF-3")
+
+
+def stages(players: int, side: str, agent: str = "crowd", number: int = 40) -> Games:
+    """Games at all stages, the last ones in the middle of whatever comes after some 300 decisions."""
+    games = Games(number, players, side, 31, autoreset=False)
+    player = make_agent(agent)
+    for step in range(300):
+        rows = np.flatnonzero((games.seat >= 0) & (np.arange(number) >= step * number // 300))
+        if rows.size:
+            games.step(decide(games, player, rows), rows)
+    return games
+
+
+def batch_of(worlds: np.ndarray, like: Games) -> Games:
+    """A batch that stands in these positions; bringing it up to date changes nothing in them."""
+    games = Games(len(worlds), like.num_players, like.side, 0, autoreset=False)
+    games.state[:] = worlds
+    games.refresh()
+    assert all(same_record(one, other) for one, other in zip(games.state, worlds, strict=True))
+    return games
+
+
+def by_seat(games: Games) -> Iterator[tuple[int, np.recarray]]:
+    """Every seat, and what it sees of the games."""
+    for seat in range(games.num_players):
+        yield seat, view(games.state, seat)
+
+
+def fair(found: dict[Any, int], chances: dict[Any, float]) -> bool:
+    """Whether things come as often as they should, and no others."""
+    assert set(found) <= set(chances)
+    assert abs(sum(chances.values()) - 1) < 1e-12
+    return even([found.get(thing, 0) for thing in chances], list(chances.values()))
+
+
+def counted(rows: np.ndarray) -> dict[Any, int]:
+    """How often each row of whole numbers comes, by the row as a tuple."""
+    kinds, numbers = np.unique(rows.reshape(len(rows), -1), axis=0, return_counts=True)
+    return {tuple(kind.tolist()): int(number) for kind, number in zip(kinds, numbers, strict=True)}
+
+
+def hands_of(number: int, stack: list[int]) -> dict[Any, float]:
+    """The chance of every hand of so many cards (counts by rank) out of a stack (counts by rank)."""
+    hands = {tuple(ranks.count(rank) for rank in range(3)) for ranks in combinations_with_replacement(range(3), number)}
+    ways = {cards: prod(map(comb, stack, cards)) for cards in hands}
+    total = comb(sum(stack), number)
+    return {cards: count / total for cards, count in ways.items() if count}
+
+
+# ---- what a seat knows is kept ----
+
+
+@inf
+@pytest.mark.parametrize(("players", "side"), TABLES)
+@pytest.mark.parametrize("agent", ["crowd", "hoard"])
+def test_keeps_all_that_the_seat_sees(players: int, side: str, agent: str) -> None:
+    """Its view, its choices and its observation, to the byte; and all that everybody sees of the real position."""
+    games = stages(players, side, agent)
+    for seat, seen in by_seat(games):
+        worlds = resample(seen, np.arange(games.num_games))
+        assert worlds.dtype == GAME_DTYPE
+        assert view(worlds, seat).tobytes() == seen.tobytes()
+        for field in set(GAME_FIELDS) - set(HIDDEN_FIELDS):
+            assert (worlds[field] == games.state[field]).all(), field
+        assert (worlds["face_down"] >= 0).all()
+        assert (worlds["hand"].sum(axis=3) == games.state["hand"].sum(axis=3)).all()
+        assert (worlds["hand"][:, seat] == games.state["hand"][:, seat]).all()
+        again = batch_of(worlds, games)
+        assert again.observe(seat).tobytes() == games.observe(seat).tobytes()
+        mine = games.seat == seat
+        assert (again.mask[mine] == games.mask[mine]).all()
+        assert (again.seat == games.seat).all()
+
+
+@inf
+@pytest.mark.parametrize(("players", "side"), [(2, "front"), (3, "back"), (4, "front")])
+def test_depends_on_the_view_alone(players: int, side: str) -> None:
+    """Exchange all that a seat can't know, and from the same seeds come the same positions: nothing else has gone in."""
+    games = stages(players, side)
+    for seat, seen in by_seat(games):
+        other = batch_of(resample(seen, np.arange(1000, 1000 + games.num_games)), games)
+        assert (other.state["hand"] != games.state["hand"]).any()
+        assert view(other.state, seat).tobytes() == seen.tobytes()
+        seeds = np.arange(games.num_games) ** 5
+        assert resample(view(other.state, seat), seeds).tobytes() == resample(seen, seeds).tobytes()
+
+
+def test_one_view_or_one_for_each_seed() -> None:
+    """However positions are batched: one view for many seeds, views and seeds side by side, or each alone."""
+    games = stages(3, "front")
+    seen = view(games.state, 1)
+    seeds = np.arange(7, 7 + games.num_games)
+    together = resample(seen, seeds)
+    for row in range(games.num_games):
+        assert resample(seen[row], int(seeds[row])).tobytes() == together[row].tobytes()
+    assert resample(seen[20], seeds).tobytes() == resample(np.repeat(seen[20:21], len(seeds)), seeds).tobytes()
+    assert resample(seen[:0], seeds[:0]).shape == resample(seen[0], []).shape == (0,)
+    before = seen.tobytes()
+    resample(seen, seeds)["score"][:] = 9
+    assert seen.tobytes() == before
+
+
+# ---- what it can't know is drawn fairly ----
+
+
+@inf
+def test_every_card_is_equally_likely_in_every_place() -> None:
+    """Against exact chances: two hands of one green card, hands of three and of two black ones, and the stacks."""
+    game = bare_game(3)
+    hand(game, 0, green=[5], black=[4, 4, 6])
+    hand(game, 1, green=[6], black=[4, 5, 6])
+    hand(game, 2, green=[4], violet=[5], black=[6, 6])
+    game.state["known"][2, 1] = game.state["hand"][2, 1]  # taken from the top
+    game.refresh()
+    worlds = resample(game.view(0), np.arange(100_000))
+
+    green = [5 - 1, 4 - 1, 3]  # a 4 lies on top, the 5 is my own
+    pairs: dict[Any, float] = {(a, b): green[a] * (green[b] - (a == b)) / (10 * 9) for a in range(3) for b in range(3)}
+    ranks = worlds["hand"][:, 1:3, 0].argmax(axis=2)
+    assert (worlds["hand"][:, 1:3, 0].sum(axis=2) == 1).all()
+    assert fair(counted(ranks), pairs)
+
+    black = [20 - 2, 16, 14 - 1]
+    both: dict[Any, float] = {}
+    for first, chance in hands_of(3, black).items():
+        rest = [have - taken for have, taken in zip(black, first, strict=True)]
+        both.update({(*first, *second): chance * more for second, more in hands_of(2, rest).items()})
+    assert fair(counted(worlds["hand"][:, 1:3, 5]), both)
+    assert (worlds["face_down"][:, 5] + worlds["hand"][:, 1:3, 5].sum(axis=1) == black).all()
+    assert (worlds["hand"][:, 2, 1] == [0, 1, 0]).all(), "known to everybody"
+    assert (worlds["hand"][:, 0] == game.state["hand"][0]).all(), "my own"
+
+
+@inf
+def test_the_next_card_to_come_is_fair_too() -> None:
+    """The chance to come is drawn anew: the next top of a stack is each of its cards equally often."""
+    games = Games(30_000, 2, seed=0, autoreset=False)
+    game = bare_game(2)
+    game.state["phase"], game.state["step"], game.state["option"] = 3, 2, 0
+    game.refresh()
+    games.state[:] = resample(game.view(0), np.arange(games.num_games))
+    games.refresh()
+    games.step(np.full(games.num_games, 55))
+    assert fair(counted(games.state["top"][:, :1]), {(0,): 4 / 11, (1,): 4 / 11, (2,): 3 / 11})
+
+
+@inf
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_really_varies_what_is_hidden(players: int) -> None:
+    """After the deal, others' hands, stacks and chance differ from seed to seed."""
+    seen = view(Games(1, players, seed=8).state, 0)
+    worlds = resample(seen, np.arange(1000))
+    for other in range(1, players):
+        hands = counted(worlds["hand"][:, other])
+        assert len(hands) > 500
+        for colour in range(6):
+            assert (np.ptp(worlds["hand"][:, other, colour], axis=0) > 0).all()
+    assert len(counted(worlds["random"])) == 1000
+    assert (worlds["seed"] == -1).all()
+
+
+def middle_of_a_bid() -> Game:
+    """Seat 1 has laid down an orange 4 and has to beat 12: with its two black cards, which nobody else knows."""
+    game = bare_game(3)
+    district(game, "TSQ", green=(0, 2), orange=(1, 1))
+    hand(game, 0, green=[6], black=[6, 4])
+    hand(game, 1, orange=[4], black=[5, 6])
+    hand(game, 2, black=[4, 4, 5])
+    start_auction(game, ["TSQ"], starter=0)
+    bid(game, 0, "green 6 black 6")
+    game.play("bid orange 4")
+    return game
+
+
+@inf
+@pytest.mark.rule("AUC-3")
+def test_a_bid_that_was_begun_can_be_ended() -> None:
+    """INTERFACE.md, "no dead ends": two black 4s would not do, so the others' hands follow the chances without them."""
+    game = middle_of_a_bid()
+    chances = hands_of(2, [20 - 2, 16 - 1, 14 - 1])  # seat 2's own and the 6 on the table are elsewhere
+    impossible = chances.pop((2, 0, 0))
+    worlds = resample(game.view(2), np.arange(100_000))
+    assert fair(counted(worlds["hand"][:, 1, 5]), {cards: chance / (1 - impossible) for cards, chance in chances.items()})
+    games = Games(500, 3, seed=0, autoreset=False)
+    games.state[:] = worlds[:500]
+    games.refresh()
+    assert (games.mask.sum(axis=1) > 0).all()
+    assert (resample(game.view(1), [1, 2]).hand[:, 1] == game.state["hand"][1]).all()
+    assert legal(game, "bid ") == ["black 5"]
+    assert (resample(game.view(0), np.arange(500)).hand[:, 1, 5, 0] < 2).all()
+
+
+def test_a_bid_that_no_game_has_led_to() -> None:
+    """A view made by hand, in which nobody could end the bid: an error, not an endless search."""
+    seen = middle_of_a_bid().view(2)
+    seen["game"]["highest"] = 30
+    with pytest.raises(OptionError, match="view 0: no game has led to it"):
+        resample(seen, [1])
+
+
+# ---- and the game can go on ----
+
+
+def pieces_of(world: np.record, players: int) -> tuple[int, ...]:
+    """Skyscrapers on the board, in supplies and still to be placed; and tiles on the board, in the row and in the park area."""
+    owners = [*range(players), *([ALEA] if players == 2 else [])]
+    to_place = 2 * players - int(world["step"]) if world["phase"] == PHASE_START else 0
+    skyscrapers = sum(skyscrapers_of(world, owner) for owner in owners) + to_place
+    return skyscrapers, tiles_of(world)
+
+
+@inf
+@pytest.mark.parametrize(("players", "side"), TABLES)
+def test_plays_on_to_the_end(players: int, side: str) -> None:
+    """With legal actions only, and with every card in one place; skyscrapers and tiles leave the game in building stops alone."""
+    games = stages(players, side)
+    assert (games.state["phase"] == PHASE_BID).any()
+    worlds = batch_of(resample(view(games.state, 0), np.arange(games.num_games)), games)
+    worlds.state["max_turns"] = worlds.state["turns"] + 40
+    pack = [[5, 4, 3]] * 5 + [[20, 16, 14]]
+    players_on = make_agent("crowd")
+    number = 0
+    pieces = [(*pieces_of(world, players), int(world["stops"])) for world in worlds.state]
+    while (worlds.seat >= 0).any():
+        if number % 25 == 0:
+            assert [cards_of(world) for world in worlds.state] == [pack] * worlds.num_games
+            before, pieces = pieces, [(*pieces_of(world, players), int(world["stops"])) for world in worlds.state]
+            assert all(old[:-1] == new[:-1] or old[-1] < new[-1] for old, new in zip(before, pieces, strict=True))
+        number += 1
+        rows = np.flatnonzero(worlds.seat >= 0)
+        worlds.step(decide(worlds, players_on, rows), rows)
+    assert (worlds.state["phase"] == PHASE_OVER).all()
+    assert side == "back" or (worlds.state["end"] != END_TRUNCATED).any()
+    assert [cards_of(world) for world in worlds.state] == [pack] * worlds.num_games
+
+
+# ---- what it refuses ----
+
+
+@pytest.mark.parametrize(
+    ("seeds", "message"),
+    [
+        (-1, "seeds must be whole numbers"),
+        ([0.5], "seeds must be whole numbers"),
+        ([[1]], "seeds must be whole numbers"),
+        (["a"], "seeds must be whole numbers"),
+        (None, "seeds must be whole numbers"),
+        (np.array([2**63], np.uint64), "at most 2⁶³−1"),
+        ([1, 2, 3], "one view, or one for each of the 3 seeds, not 2"),
+    ],
+)
+def test_wrong_seeds(seeds: object, message: str) -> None:
+    views = view(Games(2, seed=1).state, 0)
+    with pytest.raises(OptionError, match=message) as caught:
+        resample(views, seeds)  # type: ignore[arg-type]
+    assert "\n" not in str(caught.value)
+
+
+def test_wrong_views() -> None:
+    games = Games(2, seed=1)
+    views = view(games.state, 0)
+    with pytest.raises(OptionError, match="views must be records of VIEW_DTYPE"):
+        resample(games.state, [1, 2])
+    with pytest.raises(OptionError, match="views must be records of VIEW_DTYPE"):
+        resample(views.reshape(1, 2), [1, 2])
+    for field, value in (("seat", 2), ("seat", -1), ("unseen", 9), ("unknown", -1), ("num_face_down", 5)):
+        wrong = views.copy()
+        wrong[field][1] = value
+        with pytest.raises(OptionError, match="view 1: its seat or the cards"):
+            resample(wrong, [1, 2])
+    with pytest.raises(OptionError, match="view 0"):
+        resample(np.zeros(1, VIEW_DTYPE), [1])

@@ -1,0 +1,564 @@
+"""Resampled positions come exactly as often as they should: against chances counted by hand, on positions small enough for that.
+
+Nothing here asks the code what a seat knows. Every test says which cards it can't locate, and counts in how many ways they
+can lie.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from itertools import pairwise, permutations
+from math import factorial
+from typing import Any
+
+import numpy as np
+import pytest
+from test_resample import counted, hands_of
+
+from scenario import (
+    as_likely,
+    bare_game,
+    bid,
+    black_stack,
+    district,
+    empty_stack,
+    hand,
+    known_cards,
+    legal,
+    passes,
+    start_auction,
+    turn_of,
+)
+from skyenv import Game, Games, OptionError
+from skyenv.knowledge import resample, view
+
+DRAWS = 100_000
+GREEN, BROWN, ORANGE, GRAY, BLACK = 0, 2, 3, 4, 5
+
+inf = pytest.mark.rule("INF-1", "INF-2", "INF-3")
+
+
+def drawn(game: Game, seat: int, draws: int = DRAWS) -> np.recarray:
+    """Positions that a seat can't tell from this one."""
+    return resample(game.view(seat), np.arange(draws))
+
+
+def deals(pool: list[int], sizes: list[int]) -> dict[tuple[int, ...], float]:
+    """The chance of every deal of a pool (counts by rank) to hands of these sizes: the counts of one hand after the other's."""
+    if not sizes:
+        return {(): 1.0}
+    found = {}
+    for first, chance in hands_of(sizes[0], pool).items():
+        left = [have - taken for have, taken in zip(pool, first, strict=True)]
+        found.update({(*first, *others): chance * more for others, more in deals(left, sizes[1:]).items()})
+    return found
+
+
+def together(*parts: dict[tuple[int, ...], float]) -> dict[tuple[int, ...], float]:
+    """The chances of things that have nothing to do with each other."""
+    joint: dict[tuple[int, ...], float] = {(): 1.0}
+    for part in parts:
+        joint = {(*left, *right): p * q for left, p in joint.items() for right, q in part.items()}
+    return joint
+
+
+def given(chances: dict[tuple[int, ...], float], condition: Any) -> dict[tuple[int, ...], float]:
+    """The chances once it is known that a condition holds; it must leave something out."""
+    left = {thing: chance for thing, chance in chances.items() if condition(thing)}
+    assert 0 < len(left) < len(chances)
+    return {thing: chance / sum(left.values()) for thing, chance in left.items()}
+
+
+def exact(rows: np.ndarray, chances: dict[tuple[int, ...], float]) -> bool:
+    """Whether rows of counts come as often as they should, and no others."""
+    found = counted(rows)
+    assert set(found) <= set(chances)
+    assert abs(sum(chances.values()) - 1) < 1e-12
+    return as_likely([found.get(thing, 0) for thing in chances], list(chances.values()))
+
+
+def worth(counts: tuple[int, ...]) -> int:
+    """The value of the cards of a hand, or of several."""
+    return sum((4, 5, 6)[place % 3] * number for place, number in enumerate(counts))
+
+
+# ---- hands and stacks ----
+
+
+@inf
+def test_two_players_and_few_unseen_cards() -> None:
+    """Colours have nothing to do with each other; Alea's cards, what lies face up and what I hold are nowhere else."""
+    game = bare_game(2)
+    hand(game, 0, green=[4, 4, 5, 5, 6])
+    hand(game, 1, green=[6], gray=[5], black=[4, 6, 6])
+    black_stack(game, [4, 5, 5, 6], [4, 5], keeper=0)
+    game.state["known"][1, BLACK] = [0, 0, 1]
+    game.refresh()
+    green = deals([5 - 1 - 2, 4 - 2, 3 - 1], [1])  # a 4 lies on top
+    gray = deals([5 - 1, 4, 3], [1])
+    black = deals([2, 2, 2], [2])  # a 4 and three others face down; the known 6 is no secret
+    worlds = drawn(game, 0)
+    hidden = worlds["hand"][:, 1] - game.state["known"][1]
+    assert exact(hidden[:, [GREEN, GRAY, BLACK]], together(green, gray, black))
+    assert (worlds["face_down"][:, BLACK] + hidden[:, BLACK] == [2, 2, 2]).all()
+    assert (worlds["black_face_up"] == [1, 1, 0]).all()
+
+
+@inf
+def test_four_players_share_what_is_unseen() -> None:
+    """Joint chances of three hands: who holds the last 6 leaves none for the others. Two colours at once."""
+    game = bare_game(4)
+    hand(game, 0, brown=[5, 6], black=[4])
+    hand(game, 1, brown=[4], black=[4, 6])
+    hand(game, 2, brown=[6], black=[5])
+    hand(game, 3, brown=[5], black=[6])
+    game.state["known"][3, BROWN] = [0, 1, 0]
+    game.refresh()
+    black_stack(game, [4, 4, 5], [], keeper=0)
+    black = deals([3, 2, 2], [2, 1, 1])
+    brown = deals([5 - 1, 4 - 2, 3 - 1], [1, 1, 0])
+    worlds = drawn(game, 0)
+    hidden = worlds["hand"][:, 1:] - game.state["known"][1:4]
+    assert exact(hidden[:, :, BLACK], black)
+    assert exact(hidden[:, :, BROWN], brown)
+    assert exact(hidden[:, :2, [BROWN, BLACK]], mixed_by_seat(deals([4, 2, 2], [1, 1]), deals([3, 2, 2], [2, 1])))
+
+
+def mixed_by_seat(first: dict[tuple[int, ...], float], second: dict[tuple[int, ...], float]) -> dict[tuple[int, ...], float]:
+    """The joint chances of two seats' cards of two colours, a seat's two colours side by side."""
+    return {(*a[:3], *b[:3], *a[3:], *b[3:]): p * q for a, p in first.items() for b, q in second.items()}
+
+
+@inf
+def test_nothing_is_face_down_any_more() -> None:
+    """An empty stack: what I don't hold, the others hold; of two hands that share three cards, one decides the other."""
+    game = bare_game(3)
+    hand(game, 1, gray=[5])
+    hand(game, 2, gray=[6, 4])
+    empty_stack(game, "gray", keeper=0)
+    worlds = drawn(game, 0)
+    assert exact(worlds["hand"][:, 1:3, GRAY], deals([1, 1, 1], [1, 2]))
+    assert (worlds["face_down"][:, GRAY] == 0).all()
+
+
+# ---- after auctions ----
+
+
+def after_an_auction() -> Game:
+    """Seat 1 has paid green 5, 5 and black 6; seat 2 has taken back orange 4 and black 5."""
+    game = bare_game(3)
+    district(game, "TSQ", orange=(2, 1))
+    hand(game, 0, green=[4, 4, 4, 5], black=[4])
+    hand(game, 1, green=[5, 5, 6], black=[4, 6])
+    hand(game, 2, orange=[4, 6], black=[5, 6, 6])
+    start_auction(game, ["TSQ"], starter=2)
+    bid(game, 2, "orange 4 black 5")
+    passes(game, 0)
+    bid(game, 1, "green 5 5 black 6")
+    passes(game, 2)
+    game.play("build 0")
+    passes(game, 2, 0, 1)  # nobody wants the park area
+    return game
+
+
+@inf
+@pytest.mark.rule("AUC-7", "AUC-8")
+def test_after_cards_were_paid_and_taken_back() -> None:
+    """What was paid is under its stack, in order; what was taken back is in that hand; the rest is anywhere."""
+    game = after_an_auction()
+    assert known_cards(game, 1) == {}
+    assert known_cards(game, 2) == {"orange": [4], "black": [5]}
+    worlds = drawn(game, 0)
+    hidden = worlds["hand"][:, 1:3] - game.state["known"][1:3]
+    assert exact(hidden[:, 0, GREEN], deals([5 - 1 - 3, 4 - 1 - 2, 3], [1]))
+    assert exact(hidden[:, 1, ORANGE], deals([5 - 1 - 1, 4, 3], [1]))  # the top and the 4 taken back are seen
+    assert exact(hidden[:, :, BLACK], deals([20 - 1, 16 - 1, 14 - 1], [1, 2]))
+    assert (worlds["returned"][:, GREEN, :3] == [1, 1, -1]).all()
+    assert (worlds["black_face_up"] == [0, 0, 1]).all()
+
+
+@inf
+@pytest.mark.rule("AUC-8", "TURN-5")
+def test_returned_cards_come_up_last_and_in_order() -> None:
+    """Seat 2 takes green cards: as long as cards are face down the next is any of those; then come the paid ones."""
+    game = after_an_auction()
+    hand(game, 0, green=[4, 4, 4, 5, 6])
+    worlds = Games(20_000, 3, seed=0, autoreset=False)
+    game.state["phase"], game.state["step"], game.state["option"], game.state["seat"] = 3, 2, 0, 2
+    worlds.state[:] = resample(game.view(0), np.arange(worlds.num_games))
+    seen = []
+    for _ in range(4):
+        worlds.state["phase"], worlds.state["step"], worlds.state["first_colour"] = 3, 2, -1
+        worlds.state["seat"] = worlds.state["turn_seat"] = 2
+        worlds.refresh()
+        worlds.step(np.full(worlds.num_games, 55))
+        seen.append(worlds.state["top"][:, GREEN].copy())
+    held = worlds.state["hand"][:, 1, GREEN].argmax(axis=1)
+    cards = [0, 1, 2, 2]  # ranks of what seat 0 can't locate: one in seat 1's hand, the others face down
+    orders = Counter((deal[0], deal[1], deal[2], deal[3], 1) for deal in permutations(cards))
+    chances: dict[tuple[int, ...], float] = {order: number / sum(orders.values()) for order, number in orders.items()}
+    assert exact(np.stack([held, *seen], axis=1), chances)
+
+
+# ---- in the middle of a bid ----
+
+
+def begun_bid() -> Game:
+    """Seat 1 has laid an orange 4, which it took from the top, and has to beat 22. It is known to hold a black 4."""
+    game = bare_game(3)
+    district(game, "TSQ", green=(0, 2), orange=(1, 1))
+    hand(game, 0, green=[6, 6], black=[6, 4])
+    hand(game, 1, orange=[4, 5], black=[4, 5, 6])
+    hand(game, 2, orange=[6], black=[4, 5, 5])
+    game.state["known"][1, ORANGE], game.state["known"][1, BLACK] = [1, 0, 0], [1, 0, 0]
+    game.refresh()
+    start_auction(game, ["TSQ"], starter=0)
+    bid(game, 0, "green 6 6 black 4 6")
+    game.play("bid orange 4")
+    return game
+
+
+@inf
+@pytest.mark.rule("AUC-3", "AUC-4")
+def test_a_known_card_laid_down_promises_unknown_ones() -> None:
+    """4 of 22 are there and a known 4 is to come: the orange card and two black ones must be worth 15, in whatever way."""
+    game = begun_bid()
+    assert legal(game, "bid ") == ["orange 5"]
+    black = [20 - 1 - 1, 16, 14 - 1]  # a 4 is known; 4 and 6 of seat 0's bid lie on the table
+    orange = [5 - 1 - 1, 4, 3]  # the top; the card laid down
+    chances = together(deals([3, 4, 3 - 1], [1]), deals([18 - 1, 16 - 2, 13], [2]))  # without seat 2's own
+    worlds = drawn(game, 2)
+    hidden = worlds["hand"] - game.state["known"]
+    assert exact(hidden[:, 1][:, [ORANGE, BLACK]], given(chances, lambda cards: worth(cards) >= 15))
+
+    both = together(deals(orange, [1, 1]), deals(black, [2, 3]))
+    both = given(both, lambda cards: worth(cards[:3]) + worth(cards[6:9]) >= 15)
+    worlds = drawn(game, 0)
+    hidden = worlds["hand"] - game.state["known"]
+    rows = [hidden[:, 1, ORANGE], hidden[:, 2, ORANGE], hidden[:, 1, BLACK], hidden[:, 2, BLACK]]
+    assert exact(np.concatenate(rows, axis=1), both)
+
+
+@inf
+@pytest.mark.rule("AUC-3", "AUC-4")
+def test_the_laying_order_narrows_what_is_promised() -> None:
+    """4 and a black 5 are down, 12 are missing, and a black 4 can't follow any more: three cards 4, 5, 6 would not do."""
+    game = bare_game(2)
+    district(game, "TSQ", green=(0, 2), orange=(1, 1))
+    hand(game, 0, green=[6, 6], black=[4, 4, 5])
+    hand(game, 1, orange=[4], black=[5, 5, 5, 6])
+    start_auction(game, ["TSQ"], starter=0)
+    bid(game, 0, "green 6 6 black 4 4")
+    game.play("bid orange 4")
+    game.play("bid black 5")
+    assert legal(game, "bid ") == ["black 5"]
+    chances = given(deals([20 - 2, 16 - 2, 14], [3]), lambda cards: 5 * cards[1] + 6 * cards[2] >= 12)
+    assert exact(drawn(game, 0)["hand"][:, 1, BLACK], chances)
+
+
+# ---- after the black stack was shuffled ----
+
+
+def after_a_shuffle() -> Game:
+    """The black stack had run out when seat 0 drew a card: 4, 4, 5, 6, 6, 6 were shuffled. Seat 1 holds 4 and 5, unseen."""
+    game = bare_game(2)
+    hand(game, 1, orange=[5], black=[4, 5])
+    black_stack(game, [], [4, 4, 5, 6, 6, 6], keeper=0)
+    turn_of(game, 0)
+    game.play("option C", [6])
+    return game
+
+
+@inf
+@pytest.mark.rule("AUC-9")
+def test_a_shuffle_tells_each_of_two_players_what_the_other_holds() -> None:
+    """What lay face up is in the stack, so all else but my own is in the other's hand. What is drawn later isn't known."""
+    game = after_a_shuffle()
+    before = game.state["hand"][0, BLACK] - [0, 0, 1]
+    worlds = drawn(game, 0, 1000)
+    assert (worlds["hand"][:, 1, BLACK] == [1, 1, 0]).all()
+    assert (worlds["face_down"][:, BLACK] == [2, 1, 2]).all()
+    assert exact(drawn(game, 1)["hand"][:, 0, BLACK] - before, deals([2, 1, 3], [1]))
+
+    turn_of(game, 1)
+    game.play("option C", [5])
+    assert exact(drawn(game, 0)["hand"][:, 1, BLACK] - [1, 1, 0], deals([2, 1, 2], [1]))
+    own_5_apart = deals([2, 0, 3], [1])
+    assert exact(drawn(game, 1)["hand"][:, 0, BLACK] - before, own_5_apart)
+
+
+@inf
+@pytest.mark.rule("AUC-7", "AUC-9")
+def test_what_a_shuffle_told_is_used_up_when_it_is_played() -> None:
+    """Seat 1, known by now to hold 4 and 5, has drawn two more. It bids a 5, then a 6 that only one of those can be."""
+    game = after_a_shuffle()
+    turn_of(game, 1)
+    game.play("option C", [6])
+    turn_of(game, 1)
+    game.play("option C", [4])
+    district(game, "TSQ", orange=(1, 1))
+    start_auction(game, ["TSQ"], starter=1)
+    bid(game, 1, "orange 5 black 5")
+    assert exact(drawn(game, 0)["hand"][:, 1, BLACK] - [1, 0, 0], deals([2, 1, 2], [2]))
+    game.state["seat"], game.state["highest"] = 1, 11  # somebody has bid more
+    game.refresh()
+    bid(game, 1, "black 6")
+    assert exact(drawn(game, 0)["hand"][:, 1, BLACK] - [1, 0, 0], deals([2, 1, 1], [1]))
+    hidden = drawn(game, 1)["hand"][:, 0, BLACK] - game.state["deduced"][0]
+    assert exact(hidden, deals([1, 1, 2], [1]))  # seat 1's own 6 is on the table, a 4 in its hand
+
+
+def test_what_was_deduced_must_be_there() -> None:
+    """A view made by hand in which seat 0 knows of black cards that seat 1 can't hold: an error, not a wrong position."""
+    cannot = "view 0: its seat or the cards"
+    for deduced, message in (([-1, 1, 0], cannot), ([0, 0, 7], cannot), ([2, 1, 0], cannot)):
+        seen = after_a_shuffle().view(0)
+        seen["game"]["deduced"][1] = deduced
+        with pytest.raises(OptionError, match=message):
+            resample(seen, [1])
+    seen["game"]["deduced"][1] = [1, 1, 0]
+    assert resample(seen, [1]).hand[0, 1, BLACK].tolist() == [1, 1, 0]
+
+
+@inf
+@pytest.mark.rule("AUC-9")
+def test_the_next_shuffle_tells_anew() -> None:
+    """What was drawn in between is known as well, once no card is left face down."""
+    game = after_a_shuffle()
+    turn_of(game, 1)
+    game.play("option C", [5])
+    black_stack(game, [], [4, 4, 6, 6], keeper=0)
+    turn_of(game, 0)
+    game.play("option C", [4])
+    assert (drawn(game, 0, 1000)["hand"][:, 1, BLACK] == [1, 2, 0]).all()
+    assert exact(drawn(game, 1)["hand"][:, 0, BLACK] - game.state["deduced"][0], deals([2, 0, 2], [1]))
+
+
+# ---- after a shuffle, with three and four players ----
+
+
+def remembered(
+    held: list[int], places: list[int], stack: list[int], since: list[tuple[str, int, int]]
+) -> dict[tuple[int, ...], float]:
+    """The chances of the others' hidden black cards, seat 1's, seat 2's … by rank, counted over single cards.
+
+    Args:
+        held: values of the cards that they held together when the black stack was shuffled.
+        places: how many each of them held.
+        stack: values of the cards shuffled.
+        since: what came then: ("draws", seat, 0), where seat 0 sees what it draws: ("draws", 0, value); or
+            ("shows", seat, value): it picks one of its hidden cards, whichever, and that has this value.
+    """
+    found: dict[tuple[int, ...], Fraction] = {}
+    draws = sum(what == "draws" for what, _, _ in since)
+    for old in permutations(held):
+        ends = np.cumsum([0, *places])
+        first = [list(old[low:high]) for low, high in pairwise(ends)]
+        for new in permutations(stack, draws):
+            for hands, weight in followed(first, list(new), since):
+                counts = tuple(hand.count(value) for hand in hands for value in (4, 5, 6))
+                found[counts] = found.get(counts, Fraction(0)) + weight
+    total = sum(found.values())
+    return {counts: float(weight / total) for counts, weight in found.items()}
+
+
+def followed(hands: list[list[int]], new: list[int], since: list[tuple[str, int, int]]) -> list[tuple[list[list[int]], Fraction]]:
+    """What can have become of single hands, and how probable that is."""
+    if not since:
+        return [(hands, Fraction(1))]
+    (what, seat, value), *later = since
+    if what == "draws":
+        card, *new = new
+        if seat == 0:
+            return followed(hands, new, later) if card == value else []
+        return followed([hand + [card] * (other == seat) for other, hand in enumerate(hands, 1)], new, later)
+    found = []
+    for place, card in enumerate(hands[seat - 1]):
+        if card == value:
+            left = [hand[:place] + hand[place + 1 :] if other == seat else hand for other, hand in enumerate(hands, 1)]
+            found += [(end, weight / len(hands[seat - 1])) for end, weight in followed(left, new, later)]
+    return found
+
+
+def shuffled_for_three() -> Game:
+    """Seat 0 has drawn a 6 from 4, 4, 5, 5, 6, shuffled; all know its other black cards but for two. The others hold two each."""
+    game = bare_game(3)
+    hand(game, 1, orange=[5, 6], black=[4, 5])
+    hand(game, 2, gray=[5, 6], black=[6, 6])
+    black_stack(game, [], [4, 4, 5, 5, 6], keeper=0)
+    game.state["known"][0, BLACK] = game.state["hand"][0, BLACK] - [1, 0, 1]
+    game.refresh()
+    draws_black(game, 0, 6)
+    return game
+
+
+def draws_black(game: Game, seat: int, value: int) -> None:
+    """The first half of option C."""
+    turn_of(game, seat)
+    game.play("option C", [value])
+
+
+def shows(game: Game, seat: int, cards: str) -> None:
+    """A seat begins an auction in Times Square with these cards."""
+    district(game, "TSQ", orange=(1, 1), gray=(game.num_players - 1, 1))
+    start_auction(game, ["TSQ"], starter=seat)
+    bid(game, seat, cards)
+
+
+def exact_for(game: Game, seat: int, chances: dict[tuple[int, ...], float]) -> bool:
+    """Whether the others' hidden black cards, in the order of their seats, come as often as they should."""
+    worlds = drawn(game, seat)
+    others = [other for other in range(game.num_players) if other != seat]
+    return exact((worlds["hand"] - game.state["known"])[:, others][:, :, BLACK].reshape(DRAWS, -1), chances)
+
+
+@inf
+@pytest.mark.rule("AUC-9")
+def test_a_shuffle_tells_each_of_three_what_the_others_hold_together() -> None:
+    """4, 5, 6, 6 for seat 0; for seat 1 what 0 and 2 hold, where 0 has drawn one more since."""
+    game = shuffled_for_three()
+    assert exact_for(game, 0, remembered([4, 5, 6, 6], [2, 2], [4, 4, 5, 5], []))
+    assert (drawn(game, 0, 500)["face_down"][:, BLACK] == [2, 2, 0]).all()
+    assert exact_for(game, 1, remembered([4, 6, 6, 6], [2, 2], [4, 4, 5, 5, 6], [("draws", 1, 0)]))
+
+
+@inf
+@pytest.mark.rule("AUC-9", "TURN-5")
+def test_cards_drawn_since_come_from_the_stack() -> None:
+    """Whoever drew what, and whenever: seat 0 knows its own card, and the others' are any of the rest."""
+    game = shuffled_for_three()
+    for seat, value in ((1, 4), (0, 5), (2, 5)):
+        draws_black(game, seat, value)
+    since = [("draws", 0, 6), ("draws", 1, 0), ("draws", 0, 5), ("draws", 2, 0)]
+    assert exact_for(game, 0, remembered([4, 5, 6, 6], [2, 2], [4, 4, 5, 5, 6], since))
+
+
+@inf
+@pytest.mark.rule("AUC-9", "INF-3")
+@pytest.mark.parametrize(
+    ("drawn_by_1", "shown"),
+    [([], [5]), ([4], [4]), ([4], [5, 4]), ([5, 4], [5]), ([5, 4], [5, 5]), ([5, 4], [4, 4])],
+)
+def test_a_card_laid_down_was_held_or_drawn(drawn_by_1: list[int], shown: list[int]) -> None:
+    """Either way is as likely as hidden places, and what can lie in them, make it."""
+    game = shuffled_for_three()
+    since = [("draws", 0, 6)]
+    for value in drawn_by_1:
+        draws_black(game, 1, value)
+        since.append(("draws", 1, 0))
+    since += [("shows", 1, value) for value in sorted(shown)]
+    shows(game, 1, "orange 5 black " + " ".join(map(str, sorted(shown))))
+    assert exact_for(game, 0, remembered([4, 5, 6, 6], [2, 2], [4, 4, 5, 5, 6], since))
+
+
+@inf
+@pytest.mark.rule("AUC-9", "INF-3")
+def test_what_two_hands_have_laid_down_is_weighed_together() -> None:
+    """Seats 1 and 3 of four lay down cards, seat 1 before and after it has drawn one."""
+    game = bare_game(4)
+    hand(game, 1, orange=[5, 6], black=[4, 5])
+    hand(game, 2, black=[6])
+    hand(game, 3, gray=[5, 6], black=[4, 6])
+    black_stack(game, [], [4, 5, 5, 6], keeper=0)
+    game.state["known"][0] = game.state["hand"][0]
+    game.refresh()
+    draws_black(game, 3, 5)
+    shows(game, 1, "orange 5 black 4")
+    draws_black(game, 1, 5)
+    shows(game, 3, "gray 5 black 6")
+    assert game.state["num_shown"] == 2
+    shows(game, 1, "orange 6 black 5")
+    since = [("draws", 3, 0), ("shows", 1, 4), ("draws", 1, 0), ("shows", 3, 6), ("shows", 1, 5)]
+    assert exact_for(game, 0, remembered([4, 5, 6, 4, 6], [2, 1, 2], [4, 5, 5, 6], since))
+
+
+@inf
+@pytest.mark.rule("AUC-9")
+def test_worlds_remember_the_shuffle_too() -> None:
+    """In a world that seat 0 imagines, what seat 1 would imagine keeps to what the others hold together there."""
+    game = shuffled_for_three()
+    draws_black(game, 1, 4)
+    shows(game, 1, "orange 5 black 4")
+    together = game.state["held_together"]
+    for world in drawn(game, 0, 50):
+        imagined = resample(view(np.array([world]), 1), np.arange(100))
+        assert (imagined["held"].sum(axis=1) == together).all()
+        assert (imagined["held"][:, 1] == world["held"][1]).all()
+        assert (imagined["hand"][:, 2, BLACK] == imagined["held"][:, 2]).all()  # it has drawn nothing since
+
+
+@pytest.mark.parametrize("wrong", ["held by one", "held together", "nobody"])
+def test_what_is_remembered_must_be_possible(wrong: str) -> None:
+    """A view made by hand, in which the cards remembered don't fit those that are hidden: an error, not a wrong position."""
+    game = shuffled_for_three()
+    draws_black(game, 1, 4)
+    shows(game, 1, "orange 5 black 4")
+    seen = game.view(0)
+    message = "no game has led to it"
+    if wrong == "held by one":
+        seen["game"]["num_held"][2] = 9
+    elif wrong == "held together":
+        seen["game"]["held_together"][:] = [0, 0, 6]
+    else:
+        seen["game"]["shown"][0, 0] = 9  # by seat 3, which isn't there
+        message = "don't fit the game"
+    with pytest.raises(OptionError, match=message):
+        resample(seen, [1])
+
+
+@inf
+@pytest.mark.rule("AUC-9")
+def test_the_next_shuffle_is_remembered_instead() -> None:
+    """With three players too: what has been drawn since counts as held, and nothing is laid down yet."""
+    game = shuffled_for_three()
+    draws_black(game, 1, 4)
+    black_stack(game, [], [4, 5, 5], keeper=0)
+    game.state["known"][0, BLACK] = game.state["hand"][0, BLACK]
+    game.refresh()
+    draws_black(game, 2, 5)
+    assert game.state["num_shown"] == 0
+    assert game.state["num_held"].tolist() == [0, 3, 2, 0]
+    assert exact_for(game, 0, remembered([4, 4, 5, 6, 6], [3, 2], [4, 5, 5], [("draws", 2, 0)]))
+
+
+# ---- the real position among them ----
+
+
+def arrangements(cards: list[int], sizes: list[int]) -> dict[tuple[int, ...], float]:
+    """The chances of all arrangements in hands of these sizes, counted over all orders of the single cards."""
+    bounds = np.cumsum([0, *sizes])
+    found = Counter(
+        tuple(order[low:high].count(rank) for low, high in pairwise(bounds) for rank in range(3)) for order in permutations(cards)
+    )
+    return {deal: number / factorial(len(cards)) for deal, number in found.items()}
+
+
+@inf
+@pytest.mark.parametrize(
+    ("held", "face_down"),
+    [
+        ([[4, 6]], [4, 4, 5, 5]),
+        ([[6, 6, 6]], [4, 5, 5]),
+        ([[5, 6], [4]], [4, 4, 5, 6]),
+        ([[4, 4], [5, 5]], [6, 6]),
+        ([[4], [5, 6], [6]], [4, 4]),
+        ([[6], [6], [4, 5]], [4, 4, 5]),
+    ],
+)
+def test_the_real_position_is_as_likely_as_it_should_be(held: list[list[int]], face_down: list[int]) -> None:
+    """One of all ways to arrange the cards that seat 0 can't locate, neither rarer nor more frequent than it should be."""
+    game = bare_game(1 + len(held))
+    for seat, values in enumerate(held, 1):
+        hand(game, seat, black=values)
+    black_stack(game, face_down, [], keeper=0)
+    cards = [value - 4 for value in sum(held, face_down)]
+    chances = arrangements(cards, [*map(len, held), len(face_down)])
+    worlds = drawn(game, 0)
+    rows = np.concatenate([worlds["hand"][:, 1 : 1 + len(held), BLACK].reshape(DRAWS, -1), worlds["face_down"][:, BLACK]], axis=1)
+    assert exact(rows, chances)
+    real = np.concatenate([game.state["hand"][1 : 1 + len(held), BLACK].reshape(-1), game.state["face_down"][BLACK]])
+    share = chances[tuple(real.tolist())]
+    hits = int((rows == real).all(axis=1).sum())
+    assert as_likely([hits, DRAWS - hits], [share, 1 - share])
+    assert 0 < share < 0.3

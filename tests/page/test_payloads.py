@@ -1,0 +1,139 @@
+"""What a seat is told: nothing that it can't know."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from pages import played
+
+from skyenv import Game
+from skyenv.errors import PageError
+from skyenv.knowledge import resample
+from skyenv.page.hints import hint
+from skyenv.page.payloads import Look, final_scoring, hint_payload
+from skyenv.rules.actions import NUM_ACTIONS
+
+from pages import quick_catalogue  # isort: skip
+
+
+def twin(game: Game, seat: int, seed: int) -> Game:
+    """A game that the seat can't tell from the real one: other hidden cards, another seed, other cards drawn in its events."""
+    other = game.copy()
+    other.games.rewind(resample(np.array([game.view(seat)]).view(np.recarray), [seed]))
+    other.events = [falsified(event, seat) for event in game.events]
+    return other
+
+
+def falsified(event: dict[str, Any], seat: int) -> dict[str, Any]:
+    """An event with other hidden cards."""
+    if event["event"] == "black" and event["seat"] != seat:
+        return {**event, "card": 4 + (event["card"] - 3) % 3}
+    if event["event"] == "setup":
+        hidden = {"black": [4, 4, 4, 4], "green": [4], "violet": [4], "brown": [4], "orange": [4], "gray": [4]}
+        return {**event, "hands": [hand if number == seat else hidden for number, hand in enumerate(event["hands"])]}
+    return event
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+@pytest.mark.rule("INF-2", "INF-3")
+def test_games_that_a_seat_cannot_tell_apart_are_told_alike(players: int) -> None:
+    """So nothing that goes to a browser depends on what its seat can't know."""
+    catalogue = quick_catalogue()
+    different = 0
+    for actions in (9, 40, 77, 120):
+        game = played(players, seed=actions, actions=actions)
+        for seat in range(players):
+            other = twin(game, seat, seed=actions + seat)
+            different += other != game
+            first, second = (Look(each, seat, ["a"] * players) for each in (game, other))
+            assert json.dumps(first.payload()) == json.dumps(second.payload())
+            assert first.in_words() == second.in_words()
+            if seat == game.seat:
+                for name in catalogue.names:
+                    thoughts = [hint_payload(hint(catalogue[name], each), each, name) for each in (game, other)]
+                    assert thoughts[0] == thoughts[1]
+    assert different >= 3 * players  # the test can fail
+
+
+def test_every_action_is_legal_or_has_a_reason() -> None:
+    for actions in (0, 5, 30, 61, 90):
+        game = played(2, seed=3, actions=actions)
+        payload = Look(game, game.seat, ["a", "b"]).payload()
+        legal = [choice["action"] for choice in payload["legal"]]
+        why = sorted(action for group in payload["why"].values() for action in group)
+        assert sorted(legal + why) == list(range(NUM_ACTIONS))
+        assert legal == game.legal_actions
+
+
+def test_a_seat_that_waits_is_told_no_choices() -> None:
+    game = played(2, seed=3, actions=30)
+    assert game.seat is not None
+    payload = Look(game, 1 - game.seat, ["a", "b"]).payload()
+    assert (payload["yours"], payload["legal"]) == (False, [])
+    assert 'class="legal"' not in payload["svg"]
+    (reason,) = payload["why"]
+    assert reason.startswith("not your turn")
+    assert payload["why"][reason] == list(range(NUM_ACTIONS))
+
+
+def test_the_log_is_told_from_where_it_is_known() -> None:
+    look = Look(played(2, seed=3, actions=40), 0, ["you", "b"])
+    lines = look.log()
+    assert look.payload(5)["log"] == {"from": 5, "lines": lines[5:]}
+    assert look.payload(10**6)["log"] == {"from": len(lines), "lines": []}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_final_scoring_leads_to_the_scores(seed: int) -> None:
+    game = played(3, seed)
+    steps = final_scoring(game, ["a", "b", "c"])
+    assert steps[-1]["scores"] == game.scores
+    assert len(steps) >= 7
+    before = np.array(steps[0]["scores"]) - np.array(steps[0]["vp"])
+    gains = sum(np.array(step["vp"]) for step in steps if step["vp"])
+    assert (before + gains).tolist() == game.scores
+    assert "wins" in steps[-1]["text"] or "share" in steps[-1]["text"]
+
+
+def test_opinions_tell_how_sure_agents_are() -> None:
+    game = played(2, seed=3, actions=12)
+    catalogue = quick_catalogue()
+    random = hint(catalogue["random"], game)
+    assert random.probabilities is not None
+    assert random.probabilities.sum() == pytest.approx(1)
+    assert (random.probabilities > 0).tolist() == (game.mask == 1).tolist()
+    crowd = hint(catalogue["crowd"], game)
+    assert crowd.probabilities is not None
+    assert crowd.probabilities.sum() == pytest.approx(1)
+    greedy = hint(catalogue["greedy"], game)
+    assert greedy.probabilities is None
+    assert greedy.worth is not None
+    assert greedy.worth[greedy.action] == 0 == greedy.worth[game.mask == 1].max()
+    payload = hint_payload(greedy, game, "greedy")
+    assert payload["kind"] == "vp"
+    assert payload["best"][0]["action"] == greedy.action
+    assert len(payload["best"]) == min(6, len(game.legal_actions))
+
+
+def test_an_agent_that_thinks_tells_probabilities_and_its_outlook() -> None:
+    from skyenv.agents import Decisions, RandomAgent
+    from skyenv.page.catalogue import CatalogueEntry
+
+    class Thinker(RandomAgent):
+        uses_observation = True
+
+        def evaluate(self, decisions: Decisions) -> tuple[Any, Any]:
+            assert decisions.observation is not None
+            return decisions.mask / decisions.mask.sum(axis=1, keepdims=True), np.array([0.25])
+
+    class Plain(RandomAgent):
+        pass
+
+    payload = hint_payload(hint(CatalogueEntry("t", Thinker()), game := played(2, seed=3, actions=12)), game, "t")
+    assert payload["kind"] == "probability"
+    finished = played(2, seed=3)
+    with pytest.raises(PageError, match="over"):
+        hint(CatalogueEntry("t", Plain()), finished)

@@ -1,0 +1,200 @@
+"""The text picture: complete, narrow enough, and without anything that the onlooker may not know."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from skyenv.agents import decide_game, make_agent
+from skyenv.errors import OptionError
+from skyenv.game import Game
+from skyenv.render.text import WIDTH, text
+from skyenv.rules.components import BLACK, DISTRICTS, PLACES
+from skyenv.rules.state import ALEA, END_STOPS, NONE, PHASE_OVER
+
+TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
+TSQ = DISTRICTS.index("TSQ")
+
+
+def positions(players: int, side: str, agent: str, every: int = 17) -> Iterator[Game]:
+    """Positions of two games."""
+    player = make_agent(agent)
+    for seed in range(2):
+        game = Game(players, side, seed, max_turns=150)
+        number = 0
+        while not game.is_over:
+            game.play(decide_game(game, player))
+            number += 1
+            if number % every == 0 or game.is_over:
+                yield game
+
+
+def district_rows(picture: str, name: str) -> list[str]:
+    """The rows in the frame of a district, without the frame."""
+    lines = picture.splitlines()
+    top = next(i for i, line in enumerate(lines) if f" {name} " in line and re.search(f"[┌╔][─═] {name} ", line))
+    left = re.search(f"[┌╔][─═] {name} ", lines[top])
+    assert left is not None
+    right = next(i for i in range(left.start(), len(lines[top])) if lines[top][i] in "┐╗")
+    rows: list[str] = []
+    for line in lines[top + 1 :]:
+        if line[left.start()] in "└╚":
+            return [row.strip() for row in rows]
+        rows.append(line[left.start() + 1 : right])
+    raise AssertionError("the frame isn't closed")
+
+
+@pytest.mark.parametrize("agent", ["random", "crowd", "hoard"])
+@pytest.mark.parametrize(("players", "side"), TABLES)
+def test_every_picture_is_narrow_whole_and_pure(players: int, side: str, agent: str) -> None:
+    for game in positions(players, side, agent):
+        before = game.state.tobytes()
+        for seat in (None, *range(players)):
+            picture = text(game.state, seat)
+            lines = picture.splitlines()
+            assert max(map(len, lines)) <= WIDTH
+            assert all(line == line.rstrip() for line in lines)
+            assert picture == picture.strip("\n")
+            for district in DISTRICTS:
+                assert len(district_rows(picture, district)) == (5 if side == "front" else 6)
+            assert picture.count("seat 0") >= 2
+            assert "None" not in picture
+            assert "-1" not in picture
+        assert game.state.tobytes() == before
+
+
+@pytest.mark.parametrize(("players", "side"), TABLES)
+def test_the_picture_for_a_seat_is_made_of_what_it_may_know(players: int, side: str) -> None:
+    """INF-2: whoever exchanges a hidden card of another hand with a face-down one sees the same picture."""
+    for game in positions(players, side, "random", every=25):
+        exchanged = game.copy()
+        for other in range(1, players):
+            for colour in range(6):
+                exchange(exchanged.state, other, colour)
+        assert text(game.state, 0) == text(exchanged.state, 0)
+
+
+def exchange(state: np.record, seat: int, colour: int) -> None:
+    """Exchange a card of a hand that only its owner knows with a face-down card of another value, if there are such."""
+    hidden = state["hand"][seat, colour] - state["known"][seat, colour]
+    for mine in np.flatnonzero(hidden > 0):
+        for other in np.flatnonzero(state["face_down"][colour] > 0):
+            if mine != other:
+                state["hand"][seat, colour, mine] -= 1
+                state["hand"][seat, colour, other] += 1
+                state["face_down"][colour, other] -= 1
+                state["face_down"][colour, mine] += 1
+                return
+
+
+def test_all_hands_are_open_without_a_seat_and_one_with_it() -> None:
+    game = Game(3, seed=1)
+    everything, seen = text(game.state), text(game.state, 1)
+    assert "?" not in everything.split("hand")[1].split("b boutique")[0]
+    assert seen.count("black ????") == 2
+    assert "as seat 1 sees it" in seen
+    mine = [line for line in everything.splitlines() if line.startswith("  seat 1  ")]
+    assert mine == [line for line in seen.splitlines() if line.startswith("  seat 1  ")]
+
+
+def test_many_cards_are_counted() -> None:
+    game = Game(3, seed=1)
+    game.state["hand"][:] = 0
+    game.state["hand"][2, BLACK] = (20, 16, 14)
+    game.state["hand"][1, 0] = (5, 3, 0)
+    picture = text(game.state)
+    assert "black 4×20 5×16 6×14" in picture
+    assert "green 44444555" in picture
+    assert re.search(r"seat 0 .* 0   -$", picture, re.MULTILINE)
+
+
+def test_plots_show_what_stands_on_them_and_what_it_scores() -> None:
+    game = Game(2, seed=1)
+    state = game.state
+    state["tiles"][TSQ] = 0
+    state["tiles"][TSQ, 4] = (1, 0, 1, 0)
+    state["owner"][TSQ] = (0, 1, ALEA, NONE, NONE)
+    state["floors"][TSQ] = (12, 1, 3, 0, 0)
+    game.refresh()
+    assert district_rows(text(state), "TSQ") == [
+        "green  0 ×12 +3",
+        "violet 1 ×1  +1",
+        "brown  A ×3  +1",
+        "orange ·     +3",
+        "gray   b g",
+    ]
+
+
+def test_a_stopped_district_is_empty_and_says_so() -> None:
+    game = Game(3, "back", seed=1)
+    game.state["stopped"][TSQ] = 1
+    assert district_rows(text(game.state), "TSQ") == ["", "", "building stop", "", "", ""]
+
+
+def test_commissioners_and_markers_stand_where_they_are() -> None:
+    game = Game(2, seed=1)
+    state = game.state
+    assert "│ W w w w     │" in text(state)
+    assert "│ B b b b     │" in text(state)
+    state["place"][:] = (TSQ, PLACES.index("CENTRAL_PARK"))
+    state["markers"][:] = (1, 3)
+    state["visited"][:] = ((0, NONE, NONE), (1, 3, 5))
+    picture = text(state)
+    assert "─ TSQ ───── W b ─" in picture
+    assert "─ W34 ─────── w ─" in picture
+    assert "─ E34 ─────── b ─" in picture
+    assert "│   w w       │" in picture
+    assert "│ B              │" in picture
+
+
+def test_an_auction_shows_bids_and_what_comes_after_it() -> None:
+    game = Game(2, seed=1)
+    player = make_agent("random")
+    while game.phase != "bid" or not game.state["bid_total"].any():
+        game.play(decide_game(game, player))
+    picture = text(game.state)
+    place = PLACES[game.state["auction_place"]]
+    assert f"bids for {place}" in picture.splitlines()[0]
+    assert f"auction of {place}, started by seat {game.turn_seat}" in picture
+    assert f"= {game.state['bid_total'][game.state['bid_total'] > 0][0]}" in picture
+    assert f"╔═ {place.replace('_', ' ')} ═" in picture
+
+
+def test_alea_waits_turns_cards_and_is_out() -> None:
+    game = Game(2, seed=1)
+    player = make_agent("crowd")
+    shown = set()
+    while not game.is_over:
+        found = re.search(r"^  Alea      (\S.*)$", text(game.state), re.MULTILINE)
+        assert (found is not None) == (game.phase in ("bid", "build"))
+        if found:
+            shown.add(re.sub(r"[456]+ = \d+", "CARDS", found[1]))
+        game.play(decide_game(game, player))
+    assert shown == {"has not bid yet", "black CARDS", "black CARDS, out", "out"}
+
+
+def test_the_current_set_is_in_brackets() -> None:
+    game = Game(2, seed=1)
+    game.state["row"][:] = [0, 1, 2, 3] * 5
+    game.state["row"][:4] = NONE
+    assert "supply row   · · ·  [· b]  j g p   b j   g p b   j g   p b j   g p" in text(game.state)
+
+
+@pytest.mark.parametrize(
+    ("scores", "winner"), [((3, 9, 5), "seat 1 wins with 9 VP"), ((9, 9, 5), "seats 0 and 1 share the win with 9 VP")]
+)
+def test_the_end_says_who_has_won_and_why(scores: tuple[int, ...], winner: str) -> None:
+    game = Game(3, seed=1)
+    game.state["score"][:3] = scores
+    game.state["phase"], game.state["end"], game.state["seat"] = PHASE_OVER, END_STOPS, NONE
+    picture = text(game.state, 0)
+    assert picture.startswith(f"The game is over (the second building stop): {winner}")
+
+
+@pytest.mark.parametrize("seat", [-1, 2, 7])
+def test_there_is_no_such_seat(seat: int) -> None:
+    with pytest.raises(OptionError, match="seat must be a whole number from 0 to 1"):
+        text(Game(2, seed=1).state, seat)

@@ -1,0 +1,229 @@
+"""Greedy and the appraiser: legal, strong, the same in any batch, blind to what is hidden, and right where that is plain."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from positions import auction, blank, choose, deal_anew, decisions_compiled_or_not, positions, stand
+from skyenv.agents import Decisions, RandomAgent, decide, decisions_in, make_agent
+from skyenv.arena.matches import play_games, rotations
+from skyenv.errors import AgentError
+from skyenv.game import Game
+from skyenv.knowledge import view
+from skyenv.rules.components import BLACK, CENTRAL_PARK
+from skyenv.rules.state import PHASES
+from skyenv_agents import AppraiserAgent, GreedyAgent
+from skyenv_agents.heuristic.player import HeuristicAgent
+from skyenv_agents.heuristic.weights import AppraiserWeights, Weights
+
+GREEDY, APPRAISER = GreedyAgent(), AppraiserAgent()
+
+both = pytest.mark.parametrize("agent", [GREEDY, APPRAISER], ids=lambda agent: agent.name)
+
+
+@both
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+@pytest.mark.parametrize("side", ["front", "back"])
+def test_plays_legally_to_the_end_and_beats_random(agent: HeuristicAgent, num_players: int, side: str) -> None:
+    seating = rotations(num_players, 24)
+    seeds = np.repeat(np.arange(24), num_players)
+    played = play_games([agent, RandomAgent()], seating, seeds, side)  # an illegal action would raise AgentError
+    assert played.finished.all()
+    assert not played.truncated.any()
+    assert played.shares[seating == 0].mean() >= 0.9
+
+
+@both
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+def test_ends_games_against_itself(agent: HeuristicAgent, num_players: int) -> None:
+    played = play_games([agent], np.zeros((60, num_players), int), np.arange(60), "back")
+    assert played.finished.all()
+    assert not played.truncated.any()
+
+
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+def test_the_appraiser_holds_its_own_against_greedy(num_players: int) -> None:
+    deals = 150
+    seating = rotations(num_players, deals)
+    played = play_games([APPRAISER, GREEDY], seating, np.repeat(np.arange(deals), num_players))
+    assert played.shares[seating == 0].mean() > 0.75 / num_players
+    assert not played.truncated.any()
+
+
+@both
+@pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (4, "back")])
+def test_decides_alone_as_in_a_batch(agent: HeuristicAgent, num_players: int, side: str) -> None:
+    games = positions(num_players, side)
+    alone = [decide(games, agent, [row])[0] for row in range(games.num_games)]
+    assert decide(games, agent).tolist() == alone
+    assert decide(games, agent, np.arange(games.num_games)[::-1]).tolist() == alone[::-1]
+
+
+@both
+@pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (3, "back"), (4, "front")])
+def test_does_not_see_what_its_seat_cannot_know(agent: HeuristicAgent, num_players: int, side: str) -> None:
+    games = positions(num_players, side)
+    seen = decisions_in(games, agent)
+    before = agent.act(seen)
+    rng = np.random.default_rng(5)
+    phases = set()
+    for _ in range(4):
+        state = games.state.copy()
+        for row in range(games.num_games):
+            deal_anew(state[row], int(games.seat[row]), rng)
+            phases.add(PHASES[state[row].phase])
+        assert (state["hand"] != games.state["hand"]).any()
+        other = Decisions(seen.mask, seen.seat, num_players, seen.uniform, view=view(state, games.seat))
+        assert np.array_equal(agent.act(other), before)
+    assert phases >= {"option", "take", "move", "bid"}
+
+
+@both
+def test_decides_the_same_without_compilation(agent: HeuristicAgent) -> None:
+    told = decisions_compiled_or_not(type(agent).__name__)
+    assert told[0] == told[1]
+    assert told[0].count(",") == 119
+
+
+# ---- judgement ----
+
+
+def with_a_good_plot(game: Game) -> None:
+    """Seat 0 has a skyscraper on the violet plot of Times Square, of value 8."""
+    stand(game, 3, 1, 0, 1)
+    game.state.tiles[3, 0] = [1, 1, 0, 0]
+    game.state.tiles[3, 2] = [0, 0, 1, 1]
+
+
+@both
+def test_places_businesses_next_to_its_own_skyscrapers(agent: HeuristicAgent) -> None:
+    game = blank(phase=2, option=1, business=2)
+    stand(game, 3, 1, 0, 3)  # violet, between green and brown
+    stand(game, 4, 1, 1, 3)
+    assert choose(game, agent) in ("plot TSQ green", "plot TSQ brown")
+
+
+@both
+def test_scores_where_it_stands_well(agent: HeuristicAgent) -> None:
+    game = blank(place=[3, 4])
+    stand(game, 3, 1, 0, 4)
+    stand(game, 4, 1, 1, 4)
+    game.state.tiles[3:5, 0] = [1, 1, 0, 0]
+    game.state.tiles[3:5, 2] = [0, 0, 1, 1]
+    assert choose(game, agent) == "option D TSQ"
+
+
+@both
+def test_bids_the_cheapest_adequate_cards_and_not_more(agent: HeuristicAgent) -> None:
+    game = blank()
+    with_a_good_plot(game)
+    auction(game, 3, 6, 1)
+    state: Any = game.state
+    state.hand[0, 1] = [3, 1, 1]
+    assert choose(game, agent) == "bid violet 4"
+    state.laid, state.bid_total[0], state.bid_colour[0], state.hand[0, 1], state.bid_cards[0, 0] = 0, 4, 1, [2, 1, 1], [1, 0, 0]
+    assert choose(game, agent) == "bid violet 4"
+    state.laid, state.bid_total[0], state.hand[0, 1], state.bid_cards[0, 0] = 0, 8, [1, 1, 1], [2, 0, 0]
+    assert choose(game, agent) == "bid done"
+
+
+@both
+def test_saves_black_cards_where_coloured_ones_do(agent: HeuristicAgent) -> None:
+    game = blank()
+    with_a_good_plot(game)
+    auction(game, 3, 6, 1)
+    state: Any = game.state
+    state.hand[0, 1], state.hand[0, BLACK] = [2, 0, 0], [3, 3, 3]
+    assert choose(game, agent) == "bid violet 4"
+    state.laid, state.bid_total[0], state.bid_colour[0], state.hand[0, 1], state.bid_cards[0, 0] = 0, 4, 1, [1, 0, 0], [1, 0, 0]
+    assert choose(game, agent) == "bid violet 4"
+
+
+@both
+def test_passes_when_the_price_exceeds_the_worth(agent: HeuristicAgent) -> None:
+    game = blank(placed=6)
+    stand(game, 3, 1, 0, 1)  # value 1
+    auction(game, 3, 30, 1)
+    game.state.hand[0, 1], game.state.hand[0, BLACK] = [0, 3, 2], [0, 2, 2]
+    assert choose(game, agent) == "pass"
+
+
+@both
+def test_does_not_bid_for_what_it_cannot_use(agent: HeuristicAgent) -> None:
+    game = blank()
+    game.state.supply[0] = 0  # nothing to build, and nobody else is in the way
+    auction(game, CENTRAL_PARK, 6, 1)
+    game.state.supply[1] = 0
+    game.state.hand[0, 4], game.state.hand[0, BLACK] = [1, 1, 1], [2, 2, 2]
+    game.state.park_colour = 4
+    assert choose(game, agent) == "pass"
+
+
+@both
+@pytest.mark.parametrize(("lead", "wanted"), [(25, True), (-25, False)])
+def test_ends_the_game_ahead_and_not_behind(agent: HeuristicAgent, lead: int, wanted: bool) -> None:
+    game = blank(placed=11, score=[50 + lead, 50, 50, 0])
+    game.state.row[:] = -1
+    game.state.row[18:20] = 0
+    assert choose(game, agent).startswith("option B") == wanted
+
+
+@both
+@pytest.mark.parametrize(("mine", "others", "wanted"), [(60, 10, True), (60, 35, True), (10, 35, False)])
+def test_declares_the_stop_that_ends_the_game_ahead_and_not_behind(
+    agent: HeuristicAgent, mine: int, others: int, wanted: bool
+) -> None:
+    game = blank(score=[mine, others, others, 0], stops=1, phase=6, auction_place=3, auction_commissioner=0)
+    for plot in range(5):
+        stand(game, 3, plot, plot % 3, 1)
+    state: Any = game.state
+    state.bid_colour[0], state.bid_total[0], state.bid_cards[0, 0] = 0, 4, [1, 0, 0]
+    state.highest, state.highest_bidder = 4, 0
+    assert (choose(game, agent) == "stop") == wanted
+
+
+def test_the_appraiser_outbids_whoever_would_end_the_game_by_a_stop() -> None:
+    game = blank(score=[40, 48, 20, 0], stops=1, placed=3)
+    for plot, seat in enumerate((1, 0, 2, 2, 2)):
+        stand(game, 3, plot, seat, 1)
+    auction(game, 3, 18, 1)
+    game.state.bid_colour[1] = 0
+    game.state.out[2] = 1
+    game.state.hand[0, 1], game.state.hand[0, BLACK] = [2, 1, 0], [0, 1, 1]
+    assert choose(game, APPRAISER).startswith("bid")
+
+
+# ---- weights ----
+
+
+@both
+def test_weights(agent: HeuristicAgent) -> None:
+    kind = type(agent)
+    assert sorted(agent.measured) == [2, 3, 4]
+    assert all(np.isfinite(value) and value >= 0 for weights in agent.measured.values() for value in vars(weights).values())
+    assert kind(replace(agent.measured[2], point=1.5)).name == agent.name
+    assert isinstance(make_agent(agent.name), kind)
+
+
+def test_an_agent_takes_weights_of_its_own_kind_alone() -> None:
+    with pytest.raises(AgentError, match="the weights of greedy must be its Weights"):
+        GreedyAgent({"point": 1})  # type: ignore[arg-type]
+    with pytest.raises(AgentError, match="the weights of greedy must be its Weights"):
+        GreedyAgent(APPRAISER.measured[2])
+    with pytest.raises(AgentError, match="the weights of appraiser must be its AppraiserWeights"):
+        AppraiserAgent(GREEDY.measured[2])
+
+
+def test_greedy_leaves_out_what_the_appraiser_adds() -> None:
+    """The appraiser's further weights are neutral in greedy's record, whatever the appraiser's own ones are."""
+    for players in (2, 3, 4):
+        greedy, appraiser = GREEDY.weights(players)[0], APPRAISER.weights(players)[0]
+        assert not greedy["appraises"]
+        assert appraiser["appraises"]
+        further = {name: greedy[name] for name in vars(APPRAISER.measured[players]) if name not in vars(GREEDY.measured[players])}
+        assert {name for name, value in further.items() if value} == {"limit", "park", "bonus"}
+    assert issubclass(AppraiserWeights, Weights)

@@ -1,0 +1,409 @@
+"""Players from network files."""
+
+from __future__ import annotations
+
+import io
+import json
+import tracemalloc
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from experiments.training.train import PolicyNetwork
+from positions import deal_anew, positions
+from skyenv.agents import Decisions, decide, decisions_in, make_agent
+from skyenv.errors import CheckpointError, OptionError
+from skyenv.games import Games
+from skyenv.knowledge import view
+from skyenv.observation import OBSERVATION_SIZE
+from skyenv.rules.actions import NUM_ACTIONS
+from skyenv_agents import GreedyAgent
+from skyenv_agents.heuristic.win_probability import win_probabilities_seen
+from skyenv_agents.learned.networks import WORST_ADVICE, Network, NetworkAgent, advice, advisor
+
+ABOUT = {"advisor": "", "advisor_version": "", "description": "for tests", "version": "7"}
+ADVISED = {**ABOUT, "advisor": "greedy", "advisor_version": GreedyAgent.version}
+
+
+def torch_network(advised: bool, hidden: int = 12) -> PolicyNetwork:
+    """An untrained network with decided opinions."""
+    torch.manual_seed(4)
+    network = PolicyNetwork(hidden, advised)
+    with torch.no_grad():
+        network.policy_head.weight.mul_(200)
+        for parameter in network.parameters():
+            parameter.add_(0.01 * torch.randn_like(parameter))
+    return network
+
+
+def network(advised: bool = False, **about: Any) -> Network:
+    return torch_network(advised).frozen({**(ADVISED if advised else ABOUT), **about})
+
+
+@pytest.fixture(scope="module")
+def games() -> Games:
+    """Games at all stages."""
+    return positions(3, "back", 80)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A network file."""
+    (tmp_path / "first").mkdir()
+    path = tmp_path / "first" / "model.npz"
+    path.write_bytes(network().to_bytes())
+    return path
+
+
+# ---- what it plays ----
+
+
+@pytest.mark.parametrize("advised", [False, True])
+def test_probabilities_and_values_are_those_of_pytorch(advised: bool, games: Games) -> None:
+    learned = torch_network(advised)
+    player = NetworkAgent(learned.frozen(ADVISED if advised else ABOUT))
+    decisions = decisions_in(games, player)
+    inputs = torch.from_numpy(games.observation)
+    if advised:
+        inputs = torch.cat([inputs, torch.from_numpy(advice(GreedyAgent(), decisions))], dim=1)
+    with torch.no_grad():
+        log_probabilities, value = learned(inputs, torch.from_numpy(games.mask != 0))
+    weights, returns = player._weights_and_value(decisions)
+    assert weights.shape == (80, NUM_ACTIONS)
+    assert np.allclose(weights, log_probabilities.exp().numpy(), atol=1e-4)
+    assert np.allclose(returns, value.numpy(), atol=1e-4)
+    assert (weights[games.mask == 0] == 0).all()
+    assert np.allclose(weights.sum(axis=1), 1)
+    assert weights.max(axis=1).std() > 0.05  # there was something to compare
+    assert np.ptp(returns) > 0.1
+
+
+def test_expects_an_outcome_only_if_it_has_learned_one(games: Games) -> None:
+    """With a potential the return lacks what the potential has paid so far, which is put back as far as the seat sees it."""
+
+    def expected(advised: bool, **about: Any) -> Any:
+        player = NetworkAgent(network(advised, **about))
+        decisions = decisions_in(games, player)
+        return player.evaluate(decisions)[1], player._weights_and_value(decisions)[1], decisions
+
+    assert expected(True)[0] is None, "older files don't tell what they have learned from"
+    assert expected(True, reward="points", shaping=0.0)[0] is None
+    outcome, value, _ = expected(False, reward="outcome", shaping=0.0)
+    assert np.array_equal(outcome, value)
+    assert expected(False, reward="outcome", shaping=1.0)[0] is None, "without a view there is nothing to go by"
+    outcome, value, decisions = expected(True, reward="outcome", shaping=0.5)
+    chance = win_probabilities_seen(decisions.view)[np.arange(len(value)), decisions.seat]
+    assert chance.std() > 0.01
+    players = games.num_players
+    assert np.allclose(outcome, np.clip(value + 0.5 * (chance - 1 / players) * players / (players - 1), -1, 1))
+
+
+@pytest.mark.parametrize("advised", [False, True])
+def test_comes_back_from_its_file(advised: bool, tmp_path: Path, games: Games) -> None:
+    before = network(advised, players="2,3", seed=9, decisions=10**7)
+    path = tmp_path / "model.npz"
+    path.write_bytes(before.to_bytes())
+    after = Network.load(path)
+    assert after.about == before.about
+    assert sorted(after.weights) == sorted(before.weights)
+    for name, array in before.weights.items():
+        assert after.weights[name].dtype == np.float32
+        assert np.array_equal(after.weights[name], array)
+    assert after.to_bytes() == before.to_bytes()
+    there, here = NetworkAgent(path), NetworkAgent(before)
+    decisions = decisions_in(games, here)
+    for found, wanted in zip(there._weights_and_value(decisions), here._weights_and_value(decisions), strict=True):
+        assert np.array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("advised", [False, True])
+def test_decides_alone_as_in_a_batch(advised: bool, games: Games) -> None:
+    player = NetworkAgent(network(advised))
+    together = decide(games, player)
+    assert together.tolist() == [decide(games, player, [row])[0] for row in range(games.num_games)]
+    backwards = np.arange(games.num_games)[::-1]
+    assert decide(games, player, backwards).tolist() == together[::-1].tolist()
+    weights, value = player._weights_and_value(decisions_in(games, player))
+    alone, value_alone = player._weights_and_value(decisions_in(games, player, [5]))
+    assert np.allclose(alone[0], weights[5], atol=1e-12)
+    assert value_alone[0] == pytest.approx(value[5], abs=1e-12)
+
+
+def test_draws_by_its_probabilities_or_takes_the_most_probable(games: Games) -> None:
+    drawing, sure = NetworkAgent(network()), NetworkAgent(network(), deterministic=True)
+    weights, _ = drawing.evaluate(decisions_in(games, drawing))
+    assert decide(games, sure).tolist() == weights.argmax(axis=1).tolist()
+    drawn = np.array([decide(games, drawing, salt=salt) for salt in range(400)])
+    often = np.array([(drawn == action).mean(axis=0) for action in range(NUM_ACTIONS)]).T
+    assert np.abs(often - weights).max() < 0.12
+    assert np.array_equal(decide(games, drawing, salt=3), drawn[3])
+
+
+@pytest.mark.parametrize("advised", [False, True])
+@pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (4, "back")])
+def test_does_not_see_what_its_seat_cannot_know(advised: bool, num_players: int, side: str) -> None:
+    games = positions(num_players, side, 60)
+    player = NetworkAgent(network(advised))
+    seen = decisions_in(games, player)
+    weights, value = player._weights_and_value(seen)
+    rng = np.random.default_rng(5)
+    rows = np.arange(games.num_games)
+    for _ in range(3):
+        state = games.state.copy()
+        for row in rows.tolist():
+            deal_anew(state[row], int(games.seat[row]), rng)
+        assert (state["hand"] != games.state["hand"]).any()
+        other = Decisions(
+            seen.mask,
+            seen.seat,
+            num_players,
+            seen.uniform,
+            games.observe(games.seat, rows, state),
+            view(state, games.seat) if player.uses_view else None,
+        )
+        found = player._weights_and_value(other)
+        assert np.array_equal(found[0], weights)
+        assert np.array_equal(found[1], value)
+
+
+# ---- advice ----
+
+
+def test_scores_are_what_the_greedy_agent_acts_by(games: Games) -> None:
+    greedy = GreedyAgent()
+    decisions = decisions_in(games, greedy)
+    scores = np.where(decisions.mask != 0, greedy.scores(decisions), -np.inf)
+    rows = np.arange(len(decisions))
+    assert scores.shape == (80, NUM_ACTIONS)
+    assert np.array_equal(scores[rows, greedy.act(decisions)], scores.max(axis=1))
+    assert np.isfinite(scores[decisions.mask != 0]).all()
+    assert len(np.unique(scores[decisions.mask != 0])) > 100
+    alone = greedy.scores(decisions_in(games, greedy, [7]))
+    assert np.array_equal(alone[0][decisions.mask[7] != 0], scores[7][decisions.mask[7] != 0])
+
+
+def test_advice_is_what_actions_fall_behind_the_best(games: Games) -> None:
+    greedy = GreedyAgent()
+    decisions = decisions_in(games, greedy)
+    scores, given = greedy.scores(decisions), advice(greedy, decisions)
+    assert given.dtype == np.float32
+    assert (given[decisions.mask == 0] == 0).all()
+    for row in range(len(decisions)):
+        legal = np.flatnonzero(decisions.mask[row])
+        best = scores[row, legal].max()
+        assert given[row, legal] == pytest.approx(np.maximum(scores[row, legal] - best, -WORST_ADVICE))
+        assert given[row, greedy.act(decisions)[row]] == 0
+    assert given.min() == -WORST_ADVICE
+    assert (given <= 0).all()
+
+
+def test_trust_multiplies_the_advice(games: Games) -> None:
+    weights = network(True).weights
+    for name in ("trunk", "action"):
+        weights[f"{name}.weight"][:] = weights[f"{name}.bias"][:] = 0.0
+    player = NetworkAgent(Network({**weights, "trust": np.array(1.5, np.float32)}, ADVISED))
+    decisions = decisions_in(games, player)
+    legal = decisions.mask != 0
+    wanted = np.where(legal, np.exp(1.5 * advice(GreedyAgent(), decisions).astype(np.float64)), 0.0)
+    assert np.allclose(player.evaluate(decisions)[0], wanted / wanted.sum(axis=1, keepdims=True))
+
+
+def test_advisors_by_name() -> None:
+    assert advisor("") is None
+    assert isinstance(advisor("greedy"), GreedyAgent)
+    with pytest.raises(OptionError, match="advisor must be one of greedy, appraiser, or nothing, not 'oracle'"):
+        advisor("oracle")
+
+
+# ---- names ----
+
+
+def test_names_and_flags(file: Path) -> None:
+    for spec in (str(file), file):
+        player = make_agent(spec)
+        assert isinstance(player, NetworkAgent)
+        assert (player.name, player.version, player.description) == ("first", "7", "for tests")
+        assert (player.uses_observation, player.uses_view, player.deterministic) == (True, False, False)
+    sure = make_agent(file, deterministic=True)
+    assert isinstance(sure, NetworkAgent)
+    assert sure.deterministic
+    assert make_agent(file.rename(file.with_name("best.npz"))).name == "best"
+    assert NetworkAgent(network()).name == "network"
+    assert NetworkAgent(network(True), name="self-3").name == "self-3"
+    assert NetworkAgent(network(True)).uses_view
+
+
+# ---- files that can't be used ----
+
+
+def refused(path: Path) -> str:
+    """The one line that says why a file can't be used; it names the file."""
+    with pytest.raises(CheckpointError) as caught:
+        make_agent(path)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert path.name in message
+    assert len(message) < 400
+    return message
+
+
+def written(path: Path, **arrays: Any) -> Path:
+    """A file with these arrays instead of a network's own; None leaves one out."""
+    content: dict[str, Any] = {**network().weights, "about": np.array(json.dumps({"format": "skyenv-network-1", **ABOUT}))}
+    for name, array in arrays.items():
+        content[name.replace("__", ".")] = array
+    file = io.BytesIO()
+    np.savez(file, **{name: array for name, array in content.items() if array is not None})
+    path.write_bytes(file.getvalue())
+    return path
+
+
+def about(**changes: Any) -> np.ndarray:
+    return np.array(json.dumps({"format": "skyenv-network-1", **ABOUT, **changes}))
+
+
+def npy(array: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"no network", b"PK\x03\x04", b"PK\x05\x06" + bytes(18), npy(np.zeros(3)), npy(np.array([{}], object))],
+    ids=["empty", "text", "zip's first bytes", "empty zip", "array", "pickle"],
+)
+def test_foreign_files(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "model.npz"
+    path.write_bytes(content)
+    assert "damaged or no network file" in refused(path)
+
+
+def test_missing_files(tmp_path: Path) -> None:
+    assert "there is no network file" in refused(tmp_path / "model.npz")
+    (tmp_path / "folder.npz").mkdir()
+    assert "has no model.npz" in refused(tmp_path / "folder.npz")
+
+
+def test_a_file_that_unpacks_to_more_than_a_network_is_refused_unread(tmp_path: Path) -> None:
+    """Two gigabytes of zeros fit in two megabytes."""
+    path = tmp_path / "model.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("trunk.weight.npy", "w") as member:
+        member.write(npy(np.zeros((1, 1), np.float32))[:-4])
+        for _ in range(300):
+            member.write(bytes(1 << 20))
+    assert path.stat().st_size < 500_000
+    tracemalloc.start()
+    assert "holds 315 MB; no network has more than 134 MB" in refused(path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 10_000_000
+    with path.open("wb") as file:
+        file.truncate(1 << 30)
+    assert "holds 1074 MB" in refused(path)
+
+
+WIDE = OBSERVATION_SIZE + NUM_ACTIONS
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"about": None}, "damaged or no network file"),
+        ({"about": np.array("{")}, "damaged or no network file"),
+        ({"about": np.array("[]")}, "damaged or no network file"),
+        ({"about": np.array('"x"')}, "damaged or no network file"),
+        ({"about": np.array("{}")}, "damaged or no network file"),
+        ({"about": about(format="skyenv-network-2")}, "has the format 'skyenv-network-2'; this version reads skyenv-network-1"),
+        ({"trunk__weight": None}, "lacks or has misshapen weights"),
+        ({"policy__bias": None}, "lacks or has misshapen weights"),
+        ({"value__bias": np.array(0, np.float32)}, "lacks or has misshapen weights"),
+        ({"trunk__weight": np.zeros((12, 2, 2), np.float32)}, "lacks or has misshapen weights"),
+        ({"trunk__weight": np.zeros((12, 10), np.float32)}, f"trained for inputs of length 10; they have {OBSERVATION_SIZE} now"),
+        ({"about": about(advisor="greedy", advisor_version="1")}, f"inputs of length {OBSERVATION_SIZE}; they have {WIDE} now"),
+        ({"trunk__bias": np.zeros(13, np.float32)}, r"trunk.bias has shape (13,), not (12,)"),
+        ({"action__weight": np.zeros((5, 6), np.float32)}, r"action.weight has shape (5, 6), not (103, 6)"),
+        ({"outlook__bias": np.zeros((1, 1), np.float32)}, r"outlook.bias has shape (1, 1), not (1,)"),
+        ({"trust": None}, "trust has shape None, not ()"),
+        ({"action__bias": np.full(103, np.nan, np.float32)}, "not finite"),
+        ({"trust": np.array(np.inf, np.float32)}, "not finite"),
+        ({"trust": np.array("much")}, "trust has type <U4, not float32"),
+        ({"trust": np.array(1j)}, "trust has type complex128, not float32"),
+        ({"trust": np.array([None], object)}, "damaged or no network file"),
+        ({"extra__weight": np.zeros((2, 2), np.float32)}, "weights that no network has: ['extra.weight']"),
+    ],
+)
+def test_files_with_something_else(arrays: dict[str, Any], message: str, tmp_path: Path) -> None:
+    assert message in refused(written(tmp_path / "model.npz", **arrays))
+
+
+def test_the_file_written_by_hand_is_all_right_otherwise(tmp_path: Path) -> None:
+    assert make_agent(written(tmp_path / "model.npz")).version == "7"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"advisor": "oracle"}, "advisor must be one of greedy, appraiser, or nothing, not 'oracle'"),
+        ({"advisor": ["greedy"]}, "advisor must be one of greedy"),
+        ({"advisor_version": "0"}, f"trained with version 0 of greedy, which is {GreedyAgent.version} now"),
+        ({"advisor_version": None}, "trained with version None of greedy"),
+    ],
+)
+def test_advisors_that_are_not_there(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.npz"
+    path.write_bytes(network(True, **changes).to_bytes())
+    assert message in refused(path)
+    with pytest.raises(CheckpointError, match="greedy"):
+        NetworkAgent(network(True, **changes))
+
+
+def test_truncated_anywhere(file: Path) -> None:
+    whole = file.read_bytes()
+    for length in sorted({*range(0, len(whole), len(whole) // 60), len(whole) - 1, len(whole) - 2, len(whole) - 30}):
+        file.write_bytes(whole[:length])
+        assert "damaged or no network file" in refused(file)
+
+
+def test_damaged_anywhere(file: Path) -> None:
+    """A flipped bit is noticed, or it changed nothing that is read (zip files hold much twice)."""
+    whole = file.read_bytes()
+    same = Network.load(file)
+    rng = np.random.default_rng(1)
+    noticed = 0
+    for position in rng.integers(0, len(whole), 150).tolist():
+        data = bytearray(whole)
+        data[position] ^= 1 << int(rng.integers(8))
+        file.write_bytes(bytes(data))
+        try:
+            found = Network.load(file)
+        except CheckpointError:
+            noticed += 1
+        else:
+            assert found.about == same.about
+            assert all(np.array_equal(found.weights[name], array) for name, array in same.weights.items())
+    assert noticed > 120
+
+
+@pytest.mark.parametrize("change", [lambda data: data[:-1], lambda data: b"\0" + data], ids=["shorter", "shifted"])
+def test_nearly_whole(change: Callable[[bytes], bytes], file: Path) -> None:
+    """What zip readers may forgive still plays the same network, or is refused."""
+    whole, same = file.read_bytes(), Network.load(file)
+    file.write_bytes(change(whole))
+    try:
+        found = Network.load(file)
+    except CheckpointError:
+        return
+    assert all(np.array_equal(found.weights[name], array) for name, array in same.weights.items())
+
+
+def test_half_precision_is_read(tmp_path: Path) -> None:
+    halved = {name.replace(".", "__"): array.astype(np.float16) for name, array in network().weights.items()}
+    found = Network.load(written(tmp_path / "model.npz", **halved))
+    for name, array in network().weights.items():
+        assert np.array_equal(found.weights[name], array.astype(np.float16).astype(np.float32))

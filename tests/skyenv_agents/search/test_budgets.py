@@ -1,0 +1,97 @@
+"""Budgets in slices, and searches that hear Ctrl-C between them."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from positions import positions
+from skyenv.agents import decisions_in
+from skyenv.errors import AgentError
+from skyenv_agents import GuidedAgent, RolloutAgent, SearchAgent
+from skyenv_agents.search import ismcts, rollout
+from skyenv_agents.search.budgets import MOST_SIMULATIONS, Budget, Check, on_threads
+
+Searching = RolloutAgent | SearchAgent
+
+
+def test_slices_add_up_to_the_budget() -> None:
+    assert list(Budget(20).slices(20, 8)) == [(0, 8), (8, 8), (16, 4)]
+    assert list(Budget(3).slices(3, 8)) == [(0, 3)]
+    assert next(Budget(1, 0.001).slices(1, 8)) == (0, 8), "with time the number doesn't count"
+    begun = time.perf_counter()
+    parts = list(Budget(1, 5.0).slices(1, 8))
+    assert time.perf_counter() - begun >= 0.005
+    assert [before for before, _ in parts] == [8 * i for i in range(len(parts))]
+
+
+def test_results_do_not_depend_on_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    games = positions(2, "front", 20)
+    agents: list[Searching] = [SearchAgent(50, turns=0), RolloutAgent(50, turns=1)]
+    seen = decisions_in(games, agents[0])
+    before = [agent.search(seen) for agent in agents]
+    monkeypatch.setattr(ismcts, "SLICE", 7)
+    monkeypatch.setattr(rollout, "SLICE", 1)
+    for agent, expected in zip(agents, before, strict=True):
+        for found, wanted in zip(agent.search(seen), expected, strict=True):
+            assert np.array_equal(found, wanted, equal_nan=True)
+
+
+# ---- Ctrl-C ----
+
+
+ENDLESS: dict[str, Callable[[], Searching]] = {
+    "ismcts": lambda: SearchAgent(MOST_SIMULATIONS),
+    "ismcts, side by side": lambda: SearchAgent(MOST_SIMULATIONS, trees=2, threads=2),
+    "rollout": lambda: RolloutAgent(MOST_SIMULATIONS, turns=0),
+    "rollout, side by side": lambda: RolloutAgent(MOST_SIMULATIONS, threads=2),
+    "ismcts-trained": lambda: GuidedAgent(MOST_SIMULATIONS),
+}
+"""Searches that take minutes if nobody stops them."""
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_hears_ctrl_c(name: str) -> None:
+    """The search ends at once, and all of its threads with it."""
+    games = positions(2, "front", 20)
+    agent = ENDLESS[name]()
+    rows = np.flatnonzero(games.mask.sum(axis=1) > 1)[:2]
+    seen = decisions_in(games, agent, rows)
+    (GuidedAgent if name == "ismcts-trained" else type(agent))(1).search(seen)  # compiled before anybody waits
+    threads = threading.active_count()
+    timer = threading.Timer(0.3, _interrupt, [threading.main_thread().ident])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        agent.search(seen)
+    timer.join()
+    assert threading.active_count() == threads
+
+
+def _interrupt(thread: int) -> None:
+    """Ctrl-C as the terminal sends it, to the main thread."""
+    signal.pthread_kill(thread, signal.SIGINT)
+
+
+def test_threads_end_when_one_fails() -> None:
+    """The others hear of it between two slices, and are waited for."""
+    ended = []
+
+    def task(item: int, check: Check) -> None:
+        if item == 0:
+            raise AgentError("no")
+        try:
+            while True:
+                check()
+                time.sleep(0.001)
+        finally:
+            ended.append(item)
+
+    with pytest.raises(AgentError, match="no"):
+        on_threads(task, [0, 1], 2, "test")
+    assert ended in ([1], []), "the second one may not have begun"
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("test_")]

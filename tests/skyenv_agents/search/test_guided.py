@@ -1,0 +1,211 @@
+"""The search that a network guides: legal, the same in any batch, blind to what its seat can't know, better than its network."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from positions import positions
+from skyenv.agents import Decisions, Evaluations, RandomAgent, decide, decisions_in, evaluation_of, make_agent
+from skyenv.arena.matches import play_games, rotations
+from skyenv.errors import AgentError, CheckpointError
+from skyenv.game import Game
+from skyenv.knowledge import resample, view
+from skyenv.rules.actions import OPTION_A
+from skyenv_agents.learned.networks import TRAINED, Network, NetworkAgent, TrainedAgent
+from skyenv_agents.search.evaluation import LeafBatch, seat_values
+from skyenv_agents.search.guided import DEFAULT_SIMULATIONS, GuidedAgent
+
+PATH = TRAINED / "2-players.npz"
+
+
+@pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (3, "back"), (4, "front")])
+def test_plays_legally_to_the_end(num_players: int, side: str) -> None:
+    agents = [GuidedAgent(8, value_weight=1.0), RandomAgent()]
+    played = play_games(agents, [[0] * num_players, [0] + [1] * (num_players - 1)], [1, 2], side)  # raises if not legal
+    assert played.finished.all()
+    assert not played.truncated.any()
+    assert played.shares[1, 0] == 1.0
+
+
+@pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (4, "back")])
+def test_decides_alone_as_in_a_batch(num_players: int, side: str) -> None:
+    """In any order, as a copy, and when asked again, whatever the network is asked about at once."""
+    games = positions(num_players, side, 40)
+    player = GuidedAgent(24, trees=2)
+    alone = [decide(games, player, [row])[0] for row in range(games.num_games)]
+    for other in (player, GuidedAgent(24, trees=2), copy.deepcopy(player), pickle.loads(pickle.dumps(player))):
+        assert decide(games, other).tolist() == alone
+    backwards = np.arange(games.num_games)[::-1]
+    assert decide(games, player, backwards).tolist() == alone[::-1]
+    assert player.search(decisions_in(games, player, [])).actions.shape == (0,)
+
+
+@pytest.mark.rule("INF-2")
+@pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (3, "back")])
+def test_does_not_see_what_its_seat_cannot_know(num_players: int, side: str) -> None:
+    """Others' unknown cards, the stacks and the chance to come are exchanged, and the whole search stays what it was."""
+    games = positions(num_players, side, 40)
+    player = GuidedAgent(24)
+    seen = decisions_in(games, player)
+    before = player.search(seen)
+    state = np.concatenate([resample(seen.view[i], 1) for i in range(len(seen))])  # type: ignore[index]
+    assert (state["hand"] != games.state["hand"]).any()
+    found = player.search(Decisions(seen.mask, seen.seat, num_players, seen.uniform, view=view(state, games.seat)))
+    assert found.actions.tolist() == before.actions.tolist()
+    assert np.array_equal(found.visits, before.visits)
+    assert np.array_equal(found.values, before.values, equal_nan=True)
+
+
+@pytest.mark.long
+def test_beats_its_network() -> None:
+    """In wins and in VP; the deals are few, but the same each time."""
+    deals = 32
+    seating = rotations(2, deals)
+    played = play_games([GuidedAgent(), TrainedAgent()], seating, np.repeat(np.arange(3000, 3000 + deals), 2))
+    assert played.finished.all()
+    assert played.shares[seating == 0].mean() > 0.5
+    assert played.scores[seating == 0].mean() > played.scores[seating == 1].mean() + 2
+
+
+# ---- what the network says of leaves ----
+
+
+def test_leaves_are_judged_as_the_network_judges_decisions() -> None:
+    games = positions(2, "front", 40)
+    guide = TrainedAgent()
+    batch = LeafBatch(40)
+    batch.games[:] = np.asarray(games.state)
+    batch.masks[:] = games.mask
+    batch.leaves["number"] = games.mask.sum(axis=1)
+    batch.leaves["number"][7] = 0
+    batch.leaves["value"][7] = 0.25
+    batch.evaluate(39, guide)
+    weights, outcomes = guide.evaluate(decisions_in(games, guide))
+    assert outcomes is not None
+    rows = np.delete(np.arange(39), 7)
+    assert batch.priors[rows] == pytest.approx(weights[rows], abs=1e-6)
+    own = batch.leaves["value"][rows, games.seat[rows]]
+    assert own == pytest.approx((outcomes[rows] + 1) / 2, abs=1e-6)
+    assert batch.leaves["value"][rows].sum(axis=1) == pytest.approx(1)
+    assert (batch.leaves["value"][7] == 0.25).all(), "a game that is over isn't judged"
+    assert not batch.priors[7].any()
+    assert not batch.priors[39].any(), "there are only 39"
+    assert own.min() < 0.4 < 0.6 < own.max()
+
+
+def test_chances_share_what_a_seat_leaves() -> None:
+    outlooks = np.array([[0.5, 0.2, 0.3, 0.0], [0.1, 0.6, 0.3, 0.0], [0.2, 0.4, 0.4, 0.0]])
+    found = seat_values(np.array([1.0, -0.5, 0.25]), np.array([0, 1, 2]), 3, outlooks)
+    assert found == pytest.approx(np.array([[1, 0, 0, 0], [0.25, 0, 0.75, 0], [1 / 6, 1 / 3, 1 / 2, 0]]))
+
+
+def test_what_nodes_count_adds_up() -> None:
+    games = positions(3, "front", 40)
+    player = GuidedAgent(150, leaves=7, trees=2)
+    found = player.search(decisions_in(games, player))
+    several = games.mask.sum(axis=1) > 1
+    assert (found.simulations[several] == 150).all(), "opening the root doesn't count"
+    assert (found.visits[several].sum(axis=1) == 150).all()
+    assert ((found.values[several] > 0) & (found.values[several] < 1)).all()
+    assert (found.visits[games.mask == 0] == 0).all()
+
+
+# ---- options ----
+
+
+class Counting(RandomAgent):
+    """Judges a position by the skyscrapers on the board, and the option A by far the best."""
+
+    name = "counting"
+    asked = 0
+
+    def evaluate(self, decisions: Decisions) -> Evaluations:
+        assert decisions.view is not None
+        Counting.asked = max(Counting.asked, len(decisions))
+        floors, owner = (decisions.view["game"][field].astype(np.int64) for field in ("floors", "owner"))
+        mine = (floors * (owner == decisions.seat[:, None, None])).sum(axis=(1, 2))
+        weights = decisions.mask * np.where(np.arange(decisions.mask.shape[1]) == OPTION_A, 1000.0, 1.0)
+        return weights / weights.sum(axis=1, keepdims=True), np.clip(mine / 10 - 1, -1, 1)
+
+
+def test_an_evaluation_of_ones_own() -> None:
+    """Any agent that tells what it thinks can guide the search, about many leaves at once; one that doesn't is refused."""
+    games = positions(3, "back", 30)
+    player = GuidedAgent(24, evaluator=Counting(), value_weight=1.0)
+    assert player.name == "ismcts-counting-24"
+    found = player.search(decisions_in(games, player))
+    options = np.flatnonzero(games.mask[:, OPTION_A] & (games.mask.sum(axis=1) > 1))
+    assert len(options)
+    assert (found.actions[options] == OPTION_A).all()
+    assert Counting.asked > len(games.seat)
+    with pytest.raises(AgentError, match="agent random can't guide a search: it doesn't tell the outcome"):
+        decide(games, GuidedAgent(24, evaluator=RandomAgent()))
+
+
+def test_a_network_of_ones_own(tmp_path: Path) -> None:
+    """By path or as an object it is the same; one without advice, too; one that tells no outcome is refused."""
+    games = positions(2, "front", 20)
+    network = Network.load(PATH)
+    by_path, shipped = GuidedAgent(20, evaluator=PATH), GuidedAgent(20)
+    assert by_path.name == "ismcts-2-players-20"
+    assert decide(games, by_path).tolist() == decide(games, shipped).tolist()
+    assert decide(games, GuidedAgent(20, evaluator=network)).tolist() == decide(games, shipped).tolist()
+    about = {name: value for name, value in network.about.items() if name not in ("advisor", "advisor_version")}
+    inputs = network.weights["trunk.weight"].shape[1] - games.mask.shape[1]
+    plain = Network({**network.weights, "trunk.weight": network.weights["trunk.weight"][:, :inputs]}, about)
+    assert decide(games, GuidedAgent(20, evaluator=plain)).tolist() != decide(games, shipped).tolist()
+    silent = Network(plain.weights, {**about, "reward": "points"})
+    assert NetworkAgent(silent).evaluate(decisions_in(games, NetworkAgent(silent)))[1] is None
+    with pytest.raises(AgentError, match="agent network can't guide a search: it doesn't tell the outcome"):
+        decide(games, GuidedAgent(20, evaluator=silent))
+    with pytest.raises(CheckpointError, match="there is no network file"):
+        GuidedAgent(evaluator=tmp_path / "none.npz")
+
+
+def test_names_and_budgets() -> None:
+    assert (GuidedAgent().name, GuidedAgent(50).name, GuidedAgent(milliseconds=5).name) == (
+        "ismcts-trained",
+        "ismcts-trained-50",
+        "ismcts-trained-5ms",
+    )
+    assert GuidedAgent().budget.simulations == DEFAULT_SIMULATIONS
+    assert GuidedAgent.variant("ismcts-trained-300").budget.simulations == 300
+    made = make_agent("ismcts-trained-20ms")
+    assert isinstance(made, GuidedAgent)
+    assert (made.name, made.budget.milliseconds) == ("ismcts-trained-20ms", 20)
+    with pytest.raises(AgentError, match="its budget must be a number of simulations"):
+        GuidedAgent.variant("ismcts-trained-many")
+    games = positions(2, "front", 20)
+    timed = [GuidedAgent(milliseconds=time).search(decisions_in(games, GuidedAgent())).simulations for time in (0.01, 100)]
+    several = games.mask.sum(axis=1) > 1
+    assert (timed[0][several] == 8).all(), "at least the leaves that are judged at once"
+    assert timed[1][several].mean() > 2 * 8
+
+
+def test_thinks_as_it_tries() -> None:
+    game = Game(2, seed=3)
+    mind = evaluation_of(game, GuidedAgent(100))
+    assert mind is not None
+    assert mind.probabilities.sum() == pytest.approx(1)
+    assert (mind.probabilities[game.mask == 0] == 0).all()
+    assert mind.value is not None
+    assert -1 < mind.value < 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"simulations": 0}, "simulations must be a whole number from 1 to 1000000, not 0"),
+        ({"leaves": 0}, "leaves must be a whole number from 1 to 1024, not 0"),
+        ({"exploration": -1}, "exploration must be a number from 0"),
+    ],
+)
+def test_wrong_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(AgentError, match=message):
+        GuidedAgent(**options)

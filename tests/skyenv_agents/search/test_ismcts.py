@@ -1,0 +1,271 @@
+"""The tree search: legal, the same in any batch and on any threads, within its budget, and blind to what its seat can't know."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from positions import positions
+from skyenv.agents import Agent, Decisions, RandomAgent, decide, decisions_in, evaluation_of
+from skyenv.arena.matches import play_games, rotations
+from skyenv.errors import AgentError
+from skyenv.game import Game
+from skyenv.games import Games
+from skyenv.knowledge import as_views, resample, view
+from skyenv.rules.state import NONE, PHASES
+from skyenv_agents import GreedyAgent
+from skyenv_agents.search import reuse
+from skyenv_agents.search.evaluation import LeafBatch
+from skyenv_agents.search.ismcts import SLICE, SearchAgent, Tree
+from skyenv_agents.search.reuse import DETERMINIZATIONS, MOST_NODES, subtree
+
+TINY: Any = {"simulations": 24, "turns": 0}
+
+
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+@pytest.mark.parametrize("side", ["front", "back"])
+def test_plays_legally_to_the_end(num_players: int, side: str) -> None:
+    agents = [SearchAgent(**TINY), RandomAgent()]
+    played = play_games(agents, [[0] * num_players, [0] + [1] * (num_players - 1)], [1, 2], side)  # raises if not legal
+    assert played.finished.all()
+    assert not played.truncated.any()
+    assert played.shares[1, 0] == 1.0
+
+
+def test_beats_greedy() -> None:
+    """With a small budget and on few deals: it wins some 80 % of the games."""
+    deals = 12
+    agents: list[Agent] = [SearchAgent(40), GreedyAgent()]
+    seating = rotations(2, deals)
+    played = play_games(agents, seating, np.repeat(np.arange(deals), 2))
+    assert played.finished.all()
+    assert played.shares[seating == 0].mean() > 0.55
+
+
+@pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (4, "back")])
+def test_decides_alone_as_in_a_batch(num_players: int, side: str) -> None:
+    """And on any number of threads, in any order, as a copy, and when asked again."""
+    games = positions(num_players, side, 40)
+    player = SearchAgent(**TINY, trees=2)
+    alone = [decide(games, player, [row])[0] for row in range(games.num_games)]
+    for other in (player, SearchAgent(**TINY, trees=2, threads=3), copy.deepcopy(player), pickle.loads(pickle.dumps(player))):
+        assert decide(games, other).tolist() == alone
+    backwards = np.arange(games.num_games)[::-1]
+    assert decide(games, player, backwards).tolist() == alone[::-1]
+    assert player.search(decisions_in(games, player, [])).actions.shape == (0,)
+
+
+@pytest.mark.rule("INF-2")
+@pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (3, "back"), (4, "front")])
+def test_does_not_see_what_its_seat_cannot_know(num_players: int, side: str) -> None:
+    """Others' unknown cards, the stacks and the chance to come are exchanged, and the whole search stays what it was."""
+    games = positions(num_players, side, 40)
+    player = SearchAgent(24, turns=1)
+    seen = decisions_in(games, player)
+    before = player.search(seen)
+    for number in range(2):
+        state = np.concatenate([resample(seen.view[i], number) for i in range(len(seen))])  # type: ignore[index]
+        assert (state["hand"] != games.state["hand"]).any()
+        other = Decisions(seen.mask, seen.seat, num_players, seen.uniform, view=view(state, games.seat))
+        found = player.search(other)
+        assert found.actions.tolist() == before.actions.tolist()
+        assert np.array_equal(found.visits, before.visits)
+    assert {PHASES[phase] for phase in games.state["phase"]} >= {"option", "take", "move", "bid"}
+
+
+# ---- the tree ----
+
+
+def grown(agent: SearchAgent, games: Games, row: int, simulations: int, nodes: int = 20_000) -> Tree:
+    """The tree of one decision."""
+    seen = as_views(view(games.state[row : row + 1], int(games.seat[row])))
+    tree = Tree(seen, nodes, 0, GreedyAgent().weights(games.num_players), agent._options)
+    tree.run(0, simulations, LeafBatch(1))
+    return tree
+
+
+@pytest.mark.parametrize("options", [{"turns": 0}, {"temperature": 0.0}, {"turns": 1}, {"rollout_policy": "random", "turns": 1}])
+def test_what_nodes_count_adds_up(options: dict[str, Any]) -> None:
+    """Every simulation goes through one child or ends; what was chosen was available; seats share 1."""
+    games = positions(3, "front", 40)
+    for row in (3, 20):
+        tree = grown(SearchAgent(**options), games, row, 200)
+        nodes = tree.nodes[: tree.size]
+        assert tree.simulations == 200
+        for parent in range(tree.size):
+            children, child = [], int(nodes["child"][parent])
+            while child != NONE:
+                children.append(child)
+                child = int(nodes["sibling"][child])
+            visits = nodes["visits"][children]
+            assert visits.sum() <= nodes["visits"][parent]
+            assert (visits <= nodes["available"][children]).all()
+            assert (nodes["available"][children] <= nodes["visits"][parent]).all()
+            assert len(set(nodes["action"][children].tolist())) == len(children)
+        assert nodes["total"][0, :3].sum() == pytest.approx(200)
+        assert tree.children()["visits"].sum() == 200
+        assert set(tree.children()["action"].tolist()) >= set(np.flatnonzero(games.mask[row]).tolist())
+
+
+def test_a_full_tree_goes_on_with_what_it_has() -> None:
+    games = positions(2, "front", 40)
+    tree = grown(SearchAgent(turns=0), games, 10, 300, nodes=40)
+    assert tree.size <= 40
+    assert tree.simulations == 300
+
+
+def test_what_is_tried_most_is_chosen() -> None:
+    games = positions(2, "front", 60)
+    player = SearchAgent(400, turns=0)
+    found = player.search(decisions_in(games, player))
+    several = np.flatnonzero(games.mask.sum(axis=1) > 2)
+    assert (found.visits.argmax(axis=1) == found.actions)[several].mean() > 0.9
+    assert found.visits[several].max(axis=1).mean() > 400 / 3
+
+
+# ---- budgets and options ----
+
+
+def test_budget_in_simulations_and_in_time() -> None:
+    games = positions(2, "front", 40)
+    choices = games.mask.sum(axis=1)
+    found = SearchAgent(50, trees=3, turns=0).search(decisions_in(games, SearchAgent(1)))
+    assert set(found.simulations[choices > 1].tolist()) == {51}, "three trees with 17 each"
+    assert (found.simulations[choices == 1] == 0).all()
+    assert np.isnan(found.values[choices == 1]).all()
+    several = found.values[choices > 1]
+    assert ((several > 0) & (several < 1)).all()
+    timed = [SearchAgent(milliseconds=time).search(decisions_in(games, SearchAgent(1))).simulations for time in (0.01, 30)]
+    assert timed[0].max() >= SLICE
+    assert timed[1].sum() > 2 * timed[0].sum()
+
+
+def test_names_tell_budgets() -> None:
+    assert (SearchAgent().name, SearchAgent(50).name, SearchAgent(milliseconds=2.5).name) == (
+        "ismcts",
+        "ismcts-50",
+        "ismcts-2.5ms",
+    )
+    assert SearchAgent.variant("ismcts-300").budget.simulations == 300
+    assert SearchAgent.variant("ismcts-50ms").budget.milliseconds == 50
+    with pytest.raises(AgentError, match="its budget must be a number of simulations"):
+        SearchAgent.variant("ismcts-many")
+
+
+def test_thinks_as_it_tries() -> None:
+    game = Game(2, seed=3)
+    mind = evaluation_of(game, SearchAgent(100))
+    assert mind is not None
+    assert mind.probabilities.sum() == pytest.approx(1)
+    assert (mind.probabilities[game.mask == 0] == 0).all()
+    assert mind.value is not None
+    assert -1 < mind.value < 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"simulations": 0}, "simulations must be a whole number from 1 to 1000000, not 0"),
+        ({"milliseconds": 0}, "milliseconds must be above 0"),
+        ({"exploration": -1}, "exploration must be a number from 0"),
+        ({"temperature": float("nan")}, "temperature must be a number from 0"),
+        ({"rollout_policy": "clever"}, "rollout_policy must be one of greedy, random, not 'clever'"),
+        ({"turns": -1}, "turns must be a whole number from 0"),
+        ({"trees": 65}, "trees must be a whole number from 1 to 64, not 65"),
+        ({"threads": 0}, "threads must be a whole number from 1"),
+        ({"margin": 1.5}, "margin must be a number from 0 to 1"),
+        ({"late": 0}, "late must be a number from 0.1"),
+    ],
+)
+def test_wrong_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(AgentError, match=message):
+        SearchAgent(**options)
+
+
+# ---- going on with a tree ----
+
+
+def decided(player: SearchAgent, rows: list[int], steps: int = 40) -> list[list[tuple[int, int]]]:
+    """What an agent decides in the first steps of some games that it plays alone, with its simulations."""
+    games = Games(12, 2, seed=3)
+    found: list[list[tuple[int, int]]] = [[] for _ in rows]
+    for _ in range(steps):
+        for asked in range(2):
+            here = [row for row in rows if games.seat[row] == asked]
+            seen = decisions_in(games, player, here, salt=asked)
+            result = player.search(seen)
+            for row, action, simulations in zip(here, result.actions, result.simulations, strict=True):
+                found[rows.index(row)].append((int(action), int(simulations)))
+            games.step(result.actions, here)
+    return found
+
+
+REUSING: Any = {"simulations": 40, "turns": 0, "reuse": True}
+
+
+def test_goes_on_with_the_tree_of_the_decision_before() -> None:
+    """Within a turn most simulations are known; and whatever games are played beside or were before, decisions are the same."""
+    player = SearchAgent(**REUSING)
+    together = decided(player, list(range(12)))
+    simulations = np.array([number for game in together for _, number in game])
+    assert set(np.unique(simulations[simulations <= 40])) == {0, 40}
+    assert (simulations > 40).sum() > 0.3 * (simulations > 0).sum()
+    assert simulations.max() > 60
+    alone = [decided(SearchAgent(**REUSING), [row])[0] for row in range(12)]
+    assert together == alone
+    assert decided(SearchAgent(**REUSING), [11, 4, 7]) == [alone[row] for row in (11, 4, 7)]
+    assert decided(player, [4]) == [alone[4]], "an object that has played this game already"
+    assert decided(SearchAgent(**{**REUSING, "reuse": False}), [4]) != [alone[4]]
+
+
+def test_what_is_kept_is_what_was_known() -> None:
+    """A subtree has the counts of the node it was, level by level; its root is what the action led to."""
+    games = positions(3, "front", 40)
+    tree = grown(SearchAgent(turns=0), games, 20, 3000, nodes=80_000)
+    best = max(tree.children(), key=lambda child: child["visits"])
+    kept = subtree(tree.nodes, int(best["action"]))
+    assert kept is not None
+    assert 100 < len(kept) <= MOST_NODES
+    assert (kept["visits"][0], kept["action"][0]) == (best["visits"], best["action"])
+    again = Tree(tree.view, 10, 0, tree.weights, tree.options, kept)
+    assert again.simulations == best["visits"]
+    assert again.size == len(kept)
+    node = int(best["child"])
+    for child in again.children():
+        assert all(child[name] == tree.nodes[name][node] for name in ("action", "visits", "available", "prior"))
+        assert child["total"].tolist() == tree.nodes["total"][node].tolist()
+        node = int(tree.nodes["sibling"][node])
+    assert node == NONE
+    reached = sorted(link for link in (*kept["child"].tolist(), *kept["sibling"].tolist()) if link != NONE)
+    assert reached == list(range(1, len(kept))), "every node but the root hangs in one place"
+    assert subtree(kept, 102) is None
+    assert subtree(Tree(tree.view, 5, 0, tree.weights, tree.options).nodes, 0) is None
+
+
+@pytest.mark.rule("INF-2")
+def test_what_is_kept_tells_nothing_of_hidden_cards() -> None:
+    """The views that an action may lead to follow from the view before it: exchange what is hidden, and they are the same."""
+    games = positions(2, "front", 40)
+    player = SearchAgent(60, turns=0, reuse=True)
+    seen = decisions_in(games, player)
+    found = player.search(seen)
+    before = set(player._memory._kept)
+    assert before
+    other = SearchAgent(60, turns=0, reuse=True)
+    state = np.concatenate([resample(seen.view[i], 9) for i in range(len(seen))])  # type: ignore[index]
+    result = other.search(Decisions(seen.mask, seen.seat, 2, seen.uniform, view=view(state, games.seat)))
+    assert result.actions.tolist() == found.actions.tolist()
+    assert set(other._memory._kept) == before
+
+
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reuse, "MOST_DECISIONS", 3)
+    player = SearchAgent(**REUSING)
+    decided(player, list(range(12)), 6)
+    assert len(player._memory._order) == 3
+    assert len(player._memory._kept) <= 3 * DETERMINIZATIONS
+    assert set(player._memory._kept) <= {key for keys, _ in player._memory._order for key in keys}

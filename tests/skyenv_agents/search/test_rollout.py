@@ -1,0 +1,194 @@
+"""The rollout agent: legal, strong, the same in any batch, within its budget, and blind to what its seat can't know."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from positions import positions
+from skyenv.agents import Agent, Decisions, RandomAgent, decide, decisions_in, make_agent
+from skyenv.arena.matches import play_games, rotations
+from skyenv.errors import AgentError
+from skyenv.games import Games, results
+from skyenv.kernels import uniform32
+from skyenv.knowledge import as_views, resample, view
+from skyenv.rules.compiling import entry_point
+from skyenv.rules.state import GAME_DTYPE, PHASES, Array, as_records, new_records
+from skyenv_agents import GreedyAgent, RolloutAgent
+from skyenv_agents.search.rollouts import new_scratch, search_options, try_actions
+
+TINY: Any = {"simulations": 8, "turns": 1, "candidates": 3}
+
+
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+@pytest.mark.parametrize("side", ["front", "back"])
+@pytest.mark.parametrize("rollout_policy", ["greedy", "random"])
+def test_plays_legally_to_the_end(num_players: int, side: str, rollout_policy: str) -> None:
+    agents = [RolloutAgent(**TINY, rollout_policy=rollout_policy), RandomAgent()]
+    played = play_games(agents, [[0] * num_players, [0] + [1] * (num_players - 1)], [1, 2], side)  # raises if not legal
+    assert played.finished.all()
+    assert not played.truncated.any()
+    assert played.shares[1, 0] == 1.0
+
+
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+def test_beats_greedy(num_players: int) -> None:
+    """With a small budget, on few deals and with a wide margin: it wins some 90 % of two-player games."""
+    deals = 12 // num_players
+    seating = rotations(num_players, deals)
+    seeds = np.repeat(np.arange(deals), num_players)
+    agents: list[Agent] = [RolloutAgent(24, turns=3, candidates=4), GreedyAgent()]
+    played = play_games(agents, seating, seeds)
+    assert played.finished.all()
+    assert played.shares[seating == 0].mean() > 1.2 / num_players
+
+
+# ---- what decides ----
+
+
+@pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (4, "back")])
+def test_decides_alone_as_in_a_batch(num_players: int, side: str) -> None:
+    """And on any number of threads, in any order, as a copy, and when asked again."""
+    games = positions(num_players, side, 40)
+    player = RolloutAgent(**TINY)
+    alone = [decide(games, player, [row])[0] for row in range(games.num_games)]
+    for other in (player, RolloutAgent(**TINY, threads=3), copy.deepcopy(player), pickle.loads(pickle.dumps(player))):
+        assert decide(games, other).tolist() == alone
+    backwards = np.arange(games.num_games)[::-1]
+    assert decide(games, player, backwards).tolist() == alone[::-1]
+    assert player.search(decisions_in(games, player, [])).actions.shape == (0,)
+
+
+def test_the_random_number_decides_which_worlds_are_met() -> None:
+    games = positions(3, "front", 40)
+    player = RolloutAgent(**TINY)
+    seen = decisions_in(games, player)
+    answers = {
+        tuple(player.act(Decisions(seen.mask, seen.seat, 3, np.full(len(seen), uniform), view=seen.view)).tolist())
+        for uniform in (0.1, 0.5, 0.9, 1 - 2**-32)
+    }
+    assert len(answers) > 1
+
+
+@pytest.mark.rule("INF-2")
+@pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (3, "back"), (4, "front")])
+def test_does_not_see_what_its_seat_cannot_know(num_players: int, side: str) -> None:
+    """Others' unknown cards, the stacks and the chance to come are exchanged, and every decision stays what it was."""
+    games = positions(num_players, side, 40)
+    player = RolloutAgent(**TINY)
+    seen = decisions_in(games, player)
+    before = player.act(seen)
+    for number in range(2):
+        state = np.concatenate([resample(seen.view[i], number) for i in range(len(seen))])  # type: ignore[index]
+        assert (state["hand"] != games.state["hand"]).any()
+        other = Decisions(seen.mask, seen.seat, num_players, seen.uniform, view=view(state, games.seat))
+        assert player.act(other).tolist() == before.tolist()
+    assert {PHASES[phase] for phase in games.state["phase"]} >= {"option", "take", "move", "bid"}
+
+
+@entry_point("the random numbers of rollouts", 1)
+def rollout_uniform(state: Array, salt: int, out: Array) -> None:
+    """The random number of a decision in a rollout: that of compiled loops, as nobody else gets to know it."""
+    out[0] = uniform32(state[0], salt) / 4294967296.0
+
+
+@pytest.mark.parametrize("num_players", [2, 3])
+def test_games_are_played_on_as_greedy_players_play_them(num_players: int) -> None:
+    """In a world the seats do what the greedy agent does from their views: the compiled rollouts end as such games do."""
+    games = positions(num_players, "back", 12)
+    for row in (4, 11):
+        me = int(games.seat[row])
+        seen = view(games.state[row : row + 1], me)
+        legal = np.flatnonzero(games.mask[row])[:2].astype(np.int64)
+        seeds = np.arange(5, 7)
+        values = np.zeros((2, len(legal)))
+        options = search_options("greedy", 2**31 - 1, 10.0, 3.0, 0.0)
+        weights = GreedyAgent().weights(num_players)
+        memory = new_records(1, GAME_DTYPE), new_scratch()
+        try_actions(as_views(seen), legal, seeds, options, weights, *memory, values)
+        for i, seed in enumerate(seeds):
+            for j, action in enumerate(legal):
+                world = Games(1, num_players, "back", 0, autoreset=False)
+                world.state[:] = resample(seen, [seed])
+                world.refresh()
+                world.step([action])
+                while world.seat[0] >= 0:
+                    uniform = np.zeros(1)
+                    rollout_uniform(as_records(world.state, GAME_DTYPE), int(seed), uniform)
+                    world.step(GreedyAgent().act(replace(decisions_in(world, GreedyAgent()), uniform=uniform)))
+                assert values[i, j] == results(world.state)[0][0, me]
+
+
+# ---- the budget ----
+
+
+def test_budget_in_simulations() -> None:
+    games = positions(2, "front", 40)
+    choices = games.mask.sum(axis=1)
+    for budget in (1, 20, 100):
+        player = RolloutAgent(budget, turns=1, candidates=4)
+        found = player.search(decisions_in(games, player))
+        assert (found.simulations[choices == 1] == 0).all()
+        assert (found.simulations <= max(budget, 4 + 2)).all(), "two rounds, with all four actions and with two"
+        assert found.simulations.max() >= budget - 8
+
+
+def test_budget_in_milliseconds() -> None:
+    """More time gives more simulations."""
+    games = positions(2, "front", 12)
+    found = []
+    for milliseconds in (0.01, 40):
+        player = RolloutAgent(milliseconds=milliseconds, turns=1)
+        found.append(player.search(decisions_in(games, player)).simulations)
+    assert (found[1] >= found[0]).all()
+    assert found[1].sum() > 2 * found[0].sum() > 0
+
+
+def test_names() -> None:
+    for spec in ("rollout", "rollout-1", "rollout-64", "rollout-300", "rollout-50ms"):
+        player = make_agent(spec)
+        assert isinstance(player, RolloutAgent)
+        assert player.name == spec
+    assert RolloutAgent(milliseconds=2.5).name == "rollout-2.5ms"
+    assert RolloutAgent.variant("rollout-300").budget.simulations == 300
+    assert RolloutAgent.variant("rollout-50ms").budget.milliseconds == 50
+    for spec in (
+        "rollout-",
+        "rollout-0",
+        "rollout-0ms",
+        "rollout-ms",
+        "rollout--5",
+        "rollout-5s",
+        "rollout-1000001",
+        "rollout-1e3",
+    ):
+        with pytest.raises(AgentError, match=f"agent '{spec}': its budget must be a number of simulations") as caught:
+            make_agent(spec)
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"simulations": 0}, "simulations must be a whole number from 1 to 1000000, not 0"),
+        ({"simulations": True}, "simulations must be"),
+        ({"simulations": 2.5}, "simulations must be"),
+        ({"milliseconds": 0}, "milliseconds must be above 0"),
+        ({"milliseconds": -1}, "milliseconds must be a number from 0"),
+        ({"milliseconds": float("nan")}, "milliseconds must be a number from 0"),
+        ({"milliseconds": "5"}, "milliseconds must be a number from 0"),
+        ({"rollout_policy": "best"}, "rollout_policy must be one of greedy, random, not 'best'"),
+        ({"turns": -1}, "turns must be a whole number from 0"),
+        ({"candidates": 1}, "candidates must be a whole number from 2"),
+        ({"caution": -0.5}, "caution must be a number from 0"),
+        ({"threads": 0}, "threads must be a whole number from 1"),
+    ],
+)
+def test_wrong_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(AgentError, match=message):
+        RolloutAgent(**options)

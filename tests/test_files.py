@@ -1,0 +1,267 @@
+"""Files that are whole or not there, and folders that one process has at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skyenv.errors import FolderInUseError
+from skyenv.files import LOCK, locked, replacing, write_atomically, writing
+
+# ---- files ----
+
+
+def names_in(folder: Path) -> list[str]:
+    """All names in a folder, hidden ones too."""
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    path.write_text("what was there before")
+
+    def interrupted() -> None:
+        with writing(path) as stream:
+            stream.write(b"half")
+            stream.flush()
+            assert path.read_text() == "what was there before"
+            assert len(names_in(tmp_path)) == 2
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert path.read_text() == "what was there before"
+    assert names_in(tmp_path) == ["games.jsonl"]
+    write_atomically(path, "what is there näw")
+    assert path.read_text(encoding="utf-8") == "what is there näw"
+    assert names_in(tmp_path) == ["games.jsonl"]
+
+
+def test_a_file_that_cannot_be_is_told_by_the_name_that_was_given(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    for path, kind in (
+        (tmp_path / "nowhere" / "games.jsonl", FileNotFoundError),
+        (tmp_path / "folder", IsADirectoryError),
+        (Path("a\0b"), OSError),
+    ):
+        with pytest.raises(kind) as caught, replacing(path):
+            raise AssertionError("the block must not begin")
+        assert isinstance(caught.value, OSError)
+        assert caught.value.filename == str(path)
+
+
+def test_a_link_stays_a_link_and_a_device_a_device(tmp_path: Path) -> None:
+    target, link = tmp_path / "target.txt", tmp_path / "link.txt"
+    target.touch()
+    link.symlink_to(target)
+    write_atomically(link, "text")
+    assert link.is_symlink()
+    assert target.read_text() == "text"
+    write_atomically(os.devnull, "text")
+    assert not os.path.isfile(os.devnull)
+
+
+def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:
+    (tmp_path / "usual").touch()
+    write_atomically(tmp_path / "file", "text")
+    assert (tmp_path / "file").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+FULL = """
+import resource, signal, sys
+from pathlib import Path
+from skyenv.files import replacing, write_atomically, writing
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+def text(path): write_atomically(path, "x" * 5000)
+def stream(path):
+    with writing(path) as file:
+        file.write(b"x" * 900)
+        file.write(b"x" * 900)
+def by_itself(path):
+    with replacing(path) as part:
+        part.write_bytes(b"x" * 5000)
+for write in (text, stream, by_itself):
+    try:
+        write(sys.argv[1])
+    except OSError as error:
+        print(error.filename)
+"""
+
+
+def test_a_full_disk_names_the_file(tmp_path: Path) -> None:
+    """Here it is the process that may write no larger files; a system's error of writing names no file at all."""
+    path = tmp_path / "model.zip"
+    path.write_text("old")
+    process = subprocess.run([sys.executable, "-c", FULL, str(path)], capture_output=True, encoding="utf-8", check=True)
+    assert process.stdout.splitlines() == [str(path)] * 3
+    assert path.read_text() == "old"
+    assert names_in(tmp_path) == ["model.zip"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no full device")
+def test_a_full_device_is_named() -> None:
+    with pytest.raises(OSError, match="No space left") as caught:
+        write_atomically("/dev/full", "x" * 10**6)
+    assert caught.value.filename == "/dev/full"
+
+
+def test_other_errors_of_the_block_are_left_alone(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as caught, replacing(tmp_path / "a"):
+        (tmp_path / "other" / "b").read_bytes()
+    assert caught.value.filename == str(tmp_path / "other" / "b") or caught.value.filename == tmp_path / "other" / "b"
+    with pytest.raises(BrokenPipeError) as broken, replacing(tmp_path / "a"):
+        raise BrokenPipeError
+    assert broken.value.filename is None
+
+
+WRITE = """
+import sys
+from skyenv.files import writing
+with writing(sys.argv[1]) as stream:
+    stream.write(b"whole")
+    print("writing", flush=True)
+    sys.stdin.read()
+"""
+
+
+def writer(path: Path) -> subprocess.Popen[str]:
+    """A process that writes a file until its standard input is closed."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITE, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "writing\n"
+    return process
+
+
+def test_what_killed_writers_left_goes_with_the_next_write(tmp_path: Path) -> None:
+    path, other = tmp_path / "model.zip", tmp_path / "other.zip"
+    for target in (path, other):
+        with writer(target) as process:
+            process.send_signal(signal.SIGKILL)
+    assert len(names_in(tmp_path)) == 2
+    for name in (".model.zip.part.zip", ".model.zip.01234567.part.npz", ".model.zip.0123456.part.zip"):
+        (tmp_path / name).write_text("somebody else's")
+    write_atomically(path, "new")
+    left = names_in(tmp_path)
+    assert len(left) == 5
+    assert left[-1] == "model.zip"
+    assert sum(name.startswith(".other.zip.") for name in left) == 1  # until that file is written
+    with locked(tmp_path):
+        assert not any(name.startswith(".other.zip.") for name in names_in(tmp_path))
+
+
+def test_what_a_living_writer_writes_stays(tmp_path: Path) -> None:
+    path = tmp_path / "model.zip"
+    with writer(path) as process:
+        write_atomically(path, "new")
+        with locked(tmp_path):
+            pass
+        assert path.read_text() == "new"
+        assert process.stdin is not None
+        process.stdin.close()
+    assert process.returncode == 0
+    assert path.read_text() == "whole"
+    assert names_in(tmp_path) == ["model.zip"]
+
+
+def test_a_part_that_is_taken_for_abandoned_before_it_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between making the hidden file and locking it, another writer removes it."""
+    lock = fcntl.flock
+    removed: list[str] = []
+
+    def late(file: Any, operation: int) -> None:
+        if not removed:
+            removed.extend(names_in(tmp_path))
+            (tmp_path / removed[0]).unlink()
+        lock(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    write_atomically(tmp_path / "model.zip", "new")
+    assert len(removed) == 1
+    assert names_in(tmp_path) == ["model.zip"]
+    assert (tmp_path / "model.zip").read_text() == "new"
+
+
+# ---- folders ----
+
+
+HOLD = """
+import sys
+from skyenv.files import locked
+with locked(sys.argv[1]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def holder(folder: Path) -> subprocess.Popen[str]:
+    """A process that has the folder."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "held\n"
+    return process
+
+
+def test_a_folder_has_one_process_and_the_others_are_told_which(tmp_path: Path) -> None:
+    with holder(tmp_path / "run") as process:
+        who = rf"run is in use by process {process.pid} on {socket.gethostname()}, since \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d;"
+        with pytest.raises(FolderInUseError, match=who), locked(tmp_path / "run"):
+            pass
+        assert process.stdin is not None
+        process.stdin.close()
+    assert list((tmp_path / "run").iterdir()) == []
+    with locked(tmp_path / "run"):
+        pass
+
+
+def test_a_second_time_in_the_same_process(tmp_path: Path) -> None:
+    with locked(tmp_path), pytest.raises(FolderInUseError, match=f"process {os.getpid()}"), locked(tmp_path):
+        pass
+    assert not (tmp_path / LOCK).exists()
+
+
+def test_a_killed_process_leaves_no_lock_and_no_leftovers(tmp_path: Path) -> None:
+    with holder(tmp_path) as process:
+        process.send_signal(signal.SIGKILL)
+    (tmp_path / ".model.npz.0123abcd.part.npz").write_text("half")
+    (tmp_path / ".mine.part").write_text("whole")
+    with locked(tmp_path):
+        assert sorted(path.name for path in tmp_path.iterdir()) == [LOCK, ".mine.part"]
+        assert f"process {os.getpid()} " in (tmp_path / LOCK).read_text()
+    assert [path.name for path in tmp_path.iterdir()] == [".mine.part"]
+
+
+def test_the_lock_is_taken_from_who_lets_it_go_in_that_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between opening the file and locking it, its owner removes it: the lock of a file without a name keeps nobody out."""
+    opened = os.open
+    removed: list[Path] = []
+
+    def late(path: str | Path, flags: int, mode: int = 0o777) -> int:
+        file = opened(path, flags, mode)
+        if not removed:
+            removed.append(Path(path))
+            removed[0].unlink()
+        return file
+
+    monkeypatch.setattr(os, "open", late)
+    with locked(tmp_path), pytest.raises(FolderInUseError), locked(tmp_path):
+        pass
+    assert removed
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match="file"), locked(tmp_path / "file"):
+        pass

@@ -1,0 +1,206 @@
+"""What would end or hang the process: garbage, threads, forks and Ctrl-C. Everything here happens in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ROOT: Final = Path(__file__).parents[1]
+
+START: Final = """
+import multiprocessing, os, signal, sys, threading
+import numpy as np
+from skyenv import Game, Games, OptionError
+from skyenv.games import results
+from skyenv import games as batches
+from skyenv.knowledge import resample, view
+batches.DECISIONS_PER_THREAD = 64  # threads are used, however little there is to do
+from skyenv.rules.state import GAME_DTYPE, GAME_FIELDS, GAME_RANGES
+"""
+
+
+def run(program: str, seconds: float = 300) -> str:
+    """What a program prints; it must end by itself, without an error."""
+    command = [sys.executable, "-c", START + program]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", timeout=seconds, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+def test_calls_that_would_end_the_process_are_refused() -> None:
+    """Seats, rows, types and shapes that there aren't."""
+    told = run("""
+games = Games(8, seed=1)
+state = games.state
+seen = view(state, 0)
+no_seats = [10**9, -1, 2, 2**62, 0.0, "0", None, [0, 1], [0] * 7 + [2], np.full(8, 9, np.int8)]
+no_rows = [[8], [-1], 10**9, [0.5], "x", [[0]], [2**62], np.zeros(3, bool)]
+no_games = [np.full(8, 127), np.zeros(8, GAME_DTYPE), "x", 5]
+no_views = [np.full(8, 127), np.zeros(8, seen.dtype), seen[:3], "x", 5]
+calls = [
+    *(lambda seat=seat: view(state, seat) for seat in no_seats),
+    *(lambda seat=seat: games.observe(seat) for seat in no_seats),
+    *(lambda rows=rows: view(state, 0, rows) for rows in no_rows),
+    *(lambda rows=rows: games.observe(0, rows) for rows in no_rows),
+    *(lambda rows=rows: games.step([0] * 8, rows) for rows in no_rows),
+    *(lambda rows=rows: games.reset(1, rows) for rows in [*no_rows, [0, 0]]),
+    *(lambda rows=rows: games.uniforms(rows) for rows in no_rows),
+    *(lambda other=other: games.observe(0, None, other) for other in [*no_games, state[:3]]),
+    *(lambda other=other: results(other) for other in no_games),
+    *(lambda other=other: resample(other, [1]) for other in no_views),
+]
+for number, call in enumerate(calls):
+    try:
+        call()
+    except OptionError:
+        continue
+    raise AssertionError(number)
+print(len(calls))
+""")
+    assert int(told) == 75
+
+
+@pytest.mark.compiled
+def test_garbage_in_the_state_is_refused_or_played_on() -> None:
+    """Records that are edited at random and pass the check are played on in, seen and resampled, whatever they are."""
+    told = run("""
+rng = np.random.default_rng(5)
+accepted = refused = 0
+
+def garble(record, field):
+    low, high = (np.broadcast_to(np.array(bound, np.int64), GAME_DTYPE[field].shape) for bound in GAME_RANGES[field])
+    high = np.minimum(high, 2**62)
+    new = rng.integers(low - (rng.random() < 0.02), high + 1)
+    keep = rng.random(np.shape(new)) < rng.choice([0.0, 0.9])
+    record[field] = np.where(keep, record[field], new).astype(GAME_DTYPE[field].base)
+
+for number in range(120):
+    players, side = int(rng.integers(2, 5)), ("front", "back")[number % 2]
+    games = Games(4, players, side, seed=int(rng.integers(2**40)), autoreset=False, max_turns=60)
+    games.play_random(int(rng.integers(1, 250)))
+    good = games.state.copy()
+    for _ in range(40):
+        games.state[:] = good
+        for field in rng.choice(GAME_FIELDS, size=rng.integers(1, 5), replace=False):
+            garble(games.state[1], field)
+        bad = games.state[1].copy()
+        try:
+            games.refresh()
+        except OptionError:
+            refused += 1
+            continue
+        accepted += 1
+        games.play_random(int(rng.integers(1, 150)))
+        games.observe(players - 1), results(games.state)
+        games.state[:] = good
+        games.state[1] = bad
+        games.refresh()
+        try:
+            resample(view(games.state, int(rng.integers(players)), [1]), [1, 2])
+        except OptionError:
+            pass
+print(accepted, refused)
+""")
+    accepted, refused = map(int, told.split())
+    assert accepted > 3000
+    assert refused > 300
+
+
+@pytest.mark.compiled
+def test_threads_take_turns() -> None:
+    """Four threads play on in one batch and look at it: all that they asked for is played, and nothing breaks."""
+    told = run("""
+games = Games(64, 3, seed=1, autoreset=False, max_turns=10**6, threads=2)
+
+def play():
+    for _ in range(20):
+        games.play_random(5)
+        games.observe(1), games.uniforms(), games.copy(), games.reset(7, [3])
+
+threads = [threading.Thread(target=play) for _ in range(4)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+going = games.seat >= 0
+print(set(np.delete(games.state["decisions"][going], 3 - np.flatnonzero(~going[:3]).size)))
+""")
+    assert told.strip() in ("{400}", "{np.int32(400)}")
+
+
+@pytest.mark.compiled
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_forked_process_plays_on() -> None:
+    """Threads stay behind in a fork: the child starts its own, by os.fork() as by multiprocessing, and plays the same game."""
+    told = run(
+        """
+import warnings
+warnings.simplefilter("ignore", DeprecationWarning)  # newer versions of Python warn of forks with threads
+games = Games(512, 2, seed=1, threads=2)
+first = games.mask.argmax(axis=1)
+games.step(first)
+
+def go_on():
+    games.step(games.mask.argmax(axis=1))
+    games.play_random(10)
+    return games.state.tobytes()
+
+reading, writing = os.pipe()
+child = os.fork()
+if child == 0:
+    digest = hash(go_on())
+    os.write(writing, str(digest).encode())
+    os._exit(0)
+os.waitpid(child, 0)
+told = int(os.read(reading, 100))
+
+def other(results):
+    results.put(hash(go_on()))
+
+context = multiprocessing.get_context("fork")
+results = context.Queue()
+process = context.Process(target=other, args=(results,))
+process.start()
+also = results.get(timeout=60)
+process.join(60)
+print(told == also == hash(go_on()))
+""",
+        seconds=120,
+    )
+    assert told.strip() == "True"
+
+
+@pytest.mark.compiled
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c_is_heard_in_random_play(threads: int) -> None:
+    """Soon, and when it is raised nobody writes any more: every row is in a whole position."""
+    program = f"""
+games = Games(300, 3, seed=1, autoreset=False, max_turns=2**31 - 1, threads={threads})
+games.play_random(1)
+print("begun", flush=True)
+try:
+    while True:
+        games.reset(1)
+        games.play_random(10**11)
+except KeyboardInterrupt:
+    before = games.state.tobytes()
+    told = games.mask.tobytes(), games.seat.tobytes(), games.observation.tobytes()
+    import time
+    time.sleep(0.3)
+    games.refresh()
+    same = told == (games.mask.tobytes(), games.seat.tobytes(), games.observation.tobytes())
+    print(before == games.state.tobytes(), same)
+"""
+    process = subprocess.Popen([sys.executable, "-c", START + program], cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8")
+    assert process.stdout is not None
+    assert process.stdout.readline().strip() == "begun"
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    told, _ = process.communicate(timeout=60)
+    assert told.strip() == "True True"

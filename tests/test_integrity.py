@@ -1,0 +1,195 @@
+"""Positions given from outside: what is refused, what isn't, and that nothing which isn't ends the process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from scenario import same_record
+from skyenv import Game, Games, OptionError, make_agent
+from skyenv.agents import decide
+from skyenv.games import results
+from skyenv.integrity import MISFITS, as_games, check_positions
+from skyenv.knowledge import view
+from skyenv.rules.state import GAME_DTYPE, GAME_FIELDS, GAME_RANGES, PHASE_BID, PHASE_PLOT
+
+TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
+Edit = Callable[[np.record], Any]
+
+
+def bidding(players: int = 3, seed: int = 4) -> Game:
+    """A game in the middle of an auction, with cards on the table and the commissioner's markers still in districts."""
+    game, agent = Game(players, seed=seed), make_agent("crowd")
+    state = game.state
+    while not (state["phase"] == PHASE_BID and state["highest"] > 0 and state["markers"][state["auction_commissioner"]] > 0):
+        game.play(int(decide(game.games, agent)[0]))
+    return game
+
+
+# ---- what is let through ----
+
+
+@pytest.mark.parametrize(("players", "side"), TABLES)
+@pytest.mark.parametrize("agent", ["crowd", "hoard"])
+def test_every_position_of_a_game_passes(players: int, side: str, agent: str) -> None:
+    """From the setup to the end; and what seats see of it."""
+    games = Games(12, players, side, seed=3, max_turns=80, autoreset=False, observe=False)
+    player = make_agent(agent)
+    while (games.seat >= 0).any():
+        going = np.flatnonzero(games.seat >= 0)
+        games.step(decide(games, player, going), going)
+        before = games.state.tobytes()
+        games.refresh()
+        assert games.state.tobytes() == before
+        seen = view(games.state, players - 1)
+        check_positions(as_games(seen["game"]), seen=True)
+
+
+def test_edited_positions_pass() -> None:
+    """They need not be such that a game can lead to them: tiles out of nowhere, a score, a seat on turn."""
+    games = Games(2, 3, seed=1)
+    games.state["score"][:, 1] = 70
+    games.state["tiles"][1, 2, 3, 0] = 2
+    games.state["hand"][0, 2] = 0
+    games.state["known"][0, 2] = 0
+    games.state["seat"][1] = 2
+    games.refresh()
+    assert games.seat.tolist() == [0, 2]
+
+
+# ---- the table of ranges ----
+
+
+def test_the_table_has_every_field() -> None:
+    """No more and no fewer; its bounds fit the fields' types, and the blank record's values are among them."""
+    assert list(GAME_RANGES) == list(GAME_FIELDS)
+    for field, (low, high) in GAME_RANGES.items():
+        info = np.iinfo(GAME_DTYPE[field].base)
+        assert (info.min <= np.array(low)).all(), field
+        assert (np.array(high, object) <= info.max).all(), field
+        assert (np.array(low) <= np.array(high)).all(), field
+
+
+@pytest.mark.parametrize("field", GAME_FIELDS)
+def test_numbers_out_of_range_are_refused(field: str) -> None:
+    """In the last place of the field, just above and just below its range; the error names it, and nothing has changed."""
+    games = Games(3, 4, "back", seed=1)
+    base, shape = GAME_DTYPE[field].base, GAME_DTYPE[field].shape
+    place = tuple(size - 1 for size in shape)
+    info, tried = np.iinfo(base), 0
+    for bound, step in zip(GAME_RANGES[field], (-1, 1), strict=True):
+        wrong = int(np.ravel(bound)[-1]) + step
+        if not info.min <= wrong <= info.max:
+            continue
+        tried += 1
+        kept = games.state[field][1].copy()
+        games.state[field][(1, *place)] = wrong
+        before = games.copy()
+        with pytest.raises(OptionError, match=rf"^game 1: {field}(\[.*\])? is {wrong}; it must be from -?\d+ to \d+$"):
+            games.refresh()
+        assert games.state.tobytes() == before.state.tobytes()
+        assert games.mask.tobytes() == before.mask.tobytes()
+        with pytest.raises(OptionError, match=f"game 1: {field}"):
+            games.observe(0, state=games.state)
+        games.state[field][1] = kept
+    assert tried or base == np.dtype(np.uint32)
+    games.refresh()
+
+
+# ---- what must fit together ----
+
+
+def put(**values: Any) -> Edit:
+    """An edit of a record."""
+
+    def edit(state: np.record) -> None:
+        for name, value in values.items():
+            state[name] = value
+
+    return edit
+
+
+def many_cards(state: np.record) -> None:
+    state["hand"][:, 2, 1] = 20
+    state["face_down"][2, 1] = 20
+    state["top"][2] = 1
+
+
+MISFITTING: dict[int, list[Edit]] = {
+    0: [put(random=0)],
+    1: [put(num_players=2), put(num_players=4)],
+    2: [lambda state: state["ring"].__setitem__((6, 4), 5)],
+    3: [lambda state: state["known"].__setitem__((3, 0, 0), 1)],
+    4: [put(bid_colour=-1)],
+    5: [many_cards],
+    6: [put(phase=PHASE_PLOT, placed=12)],
+}
+
+
+@pytest.mark.parametrize(("misfit", "edit"), [(misfit, edit) for misfit, edits in MISFITTING.items() for edit in edits])
+def test_what_does_not_fit_together_is_refused(misfit: int, edit: Edit) -> None:
+    """With the reason; the same position without the edit passes."""
+    game = bidding()
+    game.games.refresh()
+    edit(game.state)
+    before = game.state.copy()
+    with pytest.raises(OptionError) as caught:
+        game.refresh()
+    assert str(caught.value) == f"game 0: {MISFITS[misfit]}"
+    assert same_record(game.state, before)
+
+
+def test_every_misfit_has_its_example() -> None:
+    assert list(MISFITTING) == list(range(len(MISFITS)))
+
+
+def test_a_stream_of_chance_is_not_asked_of_views() -> None:
+    seen = view(Games(1, 3, seed=1).state, 0)
+    check_positions(as_games(seen["game"]), seen=True)
+    with pytest.raises(OptionError, match=r"game 0: random is 0"):
+        check_positions(as_games(seen["game"]))
+
+
+# ---- games at all ----
+
+
+@pytest.mark.parametrize(
+    "state",
+    [np.full(8, 127), np.zeros(3), np.zeros((2, 2), GAME_DTYPE), np.zeros((), GAME_DTYPE), "games", [1, 2]],
+)
+@pytest.mark.parametrize(
+    "call", [as_games, results, lambda state: view(state, 0), lambda state: Games(8, seed=1).observe(0, None, state)]
+)
+def test_what_is_no_games_at_all_is_refused(state: Any, call: Any) -> None:
+    with pytest.raises(OptionError, match=r"games must be records of GAME_DTYPE, shape \(n,\), not"):
+        call(state)
+
+
+@pytest.mark.parametrize("players", [0, 1, 5, -1, 127])
+@pytest.mark.parametrize("call", [results, lambda state: view(state, 0)])
+def test_games_without_players_are_refused(players: int, call: Any) -> None:
+    state = Games(3, 2, seed=1).state
+    state["num_players"][2] = players
+    with pytest.raises(OptionError, match=f"^game 2: num_players is {players}; it must be from 2 to 4$"):
+        call(state)
+
+
+def test_games_of_any_layout_are_taken() -> None:
+    """Strided, read-only, out of line with memory, as a plain or a record array: a copy is made where one is needed."""
+    games = Games(6, 3, seed=1)
+    games.play_random(80)
+    room = np.zeros(6 * GAME_DTYPE.itemsize + 1, np.uint8)
+    odd = room[1:].view(GAME_DTYPE)
+    odd[:] = games.state
+    frozen = games.state.copy()
+    frozen.flags.writeable = False
+    expected = games.observe(1)
+    state: Any
+    for state in (odd, frozen, games.state.view(np.ndarray)):
+        assert games.observe(1, state=state).tobytes() == expected.tobytes()
+        assert [array.tolist() for array in results(state)] == [array.tolist() for array in results(games.state)]
+    assert view(games.state[::2], 1).tobytes() == view(games.state, 1, [0, 2, 4]).tobytes()
+    assert as_games(games.state[::2]).tobytes() == games.state[::2].tobytes()

@@ -1,0 +1,243 @@
+"""Options: what the command line, a TOML file and Python may say, in one way for all programs."""
+
+from __future__ import annotations
+
+import doctest
+import json
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skyenv import options
+from skyenv.commands import exit_code
+from skyenv.errors import CheckpointError, OptionError
+from skyenv.options import COMMON, Options, argument, command_line, common, option, parse, read_toml
+
+
+@dataclass(frozen=True)
+class Show(Options):
+    """One option of each kind."""
+
+    agent: str = argument("who plays", metavar="AGENT")
+    rest: tuple[str, ...] = argument("more of them", default=())
+    players: tuple[int, ...] = common("players", default=(2,))
+    side: str = common("side")
+    rate: float = option(0.5, "100 % or less", high=1.0, above=True)
+    rows: int = option(8, "games", low=1, high=100)
+    out: Path | None = option(None, "where", short="-o", metavar="FILE")
+    limit: int | None = option(None, "limit", high=9)
+    publish: Path | None = option(None, "copy it", const=Path("here"))
+    against: tuple[str, ...] = common("against")
+    prior: str = option("", "what to start from", choices=("", "greedy"))
+    resume: bool = common("resume")
+
+
+def asked(*words: str) -> Show:
+    return parse(Show, "skyenv show", "Shows.", words)
+
+
+def test_the_example_in_the_docs() -> None:
+    assert doctest.testmod(options, extraglobs={"dataclass": dataclass}).failed == 0
+
+
+def test_defaults() -> None:
+    config = asked("me")
+    assert config == Show(agent="me")
+    assert (config.players, config.side, config.out, config.against) == ((2,), "front", None, ("random", "greedy"))
+    assert config.resume is False
+
+
+def test_the_command_line() -> None:
+    config = asked(
+        "me", "you,they", "we", "--players", "2,3", "4", "--side", "back", "--rate", "1", "--rows", "9", "-o", "x.png",
+        "--limit", "3", "--publish", "--against", "", "--prior", "greedy", "--resume",
+    )  # fmt: skip
+    assert config == Show(
+        "me", ("you", "they", "we"), (2, 3, 4), "back", 1.0, 9, Path("x.png"), 3, Path("here"), (), "greedy", True
+    )
+    assert type(config.rate) is float
+    assert asked("me", "--publish", "there").publish == Path("there")
+
+
+def test_the_file_stands_between_defaults_and_command_line(tmp_path: Path) -> None:
+    file = tmp_path / "show.toml"
+    file.write_text(
+        'agent = "me"\nrows = 5\nplayers = [2, 4]\nrate = 1\nout = "a"\nagainst = "x,y"\nresume = true\nrest = ["a", "b"]\n'
+    )
+    config = asked("--config", str(file), "--rows", "6")
+    assert config == Show(
+        agent="me", rest=("a", "b"), rows=6, players=(2, 4), rate=1.0, out=Path("a"), against=("x", "y"), resume=True
+    )
+    file.write_text('prior = "greedy"\n')
+    assert asked("they", "--config", str(file)) == Show(agent="they", prior="greedy")
+
+
+def test_what_was_before_stands_below_what_is_given(tmp_path: Path) -> None:
+    (tmp_path / "show.toml").write_text("rows = 5\n")
+    told: list[Mapping[str, Any]] = []
+
+    def earlier(given: Mapping[str, Any]) -> Mapping[str, Any]:
+        told.append(given)
+        return {"agent": "me", "rows": 1, "rate": 0.25, "players": [3], "of another version": 1}
+
+    words = ["--config", str(tmp_path / "show.toml"), "--players", "4"]
+    config = parse(Show, "skyenv show", "Shows.", words, earlier)
+    assert config == Show("me", rows=5, rate=0.25, players=(4,))
+    assert [(given["rows"], given["players"], given["side"], "agent" in given) for given in told] == [(5, ["4"], "front", False)]
+
+
+@pytest.mark.parametrize("players", ["2", '"2"', "[2]", '["2"]'])
+def test_one_number_may_stand_alone_in_the_file(players: str, tmp_path: Path) -> None:
+    (tmp_path / "show.toml").write_text(f"players = {players}")
+    assert asked("me", "--config", str(tmp_path / "show.toml")).players == (2,)
+
+
+BAD_VALUES: list[tuple[str, Any, str]] = [
+    ("rows", 0, "rows must be a whole number from 1 to 100, not 0"),
+    ("rows", "many", "rows must be a whole number from 1 to 100, not 'many'"),
+    ("rows", 3.0, "rows must be a whole number"),
+    ("rate", 1.5, "rate must be a number from 0 to 1, not 1.5"),
+    ("limit", 10**13, "limit must be a whole number from 0 to 9, not 1"),
+    ("rows", True, "rows must be a whole number"),
+    ("rows", "9" * 5000, "rows must be a whole number"),
+    ("rows", {"number": 3}, "rows must be a whole number"),
+    ("players", "2,5", "players must be a whole number from 2 to 4, not '5'"),
+    ("players", "2,", "players must be a whole number from 2 to 4, not ''"),
+    ("players", [2, [3]], "players must be a whole number from 2 to 4"),
+    ("rate", 0, "rate must be above 0"),
+    ("rate", "nan", "rate must be a number from 0 to 1, not"),
+    ("rate", "inf", "rate must be a number from 0 to 1, not"),
+    ("rate", True, "rate must be a number from 0 to 1, not"),
+    ("rate", 10**400, "rate must be a number from 0 to 1, not"),
+    ("rate", "", "rate must be a number from 0 to 1, not"),
+    ("side", "top", "side must be one of front, back, not 'top'"),
+    ("out", 3, "out must be of type Path, not 3"),
+    ("out", "a\0b", "out must not have a null byte in it"),
+    ("agent", "a\0b", "agent must not have a null byte in it"),
+    ("resume", "yes", "resume must be of type bool, not 'yes'"),
+    ("against", [3], "against must be of type str, not 3"),
+    ("rows", None, "rows must be a whole number"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "message"), BAD_VALUES)
+def test_values_that_can_not_be_used(name: str, value: Any, message: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        Show(**{"agent": "me", name: value})
+    assert str(caught.value).startswith(message)
+    with pytest.raises(OptionError):
+        replace(Show("me"), **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [case for case in BAD_VALUES if isinstance(case[1], str) and case[0] not in ("agent", "resume")],
+)
+def test_the_command_line_refuses_the_same(name: str, value: str, message: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        asked("me", f"--{name}", value)
+    assert message in str(caught.value)
+
+
+BAD_FILES: list[tuple[str | bytes | None, type[Exception], str]] = [
+    ("speed = 3", OptionError, "unknown option 'speed'; there are agent, rest, players"),
+    ("config = 'x'", OptionError, "unknown option 'config'"),
+    ("rows = 101", OptionError, "rows must be a whole number from 1 to 100, not 101"),
+    ("[rows]\nnumber = 3", OptionError, "rows must be a whole number"),
+    ("rate = true", OptionError, "rate must be a number from 0 to 1, not"),
+    ('out = "a\\u0000b"', OptionError, "out must not have a null byte"),
+    ("rows 3", CheckpointError, "can't be read as TOML"),
+    (b"\xff\xfe", CheckpointError, "can't be read as TOML"),
+    (None, CheckpointError, "can't be read as TOML"),
+    ("rows = " + "9" * 5000, CheckpointError, "can't be read as TOML: Exceeds the limit"),
+    ("rows = " + "[" * 3000, CheckpointError, "can't be read as TOML"),
+    ("rows = " + "[" * 3000 + "]" * 3000, CheckpointError, "can't be read as TOML"),
+]
+
+
+@pytest.mark.parametrize(("text", "error", "message"), BAD_FILES, ids=range(len(BAD_FILES)))
+def test_files_that_can_not_be_used(
+    text: str | bytes | None, error: type[Exception], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "show.toml"
+    if text is not None:
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(error) as caught:
+        read_toml(file, Show)
+    assert message in str(caught.value)
+    assert str(file) in str(caught.value)
+    assert exit_code("show", lambda: len(asked("me", "--config", str(file)).rest)) == (2 if error is OptionError else 1)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("show: error: ")
+    assert message in line
+
+
+def test_a_null_byte_in_the_files_name() -> None:
+    with pytest.raises(CheckpointError, match="can't be read as TOML: embedded null byte"):
+        read_toml("a\0b", Show)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["me", "--speed", "3"], "--speed"),
+        (["me", "--rows"], "--rows"),
+        (["me", "--row", "8"], "--row"),
+        ([], "agent is missing: who plays"),
+    ],
+)
+def test_command_lines_that_can_not_be_used(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        asked(*words)
+    assert caught.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("show: error: ")
+    assert message in line
+    assert line.endswith("(see --help)")
+
+
+def test_help_lists_every_option(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "300")  # no word is broken
+    with pytest.raises(SystemExit) as caught:
+        asked("--help")
+    assert caught.value.code == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "AGENT who plays" in text
+    assert "--players N [N ...] number of players (default: 2)" in text
+    assert "--side {front,back} side of the board (default: front)" in text
+    assert "--rate float 100 % or less (default: 0.5)" in text
+    assert "-o FILE, --out FILE where (default: none)" in text
+    assert "--against AGENT [AGENT ...] opponents (default: random,greedy)" in text
+    assert "--prior {greedy} what to start from (default: none)" in text
+    assert "--resume go on where it was interrupted" in text
+    assert "--config FILE" in text
+
+
+def test_the_command_that_asks_for_the_same(tmp_path: Path) -> None:
+    everything = Show("me", ("a", "b c"), (2, 3), "back", 0.25, 9, Path("o p"), 3, Path("q"), ("x", "y"), "greedy", True)
+    for config in (Show("me"), replace(everything, rest=()), everything):
+        values = json.loads(json.dumps(asdict(config), default=str))  # as a file holds them
+        words = shlex.split(command_line(Show, "skyenv show", values))
+        assert words[:4] == ["python", "-m", "skyenv", "show"]
+        assert asked(*words[4:]) == config
+
+
+def test_options_of_ones_own_add_to_others() -> None:
+    @dataclass(frozen=True)
+    class More(Show):
+        side: str = common("side", default="back")
+        speed: float = option(1.0, "how fast")
+
+    config = parse(More, "p", "d", ["me", "--speed", "2", "--rows", "7"])
+    assert (config.speed, config.rows, config.side) == (2.0, 7, "back")
+
+
+@pytest.mark.parametrize("make", [lambda: common("colour"), lambda: common("seed", colour=1)])
+def test_common_options_are_those_of_the_table(make: Callable[[], Any]) -> None:
+    with pytest.raises((KeyError, TypeError)):
+        make()
+    assert {entry.name for entry in fields(Show)} & set(COMMON) == {"players", "side", "against", "resume"}

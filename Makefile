@@ -3,56 +3,88 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+LOWEST := .venv-lowest
 PAGE_READY := $(VENV)/.ready-page
+TRAIN_READY := $(VENV)/.ready-train
+INSTALL := $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --constraint constraints.txt --editable
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-long test-uncompiled lint format train play speed docs clean
+.PHONY: help setup quick test test-programs test-ci test-long test-uncompiled test-lowest lint format train play speed docs clean
 
 help:  ## say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 setup: $(READY)  ## virtual environment with everything that tests and training need
 
+# pip tells what it does: downloads take a while
 $(READY): pyproject.toml constraints.txt
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test]'
-	@touch $(READY)
+	$(INSTALL) '.[test]'
+	@touch $(READY) $(PAGE_READY) $(TRAIN_READY)
 
 $(PAGE_READY): pyproject.toml constraints.txt
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[page]'
+	$(INSTALL) '.[page,pettingzoo]'
 	@touch $(PAGE_READY)
+
+$(TRAIN_READY): pyproject.toml constraints.txt
+	$(INSTALL) '.[train]'
+	@touch $(TRAIN_READY)
 
 lint: $(READY)  ## style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+QUICK := tests/rules tests/records tests/agents tests/test_game.py tests/test_games.py tests/test_chance_feed.py tests/test_rule_ids.py
+
+quick: $(READY)  ## rules, games, records and interfaces in plain Python: nothing is compiled (less than a minute)
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not long and not programs and not compiled" $(QUICK)
+
 test: lint  ## style, types and the tests (a few minutes)
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(PYTEST) -m "not long and not programs"
+
+test-programs: $(READY)  ## what the README and the docs tell to run, notebooks, benchmarks
+	$(PYTEST) -m "not long and programs"
+
+test-ci: lint  ## style, types, and the tests of both in one run
+	$(PYTEST)
 
 test-uncompiled: $(READY)  ## the rules' tests in plain Python, without Numba's compiler
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 tests/rules tests/test_uncompiled.py
+	NUMBA_DISABLE_JIT=1 $(PYTEST) tests/rules tests/test_uncompiled.py
 
-test-long: test test-uncompiled  ## everything, the long tests too
-	$(BIN)/python -m pytest -n 2 -m long
+test-long: test-ci test-uncompiled  ## everything, the long tests too
+	$(PYTEST) -m long
 
-train: $(READY)  ## train a 2-player agent for about five minutes, measure it, leave model, curves and games in runs/
-	$(BIN)/python -m experiments.train --run runs/first --players 2 --minutes 5 $(if $(wildcard runs/first/checkpoint.bin),--resume)
+$(LOWEST)/.ready: pyproject.toml constraints.txt experiments/tools/lowest.py
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(PYTHON) experiments/tools/lowest.py > $(LOWEST)/constraints.txt
+	$(LOWEST)/bin/python -m pip install --quiet --constraint $(LOWEST)/constraints.txt \
+		--editable '.[openspiel,page,pettingzoo,pictures,train]' hypothesis pytest pytest-timeout pytest-xdist
+	@touch $@
+
+# Old releases use what newer ones of other packages have deprecated: such warnings are no errors here.
+test-lowest: $(LOWEST)/.ready  ## rules, games and environments with the lowest versions that pyproject.toml allows
+	NUMBA_CACHE_DIR=$(LOWEST)/numba $(LOWEST)/bin/python -m pytest -W default::DeprecationWarning \
+		tests/rules tests/envs tests/knowledge tests/records $(wildcard tests/test_game*.py) tests/test_chance_feed.py \
+		tests/test_checks.py tests/test_information.py tests/test_observation.py tests/test_properties.py
+
+train: $(TRAIN_READY)  ## train a 2-player agent for about five minutes, measure it, leave model, curves and games in runs/first
+	$(BIN)/python -m experiments.training.train --run runs/first \
+		$(if $(wildcard runs/first/checkpoint.bin),--resume,--players 2 --minutes 5 --prior greedy)
 
 play: $(PAGE_READY)  ## open the page: play against people and agents, replay records (options: make play PLAY='--port 9000')
 	$(BIN)/python -m skyenv play $(PLAY)
 
 speed: $(READY)  ## the figures of the README's speed table
-	$(BIN)/python -m experiments.speed
+	$(BIN)/python -m experiments.benchmarks.speed
 
 format: $(READY)  ## put the code into the house style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 docs: $(READY)  ## write the generated tables of the docs anew
-	$(BIN)/python -m experiments.document
+	$(BIN)/python -m experiments.tools.document
 
 clean:  ## remove what can be made again
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import resource_tracker
 from multiprocessing.connection import wait as wait_for
 from typing import Any, Final, TypeVar
 
@@ -125,16 +126,30 @@ class _Worker:
 def _for_a_worker() -> Iterator[None]:
     """What a process that is started here inherits: one thread a library, and deafness to Ctrl-C, which is the parent's."""
     before = {name: os.environ.get(name) for name in ONE_THREAD}
-    here = threading.current_thread() is threading.main_thread()
-    previous = signal.signal(signal.SIGINT, signal.SIG_IGN) if here else None
     os.environ.update(ONE_THREAD)
     try:
-        yield
+        with _ctrl_c_waits():
+            yield
     finally:
         for name, value in before.items():
             os.environ.pop(name) if value is None else os.environ.update({name: value})
-        if here:
-            signal.signal(signal.SIGINT, previous)
+
+
+@contextlib.contextmanager
+def _ctrl_c_waits() -> Iterator[None]:
+    """A Ctrl-C meanwhile comes afterwards: it is held back, and by processes that start here until they ignore it.
+
+    Ignoring it instead would lose one that comes just now. Windows can't hold it back.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # multiprocessing starts it with the first worker, and lets Ctrl-C through when it has
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _begin() -> None:

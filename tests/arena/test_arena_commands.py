@@ -206,16 +206,18 @@ def test_without_matplotlib_there_is_a_ladder_without_a_picture(
 
 def test_ctrl_c_reports_and_the_same_command_goes_on(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "skyenv", "tournament", "random", "hoard", "--out", str(tmp_path), "--workers", "1"]
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [*command, "--minutes", "5"],
         cwd=ROOT, env={**os.environ, "PYTHONIOENCODING": "utf-8", "SKYENV_QUIET": "1"},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", start_new_session=True,
-    )  # fmt: skip
-    deadline = time.perf_counter() + 100
-    while time.perf_counter() < deadline and not ((tmp_path / "games.jsonl").exists() and len(lines(tmp_path)) >= 6):
-        time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it as well
-    out, err = process.communicate(timeout=60)
+    ) as process:  # fmt: skip
+        try:
+            while process.poll() is None and not ((tmp_path / "games.jsonl").exists() and len(lines(tmp_path)) >= 6):
+                time.sleep(0.05)
+            os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it as well
+            out, err = process.communicate(timeout=240)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert err.strip().splitlines()[-1] == "tournament: error: interrupted; the same command goes on"
     assert "Traceback" not in err

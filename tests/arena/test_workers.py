@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,22 @@ def test_work_that_is_no_longer_wanted_ends_at_once(tmp_path: Path) -> None:
     started = time.monotonic()
     assert do(partial(sleeping, str(tmp_path / "pid")), iter([(1,), (2,)]), until=1) == {}
     assert time.monotonic() - started < 60
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Ctrl-C can't be held back here")
+def test_a_ctrl_c_while_a_worker_starts_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    submit, given = ProcessPoolExecutor.submit, []
+
+    def interrupted(*arguments: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        given.append(submit(*arguments))
+        return given[0]
+
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        do(doubled, iter([(1,)]))
+    assert given
+    assert multiprocessing.active_children() == []
 
 
 PARENT = """

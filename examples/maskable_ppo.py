@@ -50,7 +50,7 @@ class Config(Options):
     past_policies: int = option(6, "past policies in the pool")
     snapshot: int = option(10, "updates between two past policies, and between two checkpoints", low=1)
     against: tuple[str, ...] = common("against")
-    deals: int = common("deals", default=100, low=0)
+    paired_seeds: int = common("paired_seeds", default=100, low=0)
 
 
 class SelfPlay(BaseCallback):
@@ -110,7 +110,7 @@ def make_model(config: Config) -> MaskablePPO:
 
 
 def train(config: Config) -> int:
-    """Train, save, and measure the agent in deals that it has not trained on; returns the exit code."""
+    """Train, save, and measure the agent in paired seeds that it has not trained on; returns the exit code."""
     model = make_model(config)
     config.run.mkdir(parents=True, exist_ok=True)
     left = config.decisions - model.num_timesteps
@@ -118,9 +118,9 @@ def train(config: Config) -> int:
         model.learn(left, callback=SelfPlay(config), reset_num_timesteps=not config.resume)
         model.save(config.run / "model.zip")
     print(f"{model.num_timesteps:,} decisions; the agent is {config.run / 'model.zip'}")
-    if config.deals:
+    if config.paired_seeds:
         agent = make_agent(config.run / "model.zip")
-        print(table(evaluate(agent, config.against, config.players, config.side, config.deals, seed=10**9)))
+        print(table(evaluate(agent, config.against, config.players, config.side, config.paired_seeds, seed=10**9)))
     return 0
 
 

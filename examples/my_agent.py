@@ -40,4 +40,4 @@ class Builder(Agent):
 
 
 if __name__ == "__main__":
-    print(table(evaluate(Builder(), ["random", "greedy"], num_players=2, deals=100, seed=1)))
+    print(table(evaluate(Builder(), ["random", "greedy"], num_players=2, paired_seeds=100, seed=1)))

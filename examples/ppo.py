@@ -37,7 +37,7 @@ class Options:
     max_gradient: float = 0.5
     hidden: int = 128
     opponent: str = "random"
-    deals: int = 100  # for the evaluation at the end; 0: none
+    paired_seeds: int = 100  # for the evaluation at the end; 0: none
     seed: int = 1
 
 
@@ -156,8 +156,8 @@ def main() -> None:
     network = train(options)
     torch.save(network.state_dict(), "ppo.pt")
     print("the network's weights are in ppo.pt")
-    if options.deals:
-        print(table(evaluate(NetworkAgent(network), [options.opponent, "greedy"], deals=options.deals, seed=10**9)))
+    if options.paired_seeds:
+        print(table(evaluate(NetworkAgent(network), [options.opponent, "greedy"], paired_seeds=options.paired_seeds, seed=10**9)))
 
 
 if __name__ == "__main__":

@@ -260,7 +260,9 @@ COMMANDS: Final = {
     "film": Command("make a film of a recorded game, a picture for every action", FilmOptions, _film),
     "play": Command("play and watch games in a browser, on a page of this machine", page.PlayOptions, page.play),
     "export": Command("write a game of a record as one page that replays it in any browser", page.ExportOptions, page.export),
-    "evaluate": Command("let an agent play against others, every deal once from each seat", EvaluateOptions, evaluate_agent),
+    "evaluate": Command(
+        "let an agent play against others, every paired seed once from each seat", EvaluateOptions, evaluate_agent
+    ),
     "tournament": Command(
         "let agents play each other and rate them; or rate one against a ladder", TournamentOptions, play_tournament, earlier
     ),

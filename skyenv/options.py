@@ -73,7 +73,9 @@ COMMON: Final[Mapping[str, Mapping[str, Any]]] = {
     "players": {"default": 2, "text": "number of players", "low": MIN_PLAYERS, "high": MAX_PLAYERS, "metavar": "N"},
     "side": {"default": "front", "text": "side of the board", "choices": SIDES},
     "seed": {"default": 1, "text": "seed of everything", "high": HIGHEST_SEED, "metavar": "S"},
-    "deals": {"default": 500, "text": "deals, each played once from every seat", "low": 1, "high": 10**7, "metavar": "N"},
+    "paired_seeds": {
+        "default": 500, "text": "paired seeds: deals, each played once from every seat", "low": 1, "high": 10**7, "metavar": "N",
+    },
     "secret": {
         "default": None, "text": "number that decides deals and agents' random numbers beside the seed (default: a new one)",
         "high": HIGHEST_SEED, "metavar": "S",

@@ -252,10 +252,10 @@ class MyAgent(Agent):
 def test_agents_are_measured_without_the_compiler(bare: Path, tmp_path: Path) -> None:
     """Agents that ship, by their names, and one of the user's own, against others and on a ladder; no extra is needed."""
     (tmp_path / "my_module.py").write_text(MY_AGENT)
-    evaluate = "evaluate greedy --against my_module:MyAgent --deals 1 --max-turns 1"
+    evaluate = "evaluate greedy --against my_module:MyAgent --paired-seeds 1 --max-turns 1"
     told = skyenv(bare, evaluate, tmp_path, NUMBA_DISABLE_JIT="1")
     assert told.splitlines()[2].split()[:2] == ["greedy", "mine"]
-    short = "--deals 1 --max-turns 1 --workers 1"
+    short = "--paired-seeds 1 --max-turns 1 --workers 1"
     told = skyenv(bare, f"tournament hoard random {short} --out small", tmp_path, NUMBA_DISABLE_JIT="1")
     assert {"hoard", "random"} <= set(told.split())
     assert not (tmp_path / "small" / "ladder.png").exists()
@@ -288,7 +288,7 @@ def test_agents_are_measured_compiled(bare: Path, tmp_path: Path) -> None:
     """The commands of the docs, with the ladder that ships."""
     (tmp_path / "my_module.py").write_text(MY_AGENT)
     cache = str(tmp_path / "cache")
-    assert " 20 " in skyenv(bare, "evaluate greedy --against random --deals 20", tmp_path, NUMBA_CACHE_DIR=cache)
+    assert " 20 " in skyenv(bare, "evaluate greedy --against random --paired-seeds 20", tmp_path, NUMBA_CACHE_DIR=cache)
     told = skyenv(bare, "tournament --add my_module:MyAgent --minutes 1", tmp_path, NUMBA_CACHE_DIR=cache)
     assert told.startswith("mine: rating ")
 

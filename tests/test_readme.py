@@ -96,14 +96,14 @@ SHORTER = {
     "train": (r"--minutes \d+", "--minutes {minutes}"),
     "best_response": (r"--minutes \d+", "--minutes {minutes}"),
     "tune": (r"--minutes \d+", "--generations 1 --population 4"),
-    "strength": (r"--minutes \d+", "--deals 1 --budgets 4 1ms --against random"),
+    "strength": (r"--minutes \d+", "--paired-seeds 1 --budgets 4 1ms --against random"),
     "search": (r"$", " --quick"),
 }
 """By program, what is replaced so that a command of the docs takes seconds; `minutes` grow if a run is resumed."""
 AT_THE_END = {
     "record": " --max-turns 10",
-    "train": " --deals 2 --games 32 --steps 32 --hidden 32",
-    "best_response": " --deals 2 --games 32 --steps 32 --hidden 32",
+    "train": " --paired-seeds 2 --games 32 --steps 32 --hidden 32",
+    "best_response": " --paired-seeds 2 --games 32 --steps 32 --hidden 32",
 }
 """By program, options that overrule those before them."""
 
@@ -129,7 +129,7 @@ def shorter(command: str, minutes: float) -> str:
         command = re.sub(pattern, instead.format(minutes=round(minutes, 4)), command)
     if program in AT_THE_END:
         return command + AT_THE_END[program]
-    return re.sub(r"--deals \d+", "--deals 3", command)
+    return re.sub(r"--paired-seeds \d+", "--paired-seeds 3", command)
 
 
 @pytest.mark.programs
@@ -137,7 +137,7 @@ def shorter(command: str, minutes: float) -> str:
 def test_commands_run_one_after_the_other(
     commands: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Every command as it stands there, with the minutes of training and the numbers of deals cut down.
+    """Every command as it stands there, with the minutes of training and the numbers of paired seeds cut down.
 
     All but one run in this process, which is faster.
     """
@@ -173,7 +173,7 @@ def test_the_template_agent_gets_a_rating(tmp_path: Path) -> None:
     (template,) = (code for code in CODE if "class MyAgent" in code)
     (tmp_path / "my_module.py").write_text(template, encoding="utf-8")
     assert ADD in COMMANDS
-    bash("python -m skyenv tournament random crowd --deals 4 --workers 1 --out games --publish shipped", tmp_path)
+    bash("python -m skyenv tournament random crowd --paired-seeds 4 --workers 1 --out games --publish shipped", tmp_path)
     told = bash(ADD.replace("--minutes 5", "--minutes 0.01 --workers 1 --ladder shipped/2-players.json"), tmp_path)
     assert re.match(r"mine: rating -?\d+ \[-?\d+, -?\d+\] \(95 %\), place [123] of 3;", told)
 

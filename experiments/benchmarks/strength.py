@@ -1,12 +1,12 @@
 """How strong a search is, by its budget: ``python -m experiments.benchmarks.strength --minutes 15 --out runs/strength``.
 
 The same searching agent plays with several budgets (``ismcts-10``, ``ismcts-100ms`` and so on) against given opponents, two
-players, every deal from both seats. Each budget is a small tournament of its own (see skyenv/arena/tournament.py), in a folder of
-its own, so games are written as they come, processes play side by side, and the same command goes on where it was interrupted.
-Only deals count that were played against all opponents. With ``--minutes`` budgets share the time, cheap ones first: what they
-leave over when they have played all their deals is the dear ones', which play fewer deals in theirs. Intervals are 95 %, by the
-bootstrap over deals of skyenv/arena/ratings.py. Where all opponents stand on the ladder that ships for two players, each budget
-also gets a rating there, as a newcomer that has met only them.
+players, every paired seed from both seats. Each budget is a small tournament of its own (see skyenv/arena/tournament.py), in a
+folder of its own, so games are written as they come, processes play side by side, and the same command goes on where it was
+interrupted. Only paired seeds count that were played against all opponents. With ``--minutes`` budgets share the time, cheap ones
+first: what they leave over when they have played all their paired seeds is the dear ones', which play fewer paired seeds in
+theirs. Intervals are 95 %, by the bootstrap over paired seeds of skyenv/arena/ratings.py. Where all opponents stand on the ladder
+that ships for two players, each budget also gets a rating there, as a newcomer that has met only them.
 
 Written are strength.json and strength.png; ``--publish`` copies them to docs/search.
 
@@ -35,7 +35,7 @@ from skyenv.arena.ladder import Ladder
 from skyenv.arena.ladder import read as read_ladder
 from skyenv.arena.plots import save
 from skyenv.arena.ratings import rate, rate_newcomer
-from skyenv.arena.schedule import MOST_DEALS, Settings, entrants
+from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Settings, entrants
 from skyenv.arena.tournament import Tournament, cores
 from skyenv.commands import INTERRUPTED, complain, exit_code
 from skyenv.errors import CheckpointError, OptionError
@@ -50,7 +50,7 @@ PLAYERS: Final = 2
 AGENT: Final = "ismcts"
 BUDGETS: Final = ("10", "100", "1000", "10000", "100ms", "1000ms")
 OPPONENTS: Final = ("greedy", "appraiser")
-DEFAULT_DEALS: Final = 200
+DEFAULT_PAIRED_SEEDS: Final = 200
 SHIPPED: Final = Path(__file__).resolve().parents[2] / "docs" / "search"
 NAME: Final = "strength"
 COMMAND: Final = "experiments.benchmarks.strength"
@@ -58,8 +58,8 @@ SIMULATIONS: Final = "simulations"
 MILLISECONDS: Final = "milliseconds"
 
 Row = dict[str, Any]
-"""A budget against an opponent: agent, version, unit, budget, opponent, deals, games, wins (an estimate), seconds_a_decision, and
-the budget's rating on the ladder (an estimate, or None)."""
+"""A budget against an opponent: agent, version, unit, budget, opponent, paired_seeds, games, wins (an estimate),
+seconds_a_decision, and the budget's rating on the ladder (an estimate, or None)."""
 
 
 def cost(budget: Budget) -> tuple[bool, float]:
@@ -82,14 +82,14 @@ def rated(folder: Folder, shipped: Ladder | None) -> Estimate | None:
 
 
 def rows(folder: Folder, budget: Budget, shipped: Ladder | None = None) -> list[Row]:
-    """What came of the games of a budget: a row for each opponent; none before the first deal is finished.
+    """What came of the games of a budget: a row for each opponent; none before the first paired seed is finished.
 
     Args:
         folder: the games. budget: of the agent.
         shipped: a ladder to rate it on.
     """
     settings = folder.settings
-    if not folder.whole_deals():
+    if not folder.whole_paired_seeds():
         return []
     rating = rated(folder, shipped)
     agent, *opponents = settings.agents
@@ -98,7 +98,7 @@ def rows(folder: Folder, budget: Budget, shipped: Ladder | None = None) -> list[
     found = []
     for index, opponent in enumerate(opponents, 1):
         wins = ratings.pairs[0][index]
-        assert wins is not None, "whole deals have the games of all pairs"
+        assert wins is not None, "whole paired seeds have the games of all pairs"
         found.append(
             {
                 "agent": agent.name,
@@ -106,8 +106,8 @@ def rows(folder: Folder, budget: Budget, shipped: Ladder | None = None) -> list[
                 "unit": SIMULATIONS if budget.milliseconds is None else MILLISECONDS,
                 "budget": budget.simulations if budget.milliseconds is None else budget.milliseconds,
                 "opponent": opponent.name,
-                "deals": ratings.deals,
-                "games": ratings.deals * PLAYERS,
+                "paired_seeds": ratings.paired_seeds,
+                "games": ratings.paired_seeds * PLAYERS,
                 "wins": wins.rounded(4),
                 "seconds_a_decision": None if speed is None else float(f"{1 / speed:.3g}"),
                 "rating": None if rating is None else rating.rounded(1),
@@ -119,14 +119,22 @@ def rows(folder: Folder, budget: Budget, shipped: Ladder | None = None) -> list[
 def table(found: Sequence[Row]) -> str:
     """Rows as Markdown, a line for each budget."""
     opponents = list(dict.fromkeys(row["opponent"] for row in found))
-    lines = [["agent", "deals, each from both seats", *(f"wins against {name}" for name in opponents), "rating", "ms a decision"]]
+    lines = [
+        [
+            "agent",
+            "paired seeds, each from both seats",
+            *(f"wins against {name}" for name in opponents),
+            "rating",
+            "ms a decision",
+        ]
+    ]
     for agent in dict.fromkeys(row["agent"] for row in found):
         played = {row["opponent"]: row for row in found if row["agent"] == agent}
         one, *_ = played.values()
         seconds = one["seconds_a_decision"]
         pace = "–" if seconds is None else f"{1000 * seconds:,.0f}" if seconds >= 0.1 else f"{1000 * seconds:.3g}"
         wins = [percent(played[name]["wins"]) for name in opponents]
-        lines.append([agent, str(one["deals"]), *wins, interval(one["rating"]), pace])
+        lines.append([agent, str(one["paired_seeds"]), *wins, interval(one["rating"]), pace])
     return tables.markdown(lines, "l" + "r" * (len(lines[0]) - 1))
 
 
@@ -220,9 +228,11 @@ class StrengthOptions(Options):
     budgets: tuple[str, ...] = option(BUDGETS, "simulations, or milliseconds with ms", metavar="BUDGET")
     against: tuple[str, ...] = common("against", default=OPPONENTS)
     side: str = common("side")
-    deals: int = common("deals", default=DEFAULT_DEALS, text="deals for each budget at the most", high=MOST_DEALS)
+    paired_seeds: int = common(
+        "paired_seeds", default=DEFAULT_PAIRED_SEEDS, text="paired seeds for each budget at the most", high=MOST_PAIRED_SEEDS
+    )
     minutes: float = common("minutes", text="time for all budgets together; 0: no limit")
-    seed: int = common("seed", text="seed of the first deal", high=HIGHEST_SEED - MOST_DEALS)
+    seed: int = common("seed", text="the first paired seed", high=HIGHEST_SEED - MOST_PAIRED_SEEDS)
     secret: int | None = common("secret")
     workers: int = option(0, "processes; 0: one for each core", high=1024, metavar="W")
     out: Path = option(Path("runs/strength"), "where everything is written; gone on with if it is there", metavar="FOLDER")
@@ -259,7 +269,7 @@ def _run(options: StrengthOptions) -> int:
                 interrupted = _play(folder, options, share)
             found += rows(folder, budgets[spec], shipped)
     if not found:
-        complain("strength", "interrupted before the first deal was finished")
+        complain("strength", "interrupted before the first paired seed was finished")
         return INTERRUPTED
     _report(found, options, whole_run=not interrupted)
     if interrupted:
@@ -270,7 +280,7 @@ def _run(options: StrengthOptions) -> int:
 def _play(folder: Folder, options: StrengthOptions, share: float | None) -> bool:
     """Play the games of one budget, for so many minutes; whether Ctrl-C ended it."""
     print(f"{folder.settings.agents[0].name} against {', '.join(options.against)}", file=sys.stderr, flush=True)
-    tournament = Tournament(folder, deals=options.deals, minutes=share, workers=options.workers, progress=True)
+    tournament = Tournament(folder, paired_seeds=options.paired_seeds, minutes=share, workers=options.workers, progress=True)
     tournament.run()
     return tournament.interrupted
 

@@ -86,13 +86,13 @@ def training_result() -> str:
     found = json.loads((ROOT / "docs" / "training.json").read_text(encoding="utf-8"))
     if found["observation_size"] != OBSERVATION_SIZE:
         raise ValueError("docs/training.json tells of another observation: run `make train` and this with --training runs/first")
-    rows = [["against", "deals, each from both seats", "wins", "own VP", "best other's VP"]]
+    rows = [["against", "paired seeds, each from both seats", "wins", "own VP", "best other's VP"]]
     for result in found["results"]:
         wins, own, other = (
             f"{scale * estimate['mean']:.1f}{unit} [{scale * estimate['low']:.1f}, {scale * estimate['high']:.1f}]"
             for scale, unit, estimate in ((100, " %", result["share"]), (1, "", result["own"]), (1, "", result["other"]))
         )
-        rows.append([result["opponent"], str(result["deals"]), wins, own, other])
+        rows.append([result["opponent"], str(result["paired_seeds"]), wins, own, other])
     return (
         f"`make train` on 2 cores came to {found['decisions']:,} decisions in {found['minutes']:g} minutes"
         f" (2 players; intervals are 95 %):\n\n{markdown(rows, 'lrrrr')}"

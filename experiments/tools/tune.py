@@ -1,7 +1,7 @@
 """Tuning an agent's weights: ``python -m experiments.tools.tune appraiser --players 2 --against greedy --minutes 8``.
 
 An evolution strategy (CMA-ES, of the package `cma`) looks for better weights. It works on their logarithms, as they are
-positive and of different sizes. In every generation all candidates play the same deals, once from each seat, against every
+positive and of different sizes. In every generation all candidates play the same paired seeds, once from each seat, against every
 opponent in turn. A candidate is worth its share of the wins and a little of its lead in VP, which tells more per game.
 
 The result is the mean of the final distribution, which is less lucky than the best candidate seen.
@@ -49,10 +49,12 @@ class Tuning(Options):
     against: tuple[str, ...] = common("against", default=("greedy",))
     players: int = common("players")
     side: str = common("side")
-    deals: int = common("deals", default=32, text="for each generation and opponent; every candidate plays each from each seat")
+    paired_seeds: int = common(
+        "paired_seeds", default=32, text="for each generation and opponent; every candidate plays each from each seat"
+    )
     population: int = option(0, "candidates in a generation; 0: as many as cma thinks right", high=10**4, metavar="N")
     sigma: float = option(0.15, "first standard deviation of the logarithms", above=True, high=10, metavar="S")
-    seed: int = common("seed", text="seed of deals and candidates", low=1, high=2**31 - 1)
+    seed: int = common("seed", text="the first paired seed, and the seed of the candidates", low=1, high=2**31 - 1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -154,7 +156,7 @@ class Tuner:
     @property
     def games(self) -> int:
         """Games in a generation."""
-        return int(self._strategy.popsize) * self.tuning.deals * self.tuning.players * len(self._opponents)
+        return int(self._strategy.popsize) * self.tuning.paired_seeds * self.tuning.players * len(self._opponents)
 
     def _weights(self, point: npt.ArrayLike) -> Any:
         return type(self.start)(*np.exp(np.asarray(point)).tolist())
@@ -164,14 +166,14 @@ class Tuner:
         self.worths.append(worths)
 
     def _worth(self, weights: Any, progress: Progress | None) -> float | None:
-        """What weights are worth in the deals of this generation; None if Ctrl-C came."""
+        """What weights are worth in the paired seeds of this generation; None if Ctrl-C came."""
         tuning = self.tuning
         candidate = _kind(tuning.agent)(weights=weights)
-        first = tuning.seed + len(self.worths) * tuning.deals
-        seeds = np.repeat(np.arange(first, first + tuning.deals), tuning.players)
+        first = tuning.seed + len(self.worths) * tuning.paired_seeds
+        seeds = np.repeat(np.arange(first, first + tuning.paired_seeds), tuning.players)
         total = 0.0
         for opponent in self._opponents:
-            seating = rotations(tuning.players, tuning.deals)
+            seating = rotations(tuning.players, tuning.paired_seeds)
             played = play_games([candidate, opponent], seating, seeds, tuning.side, progress=progress)
             if played.interrupted:
                 return None

@@ -1,7 +1,7 @@
 """How exploitable is an agent? ``python -m experiments.training.best_response --target greedy --players 2 --minutes 30``.
 
 Trains a best response: the trainer (:mod:`experiments.training.train`) learns against the frozen target alone, which has all
-other seats. What the response wins beyond its par, in deals that it has not trained on, is a lower bound of the target's
+other seats. What the response wins beyond its par, in paired seeds that it has not trained on, is a lower bound of the target's
 exploitability: a better response may win more. With ``--start`` the response begins as a network that plays already, such as
 the target itself.
 """
@@ -34,8 +34,11 @@ class BestResponseConfig(Config):
 
     target: str = option("greedy", "the agent to respond to", metavar="AGENT")
     run: str = option("runs/best-response", "folder of the run", metavar="FOLDER")
-    deals: int = common(
-        "deals", default=1000, text="deals of the closing evaluation, each played once from every seat; 0: none", low=0
+    paired_seeds: int = common(
+        "paired_seeds",
+        default=1000,
+        text="paired seeds of the closing evaluation, each played once from every seat; 0: none",
+        low=0,
     )
     opponent_share: float = _fixed(1.0)
     fixed_opponents: tuple[str, ...] = _fixed(())
@@ -89,7 +92,7 @@ def bound(result: Mapping[str, Any]) -> dict[str, Any]:
         "players": result["num_players"],
         "side": result["side"],
         "opponent": result["opponent"],
-        "deals": result["deals"],
+        "paired_seeds": result["paired_seeds"],
         "par": result["par"],
         "gain": {name: share - result["par"] for name, share in result["share"].items()},
         "ahead": result["ahead"],

@@ -35,11 +35,13 @@ class RunConfig(Options):
     max_turns: int = common("max_turns", high=10**7)
     checkpoint_seconds: float = option(60.0, "seconds between two checkpoints")
     against: tuple[str, ...] = common("against", text="whom the agent is measured against in the end")
-    deals: int = common("deals", default=300, text="deals of that evaluation, each played once from every seat; 0: none", low=0)
+    paired_seeds: int = common(
+        "paired_seeds", default=300, text="paired seeds of that evaluation, each played once from every seat; 0: none", low=0
+    )
     threads: int = common("threads", text="threads for the games and for torch; on a busy machine torch is slower with several")
     resume: bool = common("resume", text="go on from the checkpoint in the run's folder; what isn't said is as it was")
 
-    LIMITS = ("run", "minutes", "decisions", "checkpoint_seconds", "against", "deals", "resume")
+    LIMITS = ("run", "minutes", "decisions", "checkpoint_seconds", "against", "paired_seeds", "resume")
     """Options that may change when a run is resumed."""
 
     def __post_init__(self) -> None:
@@ -64,8 +66,8 @@ class RunConfig(Options):
                 raise OptionError(f"{name} must not be empty")
         if len(set(self.tables)) != len(self.tables):
             raise OptionError(f"players {as_text(self.players)} and side {as_text(self.side)} name something twice")
-        if not self.make_agents("against") and self.deals:
-            raise OptionError("against must name somebody to measure the agent against; or let deals be 0")
+        if not self.make_agents("against") and self.paired_seeds:
+            raise OptionError("against must name somebody to measure the agent against; or let paired seeds be 0")
 
     def make_agents(self, name: str) -> list[Agent]:
         """The agents that the option of this name lists.

@@ -1,6 +1,6 @@
 """Export a trained agent, so that it ships with the project: ``python -m experiments.training.export runs/two``.
 
-Measures the agent of a finished run of :mod:`experiments.training.train` in deals that it hasn't seen, and writes
+Measures the agent of a finished run of :mod:`experiments.training.train` in paired seeds that it hasn't seen, and writes
 
 * agents/skyenv_agents/trained/N-players.npz: the network, which plays as ``trained``;
 * agents/skyenv_agents/trained/N-players.json: how it was made (with the runs that it started from) and how strong it is, which
@@ -32,7 +32,7 @@ from skyenv_agents.learned.networks import TRAINED, NetworkAgent, TrainedAgent
 
 PICTURES: Final = Path(__file__).resolve().parents[2] / "docs" / "trained"
 SEED: Final = 50_000_000
-"""Of the first deal: far from those of trainings and of their closing evaluations."""
+"""The first paired seed: far from those of trainings and of their closing evaluations."""
 CURVE_POINTS: Final = 60
 GROWING: Final = ("seconds", "decisions")
 """What grows along a curve."""
@@ -44,7 +44,7 @@ class ExportConfig(Options):
 
     run: Path = argument("folder of a finished run of experiments.training.train", metavar="FOLDER")
     against: tuple[str, ...] = common("against", default=("greedy", "appraiser"))
-    deals: int = common("deals", default=1000)
+    paired_seeds: int = common("paired_seeds", default=1000)
     agents: Path = option(TRAINED, "where the network goes", metavar="FOLDER")
     pictures: Path = option(PICTURES, "where the picture goes", metavar="FOLDER")
 
@@ -124,7 +124,7 @@ def export(config: ExportConfig) -> str:
         raise CheckpointError(f"{run} hasn't reached the limit of its training; go on with it by --resume")
     network = (run / "model.npz").read_bytes()
     agent = NetworkAgent(run / "model.npz", deterministic=True, name=TrainedAgent.name)
-    results = evaluate(agent, config.against, players, side, config.deals, SEED, progress=True)
+    results = evaluate(agent, config.against, players, side, config.paired_seeds, SEED, progress=True)
     if len(results) < len(config.against) or results[-1].interrupted:
         return ""
     curve = joined(stages)

@@ -47,7 +47,7 @@ RECENT_EPISODES: Final = 1000
 FEWEST_EPISODES: Final = 50
 """Fewer games than this tell nothing yet."""
 CLOSING_SEED: Final = 1_000_000
-"""Seed of the closing evaluation beyond the run's: other deals than those of the training."""
+"""Seed of the closing evaluation beyond the run's: other paired seeds than those of the training."""
 CLOSING_COST: Final = 1.0
 """A decision of the closing evaluation takes about so much of the time of one in training, which is learned from as well."""
 LARGEST_CLOSING: Final = 0.5
@@ -166,7 +166,7 @@ class Run(ABC):
 
     def closing_games(self) -> int:
         """Games of the closing evaluation."""
-        return sum(players * self.config.deals * len(self.config.against) for players, _ in self.config.tables)
+        return sum(players * self.config.paired_seeds * len(self.config.against) for players, _ in self.config.tables)
 
     def closing_seconds(self) -> float:
         """About how long the closing evaluation will take; the minutes of a run include it."""
@@ -267,16 +267,16 @@ class Run(ABC):
     def measured(self) -> list[dict[str, Any]] | None:
         """What the closing evaluation found, if it is there and was made as it is wanted now; without one, nothing."""
         config = self.config
-        if not config.deals:
+        if not config.paired_seeds:
             return []
         try:
             found: list[dict[str, Any]] = json.loads((self.folder / EVALUATION).read_text(encoding="utf-8"))
-            made = [(one["num_players"], one["side"], one["opponent"], one["deals"]) for one in found]
+            made = [(one["num_players"], one["side"], one["opponent"], one["paired_seeds"]) for one in found]
             self.summary(found)
         except (OSError, ValueError, KeyError, TypeError):
             return None
         names = [agent.name for agent in config.make_agents("against")]
-        wanted = [(players, side, name, config.deals) for players, side in config.tables for name in names]
+        wanted = [(players, side, name, config.paired_seeds) for players, side in config.tables for name in names]
         return found if made == wanted else None
 
     def forget_evaluation(self) -> None:
@@ -297,7 +297,7 @@ class Run(ABC):
         found: dict[tuple[int, str], list[Result]] = {}
         for players, side in config.tables:
             found[players, side] = evaluate(
-                agent, opponents, players, side, config.deals, seed, max_turns=turns, threads=config.threads, progress=True
+                agent, opponents, players, side, config.paired_seeds, seed, max_turns=turns, threads=config.threads, progress=True
             )
             if len(found[players, side]) < len(opponents) or found[players, side][-1].interrupted:
                 raise KeyboardInterrupt
@@ -319,7 +319,7 @@ class Run(ABC):
 
 
 def launch(training: Run) -> int:
-    """Run a training, and close it with an evaluation (not with ``deals = 0``).
+    """Run a training, and close it with an evaluation (not with ``paired_seeds = 0``).
 
     Args:
         training: with a configuration of which only the single values are checked yet.
@@ -369,7 +369,7 @@ def _launched(training: Run) -> int:
 
 def _closed(training: Run) -> list[dict[str, Any]]:
     """The closing evaluation, announced."""
-    if not training.config.deals:
+    if not training.config.paired_seeds:
         return []
     names = " and ".join(training.config.against)
     seconds = training.closing_seconds()

@@ -61,7 +61,7 @@ def ours(config: ThroughputConfig, prior: str) -> Trainer:
     training = Training(
         Config(
             players=(config.players,), side=(config.side,), decisions=10**12, hidden=config.hidden, threads=config.threads,
-            seed=config.seed, fixed_opponents=config.fixed_opponents, prior=prior, value_updates=0, deals=0,
+            seed=config.seed, fixed_opponents=config.fixed_opponents, prior=prior, value_updates=0, paired_seeds=0,
         )
     )  # fmt: skip
     training.config.check()

@@ -1,16 +1,16 @@
 """The commands ``python -m skyenv evaluate`` and ``python -m skyenv tournament``.
 
-**A secret** is drawn by both, which decides the deals and the agents' random numbers together with the seed, so that no agent can
-know the cards by knowing the seed. It is printed with the figures, and a tournament's folder keeps it: ``--secret`` repeats the
-games bit for bit (but for agents whose budget is time).
+**A secret** is drawn by both, which decides the paired seeds and the agents' random numbers together with the seed, so that no
+agent can know the cards by knowing the seed. It is printed with the figures, and a tournament's folder keeps it: ``--secret``
+repeats the games bit for bit (but for agents whose budget is time).
 
-``python -m skyenv evaluate AGENT --against random greedy`` lets an agent play against others, every deal once from each seat
-(:mod:`skyenv.arena.evaluate`). Ctrl-C ends the games and reports the deals that are finished.
+``python -m skyenv evaluate AGENT --against random greedy`` lets an agent play against others, every paired seed once from each
+seat (:mod:`skyenv.arena.evaluate`). Ctrl-C ends the games and reports the paired seeds that are finished.
 
-``python -m skyenv tournament random crowd greedy --players 2 --deals 500`` makes a ladder. Who meets whom is told in
+``python -m skyenv tournament random crowd greedy --players 2 --paired-seeds 500`` makes a ladder. Who meets whom is told in
 :mod:`skyenv.arena.schedule`, what is written while it goes on in :mod:`skyenv.arena.folder`, how it is played in
 :mod:`skyenv.arena.tournament`. In the end ladder.txt, ladder.json and (where matplotlib is installed) ladder.png are written
-there, too. The same command, or ``--resume``, goes on where the folder ends. Only deals with all their games count.
+there, too. The same command, or ``--resume``, goes on where the folder ends. Only paired seeds with all their games count.
 
 ``--add NEWCOMER`` rates an agent against the ladder that ships with skyenv (see :func:`skyenv.arena.ratings.rate_newcomer`): the
 pairs and mixed tables with the newcomer are played.
@@ -35,7 +35,7 @@ from skyenv.arena.evaluate import as_json, evaluate, record_games, table
 from skyenv.arena.folder import CONFIG, Folder, read_config, secret_of
 from skyenv.arena.plots import check_plots, plot_ladder, plot_results
 from skyenv.arena.ratings import rate, rate_newcomer
-from skyenv.arena.schedule import MOST_DEALS, Settings, entrants
+from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Settings, entrants
 from skyenv.arena.tournament import Tournament, cores
 from skyenv.commands import INTERRUPTED, complain
 from skyenv.errors import CheckpointError, OptionError, RenderError
@@ -57,8 +57,8 @@ class EvaluateOptions(Options):
     against: tuple[str, ...] = common("against")
     players: int = common("players")
     side: str = common("side")
-    deals: int = common("deals")
-    seed: int = common("seed", text="seed of the first deal", high=HIGHEST_SEED - 10**7)
+    paired_seeds: int = common("paired_seeds")
+    seed: int = common("seed", text="the first paired seed", high=HIGHEST_SEED - 10**7)
     secret: int | None = common("secret")
     max_turns: int = common("max_turns")
     threads: int = common("threads")
@@ -76,7 +76,7 @@ def evaluate_agent(options: EvaluateOptions) -> int:
     agent, *opponents = [make_agent(spec, deterministic=options.deterministic) for spec in (options.agent, *options.against)]
     secret = fresh_seed() if options.secret is None else options.secret
     results = evaluate(
-        agent, opponents, options.players, options.side, options.deals, options.seed,
+        agent, opponents, options.players, options.side, options.paired_seeds, options.seed,
         max_turns=options.max_turns, secret=secret, threads=options.threads, progress=True,
     )  # fmt: skip
     interrupted = len(results) < len(opponents) or any(result.interrupted for result in results)
@@ -109,7 +109,7 @@ def evaluate_agent(options: EvaluateOptions) -> int:
 
 # ---- tournament ----
 
-DEFAULT_DEALS: Final = 200
+DEFAULT_PAIRED_SEEDS: Final = 200
 TOURNAMENT: Final = "skyenv tournament"
 
 
@@ -122,10 +122,12 @@ class TournamentOptions(Options):
     players: int = common("players")
     side: str = common("side")
     max_turns: int = common("max_turns")
-    seed: int = common("seed", text="seed of the first deal", high=HIGHEST_SEED - MOST_DEALS)
+    seed: int = common("seed", text="the first paired seed", high=HIGHEST_SEED - MOST_PAIRED_SEEDS)
     secret: int | None = common("secret")
-    deals: int | None = common("deals", default=None, text=f"deals (default: {DEFAULT_DEALS})", high=MOST_DEALS)
-    minutes: float = common("minutes", text="as many deals as can be played in so many minutes; 0: no limit")
+    paired_seeds: int | None = common(
+        "paired_seeds", default=None, text=f"paired seeds (default: {DEFAULT_PAIRED_SEEDS})", high=MOST_PAIRED_SEEDS
+    )
+    minutes: float = common("minutes", text="as many paired seeds as can be played in so many minutes; 0: no limit")
     workers: int = option(0, "processes; 0: one for each core", high=1024, metavar="W")
     out: Path | None = option(
         None, "where all is written, gone on with if it is there (default: runs/ladder-…)", metavar="FOLDER"
@@ -139,8 +141,8 @@ class TournamentOptions(Options):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.deals is not None and self.minutes:
-            raise OptionError("deals and minutes both say how long; give one of them")
+        if self.paired_seeds is not None and self.minutes:
+            raise OptionError("paired seeds and minutes both say how long; give one of them")
         if self.add is None and self.ladder is not None:
             raise OptionError("--ladder goes with --add")
         if self.add is not None and (self.agents or self.publish is not None or self.resume):
@@ -180,7 +182,7 @@ def play_tournament(options: TournamentOptions) -> int:
         print(f"tournament: the games are kept in {path}; the same command goes on there", file=sys.stderr)
     with Folder(path, settings) as folder:
         tournament = _play(folder, options)
-        if folder.whole_deals():
+        if folder.whole_paired_seeds():
             _report(folder, options, tournament)
     return _end(folder, tournament, "; the same command goes on")
 
@@ -188,7 +190,7 @@ def play_tournament(options: TournamentOptions) -> int:
 def _play(folder: Folder, options: TournamentOptions) -> Tournament:
     tournament = Tournament(
         folder,
-        deals=options.deals or (None if options.minutes else DEFAULT_DEALS),
+        paired_seeds=options.paired_seeds or (None if options.minutes else DEFAULT_PAIRED_SEEDS),
         minutes=options.minutes or None,
         workers=options.workers or cores(),
         progress=True,
@@ -200,7 +202,7 @@ def _play(folder: Folder, options: TournamentOptions) -> Tournament:
 def _end(folder: Folder, tournament: Tournament, hint: str) -> int:
     if not tournament.interrupted:
         return 0
-    before = "" if folder.whole_deals() else " before the first deal was finished"
+    before = "" if folder.whole_paired_seeds() else " before the first paired seed was finished"
     complain("tournament", f"interrupted{before}{hint}")
     return INTERRUPTED
 
@@ -223,7 +225,7 @@ def _settings(options: TournamentOptions) -> Settings:
 def _report(folder: Folder, options: TournamentOptions, tournament: Tournament) -> None:
     settings = folder.settings
     ratings = rate(folder.results(), [agent.name for agent in settings.agents], settings.seed)
-    again = command(settings, deals=ratings.deals, agents=[agent.spec for agent in settings.agents])
+    again = command(settings, paired_seeds=ratings.paired_seeds, agents=[agent.spec for agent in settings.agents])
     found = ladder.as_dict(ratings, asdict(settings), folder.speeds(), again)
     text = ladder.table(found)
     print(text)
@@ -284,10 +286,10 @@ def _newcomer_settings(options: TournamentOptions, shipped: ladder.Ladder) -> Se
 def _rate_newcomer(options: TournamentOptions, settings: Settings, shipped: ladder.Ladder, path: Path) -> int:
     with Folder(path, settings) as folder:
         tournament = _play(folder, options)
-        if folder.whole_deals():
+        if folder.whole_paired_seeds():
             points = [rung["rating"]["mean"] for rung in shipped["agents"]]
             newcomer = rate_newcomer(folder.results(), points, shipped["samples"], settings.seed)
-            again = command(settings, add=options.add, deals=newcomer.deals, ladder=options.ladder)
+            again = command(settings, add=options.add, paired_seeds=newcomer.paired_seeds, ladder=options.ladder)
             found = ladder.newcomer_as_dict(newcomer, asdict(settings.agents[0]), shipped, folder.speeds()[0], again)
             print(ladder.newcomer_table(found))
             if options.out is not None:

@@ -1,10 +1,10 @@
 """Means over games with confidence intervals: the one bootstrap of evaluations, ratings and ladders.
 
-A deal's games are alike, so what is drawn anew is the weight of whole deals. The bootstrap is the Bayesian one (Rubin 1981): each
-deal gets one random weight, exponentially distributed; percentiles of the means under many such weights are the interval. Unlike
-drawing deals with replacement, that gives an agent that won all of its games an interval that isn't a point, because shares of
-wins have *imaginary deals*, won and lost, of weight 1 together, at par (with two players that is Jeffreys' interval). What is
-reported as the mean is that of the games that were played.
+A paired seed's games are alike, so what is drawn anew is the weight of whole paired seeds. The bootstrap is the Bayesian one
+(Rubin 1981): each paired seed gets one random weight, exponentially distributed; percentiles of the means under many such weights
+are the interval. Unlike drawing paired seeds with replacement, that gives an agent that won all of its games an interval that
+isn't a point, because shares of wins have *imaginary paired seeds*, won and lost, of weight 1 together, at par (with two players
+that is Jeffreys' interval). What is reported as the mean is that of the games that were played.
 """
 
 from __future__ import annotations
@@ -54,35 +54,35 @@ def percent(estimate: Estimate | Mapping[str, float] | None) -> str:
 
 @dataclass(frozen=True)
 class Weights:
-    """What each of D deals counts in each of r samples; row 0 is the data as they are.
+    """What each of D paired seeds counts in each of r samples; row 0 is the data as they are.
 
     Attributes:
-        deals: float64 (1 + r, D), 1 in row 0.
-        won, lost: float64 (1 + r, 1), imaginary deals for shares of wins; 0 in row 0.
+        paired_seeds: float64 (1 + r, D), 1 in row 0.
+        won, lost: float64 (1 + r, 1), imaginary paired seeds for shares of wins; 0 in row 0.
     """
 
-    deals: Floats
+    paired_seeds: Floats
     won: Floats
     lost: Floats
 
     @classmethod
-    def draw(cls, rng: np.random.Generator, deals: int, players: int, resamples: int = RESAMPLES) -> Weights:
-        """Random weights of so many deals of a game for so many players."""
+    def draw(cls, rng: np.random.Generator, paired_seeds: int, players: int, resamples: int = RESAMPLES) -> Weights:
+        """Random weights of so many paired seeds of a game for so many players."""
         par = 1 / players
         won, lost = (with_data(rng.gamma(share, size=(resamples, 1)), 0) for share in (par, 1 - par))
-        return cls(with_data(rng.exponential(size=(resamples, deals)), 1), won, lost)
+        return cls(with_data(rng.exponential(size=(resamples, paired_seeds)), 1), won, lost)
 
-    def mean(self, values: npt.ArrayLike, deal: npt.NDArray[np.int64], *, share: bool = False) -> Estimate:
+    def mean(self, values: npt.ArrayLike, paired_seed: npt.NDArray[np.int64], *, share: bool = False) -> Estimate:
         """A mean over games.
 
         Args:
-            values: float64 (k,). deal: (k,), the deal of each, counted from 0.
-            share: whether the values are shares of wins, which the imaginary deals belong to.
+            values: float64 (k,). paired_seed: (k,), the paired seed of each, counted from 0.
+            share: whether the values are shares of wins, which the imaginary paired seeds belong to.
         """
-        deals = self.deals.shape[1]
-        number = np.bincount(deal, minlength=deals).astype(np.float64)
-        total = np.bincount(deal, weights=np.asarray(values, np.float64), minlength=deals)
-        above, below = self.deals @ total, self.deals @ number
+        paired_seeds = self.paired_seeds.shape[1]
+        number = np.bincount(paired_seed, minlength=paired_seeds).astype(np.float64)
+        total = np.bincount(paired_seed, weights=np.asarray(values, np.float64), minlength=paired_seeds)
+        above, below = self.paired_seeds @ total, self.paired_seeds @ number
         if share:
             games = number.sum() / np.count_nonzero(number)
             above += games * self.won[:, 0]

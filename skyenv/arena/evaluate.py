@@ -1,4 +1,4 @@
-"""An agent against others: every deal once from each seat, the opponent having all other seats."""
+"""An agent against others: every paired seed once from each seat, the opponent having all other seats."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Result:
     """An agent against one opponent.
 
     Attributes:
-        agent, opponent: names. num_players, side, seed: what was played; deal i has the seed `seed` + i.
-        deals: deals finished from every seat. games: deals · num_players.
+        agent, opponent: names. num_players, side, seed: what was played; paired seed i is `seed` + i.
+        paired_seeds: those finished from every seat. games: paired_seeds · num_players.
         par: the share that an agent against its equal has, 1 / num_players.
         share: of the wins. own: VP. other: VP of the best other seat. ahead: own − other.
         decisions: of all seats together per game. turns: likewise. truncated: share of the games that END-5 ended.
-        interrupted: whether there are fewer deals than asked for, because of Ctrl-C. Short games are then too many.
+        interrupted: whether there are fewer paired seeds than asked for, because of Ctrl-C. Short games are then too many.
         secret: as for :func:`skyenv.arena.matches.play_games`.
     """
 
@@ -40,7 +40,7 @@ class Result:
     num_players: int
     side: str
     seed: int
-    deals: int
+    paired_seeds: int
     games: int
     par: float
     share: Estimate
@@ -59,7 +59,7 @@ def evaluate(
     opponents: Sequence[Agent | str],
     num_players: int = 2,
     side: str = "front",
-    deals: int = 500,
+    paired_seeds: int = 500,
     seed: int = 1,
     *,
     max_turns: int = DEFAULT_MAX_TURNS,
@@ -67,37 +67,37 @@ def evaluate(
     threads: int = 1,
     progress: bool = False,
 ) -> list[Result]:
-    """Let an agent play against others, every deal once from each seat.
+    """Let an agent play against others, every paired seed once from each seat.
 
     Args:
         agent, opponents: players, or what :func:`skyenv.make_agent` makes players of.
         num_players, side, max_turns, threads: as for :class:`skyenv.Games`.
         secret: as for :func:`skyenv.arena.matches.play_games`.
-        deals: how many, at least 1.
-        seed: of the first deal, and of the resampling.
+        paired_seeds: how many, at least 1.
+        seed: the first paired seed, and the seed of the resampling.
         progress: show a bar on stderr.
 
     Returns:
-        A result for each opponent; after Ctrl-C for those of whom a deal is finished, the last one marked `interrupted`.
+        A result for each opponent; after Ctrl-C for those of whom a paired seed is finished, the last one marked `interrupted`.
 
     Raises:
         OptionError: an option is wrong. AgentError, CheckpointError: an agent can't be made, or answered wrongly.
     """
-    check_integer("deals", deals, 1, 10**7)
+    check_integer("paired_seeds", paired_seeds, 1, 10**7)
     check_integer("num_players", num_players, MIN_PLAYERS, MAX_PLAYERS)
-    check_integer("seed", seed, 0, HIGHEST_SEED - deals)
+    check_integer("seed", seed, 0, HIGHEST_SEED - paired_seeds)
     players = [make_agent(one) for one in (agent, *opponents)]
-    seeds = np.repeat(np.arange(seed, seed + deals), num_players)
-    seating = rotations(num_players, deals)
+    seeds = np.repeat(np.arange(seed, seed + paired_seeds), num_players)
+    seating = rotations(num_players, paired_seeds)
     found: list[Result] = []
-    with progress_bar(deals * num_players * len(opponents), shown=progress) as bar:
+    with progress_bar(paired_seeds * num_players * len(opponents), shown=progress) as bar:
         for opponent in players[1:]:
             bar.set_description(f"against {opponent.name}")
             played = play_games(
                 [players[0], opponent], seating, seeds, side,
                 max_turns=max_turns, secret=secret, threads=threads, progress=bar.update,
             )  # fmt: skip
-            if played.finished.reshape(deals, num_players).all(axis=1).any():
+            if played.finished.reshape(paired_seeds, num_players).all(axis=1).any():
                 found.append(replace(summary(players[0].name, opponent.name, played, side, seed), secret=secret))
             if played.interrupted:
                 break
@@ -105,11 +105,11 @@ def evaluate(
 
 
 def summary(agent: str, opponent: str, played: Played, side: str, seed: int) -> Result:
-    """What came of games that :func:`skyenv.arena.matches.rotations` seated; at least one deal is finished from every seat."""
+    """What came of games that :func:`skyenv.arena.matches.rotations` seated; some paired seed is finished from every seat."""
     games, players = played.seating.shape
     whole = np.flatnonzero(played.finished.reshape(-1, players).all(axis=1))
     rows = (whole[:, None] * players + np.arange(players)).ravel()
-    deal = np.repeat(np.arange(len(whole)), players)
+    paired_seed = np.repeat(np.arange(len(whole)), players)
     mine = played.seating[rows] == 0
     own, other = played.scores[rows][mine], best_other(played.scores[rows])[mine]
     weights = Weights.draw(np.random.default_rng(seed), len(whole), players)
@@ -119,13 +119,13 @@ def summary(agent: str, opponent: str, played: Played, side: str, seed: int) -> 
         num_players=players,
         side=side,
         seed=seed,
-        deals=len(whole),
+        paired_seeds=len(whole),
         games=len(rows),
         par=1 / players,
-        share=weights.mean(played.shares[rows][mine], deal, share=True),
-        own=weights.mean(own, deal),
-        other=weights.mean(other, deal),
-        ahead=weights.mean(own - other, deal),
+        share=weights.mean(played.shares[rows][mine], paired_seed, share=True),
+        own=weights.mean(own, paired_seed),
+        other=weights.mean(other, paired_seed),
+        ahead=weights.mean(own - other, paired_seed),
         decisions=float(played.decisions[rows].mean()),
         turns=float(played.turns[rows].mean()),
         truncated=float(played.truncated[rows].mean()),
@@ -143,7 +143,7 @@ def table(results: Sequence[Result]) -> str:
         "against",
         "players",
         "side",
-        "deals",
+        "paired seeds",
         "wins",
         "par",
         "VP",
@@ -158,7 +158,7 @@ def table(results: Sequence[Result]) -> str:
             result.opponent,
             str(result.num_players),
             result.side,
-            f"{result.deals}{'*' if result.interrupted else ''}",
+            f"{result.paired_seeds}{'*' if result.interrupted else ''}",
             percent(result.share),
             f"{100 * result.par:.1f} %",
             *(interval(estimate, 1) for estimate in (result.own, result.other, result.ahead)),
@@ -169,7 +169,7 @@ def table(results: Sequence[Result]) -> str:
     ]
     text = columns([head, *rows], 2)
     if any(result.interrupted for result in results):
-        text += "\n* interrupted; deals with long games are missing"
+        text += "\n* interrupted; paired seeds with long games are missing"
     return text
 
 

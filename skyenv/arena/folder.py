@@ -2,8 +2,8 @@
 
 config.json says what is played, games.jsonl has a line for every game, appended and flushed to the disk as units of work are
 finished, with lines about the time that agents took between them. Every line, and config.json, has a checksum (CRC-32), so that a
-damaged one is found out. What isn't there as a whole (a pair's or the mixed games of a deal) is played again, and nothing counts
-twice. One process has the folder at a time (:func:`skyenv.files.locked`).
+damaged one is found out. What isn't there as a whole (a pair's or the mixed games of a paired seed) is played again, and nothing
+counts twice. One process has the folder at a time (:func:`skyenv.files.locked`).
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from skyenv.errors import CheckpointError
 from skyenv.files import locked, parse_json, read_json, write_atomically
 from skyenv.games import fresh_seed
 
-FORMAT: Final = 2
-"""Of the folder: 1 had neither checksums nor a secret."""
+FORMAT: Final = 3
+"""Of the folder: 1 had neither checksums nor a secret, 2 other keys."""
 CONFIG: Final = "config.json"
 GAMES: Final = "games.jsonl"
 CHECKSUM: Final = "crc32"
 SPENT: Final = "spent"
 
 Game = dict[str, Any]
-"""A line of games.jsonl: deal, seats, shares, scores, turns, decisions, truncated."""
+"""A line of games.jsonl: paired_seed, seats, shares, scores, turns, decisions, truncated."""
 
 Spent = dict[str, list[float]]
 """Of agents, by their number as text: decisions, and the seconds that they took."""
@@ -47,7 +47,7 @@ class Folder:
         settings: what is played there.
 
     Attributes:
-        games: the finished games, by deal and group; whole groups only.
+        games: the finished games, by paired seed and group; whole groups only.
         spent: of each agent, the decisions that were timed and the seconds that they took.
 
     Raises:
@@ -103,23 +103,25 @@ class Folder:
         found: dict[tuple[int, Group], dict[tuple[int, ...], Game]] = {}
         for game in entries:
             if SPENT not in game:
-                place = game["deal"], self.settings.group_of(game["seats"])
+                place = game["paired_seed"], self.settings.group_of(game["seats"])
                 found.setdefault(place, {}).setdefault(tuple(game["seats"]), game)
-        for (deal, group), games in found.items():
-            expected = self._seats_of(group, deal)
+        for (paired_seed, group), games in found.items():
+            expected = self._seats_of(group, paired_seed)
             if not set(games) <= set(expected):
-                raise CheckpointError(f"{path}: deal {deal} has a game that this tournament doesn't play; the file is damaged")
+                raise CheckpointError(
+                    f"{path}: paired seed {paired_seed} has a game that this tournament doesn't play; the file is damaged"
+                )
             if len(games) == len(expected):
-                self.games[deal, group] = [games[seats] for seats in expected]
+                self.games[paired_seed, group] = [games[seats] for seats in expected]
         for entry in times:
             self._note_time(entry[SPENT])
         kept = [*(game for games in self.games.values() for game in games), *times]
         if half_written or len(whole) > len(kept):
             write_atomically(path, b"".join(map(line_of, kept)))
 
-    def _seats_of(self, group: Group, deal: int) -> list[tuple[int, ...]]:
-        """Who has which seat in the games of a group in a deal; none if it doesn't play here."""
-        return [tuple(seats) for seats in self.settings.seatings(group, deal).tolist()] if group in self._groups else []
+    def _seats_of(self, group: Group, paired_seed: int) -> list[tuple[int, ...]]:
+        """Who has which seat in the games of a group in a paired seed; none if it doesn't play here."""
+        return [tuple(seats) for seats in self.settings.seatings(group, paired_seed).tolist()] if group in self._groups else []
 
     def _parsed(self, line: bytes, number: int) -> Any:
         try:
@@ -132,30 +134,35 @@ class Folder:
             self.spent[int(agent)] += decisions, seconds
 
     def add(self, group: Group, games: Sequence[Game], spent: Spent) -> None:
-        """Keep the games of some deals of a group, on the disk first."""
+        """Keep the games of some paired seeds of a group, on the disk first."""
         self._file.write(b"".join(map(line_of, [*games, {SPENT: spent}] if spent else games)))
         self._file.flush()
         os.fsync(self._file.fileno())
         for game in games:
-            self.games.setdefault((game["deal"], group), []).append(game)
+            self.games.setdefault((game["paired_seed"], group), []).append(game)
         self._note_time(spent)
 
     def number(self) -> int:
         """How many games are finished."""
         return sum(map(len, self.games.values()))
 
-    def whole_deals(self) -> list[int]:
-        """The deals with all their games, in order."""
+    def whole_paired_seeds(self) -> list[int]:
+        """The paired seeds with all their games, in order."""
         groups = len(self._groups)
-        deals, counts = np.unique([deal for deal, _ in self.games], return_counts=True)
-        return [int(deal) for deal in deals[counts == groups]]
+        paired_seeds, counts = np.unique([paired_seed for paired_seed, _ in self.games], return_counts=True)
+        return [int(paired_seed) for paired_seed in paired_seeds[counts == groups]]
 
     def results(self) -> GameResults:
-        """The games of the whole deals, in an order that doesn't depend on how they came."""
-        games = [game for deal in self.whole_deals() for group in self.settings.groups() for game in self.games[deal, group]]
+        """The games of the whole paired seeds, in an order that doesn't depend on how they came."""
+        games = [
+            game
+            for paired_seed in self.whole_paired_seeds()
+            for group in self.settings.groups()
+            for game in self.games[paired_seed, group]
+        ]
         players = self.settings.players
         return GameResults(
-            deals=np.array([game["deal"] for game in games], np.int64),
+            paired_seeds=np.array([game["paired_seed"] for game in games], np.int64),
             seats=np.array([game["seats"] for game in games], np.int64).reshape(-1, players),
             shares=np.array([game["shares"] for game in games], np.float64).reshape(-1, players),
             scores=np.array([game["scores"] for game in games], np.int64).reshape(-1, players),
@@ -179,7 +186,7 @@ def read_config(path: Path) -> dict[str, Any]:
     if not config.exists():
         return {}
     found = read_json(config)
-    if found.get("format") == 1:
+    if found.get("format") in range(1, FORMAT):
         raise CheckpointError(f"{path} was made by an older version, whose games can't be gone on with; choose another folder")
     try:
         return unsealed(found)

@@ -19,7 +19,8 @@ from skyenv.files import read_json, write_atomically
 Ladder = dict[str, Any]
 """What ladder.json holds; agents from the best to the worst, matrices in the same order."""
 
-FORMAT: Final = 1
+FORMAT: Final = 2
+"""Of ladder.json: 1 had other keys."""
 SHIPPED: Final = Path(__file__).resolve().parent / "ladders"
 """Folder of the ladders that ship …"""
 PICTURES: Final = Path(__file__).resolve().parents[2] / "docs" / "ladder"
@@ -28,8 +29,8 @@ SAMPLES: Final = 200
 """Bootstrap samples of the ratings that a ladder keeps for rating newcomers."""
 
 KEYS: Final = {
-    "date", "command", "project", "players", "side", "seed", "max_turns", "deals", "games", "anchor", "agents", "better", "pairs",
-    "neighbours", "samples",
+    "date", "command", "project", "players", "side", "seed", "max_turns", "paired_seeds", "games", "anchor", "agents", "better",
+    "pairs", "neighbours", "samples",
 }  # fmt: skip
 
 SPEED_NOTE: Final = (
@@ -69,7 +70,7 @@ def as_dict(ratings: Ratings, settings: dict[str, Any], speeds: Sequence[float |
         "date": datetime.date.today().isoformat(),
         "command": command,
         **{name: settings[name] for name in ("project", "players", "side", "seed", "max_turns")},
-        "deals": ratings.deals,
+        "paired_seeds": ratings.paired_seeds,
         "games": ratings.games,
         "anchor": {"name": anchor, "points": ANCHOR_POINTS},
         "agents": agents,
@@ -159,7 +160,7 @@ def _speed(agent: dict[str, Any]) -> str:
 def headline(ladder: Ladder) -> str:
     """What was played, in a line."""
     return (
-        f"{ladder['players']} players, {ladder['side']} side, {ladder['deals']:,} deals, {ladder['games']:,} games;"
+        f"{ladder['players']} players, {ladder['side']} side, {ladder['paired_seeds']:,} paired seeds, {ladder['games']:,} games;"
         f" {ladder['anchor']['name']} = {ladder['anchor']['points']:.0f}, 400 points are odds of 10 to 1; intervals are 95 %"
     )
 
@@ -238,7 +239,7 @@ def newcomer_as_dict(
         "players": shipped["players"],
         "side": shipped["side"],
         "ladder": {"date": shipped["date"], "anchor": shipped["anchor"]},
-        "deals": newcomer.deals,
+        "paired_seeds": newcomer.paired_seeds,
         "games": newcomer.games,
         "rating": newcomer.points.rounded(1),
         "place": 1 + sum(agent["rating"]["mean"] > newcomer.points.mean for agent in shipped["agents"]),
@@ -263,7 +264,7 @@ def newcomer_table(found: dict[str, Any]) -> str:
     size = len(found["against"]) + 1
     head = (
         f"{found['name']}: rating {interval(found['rating'])} (95 %), place {found['place']} of {size};"
-        f" {found['deals']:,} deals, {found['games']:,} games, {found['players']} players, {found['side']} side"
+        f" {found['paired_seeds']:,} paired seeds, {found['games']:,} games, {found['players']} players, {found['side']} side"
     )
     other = "" if found["players"] == 2 else f"{found['players'] - 1} × "
     rows = [

@@ -181,9 +181,9 @@ def _decisions(
     return actions
 
 
-def rotations(players: int, deals: int) -> npt.NDArray[np.int64]:
-    """Seating of agent 0 against agent 1 in all other seats, int64 (deals · players, players): every deal once from each seat."""
-    return np.tile(1 - np.eye(players, dtype=np.int64), (deals, 1))
+def rotations(players: int, paired_seeds: int) -> npt.NDArray[np.int64]:
+    """Seating of agent 0 against agent 1 in all other seats, int64 (games, players): every paired seed once from each seat."""
+    return np.tile(1 - np.eye(players, dtype=np.int64), (paired_seeds, 1))
 
 
 def play_game(

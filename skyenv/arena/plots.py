@@ -69,13 +69,15 @@ def plot_results(results: Sequence[Result], path: str | Path) -> None:
         axes.set_ylim(len(results) - 0.4, -0.6)
         _tidy(axes)
     first = results[0]
-    figure.suptitle(f"{first.agent}, {first.num_players} players, {first.side} side: every deal once from each seat", fontsize=11)
+    figure.suptitle(
+        f"{first.agent}, {first.num_players} players, {first.side} side: every paired seed once from each seat", fontsize=11
+    )
     save(figure, path)
 
 
 def _draw_wins(axes: Any, results: Sequence[Result]) -> None:
     rows = range(len(results))
-    axes.set_yticks(list(rows), [f"against {result.opponent}\n{result.deals} deals" for result in results])
+    axes.set_yticks(list(rows), [f"against {result.opponent}\n{result.paired_seeds} paired seeds" for result in results])
     for row, result in zip(rows, results, strict=True):
         _draw_estimate(axes, row, result.share, 100, BLUE, "o")
         axes.annotate(f"{100 * result.share.mean:.1f}", (100 * result.share.mean, row), (0, 9), textcoords="offset points",
@@ -124,7 +126,9 @@ def plot_ladder(ladder: Ladder, path: str | Path) -> None:
     _draw_ratings(left, ladder)
     _draw_pairs(right, ladder)
     figure.suptitle(
-        f"{ladder['players']} players, {ladder['side']} side · {ladder['deals']:,} deals, {ladder['games']:,} games", fontsize=11
+        f"{ladder['players']} players, {ladder['side']} side · {ladder['paired_seeds']:,} paired seeds,"
+        f" {ladder['games']:,} games",
+        fontsize=11,
     )
     save(figure, path)
 

@@ -6,13 +6,13 @@ Winners that share a win (END-4) have their fractions of it. An agent that has s
 in Elo's points, 400 · log₁₀ of the odds: 400 points more are odds of 10 to 1. Only differences mean something, so greedy is
 put at 1000 (where it doesn't play, the first agent).
 
-**Agents that win all or nothing** would be infinitely strong or weak. So each agent has two *imaginary deals* beside those
+**Agents that win all or nothing** would be infinitely strong or weak. So each agent has two *imaginary paired seeds* beside those
 played, shared out among its opponents: one in which it wins all games of a pair, and one in which it loses them. They pull
-ratings together by the weight of two deals, whatever the number of deals played and of agents.
+ratings together by the weight of two paired seeds, whatever the number of paired seeds played and of agents.
 
-**Intervals** come from the Bayesian bootstrap over deals (:mod:`skyenv.arena.estimates`), in which imaginary deals have random
-weights, too. So an agent that never lost has a chance to be the worse one after all: of two agents, one that won each of n deals
-is the better one with the probability 1 − ½ⁿ⁺¹ (Laplace's rule of succession).
+**Intervals** come from the Bayesian bootstrap over paired seeds (:mod:`skyenv.arena.estimates`), in which imaginary paired seeds
+have random weights, too. So an agent that never lost has a chance to be the worse one after all: of two agents, one that won each
+of n paired seeds is the better one with the probability 1 − ½ⁿ⁺¹ (Laplace's rule of succession).
 
 **Why not a library's fit.** choix fits this very model and is well kept, but it takes neither fractions of a win, nor weights
 (which the bootstrap is made of), nor an agent with several seats, and loops over games in Python. Wins per agent and
@@ -53,11 +53,11 @@ class GameResults:
     """Games that were played, k in all.
 
     Attributes:
-        deals: int64 (k,), which deal. seats: int64 (k, players), the agent in every seat, counted from 0.
+        paired_seeds: int64 (k,), which one. seats: int64 (k, players), the agent in every seat, counted from 0.
         shares: float64 (k, players), of the win. scores: int64 (k, players), VP.
     """
 
-    deals: npt.NDArray[np.int64]
+    paired_seeds: npt.NDArray[np.int64]
     seats: npt.NDArray[np.int64]
     shares: Floats
     scores: npt.NDArray[np.int64]
@@ -73,7 +73,7 @@ class Ratings:
         wins: share of the wins where an agent has one seat. vp: VP there. margin: own VP minus the best other's there.
         pairs: in row i and column j, agent i's share of the wins with one seat, when agent j has all others; None where they
             didn't meet.
-        anchor: index of the agent whose rating is fixed. deals, games: how many.
+        anchor: index of the agent whose rating is fixed. paired_seeds, games: how many.
     """
 
     points: list[Estimate]
@@ -84,7 +84,7 @@ class Ratings:
     margin: list[Estimate]
     pairs: list[list[Estimate | None]]
     anchor: int
-    deals: int
+    paired_seeds: int
     games: int
 
     def order(self) -> list[int]:
@@ -146,41 +146,41 @@ def _climb(
 
 @dataclass(frozen=True)
 class _Sums:
-    """What each of D deals gave: wins (D, K), counts (D, C) of the kinds of tables (C, K)."""
+    """What each of D paired seeds gave: wins (D, K), counts (D, C) of the kinds of tables (C, K)."""
 
     wins: Floats
     counts: Floats
     tables: Floats
 
 
-def _sums(results: GameResults, deal: npt.NDArray[np.int64], deals: int, agents: int) -> _Sums:
-    """Sums deal by deal; `deal` numbers each game's deal from 0."""
-    wins = np.zeros((deals, agents))
-    np.add.at(wins, (deal[:, None], results.seats), results.shares)
+def _sums(results: GameResults, paired_seed: npt.NDArray[np.int64], paired_seeds: int, agents: int) -> _Sums:
+    """Sums for each paired seed; `paired_seed` numbers that of each game from 0."""
+    wins = np.zeros((paired_seeds, agents))
+    np.add.at(wins, (paired_seed[:, None], results.seats), results.shares)
     kinds, kind = np.unique(np.sort(results.seats, axis=1), axis=0, return_inverse=True)
-    counts = np.zeros((deals, len(kinds)))
-    np.add.at(counts, (deal, kind.ravel()), 1)
+    counts = np.zeros((paired_seeds, len(kinds)))
+    np.add.at(counts, (paired_seed, kind.ravel()), 1)
     tables = np.stack([np.bincount(members, minlength=agents) for members in kinds]).astype(np.float64)
     return _Sums(wins, counts, tables)
 
 
-def _draw(deals: int, agents: int, players: int, seed: int, resamples: int) -> tuple[Weights, Floats]:
-    """Random weights of deals, and the imaginary deals that the row's agent won from the column's, float64 (1 + r, K, K)."""
+def _draw(paired_seeds: int, agents: int, players: int, seed: int, resamples: int) -> tuple[Weights, Floats]:
+    """Random weights of paired seeds, and imaginary ones that the row's agent won from the column's, float64 (1 + r, K, K)."""
     rng = np.random.default_rng(seed)
-    weights = Weights.draw(rng, deals, players, resamples)
+    weights = Weights.draw(rng, paired_seeds, players, resamples)
     return weights, with_data(rng.exponential(size=(resamples, agents, agents)), 1) * (1 - np.eye(agents))
 
 
 def _fit(
-    sums: _Sums, deals: Floats, duels: Floats, players: int, start: Floats | None = None, free: npt.ArrayLike | None = None
+    sums: _Sums, paired_seeds: Floats, duels: Floats, players: int, start: Floats | None = None, free: npt.ArrayLike | None = None
 ) -> Floats:
-    """θ for each row of weights of deals and imaginary deals (:func:`_draw`)."""
+    """θ for each row of weights of paired seeds and imaginary paired seeds (:func:`_draw`)."""
     first, second = np.triu_indices(sums.tables.shape[1], 1)
     one = np.eye(sums.tables.shape[1])
-    games = 2.0 if players == 2 else 2.0 * players  # of a pair in a deal
+    games = 2.0 if players == 2 else 2.0 * players  # of a pair in a paired seed
     duels = games / (len(one) - 1) * duels
-    wins = deals @ sums.wins + duels.sum(axis=2)
-    counts = np.concatenate([deals @ sums.counts, (duels + duels.transpose(0, 2, 1))[:, first, second]], axis=1)
+    wins = paired_seeds @ sums.wins + duels.sum(axis=2)
+    counts = np.concatenate([paired_seeds @ sums.counts, (duels + duels.transpose(0, 2, 1))[:, first, second]], axis=1)
     return strengths(wins, counts, np.concatenate([sums.tables, one[first] + one[second]]), start=start, free=free)
 
 
@@ -199,14 +199,14 @@ def rate(results: GameResults, names: Sequence[str], seed: int = 0, resamples: i
         OptionError: there are no games, or an agent has none.
     """
     _check(results, names)
-    numbers, deal = np.unique(results.deals, return_inverse=True)
+    numbers, paired_seed = np.unique(results.paired_seeds, return_inverse=True)
     players = results.seats.shape[1]
     weights, duels = _draw(len(numbers), len(names), players, seed, resamples)
-    theta = _fit(_sums(results, deal, len(numbers), len(names)), weights.deals, duels, players)
+    theta = _fit(_sums(results, paired_seed, len(numbers), len(names)), weights.paired_seeds, duels, players)
     anchor = list(names).index(ANCHOR) if ANCHOR in names else 0
     points = ANCHOR_POINTS + POINTS * (theta - theta[:, [anchor]])
     samples = points[1:]
-    wins, vp, margin = _alone(results, deal, weights, len(names))
+    wins, vp, margin = _alone(results, paired_seed, weights, len(names))
     return Ratings(
         points=estimates(points),
         samples=samples,
@@ -214,15 +214,15 @@ def rate(results: GameResults, names: Sequence[str], seed: int = 0, resamples: i
         wins=wins,
         vp=vp,
         margin=margin,
-        pairs=_pairs(results, deal, weights, len(names)),
+        pairs=_pairs(results, paired_seed, weights, len(names)),
         anchor=anchor,
-        deals=len(numbers),
-        games=len(deal),
+        paired_seeds=len(numbers),
+        games=len(paired_seed),
     )
 
 
 def _check(results: GameResults, names: Sequence[str]) -> None:
-    if not len(results.deals):
+    if not len(results.paired_seeds):
         raise OptionError("there are no games to rate agents by")
     missing = sorted(set(range(len(names))) - set(results.seats[_once(results)].tolist()))
     if missing:
@@ -248,7 +248,7 @@ def best_other(scores: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def _alone(
-    results: GameResults, deal: npt.NDArray[np.int64], weights: Weights, agents: int
+    results: GameResults, paired_seed: npt.NDArray[np.int64], weights: Weights, agents: int
 ) -> tuple[list[Estimate], list[Estimate], list[Estimate]]:
     """Wins, VP and margin of each agent in the games in which it has one seat."""
     once = _once(results)
@@ -256,13 +256,15 @@ def _alone(
     wins, vp, margin = [], [], []
     for agent in range(agents):
         game, seat = np.nonzero(once & (results.seats == agent))
-        wins.append(weights.mean(results.shares[game, seat], deal[game], share=True))
-        vp.append(weights.mean(results.scores[game, seat], deal[game]))
-        margin.append(weights.mean(margins[game, seat], deal[game]))
+        wins.append(weights.mean(results.shares[game, seat], paired_seed[game], share=True))
+        vp.append(weights.mean(results.scores[game, seat], paired_seed[game]))
+        margin.append(weights.mean(margins[game, seat], paired_seed[game]))
     return wins, vp, margin
 
 
-def _pairs(results: GameResults, deal: npt.NDArray[np.int64], weights: Weights, agents: int) -> list[list[Estimate | None]]:
+def _pairs(
+    results: GameResults, paired_seed: npt.NDArray[np.int64], weights: Weights, agents: int
+) -> list[list[Estimate | None]]:
     """See :class:`Ratings`."""
     once, players = _once(results), results.seats.shape[1]
     found: list[list[Estimate | None]] = [[None] * agents for _ in range(agents)]
@@ -272,7 +274,7 @@ def _pairs(results: GameResults, deal: npt.NDArray[np.int64], weights: Weights, 
             facing = mine.any(axis=1) & ((results.seats == other).sum(axis=1) == players - 1)
             if one != other and facing.any():
                 share = np.where(mine, results.shares, 0).sum(axis=1)[facing]
-                found[one][other] = weights.mean(share, deal[facing], share=True)
+                found[one][other] = weights.mean(share, paired_seed[facing], share=True)
     return found
 
 
@@ -287,7 +289,7 @@ class Newcomer:
         points: its rating. better: float64 (K,), the probability that it is better than each of the ladder.
         wins, vp, margin: as for :class:`Ratings`.
         against: its share of the wins with one seat when each of the ladder has all others.
-        deals, games: how many.
+        paired_seeds, games: how many.
     """
 
     points: Estimate
@@ -296,14 +298,14 @@ class Newcomer:
     vp: Estimate
     margin: Estimate
     against: list[Estimate | None]
-    deals: int
+    paired_seeds: int
     games: int
 
 
 def rate_newcomer(results: GameResults, points: npt.ArrayLike, samples: npt.ArrayLike, seed: int = 0) -> Newcomer:
     """Rate an agent against others whose ratings stand.
 
-    The ladder's ratings are held as they were published. Every bootstrap sample of the newcomer's deals is fitted against
+    The ladder's ratings are held as they were published. Every bootstrap sample of the newcomer's paired seeds is fitted against
     one of the ladder's own bootstrap samples, so that what is not known about the ladder is in the newcomer's interval too.
 
     Args:
@@ -316,23 +318,23 @@ def rate_newcomer(results: GameResults, points: npt.ArrayLike, samples: npt.Arra
     """
     rungs, drawn = np.asarray(points, np.float64), np.asarray(samples, np.float64)
     _check(results, ["newcomer", *(f"{index} of the ladder" for index in range(len(rungs)))])
-    numbers, deal = np.unique(results.deals, return_inverse=True)
+    numbers, paired_seed = np.unique(results.paired_seeds, return_inverse=True)
     repeats = -(-RESAMPLES // len(drawn))
     players = results.seats.shape[1]
     weights, duels = _draw(len(numbers), 1 + len(rungs), players, seed, repeats * len(drawn))
     ladder = np.concatenate([rungs[None], np.tile(drawn, (repeats, 1))])
     start = np.concatenate([ladder.mean(axis=1, keepdims=True), ladder], axis=1) / POINTS
     free = np.arange(start.shape[1]) == 0
-    theta = _fit(_sums(results, deal, len(numbers), len(free)), weights.deals, duels, players, start, free)
+    theta = _fit(_sums(results, paired_seed, len(numbers), len(free)), weights.paired_seeds, duels, players, start, free)
     found = POINTS * theta[:, :1]
-    wins, vp, margin = _alone(results, deal, weights, len(free))
+    wins, vp, margin = _alone(results, paired_seed, weights, len(free))
     return Newcomer(
         points=estimates(found)[0],
         better=better(found[1:], ladder[1:])[0],
         wins=wins[0],
         vp=vp[0],
         margin=margin[0],
-        against=_pairs(results, deal, weights, len(free))[0][1:],
-        deals=len(numbers),
-        games=len(deal),
+        against=_pairs(results, paired_seed, weights, len(free))[0][1:],
+        paired_seeds=len(numbers),
+        games=len(paired_seed),
     )

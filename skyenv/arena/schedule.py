@@ -1,13 +1,14 @@
 """Who meets whom in a tournament.
 
-A deal is a seed: setup, stacks and Alea's cards. All agents play the same deals, every deal in all these seatings, so that the
-luck of the deal and that of the seat cancel:
+A paired seed is a deal, setup, stacks and Alea's cards, that is played in several seatings. All agents play the same paired
+seeds, each in all these, so that the luck of the deal and that of the seat cancel:
 
 * Every pair: each of the two alone against the other in all other seats, alone once in each seat. With two players that are
   two games a pair, with N > 2 players 2 · N.
 * With three or four players and at least as many agents also *mixed tables* of N different agents: the agents stand in a circle,
-  in an order drawn anew for each deal, every N neighbours make a table, and every table plays in all N rotations. So an agent has
-  N² such games a deal, N in every seat, and the work grows with the number of agents and not with that of their combinations.
+  in an order drawn anew for each paired seed, every N neighbours make a table, and every table plays in all N rotations. So an
+  agent has N² such games a paired seed, N in every seat, and the work grows with the number of agents and not with that of their
+  combinations.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ from skyenv.errors import OptionError
 from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
-MOST_DEALS: Final = 10**7
+MOST_PAIRED_SEEDS: Final = 10**7
 
 Group = tuple[int, ...]
-"""Agents, counted from 0, that play a deal's games with each other: two (a pair), or all (the mixed tables)."""
+"""Agents, counted from 0, that play a paired seed's games with each other: two (a pair), or all (the mixed tables)."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Entrant:
 
 @dataclass(frozen=True)
 class Settings:
-    """What is played. Deal i has the seed `seed` + i.
+    """What is played. Paired seed i, counted from 0, is the seed `seed` + i.
 
     Attributes:
         agents: those who play.
@@ -73,30 +74,30 @@ class Settings:
     def __post_init__(self) -> None:
         check_integer("players", self.players, MIN_PLAYERS, MAX_PLAYERS)
         check_choice("side", self.side, SIDES)
-        check_integer("seed", self.seed, 0, HIGHEST_SEED - MOST_DEALS)
+        check_integer("seed", self.seed, 0, HIGHEST_SEED - MOST_PAIRED_SEEDS)
 
     def groups(self) -> list[Group]:
-        """Who plays with whom in every deal."""
+        """Who plays with whom in every paired seed."""
         everybody = range(len(self.agents))
         found: list[Group] = [pair for pair in itertools.combinations(everybody, 2) if 0 in pair or not self.newcomer]
         if self.players > 2 and len(self.agents) >= self.players:
             found.append(tuple(everybody))
         return found
 
-    def seatings(self, group: Group, deal: int) -> npt.NDArray[np.int64]:
-        """The games of a group in a deal: int64 (games, players), the agent of each seat."""
-        return pair_seatings(group, self.players) if len(group) == 2 else self._mixed_tables(deal)
+    def seatings(self, group: Group, paired_seed: int) -> npt.NDArray[np.int64]:
+        """The games of a group in a paired seed: int64 (games, players), the agent of each seat."""
+        return pair_seatings(group, self.players) if len(group) == 2 else self._mixed_tables(paired_seed)
 
-    def _mixed_tables(self, deal: int) -> npt.NDArray[np.int64]:
-        circle = np.random.default_rng([self.seed, deal]).permutation(len(self.agents))
+    def _mixed_tables(self, paired_seed: int) -> npt.NDArray[np.int64]:
+        circle = np.random.default_rng([self.seed, paired_seed]).permutation(len(self.agents))
         number = len(circle) if len(circle) > self.players else 1  # with as many agents as seats all tables are the same one
         tables = np.stack([np.roll(circle, -first)[: self.players] for first in range(number)])
         if self.newcomer:
             tables = tables[(tables == 0).any(axis=1)]
         return np.concatenate([np.roll(tables, turn, axis=1) for turn in range(self.players)]).astype(np.int64)
 
-    def games_a_deal(self) -> int:
-        """How many games a deal has."""
+    def games_per_paired_seed(self) -> int:
+        """How many games a paired seed has."""
         return sum(len(self.seatings(group, 0)) for group in self.groups())
 
     def group_of(self, seats: Sequence[int]) -> Group:

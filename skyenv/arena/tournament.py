@@ -1,7 +1,7 @@
-"""Playing a tournament: units of work in processes, round by round, until the deals or the time are used up.
+"""Playing a tournament: units of work in processes, round by round, until the paired seeds or the time are used up.
 
-A unit is some deals of one pair, or of the mixed tables. If a process dies over it, its deals are given to others one by one.
-Deals go in rounds; where time is the limit there is a next round as long as the time is likely to suffice.
+A unit is some paired seeds of one pair, or of the mixed tables. If a process dies over it, its paired seeds are given to others
+one by one. Paired seeds go in rounds; where time is the limit there is a next round as long as the time is likely to suffice.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ import numpy.typing as npt
 from skyenv.agents import Agent, Decisions, make_agent
 from skyenv.arena.folder import Folder, Game, Spent
 from skyenv.arena.matches import Played, play_games
-from skyenv.arena.schedule import MOST_DEALS, Group, Settings
+from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Group, Settings
 from skyenv.arena.workers import run_units
 from skyenv.errors import AgentError
 from skyenv.progress import Bar, progress
 
 LARGEST_ROUND: Final = 256
-"""Deals of a round at most: batches of 512 games and more bring no more speed."""
+"""Paired seeds of a round at most: batches of 512 games and more bring no more speed."""
 ROUND_SECONDS: Final = 60.0
-"""How long a round should take at most: Ctrl-C leaves its deals unfinished."""
+"""How long a round should take at most: Ctrl-C leaves its paired seeds unfinished."""
 
 Results = tuple[list[Game], Spent]
 """The games of a unit, and what its agents spent."""
@@ -37,14 +37,14 @@ Results = tuple[list[Game], Spent]
 
 @dataclass(frozen=True)
 class Unit:
-    """Work for one process: a group's games of some deals."""
+    """Work for one process: a group's games of some paired seeds."""
 
     group: Group
-    deals: tuple[int, ...]
+    paired_seeds: tuple[int, ...]
 
     def parts(self) -> list[Unit]:
-        """A unit for each deal."""
-        return [Unit(self.group, (deal,)) for deal in self.deals]
+        """A unit for each paired seed."""
+        return [Unit(self.group, (paired_seed,)) for paired_seed in self.paired_seeds]
 
 
 # ---- in a worker ----
@@ -94,16 +94,16 @@ class Player:
         Raises:
             AgentError: an agent failed, in the batch and when its game was played alone.
         """
-        seatings = [self.settings.seatings(unit.group, deal) for deal in unit.deals]
-        deals = np.repeat(unit.deals, [len(seats) for seats in seatings])
+        seatings = [self.settings.seatings(unit.group, paired_seed) for paired_seed in unit.paired_seeds]
+        paired_seeds = np.repeat(unit.paired_seeds, [len(seats) for seats in seatings])
         seats = np.concatenate(seatings)
         used = {int(index): self._agent(int(index)) for index in np.unique(seats)}
         for agent in used.values():
             agent.spent = [0.0, 0.0]
         try:
-            games = self._play(used, seats, deals)
-        except Exception:  # an agent may do anything; alone it shows which deal it fails in, or that it was bad luck
-            games = self._one_by_one(used, seats, deals)
+            games = self._play(used, seats, paired_seeds)
+        except Exception:  # an agent may do anything; alone it shows which paired seed it fails in, or that it was bad luck
+            games = self._one_by_one(used, seats, paired_seeds)
         return games, {str(index): agent.spent for index, agent in used.items() if agent.spent[0]}
 
     def _agent(self, index: int) -> Watched:
@@ -111,36 +111,36 @@ class Player:
             self.agents[index] = Watched(make_agent(self.settings.agents[index].spec))
         return self.agents[index]
 
-    def _play(self, used: dict[int, Watched], seats: npt.NDArray[np.int64], deals: npt.NDArray[np.int64]) -> list[Game]:
+    def _play(self, used: dict[int, Watched], seats: npt.NDArray[np.int64], paired_seeds: npt.NDArray[np.int64]) -> list[Game]:
         settings = self.settings
         seating = np.searchsorted(list(used), seats)
         played = play_games(
-            list(used.values()), seating, settings.seed + deals, settings.side,
+            list(used.values()), seating, settings.seed + paired_seeds, settings.side,
             max_turns=settings.max_turns, secret=settings.secret,
         )  # fmt: skip
         if played.interrupted:
             raise AgentError("an agent raised KeyboardInterrupt")
-        return _as_games(played, seats, deals)
+        return _as_games(played, seats, paired_seeds)
 
-    def _one_by_one(self, used: dict[int, Watched], seats: npt.NDArray[np.int64], deals: npt.NDArray[np.int64]) -> list[Game]:
+    def _one_by_one(
+        self, used: dict[int, Watched], seats: npt.NDArray[np.int64], paired_seeds: npt.NDArray[np.int64]
+    ) -> list[Game]:
         found: list[Game] = []
-        for row in range(len(deals)):
+        for row, paired_seed in enumerate(paired_seeds):
             try:
-                found += self._play(used, seats[[row]], deals[[row]])
+                found += self._play(used, seats[[row]], paired_seeds[[row]])
             except Exception as error:
                 first_line = (str(error).splitlines() or [""])[0]
                 agent = max(used.values(), key=lambda agent: agent.asked)
-                where = (
-                    f"agent {agent.name}, in deal {deals[row]} (seed {self.settings.seed + deals[row]}), seat {agent.asked[1]},"
-                )
-                raise AgentError(f"{where} failed: {type(error).__name__}: {first_line:.200}") from None
+                where = f"in paired seed {paired_seed} (seed {self.settings.seed + paired_seed}), seat {agent.asked[1]},"
+                raise AgentError(f"agent {agent.name}, {where} failed: {type(error).__name__}: {first_line:.200}") from None
         return found
 
 
-def _as_games(played: Played, seats: npt.NDArray[np.int64], deals: npt.NDArray[np.int64]) -> list[Game]:
+def _as_games(played: Played, seats: npt.NDArray[np.int64], paired_seeds: npt.NDArray[np.int64]) -> list[Game]:
     return [
         {
-            "deal": int(deals[row]),
+            "paired_seed": int(paired_seeds[row]),
             "seats": seats[row].tolist(),
             "shares": played.shares[row].tolist(),
             "scores": played.scores[row].tolist(),
@@ -148,7 +148,7 @@ def _as_games(played: Played, seats: npt.NDArray[np.int64], deals: npt.NDArray[n
             "decisions": int(played.decisions[row]),
             "truncated": bool(played.truncated[row]),
         }
-        for row in range(len(deals))
+        for row in range(len(paired_seeds))
     ]
 
 
@@ -174,7 +174,7 @@ class Tournament:
 
     Args:
         folder: where.
-        deals: how many; None if the time decides.
+        paired_seeds: how many; None if the time decides.
         minutes: how long at most; None: no limit.
         workers: processes.
         progress: show a bar on stderr.
@@ -185,15 +185,21 @@ class Tournament:
     """
 
     def __init__(
-        self, folder: Folder, *, deals: int | None = None, minutes: float | None = None, workers: int = 1, progress: bool = False
+        self,
+        folder: Folder,
+        *,
+        paired_seeds: int | None = None,
+        minutes: float | None = None,
+        workers: int = 1,
+        progress: bool = False,
     ) -> None:
         self.folder, self.settings = folder, folder.settings
-        self.deals, self.minutes, self.workers, self.progress = deals, minutes, workers, progress
+        self.paired_seeds, self.minutes, self.workers, self.progress = paired_seeds, minutes, workers, progress
         self.interrupted = False
         self.played = 0
         self.started = time.perf_counter()
         self.before = self.started, 0  # when the last round was made, and how many games there were
-        self.seconds_a_deal = 0.0
+        self.seconds_per_paired_seed = 0.0
 
     def run(self) -> None:
         """Play.
@@ -203,8 +209,12 @@ class Tournament:
         """
         self.started = time.perf_counter()
         self.before = self.started, 0
-        total = None if self.deals is None else self.deals * self.settings.games_a_deal()
-        here = sum(len(games) for (deal, _), games in self.folder.games.items() if self.deals is None or deal < self.deals)
+        total = None if self.paired_seeds is None else self.paired_seeds * self.settings.games_per_paired_seed()
+        here = sum(
+            len(games)
+            for (paired_seed, _), games in self.folder.games.items()
+            if self.paired_seeds is None or paired_seed < self.paired_seeds
+        )
         previous = signal.signal(signal.SIGINT, self._stop)
         try:
             with progress(total, done=here, shown=self.progress) as bar:
@@ -216,10 +226,12 @@ class Tournament:
             signal.signal(signal.SIGINT, previous)
 
     def _about(self, unit: Unit) -> str:
-        """What a unit is; by the time that it is asked for, it is one of a single deal."""
+        """What a unit is; by the time that it is asked for, it is one of a single paired seed."""
         names = [self.settings.agents[index].name for index in unit.group]
-        (deal,) = unit.deals
-        return f"{', '.join(names[:-1])} and {names[-1]} played deal {deal} (seed {self.settings.seed + deal})"
+        (paired_seed,) = unit.paired_seeds
+        return (
+            f"{', '.join(names[:-1])} and {names[-1]} played paired seed {paired_seed} (seed {self.settings.seed + paired_seed})"
+        )
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         self.interrupted = True
@@ -243,27 +255,29 @@ class Tournament:
     def _units(self) -> Iterator[Unit]:
         """What is to be played, round by round."""
         first, size = 0, 1
-        limit = MOST_DEALS if self.deals is None else self.deals
+        limit = MOST_PAIRED_SEEDS if self.paired_seeds is None else self.paired_seeds
         while first < limit:
             size = min(self._round(size), limit - first)
             if size == 0:
                 return
             for group in self.settings.groups():
-                missing = tuple(deal for deal in range(first, first + size) if (deal, group) not in self.folder.games)
+                missing = tuple(
+                    paired_seed for paired_seed in range(first, first + size) if (paired_seed, group) not in self.folder.games
+                )
                 if missing:
                     yield Unit(group, missing)
             first += size
 
     def _round(self, size: int) -> int:
-        """Deals of the next round, by the pace of the last one; 0 if not even one is likely to be finished in time."""
+        """Paired seeds of the next round, by the pace of the last one; 0 if not even one is likely to be finished in time."""
         if not self.played:
             return 1
         now = time.perf_counter()
         if self.played > self.before[1]:
-            games = (self.played - self.before[1]) / self.settings.games_a_deal()
-            self.seconds_a_deal = (now - self.before[0]) / games
+            games = (self.played - self.before[1]) / self.settings.games_per_paired_seed()
+            self.seconds_per_paired_seed = (now - self.before[0]) / games
             self.before = now, self.played
         time_left = self._time_left()
-        if time_left < self.seconds_a_deal:
+        if time_left < self.seconds_per_paired_seed:
             return 0
-        return max(1, min(2 * size, LARGEST_ROUND, int(min(ROUND_SECONDS, time_left) / self.seconds_a_deal)))
+        return max(1, min(2 * size, LARGEST_ROUND, int(min(ROUND_SECONDS, time_left) / self.seconds_per_paired_seed)))

@@ -51,7 +51,7 @@ def test_evaluate(tmp_path: Path) -> None:
     names = ("plot.png", "results.json", "games.jsonl")
     plot_file, json_file, record_file = (str(tmp_path / name) for name in names)
     done = run(
-        *("greedy", "--against", "random", "greedy", "--players", "3", "--side", "back", "--deals", "3", "--seed", "9"),
+        *("greedy", "--against", "random", "greedy", "--players", "3", "--side", "back", "--paired-seeds", "3", "--seed", "9"),
         *("--plot", plot_file, "--json", json_file, "--record", record_file, "--record-games", "2"),
     )
     assert (done.returncode, done.stderr) == (0, "")
@@ -65,7 +65,7 @@ def test_evaluate(tmp_path: Path) -> None:
 
 
 def test_evaluate_tells_what_repeats_it(capsys: pytest.CaptureFixture[str]) -> None:
-    short = ["random", "--against", "hoard", "--deals", "1", "--max-turns", "9"]
+    short = ["random", "--against", "hoard", "--paired-seeds", "1", "--max-turns", "9"]
     told = []
     for _ in range(2):
         assert cli.main(["evaluate", *short]) == 0
@@ -79,10 +79,10 @@ def test_evaluate_tells_what_repeats_it(capsys: pytest.CaptureFixture[str]) -> N
 def test_drawing_without_matplotlib(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """It is told before the games are played, and asked for by --plot alone."""
     monkeypatch.setattr("skyenv.render.extras.find_spec", lambda name: None)
-    assert cli.main(["evaluate", "random", "--against", "random", "--deals", "1", "--plot", "a.png"]) == 1
+    assert cli.main(["evaluate", "random", "--against", "random", "--paired-seeds", "1", "--plot", "a.png"]) == 1
     told = capsys.readouterr()
     assert (told.out, "matplotlib" in told.err) == ("", True)
-    assert cli.main(["evaluate", "random", "--against", "random", "--deals", "1", "--max-turns", "2"]) == 0
+    assert cli.main(["evaluate", "random", "--against", "random", "--paired-seeds", "1", "--max-turns", "2"]) == 0
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_drawing_without_matplotlib(monkeypatch: pytest.MonkeyPatch, capsys: pyt
         ["greedy", "--against", "nowhere.zip"],
         ["greedy", "--against"],
         ["greedy", "--players", "5"],
-        ["greedy", "--deals", "0"],
+        ["greedy", "--paired-seeds", "0"],
         ["greedy", "--side", "top"],
         ["greedy", "--seed", "9" * 5000],
         ["greedy", "--dea", "3"],
@@ -115,7 +115,7 @@ def test_wrong_evaluations(arguments: list[str], capsys: pytest.CaptureFixture[s
 def test_a_file_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     nowhere = str(tmp_path / "nowhere" / "file")
     for option in ("--json", "--record"):
-        assert cli.main(["evaluate", "random", "--against", "random", "--deals", "1", option, nowhere]) == 1
+        assert cli.main(["evaluate", "random", "--against", "random", "--paired-seeds", "1", option, nowhere]) == 1
         assert capsys.readouterr().err == f"evaluate: error: {nowhere}: No such file or directory\n"
 
 
@@ -123,7 +123,7 @@ def test_a_file_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFix
 def test_interrupting_the_command(calls: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     agents = {"impatient": Interrupted(calls), "random": RandomAgent()}
     monkeypatch.setattr(commands, "make_agent", lambda spec, deterministic=False: agents.get(spec, spec))
-    assert cli.main(["evaluate", "impatient", "--against", "random", "--deals", "600"]) == 130
+    assert cli.main(["evaluate", "impatient", "--against", "random", "--paired-seeds", "600"]) == 130
     told = capsys.readouterr()
     assert told.err == "evaluate: error: interrupted\n"
     assert ("* interrupted" in told.out) == (calls > 1)
@@ -134,13 +134,13 @@ def test_interrupting_the_command(calls: int, monkeypatch: pytest.MonkeyPatch, c
 
 def test_a_small_tournament(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, shipped = tmp_path / "out", tmp_path / "shipped"
-    command = ["random", "crowd", "greedy", "--deals", "6", "--workers", "1", "--out", str(out), "--publish", str(shipped)]
+    command = ["random", "crowd", "greedy", "--paired-seeds", "6", "--workers", "1", "--out", str(out), "--publish", str(shipped)]
     assert main([*command, "--secret", "99"]) == 0
     told = capsys.readouterr()
     assert told.out == (out / "ladder.txt").read_text()
     found = ladder.read(out / "ladder.json", 2)
     assert [agent["name"] for agent in found["agents"]] == ["greedy", "crowd", "random"]
-    assert (found["deals"], found["games"], found["players"]) == (6, 36, 2)
+    assert (found["paired_seeds"], found["games"], found["players"]) == (6, 36, 2)
     assert found["agents"][0]["rating"] == {"mean": 1000, "low": 1000, "high": 1000}
     assert found["agents"][0]["wins"]["mean"] > 0.9
     assert found["agents"][0]["decisions_per_second"] > 0
@@ -148,7 +148,8 @@ def test_a_small_tournament(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert found["pairs"][1][1] is None
     assert np.shape(found["samples"]) == (ladder.SAMPLES, 3)
     assert found["command"] == (
-        "python -m skyenv tournament random crowd greedy --players 2 --side front --max-turns 500 --seed 1 --secret 99 --deals 6"
+        "python -m skyenv tournament random crowd greedy --players 2 --side front --max-turns 500 --seed 1"
+        " --secret 99 --paired-seeds 6"
     )
     assert told.out.endswith(f"\n\nThe same games again: {found['command']}\n")
     assert (out / "ladder.png").read_bytes().startswith(b"\x89PNG")
@@ -158,7 +159,7 @@ def test_a_small_tournament(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert ladder.matrix_markdown(found).count("\n") == 6
 
     games = lines(out)
-    assert main(["--resume", "--deals", "6", "--out", str(out)]) == 0
+    assert main(["--resume", "--paired-seeds", "6", "--out", str(out)]) == 0
     assert lines(out) == games
     again = ladder.read(out / "ladder.json", 2)
     changing = {"date"}
@@ -173,7 +174,7 @@ def test_the_command_that_is_told_repeats_the_games(
 ) -> None:
     """As it is printed, without a folder: one is chosen, in which the same command goes on. The secret is in it."""
     monkeypatch.chdir(tmp_path)
-    short = ["random", "hoard", "--max-turns", "5", "--deals", "2"]
+    short = ["random", "hoard", "--max-turns", "5", "--paired-seeds", "2"]
     assert main(short) == 0
     told = capsys.readouterr()
     (folder,) = (tmp_path / "runs").iterdir()
@@ -194,7 +195,7 @@ def test_without_matplotlib_there_is_a_ladder_without_a_picture(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("skyenv.render.extras.find_spec", lambda name: None)
-    short = ["random", "hoard", "--max-turns", "5", "--deals", "1", "--out", str(tmp_path)]
+    short = ["random", "hoard", "--max-turns", "5", "--paired-seeds", "1", "--out", str(tmp_path)]
     assert main(short) == 0
     told = capsys.readouterr()
     assert told.err == "tournament: no ladder.png, as matplotlib isn't installed\n"
@@ -233,7 +234,7 @@ def test_ctrl_c_reports_and_the_same_command_goes_on(tmp_path: Path) -> None:
         (["random", "random", "--out", "OUT"], 2, "two agents are called random"),
         (["random", "nobody", "--out", "OUT"], 2, "unknown agent 'nobody'"),
         (["random", "crowd", "--players", "5", "--out", "OUT"], 2, "must be a whole number from 2 to 4"),
-        (["random", "crowd", "--deals", "5", "--minutes", "5"], 2, "deals and minutes both say how long"),
+        (["random", "crowd", "--paired-seeds", "5", "--minutes", "5"], 2, "paired seeds and minutes both say how long"),
         (["random", "crowd", "--minutes", "nan"], 2, "minutes must be a number from 0 to 1e+06"),
         (["random", "crowd", "--ladder", "x"], 2, "--ladder goes with --add"),
         (["--resume", "--out", "OUT"], 1, "nothing to go on with"),
@@ -264,16 +265,16 @@ def test_a_newcomer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, shipped = tmp_path / "out", tmp_path / "shipped"
     for players in (2, 3):
         size = ["--players", str(players)]
-        base = ["random", "crowd", *size, "--deals", "5", "--out", str(out / str(players)), "--publish", str(shipped)]
+        base = ["random", "crowd", *size, "--paired-seeds", "5", "--out", str(out / str(players)), "--publish", str(shipped)]
         assert main(base) == 0
         path = shipped / f"{players}-players.json"
-        add = ["--add", "random", *size, "--deals", "4", "--ladder", str(path), "--out", str(out / f"add{players}")]
+        add = ["--add", "random", *size, "--paired-seeds", "4", "--ladder", str(path), "--out", str(out / f"add{players}")]
         capsys.readouterr()
         assert main(add) == 0
         told = capsys.readouterr()
         assert told.err == ""
         found = json.loads((out / f"add{players}" / "newcomer.json").read_text())
-        assert (found["name"], found["spec"], found["deals"]) == ("new random", "random", 4)
+        assert (found["name"], found["spec"], found["paired_seeds"]) == ("new random", "random", 4)
         rungs = {rung["name"]: rung for rung in found["against"]}
         assert 1 <= found["place"] <= 3
         assert found["rating"]["low"] < found["rating"]["mean"] < found["rating"]["high"]
@@ -283,12 +284,12 @@ def test_a_newcomer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert f"→{found['place']}" in told.out
         assert out.joinpath(f"add{players}", "games.jsonl").exists()
         secret = json.loads((out / f"add{players}" / "config.json").read_text())["secret"]
-        assert f"--secret {secret} --deals 4 --ladder {path}\n" in told.out
+        assert f"--secret {secret} --paired-seeds 4 --ladder {path}\n" in told.out
 
     old = json.loads(path.read_text())
     old["agents"][0]["version"] = "0"
     path.write_text(json.dumps(old))
-    assert main(["--add", "odd_agents:Moody", "--players", "3", "--deals", "1", "--ladder", str(path)]) == 0
+    assert main(["--add", "odd_agents:Moody", "--players", "3", "--paired-seeds", "1", "--ladder", str(path)]) == 0
     told = capsys.readouterr()
     assert f"warning: {old['agents'][0]['name']} is version 1 here, but 0 in the ladder" in told.err
     assert told.out.startswith("moody: rating ")

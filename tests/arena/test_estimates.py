@@ -8,28 +8,28 @@ import pytest
 from skyenv.arena.estimates import Estimate, Weights, interval, percent
 
 
-def weights(deals: int, resamples: int = 1000, seed: int = 1, players: int = 2) -> Weights:
-    return Weights.draw(np.random.default_rng(seed), deals, players, resamples)
+def weights(paired_seeds: int, resamples: int = 1000, seed: int = 1, players: int = 2) -> Weights:
+    return Weights.draw(np.random.default_rng(seed), paired_seeds, players, resamples)
 
 
-def test_two_deals_by_hand() -> None:
-    """The weights of two deals, 0 and 1, are uniform in their ratio, so the mean is anywhere from 0 to 1."""
-    deal = np.arange(2)
-    estimate = weights(2, 20_000).mean([0.0, 1.0], deal)
+def test_two_paired_seeds_by_hand() -> None:
+    """The weights of two paired seeds, 0 and 1, are uniform in their ratio, so the mean is anywhere from 0 to 1."""
+    paired_seed = np.arange(2)
+    estimate = weights(2, 20_000).mean([0.0, 1.0], paired_seed)
     assert estimate.mean == 0.5
     assert (estimate.low, estimate.high) == pytest.approx((0.025, 0.975), abs=0.01)
-    same = weights(2).mean([3.0, 3.0], deal)
+    same = weights(2).mean([3.0, 3.0], paired_seed)
     assert (same.mean, same.low, same.high) == pytest.approx((3, 3, 3))
     assert weights(1).mean([0.0], np.zeros(1, int)) == Estimate(0.0, 0.0, 0.0)
 
 
-def test_the_games_of_a_deal_count_together() -> None:
+def test_the_games_of_a_paired_seed_count_together() -> None:
     once = weights(2).mean([0.0, 1.0], np.arange(2))
     twice = weights(2).mean([0.0, 0.0, 1.0, 1.0], np.repeat([0, 1], 2))
     assert (twice.mean, twice.low, twice.high) == pytest.approx((once.mean, once.low, once.high))
 
 
-def test_many_deals_are_as_the_normal_distribution() -> None:
+def test_many_paired_seeds_are_as_the_normal_distribution() -> None:
     values = np.random.default_rng(3).random(400) < 0.3
     estimate = weights(400, 4000).mean(values, np.arange(400))
     spread = 1.96 * values.std() / 20
@@ -40,13 +40,13 @@ def test_many_deals_are_as_the_normal_distribution() -> None:
     assert weights(400, 4000, seed=2).mean(values, np.arange(400)) != estimate
 
 
-@pytest.mark.parametrize(("deals", "players"), [(1, 2), (10, 2), (10, 4)])
-def test_who_won_all_games_may_lose_one(deals: int, players: int) -> None:
-    """Imaginary deals, won and lost, at par, are Jeffreys' interval with two players; they don't move the mean."""
-    estimate = weights(deals, 20_000, players=players).mean(np.ones(deals), np.arange(deals), share=True)
+@pytest.mark.parametrize(("paired_seeds", "players"), [(1, 2), (10, 2), (10, 4)])
+def test_who_won_all_games_may_lose_one(paired_seeds: int, players: int) -> None:
+    """Imaginary paired seeds, won and lost, at par, are Jeffreys' interval with two players; they don't move the mean."""
+    estimate = weights(paired_seeds, 20_000, players=players).mean(np.ones(paired_seeds), np.arange(paired_seeds), share=True)
     assert estimate.mean == estimate.high == 1
     par = 1 / players
-    drawn = np.random.default_rng(5).beta(deals + par, 1 - par, 200_000)
+    drawn = np.random.default_rng(5).beta(paired_seeds + par, 1 - par, 200_000)
     assert estimate.low == pytest.approx(np.percentile(drawn, 2.5), abs=0.01)
 
 

@@ -36,13 +36,13 @@ class Interrupted(RandomAgent):
 
 def test_summary_by_hand() -> None:
     played = Played(np.array([4, 4, 5, 5, 6, 6]), rotations(2, 3))
-    played.finished[:5] = True  # the third deal lacks a game
+    played.finished[:5] = True  # the third paired seed lacks a game
     played.shares[:] = np.array([[1, 0], [0, 1], [0.5, 0.5], [1, 0], [1, 0], [0, 0]])
     played.scores[:] = [[30, 20], [10, 50], [40, 40], [60, 30], [999, 0], [0, 0]]
     played.decisions[:] = [10, 20, 30, 40, 999, 0]
     played.truncated[3] = True
     result = summary("a", "b", played, "front", 4)
-    assert (result.deals, result.games, result.par, result.interrupted) == (2, 4, 0.5, True)
+    assert (result.paired_seeds, result.games, result.par, result.interrupted) == (2, 4, 0.5, True)
     assert result.share.mean == (1 + 1 + 0.5 + 0) / 4
     assert result.own.mean == (30 + 50 + 40 + 30) / 4
     assert result.other.mean == (20 + 10 + 40 + 60) / 4
@@ -64,18 +64,18 @@ def test_an_agent_against_itself_is_at_par(name: str, num_players: int) -> None:
 
 
 def test_the_same_seed_gives_the_same_results() -> None:
-    once, again = (evaluate("random", ["hoard", "crowd"], deals=5, seed=3) for _ in range(2))
+    once, again = (evaluate("random", ["hoard", "crowd"], paired_seeds=5, seed=3) for _ in range(2))
     assert once == again
     assert [result.opponent for result in once] == ["hoard", "crowd"]
-    assert evaluate("random", ["hoard"], deals=5, seed=4) != once[:1]
-    secret, same = (evaluate("random", ["hoard"], deals=5, seed=3, secret=2**60) for _ in range(2))
+    assert evaluate("random", ["hoard"], paired_seeds=5, seed=4) != once[:1]
+    secret, same = (evaluate("random", ["hoard"], paired_seeds=5, seed=3, secret=2**60) for _ in range(2))
     assert secret == same
     assert secret[0].secret == 2**60
     assert secret[0].own != once[0].own
 
 
 def test_wrong_options() -> None:
-    wrongs: list[dict[str, Any]] = [{"deals": 0}, {"num_players": 5}, {"seed": -1}, {"side": "top"}, {"max_turns": 0}]
+    wrongs: list[dict[str, Any]] = [{"paired_seeds": 0}, {"num_players": 5}, {"seed": -1}, {"side": "top"}, {"max_turns": 0}]
     for wrong in wrongs:
         with pytest.raises(OptionError):
             evaluate("random", ["random"], **wrong)
@@ -85,12 +85,12 @@ def test_wrong_options() -> None:
 
 @pytest.mark.parametrize("calls", [1, 700])
 def test_ctrl_c_keeps_what_is_finished(calls: int) -> None:
-    results = evaluate(Interrupted(calls), ["random", "hoard"], deals=600, seed=1)
+    results = evaluate(Interrupted(calls), ["random", "hoard"], paired_seeds=600, seed=1)
     assert len(results) == (calls > 1)
     for result in results:
         assert result.interrupted
-        assert 0 < result.deals < 600
-        assert result.games == 2 * result.deals
+        assert 0 < result.paired_seeds < 600
+        assert result.games == 2 * result.paired_seeds
 
 
 # ---- reports ----

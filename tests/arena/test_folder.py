@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from tournaments import lines, play, settings
 
-from skyenv.arena.folder import Folder, line_of, read_config, secret_of
+from skyenv.arena.folder import FORMAT, Folder, line_of, read_config, secret_of
 from skyenv.arena.schedule import Settings
 from skyenv.cli import main
 from skyenv.errors import CheckpointError, FolderInUseError
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("in_this_process")
 
 @pytest.fixture
 def played(tmp_path: Path) -> Path:
-    """The folder of two deals between random and crowd."""
+    """The folder of two paired seeds between random and crowd."""
     play(tmp_path / "whole", settings("random", "crowd"), 2)
     return tmp_path / "whole"
 
@@ -42,13 +42,13 @@ def test_a_file_cut_anywhere_gives_the_same_ladder(played: Path, tmp_path: Path)
         (cut / "games.jsonl").write_bytes(content[:length])
         with Folder(cut, wanted) as folder:
             finished = content[:length].split(b"\n")[:-1]
-            games_of = [sum(f'"deal":{deal},'.encode() in line for line in finished) for deal in (0, 1)]
+            games_of = [sum(f'"paired_seed":{paired_seed},'.encode() in line for line in finished) for paired_seed in (0, 1)]
             assert folder.number() == 2 * sum(number == 2 for number in games_of)
         if length % 97 == 0 or length == len(content):
             play(cut, wanted, 2)
             assert lines(cut) == lines(played)
             with Folder(cut, wanted) as again, Folder(played, wanted) as before:
-                for name in ("deals", "seats", "shares", "scores"):
+                for name in ("paired_seeds", "seats", "shares", "scores"):
                     assert np.array_equal(getattr(again.results(), name), getattr(before.results(), name))
 
 
@@ -87,7 +87,7 @@ def test_no_flipped_bit_is_taken_for_a_game(played: Path) -> None:
                 Folder(played, wanted)
         else:
             with Folder(played, wanted) as folder:
-                assert np.isin(folder.results().deals, before.deals).all()
+                assert np.isin(folder.results().paired_seeds, before.paired_seeds).all()
 
 
 def test_no_flipped_bit_changes_what_is_played(played: Path) -> None:
@@ -110,13 +110,13 @@ def test_no_flipped_bit_changes_what_is_played(played: Path) -> None:
         lambda text: "[]\n" + text,
         lambda text: "[" * 100_000 + "\n" + text,
         lambda text: "[" * 100_000 + "]" * 100_000 + "\n" + text,
-        lambda text: '{"deal":' * 900 + "0" + "}" * 900 + "\n" + text,
-        lambda text: '{"deal":' + "9" * 5000 + "}\n" + text,
+        lambda text: '{"paired_seed":' * 900 + "0" + "}" * 900 + "\n" + text,
+        lambda text: '{"paired_seed":' + "9" * 5000 + "}\n" + text,
         lambda text: text.replace('"seats":[0,1]', '"seats":[0,0]'),
         lambda text: text.replace('"turns"', '"tunrs"'),
         lambda text: text.replace('"crc32"', '"crc23"'),
         lambda text: '{"spent":{"0":["x",1]}}\n' + text,
-        lambda text: line_of({"deal": 0, "seats": [0, 2], "shares": [1, 0], "scores": [1, 0]}).decode() + text,
+        lambda text: line_of({"paired_seed": 0, "seats": [0, 2], "shares": [1, 0], "scores": [1, 0]}).decode() + text,
     ],
     ids=range(11),
 )
@@ -130,7 +130,7 @@ def test_damaged_games(change: Callable[[str], str], played: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", ["{", "[]", "[" * 100_000, "\x00", '{"players": "x"}', '{"format": 2, "players": "x", "agents": 3}']
+    "content", ["{", "[]", "[" * 100_000, "\x00", '{"players": "x"}', '{"format": 3, "players": "x", "agents": 3}']
 )
 def test_a_damaged_config(content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One line, when it is gone on with and when it is asked for anew."""
@@ -162,9 +162,10 @@ def test_a_folder_of_other_settings(tmp_path: Path) -> None:
         Folder(tmp_path, wanted)
 
 
-def test_a_folder_of_an_older_version(tmp_path: Path) -> None:
-    """Its lines have no checksums, and its games other random numbers."""
-    (tmp_path / "config.json").write_text('{"format": 1, "players": 2}\n')
+@pytest.mark.parametrize("version", range(1, FORMAT))
+def test_a_folder_of_an_older_version(version: int, tmp_path: Path) -> None:
+    """Its lines have other keys, or no checksums, and its games other random numbers."""
+    (tmp_path / "config.json").write_text(f'{{"format": {version}, "players": 2}}\n')
     with pytest.raises(CheckpointError, match="was made by an older version, whose games can't be gone on with"):
         Folder(tmp_path, settings("random", "crowd"))
 
@@ -182,7 +183,7 @@ def test_a_folder_has_one_tournament_at_a_time(tmp_path: Path) -> None:
 def test_a_second_command_is_told_who_has_the_folder(tmp_path: Path) -> None:
     wanted = settings("random", "crowd")
     with Folder(tmp_path, wanted):
-        command = [sys.executable, "-m", "skyenv", "tournament", "random", "crowd", "--deals", "1", "--out", str(tmp_path)]
+        command = [sys.executable, "-m", "skyenv", "tournament", "random", "crowd", "--paired-seeds", "1", "--out", str(tmp_path)]
         second = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", timeout=120, check=False)
     assert (second.returncode, second.stdout) == (1, "")
     assert second.stderr.startswith(f"tournament: error: {tmp_path} is in use by process {os.getpid()} on ")

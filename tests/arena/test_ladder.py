@@ -38,7 +38,7 @@ def test_neighbours_that_are_not_separated_are_said_to_be_so(tmp_path: Path) -> 
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("change", [{"format": 9}, {"agents": [{}]}, {"samples": [[1]]}, {"players": 3}])
 def test_a_damaged_ladder(change: dict[str, Any], tmp_path: Path) -> None:
-    main(["tournament", "random", "crowd", "--deals", "1", "--out", str(tmp_path)])
+    main(["tournament", "random", "crowd", "--paired-seeds", "1", "--out", str(tmp_path)])
     path = tmp_path / "ladder.json"
     ladder.read(path, 2)
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))

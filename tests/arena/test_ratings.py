@@ -20,29 +20,33 @@ Floats = npt.NDArray[np.float64]
 
 
 def schedule(
-    agents: int, players: int, deals: int, *, newcomer: bool = False
+    agents: int, players: int, paired_seeds: int, *, newcomer: bool = False
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Deals and seats as a tournament has them."""
+    """Paired seeds and seats as a tournament has them."""
     entrants = tuple(Entrant(str(index), str(index), "1", "") for index in range(agents))
     settings = Settings(entrants, players, newcomer=newcomer)
-    games = [(deal, settings.seatings(group, deal)) for deal in range(deals) for group in settings.groups()]
-    return np.repeat([deal for deal, _ in games], [len(seats) for _, seats in games]), np.concatenate(
+    games = [
+        (paired_seed, settings.seatings(group, paired_seed)) for paired_seed in range(paired_seeds) for group in settings.groups()
+    ]
+    return np.repeat([paired_seed for paired_seed, _ in games], [len(seats) for _, seats in games]), np.concatenate(
         [seats for _, seats in games]
     )
 
 
-def played(theta: Floats, players: int, deals: int, seed: int, *, newcomer: bool = False) -> GameResults:
+def played(theta: Floats, players: int, paired_seeds: int, seed: int, *, newcomer: bool = False) -> GameResults:
     """Games between agents of known strength, won as the model says."""
     rng = np.random.default_rng(seed)
-    deal, seats = schedule(len(theta), players, deals, newcomer=newcomer)
+    paired_seed, seats = schedule(len(theta), players, paired_seeds, newcomer=newcomer)
     winner = np.argmax(theta[seats] + rng.gumbel(size=seats.shape), axis=1)
     shares = np.eye(players)[winner]
-    return GameResults(deal, seats, shares, (100 * shares + np.arange(players)).astype(np.int64))
+    return GameResults(paired_seed, seats, shares, (100 * shares + np.arange(players)).astype(np.int64))
 
 
-def games(seats: Sequence[Sequence[int]], shares: Sequence[Sequence[float]], deals: list[int] | None = None) -> GameResults:
+def games(
+    seats: Sequence[Sequence[int]], shares: Sequence[Sequence[float]], paired_seeds: list[int] | None = None
+) -> GameResults:
     """Games by hand."""
-    numbers = list(range(len(seats))) if deals is None else deals
+    numbers = list(range(len(seats))) if paired_seeds is None else paired_seeds
     return GameResults(
         np.array(numbers), np.array(seats), np.array(shares, np.float64), np.zeros((len(seats), len(seats[0])), np.int64)
     )
@@ -51,10 +55,10 @@ def games(seats: Sequence[Sequence[int]], shares: Sequence[Sequence[float]], dea
 # ---- the model ----
 
 
-@pytest.mark.parametrize(("players", "deals"), [(2, 1500), (3, 250), (4, 150)])
-def test_known_strengths_are_found_again(players: int, deals: int) -> None:
+@pytest.mark.parametrize(("players", "paired_seeds"), [(2, 1500), (3, 250), (4, 150)])
+def test_known_strengths_are_found_again(players: int, paired_seeds: int) -> None:
     truth = np.array([0.0, 1.2, -0.7, 0.5, -1.5])
-    ratings = rate(played(truth, players, deals, seed=players), ["greedy", "b", "c", "d", "e"])
+    ratings = rate(played(truth, players, paired_seeds, seed=players), ["greedy", "b", "c", "d", "e"])
     for point, expected in zip(ratings.points, 1000 + POINTS * truth, strict=True):
         assert point.low - 15 <= expected <= point.high + 15
         assert point.mean == pytest.approx(expected, abs=45)
@@ -65,7 +69,7 @@ def test_known_strengths_are_found_again(players: int, deals: int) -> None:
 
 
 @pytest.mark.parametrize("players", [2, 4])
-def test_imaginary_deals_hardly_pull_a_long_ladder_together(players: int) -> None:
+def test_imaginary_paired_seeds_hardly_pull_a_long_ladder_together(players: int) -> None:
     truth = np.array([0.0, 1.9, 1.2, 1.0, -3.0, -3.6, -5.0])
     ratings = rate(played(truth, players, 300, seed=3), ["greedy", *"bcdefg"])
     for point, expected in zip(ratings.points, 1000 + POINTS * truth, strict=True):
@@ -73,7 +77,7 @@ def test_imaginary_deals_hardly_pull_a_long_ladder_together(players: int) -> Non
 
 
 def test_two_agents_by_hand() -> None:
-    # 3 of 4 games, and two of the four in imaginary deals: odds of 5 to 3.
+    # 3 of 4 games, and two of the four in imaginary paired seeds: odds of 5 to 3.
     ratings = rate(games([[0, 1]] * 4, [[1, 0]] * 3 + [[0, 1]]), ["a", "b"])
     assert ratings.points[0].mean == 1000
     assert ratings.points[1].mean == pytest.approx(1000 - 400 * np.log10(5 / 3), abs=1e-6)
@@ -84,7 +88,7 @@ def test_a_shared_win_counts_for_both() -> None:
     split = rate(games([[0, 1, 2]] * 4, [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1]]), ["a", "b", "c"])
     assert shared.points[1].mean == pytest.approx(1000, abs=1e-6)
     assert shared.points[2].mean > 1000
-    assert split.points[2].mean > shared.points[2].mean  # twice the games, so the imaginary deals pull less
+    assert split.points[2].mean > shared.points[2].mean  # twice the games, so the imaginary paired seeds pull less
     assert shared.wins[0].mean == 0.25
 
 
@@ -93,7 +97,10 @@ def test_several_seats_are_several_tickets() -> None:
     results = games([[0, 1, 1, 1]] * 4, [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
     one_more = games([[1, 0, 0, 0]], [[0.25, 0.25, 0.25, 0.25]])
     both = GameResults(
-        *(np.concatenate([getattr(results, name), getattr(one_more, name)]) for name in ("deals", "seats", "shares", "scores"))
+        *(
+            np.concatenate([getattr(results, name), getattr(one_more, name)])
+            for name in ("paired_seeds", "seats", "shares", "scores")
+        )
     )
     assert rate(both, ["a", "b"]).points[1].mean == pytest.approx(1000, abs=1e-6)
 
@@ -110,7 +117,9 @@ def test_the_library_agrees(players: int, agents: int, duels: int) -> None:
     tables.append(list(range(players)))
     shares.append([0.5, 0.5] + [0.0] * (players - 2))
     data += [(tied, tuple(set(range(players)) - {tied})) for tied in (0, 1)]
-    data += [(one, (other,)) for one, other in itertools.permutations(range(agents), 2)] * (2 * duels)  # the imaginary deals
+    data += [(one, (other,)) for one, other in itertools.permutations(range(agents), 2)] * (
+        2 * duels
+    )  # the imaginary paired seeds
     expected = choix.opt_top1(agents, data, alpha=1e-9, tol=1e-9)
     ratings = rate(games(tables, shares), list("abcde")[:agents])
     found = np.array([point.mean for point in ratings.points])
@@ -135,10 +144,10 @@ def test_the_fit_expects_what_was_won(agents: int, seed: int) -> None:
 
 def test_an_agent_that_wins_everything_is_finite_and_uncertain() -> None:
     for players in (2, 4):
-        deal, seats = schedule(3, players, 50)
+        paired_seed, seats = schedule(3, players, 50)
         best = np.where((seats == 0).any(axis=1, keepdims=True), seats == 0, seats == 1)
         shares = best / best.sum(axis=1, keepdims=True)
-        ratings = rate(GameResults(deal, seats, shares, best.astype(np.int64)), ["a", "greedy", "c"])
+        ratings = rate(GameResults(paired_seed, seats, shares, best.astype(np.int64)), ["a", "greedy", "c"])
         first, second = ratings.points[0], ratings.points[1]
         assert np.isfinite(ratings.samples).all()
         assert 1200 < first.low < first.mean < first.high < 5000
@@ -165,25 +174,25 @@ def test_intervals_cover(players: int) -> None:
 
 
 @pytest.mark.parametrize("players", [2, 4])
-def test_winning_a_few_deals_proves_little(players: int) -> None:
-    """One who won all of n deals is the better one with probability 1 − ½ⁿ⁺¹ (two players; more games a deal say no more)."""
-    for deals in (1, 2, 4):
-        deal, seats = schedule(2, players, deals)
+def test_winning_a_few_paired_seeds_proves_little(players: int) -> None:
+    """One who won all of n paired seeds is the better one with probability 1 − ½ⁿ⁺¹ (two players; more games say no more)."""
+    for paired_seeds in (1, 2, 4):
+        paired_seed, seats = schedule(2, players, paired_seeds)
         mine = seats == 0
-        results = GameResults(deal, seats, mine / mine.sum(axis=1, keepdims=True), np.zeros_like(seats))
+        results = GameResults(paired_seed, seats, mine / mine.sum(axis=1, keepdims=True), np.zeros_like(seats))
         ratings = rate(results, ["a", "b"], resamples=4000)
         if players == 2:
-            jeffreys = np.random.default_rng(0).beta(deals + 0.5, 0.5, 100_000)
-            assert ratings.better[0, 1] == pytest.approx(1 - 0.5 ** (deals + 1), abs=0.025)
+            jeffreys = np.random.default_rng(0).beta(paired_seeds + 0.5, 0.5, 100_000)
+            assert ratings.better[0, 1] == pytest.approx(1 - 0.5 ** (paired_seeds + 1), abs=0.025)
             assert ratings.wins[0].low == pytest.approx(np.quantile(jeffreys, 0.025), abs=0.04)
         else:
             assert 0.6 < ratings.better[0, 1] < 0.995
 
 
-def test_games_of_a_deal_are_one_observation() -> None:
-    """The same games, ten times in each deal: ten times as many games, but not more to go by."""
+def test_games_of_a_paired_seed_are_one_observation() -> None:
+    """The same games, ten times in each paired seed: ten times as many games, but not more to go by."""
     once = played(np.array([0.0, 0.5]), 2, 60, seed=4)
-    often = GameResults(*(np.repeat(getattr(once, name), 10, axis=0) for name in ("deals", "seats", "shares", "scores")))
+    often = GameResults(*(np.repeat(getattr(once, name), 10, axis=0) for name in ("paired_seeds", "seats", "shares", "scores")))
     few, many = (rate(results, ["a", "b"]).wins[0] for results in (once, often))
     assert many.mean == few.mean
     assert many.high - many.low == pytest.approx(few.high - few.low, rel=0.05)
@@ -204,7 +213,7 @@ def test_better_by_hand() -> None:
 
 def test_means_by_hand() -> None:
     results = GameResults(
-        deals=np.array([0, 0, 0]),
+        paired_seeds=np.array([0, 0, 0]),
         seats=np.array([[0, 1, 1], [1, 0, 0], [0, 1, 2]]),
         shares=np.array([[1, 0, 0], [0, 0.5, 0.5], [0, 0, 1.0]]),
         scores=np.array([[30, 20, 10], [5, 40, 40], [8, 9, 20]]),
@@ -219,7 +228,7 @@ def test_means_by_hand() -> None:
         [0, None, None],
         [None, None, None],
     ]
-    assert (ratings.deals, ratings.games) == (1, 3)
+    assert (ratings.paired_seeds, ratings.games) == (1, 3)
 
 
 # ---- a newcomer ----

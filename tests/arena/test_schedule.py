@@ -17,11 +17,11 @@ from skyenv.errors import OptionError
 
 
 @given(st.integers(2, 9), st.integers(2, 4), st.integers(0, 10**6), st.booleans())
-def test_the_schedule_is_balanced(agents: int, players: int, deal: int, newcomer: bool) -> None:
+def test_the_schedule_is_balanced(agents: int, players: int, paired_seed: int, newcomer: bool) -> None:
     names = tuple(Entrant(str(index), str(index), "1", "") for index in range(agents))
     wanted = Settings(names, players, newcomer=newcomer)
-    seats = np.concatenate([wanted.seatings(group, deal) for group in wanted.groups()])
-    assert len(np.unique(seats, axis=0)) == len(seats) == wanted.games_a_deal()
+    seats = np.concatenate([wanted.seatings(group, paired_seed) for group in wanted.groups()])
+    assert len(np.unique(seats, axis=0)) == len(seats) == wanted.games_per_paired_seed()
     for pair in itertools.permutations(range(agents), 2):
         alone = [
             np.flatnonzero(row == pair[0])[0] for row in seats if sorted(row) == sorted([pair[0], *[pair[1]] * (players - 1)])
@@ -40,9 +40,9 @@ def test_the_schedule_is_balanced(agents: int, players: int, deal: int, newcomer
         assert wanted.group_of(row) in wanted.groups()
 
 
-def test_mixed_tables_change_from_deal_to_deal() -> None:
+def test_mixed_tables_change_from_paired_seed_to_paired_seed() -> None:
     wanted = settings("random", "crowd", "hoard", "greedy", players=3)
-    together = {tuple(sorted(wanted.seatings((0, 1, 2, 3), deal)[0].tolist())) for deal in range(40)}
+    together = {tuple(sorted(wanted.seatings((0, 1, 2, 3), paired_seed)[0].tolist())) for paired_seed in range(40)}
     assert len(together) == 4
 
 

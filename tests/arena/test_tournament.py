@@ -28,7 +28,7 @@ def test_games_are_those_of_a_single_match(secret: int | None, tmp_path: Path) -
     agents = [make_agent(name) for name in ("random", "crowd", "hoard")]
     for line in lines(tmp_path):
         game = json.loads(line)
-        alone = play_game([agents[index] for index in game["seats"]], 5 + game["deal"], "back", secret=secret)
+        alone = play_game([agents[index] for index in game["seats"]], 5 + game["paired_seed"], "back", secret=secret)
         assert list(alone.scores) == game["scores"]
         assert (alone.turn, int(alone.state.decisions)) == (game["turns"], game["decisions"])
 
@@ -46,9 +46,9 @@ def test_a_worker_that_dies_loses_nothing_and_workers_do_not_matter(tmp_path: Pa
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("odd_agents:Deadly", r"3 processes died while deadly and random played deal 0 \(seed 7\)$"),
-        ("odd_agents:Faulty", r"agent faulty, in deal 0 \(seed 7\), seat 1, failed: EOFError: oh$"),
-        ("odd_agents:Wrong", r"agent wrong, in deal 0 \(seed 7\), seat 0, failed: AgentError: agent wrong chose action"),
+        ("odd_agents:Deadly", r"3 processes died while deadly and random played paired seed 0 \(seed 7\)$"),
+        ("odd_agents:Faulty", r"agent faulty, in paired seed 0 \(seed 7\), seat 1, failed: EOFError: oh$"),
+        ("odd_agents:Wrong", r"agent wrong, in paired seed 0 \(seed 7\), seat 0, failed: AgentError: agent wrong chose action"),
     ],
 )
 def test_an_agent_that_keeps_failing(spec: str, message: str, tmp_path: Path) -> None:
@@ -68,4 +68,4 @@ def test_time_ends_it_after_whole_rounds(tmp_path: Path) -> None:
     tournament = play(tmp_path, settings("random", "crowd", "hoard"), minutes=0.05)
     assert time.perf_counter() - started < 60
     with Folder(tmp_path, tournament.settings) as folder:
-        assert len(folder.whole_deals()) * 6 == folder.number() > 0
+        assert len(folder.whole_paired_seeds()) * 6 == folder.number() > 0

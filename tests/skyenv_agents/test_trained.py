@@ -22,10 +22,10 @@ from skyenv_agents.learned.networks import TRAINED, Network, TrainedAgent
 COUNTS = range(MIN_PLAYERS, MAX_PLAYERS + 1)
 MOST_BYTES = 5_000_000
 """All of them together."""
-DEALS = {2: 60, 3: 40, 4: 30}
+PAIRED_SEEDS = {2: 60, 3: 40, 4: 30}
 """Of the small sample, by number of players: 120 games each."""
 SEED = 90_000_000
-"""Of its first deal: neither trained nor measured with."""
+"""Of its first paired seed: neither trained nor measured with."""
 
 
 def about(players: int) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def test_together_they_are_small() -> None:
 def test_plays_at_its_stated_strength(players: int) -> None:
     """The interval of a small sample meets the stated one."""
     stated = {result["opponent"]: result["share"] for result in about(players)["results"]}["greedy"]
-    found = evaluate("trained", ["greedy"], players, "front", DEALS[players], SEED)[0].share
+    found = evaluate("trained", ["greedy"], players, "front", PAIRED_SEEDS[players], SEED)[0].share
     assert found.low <= stated["high"]
     assert found.high >= stated["low"]
 

@@ -16,7 +16,7 @@ from skyenv_agents.search.budgets import budget_in
 
 pytestmark = pytest.mark.programs
 
-TINY = ["--against", "random", "crowd", "--budgets", "1ms", "2", "--deals", "2", "--workers", "1", "--seed", "5"]
+TINY = ["--against", "random", "crowd", "--budgets", "1ms", "2", "--paired-seeds", "2", "--workers", "1", "--seed", "5"]
 
 
 def row(budget: float, unit: str, opponent: str, mean: float) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def row(budget: float, unit: str, opponent: str, mean: float) -> dict[str, Any]:
         "unit": unit,
         "budget": budget,
         "opponent": opponent,
-        "deals": 10,
+        "paired_seeds": 10,
         "games": 20,
         "wins": {"mean": mean, "low": mean - 0.1, "high": min(1.0, mean + 0.1)},
         "seconds_a_decision": 0.01,
@@ -40,7 +40,7 @@ def test_plays_every_budget_goes_on_and_publishes(tmp_path: Path, capsys: pytest
     assert main([*TINY, "--out", str(out), "--publish", str(tmp_path / "docs")]) == 0
     told = capsys.readouterr().out
     found = json.loads((tmp_path / "docs" / "strength.json").read_text(encoding="utf-8"))
-    assert [(one["agent"], one["opponent"], one["deals"], one["games"]) for one in found["rows"]] == [
+    assert [(one["agent"], one["opponent"], one["paired_seeds"], one["games"]) for one in found["rows"]] == [
         ("ismcts-2", "random", 2, 4),
         ("ismcts-2", "crowd", 2, 4),
         ("ismcts-1ms", "random", 2, 4),
@@ -52,21 +52,21 @@ def test_plays_every_budget_goes_on_and_publishes(tmp_path: Path, capsys: pytest
         assert one["seconds_a_decision"] > 0
     assert (tmp_path / "docs" / "strength.png").read_bytes().startswith(b"\x89PNG")
     games = (out / "ismcts-2" / "games.jsonl").read_bytes()
-    assert games.count(b'"deal"') == 8, "both opponents, both deals, both seats"
+    assert games.count(b'"paired_seed"') == 8, "both opponents, both paired seeds, both seats"
     assert main([*TINY, "--out", str(out)]) == 0
     assert (out / "ismcts-2" / "games.jsonl").read_bytes() == games, "nothing is played twice"
 
 
 def one_won_of_two(path: Path) -> Folder:
-    """Twenty deals in which ismcts-2 wins from one seat against random, and from both against crowd."""
+    """Twenty paired seeds in which ismcts-2 wins from one seat against random, and from both against crowd."""
     settings = Settings(entrants(["ismcts-2", "random", "crowd"]), 2, newcomer=True)
     folder = Folder(path, settings)
     assert rows(folder, budget_in("ismcts-2", "ismcts-")) == []
-    for deal in range(20):
+    for paired_seed in range(20):
         for group in settings.groups():
             games = [
                 {
-                    "deal": deal,
+                    "paired_seed": paired_seed,
                     "seats": seats,
                     "shares": [1.0, 0.0],
                     "scores": [9, 3],
@@ -74,7 +74,7 @@ def one_won_of_two(path: Path) -> Folder:
                     "decisions": 50,
                     "truncated": False,
                 }
-                for seats in settings.seatings(group, deal).tolist()
+                for seats in settings.seatings(group, paired_seed).tolist()
             ]
             if group == (0, 2):  # against the second one all are won
                 games[1] |= {"shares": [0.0, 1.0], "scores": [3, 9]}
@@ -89,7 +89,7 @@ def test_shares_are_those_of_the_games(tmp_path: Path) -> None:
     assert against_random["wins"]["mean"] == 0.5
     assert against_crowd["wins"]["mean"] > 0.95
     assert against_crowd["wins"]["low"] > 0.8
-    assert (against_crowd["deals"], against_crowd["games"], against_crowd["seconds_a_decision"]) == (20, 40, 0.02)
+    assert (against_crowd["paired_seeds"], against_crowd["games"], against_crowd["seconds_a_decision"]) == (20, 40, 0.02)
     assert against_crowd["rating"] is None, "no ladder was given"
 
 
@@ -122,7 +122,10 @@ def test_table_and_picture(tmp_path: Path) -> None:
     found.insert(1, row(10, strength.SIMULATIONS, "crowd", 0.8))
     found.insert(3, row(100, strength.SIMULATIONS, "crowd", 0.7))
     head, _, first, _ = table(found).splitlines()
-    assert head == "| agent | deals, each from both seats | wins against greedy | wins against crowd | rating | ms a decision |"
+    assert (
+        head
+        == "| agent | paired seeds, each from both seats | wins against greedy | wins against crowd | rating | ms a decision |"
+    )
     assert first == "| ismcts-10 | 10 | 60.0 % [50.0, 70.0] | 80.0 % [70.0, 90.0] | 1234 [1200, 1270] | 10 |"
     strength.draw(found, tmp_path / "one.png")
     strength.draw([*found, row(50, strength.MILLISECONDS, "greedy", 0.8)], tmp_path / "two.png")

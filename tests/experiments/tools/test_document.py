@@ -20,7 +20,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "docs" / "training.md").write_text("a\n<!-- training result -->\nold\n<!-- end -->\nb\n")
     run = tmp_path / "run"
     run.mkdir()
-    result: dict[str, Any] = {"opponent": "greedy", "deals": 7, "share": ESTIMATE, "own": ESTIMATE, "other": ESTIMATE}
+    result: dict[str, Any] = {"opponent": "greedy", "paired_seeds": 7, "share": ESTIMATE, "own": ESTIMATE, "other": ESTIMATE}
     (run / "evaluation.json").write_text(json.dumps([result]))
     (run / "config.json").write_text(json.dumps({"minutes": 5.0}))
     points: list[dict[str, Any]] = [

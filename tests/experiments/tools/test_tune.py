@@ -17,7 +17,7 @@ from skyenv.errors import AgentError, CheckpointError, OptionError
 from skyenv_agents import GreedyAgent
 from skyenv_agents.heuristic.weights import GREEDY_WEIGHTS, Weights
 
-TINY = Tuning("greedy", ("random", "greedy"), 2, deals=1, population=3, seed=4)
+TINY = Tuning("greedy", ("random", "greedy"), 2, paired_seeds=1, population=3, seed=4)
 
 
 def values(weights: Weights) -> list[float]:
@@ -74,7 +74,7 @@ def test_an_interrupted_generation_leaves_no_trace(monkeypatch: pytest.MonkeyPat
 
 def test_finds_better_weights_than_bad_ones() -> None:
     bad = Weights(**{**vars(GREEDY_WEIGHTS[2]), "point": 30.0})  # cards so dear that hardly any is paid
-    tuner = Tuner(Tuning("greedy", ("random",), 2, deals=4, population=5, sigma=1.0, seed=1), bad)
+    tuner = Tuner(Tuning("greedy", ("random",), 2, paired_seeds=4, population=5, sigma=1.0, seed=1), bad)
     for _ in range(4):
         tuner.advance()
     assert np.mean(tuner.worths[-1]) > np.mean(tuner.worths[0])
@@ -82,7 +82,7 @@ def test_finds_better_weights_than_bad_ones() -> None:
 
 def test_command_writes_and_resumes(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     out = str(tmp_path / "tuning.json")
-    options = ["greedy", "--against", "random", "--deals", "1", "--population", "2", "--out", out]
+    options = ["greedy", "--against", "random", "--paired-seeds", "1", "--population", "2", "--out", out]
     assert main([*options, "--generations", "1"]) == 0
     assert main(["--resume", "--generations", "2", "--out", out]) == 0
     content = json.loads(Path(out).read_text())
@@ -104,7 +104,7 @@ def test_command_complains_in_one_line(tmp_path: Path, capsys: pytest.CaptureFix
         ["random"],
         ["nobody"],
         ["greedy", "--against", "nobody"],
-        ["greedy", "--deals", "0"],
+        ["greedy", "--paired-seeds", "0"],
         ["greedy", "--sigma", "0"],
         ["greedy", "--players", "x"],
         ["greedy", "--against", ""],

@@ -22,7 +22,7 @@ def test_a_bound_is_what_was_won_beyond_par() -> None:
     (result,) = evaluate("random", ["crowd"], 4, "front", 2, 1)
     found = bound(asdict(replace(result, share=Estimate(0.4, 0.3, 0.5))))
     assert found["gain"] == {"mean": pytest.approx(0.15), "low": pytest.approx(0.05), "high": pytest.approx(0.25)}
-    assert (found["par"], found["opponent"], found["players"], found["deals"]) == (0.25, "crowd", 4, 2)
+    assert (found["par"], found["opponent"], found["players"], found["paired_seeds"]) == (0.25, "crowd", 4, 2)
 
 
 @pytest.mark.parametrize("target", ["", "greedy,appraiser", "nobody"])
@@ -33,7 +33,7 @@ def test_the_target_is_one_agent(target: str) -> None:
 
 def test_a_response_is_told_with_its_target(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["--run", str(tmp_path / "run"), "--target", "crowd"]
-    assert main([*TINY, *command, "--deals", "2"]) == 0
+    assert main([*TINY, *command, "--paired-seeds", "2"]) == 0
     first = capsys.readouterr().out
     assert "2 players, front side: the response wins" in first
     assert "beyond its par of 50.0 % against crowd" in first

@@ -18,7 +18,7 @@ from skyenv.options import parse
 from skyenv_agents.learned.networks import Network
 
 TINY = shlex.split(
-    "--games 8 --steps 16 --batch 64 --hidden 8 --max-turns 6 --deals 0 --decisions 300 --snapshot 2 --past-policies 2"
+    "--games 8 --steps 16 --batch 64 --hidden 8 --max-turns 6 --paired-seeds 0 --decisions 300 --snapshot 2 --past-policies 2"
 )
 
 

@@ -34,7 +34,7 @@ from skyenv.options import as_text, parse
 
 ROOT = Path(__file__).resolve().parents[3]
 SMALL: dict[str, Any] = {
-    "games": 8, "steps": 24, "batch": 64, "hidden": 8, "decisions": 300, "max_turns": 2, "deals": 0, "opponent_share": 1.0,
+    "games": 8, "steps": 24, "batch": 64, "hidden": 8, "decisions": 300, "max_turns": 2, "paired_seeds": 0, "opponent_share": 1.0,
     "checkpoint_seconds": 1e9,
 }  # fmt: skip
 TINY = [part for name, value in SMALL.items() for part in ("--" + name.replace("_", "-"), str(value))]
@@ -119,7 +119,7 @@ def test_bad_values_leave_no_folder(
 
 def test_a_run_leaves_all_its_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "there" / "first"
-    options = [*TINY, "--players", "2,3", "--games", "8", "--deals", "1"]
+    options = [*TINY, "--players", "2,3", "--games", "8", "--paired-seeds", "1"]
     assert train.main(["--run", str(folder), *options]) == 0
     told = capsys.readouterr()
     assert "Measuring the agent against random and greedy: 10 games, about" in told.err
@@ -178,7 +178,7 @@ def test_a_finished_run_says_so_and_how_to_go_on(
 ) -> None:
     """As a second `make train`: nothing is trained or measured again, unless more is asked for."""
     run = ["--run", str(tmp_path / "run")]
-    assert train.main([*run, *TINY, "--deals", "1", "--prior", "greedy"]) == 0
+    assert train.main([*run, *TINY, "--paired-seeds", "1", "--prior", "greedy"]) == 0
     first = capsys.readouterr().out
     files = {path: path.stat().st_mtime_ns for path in (tmp_path / "run").iterdir() if path.name != "config.json"}
     assert train.main([*run, "--resume"]) == 0  # what isn't said is as it was
@@ -186,7 +186,7 @@ def test_a_finished_run_says_so_and_how_to_go_on(
     assert again.out == first
     assert again.err == ""
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "run").iterdir() if path.name != "config.json"} == files
-    assert train.main([*run, "--resume", "--deals", "2"]) == 0  # measured anew
+    assert train.main([*run, "--resume", "--paired-seeds", "2"]) == 0  # measured anew
     assert re.search(r"greedy +4 +\d", capsys.readouterr().out)
 
     def interrupted(*_: Any, **__: Any) -> list[Any]:
@@ -457,7 +457,7 @@ def test_options_that_may_not_change(name: str, value: str, folder: Path, capsys
 
 def test_options_that_may_change_and_a_folder_that_moved(folder: Path, tmp_path: Path) -> None:
     moved = folder.rename(tmp_path / "moved")
-    changes = ["--minutes", "100", "--checkpoint-seconds", "5", "--deals", "1", "--decisions", "400"]
+    changes = ["--minutes", "100", "--checkpoint-seconds", "5", "--paired-seeds", "1", "--decisions", "400"]
     assert train.main(["--run", str(moved), *TINY, *changes, "--resume"]) == 0
     assert json.loads((moved / "config.json").read_text())["minutes"] == 100
     assert (moved / "evaluation.json").exists()
@@ -522,7 +522,7 @@ def test_ctrl_c_in_the_closing_evaluation(tmp_path: Path, monkeypatch: pytest.Mo
         return []
 
     monkeypatch.setattr("experiments.training.runs.evaluate", interrupted)
-    assert train.main(["--run", str(tmp_path), *TINY, "--deals", "1"]) == 130
+    assert train.main(["--run", str(tmp_path), *TINY, "--paired-seeds", "1"]) == 130
     assert (tmp_path / "model.npz").exists()
     assert not (tmp_path / "evaluation.json").exists()
 
@@ -542,7 +542,7 @@ def test_a_signal_while_the_end_is_saved_waits_for_it(
         return real(self)
 
     monkeypatch.setattr(Training, "model", model)
-    assert train.main(["--run", str(tmp_path), *TINY, "--deals", "1"]) == 130
+    assert train.main(["--run", str(tmp_path), *TINY, "--paired-seeds", "1"]) == 130
     told = capsys.readouterr()
     assert "--resume` goes on" in told.out
     assert "Measuring" not in told.err
@@ -633,7 +633,7 @@ def test_the_closing_evaluation_counts_in_the_minutes() -> None:
     short = Training(Config(minutes=0.01))
     short.decisions, short.seconds, short.episodes = 1000, 0.1, training.episodes
     assert short.closing_seconds() == pytest.approx(0.3)  # half of the minutes at most
-    assert Training(Config(minutes=10, deals=0)).closing_games() == 0
+    assert Training(Config(minutes=10, paired_seeds=0)).closing_games() == 0
 
 
 def test_a_run_ends_at_the_nearest_limit() -> None:

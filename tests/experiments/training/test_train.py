@@ -44,7 +44,7 @@ from skyenv_agents.learned.pool import OpponentPool
 ROOT = Path(__file__).resolve().parents[3]
 SMALL: dict[str, Any] = {
     "games": 12, "steps": 24, "batch": 64, "hidden": 8, "minutes": 0.0, "decisions": 1000, "snapshot": 2, "past_policies": 2,
-    "checkpoint_seconds": 1e9, "deals": 0, "max_turns": 6,
+    "checkpoint_seconds": 1e9, "paired_seeds": 0, "max_turns": 6,
 }  # fmt: skip
 TINY = [part for name, value in SMALL.items() for part in ("--" + name.replace("_", "-"), str(value))]
 
@@ -793,7 +793,7 @@ def test_a_checkpoint_goes_on_after_the_process_was_killed(tmp_path: Path) -> No
         ("seed", [-1, 2**32]),
         ("max_turns", [0]),
         ("checkpoint_seconds", [-1.0, float("nan")]),
-        ("deals", [-1]),
+        ("paired_seeds", [-1]),
         ("against", ["", "nobody", "random,", "nowhere:Agent"]),
         ("threads", [0, 1025]),
         ("reward", ["fame"]),
@@ -828,7 +828,7 @@ def test_bad_values_are_named(name: str, values: list[Any]) -> None:
     tiny().check()
     for value in values:
         with pytest.raises(OptionError, match=name) as caught:
-            tiny(**{"deals": 1, name: value}).check()
+            tiny(**{"paired_seeds": 1, name: value}).check()
         assert "\n" not in str(caught.value)
 
 
@@ -894,7 +894,7 @@ def evaluation(folder: Path) -> dict[str, dict[str, float]]:
 def test_two_million_decisions_from_nothing_beat_random(tmp_path: Path) -> None:
     """About three minutes on one core; 98 % when it was measured."""
     folder = tmp_path / "nothing"
-    assert train.main(["--run", str(folder), "--players", "2", "--decisions", "2000000", "--deals", "100"]) == 0
+    assert train.main(["--run", str(folder), "--players", "2", "--decisions", "2000000", "--paired-seeds", "100"]) == 0
     assert evaluation(folder)["random"]["mean"] >= 0.8
 
 
@@ -902,7 +902,18 @@ def test_two_million_decisions_from_nothing_beat_random(tmp_path: Path) -> None:
 def test_two_million_decisions_improve_upon_the_prior(tmp_path: Path) -> None:
     """About four minutes on one core; 42 ± 5 % against greedy when it was measured. Untrained it is 26 ± 5 %."""
     folder = tmp_path / "prior"
-    options = ["--players", "2", "--decisions", "2000000", "--deals", "200", "--prior", "greedy", "--fixed-opponents", "greedy"]
+    options = [
+        "--players",
+        "2",
+        "--decisions",
+        "2000000",
+        "--paired-seeds",
+        "200",
+        "--prior",
+        "greedy",
+        "--fixed-opponents",
+        "greedy",
+    ]
     assert train.main(["--run", str(folder), *options]) == 0
     found = evaluation(folder)
     assert found["random"]["mean"] >= 0.95

@@ -47,9 +47,9 @@ def test_ends_games_against_itself(agent: HeuristicAgent, num_players: int) -> N
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
 def test_the_appraiser_holds_its_own_against_greedy(num_players: int) -> None:
-    deals = 150
-    seating = rotations(num_players, deals)
-    played = play_games([APPRAISER, GREEDY], seating, np.repeat(np.arange(deals), num_players))
+    paired_seeds = 150
+    seating = rotations(num_players, paired_seeds)
+    played = play_games([APPRAISER, GREEDY], seating, np.repeat(np.arange(paired_seeds), num_players))
     assert played.shares[seating == 0].mean() > 0.75 / num_players
     assert not played.truncated.any()
 

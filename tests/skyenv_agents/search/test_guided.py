@@ -64,10 +64,10 @@ def test_does_not_see_what_its_seat_cannot_know(num_players: int, side: str) -> 
 
 @pytest.mark.long
 def test_beats_its_network() -> None:
-    """In wins and in VP; the deals are few, but the same each time."""
-    deals = 32
-    seating = rotations(2, deals)
-    played = play_games([GuidedAgent(), TrainedAgent()], seating, np.repeat(np.arange(3000, 3000 + deals), 2))
+    """In wins and in VP; the paired seeds are few, but the same each time."""
+    paired_seeds = 32
+    seating = rotations(2, paired_seeds)
+    played = play_games([GuidedAgent(), TrainedAgent()], seating, np.repeat(np.arange(3000, 3000 + paired_seeds), 2))
     assert played.finished.all()
     assert played.shares[seating == 0].mean() > 0.5
     assert played.scores[seating == 0].mean() > played.scores[seating == 1].mean() + 2

@@ -37,11 +37,11 @@ def test_plays_legally_to_the_end(num_players: int, side: str) -> None:
 
 
 def test_beats_greedy() -> None:
-    """With a small budget and on few deals: it wins some 80 % of the games."""
-    deals = 12
+    """With a small budget and on few paired seeds: it wins some 80 % of the games."""
+    paired_seeds = 12
     agents: list[Agent] = [SearchAgent(40), GreedyAgent()]
-    seating = rotations(2, deals)
-    played = play_games(agents, seating, np.repeat(np.arange(deals), 2))
+    seating = rotations(2, paired_seeds)
+    played = play_games(agents, seating, np.repeat(np.arange(paired_seeds), 2))
     assert played.finished.all()
     assert played.shares[seating == 0].mean() > 0.55
 

@@ -38,10 +38,10 @@ def test_plays_legally_to_the_end(num_players: int, side: str, rollout_policy: s
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
 def test_beats_greedy(num_players: int) -> None:
-    """With a small budget, on few deals and with a wide margin: it wins some 90 % of two-player games."""
-    deals = 12 // num_players
-    seating = rotations(num_players, deals)
-    seeds = np.repeat(np.arange(deals), num_players)
+    """With a small budget, on few paired seeds and with a wide margin: it wins some 90 % of two-player games."""
+    paired_seeds = 12 // num_players
+    seating = rotations(num_players, paired_seeds)
+    seeds = np.repeat(np.arange(paired_seeds), num_players)
     agents: list[Agent] = [RolloutAgent(24, turns=3, candidates=4), GreedyAgent()]
     played = play_games(agents, seating, seeds)
     assert played.finished.all()

@@ -31,7 +31,7 @@ from skyenv.commands import exit_code
 from skyenv.envs.sb3 import SkyenvVecEnv
 from skyenv.files import write_atomically
 from skyenv.options import Options, common, option, parse
-from skyenv_agents.learned.networks import ADVISORS
+from skyenv_agents.learned.networks import HEURISTICS
 
 BASELINE: Final = "MaskablePPO"
 METHOD: Final = "decisions of the learner per second, median of rounds in which the trainers take turns, one update each"
@@ -49,7 +49,7 @@ class ThroughputConfig(Options):
     rounds: int = option(7, "updates of each trainer that count", low=1, metavar="N")
     warm_up: int = option(2, "updates of each before that", metavar="N")
     hidden: int = option(Config.hidden, "width of the first layer", low=1, metavar="N")
-    prior: str = option("greedy", "prior of the second trainer", choices=tuple(ADVISORS))
+    prior: str = option("greedy", "prior of the second trainer", choices=tuple(HEURISTICS))
     fixed_opponents: tuple[str, ...] = option(Config.fixed_opponents, "opponents", metavar="AGENT")
     threads: int = common("threads", text="threads for the games and for torch")
     seed: int = common("seed", high=2**32 - 1)

@@ -44,7 +44,7 @@ from skyenv.options import as_text, option, parse
 from skyenv.rules.actions import NUM_ACTIONS, PASS
 from skyenv_agents.heuristic.player import HeuristicAgent
 from skyenv_agents.heuristic.win_probability import win_probabilities
-from skyenv_agents.learned.networks import ADVISORS, Network, NetworkAgent, advice, advisor
+from skyenv_agents.learned.networks import HEURISTICS, Network, NetworkAgent, heuristic_of, prior_scores
 from skyenv_agents.learned.pool import SAMPLINGS, OpponentPool
 
 ILLEGAL: Final = -1e9
@@ -88,7 +88,7 @@ class Config(RunConfig):
     )
     start: str = option("", "network file (model.npz) to start from", metavar="FILE")
     hidden: int = option(64, "width of the shared layer; policy and value each have one more of half the width", low=1, high=MOST)
-    prior: str = option("", "heuristic agent whose judgement the policy starts from and sees", choices=("", *ADVISORS))
+    prior: str = option("", "heuristic agent whose scores the policy starts from and sees", choices=("", *HEURISTICS))
     value_updates: int = option(30, "with a prior: updates in the beginning that train the value alone", high=MOST)
     opponent_share: float = option(
         0.6, "share of the games in which an opponent has all seats but one; 0: self-play alone", high=1
@@ -138,17 +138,13 @@ class Config(RunConfig):
         network = PolicyNetwork(self.hidden, bool(self.prior))
         if self.start:
             start = Network.load(self.start)
-            if start.about.get("advisor") != self.prior:
-                raise OptionError(f"{self.start} was trained with the prior {start.about.get('advisor')!r}, not {self.prior!r}")
+            if start.about.get("prior") != self.prior:
+                raise OptionError(f"{self.start} was trained with the prior {start.about.get('prior')!r}, not {self.prior!r}")
             network.take(start)
         return network
 
 
 # ---- the network ----
-
-
-IN_FILES: Final = {"policy_head": "action", "value_head": "outlook", "prior_weight": "trust"}
-"""What network files call parts of the network; the others bear the names that they have here."""
 
 
 class PolicyNetwork(nn.Module):
@@ -185,18 +181,12 @@ class PolicyNetwork(nn.Module):
                 f"the network to start from has {found[0]} units for {found[1]} inputs; hidden and prior make it {wanted[0]}"
                 f" for {wanted[1]}"
             )
-        self.load_state_dict({name: torch.from_numpy(network.weights[_in_file(name)]) for name in self.state_dict()})
+        self.load_state_dict({name: torch.from_numpy(network.weights[name]) for name in self.state_dict()})
 
     def frozen(self, about: dict[str, Any]) -> Network:
         """A copy that plays without PyTorch and learns no more."""
-        weights = {_in_file(name): tensor.detach().cpu().numpy().copy() for name, tensor in self.state_dict().items()}
+        weights = {name: tensor.detach().cpu().numpy().copy() for name, tensor in self.state_dict().items()}
         return Network(weights, about)
-
-
-def _in_file(name: str) -> str:
-    """The name that a weight of the network has in its file."""
-    layer, dot, part = name.partition(".")
-    return IN_FILES.get(layer, layer) + dot + part
 
 
 def _layer(inputs: int, outputs: int, gain: float) -> nn.Linear:
@@ -427,7 +417,7 @@ class Training(Run):
         torch.set_num_threads(self.config.threads)
         wanted = self.config.device
         self.device = torch.device("cuda" if wanted == "auto" and torch.cuda.is_available() else wanted.replace("auto", "cpu"))
-        self.prior: HeuristicAgent | None = advisor(self.config.prior)
+        self.prior: HeuristicAgent | None = heuristic_of(self.config.prior)
 
     def _make_buffers(self) -> None:
         """Inputs and masks of a whole rollout, and the engine's own arrays as tensors (they share memory)."""
@@ -515,8 +505,8 @@ class Training(Run):
             self.masks[t, place].copy_(legal)
             rows = np.flatnonzero(rollout.mine[t, place])
             if self.prior is not None and rows.size:
-                given = advice(self.prior, decisions_in(tables.games, self.prior, rows))
-                self.inputs[t, place.start + torch.from_numpy(rows), OBSERVATION_SIZE:] = torch.from_numpy(given).to(self.device)
+                scores = prior_scores(self.prior, decisions_in(tables.games, self.prior, rows))
+                self.inputs[t, place.start + torch.from_numpy(rows), OBSERVATION_SIZE:] = torch.from_numpy(scores).to(self.device)
 
     def _choose(self, t: int, rollout: Rollout) -> None:
         """Draw an action for every seat to act that is the learner's."""
@@ -634,8 +624,8 @@ class Training(Run):
         about = {
             "description": f"trained by experiments/training/train.py: {self.decisions:,} decisions, {players} players",
             "version": "1",
-            "advisor": self.config.prior,
-            "advisor_version": self.prior.version if self.prior else "",
+            "prior": self.config.prior,
+            "prior_version": self.prior.version if self.prior else "",
             "players": players,
             "side": as_text(self.config.side),
             "reward": self.config.reward,

@@ -61,10 +61,16 @@ def test_wrong_specifications(spec: object, message: str) -> None:
 def test_checkpoints_by_what_they_end_in(tmp_path: Path) -> None:
     path = tmp_path / "first" / "model.npz"
     path.parent.mkdir()
-    shapes = {"trunk": (4, OBSERVATION_SIZE), "policy": (2, 4), "value": (2, 4), "action": (NUM_ACTIONS, 2), "outlook": (1, 2)}
+    shapes = {
+        "trunk": (4, OBSERVATION_SIZE),
+        "policy": (2, 4),
+        "value": (2, 4),
+        "policy_head": (NUM_ACTIONS, 2),
+        "value_head": (1, 2),
+    }
     weights: dict[str, np.ndarray] = {f"{layer}.weight": np.zeros(shape, np.float32) for layer, shape in shapes.items()}
     weights |= {f"{layer}.bias": np.zeros(shape[0], np.float32) for layer, shape in shapes.items()}
-    path.write_bytes(Network({**weights, "trust": np.zeros((), np.float32)}, {}).to_bytes())
+    path.write_bytes(Network({**weights, "prior_weight": np.zeros((), np.float32)}, {}).to_bytes())
     for spec in (path, str(path), path.parent, str(path.parent)):
         player = make_agent(spec)
         assert isinstance(player, NetworkAgent)

@@ -118,7 +118,7 @@ def test_opinions_tell_how_sure_agents_are() -> None:
     assert len(payload["best"]) == min(6, len(game.legal_actions))
 
 
-def test_an_agent_that_thinks_tells_probabilities_and_its_outlook() -> None:
+def test_an_agent_that_evaluates_tells_probabilities_and_a_value() -> None:
     from skyenv.agents import Decisions, RandomAgent
     from skyenv.page.catalogue import CatalogueEntry
 

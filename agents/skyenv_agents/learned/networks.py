@@ -1,6 +1,6 @@
 """Players from network files (``.npz``). NumPy alone plays them; nothing is unpickled.
 
-A network may have an *advisor*: a scripted agent whose judgement of every legal action (VP that it should bring) is a part of
+A network may have a *heuristic prior*: what a heuristic agent scores every legal action (VP that it should bring) is a part of
 the network's input, and the starting point of its policy, which the network corrects.
 """
 
@@ -30,9 +30,17 @@ NETWORK_SUFFIX: Final = ".npz"
 ABOUT: Final = "about"
 TRAINED: Final = Path(__file__).resolve().parent.parent / "trained"
 """Folder of the networks that ship with the project."""
-WORST_ADVICE: Final = 3.0
-"""Actions that the advisor holds to be worse than the best one by more VP than this are all alike to the network, or it could
+WORST_PRIOR: Final = 3.0
+"""Actions that the heuristic holds to be worse than the best one by more VP than this are all alike to the network, or it could
 never learn to take one."""
+
+IN_FILES: Final[Mapping[str, str]] = {
+    "policy_head": "action", "value_head": "outlook", "prior_weight": "trust",
+    "prior": "advisor", "prior_version": "advisor_version",
+}  # fmt: skip
+"""What files of this format call some weights and entries. The networks that ship keep their bytes, by which the version of their
+agent goes, so the names of 0.1 live on in files, and nowhere else."""
+IN_MEMORY: Final[Mapping[str, str]] = {in_file: name for name, in_file in IN_FILES.items()}
 
 MOST_BYTES: Final = 1 << 27
 """A file with more in it is refused unread: a hundred times as much as the networks that ship have."""
@@ -40,39 +48,39 @@ MOST_BYTES: Final = 1 << 27
 Float32 = npt.NDArray[np.float32]
 
 
-ADVISORS: Final[Mapping[str, type[HeuristicAgent]]] = {GreedyAgent.name: GreedyAgent, AppraiserAgent.name: AppraiserAgent}
+HEURISTICS: Final[Mapping[str, type[HeuristicAgent]]] = {GreedyAgent.name: GreedyAgent, AppraiserAgent.name: AppraiserAgent}
 
 
-def advisor(name: str) -> HeuristicAgent | None:
-    """The advisor of that name; None for ``""``.
+def heuristic_of(name: str) -> HeuristicAgent | None:
+    """The heuristic agent of that name, for a prior; None for ``""``.
 
     Raises:
         OptionError: there is none.
     """
     if name == "":
         return None
-    if name not in ADVISORS:
-        raise OptionError(f"advisor must be one of {', '.join(ADVISORS)}, or nothing, not {shown(name)}")
-    return ADVISORS[name]()
+    if name not in HEURISTICS:
+        raise OptionError(f"prior must be one of {', '.join(HEURISTICS)}, or nothing, not {shown(name)}")
+    return HEURISTICS[name]()
 
 
-def advice(advisor: HeuristicAgent, decisions: Decisions) -> Float32:
-    """By how many VP each legal action falls behind the best: float32 (k, 103), from −WORST_ADVICE to 0; 0 if illegal."""
+def prior_scores(heuristic: HeuristicAgent, decisions: Decisions) -> Float32:
+    """By how many VP each legal action falls behind the best: float32 (k, 103), from −WORST_PRIOR to 0; 0 if illegal."""
     legal = decisions.mask != 0
-    scores = np.where(legal, advisor.scores(decisions), -np.inf)
+    scores = np.where(legal, heuristic.scores(decisions), -np.inf)
     behind = scores - scores.max(axis=1, keepdims=True)
-    return np.where(legal, np.maximum(behind, -WORST_ADVICE), 0.0).astype(np.float32)
+    return np.where(legal, np.maximum(behind, -WORST_PRIOR), 0.0).astype(np.float32)
 
 
 class Network:
     """The weights of a policy and value network.
 
     A layer that both share (``trunk``), then one layer each (``policy``, ``value``), with ReLU behind all of them, then linear
-    outputs (``action``, ``outlook``). The advice, times ``trust``, is added to the policy's outputs.
+    outputs (``policy_head``, ``value_head``). The prior's scores, times ``prior_weight``, are added to the policy's outputs.
 
     Args:
-        weights: float32 arrays by name: ``trunk.weight`` (width, inputs), ``trunk.bias`` (width,), and so on; ``trust`` ().
-        about: what is said of it: ``advisor`` and ``advisor_version`` (strings), and anything else that JSON can hold.
+        weights: float32 arrays by name: ``trunk.weight`` (width, inputs), ``trunk.bias`` (width,), …, ``prior_weight`` ().
+        about: what is said of it: ``prior`` and ``prior_version`` (strings), and anything else that JSON can hold.
 
     Raises:
         CheckpointError: the arrays don't fit together, or not to today's observation and actions.
@@ -91,28 +99,28 @@ class Network:
         }
 
     def _check(self) -> None:
-        inputs = OBSERVATION_SIZE + (NUM_ACTIONS if self.about.get("advisor") else 0)
-        found = {name: array.shape for name, array in self.weights.items()}
+        inputs = OBSERVATION_SIZE + (NUM_ACTIONS if self.about.get("prior") else 0)
+        shapes = {name: array.shape for name, array in self.weights.items()}
         try:
-            width, size = found["trunk.weight"]
+            width, size = shapes["trunk.weight"]
             sizes = {
                 "trunk": (width, inputs),
-                "policy": (found["policy.bias"][0], width),
-                "value": (found["value.bias"][0], width),
+                "policy": (shapes["policy.bias"][0], width),
+                "value": (shapes["value.bias"][0], width),
             }
-            sizes |= {"action": (NUM_ACTIONS, sizes["policy"][0]), "outlook": (1, sizes["value"][0])}
+            sizes |= {"policy_head": (NUM_ACTIONS, sizes["policy"][0]), "value_head": (1, sizes["value"][0])}
         except (KeyError, ValueError, IndexError) as error:
             raise CheckpointError(f"the network lacks or has misshapen weights ({error})") from error
         if size != inputs:
             raise CheckpointError(f"the network was trained for inputs of length {size}; they have {inputs} now")
-        wanted: dict[str, tuple[int, ...]] = {"trust": ()}
+        wanted: dict[str, tuple[int, ...]] = {"prior_weight": ()}
         for layer, shape in sizes.items():
             wanted |= {f"{layer}.weight": shape, f"{layer}.bias": shape[:1]}
-        if unknown := set(found) - set(wanted):
+        if unknown := set(shapes) - set(wanted):
             raise CheckpointError(f"the network has weights that no network has: {shown(sorted(unknown))}")
         for name, expected in wanted.items():
-            if found.get(name) != expected:
-                raise CheckpointError(f"the network's {name} has shape {found.get(name)}, not {expected}")
+            if shapes.get(name) != expected:
+                raise CheckpointError(f"the network's {name} has shape {shapes.get(name)}, not {expected}")
         if not all(np.isfinite(array).all() for array in self.weights.values()):
             raise CheckpointError("the network has weights that are not finite")
 
@@ -121,26 +129,26 @@ class Network:
         return outputs
 
     def __call__(
-        self, observation: Float32, advice: Float32 | None = None
+        self, observation: Float32, prior: Float32 | None = None
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """The policy's logits, float64 (k, 103), legal or not, and the expected return, float64 (k,).
 
         Args:
             observation: float32 (k, OBSERVATION_SIZE).
-            advice: float32 (k, 103), for a network with an advisor.
+            prior: :func:`prior_scores`, float32 (k, 103), for a network with a prior.
         """
-        inputs = observation if advice is None else np.concatenate([observation, advice], axis=1)
+        inputs = observation if prior is None else np.concatenate([observation, prior], axis=1)
         features = np.maximum(self._layer("trunk", inputs.astype(np.float64)), 0.0)
-        logits = self._layer("action", np.maximum(self._layer("policy", features), 0.0))
-        if advice is not None:
-            logits += self._double["trust"] * advice
-        return logits, self._layer("outlook", np.maximum(self._layer("value", features), 0.0))[:, 0]
+        logits = self._layer("policy_head", np.maximum(self._layer("policy", features), 0.0))
+        if prior is not None:
+            logits += self._double["prior_weight"] * prior
+        return logits, self._layer("value_head", np.maximum(self._layer("value", features), 0.0))[:, 0]
 
     def to_bytes(self) -> bytes:
         """The content of a network file."""
         file = io.BytesIO()
-        about = json.dumps({"format": FORMAT, **self.about}, sort_keys=True)
-        np.savez_compressed(file, **{ABOUT: np.array(about)}, **self.weights)  # type: ignore[arg-type]
+        about = json.dumps({"format": FORMAT, **_renamed(self.about, IN_FILES)}, sort_keys=True)
+        np.savez_compressed(file, **{ABOUT: np.array(about)}, **_renamed(self.weights, IN_FILES))  # type: ignore[arg-type]
         return file.getvalue()
 
     @classmethod
@@ -153,19 +161,26 @@ class Network:
         if not Path(path).is_file():
             raise CheckpointError(f"there is no network file {path}")
         try:
-            weights = _arrays(Path(path))
-            about = json.loads(str(weights.pop(ABOUT)))
-            found = about.pop("format")
+            arrays = _arrays(Path(path))
+            content = json.loads(str(arrays.pop(ABOUT)))
+            version = content.pop("format")
+            weights, about = (_renamed(entries, IN_MEMORY) for entries in (arrays, content))
         except CheckpointError:
             raise
         except Exception as error:  # NumPy, zipfile and zlib raise many kinds of errors over damaged files
             raise CheckpointError(f"{path} is damaged or no network file ({type(error).__name__}: {error!s:.100})") from error
-        if found != FORMAT:
-            raise CheckpointError(f"{path} has the format {shown(found, 40)}; this version reads {FORMAT}")
+        if version != FORMAT:
+            raise CheckpointError(f"{path} has the format {shown(version, 40)}; this version reads {FORMAT}")
         try:
             return cls(weights, about)
         except CheckpointError as error:
             raise CheckpointError(f"{path}: {error}") from error
+
+
+def _renamed(entries: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Entries by other names; of a name with a dot the part before it changes."""
+    parts = [(*name.partition("."), entry) for name, entry in entries.items()]
+    return {names.get(layer, layer) + dot + rest: entry for layer, dot, rest, entry in parts}
 
 
 def _arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
@@ -190,7 +205,7 @@ class NetworkAgent(Agent):
         name: name in tables and records; None takes it from the path.
 
     Raises:
-        CheckpointError: the file can't be used, or its advisor isn't there in the version that it was trained with.
+        CheckpointError: the file can't be used, or its prior's heuristic isn't there in the version that it was trained with.
     """
 
     uses_observation = True
@@ -202,8 +217,8 @@ class NetworkAgent(Agent):
         self.name = name or (name_of(Path(network)) if isinstance(network, (str, Path)) else "network")
         self.description = str(self.network.about.get("description", "a trained network"))
         self.version = str(self.network.about.get("version", "1"))
-        self._advisor = _advisor_of(self.network, f"{network}: " if is_path else "")
-        self.uses_view = self._advisor is not None and self._advisor.uses_view
+        self._heuristic = _heuristic_of(self.network, f"{network}: " if is_path else "")
+        self.uses_view = self._heuristic is not None and self._heuristic.uses_view
 
     def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
         """See :class:`skyenv.agents.Agent`."""
@@ -234,8 +249,8 @@ class NetworkAgent(Agent):
     def _weights_and_value(self, decisions: Decisions) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Probabilities of the actions, 0 for illegal ones, and what the network tells of the return."""
         assert decisions.observation is not None
-        given = None if self._advisor is None else advice(self._advisor, decisions)
-        logits, value = self.network(decisions.observation, given)
+        prior = None if self._heuristic is None else prior_scores(self._heuristic, decisions)
+        logits, value = self.network(decisions.observation, prior)
         logits = np.where(decisions.mask != 0, logits, -np.inf)
         weights: npt.NDArray[np.float64] = np.exp(logits - logits.max(axis=1, keepdims=True))
         weights /= weights.sum(axis=1, keepdims=True)
@@ -287,17 +302,17 @@ def _digest_of_shipped() -> str:
     return digest.hexdigest()
 
 
-def _advisor_of(network: Network, where: str) -> HeuristicAgent | None:
-    """The network's advisor, in the version that it was trained with."""
-    name = str(network.about.get("advisor", ""))
+def _heuristic_of(network: Network, where: str) -> HeuristicAgent | None:
+    """The heuristic of the network's prior, in the version that it was trained with."""
+    name = str(network.about.get("prior", ""))
     try:
-        found = advisor(name)
+        heuristic = heuristic_of(name)
     except OptionError as error:
         raise CheckpointError(f"{where}{error}") from error
-    wanted = network.about.get("advisor_version")
-    if found is not None and found.version != wanted:
-        raise CheckpointError(f"{where}the network was trained with version {wanted} of {name}, which is {found.version} now")
-    return found
+    wanted = network.about.get("prior_version")
+    if heuristic is not None and heuristic.version != wanted:
+        raise CheckpointError(f"{where}the network was trained with version {wanted} of {name}, which is {heuristic.version} now")
+    return heuristic
 
 
 def name_of(path: Path) -> str:

@@ -38,7 +38,7 @@ from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import GAME_DTYPE
 from skyenv_agents import GreedyAgent
 from skyenv_agents.heuristic.win_probability import win_probabilities
-from skyenv_agents.learned.networks import Network, NetworkAgent, advice
+from skyenv_agents.learned.networks import Network, NetworkAgent, prior_scores
 from skyenv_agents.learned.pool import OpponentPool
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -582,7 +582,7 @@ def test_a_policy_begins_as_its_prior(players: str) -> None:
     training = begun(tiny(players=players, prior="greedy", games=64, opponent_share=0.0))
     training._look(0, Rollout.empty(1, 64))
     greedy = GreedyAgent()
-    given = advice(greedy, decisions_in(training.tables[0].games, greedy))
+    given = prior_scores(greedy, decisions_in(training.tables[0].games, greedy))
     assert np.array_equal(training.inputs[0, :, OBSERVATION_SIZE:].numpy(), given)
     with torch.no_grad():
         log_probabilities, _ = training.network(training.inputs[0], training.masks[0])

@@ -24,16 +24,16 @@ from skyenv.observation import OBSERVATION_SIZE
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents import GreedyAgent
 from skyenv_agents.heuristic.win_probability import win_probabilities_seen
-from skyenv_agents.learned.networks import WORST_ADVICE, Network, NetworkAgent, advice, advisor
+from skyenv_agents.learned.networks import WORST_PRIOR, Network, NetworkAgent, heuristic_of, prior_scores
 
-ABOUT = {"advisor": "", "advisor_version": "", "description": "for tests", "version": "7"}
-ADVISED = {**ABOUT, "advisor": "greedy", "advisor_version": GreedyAgent.version}
+ABOUT = {"prior": "", "prior_version": "", "description": "for tests", "version": "7"}
+WITH_PRIOR = {**ABOUT, "prior": "greedy", "prior_version": GreedyAgent.version}
 
 
-def torch_network(advised: bool, hidden: int = 12) -> PolicyNetwork:
-    """An untrained network with decided opinions."""
+def torch_network(with_prior: bool, hidden: int = 12) -> PolicyNetwork:
+    """An untrained network with decided preferences."""
     torch.manual_seed(4)
-    network = PolicyNetwork(hidden, advised)
+    network = PolicyNetwork(hidden, with_prior)
     with torch.no_grad():
         network.policy_head.weight.mul_(200)
         for parameter in network.parameters():
@@ -41,8 +41,8 @@ def torch_network(advised: bool, hidden: int = 12) -> PolicyNetwork:
     return network
 
 
-def network(advised: bool = False, **about: Any) -> Network:
-    return torch_network(advised).frozen({**(ADVISED if advised else ABOUT), **about})
+def network(with_prior: bool = False, **about: Any) -> Network:
+    return torch_network(with_prior).frozen({**(WITH_PRIOR if with_prior else ABOUT), **about})
 
 
 @pytest.fixture(scope="module")
@@ -63,14 +63,14 @@ def file(tmp_path: Path) -> Path:
 # ---- what it plays ----
 
 
-@pytest.mark.parametrize("advised", [False, True])
-def test_probabilities_and_values_are_those_of_pytorch(advised: bool, games: Games) -> None:
-    learned = torch_network(advised)
-    player = NetworkAgent(learned.frozen(ADVISED if advised else ABOUT))
+@pytest.mark.parametrize("with_prior", [False, True])
+def test_probabilities_and_values_are_those_of_pytorch(with_prior: bool, games: Games) -> None:
+    learned = torch_network(with_prior)
+    player = NetworkAgent(learned.frozen(WITH_PRIOR if with_prior else ABOUT))
     decisions = decisions_in(games, player)
     inputs = torch.from_numpy(games.observation)
-    if advised:
-        inputs = torch.cat([inputs, torch.from_numpy(advice(GreedyAgent(), decisions))], dim=1)
+    if with_prior:
+        inputs = torch.cat([inputs, torch.from_numpy(prior_scores(GreedyAgent(), decisions))], dim=1)
     with torch.no_grad():
         log_probabilities, value = learned(inputs, torch.from_numpy(games.mask != 0))
     weights, returns = player._weights_and_value(decisions)
@@ -86,8 +86,8 @@ def test_probabilities_and_values_are_those_of_pytorch(advised: bool, games: Gam
 def test_expects_an_outcome_only_if_it_has_learned_one(games: Games) -> None:
     """With a potential the return lacks what the potential has paid so far, which is put back as far as the seat sees it."""
 
-    def expected(advised: bool, **about: Any) -> Any:
-        player = NetworkAgent(network(advised, **about))
+    def expected(with_prior: bool, **about: Any) -> Any:
+        player = NetworkAgent(network(with_prior, **about))
         decisions = decisions_in(games, player)
         return player.evaluate(decisions)[1], player._weights_and_value(decisions)[1], decisions
 
@@ -103,9 +103,9 @@ def test_expects_an_outcome_only_if_it_has_learned_one(games: Games) -> None:
     assert np.allclose(outcome, np.clip(value + 0.5 * (chance - 1 / players) * players / (players - 1), -1, 1))
 
 
-@pytest.mark.parametrize("advised", [False, True])
-def test_comes_back_from_its_file(advised: bool, tmp_path: Path, games: Games) -> None:
-    before = network(advised, players="2,3", seed=9, decisions=10**7)
+@pytest.mark.parametrize("with_prior", [False, True])
+def test_comes_back_from_its_file(with_prior: bool, tmp_path: Path, games: Games) -> None:
+    before = network(with_prior, players="2,3", seed=9, decisions=10**7)
     path = tmp_path / "model.npz"
     path.write_bytes(before.to_bytes())
     after = Network.load(path)
@@ -121,9 +121,18 @@ def test_comes_back_from_its_file(advised: bool, tmp_path: Path, games: Games) -
         assert np.array_equal(found, wanted)
 
 
-@pytest.mark.parametrize("advised", [False, True])
-def test_decides_alone_as_in_a_batch(advised: bool, games: Games) -> None:
-    player = NetworkAgent(network(advised))
+def test_files_keep_the_names_of_their_format(file: Path) -> None:
+    """Whatever the code calls them: those of the networks that ship, and of everybody's."""
+    layers = ("trunk", "policy", "value", "action", "outlook")
+    with np.load(file) as arrays:
+        content = dict(arrays)
+    assert {"advisor", "advisor_version"} < set(json.loads(str(content.pop("about"))))
+    assert set(content) == {"trust", *(f"{layer}.{part}" for layer in layers for part in ("weight", "bias"))}
+
+
+@pytest.mark.parametrize("with_prior", [False, True])
+def test_decides_alone_as_in_a_batch(with_prior: bool, games: Games) -> None:
+    player = NetworkAgent(network(with_prior))
     together = decide(games, player)
     assert together.tolist() == [decide(games, player, [row])[0] for row in range(games.num_games)]
     backwards = np.arange(games.num_games)[::-1]
@@ -144,11 +153,11 @@ def test_draws_by_its_probabilities_or_takes_the_most_probable(games: Games) -> 
     assert np.array_equal(decide(games, drawing, salt=3), drawn[3])
 
 
-@pytest.mark.parametrize("advised", [False, True])
+@pytest.mark.parametrize("with_prior", [False, True])
 @pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (4, "back")])
-def test_does_not_see_what_its_seat_cannot_know(advised: bool, num_players: int, side: str) -> None:
+def test_does_not_see_what_its_seat_cannot_know(with_prior: bool, num_players: int, side: str) -> None:
     games = positions(num_players, side, 60)
-    player = NetworkAgent(network(advised))
+    player = NetworkAgent(network(with_prior))
     seen = decisions_in(games, player)
     weights, value = player._weights_and_value(seen)
     rng = np.random.default_rng(5)
@@ -171,7 +180,7 @@ def test_does_not_see_what_its_seat_cannot_know(advised: bool, num_players: int,
         assert np.array_equal(found[1], value)
 
 
-# ---- advice ----
+# ---- the heuristic prior ----
 
 
 def test_scores_are_what_the_greedy_agent_acts_by(games: Games) -> None:
@@ -187,37 +196,37 @@ def test_scores_are_what_the_greedy_agent_acts_by(games: Games) -> None:
     assert np.array_equal(alone[0][decisions.mask[7] != 0], scores[7][decisions.mask[7] != 0])
 
 
-def test_advice_is_what_actions_fall_behind_the_best(games: Games) -> None:
+def test_a_prior_is_what_actions_fall_behind_the_best(games: Games) -> None:
     greedy = GreedyAgent()
     decisions = decisions_in(games, greedy)
-    scores, given = greedy.scores(decisions), advice(greedy, decisions)
-    assert given.dtype == np.float32
-    assert (given[decisions.mask == 0] == 0).all()
+    scores, prior = greedy.scores(decisions), prior_scores(greedy, decisions)
+    assert prior.dtype == np.float32
+    assert (prior[decisions.mask == 0] == 0).all()
     for row in range(len(decisions)):
         legal = np.flatnonzero(decisions.mask[row])
         best = scores[row, legal].max()
-        assert given[row, legal] == pytest.approx(np.maximum(scores[row, legal] - best, -WORST_ADVICE))
-        assert given[row, greedy.act(decisions)[row]] == 0
-    assert given.min() == -WORST_ADVICE
-    assert (given <= 0).all()
+        assert prior[row, legal] == pytest.approx(np.maximum(scores[row, legal] - best, -WORST_PRIOR))
+        assert prior[row, greedy.act(decisions)[row]] == 0
+    assert prior.min() == -WORST_PRIOR
+    assert (prior <= 0).all()
 
 
-def test_trust_multiplies_the_advice(games: Games) -> None:
+def test_the_prior_weight_multiplies_the_prior(games: Games) -> None:
     weights = network(True).weights
-    for name in ("trunk", "action"):
+    for name in ("trunk", "policy_head"):
         weights[f"{name}.weight"][:] = weights[f"{name}.bias"][:] = 0.0
-    player = NetworkAgent(Network({**weights, "trust": np.array(1.5, np.float32)}, ADVISED))
+    player = NetworkAgent(Network({**weights, "prior_weight": np.array(1.5, np.float32)}, WITH_PRIOR))
     decisions = decisions_in(games, player)
     legal = decisions.mask != 0
-    wanted = np.where(legal, np.exp(1.5 * advice(GreedyAgent(), decisions).astype(np.float64)), 0.0)
+    wanted = np.where(legal, np.exp(1.5 * prior_scores(GreedyAgent(), decisions).astype(np.float64)), 0.0)
     assert np.allclose(player.evaluate(decisions)[0], wanted / wanted.sum(axis=1, keepdims=True))
 
 
-def test_advisors_by_name() -> None:
-    assert advisor("") is None
-    assert isinstance(advisor("greedy"), GreedyAgent)
-    with pytest.raises(OptionError, match="advisor must be one of greedy, appraiser, or nothing, not 'oracle'"):
-        advisor("oracle")
+def test_heuristics_by_name() -> None:
+    assert heuristic_of("") is None
+    assert isinstance(heuristic_of("greedy"), GreedyAgent)
+    with pytest.raises(OptionError, match="prior must be one of greedy, appraiser, or nothing, not 'oracle'"):
+        heuristic_of("oracle")
 
 
 # ---- names ----
@@ -254,9 +263,9 @@ def refused(path: Path) -> str:
 
 def written(path: Path, **arrays: Any) -> Path:
     """A file with these arrays instead of a network's own; None leaves one out."""
-    content: dict[str, Any] = {**network().weights, "about": np.array(json.dumps({"format": "skyenv-network-1", **ABOUT}))}
-    for name, array in arrays.items():
-        content[name.replace("__", ".")] = array
+    with np.load(io.BytesIO(network().to_bytes())) as own:
+        content: dict[str, Any] = dict(own)
+    content |= {name.replace("__", "."): array for name, array in arrays.items()}
     file = io.BytesIO()
     np.savez(file, **{name: array for name, array in content.items() if array is not None})
     path.write_bytes(file.getvalue())
@@ -264,7 +273,7 @@ def written(path: Path, **arrays: Any) -> Path:
 
 
 def about(**changes: Any) -> np.ndarray:
-    return np.array(json.dumps({"format": "skyenv-network-1", **ABOUT, **changes}))
+    return np.array(json.dumps({"format": "skyenv-network-1", "advisor": "", "advisor_version": "", **changes}))
 
 
 def npy(array: np.ndarray) -> bytes:
@@ -327,13 +336,13 @@ WIDE = OBSERVATION_SIZE + NUM_ACTIONS
         ({"trunk__weight": np.zeros((12, 10), np.float32)}, f"trained for inputs of length 10; they have {OBSERVATION_SIZE} now"),
         ({"about": about(advisor="greedy", advisor_version="1")}, f"inputs of length {OBSERVATION_SIZE}; they have {WIDE} now"),
         ({"trunk__bias": np.zeros(13, np.float32)}, r"trunk.bias has shape (13,), not (12,)"),
-        ({"action__weight": np.zeros((5, 6), np.float32)}, r"action.weight has shape (5, 6), not (103, 6)"),
-        ({"outlook__bias": np.zeros((1, 1), np.float32)}, r"outlook.bias has shape (1, 1), not (1,)"),
-        ({"trust": None}, "trust has shape None, not ()"),
+        ({"action__weight": np.zeros((5, 6), np.float32)}, r"policy_head.weight has shape (5, 6), not (103, 6)"),
+        ({"outlook__bias": np.zeros((1, 1), np.float32)}, r"value_head.bias has shape (1, 1), not (1,)"),
+        ({"trust": None}, "prior_weight has shape None, not ()"),
         ({"action__bias": np.full(103, np.nan, np.float32)}, "not finite"),
         ({"trust": np.array(np.inf, np.float32)}, "not finite"),
-        ({"trust": np.array("much")}, "trust has type <U4, not float32"),
-        ({"trust": np.array(1j)}, "trust has type complex128, not float32"),
+        ({"trust": np.array("much")}, "prior_weight has type <U4, not float32"),
+        ({"trust": np.array(1j)}, "prior_weight has type complex128, not float32"),
         ({"trust": np.array([None], object)}, "damaged or no network file"),
         ({"extra__weight": np.zeros((2, 2), np.float32)}, "weights that no network has: ['extra.weight']"),
     ],
@@ -349,13 +358,13 @@ def test_the_file_written_by_hand_is_all_right_otherwise(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"advisor": "oracle"}, "advisor must be one of greedy, appraiser, or nothing, not 'oracle'"),
-        ({"advisor": ["greedy"]}, "advisor must be one of greedy"),
-        ({"advisor_version": "0"}, f"trained with version 0 of greedy, which is {GreedyAgent.version} now"),
-        ({"advisor_version": None}, "trained with version None of greedy"),
+        ({"prior": "oracle"}, "prior must be one of greedy, appraiser, or nothing, not 'oracle'"),
+        ({"prior": ["greedy"]}, "prior must be one of greedy"),
+        ({"prior_version": "0"}, f"trained with version 0 of greedy, which is {GreedyAgent.version} now"),
+        ({"prior_version": None}, "trained with version None of greedy"),
     ],
 )
-def test_advisors_that_are_not_there(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_heuristics_that_are_not_there(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
     path = tmp_path / "model.npz"
     path.write_bytes(network(True, **changes).to_bytes())
     assert message in refused(path)

@@ -100,8 +100,8 @@ def test_leaves_are_judged_as_the_network_judges_decisions() -> None:
 
 
 def test_chances_share_what_a_seat_leaves() -> None:
-    outlooks = np.array([[0.5, 0.2, 0.3, 0.0], [0.1, 0.6, 0.3, 0.0], [0.2, 0.4, 0.4, 0.0]])
-    found = seat_values(np.array([1.0, -0.5, 0.25]), np.array([0, 1, 2]), 3, outlooks)
+    estimates = np.array([[0.5, 0.2, 0.3, 0.0], [0.1, 0.6, 0.3, 0.0], [0.2, 0.4, 0.4, 0.0]])
+    found = seat_values(np.array([1.0, -0.5, 0.25]), np.array([0, 1, 2]), 3, estimates)
     assert found == pytest.approx(np.array([[1, 0, 0, 0], [0.25, 0, 0.75, 0], [1 / 6, 1 / 3, 1 / 2, 0]]))
 
 
@@ -149,14 +149,14 @@ def test_an_evaluation_of_ones_own() -> None:
 
 
 def test_a_network_of_ones_own(tmp_path: Path) -> None:
-    """By path or as an object it is the same; one without advice, too; one that tells no outcome is refused."""
+    """By path or as an object it is the same; one without a prior, too; one that tells no outcome is refused."""
     games = positions(2, "front", 20)
     network = Network.load(PATH)
     by_path, shipped = GuidedAgent(20, evaluator=PATH), GuidedAgent(20)
     assert by_path.name == "ismcts-2-players-20"
     assert decide(games, by_path).tolist() == decide(games, shipped).tolist()
     assert decide(games, GuidedAgent(20, evaluator=network)).tolist() == decide(games, shipped).tolist()
-    about = {name: value for name, value in network.about.items() if name not in ("advisor", "advisor_version")}
+    about = {name: value for name, value in network.about.items() if name not in ("prior", "prior_version")}
     inputs = network.weights["trunk.weight"].shape[1] - games.mask.shape[1]
     plain = Network({**network.weights, "trunk.weight": network.weights["trunk.weight"][:, :inputs]}, about)
     assert decide(games, GuidedAgent(20, evaluator=plain)).tolist() != decide(games, shipped).tolist()

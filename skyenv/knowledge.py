@@ -13,7 +13,7 @@ from skyenv.integrity import as_games, check_positions
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.auction import legal_bids
 from skyenv.rules.chance import below, draw, next32, seed_stream
-from skyenv.rules.compiling import entry_point, rule
+from skyenv.rules.compiling import called_rule, entry_point, rule
 from skyenv.rules.components import BLACK, MAX_PLAYERS, NUM_COLOURS, NUM_RANKS
 from skyenv.rules.memory import shuffle_tells
 from skyenv.rules.state import GAME_DTYPE, NONE, PHASE_BID, Array, GameRecord, Record, as_records, new_games, new_records
@@ -21,6 +21,9 @@ from skyenv.rules.tape import FED_CARD, TAPE_DTYPE, TapeRecord
 
 MOST_DEALS: Final = 2**20
 """So many deals in a row that break off a bid in its middle mean that there is no other: no game has led to such a view."""
+
+FEW_GUESSES: Final = 2**12
+"""After so many wrong guesses of what was old, the chances of all that can have been are added up instead, which always ends."""
 
 POSITIONS_AT_A_TIME: Final = 1024
 """So many positions are drawn before Ctrl-C is heard: some milliseconds."""
@@ -114,6 +117,7 @@ def deal_unseen(view: ViewRecord, game: GameRecord, tape: TapeRecord) -> None:
 # deal of the bags. Whoever lays a card down takes it from any of the hidden places of its hand, as far as others can tell: an
 # old one with the probability (old places) / (hidden places). `shown` has those numbers. How many of the cards laid down were
 # old is drawn so, and a draw is kept with a probability in proportion to the chance that just such cards came out of the bags.
+# Where hardly any is kept, the chances of all numbers are added up and one is drawn among them: it takes longer than a few draws.
 
 
 @rule
@@ -201,6 +205,90 @@ def guess_what_was_old(view: ViewRecord, game: GameRecord, highest: float) -> bo
 
 
 @rule
+def add_up_old(view: ViewRecord, seat: int, base: int, chances: Array) -> None:
+    """The chance of every number of 4s, 5s and 6s that a seat has laid down to be the old ones; 0 if the rest can't be new.
+
+    Args:
+        base: more than anybody can have laid down of a rank. chances: float64 (base³,) at 0; the numbers are digits of an index.
+    """
+    game = view.game
+    chances[0] = 1.0
+    for i in range(game.num_shown):
+        if game.shown[i, 0] // NUM_RANKS != seat:
+            continue
+        rank, hidden = int(game.shown[i, 0]) % NUM_RANKS, int(game.shown[i, 1])
+        for index in range(base**3 - 1, -1, -1):
+            if chances[index] > 0:
+                left = max(int(game.num_held[seat]) - sum_of_digits(index, base), 0)
+                old = min(left / hidden, 1.0) if hidden > 0 else 0.0
+                chances[index + base**rank] += old * chances[index]
+                chances[index] *= 1.0 - old
+    for index in range(base**3):
+        if game.num_held[seat] - sum_of_digits(index, base) > view.unknown[seat, BLACK]:
+            chances[index] = 0.0
+
+
+@rule
+def digit(index: int, base: int, rank: int) -> int:
+    """How many cards of a rank an index of :func:`add_up_old` stands for."""
+    return int(index // base**rank % base)
+
+
+@rule
+def sum_of_digits(index: int, base: int) -> int:
+    """How many cards an index of :func:`add_up_old` stands for."""
+    return digit(index, base, 0) + digit(index, base, 1) + digit(index, base, 2)
+
+
+@rule
+def draw_index(game: GameRecord, weights: Array) -> int:
+    """An index at random, as likely as its weight says; NONE if all are 0."""
+    left = next32(game) / 2.0**32 * weights.sum()
+    drawn = NONE
+    for index in range(len(weights)):
+        if weights[index] > 0:
+            drawn = index
+            left -= weights[index]
+            if left < 0:
+                break
+    return drawn
+
+
+@called_rule
+def draw_what_was_old(view: ViewRecord, game: GameRecord) -> bool:
+    """What :func:`guess_what_was_old` leaves in `held` in the end, without guesses; whether anything is possible."""
+    players = int(view.game.num_players)
+    base = 1 + max(num_shown(view, 0), num_shown(view, 1), num_shown(view, 2))
+    chances = np.zeros((players, base**3))  # of each seat
+    sums = np.zeros((players + 1, base**3))  # of all seats before each; no digit of a sum of indices overflows
+    sums[0, 0] = 1.0
+    for other in range(players):
+        if other == view.seat:
+            chances[other, 0] = 1.0
+        else:
+            add_up_old(view, other, base, chances[other])
+        for index in range(base**3):
+            for more in range(base**3 - index if chances[other, index] > 0 else 0):
+                sums[other + 1, index + more] += chances[other, index] * sums[other, more]
+    weights = np.zeros(base**3)
+    for index in range(base**3):
+        if sums[players, index] > 0:
+            old = digit(index, base, 0), digit(index, base, 1), digit(index, base, 2)
+            weights[index] = sums[players, index] * chance_of_shown(view, old[0], old[1], old[2])
+    together = draw_index(game, weights)
+    if together == NONE:
+        return False
+    for other in range(players - 1, -1, -1):
+        for index in range(base**3):
+            weights[index] = chances[other, index] * sums[other, together - index] if index <= together else 0.0
+        own = draw_index(game, weights)
+        together -= own
+        for rank in range(NUM_RANKS):
+            game.held[other, rank] = view.game.held[other, rank] + digit(own, base, rank)
+    return True
+
+
+@rule
 def fill_bag(view: ViewRecord, game: GameRecord, old: bool) -> int:
     """Put the cards that are still to be dealt, old or new ones, face down; how many there are, or −1 if that can't be."""
     number = 0
@@ -226,16 +314,14 @@ def num_dealt(game: GameRecord, seat: int) -> int:
 
 
 @rule
-def deal_remembered(view: ViewRecord, game: GameRecord, tape: TapeRecord, highest: float) -> bool:
+def deal_remembered(view: ViewRecord, game: GameRecord, tape: TapeRecord) -> bool:
     """AUC-9: deal the black cards that the view's seat can't locate, for three or four players after a shuffle.
 
-    `game`: as :func:`deal_unseen` leaves it; `highest`: from :func:`highest_chance_of_shown`.
+    `game`: as :func:`deal_unseen` leaves it, and what was old drawn.
 
     Returns:
-        Whether the deal is to be kept.
+        Whether there are the cards for it.
     """
-    if not guess_what_was_old(view, game, highest):
-        return False
     for step in range(2):
         left = fill_bag(view, game, step == 0)
         for other in range(view.game.num_players):
@@ -271,10 +357,17 @@ def imagine(view: ViewRecord, game: GameRecord, tape: TapeRecord, mask: npt.NDAr
     game.seed = NONE
     remembers = shuffle_tells(game)
     highest = highest_chance_of_shown(view) if remembers else 1.0
+    guesses = 0
     for _ in range(MOST_DEALS):
         deal_unseen(view, game, tape)
-        if remembers and not deal_remembered(view, game, tape, highest):
-            continue
+        if remembers:
+            if guesses < FEW_GUESSES and not guess_what_was_old(view, game, highest):
+                guesses += 1
+                continue
+            if guesses == FEW_GUESSES and not draw_what_was_old(view, game):
+                return False
+            if not deal_remembered(view, game, tape):
+                continue
         if game.phase != PHASE_BID or game.laid == NONE or legal_bids(game, mask) > 0:
             return True
     return False

@@ -102,11 +102,7 @@ def search_options(
 
 @called_rule
 def determinize(view: ViewRecord, game: GameRecord, scratch: Scratch, seed: int) -> None:
-    """Turn a copy of the view's game into a determinization.
-
-    Where hardly any deal fits what has been seen, all tries may fail (skyenv.knowledge.MOST_DEALS); then the last one is taken,
-    as a search has to decide in every position that a game leads to.
-    """
+    """Turn a copy of the view's game into a determinization; there is one for every view that a game leads to."""
     imagine(view, game, scratch.tape[0], scratch.mask, seed)
 
 

@@ -28,7 +28,7 @@ FEW_GUESSES: Final = 2**12
 POSITIONS_AT_A_TIME: Final = 1024
 """So many positions are drawn before Ctrl-C is heard: some milliseconds."""
 NOT_LED_TO: Final = "no game has led to it, as the cards laid down show"
-"""What is wrong with a view of which :func:`imagine` makes no position."""
+"""What is wrong with a view that :func:`sample_determinization` finds no position for."""
 
 VIEW_DTYPE: Final = np.dtype(
     [
@@ -344,8 +344,8 @@ def deal_remembered(view: ViewRecord, game: GameRecord, tape: TapeRecord) -> boo
 
 
 @entry_point("the drawing of unseen cards", 3)
-def imagine(view: ViewRecord, game: GameRecord, tape: TapeRecord, mask: npt.NDArray[np.int8], seed: int) -> bool:
-    """Turn a copy of the view's game into a whole position that the view's seat can't tell from the real one.
+def sample_determinization(view: ViewRecord, game: GameRecord, tape: TapeRecord, mask: npt.NDArray[np.int8], seed: int) -> bool:
+    """Turn a copy of the view's game into a determinization: a whole position that its seat can't tell from the real one.
 
     A card laid down promises that its bid can end above the highest one (INTERFACE.md, "no dead ends"), so a deal in which
     somebody's can't is dealt again. `mask` is scratch memory.
@@ -374,15 +374,15 @@ def imagine(view: ViewRecord, game: GameRecord, tape: TapeRecord, mask: npt.NDAr
 
 
 @entry_point("the drawing of unseen cards", 1)
-def _imagine_all(views: Array, seeds: Array, games: Array, tape: Array, mask: Array) -> int:
-    """Write a whole position for every seed; the index of the first that there is none for, or the number of seeds.
+def _sample_determinizations(views: Array, seeds: Array, games: Array, tape: Array, mask: Array) -> int:
+    """Write a determinization for every seed; the index of the first that there is none for, or the number of seeds.
 
     There is one view for all of them, or one for each.
     """
     for i in range(len(seeds)):
         view = views[i if len(views) > 1 else 0]
         games[i] = view.game
-        if not imagine(view, games[i], tape[0], mask, seeds[i]):
+        if not sample_determinization(view, games[i], tape[0], mask, seeds[i]):
             return i
     return len(seeds)
 
@@ -453,7 +453,7 @@ def as_views(views: npt.ArrayLike) -> npt.NDArray[np.void]:
 
 
 def resample(views: npt.ArrayLike, seeds: npt.ArrayLike) -> np.recarray:
-    """Whole positions, drawn at random from all those that seats can't tell from the real ones.
+    """Determinizations: whole positions, drawn at random from all those that seats can't tell from the real ones.
 
     Every card that a seat can't locate is equally likely in every place that it can't see: others' hands and face-down stacks.
     A shuffle of the black stack tells which black cards the others held at that moment: those that weren't shuffled. With two
@@ -486,7 +486,7 @@ def resample(views: npt.ArrayLike, seeds: npt.ArrayLike) -> np.recarray:
     wanted = as_plain(numbers.astype(np.int64, copy=False))
     for first in range(0, len(wanted), POSITIONS_AT_A_TIME):
         part = slice(first, first + POSITIONS_AT_A_TIME)
-        made = _imagine_all(records[part] if len(records) > 1 else records, wanted[part], games[part], *scratch)
+        made = _sample_determinizations(records[part] if len(records) > 1 else records, wanted[part], games[part], *scratch)
         if made < len(wanted[part]):
             raise OptionError(f"view {first + made if len(records) > 1 else 0}: {NOT_LED_TO}")
     return games.view(np.recarray)

@@ -2,8 +2,8 @@
 
 Method: every figure is the median of repeats, after a warm-up that compiles; 2 players, front side. "Random play" applies
 random moves in a Python loop, chance by its probabilities; choosing is not timed. The search is OpenSpiel's own in Python
-(`ismcts`), with one random playout a simulation, at the first decision of a random game, after a third of it, and after two
-thirds; beside it skyenv's own search does the same work there: random playouts to the end of the game, no prior. All of it runs
+(`ismcts`), with one random rollout a simulation, at the first decision of a random game, after a third of it, and after two
+thirds; beside it skyenv's own search does the same work there: random rollouts to the end of the game, no prior. All of it runs
 in one thread; seconds are its processor's, so that other programs disturb the figures less.
 """
 
@@ -25,7 +25,7 @@ from skyenv.envs.open_spiel import SHORT_NAME
 from skyenv_agents.search.ismcts import SearchAgent
 
 METHOD: Final = (
-    "median of repeats after a warm-up; random legal play; 2 players, front side; searches with random playouts;"
+    "median of repeats after a warm-up; random legal play; 2 players, front side; searches with random rollouts;"
     " seconds of processor time"
 )
 PLACES: Final = (("the opening", 0.0), ("a middle position", 1 / 3), ("a late position", 2 / 3))
@@ -84,13 +84,13 @@ def position(game: Any, part: float) -> Any:
 
 
 def single_calls(game: Any, number: int, repeats: int) -> list[Figure]:
-    """Microseconds of a clone, of another world, and of an information state, in a middle position."""
+    """Microseconds of a clone, of a determinization, and of an information state, in a middle position."""
     state = position(game, 1 / 3)
     player = state.current_player()
     rng = np.random.RandomState(1)
     calls = {
         "clone, a middle position": state.clone,
-        "another world, a middle position": lambda: state.resample_from_infostate(player, rng.random_sample),
+        "determinization, a middle position": lambda: state.resample_from_infostate(player, rng.random_sample),
         "information state as text, a middle position": lambda: state.information_state_string(player),
         "information state as tensor, a middle position": lambda: state.information_state_tensor(player),
     }

@@ -23,7 +23,7 @@ from skyenv_agents.search.guided import GuidedAgent
 from skyenv_agents.search.ismcts import SearchAgent
 from skyenv_agents.search.tree import NODE_DTYPE
 
-METHOD: Final = "one decision; median of repeats after a warm-up; 2 players, front side; two threads grow a tree each"
+METHOD: Final = "one decision; median of repeats after a warm-up; 2 players, front side; two threads have a tree each"
 PLACES: Final = ("opening", "middle", "late")
 
 
@@ -63,8 +63,8 @@ def by_agent(kind: type[SearchAgent], **options: Any) -> Callable[[int, int], Se
         agent = kind(simulations, **options, **side_by_side)
 
         def search(game: Game) -> Searched:
-            found = agent.search(decisions_in(game.games, agent, [0]))
-            return Searched(int(found.simulations[0]), int(found.nodes[0]) * NODE_DTYPE.itemsize)
+            result = agent.search(decisions_in(game.games, agent, [0]))
+            return Searched(int(result.simulations[0]), int(result.nodes[0]) * NODE_DTYPE.itemsize)
 
         return search
 
@@ -72,13 +72,13 @@ def by_agent(kind: type[SearchAgent], **options: Any) -> Callable[[int, int], Se
 
 
 SEARCHERS: Final = (
-    Searcher("no playout", by_agent(SearchAgent, turns=0), 20_000),
-    Searcher("no playout, without bias", by_agent(SearchAgent, turns=0, temperature=0.0), 20_000),
-    Searcher("greedy playout of 3 turns", by_agent(SearchAgent), 500),
-    Searcher("random playout of 3 turns", by_agent(SearchAgent, rollout_policy="random"), 2_000),
+    Searcher("no rollout", by_agent(SearchAgent, turns=0), 20_000),
+    Searcher("no rollout, without bias", by_agent(SearchAgent, turns=0, temperature=0.0), 20_000),
+    Searcher("greedy rollout of 3 turns", by_agent(SearchAgent), 500),
+    Searcher("random rollout of 3 turns", by_agent(SearchAgent, rollout_policy="random"), 2_000),
     Searcher("network, 8 leaves at once", by_agent(GuidedAgent, value_weight=1.0), 2_000, (1,)),
     Searcher("network, 64 leaves at once", by_agent(GuidedAgent, value_weight=1.0, leaves=64), 2_000, (1,)),
-    Searcher("network and greedy playout of 3 turns", by_agent(GuidedAgent), 500, (1,)),
+    Searcher("network and greedy rollout of 3 turns", by_agent(GuidedAgent), 500, (1,)),
 )
 
 

@@ -129,7 +129,7 @@ def test_random_simulation_of_whole_games(players: int, side: str) -> None:
     pyspiel.random_sim_test(loaded(players, side), num_sims=2, serialize=True, verbose=False)
 
 
-def check_other_worlds(state: Any, uniform: Callable[[], float]) -> None:
+def check_determinizations(state: Any, uniform: Callable[[], float]) -> None:
     """What OpenSpiel checks of resampling (its check is not offered to Python), and what a seat sees besides."""
     for seat in range(state.num_players()):
         other = state.resample_from_infostate(seat, uniform)
@@ -145,28 +145,28 @@ def check_other_worlds(state: Any, uniform: Callable[[], float]) -> None:
 
 @inf
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_other_worlds_look_the_same(players: int) -> None:
+def test_determinizations_look_the_same(players: int) -> None:
     uniform = np.random.default_rng(players).random
     for number, state in enumerate(states(loaded(players), players, 150)):
         if not state.is_chance_node() and number % 5 == 0:
-            check_other_worlds(state, uniform)
+            check_determinizations(state, uniform)
 
 
 @inf
 @pytest.mark.long
 @pytest.mark.parametrize(("players", "side"), TABLES)
-def test_other_worlds_look_the_same_in_whole_games(players: int, side: str) -> None:
+def test_determinizations_look_the_same_in_whole_games(players: int, side: str) -> None:
     uniform = np.random.default_rng(players).random
     for state in states(loaded(players, side), players):
         if not state.is_chance_node():
-            check_other_worlds(state, uniform)
+            check_determinizations(state, uniform)
 
 
 @inf
 @pytest.mark.rule("AUC-9")
 @pytest.mark.parametrize(("players", "seed"), [(2, 1), (2, 2), (3, 3), (4, 4)])
-def test_other_worlds_have_a_possible_past(players: int, seed: int) -> None:
-    """Their histories can be played, chance included, and lead to the same world, also for the seats that differ."""
+def test_determinizations_have_a_possible_past(players: int, seed: int) -> None:
+    """Their histories can be played, chance included, and lead to the same position, also for the seats that differ."""
     game, uniform = loaded(players), np.random.default_rng(seed).random
     for number, state in enumerate(states(game, seed)):
         if state.is_chance_node() or number % 40:
@@ -354,12 +354,12 @@ def test_observers() -> None:
         game.make_py_observer(None, {"size": 3})
 
 
-# ---- other worlds are drawn fairly ----
+# ---- determinizations are drawn fairly ----
 
 
 @inf
-def test_other_worlds_depend_on_what_the_seat_has_seen_alone() -> None:
-    """From a world drawn for a seat, the same random number leads to the same further world as from the real one."""
+def test_determinizations_depend_on_what_the_seat_has_seen_alone() -> None:
+    """From a determinization for a seat, the same random number leads to the same further one as from the real one."""
     for players, seed in ((2, 3), (3, 4)):
         for number, state in enumerate(states(loaded(players), seed)):
             if state.is_chance_node() or number % 60:
@@ -373,24 +373,24 @@ def test_other_worlds_depend_on_what_the_seat_has_seen_alone() -> None:
 
 
 @inf
-def test_other_worlds_are_as_likely_as_positions() -> None:
+def test_determinizations_are_as_likely_as_positions() -> None:
     """Before the black stack is shuffled, remembering tells nothing more than a view: hands as in skyenv.knowledge."""
     state = state_after(loaded(3), 12, 90)
     events = state.position.events
     assert not any(event["event"] == "shuffle" for event in events)
     assert any(event.get("name", "").startswith("bid black") for event in events)
     rng = np.random.default_rng(1)
-    worlds = [state.resample_from_infostate(0, rng.random).position.record for _ in range(800)]
-    hands = np.frombuffer(b"".join(worlds), GAME_DTYPE)["hand"]
+    records = [state.resample_from_infostate(0, rng.random).position.record for _ in range(800)]
+    hands = np.frombuffer(b"".join(records), GAME_DTYPE)["hand"]
     real = np.frombuffer(state.position.record, GAME_DTYPE)
     expected = resample(view(real, 0), np.arange(30_000))["hand"]
     for seat in (1, 2):
         for colour in range(6):
-            found = counted(hands[:, seat, colour])
+            drawn = counted(hands[:, seat, colour])
             likely = counted(expected[:, seat, colour])
-            assert set(found) <= set(likely)
+            assert set(drawn) <= set(likely)
             chances = {hand: number / 30_000 for hand, number in likely.items()}
-            assert even([found.get(hand, 0) for hand in chances], list(chances.values()))
+            assert even([drawn.get(hand, 0) for hand in chances], list(chances.values()))
 
 
 def counted(rows: np.ndarray) -> dict[Any, int]:
@@ -502,7 +502,7 @@ def test_random_bots(players: int) -> None:
 
 
 def search_bot(game: Any, simulations: int, **options: Any) -> Any:
-    """OpenSpiel's information set Monte Carlo tree search, with random playouts."""
+    """OpenSpiel's information set Monte Carlo tree search, with random rollouts."""
     evaluator = mcts.RandomRolloutEvaluator(1, np.random.RandomState(1))
     return ismcts.ISMCTSBot(game, evaluator, 2.0, simulations, random_state=np.random.RandomState(1), **options)
 
@@ -510,7 +510,7 @@ def search_bot(game: Any, simulations: int, **options: Any) -> Any:
 @pytest.mark.parametrize("players", [2, 3, 4])
 @pytest.mark.parametrize("observations", [False, True])
 def test_information_set_search(players: int, observations: bool) -> None:
-    """From several positions; it checks by itself that every world drawn for it looks like the real one."""
+    """From several positions; it checks by itself that every determinization looks like the real position."""
     game = loaded(players, max_turns=8)
     bot = search_bot(game, 15, use_observation_string=observations, allow_inconsistent_action_sets=observations)
     for decisions in (0, 7, 25):
@@ -544,7 +544,7 @@ def test_plain_search_sees_all_hands() -> None:
 
 
 def test_what_openspiel_can_t_do_with_python_games() -> None:
-    """Its C++ search never asks a Python state for other worlds. If this fails, OpenSpiel has learned it: say so in the docs."""
+    """Its C++ search never asks a Python state for determinizations. If this fails, it has learned to: say so in the docs."""
     bot = pyspiel.ISMCTSBot(1, pyspiel.RandomRolloutEvaluator(1, 1), 2.0, 5)
     with pytest.raises(pyspiel.SpielError, match="ResampleFromInfostate"):
         bot.get_policy(state_after(loaded(2), 1, 3))

@@ -33,8 +33,8 @@ def positions(players: int, side: str, agent: str, seed: int = 21, every: int = 
     yield game
 
 
-def imagined(seen: np.record, rng: np.random.Generator) -> Game:
-    """A game that a seat can imagine, from its view alone: what it can't know is drawn anew, chance to come as well.
+def determinized(seen: np.record, rng: np.random.Generator) -> Game:
+    """A determinization, from a seat's view alone: what it can't know is drawn anew, chance to come as well.
 
     Whoever has begun a bid is able to end it, so draws in which he isn't are drawn again.
     """
@@ -93,7 +93,7 @@ def test_drawing_the_unknown_anew_keeps_all_that_a_seat_sees(players: int, side:
     for game in positions(players, side, agent):
         for seat in range(players):
             seen = game.view(seat)
-            again = imagined(seen, rng)
+            again = determinized(seen, rng)
             assert same_record(again.view(seat), seen)
             assert again.observation(seat).tobytes() == game.observation(seat).tobytes()
             assert again.state["unlocated"].tolist() == game.state["unlocated"].tolist()
@@ -113,7 +113,7 @@ def test_drawing_the_unknown_anew_really_varies_it(players: int, side: str, agen
     for game in positions(players, side, agent, every=80):
         for seat in range(players):
             seen = game.view(seat)
-            draws = [imagined(seen, rng) for _ in range(25)]
+            draws = [determinized(seen, rng) for _ in range(25)]
             hands = np.stack([hidden_from(draw, seat) for draw in draws])
             unknown, unseen = seen["unknown"].copy(), seen["unseen"].copy()
             unknown[:, 5] -= deduced_by(seen).sum(axis=1)
@@ -136,7 +136,7 @@ def test_drawing_the_unknown_anew_really_varies_it(players: int, side: str, agen
 
 
 @pytest.mark.rule("INF-2")
-def test_the_real_position_is_one_of_those_that_can_be_imagined() -> None:
+def test_the_real_position_is_one_of_those_that_can_be_drawn() -> None:
     """Neither likelier nor less likely than others like it: one unknown card of three kinds is each in a third of the draws."""
     game = bare_game(2)
     hand(game, 1, green=[6])
@@ -145,7 +145,7 @@ def test_the_real_position_is_one_of_those_that_can_be_imagined() -> None:
     seen = game.view(0)
     assert seen["unseen"][0].tolist() == [1, 1, 1]
     rng = np.random.default_rng(7)
-    found = np.sum([imagined(seen, rng).state["hand"][1, 0] for _ in range(600)], axis=0)
+    found = np.sum([determinized(seen, rng).state["hand"][1, 0] for _ in range(600)], axis=0)
     assert (abs(found - 200) < 60).all()
 
 
@@ -155,7 +155,7 @@ def test_choices_depend_on_what_is_seen() -> None:
     for game in positions(3, "front", "crowd", every=5):
         if game.seat is None:
             continue
-        again = imagined(game.view(), rng)
+        again = determinized(game.view(), rng)
         again.state["seed"], again.state["decisions"] = game.state["seed"], game.state["decisions"]
         for agent in ("random", "crowd"):
             assert decide_game(again, make_agent(agent)) == decide_game(game, make_agent(agent))

@@ -32,12 +32,12 @@ def stages(players: int, side: str, agent: str = "crowd", number: int = 40) -> G
     return games
 
 
-def batch_of(worlds: np.ndarray, like: Games) -> Games:
+def batch_of(determinizations: np.ndarray, like: Games) -> Games:
     """A batch that stands in these positions; bringing it up to date changes nothing in them."""
-    games = Games(len(worlds), like.num_players, like.side, 0, autoreset=False)
-    games.state[:] = worlds
+    games = Games(len(determinizations), like.num_players, like.side, 0, autoreset=False)
+    games.state[:] = determinizations
     games.refresh()
-    assert all(same_record(one, other) for one, other in zip(games.state, worlds, strict=True))
+    assert all(same_record(one, other) for one, other in zip(games.state, determinizations, strict=True))
     return games
 
 
@@ -78,15 +78,15 @@ def test_keeps_all_that_the_seat_sees(players: int, side: str, agent: str) -> No
     """Its view, its choices and its observation, to the byte; and all that everybody sees of the real position."""
     games = stages(players, side, agent)
     for seat, seen in by_seat(games):
-        worlds = resample(seen, np.arange(games.num_games))
-        assert worlds.dtype == GAME_DTYPE
-        assert view(worlds, seat).tobytes() == seen.tobytes()
+        determinizations = resample(seen, np.arange(games.num_games))
+        assert determinizations.dtype == GAME_DTYPE
+        assert view(determinizations, seat).tobytes() == seen.tobytes()
         for field in set(GAME_FIELDS) - set(HIDDEN_FIELDS):
-            assert (worlds[field] == games.state[field]).all(), field
-        assert (worlds["face_down"] >= 0).all()
-        assert (worlds["hand"].sum(axis=3) == games.state["hand"].sum(axis=3)).all()
-        assert (worlds["hand"][:, seat] == games.state["hand"][:, seat]).all()
-        again = batch_of(worlds, games)
+            assert (determinizations[field] == games.state[field]).all(), field
+        assert (determinizations["face_down"] >= 0).all()
+        assert (determinizations["hand"].sum(axis=3) == games.state["hand"].sum(axis=3)).all()
+        assert (determinizations["hand"][:, seat] == games.state["hand"][:, seat]).all()
+        again = batch_of(determinizations, games)
         assert again.observe(seat).tobytes() == games.observe(seat).tobytes()
         mine = games.seat == seat
         assert (again.mask[mine] == games.mask[mine]).all()
@@ -133,12 +133,12 @@ def test_every_card_is_equally_likely_in_every_place() -> None:
     hand(game, 2, green=[4], violet=[5], black=[6, 6])
     game.state["known"][2, 1] = game.state["hand"][2, 1]  # taken from the top
     game.refresh()
-    worlds = resample(game.view(0), np.arange(100_000))
+    determinizations = resample(game.view(0), np.arange(100_000))
 
     green = [5 - 1, 4 - 1, 3]  # a 4 lies on top, the 5 is my own
     pairs: dict[Any, float] = {(a, b): green[a] * (green[b] - (a == b)) / (10 * 9) for a in range(3) for b in range(3)}
-    ranks = worlds["hand"][:, 1:3, 0].argmax(axis=2)
-    assert (worlds["hand"][:, 1:3, 0].sum(axis=2) == 1).all()
+    ranks = determinizations["hand"][:, 1:3, 0].argmax(axis=2)
+    assert (determinizations["hand"][:, 1:3, 0].sum(axis=2) == 1).all()
     assert fair(counted(ranks), pairs)
 
     black = [20 - 2, 16, 14 - 1]
@@ -146,10 +146,10 @@ def test_every_card_is_equally_likely_in_every_place() -> None:
     for first, chance in hands_of(3, black).items():
         rest = [have - taken for have, taken in zip(black, first, strict=True)]
         both.update({(*first, *second): chance * more for second, more in hands_of(2, rest).items()})
-    assert fair(counted(worlds["hand"][:, 1:3, 5]), both)
-    assert (worlds["face_down"][:, 5] + worlds["hand"][:, 1:3, 5].sum(axis=1) == black).all()
-    assert (worlds["hand"][:, 2, 1] == [0, 1, 0]).all(), "known to everybody"
-    assert (worlds["hand"][:, 0] == game.state["hand"][0]).all(), "my own"
+    assert fair(counted(determinizations["hand"][:, 1:3, 5]), both)
+    assert (determinizations["face_down"][:, 5] + determinizations["hand"][:, 1:3, 5].sum(axis=1) == black).all()
+    assert (determinizations["hand"][:, 2, 1] == [0, 1, 0]).all(), "known to everybody"
+    assert (determinizations["hand"][:, 0] == game.state["hand"][0]).all(), "my own"
 
 
 @inf
@@ -170,14 +170,14 @@ def test_the_next_card_to_come_is_fair_too() -> None:
 def test_really_varies_what_is_hidden(players: int) -> None:
     """After the deal, others' hands, stacks and chance differ from seed to seed."""
     seen = view(Games(1, players, seed=8).state, 0)
-    worlds = resample(seen, np.arange(1000))
+    determinizations = resample(seen, np.arange(1000))
     for other in range(1, players):
-        hands = counted(worlds["hand"][:, other])
+        hands = counted(determinizations["hand"][:, other])
         assert len(hands) > 500
         for colour in range(6):
-            assert (np.ptp(worlds["hand"][:, other, colour], axis=0) > 0).all()
-    assert len(counted(worlds["random"])) == 1000
-    assert (worlds["seed"] == -1).all()
+            assert (np.ptp(determinizations["hand"][:, other, colour], axis=0) > 0).all()
+    assert len(counted(determinizations["random"])) == 1000
+    assert (determinizations["seed"] == -1).all()
 
 
 def middle_of_a_bid() -> Game:
@@ -200,10 +200,12 @@ def test_a_bid_that_was_begun_can_be_ended() -> None:
     game = middle_of_a_bid()
     chances = hands_of(2, [20 - 2, 16 - 1, 14 - 1])  # seat 2's own and the 6 on the table are elsewhere
     impossible = chances.pop((2, 0, 0))
-    worlds = resample(game.view(2), np.arange(100_000))
-    assert fair(counted(worlds["hand"][:, 1, 5]), {cards: chance / (1 - impossible) for cards, chance in chances.items()})
+    determinizations = resample(game.view(2), np.arange(100_000))
+    assert fair(
+        counted(determinizations["hand"][:, 1, 5]), {cards: chance / (1 - impossible) for cards, chance in chances.items()}
+    )
     games = Games(500, 3, seed=0, autoreset=False)
-    games.state[:] = worlds[:500]
+    games.state[:] = determinizations[:500]
     games.refresh()
     assert (games.mask.sum(axis=1) > 0).all()
     assert (resample(game.view(1), [1, 2]).hand[:, 1] == game.state["hand"][1]).all()
@@ -222,12 +224,12 @@ def test_a_bid_that_no_game_has_led_to() -> None:
 # ---- and the game can go on ----
 
 
-def pieces_of(world: np.record, players: int) -> tuple[int, ...]:
+def pieces_of(determinization: np.record, players: int) -> tuple[int, ...]:
     """Skyscrapers on the board, in supplies and still to be placed; and tiles on the board, in the row and in the park area."""
     owners = [*range(players), *([ALEA] if players == 2 else [])]
-    to_place = 2 * players - int(world["step"]) if world["phase"] == PHASE_START else 0
-    skyscrapers = sum(skyscrapers_of(world, owner) for owner in owners) + to_place
-    return skyscrapers, tiles_of(world)
+    to_place = 2 * players - int(determinization["step"]) if determinization["phase"] == PHASE_START else 0
+    skyscrapers = sum(skyscrapers_of(determinization, owner) for owner in owners) + to_place
+    return skyscrapers, tiles_of(determinization)
 
 
 @inf
@@ -236,23 +238,31 @@ def test_plays_on_to_the_end(players: int, side: str) -> None:
     """With legal actions only, and with every card in one place; skyscrapers and tiles leave the game in building stops alone."""
     games = stages(players, side)
     assert (games.state["phase"] == PHASE_BID).any()
-    worlds = batch_of(resample(view(games.state, 0), np.arange(games.num_games)), games)
-    worlds.state["max_turns"] = worlds.state["turns"] + 40
+    determinizations = batch_of(resample(view(games.state, 0), np.arange(games.num_games)), games)
+    determinizations.state["max_turns"] = determinizations.state["turns"] + 40
     pack = [[5, 4, 3]] * 5 + [[20, 16, 14]]
     players_on = make_agent("crowd")
     number = 0
-    pieces = [(*pieces_of(world, players), int(world["stops"])) for world in worlds.state]
-    while (worlds.seat >= 0).any():
+    pieces = [(*pieces_of(determinization, players), int(determinization["stops"])) for determinization in determinizations.state]
+    while (determinizations.seat >= 0).any():
         if number % 25 == 0:
-            assert [cards_of(world) for world in worlds.state] == [pack] * worlds.num_games
-            before, pieces = pieces, [(*pieces_of(world, players), int(world["stops"])) for world in worlds.state]
+            assert [cards_of(determinization) for determinization in determinizations.state] == [
+                pack
+            ] * determinizations.num_games
+            before, pieces = (
+                pieces,
+                [
+                    (*pieces_of(determinization, players), int(determinization["stops"]))
+                    for determinization in determinizations.state
+                ],
+            )
             assert all(old[:-1] == new[:-1] or old[-1] < new[-1] for old, new in zip(before, pieces, strict=True))
         number += 1
-        rows = np.flatnonzero(worlds.seat >= 0)
-        worlds.step(decide(worlds, players_on, rows), rows)
-    assert (worlds.state["phase"] == PHASE_OVER).all()
-    assert side == "back" or (worlds.state["end"] != END_TRUNCATED).any()
-    assert [cards_of(world) for world in worlds.state] == [pack] * worlds.num_games
+        rows = np.flatnonzero(determinizations.seat >= 0)
+        determinizations.step(decide(determinizations, players_on, rows), rows)
+    assert (determinizations.state["phase"] == PHASE_OVER).all()
+    assert side == "back" or (determinizations.state["end"] != END_TRUNCATED).any()
+    assert [cards_of(determinization) for determinization in determinizations.state] == [pack] * determinizations.num_games
 
 
 # ---- what it refuses ----

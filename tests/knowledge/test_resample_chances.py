@@ -102,11 +102,11 @@ def test_two_players_and_few_unseen_cards() -> None:
     green = deals([5 - 1 - 2, 4 - 2, 3 - 1], [1])  # a 4 lies on top
     gray = deals([5 - 1, 4, 3], [1])
     black = deals([2, 2, 2], [2])  # a 4 and three others face down; the known 6 is no secret
-    worlds = drawn(game, 0)
-    hidden = worlds["hand"][:, 1] - game.state["known"][1]
+    determinizations = drawn(game, 0)
+    hidden = determinizations["hand"][:, 1] - game.state["known"][1]
     assert exact(hidden[:, [GREEN, GRAY, BLACK]], together(green, gray, black))
-    assert (worlds["face_down"][:, BLACK] + hidden[:, BLACK] == [2, 2, 2]).all()
-    assert (worlds["black_face_up"] == [1, 1, 0]).all()
+    assert (determinizations["face_down"][:, BLACK] + hidden[:, BLACK] == [2, 2, 2]).all()
+    assert (determinizations["black_face_up"] == [1, 1, 0]).all()
 
 
 @inf
@@ -122,8 +122,8 @@ def test_four_players_share_what_is_unseen() -> None:
     black_stack(game, [4, 4, 5], [], keeper=0)
     black = deals([3, 2, 2], [2, 1, 1])
     brown = deals([5 - 1, 4 - 2, 3 - 1], [1, 1, 0])
-    worlds = drawn(game, 0)
-    hidden = worlds["hand"][:, 1:] - game.state["known"][1:4]
+    determinizations = drawn(game, 0)
+    hidden = determinizations["hand"][:, 1:] - game.state["known"][1:4]
     assert exact(hidden[:, :, BLACK], black)
     assert exact(hidden[:, :, BROWN], brown)
     assert exact(hidden[:, :2, [BROWN, BLACK]], mixed_by_seat(deals([4, 2, 2], [1, 1]), deals([3, 2, 2], [2, 1])))
@@ -141,9 +141,9 @@ def test_nothing_is_face_down_any_more() -> None:
     hand(game, 1, gray=[5])
     hand(game, 2, gray=[6, 4])
     empty_stack(game, "gray", keeper=0)
-    worlds = drawn(game, 0)
-    assert exact(worlds["hand"][:, 1:3, GRAY], deals([1, 1, 1], [1, 2]))
-    assert (worlds["face_down"][:, GRAY] == 0).all()
+    determinizations = drawn(game, 0)
+    assert exact(determinizations["hand"][:, 1:3, GRAY], deals([1, 1, 1], [1, 2]))
+    assert (determinizations["face_down"][:, GRAY] == 0).all()
 
 
 # ---- after auctions ----
@@ -173,13 +173,13 @@ def test_after_cards_were_paid_and_taken_back() -> None:
     game = after_an_auction()
     assert known_cards(game, 1) == {}
     assert known_cards(game, 2) == {"orange": [4], "black": [5]}
-    worlds = drawn(game, 0)
-    hidden = worlds["hand"][:, 1:3] - game.state["known"][1:3]
+    determinizations = drawn(game, 0)
+    hidden = determinizations["hand"][:, 1:3] - game.state["known"][1:3]
     assert exact(hidden[:, 0, GREEN], deals([5 - 1 - 3, 4 - 1 - 2, 3], [1]))
     assert exact(hidden[:, 1, ORANGE], deals([5 - 1 - 1, 4, 3], [1]))  # the top and the 4 taken back are seen
     assert exact(hidden[:, :, BLACK], deals([20 - 1, 16 - 1, 14 - 1], [1, 2]))
-    assert (worlds["returned"][:, GREEN, :3] == [1, 1, -1]).all()
-    assert (worlds["black_face_up"] == [0, 0, 1]).all()
+    assert (determinizations["returned"][:, GREEN, :3] == [1, 1, -1]).all()
+    assert (determinizations["black_face_up"] == [0, 0, 1]).all()
 
 
 @inf
@@ -188,17 +188,17 @@ def test_returned_cards_come_up_last_and_in_order() -> None:
     """Seat 2 takes green cards: as long as cards are face down the next is any of those; then come the paid ones."""
     game = after_an_auction()
     hand(game, 0, green=[4, 4, 4, 5, 6])
-    worlds = Games(20_000, 3, seed=0, autoreset=False)
+    determinizations = Games(20_000, 3, seed=0, autoreset=False)
     game.state["phase"], game.state["step"], game.state["option"], game.state["seat"] = 3, 2, 0, 2
-    worlds.state[:] = resample(game.view(0), np.arange(worlds.num_games))
+    determinizations.state[:] = resample(game.view(0), np.arange(determinizations.num_games))
     seen = []
     for _ in range(4):
-        worlds.state["phase"], worlds.state["step"], worlds.state["first_colour"] = 3, 2, -1
-        worlds.state["seat"] = worlds.state["turn_seat"] = 2
-        worlds.refresh()
-        worlds.step(np.full(worlds.num_games, 55))
-        seen.append(worlds.state["top"][:, GREEN].copy())
-    held = worlds.state["hand"][:, 1, GREEN].argmax(axis=1)
+        determinizations.state["phase"], determinizations.state["step"], determinizations.state["first_colour"] = 3, 2, -1
+        determinizations.state["seat"] = determinizations.state["turn_seat"] = 2
+        determinizations.refresh()
+        determinizations.step(np.full(determinizations.num_games, 55))
+        seen.append(determinizations.state["top"][:, GREEN].copy())
+    held = determinizations.state["hand"][:, 1, GREEN].argmax(axis=1)
     cards = [0, 1, 2, 2]  # ranks of what seat 0 can't locate: one in seat 1's hand, the others face down
     orders = Counter((deal[0], deal[1], deal[2], deal[3], 1) for deal in permutations(cards))
     chances: dict[tuple[int, ...], float] = {order: number / sum(orders.values()) for order, number in orders.items()}
@@ -232,14 +232,14 @@ def test_a_known_card_laid_down_promises_unknown_ones() -> None:
     black = [20 - 1 - 1, 16, 14 - 1]  # a 4 is known; 4 and 6 of seat 0's bid lie on the table
     orange = [5 - 1 - 1, 4, 3]  # the top; the card laid down
     chances = together(deals([3, 4, 3 - 1], [1]), deals([18 - 1, 16 - 2, 13], [2]))  # without seat 2's own
-    worlds = drawn(game, 2)
-    hidden = worlds["hand"] - game.state["known"]
+    determinizations = drawn(game, 2)
+    hidden = determinizations["hand"] - game.state["known"]
     assert exact(hidden[:, 1][:, [ORANGE, BLACK]], given(chances, lambda cards: worth(cards) >= 15))
 
     both = together(deals(orange, [1, 1]), deals(black, [2, 3]))
     both = given(both, lambda cards: worth(cards[:3]) + worth(cards[6:9]) >= 15)
-    worlds = drawn(game, 0)
-    hidden = worlds["hand"] - game.state["known"]
+    determinizations = drawn(game, 0)
+    hidden = determinizations["hand"] - game.state["known"]
     rows = [hidden[:, 1, ORANGE], hidden[:, 2, ORANGE], hidden[:, 1, BLACK], hidden[:, 2, BLACK]]
     assert exact(np.concatenate(rows, axis=1), both)
 
@@ -280,9 +280,9 @@ def test_a_shuffle_tells_each_of_two_players_what_the_other_holds() -> None:
     """What lay face up is in the stack, so all else but my own is in the other's hand. What is drawn later isn't known."""
     game = after_a_shuffle()
     before = game.state["hand"][0, BLACK] - [0, 0, 1]
-    worlds = drawn(game, 0, 1000)
-    assert (worlds["hand"][:, 1, BLACK] == [1, 1, 0]).all()
-    assert (worlds["face_down"][:, BLACK] == [2, 1, 2]).all()
+    determinizations = drawn(game, 0, 1000)
+    assert (determinizations["hand"][:, 1, BLACK] == [1, 1, 0]).all()
+    assert (determinizations["face_down"][:, BLACK] == [2, 1, 2]).all()
     assert exact(drawn(game, 1)["hand"][:, 0, BLACK] - before, deals([2, 1, 3], [1]))
 
     turn_of(game, 1)
@@ -430,9 +430,9 @@ def exact_for(game: Game, seat: int, chances: dict[tuple[int, ...], float]) -> b
     return all(exact_positions(positions, game, seat, chances) for positions in (drawn(game, seat), added_up))
 
 
-def exact_positions(worlds: np.ndarray, game: Game, seat: int, chances: dict[tuple[int, ...], float]) -> bool:
+def exact_positions(determinizations: np.ndarray, game: Game, seat: int, chances: dict[tuple[int, ...], float]) -> bool:
     others = [other for other in range(game.num_players) if other != seat]
-    return exact((worlds["hand"] - game.state["known"])[:, others][:, :, BLACK].reshape(DRAWS, -1), chances)
+    return exact((determinizations["hand"] - game.state["known"])[:, others][:, :, BLACK].reshape(DRAWS, -1), chances)
 
 
 @inf
@@ -516,17 +516,17 @@ def test_long_after_a_shuffle() -> None:
 
 @inf
 @pytest.mark.rule("AUC-9")
-def test_worlds_remember_the_shuffle_too() -> None:
-    """In a world that seat 0 imagines, what seat 1 would imagine keeps to what the others hold together there."""
+def test_determinizations_remember_the_shuffle_too() -> None:
+    """In a determinization that seat 0 draws, what seat 1 would draw keeps to what the others hold together there."""
     game = shuffled_for_three()
     draws_black(game, 1, 4)
     shows(game, 1, "orange 5 black 4")
     together = game.state["held_together"]
-    for world in drawn(game, 0, 50):
-        imagined = resample(view(np.array([world]), 1), np.arange(100))
-        assert (imagined["held"].sum(axis=1) == together).all()
-        assert (imagined["held"][:, 1] == world["held"][1]).all()
-        assert (imagined["hand"][:, 2, BLACK] == imagined["held"][:, 2]).all()  # it has drawn nothing since
+    for determinization in drawn(game, 0, 50):
+        resampled = resample(view(np.array([determinization]), 1), np.arange(100))
+        assert (resampled["held"].sum(axis=1) == together).all()
+        assert (resampled["held"][:, 1] == determinization["held"][1]).all()
+        assert (resampled["hand"][:, 2, BLACK] == resampled["held"][:, 2]).all()  # it has drawn nothing since
 
 
 @pytest.mark.parametrize("wrong", ["held by one", "held together", "nobody"])
@@ -595,8 +595,11 @@ def test_the_real_position_is_as_likely_as_it_should_be(held: list[list[int]], f
     black_stack(game, face_down, [], keeper=0)
     cards = [value - 4 for value in sum(held, face_down)]
     chances = arrangements(cards, [*map(len, held), len(face_down)])
-    worlds = drawn(game, 0)
-    rows = np.concatenate([worlds["hand"][:, 1 : 1 + len(held), BLACK].reshape(DRAWS, -1), worlds["face_down"][:, BLACK]], axis=1)
+    determinizations = drawn(game, 0)
+    rows = np.concatenate(
+        [determinizations["hand"][:, 1 : 1 + len(held), BLACK].reshape(DRAWS, -1), determinizations["face_down"][:, BLACK]],
+        axis=1,
+    )
     assert exact(rows, chances)
     real = np.concatenate([game.state["hand"][1 : 1 + len(held), BLACK].reshape(-1), game.state["face_down"][BLACK]])
     share = chances[tuple(real.tolist())]

@@ -216,12 +216,12 @@ STATISTICS: dict[str, Callable[[np.ndarray, Sample, int], np.ndarray]] = {
 }
 
 
-def worlds_of(found: Sample) -> np.ndarray:
+def hands_of(found: Sample) -> np.ndarray:
     """[game, position]: hands and what is face down, the real position first, then those that are drawn for the seat."""
     views = view(found.state, found.seat)
     seeds = np.random.default_rng(9).integers(0, 2**62, (RESAMPLED, len(views)))
-    worlds = [found.state, *(resample(views, seeds[i]) for i in range(RESAMPLED))]
-    return np.stack([world["hand"] for world in worlds], axis=1).astype(np.int64)
+    positions = [found.state, *(resample(views, seeds[i]) for i in range(RESAMPLED))]
+    return np.stack([position["hand"] for position in positions], axis=1).astype(np.int64)
 
 
 def places(values: np.ndarray) -> np.ndarray:
@@ -236,9 +236,9 @@ def places(values: np.ndarray) -> np.ndarray:
 
 def check_places(players: int, side: str, thin: bool, number: int, names: list[str], least: int) -> None:
     found = sampled(players, side, thin, number)
-    worlds = worlds_of(found)
+    hands = hands_of(found)
     for name in names:
-        counts = places(STATISTICS[name](worlds, found, players))
+        counts = places(STATISTICS[name](hands, found, players))
         assert counts.sum() >= least, name
         assert as_likely(counts), (name, counts.tolist())
 

@@ -98,7 +98,7 @@ def test_the_final_scoring_leads_to_the_scores(seed: int) -> None:
     assert "wins" in steps[-1]["text"] or "share" in steps[-1]["text"]
 
 
-def test_opinions_tell_how_sure_agents_are() -> None:
+def test_hints_tell_how_sure_agents_are() -> None:
     game = played(2, seed=3, actions=12)
     catalogue = quick_catalogue()
     random = hint(catalogue["random"], game)

@@ -4,7 +4,7 @@ For every simulation a determinization is drawn from the seat's view alone (:fun
 all seats are expected to play there are looked up in one tree for all of them, and tried by what they have led to and by a prior.
 Where the tree ends, the position is evaluated. Every seat is taken to want its own win.
 
-The evaluation is a parameter: a rollout by the greedy player, whose judgement is the prior too; or any agent's, a network's for
+The evaluation is a parameter: a rollout by the greedy player, whose scores are the prior too; or any agent's, a network's for
 instance as in AlphaZero (Silver et al. 2018), alone or beside the rollout.
 """
 

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.knowledge import VIEW_DTYPE, imagine, redact
+from skyenv.knowledge import VIEW_DTYPE, redact, sample_determinization
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.compiling import entry_point
 from skyenv.rules.play import apply
@@ -72,7 +72,7 @@ def _views_after(
     """What the view's seat may see after an action: `seen`, a view for every seed, and who is to act there, `seats`."""
     for i in range(len(seeds)):
         games[0] = views[0].game
-        if not imagine(views[0], games[0], tape[0], mask, seeds[i]):
+        if not sample_determinization(views[0], games[0], tape[0], mask, seeds[i]):
             continue  # nobody is to act there, as `seats` says already
         apply(games[0], tape[0], action)
         seats[i] = games[0].seat

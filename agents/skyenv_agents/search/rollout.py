@@ -208,7 +208,7 @@ class RolloutAgent(Agent):
         uniform: npt.NDArray[np.float64],
         weights: npt.NDArray[np.void],
     ) -> npt.NDArray[np.int64]:
-        """The actions to try, int64 (k,): first the greedy player's choice, then those that it thinks next best."""
+        """The actions to try, int64 (k,): first the greedy player's choice, then those that it scores next best."""
         legal = np.flatnonzero(mask[0])
         if len(legal) == 1:
             return legal

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from skyenv.checks import check_integer, check_number
 from skyenv.errors import AgentError, shown
 from skyenv.kernels import uniform32
-from skyenv.knowledge import VIEW_DTYPE, ViewRecord, imagine, redact
+from skyenv.knowledge import VIEW_DTYPE, ViewRecord, redact, sample_determinization
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.compiling import called_rule, entry_point
 from skyenv.rules.play import apply, refresh_mask
@@ -42,7 +42,7 @@ SEARCH_DTYPE: Final = np.dtype(
     ],
     align=True,
 )
-"""How a search plays on, values positions and grows its tree."""
+"""How a search rolls out, evaluates positions and expands its tree."""
 
 
 class SearchRecord(Record):
@@ -103,7 +103,7 @@ def search_options(
 @called_rule
 def determinize(view: ViewRecord, game: GameRecord, scratch: Scratch, seed: int) -> None:
     """Turn a copy of the view's game into a determinization; there is one for every view that a game leads to."""
-    imagine(view, game, scratch.tape[0], scratch.mask, seed)
+    sample_determinization(view, game, scratch.tape[0], scratch.mask, seed)
 
 
 @called_rule

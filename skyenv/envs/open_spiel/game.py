@@ -24,7 +24,7 @@ from skyenv.envs.open_spiel.positions import (
     game_of,
     table_of,
 )
-from skyenv.envs.open_spiel.worlds import resampled
+from skyenv.envs.open_spiel.resampling import resampled
 from skyenv.errors import OptionError, shown
 from skyenv.game import Game
 from skyenv.games import DEFAULT_MAX_TURNS, outcome_of
@@ -215,7 +215,7 @@ class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
         return str(self.position)
 
     def resample_from_infostate(self, player_id: int, rng: Callable[[], float]) -> FifthAvenueState:
-        """A state of another world, which a seat can't tell from this one: the whole past is drawn anew with it.
+        """A determinization, which a seat can't tell from this state: the whole past is drawn anew with it.
 
         Args:
             player_id: the seat.
@@ -224,12 +224,12 @@ class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
         Raises:
             OptionError: chance is to decide here, or there is no such seat.
         """
-        world = resampled(self.position, player_id, rng)
-        moves = [f"{player}:{action}" for player, action in moves_of(world)]
+        position = resampled(self.position, player_id, rng)
+        moves = [f"{player}:{action}" for player, action in moves_of(position)]
         # Reading a text is the only way to give a state a history without playing it.
         text = f"history={','.join(moves)}\nmove_number={len(moves)}\n__dict__={_NOTHING}"
         state: FifthAvenueState = self.get_game().deserialize_state(text)
-        state.position = world
+        state.position = position
         return state
 
     @property

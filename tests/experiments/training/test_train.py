@@ -515,7 +515,7 @@ def toy(**changes: Any) -> Training:
     return training
 
 
-def opinion(training: Training, *seen: int) -> tuple[dict[int, float], float]:
+def policy_and_value(training: Training, *seen: int) -> tuple[dict[int, float], float]:
     """Probabilities and value where these entries of the observation are 1."""
     inputs = torch.zeros(1, OBSERVATION_SIZE)
     inputs[0, list(seen)] = 1.0
@@ -528,9 +528,9 @@ def opinion(training: Training, *seen: int) -> tuple[dict[int, float], float]:
 
 def test_solves_a_game_of_two_moves() -> None:
     training = updated(toy(), 70)
-    first, worth = opinion(training, 0)
-    after_left, worth_left = opinion(training, 1)
-    after_right, worth_right = opinion(training, 2)
+    first, worth = policy_and_value(training, 0)
+    after_left, worth_left = policy_and_value(training, 1)
+    after_right, worth_right = policy_and_value(training, 2)
     assert first[RIGHT] > 0.9
     assert after_left[DOWN] > 0.9
     assert after_right[UP] > 0.8
@@ -549,9 +549,9 @@ def test_a_value_that_is_cut_off_comes_from_the_network() -> None:
     training.tables[0].games.truncated[:] = True
     training._values_at_end = lambda games, row: np.array([5.0, 7.0], np.float32)  # type: ignore[method-assign]
     updated(training, 60)
-    assert opinion(training, 1)[1] == pytest.approx(-1.0 + 7.0, abs=0.9)
-    assert opinion(training, 2)[1] == pytest.approx(-0.75 + 7.0, abs=0.9)
-    assert opinion(training, 0)[1] == pytest.approx((1.0 + 0.75) / 2 + 5.0, abs=0.9)
+    assert policy_and_value(training, 1)[1] == pytest.approx(-1.0 + 7.0, abs=0.9)
+    assert policy_and_value(training, 2)[1] == pytest.approx(-0.75 + 7.0, abs=0.9)
+    assert policy_and_value(training, 0)[1] == pytest.approx((1.0 + 0.75) / 2 + 5.0, abs=0.9)
 
 
 def test_the_last_decisions_of_a_rollout_are_not_learned_from() -> None:

@@ -25,7 +25,7 @@ ARCHITECTURES: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(scope="module")
 def models() -> dict[str, Any]:
-    """Untrained models with decided opinions."""
+    """Untrained models with decided preferences."""
     made = {}
     for name, kwargs in ARCHITECTURES.items():
         env = SkyenvVecEnv(2, max_turns=3, seed=1)

@@ -80,7 +80,7 @@ def test_does_not_see_what_its_seat_cannot_know(num_players: int, side: str) -> 
 # ---- the tree ----
 
 
-def grown(agent: SearchAgent, games: Games, row: int, simulations: int, nodes: int = 20_000) -> Tree:
+def searched(agent: SearchAgent, games: Games, row: int, simulations: int, nodes: int = 20_000) -> Tree:
     """The tree of one decision."""
     seen = as_views(view(games.state[row : row + 1], int(games.seat[row])))
     tree = Tree(seen, nodes, 0, GreedyAgent().weights(games.num_players), agent._options)
@@ -93,7 +93,7 @@ def test_what_nodes_count_adds_up(options: dict[str, Any]) -> None:
     """Every simulation goes through one child or ends; what was chosen was available; seats share 1."""
     games = positions(3, "front", 40)
     for row in (3, 20):
-        tree = grown(SearchAgent(**options), games, row, 200)
+        tree = searched(SearchAgent(**options), games, row, 200)
         nodes = tree.nodes[: tree.size]
         assert tree.simulations == 200
         for parent in range(tree.size):
@@ -113,7 +113,7 @@ def test_what_nodes_count_adds_up(options: dict[str, Any]) -> None:
 
 def test_a_full_tree_goes_on_with_what_it_has() -> None:
     games = positions(2, "front", 40)
-    tree = grown(SearchAgent(turns=0), games, 10, 300, nodes=40)
+    tree = searched(SearchAgent(turns=0), games, 10, 300, nodes=40)
     assert tree.size <= 40
     assert tree.simulations == 300
 
@@ -225,7 +225,7 @@ def test_goes_on_with_the_tree_of_the_decision_before() -> None:
 def test_what_is_kept_is_what_was_known() -> None:
     """A subtree has the counts of the node it was, level by level; its root is what the action led to."""
     games = positions(3, "front", 40)
-    tree = grown(SearchAgent(turns=0), games, 20, 3000, nodes=80_000)
+    tree = searched(SearchAgent(turns=0), games, 20, 3000, nodes=80_000)
     best = max(tree.children(), key=lambda child: child["visits"])
     kept = subtree(tree.nodes, int(best["action"]))
     assert kept is not None

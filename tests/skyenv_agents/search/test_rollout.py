@@ -99,7 +99,7 @@ def rollout_uniform(state: Array, salt: int, out: Array) -> None:
 
 @pytest.mark.parametrize("num_players", [2, 3])
 def test_games_are_played_on_as_greedy_players_play_them(num_players: int) -> None:
-    """In a world the seats do what the greedy agent does from their views: the compiled rollouts end as such games do."""
+    """Seats do what the greedy agent does from their views: the compiled rollouts end as such games do."""
     games = positions(num_players, "back", 12)
     for row in (4, 11):
         me = int(games.seat[row])
@@ -113,15 +113,17 @@ def test_games_are_played_on_as_greedy_players_play_them(num_players: int) -> No
         try_actions(as_views(seen), legal, seeds, options, weights, *memory, values)
         for i, seed in enumerate(seeds):
             for j, action in enumerate(legal):
-                world = Games(1, num_players, "back", 0, autoreset=False)
-                world.state[:] = resample(seen, [seed])
-                world.refresh()
-                world.step([action])
-                while world.seat[0] >= 0:
+                determinization = Games(1, num_players, "back", 0, autoreset=False)
+                determinization.state[:] = resample(seen, [seed])
+                determinization.refresh()
+                determinization.step([action])
+                while determinization.seat[0] >= 0:
                     uniform = np.zeros(1)
-                    rollout_uniform(as_records(world.state, GAME_DTYPE), int(seed), uniform)
-                    world.step(GreedyAgent().act(replace(decisions_in(world, GreedyAgent()), uniform=uniform)))
-                assert values[i, j] == results(world.state)[0][0, me]
+                    rollout_uniform(as_records(determinization.state, GAME_DTYPE), int(seed), uniform)
+                    determinization.step(
+                        GreedyAgent().act(replace(decisions_in(determinization, GreedyAgent()), uniform=uniform))
+                    )
+                assert values[i, j] == results(determinization.state)[0][0, me]
 
 
 # ---- the budget ----

@@ -1,12 +1,12 @@
-"""INF-2: other worlds, whole pasts that a seat can't tell from the real one.
+"""INF-2: determinizations with their whole pasts, which a seat can't tell from the real one.
 
 What a seat can't know is drawn anew where it came into the game: the others' first hands and the black cards that they drew.
 All that was seen stays true of it. A coloured card that its owner has laid down is known. A black card that was laid down is
 one of those that the seat had drawn by then, each of them as likely as it can have been that card, by what was laid down
 before it. Between two shuffles of the black stack, its cards are known (AUC-9: at first all of them, then those that lay face
-up), so a world keeps to what a seat that remembers everything can conclude, from all shuffles and not from the last one alone as
-:func:`skyenv.knowledge.resample` does. In return, where several cards were laid down after a shuffle, its chances aren't quite
-exact: what was laid down later doesn't change what an earlier card is taken to have been.
+up), so a determinization keeps to what a seat that remembers everything can conclude, from all shuffles and not from the last one
+alone as :func:`skyenv.knowledge.resample` does. In return, where several cards were laid down after a shuffle, its chances aren't
+quite exact: what was laid down later doesn't change what an earlier card is taken to have been.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from skyenv.rules.state import NONE
 from skyenv.rules.tape import EVENT_ALEA, EVENT_BLACK, EVENT_SHUFFLE
 
 MOST_TRIES: Final = 100_000
-"""So many worlds in a row in which a seat's open bid can't end, or what was laid down can't have been drawn, are too many."""
+"""So many tries in a row in which a seat's open bid can't end, or what was laid down can't have been drawn, are too many."""
 FIRST_HAND: Final = NUM_COLOURS + STARTING_BLACK_CARDS
 FIRST_BLACK: Final = BID + BLACK * NUM_RANKS
 
@@ -55,7 +55,7 @@ class Shown:
 
 
 class Plan:
-    """What a seat knows of the hidden cards of a position; the same for all worlds that are drawn for it.
+    """What a seat knows of the hidden cards of a position; the same for all determinizations that are drawn for it.
 
     Attributes:
         seat: the seat.
@@ -117,7 +117,7 @@ def first_card(position: Position, seat: int) -> int:
 
 
 def resampled(position: Position, seat: int, uniform: Callable[[], float]) -> Position:
-    """A position of another world, which a seat can't tell from the real one.
+    """A determinization of a position: one that a seat can't tell from the real one.
 
     Args:
         position: where a seat is to act, or the game is over.
@@ -128,7 +128,7 @@ def resampled(position: Position, seat: int, uniform: Callable[[], float]) -> Po
         OptionError: chance is to decide in the position, or there is no such seat.
     """
     if position.pending is not None:
-        raise OptionError("other worlds are drawn where a seat is to act or the game is over, not while chance decides")
+        raise OptionError("determinizations are drawn where a seat is to act or the game is over, not while chance decides")
     seat = check_seat(seat, position.num_players, "player")
     if seat not in position.plans:
         position.plans[seat] = Plan(position, seat)
@@ -139,10 +139,10 @@ def resampled(position: Position, seat: int, uniform: Callable[[], float]) -> Po
         if ranks is not None:
             record, first = hidden_anew(plan, ranks, generator)
             position.table.feed.rewind(record)
-            world = Position(position.table, record, past(plan, ranks, first, record), None, (), [])
-            if world.legal or position.is_over:  # a card laid down promises that its bid can end
-                return world
-    raise OptionError(f"found no other world for seat {seat} in {MOST_TRIES} tries")
+            determinization = Position(position.table, record, past(plan, ranks, first, record), None, (), [])
+            if determinization.legal or position.is_over:  # a card laid down promises that its bid can end
+                return determinization
+    raise OptionError(f"found no determinization for seat {seat} in {MOST_TRIES} tries")
 
 
 def deal_black(plan: Plan, generator: random.Random) -> list[int] | None:
@@ -214,7 +214,7 @@ def held_at_the_last_shuffle(plan: Plan, ranks: list[int]) -> npt.NDArray[np.int
 
 
 def past(plan: Plan, ranks: list[int], first: npt.NDArray[np.int8], record: bytes) -> tuple[Step, ...]:
-    """The steps that lead to a world: the real ones, with other cards where they were drawn unseen."""
+    """The steps that lead to a determinization: the real ones, with other cards where they were drawn unseen."""
     steps = list(plan.position.steps)
     changed: dict[int, list[int]] = {0: list(steps[0].chance)}
     for seat, hand in enumerate(first.tolist()):

@@ -77,14 +77,14 @@ class NetworkAgent(Agent):
 
 def advantages(rewards: Tensor, values: Tensor, ends: Tensor, last_value: Tensor, options: Options) -> Tensor:
     """Generalized advantage estimates (steps, envs); `ends` tells where an episode ended with that step."""
-    found, running = torch.zeros_like(rewards), torch.zeros_like(last_value)
+    sums, running = torch.zeros_like(rewards), torch.zeros_like(last_value)
     for t in reversed(range(len(rewards))):
         following = last_value if t == len(rewards) - 1 else values[t + 1]
         goes_on = 1.0 - ends[t]
         td_error = rewards[t] + options.discount * following * goes_on - values[t]
         running = td_error + options.discount * options.trace * goes_on * running
-        found[t] = running
-    return found
+        sums[t] = running
+    return sums
 
 
 def update(network: Network, optimizer: torch.optim.Optimizer, batch: dict[str, Tensor], options: Options) -> None:

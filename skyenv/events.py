@@ -84,17 +84,17 @@ def action_event(seat: int, action: int) -> Event:
 def events_told(rows: Iterable[Sequence[int]], state: npt.NDArray[np.void], board: Board) -> list[Event]:
     """The events that rows of :mod:`skyenv.rules.tape` tell of the game in `state`, GAME_DTYPE (1,), into which they have led."""
     players = int(state["num_players"][0])
-    found: list[Event] = []
+    events: list[Event] = []
     for row in rows:
         if row[0] == EVENT_VP:
-            found.append(_vp(row, players))
+            events.append(_vp(row, players))
         elif row[0] == EVENT_ALEA_BUILDS:
-            found.append(_alea_builds(row, board))
+            events.append(_alea_builds(row, board))
         elif row[0] == EVENT_END:
-            found.append(end_event(state))
+            events.append(end_event(state))
         else:
-            found.append(_SIMPLE[row[0]](row))
-    return found
+            events.append(_SIMPLE[row[0]](row))
+    return events
 
 
 def end_event(state: npt.NDArray[np.void]) -> Event:

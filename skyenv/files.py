@@ -155,12 +155,12 @@ def read_json(path: Path) -> dict[str, Any]:
         CheckpointError: it is damaged. OSError: it can't be read.
     """
     try:
-        found = parse_json(path.read_bytes())
+        content = parse_json(path.read_bytes())
     except ValueError as error:
         raise CheckpointError(f"{path} is damaged: {error}") from error
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise CheckpointError(f"{path} is damaged: it holds no object")
-    return found
+    return content
 
 
 @contextmanager

@@ -127,11 +127,11 @@ def misfit(game: GameRecord, num_players: int, seen: bool) -> int:
 
 
 @entry_point("the check of positions", 1)
-def _first_misfit(games: Array, num_players: int, seen: bool, found: Array) -> int:
-    """Index of the first game that shows one of MISFITS, whose number goes to `found`, int64 (1,); NONE if there is none."""
+def _first_misfit(games: Array, num_players: int, seen: bool, kind: Array) -> int:
+    """Index of the first game that shows one of MISFITS, whose number goes to `kind`, int64 (1,); NONE if there is none."""
     for i in range(len(games)):
-        found[0] = misfit(games[i], num_players, seen)
-        if found[0] != NONE:
+        kind[0] = misfit(games[i], num_players, seen)
+        if kind[0] != NONE:
             return i
     return NONE
 
@@ -198,10 +198,10 @@ def check_positions(games: Games, num_players: int = 0, *, seen: bool = False) -
         numbers = _numbers(plain, run.offset, run.offset + run.lowest.nbytes, run.dtype)
         if not ((numbers >= run.lowest) & (numbers <= run.highest)).all():
             raise _out_of_range(plain)
-    found = np.zeros(1, np.int64)
-    row = _first_misfit(games, num_players, seen, found)
+    kind = np.zeros(1, np.int64)
+    row = _first_misfit(games, num_players, seen, kind)
     if row != NONE:
-        raise OptionError(f"game {row}: {MISFITS[found[0]]}")
+        raise OptionError(f"game {row}: {MISFITS[kind[0]]}")
 
 
 def _out_of_range(games: Games) -> OptionError:

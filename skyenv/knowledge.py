@@ -415,8 +415,8 @@ def _deduced_fits(views: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
     deduced = views["game"]["deduced"][rows, other]
     fits = ((deduced >= 0) & (deduced <= views["unseen"][:, BLACK])).all(axis=1)
     fits &= deduced.sum(axis=1) <= views["unknown"][rows, other, BLACK]
-    found: npt.NDArray[np.bool_] = fits | (views["game"]["num_players"] > 2)
-    return found
+    possible: npt.NDArray[np.bool_] = fits | (views["game"]["num_players"] > 2)
+    return possible
 
 
 def _shown_in_range(views: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
@@ -425,8 +425,8 @@ def _shown_in_range(views: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
     entries = games["shown"][:, :, 0]
     fits = (games["num_shown"] >= 0) & (games["num_shown"] <= entries.shape[1])
     fits &= (entries >= 0).all(axis=1) & (entries < NUM_RANKS * games["num_players"][:, None]).all(axis=1)
-    found: npt.NDArray[np.bool_] = fits
-    return found
+    possible: npt.NDArray[np.bool_] = fits
+    return possible
 
 
 def as_views(views: npt.ArrayLike) -> npt.NDArray[np.void]:

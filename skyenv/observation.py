@@ -618,12 +618,12 @@ def names() -> tuple[str, ...]:
 
 def offsets() -> dict[str, slice]:
     """Where each block lies in the vector, by its name."""
-    found: dict[str, slice] = {}
+    slices: dict[str, slice] = {}
     start = 0
     for block in BLOCKS:
-        found[block.name] = slice(start, start + len(block.entries))
+        slices[block.name] = slice(start, start + len(block.entries))
         start += len(block.entries)
-    return found
+    return slices
 
 
 def markdown_table() -> str:

@@ -144,8 +144,8 @@ def _single(entry: Field[Any], kind: type, value: Any) -> Any:
     name, metadata = entry.name, entry.metadata
     if kind is int:
         low, high = int(metadata["low"]), int(metadata["high"])
-        found = parse_integer(value, low, high) if isinstance(value, str) else None
-        return check_integer(name, value if found is None else found, low, high)
+        parsed = parse_integer(value, low, high) if isinstance(value, str) else None
+        return check_integer(name, value if parsed is None else parsed, low, high)
     if kind is float:
         number = check_number(name, _read_float(value), metadata["low"], metadata["high"])
         if metadata["above"] and number == metadata["low"]:
@@ -251,7 +251,7 @@ def read_toml(path: str | Path, kind: type[Options]) -> dict[str, Any]:
         OptionError: an unknown option, or a value that can't be used. CheckpointError: the file can't be read.
     """
     try:
-        found = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (
         OSError,
         ValueError,
@@ -260,7 +260,7 @@ def read_toml(path: str | Path, kind: type[Options]) -> dict[str, Any]:
         raise CheckpointError(f"{path} can't be read as TOML: {error}") from error
     entries = {entry.name: (entry, type_of) for entry, type_of in _entries(kind)}
     values = {}
-    for key, value in found.items():
+    for key, value in content.items():
         name = key.replace("-", "_")
         if name not in entries:
             raise OptionError(f"{path}: unknown option {shown(key)}; there are {', '.join(entries)}")

@@ -1048,16 +1048,16 @@ class Reader:
 
     def emit(self, event: Event) -> None:
         """The next line must be exactly this event."""
-        found = self.take()
-        if not same(found, event):
-            _refute(json.dumps(event), json.dumps(found))
+        recorded = self.take()
+        if not same(recorded, event):
+            _refute(json.dumps(event), json.dumps(recorded))
 
     def _field(self, event: str, name: str, ahead: int = 0) -> Any:
         """A field of the next line, which must be this event."""
-        found = self.peek(ahead)
-        if found.get("event") != event or name not in found:
-            _refute(f"a line {event!r} with {name!r} is due", json.dumps(found))
-        return found[name]
+        recorded = self.peek(ahead)
+        if recorded.get("event") != event or name not in recorded:
+            _refute(f"a line {event!r} with {name!r} is due", json.dumps(recorded))
+        return recorded[name]
 
     def _card(self, event: str) -> int:
         """The field `card` of the next line."""
@@ -1076,17 +1076,17 @@ class Reader:
 
     def alea(self, turned: int, cards: Counter[int]) -> int:
         """As the record has it; a `shuffle` may stand before the `alea` line."""
-        found = self._field("alea", "cards", int(self.peek().get("event") == "shuffle"))
-        if not isinstance(found, list) or not all(map(_is_value, found)) or turned >= len(found):
-            _refute(f"Alea turns more than {turned} card(s) of value 4 to 6 (ALEA-2)", found)
-        return int(found[turned])
+        values = self._field("alea", "cards", int(self.peek().get("event") == "shuffle"))
+        if not isinstance(values, list) or not all(map(_is_value, values)) or turned >= len(values):
+            _refute(f"Alea turns more than {turned} card(s) of value 4 to 6 (ALEA-2)", values)
+        return int(values[turned])
 
     def park(self, tiles: Counter[int], count: int) -> list[int]:
         """As the record has it."""
-        found = self._field("park", "tiles")
-        if not isinstance(found, list) or any(tile not in BUSINESSES for tile in found):
-            _refute("the park's tiles are businesses", found)
-        return [BUSINESSES.index(tile) for tile in found]
+        names = self._field("park", "tiles")
+        if not isinstance(names, list) or any(tile not in BUSINESSES for tile in names):
+            _refute("the park's tiles are businesses", names)
+        return [BUSINESSES.index(tile) for tile in names]
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> Event:

@@ -96,14 +96,14 @@ def test_the_games_own_stream_follows_these_probabilities(players: int, seed: in
         first = game.chance_ahead(action)
         if len(first) > 1:
             tried += 1
-            found: Counter[Any] = Counter()
+            counts: Counter[Any] = Counter()
             for number in range(1500):
                 twin = game.copy()
                 twin.state["random"] = np.random.default_rng([seed, number]).integers(1, 2**32, 4)
                 events = twin.play(action)
-                found[_first_decided(events)] += 1
-            assert set(found) <= set(map(str, first))
-            assert even([found[str(outcome)] for outcome in first], list(first.values()))
+                counts[_first_decided(events)] += 1
+            assert set(counts) <= set(map(str, first))
+            assert even([counts[str(outcome)] for outcome in first], list(first.values()))
         game.play(action)
     assert tried == 4
 

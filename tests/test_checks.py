@@ -97,11 +97,11 @@ def test_whole_numbers_written_in_digits() -> None:
 )
 def test_rows(rows: Any, expected: list[int]) -> None:
     """In the order given, or as a mask marks them; int64 and contiguous, and an array that is so already is taken as it is."""
-    found = check_rows(rows, 4)
-    assert found.tolist() == expected
-    assert found.dtype == np.int64
-    assert found.flags.carray
-    assert check_rows(found, 4) is found or not len(found)
+    checked = check_rows(rows, 4)
+    assert checked.tolist() == expected
+    assert checked.dtype == np.int64
+    assert checked.flags.carray
+    assert check_rows(checked, 4) is checked or not len(checked)
 
 
 @pytest.mark.parametrize("rows", [[4], [-1], 2, [0.5], ["0"], [[0]], [2**63], np.array([True, False])])
@@ -114,10 +114,10 @@ def test_wrong_rows(rows: Any) -> None:
     ("seats", "expected"), [(1, [1, 1]), ([0, 2], [0, 2]), (np.int8(2), [2, 2]), (np.array([2, 1], np.uint8), [2, 1])]
 )
 def test_seats_of_games(seats: Any, expected: list[int]) -> None:
-    found = check_seats(seats, 3, 2)
-    assert found.tolist() == expected
-    assert found.dtype == np.int64
-    assert found.flags.carray
+    checked = check_seats(seats, 3, 2)
+    assert checked.tolist() == expected
+    assert checked.dtype == np.int64
+    assert checked.flags.carray
 
 
 @pytest.mark.parametrize("seats", [3, -1, [0, 3], [0], [0, 0, 0], 1.0, "1", None, True, 2**63, [[0, 0]]])

@@ -64,9 +64,9 @@ def shown(game: Game) -> dict[str, Any]:
 
 
 def test_the_example_in_the_docs() -> None:
-    found = doctest.testmod(skyenv.game)
-    assert found.attempted >= 2
-    assert found.failed == 0
+    result = doctest.testmod(skyenv.game)
+    assert result.attempted >= 2
+    assert result.failed == 0
 
 
 def test_a_new_game() -> None:

@@ -152,12 +152,12 @@ def test_the_attack_finds_seeds_by_the_numbers_of_random_play() -> None:
     assert int(mixed(LOWS[7:8])[0]) == called(mix32, int(LOWS[7]))
     games = Games(len(SEEDS), seed=SEEDS, observe=False)
     games.play_random(40)
-    found: list[list[int]] = [[] for _ in SEEDS]
+    recovered: list[list[int]] = [[] for _ in SEEDS]
     for number in range(3):
         games.state["decisions"] = 40 + number
         for row in range(len(SEEDS)):
-            found[row].append(cheap_number(games, row))
-    assert [attack(numbers, 40) for numbers in found] == [[seed] for seed in SEEDS]
+            recovered[row].append(cheap_number(games, row))
+    assert [attack(numbers, 40) for numbers in recovered] == [[seed] for seed in SEEDS]
 
 
 def cheap_number(games: Games, row: int) -> int:

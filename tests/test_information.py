@@ -61,21 +61,21 @@ TOLD: dict[str, Callable[..., dict[str, Any]]] = {
 
 def decoded(vector: Any, players: int) -> list[Event]:
     """The events of a vector."""
-    found: list[Event] = []
+    events: list[Event] = []
     for kind, *numbers in vector[HEADER_SIZE:].reshape(-1, EVENT_SIZE).astype(int).tolist():
         if kind == 0:
             break
         event = {"event": KINDS[kind - 1], **TOLD[KINDS[kind - 1]](*numbers)}
         for name in {"vp", "cards"} & set(event) if KINDS[kind - 1] in ("vp", "end") else ():
             event[name] = event[name][:players]
-        found.append(event)
-    return found
+        events.append(event)
+    return events
 
 
 def comparable(event: Event) -> Event:
     """An event without what others tell already: the scores and winners at the end follow from the VP and the cards."""
-    found = {name: value for name, value in event.items() if name not in ("scores", "winners")}
-    return {**found, "plots": set(found["plots"])} if event["event"] == "alea builds" else found
+    fields = {name: value for name, value in event.items() if name not in ("scores", "winners")}
+    return {**fields, "plots": set(fields["plots"])} if event["event"] == "alea builds" else fields
 
 
 @pytest.mark.rule("INF-1", "INF-2")

@@ -49,12 +49,12 @@ class Import:
 
 def sources(root: Path) -> dict[str, Path]:
     """The files of all modules, by the modules' names."""
-    found = {}
+    modules = {}
     for top, folder in TOP.items():
         for path in sorted((root / folder).rglob("*.py")):
             parts = [top, *path.relative_to(root / folder).with_suffix("").parts]
-            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
+            modules[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return modules
 
 
 def imports_in(module: str, source: str, known: set[str]) -> Iterator[Import]:
@@ -116,12 +116,12 @@ def room_of(module: str, layers: list[list[str]]) -> str | None:
 def against_the_direction(imports: set[Import], layers: list[list[str]]) -> set[tuple[str, str]]:
     """The imports of another room that isn't in a lower layer, as pairs of modules."""
     height = {room: number for number, layer in enumerate(layers) for room in layer}
-    found = set()
+    wrong = set()
     for one in imports:
         mine, other = room_of(one.importer, layers), room_of(one.imported, layers)
         if mine and other and mine != other and height[mine] <= height[other]:
-            found.add((one.importer, one.imported))
-    return found
+            wrong.add((one.importer, one.imported))
+    return wrong
 
 
 def cycle_in(imports: set[Import], without: set[tuple[str, str]]) -> list[str]:

@@ -215,7 +215,7 @@ def _where(game: Game, seat: int) -> Entries:
     }
     if state["step"] > 3 and game.phase != "start":
         one["action of the turn"] = []
-    entries: Entries = {block: dict.fromkeys(found, 1) for block, found in one.items()}
+    entries: Entries = {block: dict.fromkeys(entries_of, 1) for block, entries_of in one.items()}
     entries["game"] = {f"{game.num_players} players": 1, "back side": game.side == "back"}
     entries["turns"] = {"finished": int(1000 * game.turn / game.max_turns) / 1000}
     return entries
@@ -234,7 +234,7 @@ def _board(game: Game, seat: int) -> Entries:
             if state["owner"][i, j] != ALEA:
                 standing[f"VP {who} {name}"] += int(state["floors"][i, j]) * int(state["value"][i, j]) / 20
                 presence[who].add(name)
-    standing |= {f"districts {who}": len(found) / 8 for who, found in presence.items()}
+    standing |= {f"districts {who}": len(districts) / 8 for who, districts in presence.items()}
     value = {f"{name} {colour}": state["value"][i, j] / 8 for i, name in enumerate(DISTRICTS) for j, colour in enumerate(COLOURS)}
     park = {who: state["park"][other] / 4 for who, other in seats_from(game, seat).items()}
     return {"skyscrapers": skyscrapers, "standing": standing, "plot value": value, "park area": park}

@@ -97,10 +97,10 @@ def contents(wheel: Path) -> dict[str, bytes]:
 
 def test_the_wheel_holds_skyenv_and_its_agents(wheel: Path) -> None:
     """Every source file of them, texts, ladders, networks, the mark that they are typed; no experiments, no tests."""
-    found = contents(wheel)
+    files = contents(wheel)
     info = f"skyenv-{PROJECT['version']}.dist-info"
     assert wheel.name == f"skyenv-{PROJECT['version']}-py3-none-any.whl"
-    assert {name.split("/")[0] for name in found} == {"skyenv", "skyenv_agents", info}
+    assert {name.split("/")[0] for name in files} == {"skyenv", "skyenv_agents", info}
     kinds = ("*.py", "*.md", "py.typed", "static/*", "ladders/*.json", "trained/*.npz", "trained/*.json")
     expected = {
         path.relative_to(root).as_posix(): path.read_bytes()
@@ -108,7 +108,7 @@ def test_the_wheel_holds_skyenv_and_its_agents(wheel: Path) -> None:
         for kind in kinds
         for path in (root / package).rglob(kind)
     }
-    assert {name: content for name, content in found.items() if not name.startswith(info)} == expected
+    assert {name: content for name, content in files.items() if not name.startswith(info)} == expected
     assert {"skyenv/py.typed", "skyenv/rules/RULES.md", "skyenv/rules/INTERFACE.md"} <= set(expected)
     assert {f"skyenv/arena/ladders/{players}-players.json" for players in (2, 3, 4)} <= set(expected)
     assert {f"skyenv_agents/trained/{players}-players.npz" for players in (2, 3, 4)} <= set(expected)
@@ -117,13 +117,13 @@ def test_the_wheel_holds_skyenv_and_its_agents(wheel: Path) -> None:
 
 def test_metadata(wheel: Path) -> None:
     """Name, version, licence, the text of the README, and of the extras nothing that the core needs."""
-    found = contents(wheel)
+    files = contents(wheel)
     info = f"skyenv-{PROJECT['version']}.dist-info"
-    metadata = Parser().parsestr(found[f"{info}/METADATA"].decode())
+    metadata = Parser().parsestr(files[f"{info}/METADATA"].decode())
     assert (metadata["Name"], metadata["Version"]) == ("skyenv", PROJECT["version"])
     assert metadata["License-Expression"] == "MIT"
     assert metadata["Requires-Python"] == ">=3.11"
-    assert found[f"{info}/licenses/LICENSE"] == (ROOT / "LICENSE").read_bytes()
+    assert files[f"{info}/licenses/LICENSE"] == (ROOT / "LICENSE").read_bytes()
     assert str(metadata.get_payload()).strip() == (ROOT / "README.md").read_text(encoding="utf-8").strip()
     required = [line for line in metadata.get_all("Requires-Dist") or [] if "extra ==" not in line]
     assert sorted(line.split(">")[0] for line in required) == ["numba", "numpy"]
@@ -200,10 +200,10 @@ except ImportError as error:
 
 def test_the_bare_environment_is_bare(bare: Path, tmp_path: Path) -> None:
     """No extras, nothing of the repository; and the package knows its version."""
-    found = json.loads(run([bare, "-I", "-W", "error", "-c", LIBRARIES, *EXTRAS, "agents", "experiments", "tests"], tmp_path))
-    assert found["there"] == []
-    assert found["version"] == PROJECT["version"]
-    assert Path(found["file"]).is_relative_to(bare.parent.parent)
+    libraries = json.loads(run([bare, "-I", "-W", "error", "-c", LIBRARIES, *EXTRAS, "agents", "experiments", "tests"], tmp_path))
+    assert libraries["there"] == []
+    assert libraries["version"] == PROJECT["version"]
+    assert Path(libraries["file"]).is_relative_to(bare.parent.parent)
 
 
 def test_a_few_steps_without_the_compiler(bare: Path, tmp_path: Path) -> None:

@@ -56,8 +56,8 @@ def reaches(source: str) -> Iterator[str]:
 def test_no_module_reaches_into_another_one() -> None:
     files = [path for top in SOURCES for path in (ROOT / top).rglob("*.py")]
     assert len(files) > 90
-    found = {str(path.relative_to(ROOT)): set(reaches(path.read_text(encoding="utf-8"))) for path in files}
-    assert {path: names for path, names in found.items() if names} == {}
+    private = {str(path.relative_to(ROOT)): set(reaches(path.read_text(encoding="utf-8"))) for path in files}
+    assert {path: names for path, names in private.items() if names} == {}
 
 
 def test_no_test_reaches_into_a_game() -> None:
@@ -71,7 +71,7 @@ def test_no_test_reaches_into_a_game() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "found"),
+    ("line", "private"),
     [
         ("games._state", ["games._state"]),
         ("game.games._play(1)", ["game.games._play"]),
@@ -83,5 +83,5 @@ def test_no_test_reaches_into_a_game() -> None:
         ("game.__dict__", []),
     ],
 )
-def test_a_reach_is_found(line: str, found: list[str]) -> None:
-    assert list(reaches(line)) == found
+def test_a_reach_is_found(line: str, private: list[str]) -> None:
+    assert list(reaches(line)) == private

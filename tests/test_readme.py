@@ -78,15 +78,15 @@ FILES = re.compile(r"(?<![\w.:/])(?:runs/\w[\w-]*|\w+\.(?:jsonl|npz))(?![\w:])")
 
 def chains(commands: list[str]) -> list[list[str]]:
     """Commands that need what others of them leave, together and in their order; those of different chains share nothing."""
-    found: list[tuple[set[str], list[str]]] = []
+    apart: list[tuple[set[str], list[str]]] = []
     for command in commands:
         if command in RUN_ELSEWHERE:
             continue
         files = set(FILES.findall(command))
-        mine = [chain for chain in found if chain[0] & files]
-        found = [chain for chain in found if not chain[0] & files]
-        found.append((files.union(*(chain[0] for chain in mine)), [*(one for chain in mine for one in chain[1]), command]))
-    return [sorted(chain, key=commands.index) for _, chain in found]
+        mine = [chain for chain in apart if chain[0] & files]
+        apart = [chain for chain in apart if not chain[0] & files]
+        apart.append((files.union(*(chain[0] for chain in mine)), [*(one for chain in mine for one in chain[1]), command]))
+    return [sorted(chain, key=commands.index) for _, chain in apart]
 
 
 CHAINS = chains(COMMANDS)

@@ -27,52 +27,52 @@ TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")
 
 def digest(*things: Any) -> str:
     """A short digest of arrays and of whatever JSON can tell."""
-    found = hashlib.sha256()
+    content = hashlib.sha256()
     for thing in things:
-        found.update(thing.tobytes() if isinstance(thing, (np.ndarray, np.void)) else json.dumps(thing).encode())
-    return found.hexdigest()[:16]
+        content.update(thing.tobytes() if isinstance(thing, (np.ndarray, np.void)) else json.dumps(thing).encode())
+    return content.hexdigest()[:16]
 
 
 def single_game(players: int, side: str, agent: str, max_turns: int, decisions: int) -> list[str]:
     """A digest after every action of one game: position, mask, observations, views, events; and of copies at its end."""
     game = Game(players, side, 11, max_turns=max_turns)
     player = make_agent(agent)
-    found = []
+    steps = []
     for number in range(decisions):
         if game.is_over:
             break
         events = game.play(decide_game(game, player))
-        found.append(digest(game.state, game.mask, game.observation(), events))
+        steps.append(digest(game.state, game.mask, game.observation(), events))
         if number % 10 == 0:
             for seat in range(players):
                 view = game.view(seat)
                 fields = [view[name] for name in ("unknown", "unseen", "num_face_down")]
-                found.append(digest(game.observation(seat), view["game"].copy(), *fields))
+                steps.append(digest(game.observation(seat), view["game"].copy(), *fields))
     for twin in (game.copy(), copy.deepcopy(game), pickle.loads(pickle.dumps(game))):
         twin.state["score"] += 3
         twin.refresh()
         if not twin.is_over:
             twin.play(twin.legal_actions[-1])
-        found.append(digest(twin.state, twin.scores, twin.mask))
-    found.append(digest(str(game), game.to_record()))
-    return found
+        steps.append(digest(twin.state, twin.scores, twin.mask))
+    steps.append(digest(str(game), game.to_record()))
+    return steps
 
 
 def batch(players: int, side: str, agent: str, max_turns: int, decisions: int) -> list[str]:
     """Digests of a batch with automatic resets, stepped from outside, inside the loop, and as a copy."""
     games = Games(3, players, side, [5, 2**63 - 1, 2**40], max_turns=max_turns, reward="margin", threads=2)
     player = make_agent(agent)
-    found = []
+    steps = []
     for _ in range(decisions // 6):
         games.step(decide(games, player))
-        found.append(digest(games.state, games.mask, games.observation, games.reward, games.done, games.seeds))
+        steps.append(digest(games.state, games.mask, games.observation, games.reward, games.done, games.seeds))
     for one in (games, games.copy(), pickle.loads(pickle.dumps(games))):
         one.play_random(10, salt=2**31 + 5)
         one.step(one.mask[[2, 0, 1]].argmax(axis=1), [2, 0, 1])
         one.state["score"][0] += 1
-        found.append(digest(one.state, one.observation, one.finished, one.uniforms(), *results(one.state)))
-    found.append(digest(games.observe(players - 1, [1]), games.seat))
-    return found
+        steps.append(digest(one.state, one.observation, one.finished, one.uniforms(), *results(one.state)))
+    steps.append(digest(games.observe(players - 1, [1]), games.seat))
+    return steps
 
 
 def digests(players: int, side: str, agent: str, max_turns: int, decisions: int) -> list[str]:
@@ -90,8 +90,8 @@ def the_other_way(*arguments: object) -> list[str]:
         check=False,
     )
     assert result.returncode == 0, result.stderr
-    found: list[str] = json.loads(result.stdout)
-    return found
+    lines: list[str] = json.loads(result.stdout)
+    return lines
 
 
 @pytest.mark.parametrize(

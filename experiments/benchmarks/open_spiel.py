@@ -63,11 +63,11 @@ def play_on(state: Any, rng: np.random.RandomState, decisions: int | None = None
 def random_play(game: Any, games: int, repeats: int) -> list[Figure]:
     """Decisions and nodes per second of whole games."""
     rng = np.random.RandomState(1)
-    found = []
+    repeated = []
     for _ in range(repeats + 1):
         played = np.array([play_on(game.new_initial_state(), rng) for _ in range(games)])
-        found.append(played[:, :2].sum(axis=0) / played[:, 2].sum())
-    decisions, nodes = np.transpose(found[1:]).tolist()  # the first one was the warm-up
+        repeated.append(played[:, :2].sum(axis=0) / played[:, 2].sum())
+    decisions, nodes = np.transpose(repeated[1:]).tolist()  # the first one was the warm-up
     rates = {"random play, decisions of seats": decisions, "random play, all nodes": nodes}
     return [figure(name, "/s", rate) for name, rate in rates.items()]
 
@@ -104,13 +104,13 @@ def searches(game: Any, simulations: int, repeats: int) -> list[Figure]:
     """Simulations per second of information set searches: OpenSpiel's, and skyenv's with a hundred times as many simulations."""
     own = by_agent(SearchAgent, rollout_policy="random", turns=game.get_parameters()["max_turns"], temperature=0.0)
     states = {name: position(game, part) for name, part in PLACES}
-    found = []
+    figures = []
     for name, state in states.items():
-        found.append(search(f"OpenSpiel's ISMCTS, {name}", bot_search(game, state, simulations), simulations, repeats))
+        figures.append(search(f"OpenSpiel's ISMCTS, {name}", bot_search(game, state, simulations), simulations, repeats))
     for name, state in states.items():
         look = partial(own(100 * simulations, 1), state.to_game())
-        found.append(search(f"skyenv's ismcts, {name}", look, 100 * simulations, repeats))
-    return found
+        figures.append(search(f"skyenv's ismcts, {name}", look, 100 * simulations, repeats))
+    return figures
 
 
 def bot_search(game: Any, state: Any, simulations: int) -> Callable[[], Any]:

@@ -77,8 +77,8 @@ def export_of_a_game(players: int, max_turns: int = 500) -> list[Figure]:
 def all_figures(quick: bool) -> list[Figure]:
     """Measure everything; `quick` takes a fraction of the work and of the precision."""
     repeats, counts = (3, (2,)) if quick else (7, (2, 4))
-    found = [one for players in counts for one in pictures(players, repeats)]
-    return [*found, *(one for players in counts for one in export_of_a_game(players))]
+    figures = [one for players in counts for one in pictures(players, repeats)]
+    return [*figures, *(one for players in counts for one in export_of_a_game(players))]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -57,15 +57,15 @@ def many_positions(players: int, batch: int, calls: int, repeats: int) -> Figure
 def begun_bids(players: int, batch: int, calls: int, repeats: int) -> Figure:
     """As :func:`one_position`, seen by the seat after the bidder's in the middle of a bid: what can't end it is dealt again."""
     games = middle_games(256, players)
-    found: list[np.record] = []
-    while len(found) < calls:
+    views: list[np.record] = []
+    while len(views) < calls:
         games.play_random(1)
         rows = np.flatnonzero((games.state["phase"] == PHASE_BID) & (games.state["laid"] != NONE))
-        found += list(view(games.state[rows], (games.seat[rows] + 1) % players))
+        views += list(view(games.state[rows], (games.seat[rows] + 1) % players))
     seeds = np.arange(batch)
 
     def once() -> float:
-        return calls * batch / seconds(lambda: [resample(seen, seeds) for seen in found[:calls]])
+        return calls * batch / seconds(lambda: [resample(seen, seeds) for seen in views[:calls]])
 
     once()
     name = f"resampling one position in the middle of a bid, batches of {batch}, {players} players"

@@ -97,7 +97,7 @@ def measured(searcher: Searcher, repeats: int, share: float) -> list[Figure]:
     """Simulations per second in all positions and with all numbers of threads, and the memory of the search in the middle."""
     games = games_to_search()
     simulations = max(16, round(share * searcher.simulations))
-    found = []
+    figures = []
     memory = Searched(0, 0)
     for threads in searcher.threads:
         search = searcher.make(simulations, threads)
@@ -109,13 +109,13 @@ def measured(searcher: Searcher, repeats: int, share: float) -> list[Figure]:
                 result = search(game)
                 rates.append(result.simulations / (time.perf_counter() - started))
             name = f"{searcher.name}, {place}, {threads} thread{'s' * (threads > 1)}"
-            found.append(figure(name, "simulations/s", rates))
+            figures.append(figure(name, "simulations/s", rates))
             if place == "middle" and threads == 1:
                 memory = result
     if memory.memory:
         name = f"{searcher.name}, nodes of {memory.simulations:,} simulations"
-        found.append(figure(name, "bytes", [memory.memory]))
-    return found
+        figures.append(figure(name, "bytes", [memory.memory]))
+    return figures
 
 
 def all_figures(quick: bool, searchers: Sequence[Searcher] = SEARCHERS) -> list[Figure]:

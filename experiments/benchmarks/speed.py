@@ -63,9 +63,9 @@ def measure(name: str, unit: str, repeats: int, once: Callable[[], float]) -> Fi
     return figure(name, unit, [once() for _ in range(repeats)])
 
 
-def figure(name: str, unit: str, found: Sequence[float]) -> Figure:
+def figure(name: str, unit: str, measurements: Sequence[float]) -> Figure:
     """What came of some repeats, at least one."""
-    ordered = sorted(found)
+    ordered = sorted(measurements)
     return Figure(name, ordered[len(ordered) // 2], ordered[0], ordered[-1], unit, len(ordered))
 
 
@@ -246,8 +246,8 @@ def report(
     print("\n".join(shown(figure) for figure in figures))
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
-        found = {"machine": where, "method": method, "figures": [asdict(figure) for figure in figures]}
-        write_atomically(options.json, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+        content = {"machine": where, "method": method, "figures": [asdict(figure) for figure in figures]}
+        write_atomically(options.json, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     return 0
 
 

@@ -95,11 +95,11 @@ def rows(folder: Folder, budget: Budget, shipped: Ladder | None = None) -> list[
     agent, *opponents = settings.agents
     ratings = rate(folder.results(), [one.name for one in settings.agents], settings.seed)
     speed = folder.speeds()[0]
-    found = []
+    results = []
     for index, opponent in enumerate(opponents, 1):
         wins = ratings.pairs[0][index]
         assert wins is not None, "whole paired seeds have the games of all pairs"
-        found.append(
+        results.append(
             {
                 "agent": agent.name,
                 "version": agent.version,
@@ -113,12 +113,12 @@ def rows(folder: Folder, budget: Budget, shipped: Ladder | None = None) -> list[
                 "rating": None if rating is None else rating.rounded(1),
             }
         )
-    return found
+    return results
 
 
-def table(found: Sequence[Row]) -> str:
+def table(results: Sequence[Row]) -> str:
     """Rows as Markdown, a line for each budget."""
-    opponents = list(dict.fromkeys(row["opponent"] for row in found))
+    opponents = list(dict.fromkeys(row["opponent"] for row in results))
     lines = [
         [
             "agent",
@@ -128,8 +128,8 @@ def table(found: Sequence[Row]) -> str:
             "ms a decision",
         ]
     ]
-    for agent in dict.fromkeys(row["agent"] for row in found):
-        played = {row["opponent"]: row for row in found if row["agent"] == agent}
+    for agent in dict.fromkeys(row["agent"] for row in results):
+        played = {row["opponent"]: row for row in results if row["agent"] == agent}
         one, *_ = played.values()
         seconds = one["seconds_a_decision"]
         pace = "–" if seconds is None else f"{1000 * seconds:,.0f}" if seconds >= 0.1 else f"{1000 * seconds:.3g}"
@@ -138,18 +138,18 @@ def table(found: Sequence[Row]) -> str:
     return tables.markdown(lines, "l" + "r" * (len(lines[0]) - 1))
 
 
-def markdown(found: dict[str, Any]) -> str:
+def markdown(content: dict[str, Any]) -> str:
     """What strength.json holds, for the docs: the table, when and where it was measured, and how."""
-    where = found["machine"]
+    where = content["machine"]
     return "\n".join(
         [
-            table(found["rows"]),
+            table(content["rows"]),
             "",
-            f"{found['date']}: {PLAYERS} players, {found['side']} side; {where['processor']}, {where['cores']} cores,"
-            f" {found['workers']} processes side by side. Intervals are 95 %; ratings are those of the [ladder](ladder.md), seen"
-            " from these games; ms a decision are means over all decisions of the agent, those with one action too.",
+            f"{content['date']}: {PLAYERS} players, {content['side']} side; {where['processor']}, {where['cores']} cores,"
+            f" {content['workers']} processes side by side. Intervals are 95 %; ratings are those of the [ladder](ladder.md),"
+            " seen from these games; ms a decision are means over all decisions of the agent, those with one action too.",
             "",
-            f"`{found['command']}`",
+            f"`{content['command']}`",
         ]
     )
 
@@ -172,7 +172,7 @@ def published() -> str:
 # ---- the picture ----
 
 
-def draw(found: Sequence[Row], path: Path) -> None:
+def draw(results: Sequence[Row], path: Path) -> None:
     """Wins by the budget: simulations on the left, time on the right, a line for each opponent.
 
     Raises:
@@ -180,22 +180,22 @@ def draw(found: Sequence[Row], path: Path) -> None:
     """
     from matplotlib.figure import Figure
 
-    units = [unit for unit in (SIMULATIONS, MILLISECONDS) if any(row["unit"] == unit for row in found)]
+    units = [unit for unit in (SIMULATIONS, MILLISECONDS) if any(row["unit"] == unit for row in results)]
     figure = Figure(figsize=(1.6 + 4.2 * len(units), 4.6), layout="constrained")
     panels = figure.subplots(1, len(units), sharey=True, squeeze=False)[0]
     for axes, unit in zip(panels, units, strict=True):
-        _draw_unit(axes, [row for row in found if row["unit"] == unit])
+        _draw_unit(axes, [row for row in results if row["unit"] == unit])
         axes.set_xlabel(f"{unit} for each decision")
     panels[0].set(ylabel="wins, % (bars: 95 %)", ylim=(0, 103), yticks=range(0, 101, 25))
     panels[-1].legend(loc="lower right", frameon=False)
-    panels[0].set_title(f"Wins of {found[0]['agent'].rsplit('-', 1)[0]} by its budget, 2 players", loc="left", fontsize=12)
+    panels[0].set_title(f"Wins of {results[0]['agent'].rsplit('-', 1)[0]} by its budget, 2 players", loc="left", fontsize=12)
     save(figure, path)
 
 
-def _draw_unit(axes: Any, found: Sequence[Row]) -> None:
-    opponents = list(dict.fromkeys(row["opponent"] for row in found))
+def _draw_unit(axes: Any, results: Sequence[Row]) -> None:
+    opponents = list(dict.fromkeys(row["opponent"] for row in results))
     for number, opponent in enumerate(opponents):
-        points = [row for row in found if row["opponent"] == opponent]
+        points = [row for row in results if row["opponent"] == opponent]
         shift = 1.04 ** (number - (len(opponents) - 1) / 2)  # lest the bars of opponents lie on each other
         wins = [100 * row["wins"]["mean"] for row in points]
         reach = [
@@ -207,7 +207,7 @@ def _draw_unit(axes: Any, found: Sequence[Row]) -> None:
             color=SERIES[number % len(SERIES)], label=f"against {opponent}",
         )  # fmt: skip
     axes.set_xscale("log")
-    budgets = sorted({row["budget"] for row in found})
+    budgets = sorted({row["budget"] for row in results})
     axes.set_xticks(budgets, [f"{budget:,g}" for budget in budgets], minor=False)
     axes.set_xticks([], minor=True)
     axes.set_xlim(budgets[0] / 2, budgets[-1] * 2)
@@ -260,18 +260,18 @@ def _run(options: StrengthOptions) -> int:
     path = SHIPPED_LADDERS / f"{PLAYERS}-players.json"
     shipped = read_ladder(path, PLAYERS) if path.exists() else None
     until = time.perf_counter() + 60 * options.minutes
-    found: list[Row] = []
+    results: list[Row] = []
     interrupted = False
     for number, (spec, wanted) in enumerate(zip(specs, settings, strict=True)):
         with Folder(options.out / spec, wanted) as folder:
             if not interrupted:
                 share = max(0.0, until - time.perf_counter()) / 60 / (len(specs) - number) if options.minutes else None
                 interrupted = _play(folder, options, share)
-            found += rows(folder, budgets[spec], shipped)
-    if not found:
+            results += rows(folder, budgets[spec], shipped)
+    if not results:
         complain("strength", "interrupted before the first paired seed was finished")
         return INTERRUPTED
-    _report(found, options, whole_run=not interrupted)
+    _report(results, options, whole_run=not interrupted)
     if interrupted:
         complain("strength", "interrupted; the same command goes on")
     return INTERRUPTED if interrupted else 0
@@ -285,7 +285,7 @@ def _play(folder: Folder, options: StrengthOptions, share: float | None) -> bool
     return tournament.interrupted
 
 
-def _report(found: list[Row], options: StrengthOptions, *, whole_run: bool) -> None:
+def _report(results: list[Row], options: StrengthOptions, *, whole_run: bool) -> None:
     result = {
         "format": FORMAT,
         "date": datetime.date.today().isoformat(),
@@ -294,11 +294,11 @@ def _report(found: list[Row], options: StrengthOptions, *, whole_run: bool) -> N
         "workers": options.workers,
         "side": options.side,
         "seed": options.seed,
-        "rows": found,
+        "rows": results,
     }
     print(markdown(result))
     write_atomically(options.out / f"{NAME}.json", json.dumps(result, indent=2, ensure_ascii=False) + "\n")
-    draw(found, options.out / f"{NAME}.png")
+    draw(results, options.out / f"{NAME}.png")
     if options.publish is not None and whole_run:
         options.publish.mkdir(parents=True, exist_ok=True)
         for ending in ("json", "png"):

@@ -81,16 +81,16 @@ class Browser:
 
     def wait(self, selector: str) -> WebElement:
         """The first element, once it is there and can be seen."""
-        found: WebElement | None = None
+        element: WebElement | None = None
 
         def is_there() -> bool:
-            nonlocal found
-            found = self.find(selector)
-            return found is not None
+            nonlocal element
+            element = self.find(selector)
+            return element is not None
 
         self.wait_until(is_there, selector)
-        assert found is not None
-        return found
+        assert element is not None
+        return element
 
     def wait_until(self, condition: Callable[[], Any], what: str = "") -> None:
         """Wait for something to become true."""

@@ -51,17 +51,17 @@ def observation_size() -> str:
 
 def speed_table(name: str = "speed") -> str:
     """The figures of a file in docs/, which `python -m experiments.NAME --json docs/NAME.json` writes."""
-    found = json.loads((ROOT / "docs" / f"{name}.json").read_text(encoding="utf-8"))
-    machine = found["machine"]
+    content = json.loads((ROOT / "docs" / f"{name}.json").read_text(encoding="utf-8"))
+    machine = content["machine"]
     rows = [["what", "median", "of repeats"]]
-    for figure in found["figures"]:
+    for figure in content["figures"]:
         digits = 0 if figure["median"] >= 100 else 2
         spread = f"{figure['lowest']:,.{digits}f} … {figure['highest']:,.{digits}f}" if figure["repeats"] > 1 else ""
         rows.append([figure["name"], f"{figure['median']:,.{digits}f} {figure['unit']}", spread])
     return (
         f"{markdown(rows, 'lrl')}\n\n"
         f"Measured on {machine['processor']}, {machine['cores']} cores, Python {machine['python']}, NumPy {machine['numpy']},"
-        f" Numba {machine['numba']}. Method: {found['method']}."
+        f" Numba {machine['numba']}. Method: {content['method']}."
     )
 
 
@@ -72,29 +72,29 @@ def take_training(run: Path) -> None:
         CheckpointError: there is no curve. OSError: there is no evaluation, or docs/training.json can't be written.
     """
     last = read_curve(run)[-1]
-    found = {
+    content = {
         "observation_size": OBSERVATION_SIZE,
         "minutes": json.loads((run / "config.json").read_text(encoding="utf-8"))["minutes"],
         "decisions": last["decisions"],
         "results": json.loads((run / "evaluation.json").read_text(encoding="utf-8")),
     }
-    write_atomically(ROOT / "docs" / "training.json", json.dumps(found, indent=2) + "\n")
+    write_atomically(ROOT / "docs" / "training.json", json.dumps(content, indent=2) + "\n")
 
 
 def training_result() -> str:
     """The figures of docs/training.json; see :func:`take_training`."""
-    found = json.loads((ROOT / "docs" / "training.json").read_text(encoding="utf-8"))
-    if found["observation_size"] != OBSERVATION_SIZE:
+    content = json.loads((ROOT / "docs" / "training.json").read_text(encoding="utf-8"))
+    if content["observation_size"] != OBSERVATION_SIZE:
         raise ValueError("docs/training.json tells of another observation: run `make train` and this with --training runs/first")
     rows = [["against", "paired seeds, each from both seats", "wins", "own VP", "best other's VP"]]
-    for result in found["results"]:
+    for result in content["results"]:
         wins, own, other = (
             f"{scale * estimate['mean']:.1f}{unit} [{scale * estimate['low']:.1f}, {scale * estimate['high']:.1f}]"
             for scale, unit, estimate in ((100, " %", result["share"]), (1, "", result["own"]), (1, "", result["other"]))
         )
         rows.append([result["opponent"], str(result["paired_seeds"]), wins, own, other])
     return (
-        f"`make train` on 2 cores came to {found['decisions']:,} decisions in {found['minutes']:g} minutes"
+        f"`make train` on 2 cores came to {content['decisions']:,} decisions in {content['minutes']:g} minutes"
         f" (2 players; intervals are 95 %):\n\n{markdown(rows, 'lrrrr')}"
     )
 
@@ -110,9 +110,9 @@ def ladder_table(players: int) -> str:
 def ladder_summary() -> str:
     """Every agent's rating on the ladders that ship, for 2, 3 and 4 players; the best with two players first."""
     ladders = [ladder.read(ladder.SHIPPED / f"{players}-players.json", players) for players in (2, 3, 4)]
-    ratings = [{agent["name"]: agent["rating"] for agent in found["agents"]} for found in ladders]
-    names = dict.fromkeys(agent["name"] for found in ladders for agent in found["agents"])
-    rows = [[name, *(interval(found.get(name)) for found in ratings)] for name in names]
+    ratings = [{agent["name"]: agent["rating"] for agent in published["agents"]} for published in ladders]
+    names = dict.fromkeys(agent["name"] for published in ladders for agent in published["agents"])
+    rows = [[name, *(interval(by_name.get(name)) for by_name in ratings)] for name in names]
     return markdown([["agent", "2 players", "3 players", "4 players"], *rows], "lrrr")
 
 
@@ -137,13 +137,13 @@ def trained_agents() -> str:
     rows = [["players", "decisions", "minutes", "against", "wins, one seat against all others", "par"]]
     commands, curves = [], []
     for path in sorted(TRAINED.glob("*-players.json")):
-        found = json.loads(path.read_text(encoding="utf-8"))
-        commands += [stage_line(stage) for stage in found["stages"]]
-        curves.append(f"![training for {found['players']} players](trained/{path.stem}.png)")
-        for result in found["results"]:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        commands += [stage_line(stage) for stage in content["stages"]]
+        curves.append(f"![training for {content['players']} players](trained/{path.stem}.png)")
+        for result in content["results"]:
             share = result["share"]
             wins = f"{100 * share['mean']:.1f} % [{100 * share['low']:.1f}, {100 * share['high']:.1f}]"
-            made = [str(found["players"]), f"{found['decisions']:,}", f"{found['seconds'] / 60:.0f}"]
+            made = [str(content["players"]), f"{content['decisions']:,}", f"{content['seconds'] / 60:.0f}"]
             rows.append([*made, result["opponent"], wins, f"{100 * result['par']:.1f} %"])
     if not commands:
         return "None ships yet."

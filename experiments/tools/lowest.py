@@ -27,15 +27,15 @@ def lowest(project: dict[str, Any], pinned: str) -> list[str]:
         ValueError: a requirement has no lower bound, or two that differ.
     """
     required = chain(project["dependencies"], *project["optional-dependencies"].values())
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for requirement in required:
         parts = re.fullmatch(r"([\w.-]+)(\[.*\])?(>=([\w.]+))?", requirement)
         if parts is not None and parts[1] == project["name"]:
             continue  # one extra brings another
-        if parts is None or parts[4] is None or found.setdefault(parts[1], parts[4]) != parts[4]:
+        if parts is None or parts[4] is None or versions.setdefault(parts[1], parts[4]) != parts[4]:
             raise ValueError(f"{requirement}: every package needs one lower bound, and nothing else")
     kept = [line for line in pinned.splitlines() if line.startswith(f"{KEPT}==")]
-    return [f"{name}=={version}" for name, version in found.items() if name != KEPT] + kept
+    return [f"{name}=={version}" for name, version in versions.items() if name != KEPT] + kept
 
 
 if __name__ == "__main__":

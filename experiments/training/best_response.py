@@ -77,11 +77,11 @@ class BestResponse(Training):
     def summary(self, results: Sequence[Mapping[str, Any]]) -> str:
         """See :class:`experiments.training.runs.Run`; with what the response won beyond its par."""
         lines = []
-        for found in map(bound, results):
-            mean, low, high = (100 * found["gain"][name] for name in ("mean", "low", "high"))
+        for lower_bound in map(bound, results):
+            mean, low, high = (100 * lower_bound["gain"][name] for name in ("mean", "low", "high"))
             lines.append(
-                f"{found['players']} players, {found['side']} side: the response wins {mean:+.1f} percentage points"
-                f" [{low:+.1f}, {high:+.1f}] beyond its par of {100 * found['par']:.1f} % against {found['opponent']}"
+                f"{lower_bound['players']} players, {lower_bound['side']} side: the response wins {mean:+.1f} percentage points"
+                f" [{low:+.1f}, {high:+.1f}] beyond its par of {100 * lower_bound['par']:.1f} % against {lower_bound['opponent']}"
             )
         return "\n\n".join(part for part in (super().summary(results), "\n".join(lines)) if part)
 

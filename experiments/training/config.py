@@ -95,7 +95,7 @@ def earlier(given: Mapping[str, Any]) -> Mapping[str, Any]:
     if not given["resume"] or "\0" in str(path) or not path.exists():
         return {}
     try:
-        found: dict[str, Any] = dict(json.loads(path.read_text(encoding="utf-8")))
+        options: dict[str, Any] = dict(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError, RecursionError) as error:
         raise CheckpointError(f"{path} is damaged: {error!s:.100}") from error
-    return found
+    return options

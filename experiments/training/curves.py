@@ -81,8 +81,8 @@ def kinds_to_draw(curves: Mapping[str, Curve], against: Sequence[str] = ()) -> l
         raise OptionError(f"{lines} lines are too many for one picture, which holds {MOST_LINES}: name fewer runs or opponents")
     if against:
         return list(against)
-    found = [kind for kind in last if len(curves) == 1 or kind != PAST]
-    return sorted(sorted(found, key=lambda kind: (sum(last[kind]) / len(last[kind]), kind))[:room])
+    kinds = [kind for kind in last if len(curves) == 1 or kind != PAST]
+    return sorted(sorted(kinds, key=lambda kind: (sum(last[kind]) / len(last[kind]), kind))[:room])
 
 
 def draw_curves(curves: Mapping[str, Curve], path: str | Path, against: Sequence[str] = ()) -> None:

@@ -259,7 +259,7 @@ class Run(ABC):
         shares: dict[str, list[float]] = {}
         for kind, share in self.curve[-1]["shares"].items():
             shares.setdefault(kind.split(",")[0], []).append(share)
-        means = sorted((float(np.mean(found)), kind) for kind, found in shares.items())
+        means = sorted((float(np.mean(values)), kind) for kind, values in shares.items())
         return ", ".join(f"{100 * share:.0f} % {kind}" for share, kind in means)
 
     # ---- how it plays in the end ----
@@ -270,14 +270,14 @@ class Run(ABC):
         if not config.paired_seeds:
             return []
         try:
-            found: list[dict[str, Any]] = json.loads((self.folder / EVALUATION).read_text(encoding="utf-8"))
-            made = [(one["num_players"], one["side"], one["opponent"], one["paired_seeds"]) for one in found]
-            self.summary(found)
+            results: list[dict[str, Any]] = json.loads((self.folder / EVALUATION).read_text(encoding="utf-8"))
+            made = [(one["num_players"], one["side"], one["opponent"], one["paired_seeds"]) for one in results]
+            self.summary(results)
         except (OSError, ValueError, KeyError, TypeError):
             return None
         names = [agent.name for agent in config.make_agents("against")]
         wanted = [(players, side, name, config.paired_seeds) for players, side in config.tables for name in names]
-        return found if made == wanted else None
+        return results if made == wanted else None
 
     def forget_evaluation(self) -> None:
         """Remove what an earlier evaluation found: the agent is about to become another one."""
@@ -294,18 +294,18 @@ class Run(ABC):
         agent = make_agent(folder / MODEL)
         opponents = config.make_agents("against")
         seed, turns = config.seed + CLOSING_SEED, config.max_turns
-        found: dict[tuple[int, str], list[Result]] = {}
+        by_table: dict[tuple[int, str], list[Result]] = {}
         for players, side in config.tables:
-            found[players, side] = evaluate(
+            by_table[players, side] = evaluate(
                 agent, opponents, players, side, config.paired_seeds, seed, max_turns=turns, threads=config.threads, progress=True
             )
-            if len(found[players, side]) < len(opponents) or found[players, side][-1].interrupted:
+            if len(by_table[players, side]) < len(opponents) or by_table[players, side][-1].interrupted:
                 raise KeyboardInterrupt
-        for (players, side), results in found.items():
-            name = "" if len(found) == 1 else f"-{players}-{side}"
+        for (players, side), results in by_table.items():
+            name = "" if len(by_table) == 1 else f"-{players}-{side}"
             plot_results(results, folder / f"evaluation{name}.png")
             record_games(folder / f"games{name}.jsonl", agent, opponents, players, side, 2 * players, seed, max_turns=turns)
-        every = [result for results in found.values() for result in results]
+        every = [result for results in by_table.values() for result in results]
         write_atomically(folder / "evaluation.txt", table(every) + "\n")
         write_atomically(folder / EVALUATION, as_json(every))
         return [asdict(result) for result in every]

@@ -175,10 +175,10 @@ class PolicyNetwork(nn.Module):
         Raises:
             OptionError: it has another width, or one of the two has a prior and the other hasn't.
         """
-        found, wanted = network.weights["trunk.weight"].shape, tuple(self.trunk.weight.shape)
-        if found != wanted:
+        shape, wanted = network.weights["trunk.weight"].shape, tuple(self.trunk.weight.shape)
+        if shape != wanted:
             raise OptionError(
-                f"the network to start from has {found[0]} units for {found[1]} inputs; hidden and prior make it {wanted[0]}"
+                f"the network to start from has {shape[0]} units for {shape[1]} inputs; hidden and prior make it {wanted[0]}"
                 f" for {wanted[1]}"
             )
         self.load_state_dict({name: torch.from_numpy(network.weights[name]) for name in self.state_dict()})
@@ -291,8 +291,8 @@ def potential(state: npt.NDArray[np.void], players: int) -> Float32:
         state: games, GAME_DTYPE (n,).
         players: of the games.
     """
-    found = win_probabilities(state)[:, :players]
-    return outcome_of(found, players).astype(np.float32)
+    probabilities = win_probabilities(state)[:, :players]
+    return outcome_of(probabilities, players).astype(np.float32)
 
 
 def advantages(

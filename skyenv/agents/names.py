@@ -105,12 +105,12 @@ def agents_help() -> str:
 @cache
 def _declared(group: str) -> dict[str, list[EntryPoint]]:
     """The entry points of a group by name; looking through all installed packages takes milliseconds, so it is done once."""
-    found: dict[str, list[EntryPoint]] = {}
+    declared: dict[str, list[EntryPoint]] = {}
     for entry in entry_points(group=group):
-        same = found.setdefault(entry.name, [])
+        same = declared.setdefault(entry.name, [])
         if entry.value not in [other.value for other in same]:  # a package can be found twice, installed and in its folder
             same.append(entry)
-    return found
+    return declared
 
 
 def _loaded(group: str, name: str) -> Any:

@@ -226,14 +226,14 @@ def _report(folder: Folder, options: TournamentOptions, tournament: Tournament) 
     settings = folder.settings
     ratings = rate(folder.results(), [agent.name for agent in settings.agents], settings.seed)
     again = command(settings, paired_seeds=ratings.paired_seeds, agents=[agent.spec for agent in settings.agents])
-    found = ladder.as_dict(ratings, asdict(settings), folder.speeds(), again)
-    text = ladder.table(found)
+    content = ladder.as_dict(ratings, asdict(settings), folder.speeds(), again)
+    text = ladder.table(content)
     print(text)
     write_atomically(folder.path / "ladder.txt", text + "\n")
-    write_atomically(folder.path / "ladder.json", ladder.as_json(found))
+    write_atomically(folder.path / "ladder.json", ladder.as_json(content))
     try:
         check_plots()
-        plot_ladder(found, folder.path / "ladder.png")
+        plot_ladder(content, folder.path / "ladder.png")
     except RenderError:
         print("tournament: no ladder.png, as matplotlib isn't installed", file=sys.stderr)
     if options.publish is not None and not tournament.interrupted:
@@ -290,8 +290,8 @@ def _rate_newcomer(options: TournamentOptions, settings: Settings, shipped: ladd
             points = [rung["rating"]["mean"] for rung in shipped["agents"]]
             newcomer = rate_newcomer(folder.results(), points, shipped["samples"], settings.seed)
             again = command(settings, add=options.add, paired_seeds=newcomer.paired_seeds, ladder=options.ladder)
-            found = ladder.newcomer_as_dict(newcomer, asdict(settings.agents[0]), shipped, folder.speeds()[0], again)
-            print(ladder.newcomer_table(found))
+            content = ladder.newcomer_as_dict(newcomer, asdict(settings.agents[0]), shipped, folder.speeds()[0], again)
+            print(ladder.newcomer_table(content))
             if options.out is not None:
-                write_atomically(path / "newcomer.json", ladder.as_json(found))
+                write_atomically(path / "newcomer.json", ladder.as_json(content))
     return _end(folder, tournament, "" if options.out is None else "; the same command goes on")

@@ -89,7 +89,7 @@ def evaluate(
     players = [make_agent(one) for one in (agent, *opponents)]
     seeds = np.repeat(np.arange(seed, seed + paired_seeds), num_players)
     seating = rotations(num_players, paired_seeds)
-    found: list[Result] = []
+    results: list[Result] = []
     with progress_bar(paired_seeds * num_players * len(opponents), shown=progress) as bar:
         for opponent in players[1:]:
             bar.set_description(f"against {opponent.name}")
@@ -98,10 +98,10 @@ def evaluate(
                 max_turns=max_turns, secret=secret, threads=threads, progress=bar.update,
             )  # fmt: skip
             if played.finished.reshape(paired_seeds, num_players).all(axis=1).any():
-                found.append(replace(summary(players[0].name, opponent.name, played, side, seed), secret=secret))
+                results.append(replace(summary(players[0].name, opponent.name, played, side, seed), secret=secret))
             if played.interrupted:
                 break
-    return found
+    return results
 
 
 def summary(agent: str, opponent: str, played: Played, side: str, seed: int) -> Result:

@@ -81,16 +81,16 @@ class Folder:
 
     def _agree(self) -> None:
         wanted = json.loads(json.dumps({"format": FORMAT, **asdict(self.settings)}))
-        found = read_config(self.path)
-        if not found:
+        config = read_config(self.path)
+        if not config:
             if (self.path / GAMES).exists():
                 raise CheckpointError(f"{self.path} holds {GAMES} but no {CONFIG} that says what was played")
             content = json.dumps({**wanted, CHECKSUM: checksum(wanted)}, indent=2, ensure_ascii=False)
             write_atomically(self.path / CONFIG, content + "\n")
         for key, value in wanted.items():
-            if found and found.get(key) != value:
+            if config and config.get(key) != value:
                 raise CheckpointError(
-                    f"{self.path} was made with other settings: {key} was {_brief(found.get(key))}, is {_brief(value)};"
+                    f"{self.path} was made with other settings: {key} was {_brief(config.get(key))}, is {_brief(value)};"
                     f" choose another folder"
                 )
 
@@ -100,12 +100,12 @@ class Folder:
         *whole, half_written = (path.read_bytes() if path.exists() else b"").split(b"\n")
         entries = [self._parsed(line, number) for number, line in enumerate(whole, 1)]
         times = [entry for entry in entries if SPENT in entry]
-        found: dict[tuple[int, Group], dict[tuple[int, ...], Game]] = {}
+        played: dict[tuple[int, Group], dict[tuple[int, ...], Game]] = {}
         for game in entries:
             if SPENT not in game:
                 place = game["paired_seed"], self.settings.group_of(game["seats"])
-                found.setdefault(place, {}).setdefault(tuple(game["seats"]), game)
-        for (paired_seed, group), games in found.items():
+                played.setdefault(place, {}).setdefault(tuple(game["seats"]), game)
+        for (paired_seed, group), games in played.items():
             expected = self._seats_of(group, paired_seed)
             if not set(games) <= set(expected):
                 raise CheckpointError(
@@ -185,11 +185,11 @@ def read_config(path: Path) -> dict[str, Any]:
     config = path / CONFIG
     if not config.exists():
         return {}
-    found = read_json(config)
-    if found.get("format") in range(1, FORMAT):
+    content = read_json(config)
+    if content.get("format") in range(1, FORMAT):
         raise CheckpointError(f"{path} was made by an older version, whose games can't be gone on with; choose another folder")
     try:
-        return unsealed(found)
+        return unsealed(content)
     except (ValueError, RecursionError) as error:
         raise CheckpointError(f"{config} is damaged: {error}") from error
 
@@ -198,8 +198,8 @@ def secret_of(given: int | None, *folders: Path) -> int:
     """The secret of a tournament: the one that was asked for, or that of the first folder that has one, or a new one."""
     if given is not None:
         return given
-    found = [config["secret"] for config in map(read_config, folders) if config]
-    return found[0] if found else fresh_seed()
+    secrets = [config["secret"] for config in map(read_config, folders) if config]
+    return secrets[0] if secrets else fresh_seed()
 
 
 def checksum(entry: dict[str, Any]) -> str:
@@ -212,16 +212,16 @@ def line_of(entry: dict[str, Any]) -> bytes:
     return json.dumps({**entry, CHECKSUM: checksum(entry)}, separators=(",", ":")).encode() + b"\n"
 
 
-def unsealed(found: Any) -> dict[str, Any]:
+def unsealed(sealed: Any) -> dict[str, Any]:
     """An entry without its checksum.
 
     Raises:
         ValueError: it isn't an object, or doesn't have the checksum of its content.
     """
-    if not isinstance(found, dict):
+    if not isinstance(sealed, dict):
         raise ValueError("it is no object")
-    entry = {key: value for key, value in found.items() if key != CHECKSUM}
-    if found.get(CHECKSUM) != checksum(entry):
+    entry = {key: value for key, value in sealed.items() if key != CHECKSUM}
+    if sealed.get(CHECKSUM) != checksum(entry):
         raise ValueError("its checksum is not that of its content")
     return entry
 

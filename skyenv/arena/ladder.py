@@ -89,11 +89,11 @@ def neighbour(higher: str, lower: str, probability: float) -> dict[str, Any]:
     return {"higher": higher, "lower": lower, "probability": round(probability, 4), "separated": probability >= SEPARATED}
 
 
-def as_json(found: dict[str, Any]) -> str:
+def as_json(content: dict[str, Any]) -> str:
     """A ladder, or what was found about a newcomer, as the text of a JSON file; rows of numbers stand in one line."""
     rows = [
         json.dumps(key) + ": " + (_rows(value) if key in ("better", "pairs", "samples") else _indented(value))
-        for key, value in found.items()
+        for key, value in content.items()
     ]
     return "{\n  " + ",\n  ".join(rows) + "\n}\n"
 
@@ -115,18 +115,18 @@ def read(path: Path, players: int) -> Ladder:
     """
     if not path.exists():
         raise CheckpointError(f"there is no ladder {path}; `python -m skyenv tournament … --publish` writes one")
-    found = read_json(path)
+    content = read_json(path)
     try:
-        if found["format"] != FORMAT or not set(found) >= KEYS:
+        if content["format"] != FORMAT or not set(content) >= KEYS:
             raise ValueError("it has another format")
-        np.asarray(found["samples"], np.float64).reshape(-1, len(found["agents"]))
-        for agent in found["agents"]:
+        np.asarray(content["samples"], np.float64).reshape(-1, len(content["agents"]))
+        for agent in content["agents"]:
             _ = agent["name"], agent["version"], agent["spec"], agent["digest"], Estimate(**agent["rating"])
     except (ValueError, TypeError, KeyError) as error:
         raise CheckpointError(f"{path} is no ladder, or damaged: {error}") from error
-    if found["players"] != players:
-        raise CheckpointError(f"{path} is a ladder of {found['players']} players, not of {players}")
-    ladder: Ladder = found
+    if content["players"] != players:
+        raise CheckpointError(f"{path} is a ladder of {content['players']} players, not of {players}")
+    ladder: Ladder = content
     return ladder
 
 
@@ -259,30 +259,30 @@ def newcomer_as_dict(
     }
 
 
-def newcomer_table(found: dict[str, Any]) -> str:
+def newcomer_table(newcomer: dict[str, Any]) -> str:
     """What was found about a newcomer as text."""
-    size = len(found["against"]) + 1
+    size = len(newcomer["against"]) + 1
     head = (
-        f"{found['name']}: rating {interval(found['rating'])} (95 %), place {found['place']} of {size};"
-        f" {found['paired_seeds']:,} paired seeds, {found['games']:,} games, {found['players']} players, {found['side']} side"
+        f"{newcomer['name']}: rating {interval(newcomer['rating'])} (95 %), place {newcomer['place']} of {size};"
+        f" {newcomer['paired_seeds']:,} paired seeds, {newcomer['games']:,} games, {newcomer['players']} players,"
+        f" {newcomer['side']} side"
     )
-    other = "" if found["players"] == 2 else f"{found['players'] - 1} × "
+    other = "" if newcomer["players"] == 2 else f"{newcomer['players'] - 1} × "
     rows = [
         [other + rung["name"], interval(rung["rating"]), percent(rung["share"]), f"{100 * rung['better']:.1f} %"]
-        for rung in found["against"]
+        for rung in newcomer["against"]
     ]
-    rows.insert(found["place"] - 1, [found["name"], interval(found["rating"]), "", ""])
-    ranked = [[f"{'→' if rank == found['place'] else ''}{rank}", *row] for rank, row in enumerate(rows, 1)]
+    rows.insert(newcomer["place"] - 1, [newcomer["name"], interval(newcomer["rating"]), "", ""])
+    ranked = [[f"{'→' if rank == newcomer['place'] else ''}{rank}", *row] for rank, row in enumerate(rows, 1)]
     compared = tables.columns([["", "agent", "rating", "newcomer wins", "P(newcomer is better)"], *ranked], 2)
-    means = f"wins {percent(found['wins'])}, VP {interval(found['vp'], 1)}, margin {interval(found['margin'], 1)}"
-    ladder = (
-        f"Ladder of {found['ladder']['date']}: {found['ladder']['anchor']['name']} = {found['ladder']['anchor']['points']:.0f}."
-    )
+    means = f"wins {percent(newcomer['wins'])}, VP {interval(newcomer['vp'], 1)}, margin {interval(newcomer['margin'], 1)}"
+    anchor = newcomer["ladder"]["anchor"]
+    ladder = f"Ladder of {newcomer['ladder']['date']}: {anchor['name']} = {anchor['points']:.0f}."
     return "\n\n".join(
         [
             head,
             compared,
-            f"{means}, {_speed(found)} decisions/s. {ladder}\n{SPEED_NOTE}",
-            f"The same games again: {found['command']}",
+            f"{means}, {_speed(newcomer)} decisions/s. {ladder}\n{SPEED_NOTE}",
+            f"The same games again: {newcomer['command']}",
         ]
     )

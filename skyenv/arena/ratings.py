@@ -267,15 +267,15 @@ def _pairs(
 ) -> list[list[Estimate | None]]:
     """See :class:`Ratings`."""
     once, players = _once(results), results.seats.shape[1]
-    found: list[list[Estimate | None]] = [[None] * agents for _ in range(agents)]
+    pairs: list[list[Estimate | None]] = [[None] * agents for _ in range(agents)]
     for one in range(agents):
         mine = once & (results.seats == one)
         for other in range(agents):
             facing = mine.any(axis=1) & ((results.seats == other).sum(axis=1) == players - 1)
             if one != other and facing.any():
                 share = np.where(mine, results.shares, 0).sum(axis=1)[facing]
-                found[one][other] = weights.mean(share, paired_seed[facing], share=True)
-    return found
+                pairs[one][other] = weights.mean(share, paired_seed[facing], share=True)
+    return pairs
 
 
 # ---- a newcomer ----
@@ -326,11 +326,11 @@ def rate_newcomer(results: GameResults, points: npt.ArrayLike, samples: npt.Arra
     start = np.concatenate([ladder.mean(axis=1, keepdims=True), ladder], axis=1) / POINTS
     free = np.arange(start.shape[1]) == 0
     theta = _fit(_sums(results, paired_seed, len(numbers), len(free)), weights.paired_seeds, duels, players, start, free)
-    found = POINTS * theta[:, :1]
+    rating = POINTS * theta[:, :1]
     wins, vp, margin = _alone(results, paired_seed, weights, len(free))
     return Newcomer(
-        points=estimates(found)[0],
-        better=better(found[1:], ladder[1:])[0],
+        points=estimates(rating)[0],
+        better=better(rating[1:], ladder[1:])[0],
         wins=wins[0],
         vp=vp[0],
         margin=margin[0],

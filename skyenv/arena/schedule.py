@@ -79,10 +79,10 @@ class Settings:
     def groups(self) -> list[Group]:
         """Who plays with whom in every paired seed."""
         everybody = range(len(self.agents))
-        found: list[Group] = [pair for pair in itertools.combinations(everybody, 2) if 0 in pair or not self.newcomer]
+        groups: list[Group] = [pair for pair in itertools.combinations(everybody, 2) if 0 in pair or not self.newcomer]
         if self.players > 2 and len(self.agents) >= self.players:
-            found.append(tuple(everybody))
-        return found
+            groups.append(tuple(everybody))
+        return groups
 
     def seatings(self, group: Group, paired_seed: int) -> npt.NDArray[np.int64]:
         """The games of a group in a paired seed: int64 (games, players), the agent of each seat."""
@@ -120,12 +120,12 @@ def entrants(specs: Sequence[str]) -> tuple[Entrant, ...]:
     Raises:
         AgentError, CheckpointError: one can't be made. OptionError: two have one name.
     """
-    found: list[Entrant] = []
+    entries: list[Entrant] = []
     for spec in specs:
         agent = make_agent(spec)
         path = checkpoint_in(spec)
         digest = "" if path is None else hashlib.sha256(path.read_bytes()).hexdigest()
-        if agent.name in [other.name for other in found]:
+        if agent.name in [other.name for other in entries]:
             raise OptionError(f"two agents are called {agent.name}; a ladder tells agents apart by their names")
-        found.append(Entrant(spec, agent.name, str(agent.version), agent.description, digest))
-    return tuple(found)
+        entries.append(Entrant(spec, agent.name, str(agent.version), agent.description, digest))
+    return tuple(entries)

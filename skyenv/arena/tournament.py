@@ -125,16 +125,16 @@ class Player:
     def _one_by_one(
         self, used: dict[int, Watched], seats: npt.NDArray[np.int64], paired_seeds: npt.NDArray[np.int64]
     ) -> list[Game]:
-        found: list[Game] = []
+        games: list[Game] = []
         for row, paired_seed in enumerate(paired_seeds):
             try:
-                found += self._play(used, seats[[row]], paired_seeds[[row]])
+                games += self._play(used, seats[[row]], paired_seeds[[row]])
             except Exception as error:
                 first_line = (str(error).splitlines() or [""])[0]
                 agent = max(used.values(), key=lambda agent: agent.asked)
                 where = f"in paired seed {paired_seed} (seed {self.settings.seed + paired_seed}), seat {agent.asked[1]},"
                 raise AgentError(f"agent {agent.name}, {where} failed: {type(error).__name__}: {first_line:.200}") from None
-        return found
+        return games
 
 
 def _as_games(played: Played, seats: npt.NDArray[np.int64], paired_seeds: npt.NDArray[np.int64]) -> list[Game]:

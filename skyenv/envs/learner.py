@@ -349,8 +349,8 @@ def whole_numbers(actions: npt.ArrayLike, count: int) -> Int64:
     """
     numbers = np.asarray(actions)
     if numbers.shape != (count,) or numbers.dtype.kind not in "iu":
-        found = f"an array of shape {numbers.shape} and dtype {numbers.dtype}"
-        raise IllegalActionError(f"actions must be {count} integers, one per row, not {found}", actions)
+        given = f"an array of shape {numbers.shape} and dtype {numbers.dtype}"
+        raise IllegalActionError(f"actions must be {count} integers, one per row, not {given}", actions)
     return numbers.astype(np.int64)
 
 

@@ -35,7 +35,7 @@ class Browsers:
 
     def name(self, cookie: str) -> str | None:
         """The name in a cookie; None if this server hasn't signed it."""
-        found = _SIGNED.fullmatch(cookie)
-        if found is None or not hmac.compare_digest(cookie, self.signed(found[1])):
+        match = _SIGNED.fullmatch(cookie)
+        if match is None or not hmac.compare_digest(cookie, self.signed(match[1])):
             return None
-        return found[1]
+        return match[1]

@@ -69,15 +69,15 @@ def _line(scores: Sequence[int], seat: int, across: tuple[float, int], y: Height
 
 def _labels(scores: Sequence[int], names: Sequence[str], left: int, y: Height) -> list[str]:
     """The names at the ends of their lines, moved apart where they would overlap."""
-    found = []
+    labels = []
     lowest = 0.0
     for seat in sorted(range(len(names)), key=lambda seat: -scores[seat]):
         place = max(float(y(scores[seat])) + 4, lowest + 15)
         lowest = place
         name = f"{seat} {names[seat]}".strip()
         label = f"{escape(name[:11])} · {scores[seat]}"
-        found.append(f'<text class="label seat-{seat}" x="{left + 6}" y="{place}">{label}</text>')
-    return found
+        labels.append(f'<text class="label seat-{seat}" x="{left + 6}" y="{place}">{label}</text>')
+    return labels
 
 
 def _rounded(highest: int) -> int:

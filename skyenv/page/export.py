@@ -48,7 +48,7 @@ def exported(
         "script": script,
         "data": _data(replay, themes, progress),
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: values[found[1]], _static("export.html"))
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: values[match[1]], _static("export.html"))
 
 
 def _data(replay: Replay, themes: Sequence[str], progress: Callable[[int, int], None] | None) -> str:

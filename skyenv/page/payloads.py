@@ -106,11 +106,11 @@ class Look:
             return {}
         if not self.is_to_act:  # the game is over, or others are to act: one reason for all
             return {why_illegal(position, OPTION_A): list(range(NUM_ACTIONS))}
-        found: dict[str, list[int]] = {}
+        by_reason: dict[str, list[int]] = {}
         for action in range(NUM_ACTIONS):
             if reason := why_illegal(position, action):
-                found.setdefault(reason, []).append(action)
-        return found
+                by_reason.setdefault(reason, []).append(action)
+        return by_reason
 
     def in_words(self) -> str:
         """The table as plain text."""

@@ -65,7 +65,7 @@ def summaries(content: bytes) -> list[Summary]:
         RecordError: a line is wrong; it says which and why.
         PageError: there are more games or actions than a page shows.
     """
-    found: list[Summary] = []
+    games: list[Summary] = []
     left = MOST_ACTIONS
     for lines in iter_games(io.BytesIO(content)):
         if lines.number > MOST_GAMES:
@@ -76,8 +76,8 @@ def summaries(content: bytes) -> list[Summary]:
                 raise PageError(f"the record has more than {MOST_ACTIONS} actions; split it", 413)
         left -= actions
         names = shown_names(lines.header.value)
-        found.append(Summary(lines.number, names, game.side, actions, game.scores, game.is_over))
-    return found
+        games.append(Summary(lines.number, names, game.side, actions, game.scores, game.is_over))
+    return games
 
 
 class Replay:
@@ -171,16 +171,16 @@ class Replay:
 
     def lines(self) -> list[tuple[int, str]]:
         """The log: each line with the step in which it happened."""
-        found: list[tuple[int, str]] = []
+        log: list[tuple[int, str]] = []
         for first, last in self._chapters():
             events: list[Event] = []
             known = 0
             for step in range(first, last):
                 events += self.events[step]
                 lines = words.log(events, self.names)
-                found += [(step, line) for line in lines[known:]]
+                log += [(step, line) for line in lines[known:]]
                 known = len(lines)
-        return found
+        return log
 
     def _chapters(self) -> Iterator[tuple[int, int]]:
         """Steps from … to …: a turn or an auction each. No line of the log is made of events of two of them."""

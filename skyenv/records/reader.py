@@ -79,13 +79,13 @@ def nth_game(source: Source, number: int = 1) -> GameLines:
     if number < 1:
         raise OptionError(f"game must be 1 or more, not {number}")
     games = iter_games(source)
-    found = 0
+    last = 0
     for lines in games:
-        found = lines.number
-        if found == number:
+        last = lines.number
+        if last == number:
             lines._games = games
             return lines
-    raise OptionError(f"there is no game {number}: the record has {found}")
+    raise OptionError(f"there is no game {number}: the record has {last}")
 
 
 def _games(reader: _Reader) -> Iterator[GameLines]:

@@ -95,19 +95,19 @@ def _blocks(events: Iterator[Line]) -> Iterator[_Block]:
 
 def _check_action(feed: ChanceFeed, line: Line) -> None:
     """The line is an action of the seat that is to act, a legal one, with its name."""
-    found = line.value
+    recorded = line.value
     seat = None if feed.seat[0] == NONE else int(feed.seat[0])
     legal: list[int] = np.flatnonzero(feed.mask[0]).tolist()
-    if found["event"] != "action":
-        fail(line.number, f"the rules wait for a decision of seat {seat}, the record says {quoted(found)}")
-    action = found["action"]
+    if recorded["event"] != "action":
+        fail(line.number, f"the rules wait for a decision of seat {seat}, the record says {quoted(recorded)}")
+    action = recorded["action"]
     expected = {"event": "action", "seat": seat, "action": action, "name": ACTION_NAMES[action]}
-    if "legal" in found:
+    if "legal" in recorded:
         expected["legal"] = legal
     if not feed.mask[0, action]:
         names = ", ".join(ACTION_NAMES[number] for number in legal)
         fail(line.number, f'"{ACTION_NAMES[action]}" is not legal here; legal: {shortened(names)}')
-    if found != expected:
+    if recorded != expected:
         _diverge(expected, line)
 
 
@@ -206,11 +206,11 @@ def _compare(events: list[Event], block: _Block) -> None:
 
 def _diverge(event: Event, line: Line) -> NoReturn:
     """Raise for a line that differs from what the rules give; if it is the same event, by the fields that differ."""
-    found, kind = line.value, event["event"]
-    if found["event"] != kind:
-        fail(line.number, f"the rules give {quoted(_without_chance(event))}, the record says {quoted(found)}")
-    different = [name for name in event if event[name] != found[name]]
-    given, told = ({name: side[name] for name in different} for side in (event, found))
+    recorded, kind = line.value, event["event"]
+    if recorded["event"] != kind:
+        fail(line.number, f"the rules give {quoted(_without_chance(event))}, the record says {quoted(recorded)}")
+    different = [name for name in event if event[name] != recorded[name]]
+    given, told = ({name: side[name] for name in different} for side in (event, recorded))
     if told.get("card", 0) is None:
         given = _without_chance({"event": kind, **given})
         del given["event"]

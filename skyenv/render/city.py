@@ -296,20 +296,20 @@ def _stop_sign(scene: Scene, district: int) -> str:
 
 def _visitors(scene: Scene, place: int, scale: float) -> str:
     """Commissioners, their markers, and where they may go, in the middle of a place."""
-    found = []
+    pieces = []
     for which in range(NUM_COMMISSIONERS):
         x, foot = (2 * which - 1) * 13.0 * scale, 23 * scale
         name = COMMISSIONERS[which]
         if scene.game.place[which] == place:
-            found.append(at(x, foot, _commissioner(scene, which), scale=scale))
+            pieces.append(at(x, foot, _commissioner(scene, which), scale=scale))
         elif place in scene.game.visited[which]:
-            found.append(at(x, 11, title(f"marker of the {name} commissioner"), shapes.marker(scene.theme, which, 9)))
+            pieces.append(at(x, 11, title(f"marker of the {name} commissioner"), shapes.marker(scene.theme, which, 9)))
         action = MOVE + NUM_PLACES * which + place
         if is_legal(scene, action) and scene.game.place[which] != place:
             what = f"move the {name} commissioner to {PLACE_NAMES[place]}"
             ghost = at(x, foot, _ghost(scene, which), scale=scale)
-            found.append(thing(scene, [action], what, ghost, place=f"{which}:{place}"))
-    return "".join(found)
+            pieces.append(thing(scene, [action], what, ghost, place=f"{which}:{place}"))
+    return "".join(pieces)
 
 
 def _commissioner(scene: Scene, which: int) -> str:
@@ -357,17 +357,17 @@ def _marker_tray(scene: Scene) -> str:
     """The markers that aren't on the board: places for three of each commissioner's."""
     theme = scene.theme
     caption = words(0, -30 if scene.upright else -42, "markers", 11, middle=True, bold=True, fill=theme.faint)
-    found = [caption]
+    pieces = [caption]
     for which in range(NUM_COMMISSIONERS):
         left = MARKERS - scene.game.markers[which]
         for i in range(MARKERS):
             along, across = (i - 1) * 25.0, (2 * which - 1) * 14.0
             x, y = (along, across) if scene.upright else (across, along)
             if i < left:
-                found.append(at(x, y, shapes.marker(theme, which, 9)))
+                pieces.append(at(x, y, shapes.marker(theme, which, 9)))
             else:
-                found.append(circle(x, y, 6, fill="none", stroke=theme.block_edge, stroke_dasharray="2 2"))
-    return group(*found)
+                pieces.append(circle(x, y, 6, fill="none", stroke=theme.block_edge, stroke_dasharray="2 2"))
+    return group(*pieces)
 
 
 def _facade(scene: Scene) -> str:

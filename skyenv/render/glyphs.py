@@ -75,10 +75,10 @@ def outlined(svg_text: str) -> str:
     return _TEXT.sub(_as_path, svg_text)
 
 
-def _as_path(found: re.Match[str]) -> str:
-    attributes = dict(_ATTRIBUTE.findall(found[1]))
+def _as_path(match: re.Match[str]) -> str:
+    attributes = dict(_ATTRIBUTE.findall(match[1]))
     bold = attributes.get("font-weight") == "bold"
-    data, width = _outlines(unescape(found[2]), bold)
+    data, width = _outlines(unescape(match[2]), bold)
     scale = float(attributes.get("font-size", "16")) / face(bold).units
     x = float(attributes.get("x", "0")) - _SHARE_BEFORE.get(attributes.get("text-anchor", ""), 0.0) * width * scale
     if "stroke-width" in attributes:  # it is scaled with the path

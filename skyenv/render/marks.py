@@ -35,9 +35,9 @@ def _attribute(value: object) -> str:
 
 def element(name: str, *children: str, **attributes: object) -> str:
     """An element: ``_`` in the names of attributes becomes ``-``, None leaves one out, numbers are rounded."""
-    found = "".join(f' {key.replace("_", "-")}="{_attribute(value)}"' for key, value in attributes.items() if value is not None)
+    listed = "".join(f' {key.replace("_", "-")}="{_attribute(value)}"' for key, value in attributes.items() if value is not None)
     inside = "".join(children)
-    return f"<{name}{found}>{inside}</{name}>" if inside else f"<{name}{found}/>"
+    return f"<{name}{listed}>{inside}</{name}>" if inside else f"<{name}{listed}/>"
 
 
 def group(*children: str, **attributes: object) -> str:

@@ -207,11 +207,11 @@ def _why_no_card(game: Any, action: int) -> str:
 
 def next_places(game: Any, place: int) -> list[int]:
     """MOVE-1, MOVE-3: where the streets lead from a place, stopped districts skipped."""
-    found: set[int] = set()
+    places: set[int] = set()
     for target in STREETS[place]:
         stopped = target < NUM_DISTRICTS and game["stopped"][target]
-        found |= set(next_places(game, target)) if stopped else {target}
-    return sorted(found)
+        places |= set(next_places(game, target)) if stopped else {target}
+    return sorted(places)
 
 
 def _why_no_move(game: Any, action: int) -> str:

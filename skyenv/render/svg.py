@@ -124,15 +124,15 @@ def _skyline(scene: Scene, breadth: float) -> str:
 
 def _side(scene: Scene, position: np.void, width: float, room: float) -> list[Panel]:
     """The panels beside the board, the log apart; an agent's evaluation gets what is left of the room."""
-    found = [panels.stacks(scene, width)]
+    drawings = [panels.stacks(scene, width)]
     if scene.game.auction_place != NONE and scene.game.phase != PHASE_OVER:
-        found.append(panels.auction(scene, width))
+        drawings.append(panels.auction(scene, width))
     if scene.players == 2:
-        found.append(panels.alea(scene, width))
+        drawings.append(panels.alea(scene, width))
     if scene.evaluation is not None:
-        room -= sum(height + GAP for _, height in found)
-        found.append(panels.evaluation(scene, position, scene.evaluation, width, room))
-    return found
+        room -= sum(height + GAP for _, height in drawings)
+        drawings.append(panels.evaluation(scene, position, scene.evaluation, width, room))
+    return drawings
 
 
 def _stacked(items: Sequence[Panel], x: float, y: float) -> tuple[list[str], float]:

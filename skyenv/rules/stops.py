@@ -12,13 +12,13 @@ from skyenv.rules.tape import EVENT_STOP, WHY_STOP, TapeRecord, report
 @rule
 def remove_marker(game: GameRecord, commissioner: int, district: int) -> None:
     """AUC-1, STOP-5: a commissioner's marker in the district, if there is one, returns to City Hall."""
-    found = False
+    passed = False
     for i in range(MARKERS):
         if game.visited[commissioner, i] == district:
-            found = True
-        if found:
+            passed = True
+        if passed:
             game.visited[commissioner, i] = game.visited[commissioner, i + 1] if i + 1 < MARKERS else NONE
-    if found:
+    if passed:
         game.markers[commissioner] -= 1
 
 

@@ -138,25 +138,25 @@ def test_a_small_tournament(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert main([*command, "--secret", "99"]) == 0
     told = capsys.readouterr()
     assert told.out == (out / "ladder.txt").read_text()
-    found = ladder.read(out / "ladder.json", 2)
-    assert [agent["name"] for agent in found["agents"]] == ["greedy", "crowd", "random"]
-    assert (found["paired_seeds"], found["games"], found["players"]) == (6, 36, 2)
-    assert found["agents"][0]["rating"] == {"mean": 1000, "low": 1000, "high": 1000}
-    assert found["agents"][0]["wins"]["mean"] > 0.9
-    assert found["agents"][0]["decisions_per_second"] > 0
-    assert found["pairs"][0][1]["mean"] + found["pairs"][1][0]["mean"] == pytest.approx(1)
-    assert found["pairs"][1][1] is None
-    assert np.shape(found["samples"]) == (ladder.SAMPLES, 3)
-    assert found["command"] == (
+    content = ladder.read(out / "ladder.json", 2)
+    assert [agent["name"] for agent in content["agents"]] == ["greedy", "crowd", "random"]
+    assert (content["paired_seeds"], content["games"], content["players"]) == (6, 36, 2)
+    assert content["agents"][0]["rating"] == {"mean": 1000, "low": 1000, "high": 1000}
+    assert content["agents"][0]["wins"]["mean"] > 0.9
+    assert content["agents"][0]["decisions_per_second"] > 0
+    assert content["pairs"][0][1]["mean"] + content["pairs"][1][0]["mean"] == pytest.approx(1)
+    assert content["pairs"][1][1] is None
+    assert np.shape(content["samples"]) == (ladder.SAMPLES, 3)
+    assert content["command"] == (
         "python -m skyenv tournament random crowd greedy --players 2 --side front --max-turns 500 --seed 1"
         " --secret 99 --paired-seeds 6"
     )
-    assert told.out.endswith(f"\n\nThe same games again: {found['command']}\n")
+    assert told.out.endswith(f"\n\nThe same games again: {content['command']}\n")
     assert (out / "ladder.png").read_bytes().startswith(b"\x89PNG")
     for ending in ("json", "png"):
         assert (shipped / f"2-players.{ending}").read_bytes() == (out / f"ladder.{ending}").read_bytes()
-    assert "| 1 | greedy | 1000 [1000, 1000] |" in ladder.markdown(found)
-    assert ladder.matrix_markdown(found).count("\n") == 6
+    assert "| 1 | greedy | 1000 [1000, 1000] |" in ladder.markdown(content)
+    assert ladder.matrix_markdown(content).count("\n") == 6
 
     games = lines(out)
     assert main(["--resume", "--paired-seeds", "6", "--out", str(out)]) == 0
@@ -164,7 +164,7 @@ def test_a_small_tournament(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     again = ladder.read(out / "ladder.json", 2)
     changing = {"date"}
     assert {key: value for key, value in again.items() if key not in changing} == {
-        key: value for key, value in found.items() if key not in changing
+        key: value for key, value in content.items() if key not in changing
     }
 
 
@@ -247,11 +247,11 @@ def test_wrong_tournaments(
     arguments: list[str], code: int, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     try:
-        found = main([argument.replace("OUT", str(tmp_path / "out")) for argument in arguments])
+        left_with = main([argument.replace("OUT", str(tmp_path / "out")) for argument in arguments])
     except SystemExit as leaving:
-        found = int(str(leaving.code))
+        left_with = int(str(leaving.code))
     told = capsys.readouterr()
-    assert (found, told.out) == (code, "")
+    assert (left_with, told.out) == (code, "")
     assert told.err.startswith("tournament: error: ")
     assert message in told.err
     assert told.err.count("\n") == 1
@@ -273,15 +273,15 @@ def test_a_newcomer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(add) == 0
         told = capsys.readouterr()
         assert told.err == ""
-        found = json.loads((out / f"add{players}" / "newcomer.json").read_text())
-        assert (found["name"], found["spec"], found["paired_seeds"]) == ("new random", "random", 4)
-        rungs = {rung["name"]: rung for rung in found["against"]}
-        assert 1 <= found["place"] <= 3
-        assert found["rating"]["low"] < found["rating"]["mean"] < found["rating"]["high"]
-        assert found["rating"]["low"] < rungs["random"]["rating"]["mean"] < found["rating"]["high"]
+        content = json.loads((out / f"add{players}" / "newcomer.json").read_text())
+        assert (content["name"], content["spec"], content["paired_seeds"]) == ("new random", "random", 4)
+        rungs = {rung["name"]: rung for rung in content["against"]}
+        assert 1 <= content["place"] <= 3
+        assert content["rating"]["low"] < content["rating"]["mean"] < content["rating"]["high"]
+        assert content["rating"]["low"] < rungs["random"]["rating"]["mean"] < content["rating"]["high"]
         assert 0 <= rungs["crowd"]["share"]["mean"] <= 1
-        assert f"place {found['place']} of 3" in told.out
-        assert f"→{found['place']}" in told.out
+        assert f"place {content['place']} of 3" in told.out
+        assert f"→{content['place']}" in told.out
         assert out.joinpath(f"add{players}", "games.jsonl").exists()
         secret = json.loads((out / f"add{players}" / "config.json").read_text())["secret"]
         assert f"--secret {secret} --paired-seeds 4 --ladder {path}\n" in told.out

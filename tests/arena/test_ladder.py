@@ -28,8 +28,8 @@ def test_neighbours_that_are_not_separated_are_said_to_be_so(tmp_path: Path) -> 
     play(tmp_path, wanted, 3)
     with Folder(tmp_path, wanted) as folder:
         ratings = rate(folder.results(), ["random", "hoard"])
-        found = ladder.as_dict(ratings, dataclasses.asdict(wanted), folder.speeds(), "command")
-    for text in (ladder.table(found), ladder.markdown(found)):
+        content = ladder.as_dict(ratings, dataclasses.asdict(wanted), folder.speeds(), "command")
+    for text in (ladder.table(content), ladder.markdown(content)):
         assert "they are not separated (97.5 % are asked for)" in text
     assert ladder.neighbour("a", "b", 0.975)["separated"]
     assert not ladder.neighbour("a", "b", 0.974)["separated"]

@@ -122,8 +122,8 @@ def test_the_library_agrees(players: int, agents: int, duels: int) -> None:
     )  # the imaginary paired seeds
     expected = choix.opt_top1(agents, data, alpha=1e-9, tol=1e-9)
     ratings = rate(games(tables, shares), list("abcde")[:agents])
-    found = np.array([point.mean for point in ratings.points])
-    assert found - found.mean() == pytest.approx(POINTS * (expected - expected.mean()), abs=0.01)
+    ours = np.array([point.mean for point in ratings.points])
+    assert ours - ours.mean() == pytest.approx(POINTS * (expected - expected.mean()), abs=0.01)
 
 
 @given(st.integers(2, 6), st.integers(0, 2**32))
@@ -239,13 +239,13 @@ def test_a_newcomer_gets_the_rating_that_it_would_have_in_the_ladder(players: in
     truth = np.array([0.6, 0.0, -0.8, 1.1])
     rungs = rate(played(truth[1:], players, 300, seed=1), ["greedy", "c", "d"])
     points = [point.mean for point in rungs.points]
-    found = rate_newcomer(played(truth, players, 150, seed=2, newcomer=True), points, rungs.samples[:200])
-    assert found.points.low - 10 <= 1000 + POINTS * 0.6 <= found.points.high + 10
-    assert found.points.high - found.points.low < 140
-    assert found.better[1] > 0.99 > 0.1 > found.better[2]
-    assert all(share is not None for share in found.against)
+    rated = rate_newcomer(played(truth, players, 150, seed=2, newcomer=True), points, rungs.samples[:200])
+    assert rated.points.low - 10 <= 1000 + POINTS * 0.6 <= rated.points.high + 10
+    assert rated.points.high - rated.points.low < 140
+    assert rated.better[1] > 0.99 > 0.1 > rated.better[2]
+    assert all(share is not None for share in rated.against)
     certain = rate_newcomer(played(truth, players, 150, seed=2, newcomer=True), points, [points])
-    assert certain.points.high - certain.points.low < found.points.high - found.points.low
+    assert certain.points.high - certain.points.low < rated.points.high - rated.points.low
 
 
 def test_nothing_to_go_by() -> None:

@@ -24,19 +24,19 @@ Pair = tuple[int, ...]
 
 def do(work: Callable[[Pair], Any], units: Iterator[Pair], workers: int = 2, until: float = 1e9) -> dict[Pair, Any]:
     """The results by unit; units are numbers, made of single ones."""
-    found: dict[Pair, Any] = {}
+    results: dict[Pair, Any] = {}
     end = time.monotonic() + until
     run_units(
         work,
         units,
         workers,
-        done=found.__setitem__,
+        done=results.__setitem__,
         tick=lambda: time.monotonic() < end,
         parts=lambda unit: [(number,) for number in unit],
         about=lambda unit: f"{unit} was done",
     )
     assert multiprocessing.active_children() == []
-    return found
+    return results
 
 
 def doubled(unit: Pair) -> list[int]:
@@ -76,8 +76,8 @@ def test_every_unit_is_done_once(workers: int) -> None:
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSEGV])
 def test_a_unit_over_which_a_process_died_is_done_in_parts(how: int, tmp_path: Path) -> None:
     (tmp_path / "once").touch()
-    found = do(partial(dying, str(tmp_path), how), iter([(1, 2), (3, 4), (5,)]))
-    assert found == {(1, 2): [2, 4], (3,): [6], (4,): [8], (5,): [10]}
+    results = do(partial(dying, str(tmp_path), how), iter([(1, 2), (3, 4), (5,)]))
+    assert results == {(1, 2): [2, 4], (3,): [6], (4,): [8], (5,): [10]}
 
 
 def test_a_unit_over_which_processes_keep_dying_is_told(tmp_path: Path) -> None:

@@ -23,13 +23,13 @@ in_any_order = pytest.mark.parametrize(
 
 @in_any_order
 def test_gymnasium_knows_the_id_in_whatever_order_the_imports_stand(imports: str) -> None:
-    found = run(
+    result = run(
         "import importlib.util\n"
         "importlib.util.find_spec('gymnasium')\n"
         f"{imports}\n"
         "print(gymnasium.spec('skyenv/FifthAvenue-v0').id)"
     )
-    assert found == "skyenv/FifthAvenue-v0"
+    assert result == "skyenv/FifthAvenue-v0"
 
 
 @pytest.mark.skipif(not hasattr(pettingzoo, "register"), reason="PettingZoo has ids since 1.27")
@@ -39,12 +39,12 @@ def test_pettingzoo_knows_the_id_in_whatever_order_the_imports_stand(imports: st
 
 
 def test_gymnasium_can_import_the_module_itself() -> None:
-    found = run(
+    result = run(
         "import gymnasium\n"
         "env = gymnasium.make('skyenv.envs:skyenv/FifthAvenue-v0', num_players=3)\n"
         "print(type(env.unwrapped).__name__, env.unwrapped.core.games.num_players)"
     )
-    assert found == "FifthAvenueEnv 3"
+    assert result == "FifthAvenueEnv 3"
 
 
 def test_registering_twice_does_no_harm() -> None:

@@ -64,10 +64,10 @@ def test_a_stream_begins_anew_with_its_seed() -> None:
 def unmixed(number: int) -> int:
     """The counter of SplitMix64 that a number came from: without its key, a bijection hides nothing."""
     for shift, factor in ((31, 0x319642B2D24D8EC3), (27, 0x96DE1B173F119089), (30, 1)):
-        found = number
+        value = number
         for _ in range(64 // shift):
-            found = number ^ (found >> shift)
-        number = found * factor % 2**64
+            value = number ^ (value >> shift)
+        number = value * factor % 2**64
     return number
 
 

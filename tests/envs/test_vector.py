@@ -91,8 +91,8 @@ def test_seeds() -> None:
     def seeds_of(env: Any, seed: Any = None) -> list[int]:
         _, info = env.reset(seed=seed)
         assert set(info) == {"action_mask", "_action_mask", "seat", "_seat"}  # a seed decides every hidden card
-        found: list[int] = env.core.games.seeds.tolist()
-        return found
+        seeds: list[int] = env.core.games.seeds.tolist()
+        return seeds
 
     env = native()
     assert seeds_of(env, 5) == [5, 6, 7, 8, 9]

@@ -68,10 +68,10 @@ def drawn(seen: np.record, rng: np.random.Generator) -> Game:
 
 def deduced_by(seen: np.record) -> np.ndarray:
     """[seat, rank] → black cards in others' hands that the view's seat has worked out (AUC-9)."""
-    found = np.zeros((4, 3), np.int8)
-    found[:2] = seen["game"]["deduced"]
-    found[seen["seat"]] = 0
-    return found
+    deduced = np.zeros((4, 3), np.int8)
+    deduced[:2] = seen["game"]["deduced"]
+    deduced[seen["seat"]] = 0
+    return deduced
 
 
 def hidden_from(game: Game, seat: int) -> np.ndarray:
@@ -145,8 +145,8 @@ def test_the_real_position_is_one_of_those_that_can_be_drawn() -> None:
     seen = game.view(0)
     assert seen["unseen"][0].tolist() == [1, 1, 1]
     rng = np.random.default_rng(7)
-    found = np.sum([determinized(seen, rng).state["hand"][1, 0] for _ in range(600)], axis=0)
-    assert (abs(found - 200) < 60).all()
+    counts = np.sum([determinized(seen, rng).state["hand"][1, 0] for _ in range(600)], axis=0)
+    assert (abs(counts - 200) < 60).all()
 
 
 def test_choices_depend_on_what_is_seen() -> None:
@@ -182,8 +182,8 @@ def test_views_of_a_batch_are_those_of_single_games(players: int, side: str) -> 
     assert (view(games.state, 1).seat == 1).all()
     assert len(view(games.state[:0], 0)) == 0
     some = [3, 1, 3]
-    for found, wanted in zip(view(games.state, seats[some], some), views[some], strict=True):
-        assert same_record(found, wanted)
+    for single, wanted in zip(view(games.state, seats[some], some), views[some], strict=True):
+        assert same_record(single, wanted)
     for wrong in ([-1], [len(views)]):
         with pytest.raises(OptionError, match=f"rows must be from 0 to {len(views) - 1}, not"):
             view(games.state, 0, wrong)

@@ -47,11 +47,11 @@ def by_seat(games: Games) -> Iterator[tuple[int, np.recarray]]:
         yield seat, view(games.state, seat)
 
 
-def fair(found: dict[Any, int], chances: dict[Any, float]) -> bool:
+def fair(counts: dict[Any, int], chances: dict[Any, float]) -> bool:
     """Whether things come as often as they should, and no others."""
-    assert set(found) <= set(chances)
+    assert set(counts) <= set(chances)
     assert abs(sum(chances.values()) - 1) < 1e-12
-    return even([found.get(thing, 0) for thing in chances], list(chances.values()))
+    return even([counts.get(thing, 0) for thing in chances], list(chances.values()))
 
 
 def counted(rows: np.ndarray) -> dict[Any, int]:

@@ -52,11 +52,11 @@ def deals(pool: list[int], sizes: list[int]) -> dict[tuple[int, ...], float]:
     """The chance of every deal of a pool (counts by rank) to hands of these sizes: the counts of one hand after the other's."""
     if not sizes:
         return {(): 1.0}
-    found = {}
+    hands = {}
     for first, chance in hands_of(sizes[0], pool).items():
         left = [have - taken for have, taken in zip(pool, first, strict=True)]
-        found.update({(*first, *others): chance * more for others, more in deals(left, sizes[1:]).items()})
-    return found
+        hands.update({(*first, *others): chance * more for others, more in deals(left, sizes[1:]).items()})
+    return hands
 
 
 def together(*parts: dict[tuple[int, ...], float]) -> dict[tuple[int, ...], float]:
@@ -76,10 +76,10 @@ def given(chances: dict[tuple[int, ...], float], condition: Any) -> dict[tuple[i
 
 def exact(rows: np.ndarray, chances: dict[tuple[int, ...], float]) -> bool:
     """Whether rows of counts come as often as they should, and no others."""
-    found = counted(rows)
-    assert set(found) <= set(chances)
+    counts = counted(rows)
+    assert set(counts) <= set(chances)
     assert abs(sum(chances.values()) - 1) < 1e-12
-    return as_likely([found.get(thing, 0) for thing in chances], list(chances.values()))
+    return as_likely([counts.get(thing, 0) for thing in chances], list(chances.values()))
 
 
 def worth(counts: tuple[int, ...]) -> int:
@@ -354,7 +354,7 @@ def remembered(
         since: what came then: ("draws", seat, 0), where seat 0 sees what it draws: ("draws", 0, value); or
             ("shows", seat, value): it picks one of its hidden cards, whichever, and that has this value.
     """
-    found: dict[tuple[int, ...], Fraction] = {}
+    weights: dict[tuple[int, ...], Fraction] = {}
     draws = sum(what == "draws" for what, _, _ in since)
     for old in permutations(held):
         ends = np.cumsum([0, *places])
@@ -362,9 +362,9 @@ def remembered(
         for new in permutations(stack, draws):
             for hands, weight in followed(first, list(new), since):
                 counts = tuple(hand.count(value) for hand in hands for value in (4, 5, 6))
-                found[counts] = found.get(counts, Fraction(0)) + weight
-    total = sum(found.values())
-    return {counts: float(weight / total) for counts, weight in found.items()}
+                weights[counts] = weights.get(counts, Fraction(0)) + weight
+    total = sum(weights.values())
+    return {counts: float(weight / total) for counts, weight in weights.items()}
 
 
 def followed(hands: list[list[int]], new: list[int], since: list[tuple[str, int, int]]) -> list[tuple[list[list[int]], Fraction]]:
@@ -377,12 +377,12 @@ def followed(hands: list[list[int]], new: list[int], since: list[tuple[str, int,
         if seat == 0:
             return followed(hands, new, later) if card == value else []
         return followed([hand + [card] * (other == seat) for other, hand in enumerate(hands, 1)], new, later)
-    found = []
+    endings = []
     for place, card in enumerate(hands[seat - 1]):
         if card == value:
             left = [hand[:place] + hand[place + 1 :] if other == seat else hand for other, hand in enumerate(hands, 1)]
-            found += [(end, weight / len(hands[seat - 1])) for end, weight in followed(left, new, later)]
-    return found
+            endings += [(end, weight / len(hands[seat - 1])) for end, weight in followed(left, new, later)]
+    return endings
 
 
 def shuffled_for_three() -> Game:
@@ -569,10 +569,10 @@ def test_the_next_shuffle_is_remembered_instead() -> None:
 def arrangements(cards: list[int], sizes: list[int]) -> dict[tuple[int, ...], float]:
     """The chances of all arrangements in hands of these sizes, counted over all orders of the single cards."""
     bounds = np.cumsum([0, *sizes])
-    found = Counter(
+    orders = Counter(
         tuple(order[low:high].count(rank) for low, high in pairwise(bounds) for rank in range(3)) for order in permutations(cards)
     )
-    return {deal: number / factorial(len(cards)) for deal, number in found.items()}
+    return {deal: number / factorial(len(cards)) for deal, number in orders.items()}
 
 
 @inf

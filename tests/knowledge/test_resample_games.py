@@ -148,11 +148,11 @@ def sampled(players: int, side: str, thin: bool, number: int) -> Sample:
     if thin:
         thin_black_stacks(games, rng)
     when = rng.integers(2 * players, LAST_STEP, number)
-    older, found = np.zeros((number, 3)), np.zeros(number, np.bool_)
+    older, reached = np.zeros((number, 3)), np.zeros(number, np.bool_)
     lost, was_shuffled = np.zeros(number, np.bool_), np.zeros(number, np.bool_)
     for step in range(LAST_STEP):
         alive = (games.seat >= 0) & ~lost
-        found |= alive & (when == step)
+        reached |= alive & (when == step)
         rows = np.flatnonzero(alive & (when > step))
         before = games.state.copy()
         lost[blind_step(games, rich, rows, rng)] = True
@@ -162,8 +162,8 @@ def sampled(players: int, side: str, thin: bool, number: int) -> Sample:
         older[shuffled] = share[shuffled]
         lost |= shuffled & was_shuffled & (players > 2)
         was_shuffled |= shuffled
-    state = games.state[found & ~lost].copy().view(np.recarray)
-    return Sample(state, np.arange(len(state)) % players, older[found & ~lost])
+    state = games.state[reached & ~lost].copy().view(np.recarray)
+    return Sample(state, np.arange(len(state)) % players, older[reached & ~lost])
 
 
 # ---- the real position's place among its resampled ones ----
@@ -175,29 +175,29 @@ def by_distance(hands: np.ndarray, seat: np.ndarray, players: int) -> list[np.nd
     return [hands[rows, :, (seat + step) % players] for step in range(1, players)]
 
 
-def next_black(hands: np.ndarray, found: Sample, players: int) -> np.ndarray:
+def next_black(hands: np.ndarray, sample: Sample, players: int) -> np.ndarray:
     """The value of the next seat's black cards."""
-    total: np.ndarray = by_distance(hands, found.seat, players)[0][:, :, BLACK] @ VALUES
+    total: np.ndarray = by_distance(hands, sample.seat, players)[0][:, :, BLACK] @ VALUES
     return total
 
 
-def bidder(hands: np.ndarray, found: Sample, players: int) -> np.ndarray:
+def bidder(hands: np.ndarray, sample: Sample, players: int) -> np.ndarray:
     """The value of the cards of who is to act."""
-    rows = np.arange(len(found.seat))
-    total: np.ndarray = hands[rows, :, found.state["seat"]].sum(axis=2) @ VALUES
+    rows = np.arange(len(sample.seat))
+    total: np.ndarray = hands[rows, :, sample.state["seat"]].sum(axis=2) @ VALUES
     return total
 
 
-def anything(hands: np.ndarray, found: Sample, players: int) -> np.ndarray:
+def anything(hands: np.ndarray, sample: Sample, players: int) -> np.ndarray:
     """Every card weighs something else, in every game."""
     weights = np.random.default_rng(3).normal(size=(len(hands), *hands.shape[2:]))
     total: np.ndarray = np.einsum("gpscr,gscr->gp", hands, weights)
     return total
 
 
-def likeness(hands: np.ndarray, found: Sample, players: int) -> np.ndarray:
+def likeness(hands: np.ndarray, sample: Sample, players: int) -> np.ndarray:
     """How alike two hands are: the other two nearest, or with two players coloured and black cards of the one."""
-    others = by_distance(hands, found.seat, players)
+    others = by_distance(hands, sample.seat, players)
     if players > 2:
         total: np.ndarray = (others[0] * others[1]).sum(axis=(2, 3))
     else:
@@ -205,9 +205,9 @@ def likeness(hands: np.ndarray, found: Sample, players: int) -> np.ndarray:
     return total
 
 
-def age(hands: np.ndarray, found: Sample, players: int) -> np.ndarray:
+def age(hands: np.ndarray, sample: Sample, players: int) -> np.ndarray:
     """Whether the next seat's black cards look like those held when the stack was shuffled, or like those in the stack."""
-    total: np.ndarray = np.einsum("gpr,gr->gp", by_distance(hands, found.seat, players)[0][:, :, BLACK], found.older)
+    total: np.ndarray = np.einsum("gpr,gr->gp", by_distance(hands, sample.seat, players)[0][:, :, BLACK], sample.older)
     return total
 
 
@@ -216,11 +216,11 @@ STATISTICS: dict[str, Callable[[np.ndarray, Sample, int], np.ndarray]] = {
 }
 
 
-def hands_of(found: Sample) -> np.ndarray:
+def hands_of(sample: Sample) -> np.ndarray:
     """[game, position]: hands and what is face down, the real position first, then those that are drawn for the seat."""
-    views = view(found.state, found.seat)
+    views = view(sample.state, sample.seat)
     seeds = np.random.default_rng(9).integers(0, 2**62, (RESAMPLED, len(views)))
-    positions = [found.state, *(resample(views, seeds[i]) for i in range(RESAMPLED))]
+    positions = [sample.state, *(resample(views, seeds[i]) for i in range(RESAMPLED))]
     return np.stack([position["hand"] for position in positions], axis=1).astype(np.int64)
 
 
@@ -235,10 +235,10 @@ def places(values: np.ndarray) -> np.ndarray:
 
 
 def check_places(players: int, side: str, thin: bool, number: int, names: list[str], least: int) -> None:
-    found = sampled(players, side, thin, number)
-    hands = hands_of(found)
+    sample = sampled(players, side, thin, number)
+    hands = hands_of(sample)
     for name in names:
-        counts = places(STATISTICS[name](hands, found, players))
+        counts = places(STATISTICS[name](hands, sample, players))
         assert counts.sum() >= least, name
         assert as_likely(counts), (name, counts.tolist())
 
@@ -271,9 +271,9 @@ def test_the_real_position_is_one_of_very_many(players: int, side: str, thin: bo
 @pytest.mark.parametrize(("players", "side"), [(2, "front"), (3, "back"), (4, "front")])
 def test_the_sample_has_all_kinds_of_positions(players: int, side: str) -> None:
     """Bids under way with hidden cards laid down, known cards, returned ones, empty hands and full ones; every seat."""
-    found = sampled(players, side, False, 1800)
-    state = found.state
-    assert np.bincount(found.seat, minlength=players).min() > 150
+    sample = sampled(players, side, False, 1800)
+    state = sample.state
+    assert np.bincount(sample.seat, minlength=players).min() > 150
     assert len(set(state["phase"].tolist())) >= 6
     assert ((state["phase"] == PHASE_BID) & (state["laid"] >= 0)).sum() > 20
     assert (state["known"][:, :, BLACK].sum(axis=(1, 2)) > 0).sum() > 50
@@ -294,14 +294,14 @@ def lines_of(game: Game) -> list[dict[str, Any]]:
 
 def hidden_cards(lines: list[dict[str, Any]], seat: int) -> list[tuple[Any, Any]]:
     """Where the record tells of a card that a seat doesn't see when it is dealt or drawn: what to look into, and its key."""
-    found: list[tuple[Any, Any]] = []
+    places: list[tuple[Any, Any]] = []
     for line in lines[1:]:
         if line["event"] == "setup":
             hands = [hand for other, hand in enumerate(line["hands"]) if other != seat]
-            found += [(cards, i) for hand in hands for cards in hand.values() for i in range(len(cards))]
+            places += [(cards, i) for hand in hands for cards in hand.values() for i in range(len(cards))]
         elif line["event"] == "black" and line["seat"] != seat:
-            found.append((line, "card"))
-    return found
+            places.append((line, "card"))
+    return places
 
 
 def with_other_cards(game: Game, seat: int, rng: np.random.Generator, tries: int = 6) -> Game:

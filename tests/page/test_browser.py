@@ -39,8 +39,8 @@ class Listener:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI."""
         cookies = dict(scope.get("headers", ())).get(b"cookie", b"").decode()
-        found = re.search(rf"{COOKIE}=([\w.-]+)", cookies)
-        name, content, packed = found[1] if found else "", bytearray(), False
+        match = re.search(rf"{COOKIE}=([\w.-]+)", cookies)
+        name, content, packed = match[1] if match else "", bytearray(), False
 
         async def listen(message: Message) -> None:
             nonlocal packed
@@ -116,13 +116,13 @@ def begin(page: Browser, server: RunningServer, *seats: str, seed: str = "") -> 
 
 def state(page: Browser) -> dict[str, Any]:
     """What of the table can be clicked now, and whether the game is over."""
-    found: dict[str, Any] = page.run("""
+    content: dict[str, Any] = page.run("""
         const numbers = (all, name) => [...document.querySelectorAll(all)].map((one) => Number(one.dataset[name]));
         return {over: !document.getElementById("finished").hidden, yours: document.body.classList.contains("yours"),
                 step: document.getElementById("hint").dataset.step, table: numbers("#board [role=button][data-action]", "action"),
                 buttons: numbers("#buttons [data-choice]", "choice"), listed: numbers("#places [data-choice]", "choice")};
     """)
-    return found
+    return content
 
 
 def play(page: Browser, seen: dict[str, Any], action: int) -> None:
@@ -299,7 +299,7 @@ def press(page: Browser, key: str) -> None:
 def tabbed(page: Browser) -> list[dict[str, Any]]:
     """All that is reached with Tab, from the page's first link to its end."""
     page.run("window.reached = new Set(); document.querySelector('.home').focus()")
-    found: list[dict[str, Any]] = []
+    elements: list[dict[str, Any]] = []
     for _ in range(300):
         press(page, TAB)
         one = page.run("""
@@ -310,8 +310,8 @@ def tabbed(page: Browser) -> list[dict[str, Any]]:
                     label: a.getAttribute("aria-label") ?? a.textContent, role: a.getAttribute("role") ?? a.tagName};
         """)
         if one is None:
-            return found
-        found.append(one)
+            return elements
+        elements.append(one)
     raise AssertionError("Tab finds no end")
 
 

@@ -25,11 +25,11 @@ def test_games_are_read_one_by_one_and_what_is_left_of_them_is_skipped() -> None
     text = "".join(played(players, max_turns=4).to_record() for players in (2, 3, 4))
     stream = io.StringIO(text)
     numbers = [text[: match.start()].count("\n") + 1 for match in re.finditer(r'\{"format"', text)]
-    found = []
+    places = []
     for lines in records.iter_games(stream):
-        found.append((lines.number, lines.header.number, lines.setup.number))
+        places.append((lines.number, lines.header.number, lines.setup.number))
         assert next(lines.events).value["event"] == "action"
-    assert found == [(i + 1, number, number + 1) for i, number in enumerate(numbers)]
+    assert places == [(i + 1, number, number + 1) for i, number in enumerate(numbers)]
 
 
 def test_events_are_read_only_as_far_as_they_are_asked_for() -> None:

@@ -190,11 +190,11 @@ def frames_of(path: Path) -> list[PIXELS]:
         files = sorted(folder.iterdir())
         return [np.asarray(image.open(io.BytesIO(file.read_bytes())).convert("RGB")) for file in files]
     with image.open(path) as film:
-        found = []
+        frames = []
         for i in range(film.n_frames):
             film.seek(i)
-            found.append(np.array(film.convert("RGB")))
-    return found
+            frames.append(np.array(film.convert("RGB")))
+    return frames
 
 
 @pytest.mark.parametrize("suffix", [".gif", ".mp4", ".MP4"])
@@ -202,15 +202,15 @@ def test_a_film_has_its_pictures_in_order(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"film{suffix}"
     colours = ["#f00000", "#00f000", "#0000f0"]
     assert animation((square(colour) for colour in colours), path, fps=4, hold=0) == 3
-    found = frames_of(path.rename(path.with_suffix(suffix.lower())))
-    assert [int(frame.mean(axis=(0, 1)).argmax()) for frame in found] == [0, 1, 2]
-    assert {frame.shape for frame in found} == {(30, 40, 3)}
+    frames = frames_of(path.rename(path.with_suffix(suffix.lower())))
+    assert [int(frame.mean(axis=(0, 1)).argmax()) for frame in frames] == [0, 1, 2]
+    assert {frame.shape for frame in frames} == {(30, 40, 3)}
 
 
 def test_the_last_picture_is_held(tmp_path: Path) -> None:
     assert animation([square("#f00000"), square("#00f000")], tmp_path / "film.mp4", fps=4, hold=1) == 2
-    found = frames_of(tmp_path / "film.mp4")
-    assert len(found) == 2 + 4
+    frames = frames_of(tmp_path / "film.mp4")
+    assert len(frames) == 2 + 4
     animation([square("#f00000"), square("#00f000")], tmp_path / "film.gif", fps=4, hold=1)
     image = pytest.importorskip("PIL.Image")
     with image.open(tmp_path / "film.gif") as film_:

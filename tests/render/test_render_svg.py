@@ -63,9 +63,9 @@ def titles(root: Element) -> list[str]:
 
 def things(root: Element, kind: str) -> dict[str, Element]:
     """The elements with ``data-kind``, by its value."""
-    found = [element for element in root.iter() if f"data-{kind}" in element.attrib]
-    by_value = {element.attrib[f"data-{kind}"]: element for element in found}
-    assert len(by_value) == len(found), f"two elements with one data-{kind}"
+    elements = [element for element in root.iter() if f"data-{kind}" in element.attrib]
+    by_value = {element.attrib[f"data-{kind}"]: element for element in elements}
+    assert len(by_value) == len(elements), f"two elements with one data-{kind}"
     return by_value
 
 
@@ -143,10 +143,10 @@ def test_nothing_is_written_outside_of_the_picture(game: Game, width: int) -> No
 
 def placed_texts(element: Element, x: float, y: float, scale: float) -> Iterator[tuple[float, float, float, str]]:
     """Where texts stand, in the picture's own units."""
-    found = re.match(r"translate\((\S+) (\S+)\)(?: scale\((\S+)\))?$", element.attrib.get("transform", ""))
-    if found:
-        x, y = x + scale * float(found[1]), y + scale * float(found[2])
-        scale *= float(found[3] or 1)
+    match = re.match(r"translate\((\S+) (\S+)\)(?: scale\((\S+)\))?$", element.attrib.get("transform", ""))
+    if match:
+        x, y = x + scale * float(match[1]), y + scale * float(match[2])
+        scale *= float(match[3] or 1)
     if element.tag == f"{NAMESPACE}text":
         size = scale * float(element.attrib["font-size"])
         yield x + scale * float(element.attrib["x"]), y + scale * float(element.attrib["y"]), size, element.text or ""
@@ -271,8 +271,8 @@ def meant_by(action: int, game: Game) -> dict[str, str]:
         alone = sum(
             MOVE + NUM_PLACES * commissioner <= other < MOVE + NUM_PLACES * (commissioner + 1) for other in game.legal_actions
         )
-        found = {"place": f"{commissioner}:{place}"}
-        return {**found, "commissioner": str(commissioner)} if alone == 1 else found
+        places = {"place": f"{commissioner}:{place}"}
+        return {**places, "commissioner": str(commissioner)} if alone == 1 else places
     if BID <= action < BID_DONE:
         colour, rank = divmod(action - BID, 3)
         return {"card": f"{game.seat}:{colour}:{rank}"}
@@ -285,7 +285,7 @@ def check_marks(game: Game, root: Element) -> None:
     for action in game.legal_actions:
         for kind, value in meant_by(action, game).items():
             expected[kind, value] = str(action)
-    found = {}
+    marks = {}
     for element in root.iter():
         kind = next((kind for kind in KINDS if f"data-{kind}" in element.attrib), "")
         if not kind:
@@ -295,14 +295,14 @@ def check_marks(game: Game, root: Element) -> None:
         assert element[0].tag == f"{NAMESPACE}title"
         assert element[0].text
         if "data-action" in element.attrib:
-            found[kind, element.attrib[f"data-{kind}"]] = element.attrib["data-action"]
+            marks[kind, element.attrib[f"data-{kind}"]] = element.attrib["data-action"]
         moves = kind == "commissioner" and any(
             int(element.attrib["data-commissioner"]) == (action - MOVE) // NUM_PLACES
             for action in game.legal_actions
             if MOVE <= action < PASS
         )
         assert (element.attrib.get("class") == "legal") == ("data-action" in element.attrib or moves)
-    assert found == expected
+    assert marks == expected
 
 
 @quick

@@ -168,10 +168,10 @@ def test_alea_waits_turns_cards_and_is_out() -> None:
     player = make_agent("crowd")
     shown = set()
     while not game.is_over:
-        found = re.search(r"^  Alea      (\S.*)$", text(game.state), re.MULTILINE)
-        assert (found is not None) == (game.phase in ("bid", "build"))
-        if found:
-            shown.add(re.sub(r"[456]+ = \d+", "CARDS", found[1]))
+        match = re.search(r"^  Alea      (\S.*)$", text(game.state), re.MULTILINE)
+        assert (match is not None) == (game.phase in ("bid", "build"))
+        if match:
+            shown.add(re.sub(r"[456]+ = \d+", "CARDS", match[1]))
         game.play(decide_game(game, player))
     assert shown == {"has not bid yet", "black CARDS", "black CARDS, out", "out"}
 

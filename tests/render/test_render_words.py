@@ -173,7 +173,7 @@ def test_bids_in_the_log_are_the_totals_of_the_game(players: int, side: str) -> 
         if ACTION_NAMES[action] == "bid done":
             totals.append(int(state["bid_total"][state["seat"]]))
         game.play(action)
-    told = [int(found[1]) for line in log(game.events) if (found := re.match(r"seat \d bids (\d+) with", line))]
+    told = [int(match[1]) for line in log(game.events) if (match := re.match(r"seat \d bids (\d+) with", line))]
     assert told == totals
     assert len(totals) > 3
 

@@ -132,18 +132,18 @@ def test_a_stack_emptied_by_the_first_card() -> None:
 
 def paths(game: Game, laid: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
     """Every way to bid: the cards in the order in which they are laid down. A dead end shows as a way that ends in 'dead'."""
-    found = []
+    longer = []
     options = [name for name in game.legal_names if name != "pass"]
     if laid and not options:
         return [(*laid, "dead")]
     for name in options:
         if name == "bid done":
-            found.append(laid)
+            longer.append(laid)
         else:
             further = game.copy()
             further.play(name)
-            found += paths(further, (*laid, name.removeprefix("bid ")))
-    return found
+            longer += paths(further, (*laid, name.removeprefix("bid ")))
+    return longer
 
 
 def choices(
@@ -183,12 +183,12 @@ def test_every_bid_has_exactly_one_path(seed: int) -> None:
         seat, state = game.seat, game.state
         index = int(state["bid_colour"][seat])
         colour_so_far = None if index < 0 else CARD_COLOURS[index]
-        found = paths(game)
+        all_paths = paths(game)
         wanted = choices(cards(game, seat), allowed[seat], int(state["bid_total"][seat]), colour_so_far, int(state["highest"]))
-        assert Counter(found) == wanted
-        assert ("pass" in game.legal_names) or not found
-        if found and rng.random() < 0.8:
-            low = sorted(found, key=lambda way: (len(way), way))[: 1 + len(found) // 3]
+        assert Counter(all_paths) == wanted
+        assert ("pass" in game.legal_names) or not all_paths
+        if all_paths and rng.random() < 0.8:
+            low = sorted(all_paths, key=lambda way: (len(way), way))[: 1 + len(all_paths) // 3]
             for card in low[int(rng.integers(len(low)))]:
                 game.play(f"bid {card}")
             game.play("bid done")

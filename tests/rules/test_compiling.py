@@ -243,12 +243,12 @@ def test_what_can_not_be_told_apart_is_refused() -> None:
 
 def test_a_fingerprint_knows_the_versions_of_what_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the compiler, and of what lays out records."""
-    found = {digest("def f(a):\n    return a")}
+    digests = {digest("def f(a):\n    return a")}
     for library in ("numba", "numpy"):
         with monkeypatch.context() as patch:
             patch.setattr(f"{library}.__version__", "0.0.1")
-            found.add(digest("def f(a):\n    return a"))
-    assert len(found) == 3
+            digests.add(digest("def f(a):\n    return a"))
+    assert len(digests) == 3
 
 
 def plain(function: Any) -> Any:
@@ -307,16 +307,16 @@ def test_everything_compiled_is_a_rule_or_an_entry_point() -> None:
     """Nothing has Numba's own cache, which looks at one file alone; everything that is waited for has been measured."""
     from numba.core.dispatcher import Dispatcher
 
-    found: dict[int, Any] = {}
+    compiled: dict[int, Any] = {}
     for package in (skyenv, skyenv_agents):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if module.name.startswith("skyenv.envs") or module.name == "skyenv.__main__":
                 continue  # they may need libraries that aren't installed; glue has no compiled code
             for thing in vars(importlib.import_module(module.name)).values():
                 if isinstance(thing, Dispatcher):
-                    found[id(thing)] = thing
-    assert all(isinstance(thing, (Rule, EntryPoint)) for thing in found.values())
-    entry_points = [thing for thing in found.values() if isinstance(thing, EntryPoint)]
+                    compiled[id(thing)] = thing
+    assert all(isinstance(thing, (Rule, EntryPoint)) for thing in compiled.values())
+    entry_points = [thing for thing in compiled.values() if isinstance(thing, EntryPoint)]
     assert len(entry_points) > 20
     assert all(one.about and one.seconds > 0 for one in entry_points)
     for file in (PACKAGE / "envs").rglob("*.py"):

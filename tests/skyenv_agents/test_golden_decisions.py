@@ -50,8 +50,8 @@ def decided(agent: Agent, decisions: Decisions) -> dict[str, list[float]]:
         rolled = agent.search(decisions)
         return {"actions": rolled.actions.tolist(), "values": rolled.simulations.tolist()}
     if isinstance(agent, SearchAgent):
-        found = agent.search(decisions)
-        return {"actions": found.actions.tolist(), "values": np.nan_to_num(found.values, nan=-1.0).tolist()}
+        result = agent.search(decisions)
+        return {"actions": result.actions.tolist(), "values": np.nan_to_num(result.values, nan=-1.0).tolist()}
     evaluations = agent.evaluate(decisions)
     assert evaluations is not None
     assert evaluations[1] is not None
@@ -80,17 +80,17 @@ def test_decides_as_it_did(name: str) -> None:
     content = read()
     for players, side in TABLES:
         table = f"{players} {side}"
-        found = decided(AGENTS[name], decisions_after(content["moves"][table], players, side))
+        choices = decided(AGENTS[name], decisions_after(content["moves"][table], players, side))
         wanted = content["decisions"][table][name]
-        assert found["actions"] == wanted["actions"]
-        assert found["values"] == pytest.approx(wanted["values"], abs=1e-9)
+        assert choices["actions"] == wanted["actions"]
+        assert choices["values"] == pytest.approx(wanted["values"], abs=1e-9)
 
 
 def test_the_positions_are_of_all_stages() -> None:
     """So many as are told, with several legal actions in most."""
     content = read()
     choices = [decisions_after(content["moves"][f"{players} {side}"], players, side).mask.sum(axis=1) for players, side in TABLES]
-    assert [len(found) for found in choices] == [ROWS] * len(TABLES)
+    assert [len(rows) for rows in choices] == [ROWS] * len(TABLES)
     assert (np.concatenate(choices) > 1).mean() > 0.7
     assert {name for table in content["decisions"].values() for name in table} == set(AGENTS)
 

@@ -58,9 +58,9 @@ def test_together_they_are_small() -> None:
 def test_plays_at_its_stated_strength(players: int) -> None:
     """The interval of a small sample meets the stated one."""
     stated = {result["opponent"]: result["share"] for result in about(players)["results"]}["greedy"]
-    found = evaluate("trained", ["greedy"], players, "front", PAIRED_SEEDS[players], SEED)[0].share
-    assert found.low <= stated["high"]
-    assert found.high >= stated["low"]
+    share = evaluate("trained", ["greedy"], players, "front", PAIRED_SEEDS[players], SEED)[0].share
+    assert share.low <= stated["high"]
+    assert share.high >= stated["low"]
 
 
 def test_takes_the_most_probable_action_unless_told_otherwise() -> None:

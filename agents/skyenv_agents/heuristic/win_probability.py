@@ -69,26 +69,33 @@ def write_win_probabilities(
 
 @entry_point("win probabilities", 1)
 def _of_games(
-    games: Array, early: float, late: float, weights: Array, seen: Array, shown_games: Array, heuristic: Array, found: Array
+    games: Array,
+    early: float,
+    late: float,
+    weights: Array,
+    seen: Array,
+    shown_games: Array,
+    heuristic: Array,
+    probabilities: Array,
 ) -> None:
-    """Write every seat's probability, all hands open, into `found` [game, seat]; `seen` is zeroed: nothing is unknown."""
+    """Write every seat's probability, all hands open, into `probabilities` [game, seat]; `seen` is zeroed: nothing is unknown."""
     for i in range(len(games)):
         if games[i].phase != PHASE_OVER:
             shown_games[0] = games[i]
             look_up(seen[0], weights[0], heuristic[0])
         write_win_probabilities(games[i], seen[0], early, late, weights[0], heuristic[0])
         for seat in range(games[i].num_players):
-            found[i, seat] = heuristic[0].win[seat]
+            probabilities[i, seat] = heuristic[0].win[seat]
 
 
 @entry_point("win probabilities", 1)
-def _of_views(views: Array, early: float, late: float, weights: Array, heuristic: Array, found: Array) -> None:
+def _of_views(views: Array, early: float, late: float, weights: Array, heuristic: Array, probabilities: Array) -> None:
     """The same as each view's seat sees it; the games go on."""
     for i in range(len(views)):
         look_up(views[i], weights[0], heuristic[0])
         write_win_probabilities(views[i].game, views[i], early, late, weights[0], heuristic[0])
         for seat in range(views[i].game.num_players):
-            found[i, seat] = heuristic[0].win[seat]
+            probabilities[i, seat] = heuristic[0].win[seat]
 
 
 _GREEDY: Final = GreedyAgent()
@@ -101,13 +108,13 @@ def win_probabilities(state: npt.NDArray[np.void], early: float = EARLY, late: f
         state: games of one number of players, GAME_DTYPE (n,).
         early, late: VP ahead that make the odds e times as high at the start and at the end of the game, above 0.
     """
-    found = np.zeros((len(state), MAX_PLAYERS))
+    probabilities = np.zeros((len(state), MAX_PLAYERS))
     if len(state):
         weights = _GREEDY.weights(int(state["num_players"][0]))
         seen = new_records(1, VIEW_DTYPE)
         scratch = new_records(1, HEURISTIC_DTYPE)
-        _of_games(as_games(state), float(early), float(late), weights, seen, seen["game"], scratch, found)
-    return found
+        _of_games(as_games(state), float(early), float(late), weights, seen, seen["game"], scratch, probabilities)
+    return probabilities
 
 
 def win_probabilities_seen(views: npt.NDArray[np.void], early: float = EARLY, late: float = LATE) -> npt.NDArray[np.float64]:
@@ -117,8 +124,8 @@ def win_probabilities_seen(views: npt.NDArray[np.void], early: float = EARLY, la
         views: what seats see of games that go on, VIEW_DTYPE (n,).
         early, late: as there.
     """
-    found = np.zeros((len(views), MAX_PLAYERS))
+    probabilities = np.zeros((len(views), MAX_PLAYERS))
     if len(views):
         weights = _GREEDY.weights(int(views["game"]["num_players"][0]))
-        _of_views(as_views(views), float(early), float(late), weights, new_records(1, HEURISTIC_DTYPE), found)
-    return found
+        _of_views(as_views(views), float(early), float(late), weights, new_records(1, HEURISTIC_DTYPE), probabilities)
+    return probabilities

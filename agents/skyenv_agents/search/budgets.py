@@ -80,14 +80,14 @@ def budget_in(spec: str, prefix: str) -> Budget:
     Raises:
         AgentError: the budget is none.
     """
-    found = re.fullmatch(r"(\d{1,7})(ms)?", spec.removeprefix(prefix), re.ASCII)
-    number = int(found[1]) if found else 0
-    if found is None or not 0 < number <= MOST_SIMULATIONS:
+    match = re.fullmatch(r"(\d{1,7})(ms)?", spec.removeprefix(prefix), re.ASCII)
+    number = int(match[1]) if match else 0
+    if match is None or not 0 < number <= MOST_SIMULATIONS:
         raise AgentError(
             f"agent {shown(spec, 80)}: its budget must be a number of simulations ({prefix}256) or of milliseconds for a decision"
             f" ({prefix}50ms), from 1 to {MOST_SIMULATIONS}"
         )
-    return Budget(MOST_SIMULATIONS, number) if found[2] else Budget(number)
+    return Budget(MOST_SIMULATIONS, number) if match[2] else Budget(number)
 
 
 def seed_of(uniform: float) -> int:

@@ -235,8 +235,8 @@ class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
     @property
     def record(self) -> np.record:
         """The game's record, GAME_DTYPE, of the last decision of a seat; hidden cards stand in it, and it can't be written."""
-        found: np.record = game_of(self.position.record).view(np.recarray)[0]
-        return found
+        record: np.record = game_of(self.position.record).view(np.recarray)[0]
+        return record
 
     def to_game(self) -> Game:
         """The game so far as a :class:`skyenv.Game`: to look at, to record, or to play on, its chance then being its own.

@@ -255,8 +255,8 @@ class Position:
     @property
     def events(self) -> list[Event]:
         """What has happened, the setup first; an action under way is there, what follows from it only when all is decided."""
-        found = [event for step in self.steps for event in step.events(self.board)]
-        return found if self.pending in (None, SETUP) else [*found, action_event(self._actor(), self.pending)]
+        events = [event for step in self.steps for event in step.events(self.board)]
+        return events if self.pending in (None, SETUP) else [*events, action_event(self._actor(), self.pending)]
 
     def information(self, seat: int) -> str:
         """:func:`skyenv.information.information_state`, of which most was written for earlier positions."""

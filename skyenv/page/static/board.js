@@ -63,7 +63,7 @@ export function showBoard(holder, text, play = null, legal = () => false) {
 
 /** A plot lies in its district: the innermost part that is legal is meant, or else the innermost. */
 function meant(part, legal) {
-  for (let found = part; found; found = found.parentElement?.closest(PARTS)) if (legal(found)) return found;
+  for (let outer = part; outer; outer = outer.parentElement?.closest(PARTS)) if (legal(outer)) return outer;
   return part;
 }
 

@@ -27,15 +27,15 @@ def test_positions_are_those_of_one_game() -> None:
 
 
 def test_measures_speed_and_memory() -> None:
-    found = measured(Searcher("tree", by_agent(SearchAgent, turns=0), 160), 2, 0.25)
-    assert [one.name for one in found] == [
+    measurements = measured(Searcher("tree", by_agent(SearchAgent, turns=0), 160), 2, 0.25)
+    assert [one.name for one in measurements] == [
         *(f"tree, {place}, 1 thread" for place in PLACES),
         *(f"tree, {place}, 2 threads" for place in PLACES),
         "tree, nodes of 40 simulations",
     ]
-    assert all(one.unit == "simulations/s" and one.repeats == 2 for one in found[:-1])
-    assert all(one.lowest > 100 for one in found[:-1])
-    assert 40 * NODE_DTYPE.itemsize <= found[-1].median <= 40 * 100 * NODE_DTYPE.itemsize
+    assert all(one.unit == "simulations/s" and one.repeats == 2 for one in measurements[:-1])
+    assert all(one.lowest > 100 for one in measurements[:-1])
+    assert 40 * NODE_DTYPE.itemsize <= measurements[-1].median <= 40 * 100 * NODE_DTYPE.itemsize
 
 
 def test_another_program_is_another_row() -> None:
@@ -48,8 +48,8 @@ def test_another_program_is_another_row() -> None:
 
         return search
 
-    found = measured(Searcher("other", make, 50, (1,)), 3, 1.0)
-    assert [one.name for one in found] == [f"other, {place}, 1 thread" for place in PLACES], "its memory isn't known"
+    measurements = measured(Searcher("other", make, 50, (1,)), 3, 1.0)
+    assert [one.name for one in measurements] == [f"other, {place}, 1 thread" for place in PLACES], "its memory isn't known"
     assert len(asked) == 1 + 3 * 3
 
 

@@ -39,15 +39,15 @@ def test_plays_every_budget_goes_on_and_publishes(tmp_path: Path, capsys: pytest
     out = tmp_path / "out"
     assert main([*TINY, "--out", str(out), "--publish", str(tmp_path / "docs")]) == 0
     told = capsys.readouterr().out
-    found = json.loads((tmp_path / "docs" / "strength.json").read_text(encoding="utf-8"))
-    assert [(one["agent"], one["opponent"], one["paired_seeds"], one["games"]) for one in found["rows"]] == [
+    content = json.loads((tmp_path / "docs" / "strength.json").read_text(encoding="utf-8"))
+    assert [(one["agent"], one["opponent"], one["paired_seeds"], one["games"]) for one in content["rows"]] == [
         ("ismcts-2", "random", 2, 4),
         ("ismcts-2", "crowd", 2, 4),
         ("ismcts-1ms", "random", 2, 4),
         ("ismcts-1ms", "crowd", 2, 4),
     ], "simulations before time"
-    assert strength.markdown(found) in told
-    for one in found["rows"]:
+    assert strength.markdown(content) in told
+    for one in content["rows"]:
         assert one["wins"]["low"] <= one["wins"]["mean"] <= one["wins"]["high"]
         assert one["seconds_a_decision"] > 0
     assert (tmp_path / "docs" / "strength.png").read_bytes().startswith(b"\x89PNG")
@@ -118,17 +118,17 @@ def test_a_budget_has_a_place_on_the_ladder(tmp_path: Path) -> None:
 
 
 def test_table_and_picture(tmp_path: Path) -> None:
-    found = [row(10, strength.SIMULATIONS, "greedy", 0.6), row(100, strength.SIMULATIONS, "greedy", 0.9)]
-    found.insert(1, row(10, strength.SIMULATIONS, "crowd", 0.8))
-    found.insert(3, row(100, strength.SIMULATIONS, "crowd", 0.7))
-    head, _, first, _ = table(found).splitlines()
+    results = [row(10, strength.SIMULATIONS, "greedy", 0.6), row(100, strength.SIMULATIONS, "greedy", 0.9)]
+    results.insert(1, row(10, strength.SIMULATIONS, "crowd", 0.8))
+    results.insert(3, row(100, strength.SIMULATIONS, "crowd", 0.7))
+    head, _, first, _ = table(results).splitlines()
     assert (
         head
         == "| agent | paired seeds, each from both seats | wins against greedy | wins against crowd | rating | ms a decision |"
     )
     assert first == "| ismcts-10 | 10 | 60.0 % [50.0, 70.0] | 80.0 % [70.0, 90.0] | 1234 [1200, 1270] | 10 |"
-    strength.draw(found, tmp_path / "one.png")
-    strength.draw([*found, row(50, strength.MILLISECONDS, "greedy", 0.8)], tmp_path / "two.png")
+    strength.draw(results, tmp_path / "one.png")
+    strength.draw([*results, row(50, strength.MILLISECONDS, "greedy", 0.8)], tmp_path / "two.png")
     one, two = ((tmp_path / f"{name}.png").read_bytes() for name in ("one", "two"))
     assert one.startswith(b"\x89PNG")
     assert one != two

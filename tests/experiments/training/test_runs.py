@@ -139,8 +139,8 @@ def test_a_run_leaves_all_its_files(tmp_path: Path, capsys: pytest.CaptureFixtur
         json.dumps(asked("--run", str(folder), *options).as_dict())
     )
     assert len((folder / "evaluation.txt").read_text().splitlines()) == 2 + 4
-    found = json.loads((folder / "evaluation.json").read_text())
-    assert [(entry["opponent"], entry["num_players"]) for entry in found] == [
+    results = json.loads((folder / "evaluation.json").read_text())
+    assert [(entry["opponent"], entry["num_players"]) for entry in results] == [
         (o, p) for p in (2, 3) for o in ("random", "greedy")
     ]
     assert make_agent(folder / "model.npz").name == "first"
@@ -150,9 +150,9 @@ def test_a_run_leaves_all_its_files(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_the_summary_fits_into_80_columns() -> None:
     share, points = {"mean": 1.0, "low": 1.0, "high": 1.0}, {"mean": 132.6, "low": 125.0, "high": 140.0}
     result = {"num_players": 4, "side": "front", "opponent": "appraiser", "games": 1200, "par": 0.25}
-    found = summary([{**result, "share": share, "own": points, "other": points}])
-    assert "4        front  appraiser   1200  100.0 [100.0, 100.0]   25  132.6     132.6" in found
-    assert max(map(len, found.splitlines())) <= 80
+    text = summary([{**result, "share": share, "own": points, "other": points}])
+    assert "4        front  appraiser   1200  100.0 [100.0, 100.0]   25  132.6     132.6" in text
+    assert max(map(len, text.splitlines())) <= 80
     assert summary([]) == ""
 
 
@@ -166,11 +166,11 @@ def test_the_summary_fits_into_80_columns() -> None:
     ],
 )
 def test_how_to_go_on(limits: dict[str, Any], told: str) -> None:
-    found = how_to_go_on(Config(run="runs/a b", players=(3, 2), **limits), "train")
+    hint = how_to_go_on(Config(run="runs/a b", players=(3, 2), **limits), "train")
     command = "python -m experiments.training.train --run 'runs/a b'"
-    assert told.format(command) in re.sub(r"\S*/python ", "python ", found)
-    assert "make play PLAY='--agents " in found
-    assert "skyenv tournament --add 'runs/a b/model.npz' --players 3 --minutes 5" in found
+    assert told.format(command) in re.sub(r"\S*/python ", "python ", hint)
+    assert "make play PLAY='--agents " in hint
+    assert "skyenv tournament --add 'runs/a b/model.npz' --players 3 --minutes 5" in hint
 
 
 def test_a_finished_run_says_so_and_how_to_go_on(

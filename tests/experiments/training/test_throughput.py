@@ -43,12 +43,12 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     path = tmp_path / "throughput.json"
     options = ["--rounds", "1", "--warm-up", "0", "--hidden", "8", "--players", "3", "--fixed-opponents", "random"]
     assert throughput.main([*options, "--json", str(path)]) == 0
-    found = json.loads(path.read_text())
-    figures = [Figure(**figure) for figure in found["figures"]]
+    content = json.loads(path.read_text())
+    figures = [Figure(**figure) for figure in content["figures"]]
     assert [figure.unit for figure in figures] == ["decisions/s"] * 3 + ["times"] * 2
     assert all(0 < figure.lowest <= figure.median <= figure.highest and figure.repeats == 1 for figure in figures)
-    assert found["options"]["hidden"] == 8
-    assert "torch" in found["machine"]
+    assert content["options"]["hidden"] == 8
+    assert "torch" in content["machine"]
     printed = capsys.readouterr().out
     assert all(figure.name in printed for figure in figures)
 

@@ -321,8 +321,8 @@ def test_a_rollout_is_what_happened(changes: dict[str, Any], monkeypatch: pytest
     real = Training._values_at_end
 
     def noted(self: Training, games: Games, row: int) -> Any:
-        endings[id(games), int(games.finished["seed"][row])] = found = real(self, games, row)
-        return found
+        endings[id(games), int(games.finished["seed"][row])] = last = real(self, games, row)
+        return last
 
     monkeypatch.setattr(Training, "_values_at_end", noted)
     rollout = training._collect()
@@ -368,23 +368,23 @@ def test_values_of_a_truncated_end_are_those_of_the_last_position() -> None:
         tables.games.step(decide(tables.games, RandomAgent()))
     row = int(np.flatnonzero(tables.games.truncated)[-1])
     with torch.no_grad():
-        found = training._values_at_end(tables.games, row)
+        values = training._values_at_end(tables.games, row)
         for seat in range(3):
             seen = tables.games.observe(seat, [row], tables.games.finished)
             value = training.network(torch.from_numpy(seen), torch.ones(1, NUM_ACTIONS, dtype=torch.bool))[1]
-            assert found[seat] == pytest.approx(value.item(), abs=1e-5)
-    assert len(set(found.tolist())) == 3
+            assert values[seat] == pytest.approx(value.item(), abs=1e-5)
+    assert len(set(values.tolist())) == 3
 
 
 def test_the_potential_is_the_outcome_to_expect_by_what_seats_have() -> None:
     games = Games(2, 3, seed=1)
     games.play_random(150)
     games.state["score"][1, :3] += np.array([0, 30, 0], np.int16)
-    found = potential(games.state, 3)
-    assert found == pytest.approx((win_probabilities(games.state)[:, :3] - 1 / 3) * 3 / 2, abs=1e-6)
-    assert found.sum(axis=1) == pytest.approx(0, abs=1e-5)
-    assert found[1].argmax() == 1
-    assert found.dtype == np.float32
+    outcome = potential(games.state, 3)
+    assert outcome == pytest.approx((win_probabilities(games.state)[:, :3] - 1 / 3) * 3 / 2, abs=1e-6)
+    assert outcome.sum(axis=1) == pytest.approx(0, abs=1e-5)
+    assert outcome[1].argmax() == 1
+    assert outcome.dtype == np.float32
     assert potential(games.state[:0], 3).shape == (0, 3)
 
 
@@ -596,8 +596,8 @@ def test_a_policy_begins_as_its_prior(players: str) -> None:
 def test_value_updates_leave_the_policy_alone() -> None:
     def policy(training: Training) -> np.ndarray:
         with torch.no_grad():
-            found: np.ndarray = training.network(inputs, masks)[0].exp().numpy()
-        return found
+            probabilities: np.ndarray = training.network(inputs, masks)[0].exp().numpy()
+        return probabilities
 
     settings: dict[str, Any] = {"prior": "greedy", "max_turns": 12, "learning_rate": 1e-3, "epochs": 4, "decisions": 10**9}
     settings["warm_up"] = 0
@@ -699,11 +699,11 @@ def test_the_learning_rate_falls_to_its_last_share() -> None:
 
 
 def test_same_seed_same_network_other_seed_other_network() -> None:
-    found: list[bytes] = []
+    models: list[bytes] = []
     for seed in (1, 1, 2):
-        torch.manual_seed(99 + len(found))
-        found.append(weights(updated(begun(tiny(seed=seed)), 3)))
-    assert found[0] == found[1] != found[2]
+        torch.manual_seed(99 + len(models))
+        models.append(weights(updated(begun(tiny(seed=seed)), 3)))
+    assert models[0] == models[1] != models[2]
 
 
 def test_the_highest_seed_serves_all_kinds_of_tables() -> None:
@@ -887,7 +887,7 @@ def test_plays_against_a_trained_opponent(tmp_path: Path) -> None:
 
 def evaluation(folder: Path) -> dict[str, dict[str, float]]:
     """Win shares by opponent."""
-    return {found["opponent"]: found["share"] for found in json.loads((folder / "evaluation.json").read_text())}
+    return {result["opponent"]: result["share"] for result in json.loads((folder / "evaluation.json").read_text())}
 
 
 @pytest.mark.long
@@ -915,9 +915,9 @@ def test_two_million_decisions_improve_upon_the_prior(tmp_path: Path) -> None:
         "greedy",
     ]
     assert train.main(["--run", str(folder), *options]) == 0
-    found = evaluation(folder)
-    assert found["random"]["mean"] >= 0.95
-    assert found["greedy"]["mean"] >= 0.33
+    shares = evaluation(folder)
+    assert shares["random"]["mean"] >= 0.95
+    assert shares["greedy"]["mean"] >= 0.33
 
 
 @pytest.mark.long
@@ -925,9 +925,9 @@ def test_make_train_comes_close_to_greedy(tmp_path: Path) -> None:
     """What `make train` does, whose figures docs/training.md shows; before any training it wins 26 ± 5 % against greedy."""
     folder = tmp_path / "first"
     assert train.main(["--run", str(folder), "--players", "2", "--minutes", "5", "--prior", "greedy"]) == 0
-    found = evaluation(folder)
-    assert found["random"]["low"] >= 0.9
-    assert found["greedy"]["mean"] >= 0.3
+    shares = evaluation(folder)
+    assert shares["random"]["low"] >= 0.9
+    assert shares["greedy"]["mean"] >= 0.3
 
 
 # ---- step sizes ----

@@ -13,15 +13,15 @@ from skyenv_agents.heuristic.win_probability import win_probabilities
 def test_win_probabilities_by_what_seats_have(num_players: int) -> None:
     games = Games(40, num_players, seed=3)
     games.play_random(120)
-    found = win_probabilities(games.state, 20.0, 6.0)
-    assert found[:, :num_players].sum(axis=1) == pytest.approx(1.0)
-    assert (found[:, num_players:] == 0).all()
+    probabilities = win_probabilities(games.state, 20.0, 6.0)
+    assert probabilities[:, :num_players].sum(axis=1) == pytest.approx(1.0)
+    assert (probabilities[:, num_players:] == 0).all()
     richer = games.state.copy()
     richer["score"][:, 0] += 10
     more = win_probabilities(richer, 20.0, 6.0)
-    assert (more[:, 0] > found[:, 0]).all()
-    assert (more[:, 1:num_players] < found[:, 1:num_players]).all()
-    assert np.array_equal(win_probabilities(games.state[7:8], 20.0, 6.0)[0], found[7])
+    assert (more[:, 0] > probabilities[:, 0]).all()
+    assert (more[:, 1:num_players] < probabilities[:, 1:num_players]).all()
+    assert np.array_equal(win_probabilities(games.state[7:8], 20.0, 6.0)[0], probabilities[7])
 
 
 def test_win_probabilities_once_the_game_is_over_go_by_the_scores() -> None:

@@ -117,8 +117,8 @@ def test_comes_back_from_its_file(with_prior: bool, tmp_path: Path, games: Games
     assert after.to_bytes() == before.to_bytes()
     there, here = NetworkAgent(path), NetworkAgent(before)
     decisions = decisions_in(games, here)
-    for found, wanted in zip(there._weights_and_value(decisions), here._weights_and_value(decisions), strict=True):
-        assert np.array_equal(found, wanted)
+    for loaded, wanted in zip(there._weights_and_value(decisions), here._weights_and_value(decisions), strict=True):
+        assert np.array_equal(loaded, wanted)
 
 
 def test_files_keep_the_names_of_their_format(file: Path) -> None:
@@ -175,9 +175,9 @@ def test_does_not_see_what_its_seat_cannot_know(with_prior: bool, num_players: i
             games.observe(games.seat, rows, state),
             view(state, games.seat) if player.uses_view else None,
         )
-        found = player._weights_and_value(other)
-        assert np.array_equal(found[0], weights)
-        assert np.array_equal(found[1], value)
+        outputs = player._weights_and_value(other)
+        assert np.array_equal(outputs[0], weights)
+        assert np.array_equal(outputs[1], value)
 
 
 # ---- the heuristic prior ----
@@ -390,12 +390,12 @@ def test_damaged_anywhere(file: Path) -> None:
         data[position] ^= 1 << int(rng.integers(8))
         file.write_bytes(bytes(data))
         try:
-            found = Network.load(file)
+            loaded = Network.load(file)
         except CheckpointError:
             noticed += 1
         else:
-            assert found.about == same.about
-            assert all(np.array_equal(found.weights[name], array) for name, array in same.weights.items())
+            assert loaded.about == same.about
+            assert all(np.array_equal(loaded.weights[name], array) for name, array in same.weights.items())
     assert noticed > 120
 
 
@@ -405,14 +405,14 @@ def test_nearly_whole(change: Callable[[bytes], bytes], file: Path) -> None:
     whole, same = file.read_bytes(), Network.load(file)
     file.write_bytes(change(whole))
     try:
-        found = Network.load(file)
+        loaded = Network.load(file)
     except CheckpointError:
         return
-    assert all(np.array_equal(found.weights[name], array) for name, array in same.weights.items())
+    assert all(np.array_equal(loaded.weights[name], array) for name, array in same.weights.items())
 
 
 def test_half_precision_is_read(tmp_path: Path) -> None:
     halved = {name.replace(".", "__"): array.astype(np.float16) for name, array in network().weights.items()}
-    found = Network.load(written(tmp_path / "model.npz", **halved))
+    loaded = Network.load(written(tmp_path / "model.npz", **halved))
     for name, array in network().weights.items():
-        assert np.array_equal(found.weights[name], array.astype(np.float16).astype(np.float32))
+        assert np.array_equal(loaded.weights[name], array.astype(np.float16).astype(np.float32))

@@ -61,11 +61,11 @@ def test_probabilities_are_those_of_the_model(models: dict[str, Any], games: Gam
     player = PolicyAgent(path)
     observation = torch.as_tensor(games.observation)
     wanted = models[name].policy.get_distribution(observation, games.mask.astype(bool)).distribution.probs.detach().numpy()
-    found = player.probabilities(games.observation, games.mask)
-    assert np.allclose(found, wanted, atol=1e-5)
-    assert (found[games.mask == 0] == 0).all()
-    assert np.allclose(found.sum(axis=1), 1)
-    assert found.max() > 0.5
+    probabilities = player.probabilities(games.observation, games.mask)
+    assert np.allclose(probabilities, wanted, atol=1e-5)
+    assert (probabilities[games.mask == 0] == 0).all()
+    assert np.allclose(probabilities.sum(axis=1), 1)
+    assert probabilities.max() > 0.5
 
 
 def test_draws_or_takes_the_most_probable(checkpoint: Path, games: Games) -> None:

@@ -136,8 +136,8 @@ def test_weights_are_always_probabilities(
             if fixed and pool.past:
                 assert weights[:fixed].sum() == pytest.approx(share)
             for name in names(pool):
-                found = pool.share(name)
-                assert found is None or 0 <= found <= 1
+                share_of_wins = pool.share(name)
+                assert share_of_wins is None or 0 <= share_of_wins <= 1
 
 
 # ---- who is in it ----

@@ -38,8 +38,8 @@ def test_results_do_not_depend_on_slices(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(ismcts, "SLICE", 7)
     monkeypatch.setattr(rollout, "SLICE", 1)
     for agent, expected in zip(agents, before, strict=True):
-        for found, wanted in zip(agent.search(seen), expected, strict=True):
-            assert np.array_equal(found, wanted, equal_nan=True)
+        for result, wanted in zip(agent.search(seen), expected, strict=True):
+            assert np.array_equal(result, wanted, equal_nan=True)
 
 
 # ---- Ctrl-C ----

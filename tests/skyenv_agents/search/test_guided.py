@@ -56,10 +56,10 @@ def test_does_not_see_what_its_seat_cannot_know(num_players: int, side: str) -> 
     before = player.search(seen)
     state = np.concatenate([resample(seen.view[i], 1) for i in range(len(seen))])  # type: ignore[index]
     assert (state["hand"] != games.state["hand"]).any()
-    found = player.search(Decisions(seen.mask, seen.seat, num_players, seen.uniform, view=view(state, games.seat)))
-    assert found.actions.tolist() == before.actions.tolist()
-    assert np.array_equal(found.visits, before.visits)
-    assert np.array_equal(found.values, before.values, equal_nan=True)
+    result = player.search(Decisions(seen.mask, seen.seat, num_players, seen.uniform, view=view(state, games.seat)))
+    assert result.actions.tolist() == before.actions.tolist()
+    assert np.array_equal(result.visits, before.visits)
+    assert np.array_equal(result.values, before.values, equal_nan=True)
 
 
 @pytest.mark.long
@@ -101,19 +101,19 @@ def test_leaves_are_judged_as_the_network_judges_decisions() -> None:
 
 def test_chances_share_what_a_seat_leaves() -> None:
     estimates = np.array([[0.5, 0.2, 0.3, 0.0], [0.1, 0.6, 0.3, 0.0], [0.2, 0.4, 0.4, 0.0]])
-    found = seat_values(np.array([1.0, -0.5, 0.25]), np.array([0, 1, 2]), 3, estimates)
-    assert found == pytest.approx(np.array([[1, 0, 0, 0], [0.25, 0, 0.75, 0], [1 / 6, 1 / 3, 1 / 2, 0]]))
+    values = seat_values(np.array([1.0, -0.5, 0.25]), np.array([0, 1, 2]), 3, estimates)
+    assert values == pytest.approx(np.array([[1, 0, 0, 0], [0.25, 0, 0.75, 0], [1 / 6, 1 / 3, 1 / 2, 0]]))
 
 
 def test_what_nodes_count_adds_up() -> None:
     games = positions(3, "front", 40)
     player = GuidedAgent(150, leaves=7, trees=2)
-    found = player.search(decisions_in(games, player))
+    result = player.search(decisions_in(games, player))
     several = games.mask.sum(axis=1) > 1
-    assert (found.simulations[several] == 150).all(), "opening the root doesn't count"
-    assert (found.visits[several].sum(axis=1) == 150).all()
-    assert ((found.values[several] > 0) & (found.values[several] < 1)).all()
-    assert (found.visits[games.mask == 0] == 0).all()
+    assert (result.simulations[several] == 150).all(), "expanding the root doesn't count"
+    assert (result.visits[several].sum(axis=1) == 150).all()
+    assert ((result.values[several] > 0) & (result.values[several] < 1)).all()
+    assert (result.visits[games.mask == 0] == 0).all()
 
 
 # ---- options ----
@@ -139,10 +139,10 @@ def test_an_evaluation_of_ones_own() -> None:
     games = positions(3, "back", 30)
     player = GuidedAgent(24, evaluator=Counting(), value_weight=1.0)
     assert player.name == "ismcts-counting-24"
-    found = player.search(decisions_in(games, player))
+    result = player.search(decisions_in(games, player))
     options = np.flatnonzero(games.mask[:, OPTION_A] & (games.mask.sum(axis=1) > 1))
     assert len(options)
-    assert (found.actions[options] == OPTION_A).all()
+    assert (result.actions[options] == OPTION_A).all()
     assert Counting.asked > len(games.seat)
     with pytest.raises(AgentError, match="agent random can't guide a search: it doesn't tell the outcome"):
         decide(games, GuidedAgent(24, evaluator=RandomAgent()))

@@ -71,9 +71,9 @@ def test_does_not_see_what_its_seat_cannot_know(num_players: int, side: str) -> 
         state = np.concatenate([resample(seen.view[i], number) for i in range(len(seen))])  # type: ignore[index]
         assert (state["hand"] != games.state["hand"]).any()
         other = Decisions(seen.mask, seen.seat, num_players, seen.uniform, view=view(state, games.seat))
-        found = player.search(other)
-        assert found.actions.tolist() == before.actions.tolist()
-        assert np.array_equal(found.visits, before.visits)
+        result = player.search(other)
+        assert result.actions.tolist() == before.actions.tolist()
+        assert np.array_equal(result.visits, before.visits)
     assert {PHASES[phase] for phase in games.state["phase"]} >= {"option", "take", "move", "bid"}
 
 
@@ -121,10 +121,10 @@ def test_a_full_tree_goes_on_with_what_it_has() -> None:
 def test_what_is_tried_most_is_chosen() -> None:
     games = positions(2, "front", 60)
     player = SearchAgent(400, turns=0)
-    found = player.search(decisions_in(games, player))
+    result = player.search(decisions_in(games, player))
     several = np.flatnonzero(games.mask.sum(axis=1) > 2)
-    assert (found.visits.argmax(axis=1) == found.actions)[several].mean() > 0.9
-    assert found.visits[several].max(axis=1).mean() > 400 / 3
+    assert (result.visits.argmax(axis=1) == result.actions)[several].mean() > 0.9
+    assert result.visits[several].max(axis=1).mean() > 400 / 3
 
 
 # ---- budgets and options ----
@@ -133,11 +133,11 @@ def test_what_is_tried_most_is_chosen() -> None:
 def test_budget_in_simulations_and_in_time() -> None:
     games = positions(2, "front", 40)
     choices = games.mask.sum(axis=1)
-    found = SearchAgent(50, trees=3, turns=0).search(decisions_in(games, SearchAgent(1)))
-    assert set(found.simulations[choices > 1].tolist()) == {51}, "three trees with 17 each"
-    assert (found.simulations[choices == 1] == 0).all()
-    assert np.isnan(found.values[choices == 1]).all()
-    several = found.values[choices > 1]
+    result = SearchAgent(50, trees=3, turns=0).search(decisions_in(games, SearchAgent(1)))
+    assert set(result.simulations[choices > 1].tolist()) == {51}, "three trees with 17 each"
+    assert (result.simulations[choices == 1] == 0).all()
+    assert np.isnan(result.values[choices == 1]).all()
+    several = result.values[choices > 1]
     assert ((several > 0) & (several < 1)).all()
     timed = [SearchAgent(milliseconds=time).search(decisions_in(games, SearchAgent(1))).simulations for time in (0.01, 30)]
     assert timed[0].max() >= SLICE
@@ -192,16 +192,16 @@ def test_wrong_options(options: dict[str, Any], message: str) -> None:
 def decided(player: SearchAgent, rows: list[int], steps: int = 40) -> list[list[tuple[int, int]]]:
     """What an agent decides in the first steps of some games that it plays alone, with its simulations."""
     games = Games(12, 2, seed=3)
-    found: list[list[tuple[int, int]]] = [[] for _ in rows]
+    decisions: list[list[tuple[int, int]]] = [[] for _ in rows]
     for _ in range(steps):
         for asked in range(2):
             here = [row for row in rows if games.seat[row] == asked]
             seen = decisions_in(games, player, here, salt=asked)
             result = player.search(seen)
             for row, action, simulations in zip(here, result.actions, result.simulations, strict=True):
-                found[rows.index(row)].append((int(action), int(simulations)))
+                decisions[rows.index(row)].append((int(action), int(simulations)))
             games.step(result.actions, here)
-    return found
+    return decisions
 
 
 REUSING: Any = {"simulations": 40, "turns": 0, "reuse": True}
@@ -252,13 +252,13 @@ def test_what_is_kept_tells_nothing_of_hidden_cards() -> None:
     games = positions(2, "front", 40)
     player = SearchAgent(60, turns=0, reuse=True)
     seen = decisions_in(games, player)
-    found = player.search(seen)
+    again = player.search(seen)
     before = set(player._memory._kept)
     assert before
     other = SearchAgent(60, turns=0, reuse=True)
     state = np.concatenate([resample(seen.view[i], 9) for i in range(len(seen))])  # type: ignore[index]
     result = other.search(Decisions(seen.mask, seen.seat, 2, seen.uniform, view=view(state, games.seat)))
-    assert result.actions.tolist() == found.actions.tolist()
+    assert result.actions.tolist() == again.actions.tolist()
     assert set(other._memory._kept) == before
 
 

@@ -134,21 +134,21 @@ def test_budget_in_simulations() -> None:
     choices = games.mask.sum(axis=1)
     for budget in (1, 20, 100):
         player = RolloutAgent(budget, turns=1, candidates=4)
-        found = player.search(decisions_in(games, player))
-        assert (found.simulations[choices == 1] == 0).all()
-        assert (found.simulations <= max(budget, 4 + 2)).all(), "two rounds, with all four actions and with two"
-        assert found.simulations.max() >= budget - 8
+        result = player.search(decisions_in(games, player))
+        assert (result.simulations[choices == 1] == 0).all()
+        assert (result.simulations <= max(budget, 4 + 2)).all(), "two rounds, with all four actions and with two"
+        assert result.simulations.max() >= budget - 8
 
 
 def test_budget_in_milliseconds() -> None:
     """More time gives more simulations."""
     games = positions(2, "front", 12)
-    found = []
+    rollouts = []
     for milliseconds in (0.01, 40):
         player = RolloutAgent(milliseconds=milliseconds, turns=1)
-        found.append(player.search(decisions_in(games, player)).simulations)
-    assert (found[1] >= found[0]).all()
-    assert found[1].sum() > 2 * found[0].sum() > 0
+        rollouts.append(player.search(decisions_in(games, player)).simulations)
+    assert (rollouts[1] >= rollouts[0]).all()
+    assert rollouts[1].sum() > 2 * rollouts[0].sum() > 0
 
 
 def test_names() -> None:

@@ -6,6 +6,8 @@ game of fewer players doesn't use stay at their initial values. Copying the reco
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
@@ -226,19 +228,43 @@ class GameRecord(Record):
 GAME_FIELDS: Final = tuple(GAME_DTYPE.names or ())
 
 
+class _PlainRecord(np.void):  # type: ignore[misc]
+    """A record as plain Python reads it: a property for every field, which is found ten times as fast as an np.record's."""
+
+    def __getattr__(self, field: str) -> Any:
+        """A field that is read for the first time; from now on its property is there."""
+        if field not in (self.dtype.names or ()):
+            raise AttributeError(field)
+        setattr(_PlainRecord, field, property(itemgetter(field) if self.dtype[field].names is None else _inner(field)))
+        return getattr(self, field)
+
+    def __setattr__(self, field: str, value: Any) -> None:
+        self[field] = value
+
+
+def _inner(field: str) -> Callable[[_PlainRecord], Any]:
+    """What reads a field that is a record itself."""
+    return lambda record: record[field].view((_PlainRecord, record[field].dtype))
+
+
+def _layout(dtype: np.dtype[np.void]) -> np.dtype[Any]:
+    """A layout as the code that records are handed to wants it: without compilation it needs the fields as attributes."""
+    return dtype if COMPILED else np.dtype((_PlainRecord, dtype))
+
+
 def new_records(number: int, dtype: np.dtype[np.void]) -> npt.NDArray[np.void]:
     """Zeroed records to hand to compiled functions, shape (number,).
 
     A plain structured array is handed over in a tenth of the time of a record array. Without compilation the same code needs
-    the record array, because only that has its fields as attributes.
+    records that have their fields as attributes.
     """
-    records = np.zeros(number, dtype)
-    return records if COMPILED else records.view(np.recarray)
+    return np.zeros(number, _layout(dtype))
 
 
 def as_records(array: npt.NDArray[np.void], dtype: np.dtype[np.void]) -> npt.NDArray[np.void]:
     """Records as they are to be handed to compiled functions; see :func:`new_records`."""
-    return np.asarray(array, dtype).view(np.ndarray if COMPILED else np.recarray)
+    records = np.asarray(array, dtype).view(np.ndarray)
+    return records if COMPILED else records.view(_layout(dtype))
 
 
 def new_games(number: int) -> npt.NDArray[np.void]:

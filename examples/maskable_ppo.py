@@ -126,8 +126,8 @@ def train(config: Config) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code."""
-    told = "Train sb3-contrib's MaskablePPO by self-play."
-    return exit_code("maskable_ppo", lambda: train(parse(Config, "examples.maskable_ppo", told, arguments)))
+    description = "Train sb3-contrib's MaskablePPO by self-play."
+    return exit_code("maskable_ppo", lambda: train(parse(Config, "examples.maskable_ppo", description, arguments)))
 
 
 if __name__ == "__main__":

@@ -120,15 +120,15 @@ def train(options: Options) -> Network:
     while done_steps < options.steps:
         rows: dict[str, list[Tensor]] = {}
         for _ in range(options.rollout):
-            seen, mask = torch.as_tensor(observation).clone(), torch.as_tensor(info["action_mask"]).clone()
+            current, mask = torch.as_tensor(observation).clone(), torch.as_tensor(info["action_mask"]).clone()
             with torch.no_grad():
-                policy, value = network(seen, mask)
+                policy, value = network(current, mask)
             action = policy.sample()
             observation, reward, terminated, truncated, info = envs.step(action.numpy())
             ended = terminated | truncated
             returns += reward[ended].tolist()
             step = {
-                "observation": seen, "mask": mask, "action": action, "log_prob": policy.log_prob(action), "value": value,
+                "observation": current, "mask": mask, "action": action, "log_prob": policy.log_prob(action), "value": value,
                 "reward": torch.as_tensor(reward, dtype=torch.float32), "end": torch.as_tensor(ended, dtype=torch.float32),
             }  # fmt: skip
             for name, entry in step.items():

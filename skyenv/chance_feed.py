@@ -49,8 +49,8 @@ def outcome_numbers(chance: Iterable[Outcome]) -> list[int]:
         outcome = int(outcome) if isinstance(outcome, np.integer) else outcome
         is_known = isinstance(outcome, (int, str)) and not isinstance(outcome, bool) and outcome in _NUMBERS
         if len(numbers) == MAX_FED or not is_known:
-            told = f"chance outcome {len(numbers) + 1}: {shown(outcome)} is no card (4, 5, 6), business or plot colour"
-            raise ChanceError(told, len(numbers))
+            message = f"chance outcome {len(numbers) + 1}: {shown(outcome)} is no card (4, 5, 6), business or plot colour"
+            raise ChanceError(message, len(numbers))
         numbers.append(_NUMBERS[outcome])
     return numbers
 

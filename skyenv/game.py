@@ -261,8 +261,8 @@ class Game:
 
     def view(self, seat: int | None = None) -> np.record:
         """What a seat sees (by default the seat to act): a record of skyenv.knowledge.VIEW_DTYPE."""
-        seen: np.record = view(self.games.state, self._seat_or_actor(seat))[0]
-        return seen
+        record: np.record = view(self.games.state, self._seat_or_actor(seat))[0]
+        return record
 
     def _seat_or_actor(self, seat: int | None) -> int:
         if seat is None:

@@ -454,7 +454,7 @@ class Games:
             games = as_games(state)
             if len(games) != self.num_games:
                 raise OptionError(f"state must hold {self.num_games} games, as this batch does, not {len(games)}")
-            check_positions(games, self.num_players, seen=True)
+            check_positions(games, self.num_players, view_only=True)
         out = np.empty((len(chosen), OBSERVATION_SIZE), np.float32)
         with self._alone:
             kernels.observe_rows(self._state if games is None else games, self._scratch, chosen, whose, out)

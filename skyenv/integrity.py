@@ -104,15 +104,15 @@ def cards_misfit(game: GameRecord) -> int:
 
 
 @rule
-def misfit(game: GameRecord, num_players: int, seen: bool) -> int:
+def misfit(game: GameRecord, num_players: int, view_only: bool) -> int:
     """Number of the first of MISFITS that a record shows, or NONE.
 
     Args:
         game: its numbers are in their ranges.
         num_players: that it must have; 0: any.
-        seen: it is only looked at, or what a seat sees, and needs no stream of chance.
+        view_only: it is only looked at, or what a seat sees, and needs no stream of chance.
     """
-    if not seen and game.random[0] == 0 and game.random[1] == 0 and game.random[2] == 0 and game.random[3] == 0:
+    if not view_only and game.random[0] == 0 and game.random[1] == 0 and game.random[2] == 0 and game.random[3] == 0:
         return 0
     if num_players > 0 and game.num_players != num_players:
         return 1
@@ -127,10 +127,10 @@ def misfit(game: GameRecord, num_players: int, seen: bool) -> int:
 
 
 @entry_point("the check of positions", 1)
-def _first_misfit(games: Array, num_players: int, seen: bool, kind: Array) -> int:
+def _first_misfit(games: Array, num_players: int, view_only: bool, kind: Array) -> int:
     """Index of the first game that shows one of MISFITS, whose number goes to `kind`, int64 (1,); NONE if there is none."""
     for i in range(len(games)):
-        kind[0] = misfit(games[i], num_players, seen)
+        kind[0] = misfit(games[i], num_players, view_only)
         if kind[0] != NONE:
             return i
     return NONE
@@ -179,7 +179,7 @@ def _numbers(games: Games, offset: int, end: int, dtype: np.dtype[Any]) -> npt.N
 _RUNS: Final = tuple(_runs())
 
 
-def check_positions(games: Games, num_players: int = 0, *, seen: bool = False) -> None:
+def check_positions(games: Games, num_players: int = 0, *, view_only: bool = False) -> None:
     """Refuse records that compiled code could not play on in.
 
     Every number must be in its range (GAME_RANGES), and those that lead to each other must fit together. What passes need not be
@@ -188,7 +188,7 @@ def check_positions(games: Games, num_players: int = 0, *, seen: bool = False) -
     Args:
         games: as :func:`as_games` returns them.
         num_players: that all of them must have; 0: any.
-        seen: whether they need no stream of chance, as nobody plays on in them: they are only looked at, or what a seat sees.
+        view_only: whether they need no stream of chance, as nobody plays on in them: they are only looked at, or a seat's view.
 
     Raises:
         OptionError: one isn't such a position; with its index and the field that is wrong.
@@ -199,7 +199,7 @@ def check_positions(games: Games, num_players: int = 0, *, seen: bool = False) -
         if not ((numbers >= run.lowest) & (numbers <= run.highest)).all():
             raise _out_of_range(plain)
     kind = np.zeros(1, np.int64)
-    row = _first_misfit(games, num_players, seen, kind)
+    row = _first_misfit(games, num_players, view_only, kind)
     if row != NONE:
         raise OptionError(f"game {row}: {MISFITS[kind[0]]}")
 

@@ -448,7 +448,7 @@ def as_views(views: npt.ArrayLike) -> npt.NDArray[np.void]:
     possible &= _deduced_fits(records) & _shown_in_range(records)
     if not possible.all():
         raise OptionError(f"view {int(np.argmin(possible))}: its seat or the cards that it can't locate don't fit the game")
-    check_positions(as_records(records["game"].copy(), GAME_DTYPE), seen=True)
+    check_positions(as_records(records["game"].copy(), GAME_DTYPE), view_only=True)
     return as_records(records, VIEW_DTYPE)
 
 

@@ -217,14 +217,14 @@ def _add(parser: Parser, entry: Field[Any], kind: Any) -> None:
     """Let a parser know an option. It reads text alone, and leaves out what isn't said."""
     single, several, _ = _parts(kind)
     metadata = entry.metadata
-    told = metadata[HELP]
-    if entry.default is not MISSING and "(default: " not in told:
-        told += f" (default: {as_text(entry.default) or 'none'})"
-    told = told.replace("%", "%%")
+    text = metadata[HELP]
+    if entry.default is not MISSING and "(default: " not in text:
+        text += f" (default: {as_text(entry.default) or 'none'})"
+    text = text.replace("%", "%%")
     choices = ",".join(choice for choice in metadata.get("choices") or () if choice)
     metavar = metadata["metavar"] or (f"{{{choices}}}" if choices else single.__name__)
     if metadata.get(POSITIONAL):
-        parser.add_argument(entry.name, nargs="*" if several else "?", default=SUPPRESS, metavar=metavar, help=told)
+        parser.add_argument(entry.name, nargs="*" if several else "?", default=SUPPRESS, metavar=metavar, help=text)
         return
     flags = [flag for flag in (metadata["short"], "--" + entry.name.replace("_", "-")) if flag]
     if single is bool:
@@ -234,7 +234,7 @@ def _add(parser: Parser, entry: Field[Any], kind: Any) -> None:
         return
     const = metadata["const"]
     nargs = "+" if several else "?" if const is not None else None
-    parser.add_argument(*flags, dest=entry.name, nargs=nargs, const=const, default=SUPPRESS, metavar=metavar, help=told)
+    parser.add_argument(*flags, dest=entry.name, nargs=nargs, const=const, default=SUPPRESS, metavar=metavar, help=text)
 
 
 def as_text(value: Any) -> str:

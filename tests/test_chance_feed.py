@@ -156,8 +156,8 @@ def test_playing_by_numbers_is_playing_by_words(players: int, side: str) -> None
         while outcomes := numbers.play_from(position, action, chance):
             assert words.ahead(action, [OUTCOMES[number] for number in chance]) == {OUTCOMES[n]: p for n, p in outcomes}
             chance.append(outcomes[rng.integers(len(outcomes))][0])
-        told = [OUTCOMES[number] for number in chance]
-        events = words.set_up(None, told) if action == SETUP else words.play(action, told)
+        in_words = [OUTCOMES[number] for number in chance]
+        events = words.set_up(None, in_words) if action == SETUP else words.play(action, in_words)
         assert words.position() == numbers.position()
         assert words.mask.tobytes() == numbers.mask.tobytes()
         if action != SETUP:
@@ -187,12 +187,12 @@ def test_the_batchs_own_steps_tell_nothing_and_fill_no_tape() -> None:
     """They would run over its end if they did: it has room for the events of one action."""
     feed, alone = ChanceFeed(3, seed=6), Games(1, 3, seed=6, autoreset=False)
     feed.play(int(feed.mask[0].argmax()))
-    told = feed.event_rows()
+    rows = feed.event_rows()
     alone.step([int(alone.mask[0].argmax())])
     for games in (feed, alone):
         games.play_random(300)
     assert feed.position() == alone.state.tobytes()
-    assert feed.event_rows() == told == []
+    assert feed.event_rows() == rows == []
     feed.reset(6)
     assert feed.is_seeded
     assert feed.event_rows() == []

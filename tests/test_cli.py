@@ -333,12 +333,12 @@ def test_a_wrong_command_is_told_in_one_line(
         code = cli.main(arguments.format(out=out, games=games).split())
     except SystemExit as stop:  # argparse's way
         code = int(stop.code or 0)
-    output, told = capsys.readouterr()
+    output, errors = capsys.readouterr()
     assert (code, output) == (BAD_COMMAND, "")
     program = "skyenv" if arguments in ("", "dance") else arguments.split()[0]
-    assert told.startswith(f"{program}: error: ")
-    assert complaint in told
-    assert told.count("\n") == 1
+    assert errors.startswith(f"{program}: error: ")
+    assert complaint in errors
+    assert errors.count("\n") == 1
     assert not out.exists()
 
 
@@ -362,11 +362,11 @@ def test_bad_files_are_told_in_one_line(
     (tmp_path / "empty").touch()
     (tmp_path / "board.toml").write_text('[rings]\nTSQ = ["green"]\n', encoding="utf-8")
     assert cli.main(arguments.format(folder=tmp_path).split()) == BAD_DATA
-    output, told = capsys.readouterr()
+    output, errors = capsys.readouterr()
     assert output == ""
-    assert told.startswith(f"{arguments.split()[0]}: error: ")
-    assert complaint in told
-    assert told.count("\n") == 1
+    assert errors.startswith(f"{arguments.split()[0]}: error: ")
+    assert complaint in errors
+    assert errors.count("\n") == 1
 
 
 def test_as_a_process(games: Path) -> None:

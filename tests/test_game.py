@@ -129,11 +129,11 @@ def test_the_mask_is_a_copy() -> None:
 def test_events_add_up() -> None:
     """`events` is the setup and then everything that `play` has returned."""
     game = Game(3, seed=5)
-    told = list(game.events)
+    events = list(game.events)
     for _ in range(150):
-        told += game.play(decide_game(game, make_agent("crowd")))
-    assert game.events == told
-    assert sum(event["event"] == "action" for event in told) == 150
+        events += game.play(decide_game(game, make_agent("crowd")))
+    assert game.events == events
+    assert sum(event["event"] == "action" for event in events) == 150
 
 
 WRONG_ACTIONS: list[tuple[Any, str]] = [

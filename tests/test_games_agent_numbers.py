@@ -178,12 +178,12 @@ def compiled_cheap_number() -> Any:
 @pytest.mark.parametrize("agent_seed", [None, 1])
 def test_the_attack_finds_nothing_by_agents_numbers(agent_seed: int | None) -> None:
     games = Games(len(SEEDS), seed=SEEDS, agent_seed=agent_seed, observe=False)
-    told = []
+    drawn = []
     for _ in range(3):
-        told.append((games.uniforms() * 2**32).astype(np.int64))
+        drawn.append((games.uniforms() * 2**32).astype(np.int64))
         games.step(games.mask.argmax(axis=1))
     for row in range(len(SEEDS)):
-        assert attack([int(numbers[row]) for numbers in told], 0) == []
+        assert attack([int(numbers[row]) for numbers in drawn], 0) == []
 
 
 def test_small_seeds_can_be_tried_out_unless_there_is_a_secret() -> None:

@@ -36,7 +36,7 @@ def run(program: str, seconds: float = 300) -> str:
 
 def test_calls_that_would_end_the_process_are_refused() -> None:
     """Seats, rows, types and shapes that there aren't."""
-    told = run("""
+    output = run("""
 games = Games(8, seed=1)
 state = games.state
 seen = view(state, 0)
@@ -64,13 +64,13 @@ for number, call in enumerate(calls):
     raise AssertionError(number)
 print(len(calls))
 """)
-    assert int(told) == 75
+    assert int(output) == 75
 
 
 @pytest.mark.compiled
 def test_garbage_in_the_state_is_refused_or_played_on() -> None:
     """Records that are edited at random and pass the check are played on in, seen and resampled, whatever they are."""
-    told = run("""
+    output = run("""
 rng = np.random.default_rng(5)
 accepted = refused = 0
 
@@ -108,7 +108,7 @@ for number in range(120):
             pass
 print(accepted, refused)
 """)
-    accepted, refused = map(int, told.split())
+    accepted, refused = map(int, output.split())
     assert accepted > 3000
     assert refused > 300
 
@@ -116,7 +116,7 @@ print(accepted, refused)
 @pytest.mark.compiled
 def test_threads_take_turns() -> None:
     """Four threads play on in one batch and look at it: all that they asked for is played, and nothing breaks."""
-    told = run("""
+    output = run("""
 games = Games(64, 3, seed=1, autoreset=False, max_turns=10**6, threads=2)
 
 def play():
@@ -130,14 +130,14 @@ threads = [threading.Thread(target=play) for _ in range(4)]
 going = games.seat >= 0
 print(set(np.delete(games.state["decisions"][going], 3 - np.flatnonzero(~going[:3]).size)))
 """)
-    assert told.strip() in ("{400}", "{np.int32(400)}")
+    assert output.strip() in ("{400}", "{np.int32(400)}")
 
 
 @pytest.mark.compiled
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_a_forked_process_plays_on() -> None:
     """Threads stay behind in a fork: the child starts its own, by os.fork() as by multiprocessing, and plays the same game."""
-    told = run(
+    output = run(
         """
 import warnings
 warnings.simplefilter("ignore", DeprecationWarning)  # newer versions of Python warn of forks with threads
@@ -172,7 +172,7 @@ print(told == also == hash(go_on()))
 """,
         seconds=120,
     )
-    assert told.strip() == "True"
+    assert output.strip() == "True"
 
 
 @pytest.mark.compiled
@@ -202,5 +202,5 @@ except KeyboardInterrupt:
     assert process.stdout.readline().strip() == "begun"
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
-    told, _ = process.communicate(timeout=60)
-    assert told.strip() == "True True"
+    output, _ = process.communicate(timeout=60)
+    assert output.strip() == "True True"

@@ -34,15 +34,15 @@ def printed(notebook: Any) -> list[list[tuple[str, str]]]:
     for cell in notebook["cells"]:
         if cell["cell_type"] != "code":
             continue
-        told: list[tuple[str, str]] = []
+        texts: list[tuple[str, str]] = []
         for output in cell["outputs"]:
             kind, text = str(output.get("name", output["output_type"])), str(output.get("text", ""))
             if "skyenv: compiling" in text:
                 continue
-            if told and told[-1][0] == kind:
-                text = told.pop()[1] + text
-            told.append((kind, text))
-        cells.append(told)
+            if texts and texts[-1][0] == kind:
+                text = texts.pop()[1] + text
+            texts.append((kind, text))
+        cells.append(texts)
     return cells
 
 

@@ -78,16 +78,18 @@ def test_the_file_stands_between_defaults_and_command_line(tmp_path: Path) -> No
 
 def test_what_was_before_stands_below_what_is_given(tmp_path: Path) -> None:
     (tmp_path / "show.toml").write_text("rows = 5\n")
-    told: list[Mapping[str, Any]] = []
+    values: list[Mapping[str, Any]] = []
 
     def earlier(given: Mapping[str, Any]) -> Mapping[str, Any]:
-        told.append(given)
+        values.append(given)
         return {"agent": "me", "rows": 1, "rate": 0.25, "players": [3], "of another version": 1}
 
     words = ["--config", str(tmp_path / "show.toml"), "--players", "4"]
     config = parse(Show, "skyenv show", "Shows.", words, earlier)
     assert config == Show("me", rows=5, rate=0.25, players=(4,))
-    assert [(given["rows"], given["players"], given["side"], "agent" in given) for given in told] == [(5, ["4"], "front", False)]
+    assert [(given["rows"], given["players"], given["side"], "agent" in given) for given in values] == [
+        (5, ["4"], "front", False)
+    ]
 
 
 @pytest.mark.parametrize("players", ["2", '"2"', "[2]", '["2"]'])

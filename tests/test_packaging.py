@@ -253,11 +253,11 @@ def test_agents_are_measured_without_the_compiler(bare: Path, tmp_path: Path) ->
     """Agents that ship, by their names, and one of the user's own, against others and on a ladder; no extra is needed."""
     (tmp_path / "my_module.py").write_text(MY_AGENT)
     evaluate = "evaluate greedy --against my_module:MyAgent --paired-seeds 1 --max-turns 1"
-    told = skyenv(bare, evaluate, tmp_path, NUMBA_DISABLE_JIT="1")
-    assert told.splitlines()[2].split()[:2] == ["greedy", "mine"]
+    output = skyenv(bare, evaluate, tmp_path, NUMBA_DISABLE_JIT="1")
+    assert output.splitlines()[2].split()[:2] == ["greedy", "mine"]
     short = "--paired-seeds 1 --max-turns 1 --workers 1"
-    told = skyenv(bare, f"tournament hoard random {short} --out small", tmp_path, NUMBA_DISABLE_JIT="1")
-    assert {"hoard", "random"} <= set(told.split())
+    output = skyenv(bare, f"tournament hoard random {short} --out small", tmp_path, NUMBA_DISABLE_JIT="1")
+    assert {"hoard", "random"} <= set(output.split())
     assert not (tmp_path / "small" / "ladder.png").exists()
     added = f"tournament --add my_module:MyAgent --ladder small/ladder.json {short}"
     assert skyenv(bare, added, tmp_path, NUMBA_DISABLE_JIT="1").startswith("mine: rating ")
@@ -279,8 +279,8 @@ for opponents in ("greedy", "trained", "ismcts-2"):
 
 
 def test_environments_have_the_agents_as_opponents(with_gymnasium: Path, tmp_path: Path) -> None:
-    told = run([with_gymnasium, "-c", OPPONENTS], tmp_path, NUMBA_DISABLE_JIT="1")
-    assert told.split() == ["greedy", "trained", "ismcts-2"]
+    output = run([with_gymnasium, "-c", OPPONENTS], tmp_path, NUMBA_DISABLE_JIT="1")
+    assert output.split() == ["greedy", "trained", "ismcts-2"]
 
 
 @pytest.mark.long
@@ -289,8 +289,8 @@ def test_agents_are_measured_compiled(bare: Path, tmp_path: Path) -> None:
     (tmp_path / "my_module.py").write_text(MY_AGENT)
     cache = str(tmp_path / "cache")
     assert " 20 " in skyenv(bare, "evaluate greedy --against random --paired-seeds 20", tmp_path, NUMBA_CACHE_DIR=cache)
-    told = skyenv(bare, "tournament --add my_module:MyAgent --minutes 1", tmp_path, NUMBA_CACHE_DIR=cache)
-    assert told.startswith("mine: rating ")
+    output = skyenv(bare, "tournament --add my_module:MyAgent --minutes 1", tmp_path, NUMBA_CACHE_DIR=cache)
+    assert output.startswith("mine: rating ")
 
 
 @pytest.mark.long

@@ -40,12 +40,12 @@ def shown(stream: io.StringIO, monkeypatch: pytest.MonkeyPatch, total: float | N
 def test_terminals_see_how_much_is_done_and_are_left_clean(
     total: float | None, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = shown(Terminal(), monkeypatch, total)
+    output = shown(Terminal(), monkeypatch, total)
     for part in ("dealing: ", "5", "deal", "almost there", *(["9"] if total else [])):
-        assert part in told
-    assert told.endswith("\r")
-    assert told.rstrip("\r").rpartition("\r")[2].strip() == ""
-    assert "\n" not in told
+        assert part in output
+    assert output.endswith("\r")
+    assert output.rstrip("\r").rpartition("\r")[2].strip() == ""
+    assert "\n" not in output
 
 
 def test_nobody_else_sees_anything(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:

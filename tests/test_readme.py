@@ -149,8 +149,8 @@ def test_commands_run_one_after_the_other(
         else:
             _, _, module, *arguments = shlex.split(short)
             code = importlib.import_module("skyenv.cli" if module == "skyenv" else module).main(arguments)
-            told = capsys.readouterr()
-            assert code == 0, f"{command}\n{told.out}\n{told.err}"
+            printed = capsys.readouterr()
+            assert code == 0, f"{command}\n{printed.out}\n{printed.err}"
         for written in re.findall(r" (?:-o|--out|--plot|--run|--json|--svg|--png) (\S+)", short):
             assert (tmp_path / written).exists(), f"{command} writes no {written}"
 
@@ -174,8 +174,8 @@ def test_the_template_agent_gets_a_rating(tmp_path: Path) -> None:
     (tmp_path / "my_module.py").write_text(template, encoding="utf-8")
     assert ADD in COMMANDS
     bash("python -m skyenv tournament random crowd --paired-seeds 4 --workers 1 --out games --publish shipped", tmp_path)
-    told = bash(ADD.replace("--minutes 5", "--minutes 0.01 --workers 1 --ladder shipped/2-players.json"), tmp_path)
-    assert re.match(r"mine: rating -?\d+ \[-?\d+, -?\d+\] \(95 %\), place [123] of 3;", told)
+    output = bash(ADD.replace("--minutes 5", "--minutes 0.01 --workers 1 --ladder shipped/2-players.json"), tmp_path)
+    assert re.match(r"mine: rating -?\d+ \[-?\d+, -?\d+\] \(95 %\), place [123] of 3;", output)
 
 
 def bash(command: str, folder: Path) -> str:

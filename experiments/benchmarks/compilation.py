@@ -38,8 +38,8 @@ def make_positions(file: Path) -> None:
     """Write games that have begun, and the decisions that they wait for."""
     games = Games(4, 2, seed=1)
     games.play_random(30)
-    seen = view(games.state, games.seat)
-    file.write_bytes(pickle.dumps((games, Decisions(games.mask, games.seat, 2, games.uniforms(), games.observation, seen))))
+    views = view(games.state, games.seat)
+    file.write_bytes(pickle.dumps((games, Decisions(games.mask, games.seat, 2, games.uniforms(), games.observation, views))))
 
 
 def compile_part(part: str, file: Path) -> None:

@@ -65,7 +65,7 @@ def begun_bids(players: int, batch: int, calls: int, repeats: int) -> Figure:
     seeds = np.arange(batch)
 
     def once() -> float:
-        return calls * batch / seconds(lambda: [resample(seen, seeds) for seen in views[:calls]])
+        return calls * batch / seconds(lambda: [resample(begun, seeds) for begun in views[:calls]])
 
     once()
     name = f"resampling one position in the middle of a bid, batches of {batch}, {players} players"

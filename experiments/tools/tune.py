@@ -227,8 +227,8 @@ def load(path: str | Path) -> Tuner:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code (see the module's text)."""
-    told = "Tune the weights of an agent by an evolution strategy."
-    return exit_code("tune", lambda: _run(parse(TuneConfig, "experiments.tools.tune", told, arguments)))
+    description = "Tune the weights of an agent by an evolution strategy."
+    return exit_code("tune", lambda: _run(parse(TuneConfig, "experiments.tools.tune", description, arguments)))
 
 
 def _run(config: TuneConfig) -> int:

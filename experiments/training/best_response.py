@@ -101,10 +101,10 @@ def bound(result: Mapping[str, Any]) -> dict[str, Any]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code: 0 all right, 1 a file is bad, 2 the command is, 130 interrupted."""
-    told = "Train a best response against a frozen agent."
+    description = "Train a best response against a frozen agent."
 
     def run() -> int:
-        config = parse(BestResponseConfig, f"experiments.training.{BestResponse.PROGRAM}", told, arguments, earlier)
+        config = parse(BestResponseConfig, f"experiments.training.{BestResponse.PROGRAM}", description, arguments, earlier)
         return launch(BestResponse(config))
 
     return exit_code(BestResponse.PROGRAM, run)

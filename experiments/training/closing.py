@@ -40,10 +40,10 @@ def how_to_go_on(config: RunConfig, program_name: str) -> str:
     program = f"{python} -m experiments.training.{program_name}"
     (players, *_), decisions, minutes = config.players, 2 * config.decisions, config.minutes
     minutes = max(30.0, 2 * minutes) if minutes else 0.0
-    told = [f"{minutes:g} minutes"] * bool(minutes) + [f"{decisions:,} decisions"] * bool(decisions)
+    goals = [f"{minutes:g} minutes"] * bool(minutes) + [f"{decisions:,} decisions"] * bool(decisions)
     limits = f" --minutes {minutes:g}" * bool(minutes) + f" --decisions {decisions}" * bool(decisions)
     commands = {
-        f"Train it further, to {' or '.join(told)} in all": f"{program} --run {run} --resume{limits}",
+        f"Train it further, to {' or '.join(goals)} in all": f"{program} --run {run} --resume{limits}",
         "Play against it": f"make play PLAY='--agents {model}'",
         "Rate it against the ladder": f"{python} -m skyenv tournament --add {model} --players {players} --minutes 5",
         "See how it went": f"{run}/curves.png; {python} -m tensorboard.main --logdir {run}/tensorboard",

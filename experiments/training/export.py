@@ -151,8 +151,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code (see the module's text)."""
 
     def run() -> int:
-        told = "Export a trained agent, so that it ships with the project."
-        results = export(parse(ExportConfig, "experiments.training.export", told, arguments))
+        description = "Export a trained agent, so that it ships with the project."
+        results = export(parse(ExportConfig, "experiments.training.export", description, arguments))
         if not results:
             complain("export", "interrupted; nothing was written")
             return INTERRUPTED

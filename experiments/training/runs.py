@@ -223,8 +223,8 @@ class Run(ABC):
             self.episodes.means()
             self.unpack(state["learner"])
         except Exception as error:  # its checksum is right, but something else than a learner can fail anywhere
-            told = f"{type(error).__name__}: {str(error).partition(chr(10))[0]:.100}"
-            raise CheckpointError(f"{path} holds something else than a training's checkpoint ({told})") from error
+            why = f"{type(error).__name__}: {str(error).partition(chr(10))[0]:.100}"
+            raise CheckpointError(f"{path} holds something else than a training's checkpoint ({why})") from error
 
     # ---- the whole run ----
 
@@ -339,8 +339,8 @@ def launch(training: Run) -> int:
             with locked(training.folder):
                 return _launched(training)
     except KeyboardInterrupt:
-        told = f"what was trained is in {config.run}, --resume goes on" if checkpoint.exists() else "nothing has been trained yet"
-        print(f"interrupted; {told}", file=sys.stderr)
+        hint = f"what was trained is in {config.run}, --resume goes on" if checkpoint.exists() else "nothing has been trained yet"
+        print(f"interrupted; {hint}", file=sys.stderr)
         return INTERRUPTED
 
 
@@ -373,6 +373,6 @@ def _closed(training: Run) -> list[dict[str, Any]]:
         return []
     names = " and ".join(training.config.against)
     seconds = training.closing_seconds()
-    told = f"Measuring the agent against {names}: {training.closing_games():,} games, about {max(seconds, 1):.0f} s …"
-    print(told, file=sys.stderr)
+    notice = f"Measuring the agent against {names}: {training.closing_games():,} games, about {max(seconds, 1):.0f} s …"
+    print(notice, file=sys.stderr)
     return training.close()

@@ -122,8 +122,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code: 0 all right, 1 a file is bad, 2 the command is, 130 interrupted."""
 
     def run() -> int:
-        told = "Compare the trainer's speed with MaskablePPO's on this machine."
-        config = parse(ThroughputConfig, "experiments.training.throughput", told, arguments)
+        description = "Compare the trainer's speed with MaskablePPO's on this machine."
+        config = parse(ThroughputConfig, "experiments.training.throughput", description, arguments)
         trainers = {
             BASELINE: baseline(config),
             "trainer": ours(config, ""),

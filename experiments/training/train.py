@@ -448,13 +448,13 @@ class Training(Run):
         config = self.config
         rollout = self._collect()
         self.decisions += int(rollout.learnable.sum())
-        told = {**self._summary(rollout), **self._improve(rollout)}
+        figures = {**self._summary(rollout), **self._improve(rollout)}
         self._average()
         if config.past_policies and (self.updates + 1) % config.snapshot == 0 and not self._only_value():
             self.pool.add(NetworkAgent(self.frozen(), name=f"{PAST}-{self.updates + 1}"))
             for tables in self.tables:
                 tables.forget_unused()
-        return told
+        return figures
 
     def _new_optimiser(self) -> torch.optim.Adam:
         return torch.optim.Adam(self.network.parameters(), lr=self.config.learning_rate, eps=1e-5)
@@ -546,8 +546,8 @@ class Training(Run):
         """The value of a truncated game's last position for every seat; there is no prior to them."""
         players = games.num_players
         inputs = torch.zeros((players, self.inputs.shape[2]))
-        seen = games.observe(np.arange(players), np.full(players, row), games.finished)
-        inputs[:, :OBSERVATION_SIZE] = torch.from_numpy(seen)
+        observations = games.observe(np.arange(players), np.full(players, row), games.finished)
+        inputs[:, :OBSERVATION_SIZE] = torch.from_numpy(observations)
         everything = torch.ones((players, NUM_ACTIONS), dtype=torch.bool, device=self.device)
         values: Float32 = self.network(inputs.to(self.device), everything)[1].cpu().numpy()
         return values
@@ -558,15 +558,15 @@ class Training(Run):
         actions = rollout.action.reshape(-1)[mine]
         legal = self.masks.view(-1, NUM_ACTIONS)[torch.from_numpy(mine).to(self.device)].cpu().numpy()
         bidding = legal[:, PASS]
-        told = {
+        figures = {
             "entropy": float(rollout.entropy[rollout.mine].mean()) if len(mine) else 0.0,
             "passes": float((actions[bidding] == PASS).mean()) if bidding.any() else 0.0,
             "illegal": float((~legal[np.arange(len(mine)), actions]).sum()),
         }
         if rollout.learnable.any():
             foreseen, target = rollout.value[rollout.learnable], rollout.target[rollout.learnable]
-            told["explained_variance"] = 1.0 - float(np.var(target - foreseen) / max(np.var(target), 1e-9))
-        return told
+            figures["explained_variance"] = 1.0 - float(np.var(target - foreseen) / max(np.var(target), 1e-9))
+        return figures
 
     # ---- improving ----
 
@@ -687,10 +687,10 @@ def clipped_loss(log_ratio: torch.Tensor, advantage: torch.Tensor, clip: float) 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code: 0 all right, 1 a file is bad, 2 the command is, 130 interrupted."""
-    told = "Train an agent by self-play."
+    description = "Train an agent by self-play."
     return exit_code(
         Training.PROGRAM,
-        lambda: launch(Training(parse(Config, f"experiments.training.{Training.PROGRAM}", told, arguments, earlier))),
+        lambda: launch(Training(parse(Config, f"experiments.training.{Training.PROGRAM}", description, arguments, earlier))),
     )
 
 

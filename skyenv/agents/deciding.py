@@ -25,10 +25,10 @@ def decisions_in(games: Games, agent: Agent, rows: npt.ArrayLike | None = None, 
     chosen = np.arange(games.num_games) if rows is None else np.asarray(rows, np.int64)
     seats = games.seat[chosen]
     # Agents get scaled observations, also from a batch that writes codes.
-    seen = games.observation if games.observation.dtype == np.float32 and games.observation.shape[1] else None
+    scaled = games.observation if games.observation.dtype == np.float32 and games.observation.shape[1] else None
     observation = None
     if agent.uses_observation:
-        observation = seen[chosen] if seen is not None else games.observe(seats, chosen)
+        observation = scaled[chosen] if scaled is not None else games.observe(seats, chosen)
     return Decisions(
         mask=games.mask[chosen],
         seat=seats,

@@ -211,12 +211,12 @@ def markdown(ladder: Ladder) -> str:
     head = ["", "agent", "rating", "wins", "VP", "margin", "decisions/s"]
     rows = [[str(rank), agent["name"], *_numbers(agent)] for rank, agent in enumerate(ladder["agents"], 1)]
     blurred = [line for line, pair in zip(separation(ladder), ladder["neighbours"], strict=True) if not pair["separated"]]
-    told = (
+    comparisons = (
         "; ".join(blurred)
         if blurred
         else f"All neighbours are separated (probability of the order at least {100 * SEPARATED:.1f} %)"
     )
-    about = f"{ladder['date']}: {headline(ladder)}. {told}."
+    about = f"{ladder['date']}: {headline(ladder)}. {comparisons}."
     return "\n\n".join([tables.markdown([head, *rows], "rlrrrrr"), about, f"`{ladder['command']}`"])
 
 

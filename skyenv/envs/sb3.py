@@ -259,8 +259,8 @@ class MixedVecEnv(VecEnv):
                 part.core.check(actions[place])
             except IllegalActionError as error:
                 raise _moved(error, place.start) from error
-        told = [part.step(actions[place]) for part, place in zip(self.parts, self.places, strict=True)]
-        observations, rewards, dones, infos = zip(*told, strict=True)
+        results = [part.step(actions[place]) for part, place in zip(self.parts, self.places, strict=True)]
+        observations, rewards, dones, infos = zip(*results, strict=True)
         arrays = np.concatenate(observations), np.concatenate(rewards), np.concatenate(dones)
         return *arrays, [info for part in infos for info in part]
 

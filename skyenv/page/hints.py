@@ -59,15 +59,15 @@ def hint(entry: CatalogueEntry, game: Game) -> Hint:
 
 
 def _decision(game: Game, agent: Agent) -> Decisions:
-    seen = game.view()
-    digest = hashlib.blake2b(np.asarray(seen).tobytes(), digest_size=6).digest()
+    known = game.view()
+    digest = hashlib.blake2b(np.asarray(known).tobytes(), digest_size=6).digest()
     return Decisions(
         mask=game.mask[None],
         seat=np.array([game.seat], np.int64),
         num_players=game.num_players,
         uniform=np.array([int.from_bytes(digest) / 2**48]),
         observation=game.observation()[None] if agent.uses_observation else None,
-        view=np.array([seen], seen.dtype).view(np.recarray) if agent.uses_view else None,
+        view=np.array([known], known.dtype).view(np.recarray) if agent.uses_view else None,
     )
 
 

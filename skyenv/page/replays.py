@@ -100,11 +100,11 @@ class Replay:
         self.names = shown_names(lines.header.value)
         self.events: list[list[Event]] = []
         states = []
-        told = 0
+        known = 0
         for self.game in islice(Game.positions(lines), MOST_ACTIONS + 2):
             states.append(np.array(self.game.state, GAME_DTYPE))
-            self.events.append(self.game.events[told:])
-            told = len(self.game.events)
+            self.events.append(self.game.events[known:])
+            known = len(self.game.events)
         if len(states) > MOST_ACTIONS + 1:
             raise PageError(f"the game has more than {MOST_ACTIONS} actions", 413)
         self.states: npt.NDArray[np.void] = np.array(states, GAME_DTYPE)

@@ -210,11 +210,11 @@ def _diverge(event: Event, line: Line) -> NoReturn:
     if recorded["event"] != kind:
         fail(line.number, f"the rules give {quoted(_without_chance(event))}, the record says {quoted(recorded)}")
     different = [name for name in event if event[name] != recorded[name]]
-    given, told = ({name: side[name] for name in different} for side in (event, recorded))
-    if told.get("card", 0) is None:
+    given, differing = ({name: side[name] for name in different} for side in (event, recorded))
+    if differing.get("card", 0) is None:
         given = _without_chance({"event": kind, **given})
         del given["event"]
-    fail(line.number, f'in "{kind}" the rules give {quoted(given)}, the record says {quoted(told)}')
+    fail(line.number, f'in "{kind}" the rules give {quoted(given)}, the record says {quoted(differing)}')
 
 
 def _without_chance(event: Event) -> Event:

@@ -287,8 +287,8 @@ def _stop_sign(scene: Scene, district: int) -> str:
     theme = scene.theme
     sign = rectangle(-60, -46, 120, 98, 10, fill=theme.panel, stroke=theme.block_edge, stroke_width=1.4)
     lines = ((-25, DISTRICTS[district], 20, theme.ink), (30, "BUILDING", 13, theme.faint), (45, "STOP", 13, theme.faint))
-    told = "".join(words(0, y, text, size, middle=True, bold=True, fill=fill) for y, text, size, fill in lines)
-    return sign + at(0, -4, shapes.barrier(theme, 100)) + told
+    texts = "".join(words(0, y, text, size, middle=True, bold=True, fill=fill) for y, text, size, fill in lines)
+    return sign + at(0, -4, shapes.barrier(theme, 100)) + texts
 
 
 # ---- commissioners and markers ----

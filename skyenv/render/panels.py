@@ -75,7 +75,7 @@ def headline(scene: Scene, width: float, name: str | None) -> Panel:
     mark = shapes.emblem(theme, seat, 11) if seat != NONE else at(0, 7, shapes.crown(theme))
     room = width - left - 36
     first = _lines(now, size, room, 2 if scene.upright else 1)
-    told = [words(left + 36, down + 31 + 26 * i, line, size, bold=True, fill=theme.ink) for i, line in enumerate(first)]
+    large = [words(left + 36, down + 31 + 26 * i, line, size, bold=True, fill=theme.ink) for i, line in enumerate(first)]
     mark = at(left + 14, down + 23, mark)
     down += 26.0 * (len(first) - 1)
     parts = progress(scene.table)
@@ -83,7 +83,7 @@ def headline(scene: Scene, width: float, name: str | None) -> Panel:
         parts.append(f"seen by {seat_name(scene.table.seat, scene.agents)}")
     lines = _lines(" · ".join(parts), 15.5, room, 2 if scene.upright else 1)
     second = [words(left + 36, down + 53 + 19 * i, line, 15.5, fill=theme.faint) for i, line in enumerate(lines)]
-    return "".join([sign, mark, *told, *second]), down + 45 + 19 * len(lines)
+    return "".join([sign, mark, *large, *second]), down + 45 + 19 * len(lines)
 
 
 def _lines(text: str, size: float, width: float, most: int) -> list[str]:
@@ -447,10 +447,10 @@ def events_log(scene: Scene, events: Sequence[Event], width: float, height: floa
     size, line = 13.5, 17.5
     room = int((height - 34) / line)
     events = _recent(events)
-    told = _open_log(scene, events) if scene.table.seat is None else log(events, scene.agents, seat=scene.table.seat)
+    entries = _open_log(scene, events) if scene.table.seat is None else log(events, scene.agents, seat=scene.table.seat)
     lines: list[tuple[str, bool, bool]] = []
-    for i, text in enumerate(told):
-        newest = i == len(told) - 1
+    for i, text in enumerate(entries):
+        newest = i == len(entries) - 1
         parts = wrapped(text, size, width - 34)
         lines += [(part, number_of == 0, newest) for number_of, part in enumerate(parts)]
     kept = lines[-room:] if room > 0 else []
@@ -477,16 +477,16 @@ def _recent(events: Sequence[Event]) -> Sequence[Event]:
 
 def _open_log(scene: Scene, events: Sequence[Event]) -> list[str]:
     """The log for those who see everything."""
-    told = []
+    lines = []
     bids: list[Event] = []
     for event in events:
         if event.get("event") == "black":
-            told += log(bids, scene.agents)
-            told += log([event], scene.agents, seat=event["seat"])
+            lines += log(bids, scene.agents)
+            lines += log([event], scene.agents, seat=event["seat"])
             bids = []
         else:
             bids.append(event)
-    return told + log(bids, scene.agents)
+    return lines + log(bids, scene.agents)
 
 
 # ---- an agent's evaluation ----

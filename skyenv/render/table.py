@@ -55,7 +55,7 @@ def look(position: np.void, seat: int | None = None) -> Table:
     if names == VIEW_DTYPE.names:
         if seat is not None and seat != position["seat"]:
             raise OptionError(f"this is the view of seat {position['seat']}; it can't be drawn for seat {shown(seat)}")
-        return _seen(position)
+        return _of_view(position)
     if names != GAME_DTYPE.names:
         raise OptionError(f"a position is a record of GAME_DTYPE or VIEW_DTYPE, not {shown(position)}")
     players = int(position["num_players"])
@@ -63,10 +63,10 @@ def look(position: np.void, seat: int | None = None) -> Table:
         face_down = [int(cards.sum()) for cards in position["face_down"]]
         return Table(position, np.zeros((players, len(CARD_COLOURS)), np.int8), face_down, None)
     games = np.array([position], GAME_DTYPE).view(np.recarray)
-    return _seen(view(games, [check_seat(seat, players)])[0])
+    return _of_view(view(games, [check_seat(seat, players)])[0])
 
 
-def _seen(seen: np.void) -> Table:
-    face_down = [int(number) for number in seen["num_face_down"]]
-    players = int(seen["game"]["num_players"])
-    return Table(seen["game"], seen["unknown"][:players], face_down, int(seen["seat"]))
+def _of_view(view: np.void) -> Table:
+    face_down = [int(number) for number in view["num_face_down"]]
+    players = int(view["game"]["num_players"])
+    return Table(view["game"], view["unknown"][:players], face_down, int(view["seat"]))

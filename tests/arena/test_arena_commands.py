@@ -66,22 +66,22 @@ def test_evaluate(tmp_path: Path) -> None:
 
 def test_evaluate_tells_what_repeats_it(capsys: pytest.CaptureFixture[str]) -> None:
     short = ["random", "--against", "hoard", "--paired-seeds", "1", "--max-turns", "9"]
-    told = []
+    outputs = []
     for _ in range(2):
         assert cli.main(["evaluate", *short]) == 0
-        told.append(capsys.readouterr().out)
-    assert told[0] != told[1], "each has a secret of its own"
-    words = shlex.split(told[0].splitlines()[-1].partition("python -m skyenv evaluate ")[2])
+        outputs.append(capsys.readouterr().out)
+    assert outputs[0] != outputs[1], "each has a secret of its own"
+    words = shlex.split(outputs[0].splitlines()[-1].partition("python -m skyenv evaluate ")[2])
     assert cli.main(["evaluate", *words]) == 0
-    assert capsys.readouterr().out == told[0]
+    assert capsys.readouterr().out == outputs[0]
 
 
 def test_drawing_without_matplotlib(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """It is told before the games are played, and asked for by --plot alone."""
     monkeypatch.setattr("skyenv.render.extras.find_spec", lambda name: None)
     assert cli.main(["evaluate", "random", "--against", "random", "--paired-seeds", "1", "--plot", "a.png"]) == 1
-    told = capsys.readouterr()
-    assert (told.out, "matplotlib" in told.err) == ("", True)
+    printed = capsys.readouterr()
+    assert (printed.out, "matplotlib" in printed.err) == ("", True)
     assert cli.main(["evaluate", "random", "--against", "random", "--paired-seeds", "1", "--max-turns", "2"]) == 0
 
 
@@ -104,12 +104,12 @@ def test_wrong_evaluations(arguments: list[str], capsys: pytest.CaptureFixture[s
         code = cli.main(["evaluate", *arguments])
     except SystemExit as leaving:
         code = int(str(leaving.code))
-    told = capsys.readouterr()
+    printed = capsys.readouterr()
     assert code == (1 if "nowhere.zip" in arguments else 2)  # 1: the command is right, but a file isn't
-    assert told.out == ""
-    assert told.err.startswith("evaluate: error: ")
-    assert told.err.count("\n") == 1
-    assert len(told.err) < 300
+    assert printed.out == ""
+    assert printed.err.startswith("evaluate: error: ")
+    assert printed.err.count("\n") == 1
+    assert len(printed.err) < 300
 
 
 def test_a_file_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -124,9 +124,9 @@ def test_interrupting_the_command(calls: int, monkeypatch: pytest.MonkeyPatch, c
     agents = {"impatient": Interrupted(calls), "random": RandomAgent()}
     monkeypatch.setattr(commands, "make_agent", lambda spec, deterministic=False: agents.get(spec, spec))
     assert cli.main(["evaluate", "impatient", "--against", "random", "--paired-seeds", "600"]) == 130
-    told = capsys.readouterr()
-    assert told.err == "evaluate: error: interrupted\n"
-    assert ("* interrupted" in told.out) == (calls > 1)
+    printed = capsys.readouterr()
+    assert printed.err == "evaluate: error: interrupted\n"
+    assert ("* interrupted" in printed.out) == (calls > 1)
 
 
 # ---- tournament ----
@@ -136,8 +136,8 @@ def test_a_small_tournament(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     out, shipped = tmp_path / "out", tmp_path / "shipped"
     command = ["random", "crowd", "greedy", "--paired-seeds", "6", "--workers", "1", "--out", str(out), "--publish", str(shipped)]
     assert main([*command, "--secret", "99"]) == 0
-    told = capsys.readouterr()
-    assert told.out == (out / "ladder.txt").read_text()
+    printed = capsys.readouterr()
+    assert printed.out == (out / "ladder.txt").read_text()
     content = ladder.read(out / "ladder.json", 2)
     assert [agent["name"] for agent in content["agents"]] == ["greedy", "crowd", "random"]
     assert (content["paired_seeds"], content["games"], content["players"]) == (6, 36, 2)
@@ -151,7 +151,7 @@ def test_a_small_tournament(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         "python -m skyenv tournament random crowd greedy --players 2 --side front --max-turns 500 --seed 1"
         " --secret 99 --paired-seeds 6"
     )
-    assert told.out.endswith(f"\n\nThe same games again: {content['command']}\n")
+    assert printed.out.endswith(f"\n\nThe same games again: {content['command']}\n")
     assert (out / "ladder.png").read_bytes().startswith(b"\x89PNG")
     for ending in ("json", "png"):
         assert (shipped / f"2-players.{ending}").read_bytes() == (out / f"ladder.{ending}").read_bytes()
@@ -176,12 +176,12 @@ def test_the_command_that_is_told_repeats_the_games(
     monkeypatch.chdir(tmp_path)
     short = ["random", "hoard", "--max-turns", "5", "--paired-seeds", "2"]
     assert main(short) == 0
-    told = capsys.readouterr()
+    printed = capsys.readouterr()
     (folder,) = (tmp_path / "runs").iterdir()
-    assert told.err == f"tournament: the games are kept in runs/{folder.name}; the same command goes on there\n"
+    assert printed.err == f"tournament: the games are kept in runs/{folder.name}; the same command goes on there\n"
     assert main(short) == 0
-    assert capsys.readouterr().out == told.out
-    again = told.out.splitlines()[-1].partition("python -m skyenv tournament ")[2]
+    assert capsys.readouterr().out == printed.out
+    again = printed.out.splitlines()[-1].partition("python -m skyenv tournament ")[2]
     assert main([*shlex.split(again), "--out", "again"]) == 0
     assert lines(tmp_path / "again") == lines(folder)
     assert main([*short, "--out", "other"]) == 0
@@ -197,9 +197,9 @@ def test_without_matplotlib_there_is_a_ladder_without_a_picture(
     monkeypatch.setattr("skyenv.render.extras.find_spec", lambda name: None)
     short = ["random", "hoard", "--max-turns", "5", "--paired-seeds", "1", "--out", str(tmp_path)]
     assert main(short) == 0
-    told = capsys.readouterr()
-    assert told.err == "tournament: no ladder.png, as matplotlib isn't installed\n"
-    assert told.out == (tmp_path / "ladder.txt").read_text()
+    printed = capsys.readouterr()
+    assert printed.err == "tournament: no ladder.png, as matplotlib isn't installed\n"
+    assert printed.out == (tmp_path / "ladder.txt").read_text()
     assert not (tmp_path / "ladder.png").exists()
     assert main([*short, "--publish", str(tmp_path)]) == 1
     assert "matplotlib" in capsys.readouterr().err
@@ -250,11 +250,11 @@ def test_wrong_tournaments(
         left_with = main([argument.replace("OUT", str(tmp_path / "out")) for argument in arguments])
     except SystemExit as leaving:
         left_with = int(str(leaving.code))
-    told = capsys.readouterr()
-    assert (left_with, told.out) == (code, "")
-    assert told.err.startswith("tournament: error: ")
-    assert message in told.err
-    assert told.err.count("\n") == 1
+    printed = capsys.readouterr()
+    assert (left_with, printed.out) == (code, "")
+    assert printed.err.startswith("tournament: error: ")
+    assert message in printed.err
+    assert printed.err.count("\n") == 1
 
 
 # ---- newcomers ----
@@ -271,8 +271,8 @@ def test_a_newcomer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         add = ["--add", "random", *size, "--paired-seeds", "4", "--ladder", str(path), "--out", str(out / f"add{players}")]
         capsys.readouterr()
         assert main(add) == 0
-        told = capsys.readouterr()
-        assert told.err == ""
+        printed = capsys.readouterr()
+        assert printed.err == ""
         content = json.loads((out / f"add{players}" / "newcomer.json").read_text())
         assert (content["name"], content["spec"], content["paired_seeds"]) == ("new random", "random", 4)
         rungs = {rung["name"]: rung for rung in content["against"]}
@@ -280,19 +280,19 @@ def test_a_newcomer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert content["rating"]["low"] < content["rating"]["mean"] < content["rating"]["high"]
         assert content["rating"]["low"] < rungs["random"]["rating"]["mean"] < content["rating"]["high"]
         assert 0 <= rungs["crowd"]["share"]["mean"] <= 1
-        assert f"place {content['place']} of 3" in told.out
-        assert f"→{content['place']}" in told.out
+        assert f"place {content['place']} of 3" in printed.out
+        assert f"→{content['place']}" in printed.out
         assert out.joinpath(f"add{players}", "games.jsonl").exists()
         secret = json.loads((out / f"add{players}" / "config.json").read_text())["secret"]
-        assert f"--secret {secret} --paired-seeds 4 --ladder {path}\n" in told.out
+        assert f"--secret {secret} --paired-seeds 4 --ladder {path}\n" in printed.out
 
     old = json.loads(path.read_text())
     old["agents"][0]["version"] = "0"
     path.write_text(json.dumps(old))
     assert main(["--add", "odd_agents:Moody", "--players", "3", "--paired-seeds", "1", "--ladder", str(path)]) == 0
-    told = capsys.readouterr()
-    assert f"warning: {old['agents'][0]['name']} is version 1 here, but 0 in the ladder" in told.err
-    assert told.out.startswith("moody: rating ")
+    printed = capsys.readouterr()
+    assert f"warning: {old['agents'][0]['name']} is version 1 here, but 0 in the ladder" in printed.err
+    assert printed.out.startswith("moody: rating ")
     assert main(["--add", "random", "--players", "3", "--side", "back", "--ladder", str(path)]) == 2
     assert "the ladder was played with side front, not back" in capsys.readouterr().err
 

@@ -102,9 +102,9 @@ def test_reports(tmp_path: Path) -> None:
     assert len(lines) == 4
     assert lines[2].split()[:5] == ["greedy", "random", "3", "front", "4"]
     assert "33.3 %" in lines[3]
-    told = json.loads(as_json(results))
-    assert told[1]["opponent"] == "hoard"
-    assert told[0]["share"]["mean"] == results[0].share.mean
+    content = json.loads(as_json(results))
+    assert content[1]["opponent"] == "hoard"
+    assert content[0]["share"]["mean"] == results[0].share.mean
     plot_results(results, tmp_path / "plot.png")
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
     for path, error in ((tmp_path / "plot.nonsense", OptionError), (tmp_path / "nowhere" / "plot.png", OSError)):

@@ -137,10 +137,10 @@ def test_a_damaged_config(content: str, tmp_path: Path, capsys: pytest.CaptureFi
     (tmp_path / "config.json").write_text(content)
     for command in (["--resume"], ["random", "crowd"]):
         assert main(["tournament", *command, "--out", str(tmp_path)]) == 1
-        told = capsys.readouterr()
-        assert told.out == ""
-        assert "config.json is damaged: " in told.err
-        assert told.err.count("\n") == 1
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        assert "config.json is damaged: " in printed.err
+        assert printed.err.count("\n") == 1
 
 
 def test_a_folder_of_other_settings(tmp_path: Path) -> None:

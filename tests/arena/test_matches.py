@@ -85,9 +85,9 @@ def test_truncation_is_told() -> None:
 
 
 def test_progress_counts_every_game() -> None:
-    told: list[int] = []
-    play_games([RandomAgent()], np.zeros((30, 2), int), range(30), rows=4, progress=told.append)
-    assert sum(told) == 30
+    counts: list[int] = []
+    play_games([RandomAgent()], np.zeros((30, 2), int), range(30), rows=4, progress=counts.append)
+    assert sum(counts) == 30
 
 
 @pytest.mark.parametrize(

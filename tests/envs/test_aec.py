@@ -30,14 +30,14 @@ each_maker = pytest.mark.parametrize("make", MAKERS)
 
 def play(env: Any, rng: np.random.Generator, decisions: int = 10**9) -> list[tuple[Any, ...]]:
     """Play at random and return all that env.last() told, and the actions."""
-    told = []
+    steps = []
     for agent in env.agent_iter(decisions):
         observation, reward, terminated, truncated, info = env.last()
         over = terminated or truncated
         action = None if over else int(rng.choice(np.flatnonzero(observation["action_mask"])))
-        told.append((agent, observation["observation"].tobytes(), reward, terminated, truncated, dict(info), action))
+        steps.append((agent, observation["observation"].tobytes(), reward, terminated, truncated, dict(info), action))
         env.step(action)
-    return told
+    return steps
 
 
 # ---- PettingZoo's own tests ----
@@ -142,21 +142,21 @@ def test_what_last_tells_sums_up_to_all_rewards(num_players: int, side: str, rew
     env = fifth_avenue_v0.raw_env(num_players=num_players, side=side, reward=reward)
     env.reset(seed=5)
     rng = np.random.default_rng(5)
-    told = dict.fromkeys(env.possible_agents, 0.0)
+    sums = dict.fromkeys(env.possible_agents, 0.0)
     given = dict.fromkeys(env.possible_agents, 0.0)
     for agent in env.agent_iter():
         observation, collected, terminated, truncated, _ = env.last()
-        told[agent] += collected
+        sums[agent] += collected
         over = terminated or truncated
         env.step(None if over else int(rng.choice(np.flatnonzero(observation["action_mask"]))))
         for seat, value in env.rewards.items():
             given[seat] += value
-    assert told == pytest.approx(given)
+    assert sums == pytest.approx(given)
     if reward == "outcome":
-        assert sum(told.values()) == pytest.approx(0.0, abs=1e-6)
-        assert max(told.values()) > 0
+        assert sum(sums.values()) == pytest.approx(0.0, abs=1e-6)
+        assert max(sums.values()) > 0
     if reward == "points":
-        assert list(told.values()) == env.games.state["score"][0, :num_players].tolist()
+        assert list(sums.values()) == env.games.state["score"][0, :num_players].tolist()
 
 
 @each_maker
@@ -181,10 +181,10 @@ def test_all_agents_end_in_the_same_step(make: Any) -> None:
 def test_a_truncation_is_a_truncation(make: Any) -> None:
     env = make(num_players=2, max_turns=3)
     env.reset(seed=2)
-    told = play(env, np.random.default_rng(2))
-    ends = [(terminated, truncated) for _, _, _, terminated, truncated, _, action in told if action is None]
+    steps = play(env, np.random.default_rng(2))
+    ends = [(terminated, truncated) for _, _, _, terminated, truncated, _, action in steps if action is None]
     assert ends == [(False, True), (False, True)]
-    assert sum(reward for _, _, reward, *_ in told) == 0
+    assert sum(reward for _, _, reward, *_ in steps) == 0
 
 
 # ---- seeds and copies ----
@@ -288,8 +288,8 @@ def test_env_ends_the_game_after_an_illegal_action(capsys: pytest.CaptureFixture
     assert all(env.terminations.values())
     for agent in env.possible_agents:
         assert not env.observe(agent)["action_mask"].any()
-    told = play(env, np.random.default_rng(4))
-    assert len(told) == 3
+    steps = play(env, np.random.default_rng(4))
+    assert len(steps) == 3
     assert not env.agents
     env.reset(seed=4)
     assert env.agents == env.possible_agents

@@ -308,19 +308,19 @@ def test_nothing_is_seen_before_all_of_it_is_decided() -> None:
             seen_before = {}
             continue
         for seat in range(3):
-            told = state.information_state_string(seat)
-            assert seen_before.setdefault(seat, told) == told
+            text = state.information_state_string(seat)
+            assert seen_before.setdefault(seat, text) == text
             assert len(state.information_state_tensor(seat)) == state.get_game().information_state_tensor_size()
             nodes += 1
         if state.position.steps:
-            assert told.splitlines()[-1].startswith('{"event":"action"')
+            assert text.splitlines()[-1].startswith('{"event":"action"')
     assert nodes > 150
 
 
 @inf
 def test_perfect_recall() -> None:
-    told = [state.information_state_string(1) for state in states(loaded(3), 6, 80) if not state.is_chance_node()]
-    assert all(later.startswith(earlier + "\n") for earlier, later in pairwise(told))
+    texts = [state.information_state_string(1) for state in states(loaded(3), 6, 80) if not state.is_chance_node()]
+    assert all(later.startswith(earlier + "\n") for earlier, later in pairwise(texts))
 
 
 def test_observation_text_and_vector_tell_the_same() -> None:

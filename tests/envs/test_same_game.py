@@ -70,15 +70,15 @@ def test_the_learners_environments(num_players: int, side: str, seat: int) -> No
         game.play(action)
         actions = vector.action_masks().argmax(axis=1)
         actions[1] = action
-        told, batch, (observations, rewards, dones, infos) = (
+        learner, batch, (observations, rewards, dones, infos) = (
             single.step(action),
             vector.step(actions),
             sb3.step(actions),
         )
         over = bool(dones[1])
-        seen = [told[0], batch[0][1], infos[1]["terminal_observation"] if over else observations[1]]
-        assert told[1] == batch[1][1] == pytest.approx(rewards[1])
-        assert told[2] == batch[2][1] == over
+        seen = [learner[0], batch[0][1], infos[1]["terminal_observation"] if over else observations[1]]
+        assert learner[1] == batch[1][1] == pytest.approx(rewards[1])
+        assert learner[2] == batch[2][1] == over
         vector.reset(options={"reset_mask": batch[2]}) if batch[2].any() and not over else None
     assert over
     assert all((observation == game.observation(seat)).all() for observation in seen)

@@ -280,17 +280,17 @@ def test_a_mixture_plays_the_episodes_of_its_parts() -> None:
     ended = np.zeros(NUM_ENVS, int)
     for _ in range(60):
         actions = choose(env, rng)
-        told = env.step(actions)
+        step = env.step(actions)
         parts = [part.step(actions[place]) for part, place in zip(alone, env.places, strict=True)]
-        for mine, theirs in zip(told[:3], zip(*[part[:3] for part in parts], strict=True), strict=True):
+        for mine, theirs in zip(step[:3], zip(*[part[:3] for part in parts], strict=True), strict=True):
             assert (mine == np.concatenate(theirs)).all()
             assert mine.dtype == theirs[0].dtype
         infos = [info for part in parts for info in part[3]]
-        assert [info.get("scores") for info in told[3]] == [info.get("scores") for info in infos]
-        assert not any("seed" in info for info in told[3])  # it decides every hidden card
-        ended += told[2]
-        for row in np.flatnonzero(told[2]):
-            assert len(told[3][row]["opponents"]) == (2, 2, 3, 3, 3, 4)[row]
+        assert [info.get("scores") for info in step[3]] == [info.get("scores") for info in infos]
+        assert not any("seed" in info for info in step[3])  # it decides every hidden card
+        ended += step[2]
+        for row in np.flatnonzero(step[2]):
+            assert len(step[3][row]["opponents"]) == (2, 2, 3, 3, 3, 4)[row]
     assert (ended > 0).all()
 
 

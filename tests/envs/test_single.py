@@ -33,14 +33,14 @@ def make(**options: Any) -> Any:
 
 def play(env: Any, rng: np.random.Generator, steps: int = 10**9) -> list[tuple[Any, ...]]:
     """Play at random to the end of the episode (at most `steps`) and return all that the steps told."""
-    told: list[tuple[Any, ...]] = []
+    taken: list[tuple[Any, ...]] = []
     over = False
-    while not over and len(told) < steps:
+    while not over and len(taken) < steps:
         mask = env.unwrapped.action_masks()
         observation, reward, terminated, truncated, info = env.step(rng.choice(np.flatnonzero(mask)))
-        told.append((observation.tobytes(), reward, terminated, truncated, info["action_mask"].tobytes(), info["seat"]))
+        taken.append((observation.tobytes(), reward, terminated, truncated, info["action_mask"].tobytes(), info["seat"]))
         over = terminated or truncated
-    return told
+    return taken
 
 
 @each_table
@@ -68,12 +68,12 @@ def test_spaces_and_info() -> None:
 def test_an_episode(num_players: int, side: str) -> None:
     env = make(num_players=num_players, side=side)
     env.reset(seed=3)
-    told = play(env, np.random.default_rng(3))
-    assert told[-1][2]
-    assert not told[-1][3]
-    assert not any(tuple_[2] or tuple_[3] for tuple_ in told[:-1])
-    assert all(reward == 0 for _, reward, *_ in told[:-1])
-    assert -1 <= told[-1][1] <= 1
+    steps = play(env, np.random.default_rng(3))
+    assert steps[-1][2]
+    assert not steps[-1][3]
+    assert not any(tuple_[2] or tuple_[3] for tuple_ in steps[:-1])
+    assert all(reward == 0 for _, reward, *_ in steps[:-1])
+    assert -1 <= steps[-1][1] <= 1
     assert not env.unwrapped.action_masks().any()
     assert env.observation_space.contains(env.unwrapped.core.observation()[0])
     with pytest.raises(GameOverError):
@@ -85,30 +85,30 @@ def test_the_rewards_between_two_decisions_are_summed_up(seat: int) -> None:
     env = FifthAvenueEnv(num_players=3, seat=seat, reward="points")
     for seed in range(5):
         env.reset(seed=seed)
-        told = play(env, np.random.default_rng(seed))
-        assert sum(reward for _, reward, *_ in told) == env.core.games.state["score"][0, seat]
-        assert told[-1][2]
+        steps = play(env, np.random.default_rng(seed))
+        assert sum(reward for _, reward, *_ in steps) == env.core.games.state["score"][0, seat]
+        assert steps[-1][2]
 
 
 def test_the_margin_too() -> None:
     env = FifthAvenueEnv(num_players=2, seat=1, reward="margin")
     env.reset(seed=1)
-    told = play(env, np.random.default_rng(1))
+    steps = play(env, np.random.default_rng(1))
     mine, other = env.core.scores(0)[1], env.core.scores(0)[0]
-    total = sum(reward for _, reward, *_ in told)
+    total = sum(reward for _, reward, *_ in steps)
     assert total != 0
     assert np.sign(total) == np.sign(mine - other)
-    assert sum(reward != 0 for _, reward, *_ in told) > 2
+    assert sum(reward != 0 for _, reward, *_ in steps) > 2
 
 
 def test_a_truncation_is_a_truncation() -> None:
     env = FifthAvenueEnv(max_turns=2)
     env.reset(seed=1)
-    told = play(env, np.random.default_rng(1))
-    assert [terminated for _, _, terminated, *_ in told] == [False] * len(told)
-    assert told[-1][3]
-    assert told[-1][1] == 0
-    assert not any(truncated for *_, truncated, _, _ in told[:-1])
+    steps = play(env, np.random.default_rng(1))
+    assert [terminated for _, _, terminated, *_ in steps] == [False] * len(steps)
+    assert steps[-1][3]
+    assert steps[-1][1] == 0
+    assert not any(truncated for *_, truncated, _, _ in steps[:-1])
 
 
 def test_the_seat_is_drawn_anew_each_episode_from_the_environments_own_stream() -> None:

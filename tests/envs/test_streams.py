@@ -83,13 +83,13 @@ def test_a_seed_that_is_told_does_not_tell_the_next_one() -> None:
     assert unmixed(mixed(12345)) == 12345
     env = FifthAvenueEnv(num_players=3, max_turns=1)
     env.reset(seed=2**62 + 7)
-    told = []
+    seeds = []
     for _ in range(2):
         env.reset()
-        told.append(int(env.core.games.seeds[0]))
-    counters = [unmixed(2 * told[0] + lost_bit) for lost_bit in (0, 1)]
+        seeds.append(int(env.core.games.seeds[0]))
+    counters = [unmixed(2 * seeds[0] + lost_bit) for lost_bit in (0, 1)]
     following = [mixed((counter + draws * 0x9E3779B97F4A7C15) % 2**64) >> 1 for counter in counters for draws in range(1, 20)]
-    assert told[1] not in following
+    assert seeds[1] not in following
 
 
 @pytest.mark.parametrize("seed", [-1, 1.0, "7", 2**63, np.uint64(2**63 + 1), pytest.param(10**5000, id="huge")])

@@ -597,6 +597,6 @@ def test_many_games_at_once(capsys: pytest.CaptureFixture[str]) -> None:
     from experiments.benchmarks import page_load
 
     assert page_load.main(["--games", "10", "--seconds", "20", "--think", "1"]) == 0
-    told = capsys.readouterr().out
-    assert re.search(r"table: p50 \d+ ms, p99 \d+ ms", told)
-    assert int(re.findall(r": (\d+) actions of people", told)[0]) > 20
+    printed = capsys.readouterr().out
+    assert re.search(r"table: p50 \d+ ms, p99 \d+ ms", printed)
+    assert int(re.findall(r": (\d+) actions of people", printed)[0]) > 20

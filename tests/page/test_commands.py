@@ -38,9 +38,9 @@ def test_play_serves_the_page_until_it_is_interrupted(tmp_path: Path) -> None:
         assert server.stdout is not None
         assert f"http://127.0.0.1:{port}/" in server.stdout.readline()
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/options", timeout=60) as answer:
-            told = answer.read().decode()
-        assert '"skyenv.agents:RandomAgent"' in told
-        assert '"greedy"' in told
+            content = answer.read().decode()
+        assert '"skyenv.agents:RandomAgent"' in content
+        assert '"greedy"' in content
         time.sleep(0.5)
         server.send_signal(2)
         _, complaint = server.communicate(timeout=60)
@@ -71,9 +71,9 @@ def test_what_play_cannot_do_is_told_in_one_line(
 ) -> None:
     code = cli.main(["play", "--no-browser", "--database", str(tmp_path / "d"), *arguments])
     assert code == (1 if "missing/model.npz" in arguments else 2)
-    told = capsys.readouterr().err
-    assert message in told
-    assert told.count("\n") == 1
+    printed = capsys.readouterr().err
+    assert message in printed
+    assert printed.count("\n") == 1
 
 
 def test_a_taken_port_is_told_unless_none_was_wanted() -> None:

@@ -185,11 +185,11 @@ def test_a_step_that_is_not_there() -> None:
 def test_verify_counts_games_and_actions_and_tells_of_them() -> None:
     games = [played(2, seed=seed, max_turns=5) for seed in range(3)]
     text = "".join(game.to_record() for game in games)
-    told: list[records.VerifySummary] = []
-    summary = records.verify(io.StringIO(text), told.append)
+    summaries: list[records.VerifySummary] = []
+    summary = records.verify(io.StringIO(text), summaries.append)
     assert summary == records.VerifySummary(3, text.count('"event": "action"'))
-    assert [done.games for done in told] == [1, 2, 3]
-    assert told[-1] == summary
+    assert [done.games for done in summaries] == [1, 2, 3]
+    assert summaries[-1] == summary
 
 
 @pytest.mark.compiled

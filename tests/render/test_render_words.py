@@ -173,8 +173,8 @@ def test_bids_in_the_log_are_the_totals_of_the_game(players: int, side: str) -> 
         if ACTION_NAMES[action] == "bid done":
             totals.append(int(state["bid_total"][state["seat"]]))
         game.play(action)
-    told = [int(match[1]) for line in log(game.events) if (match := re.match(r"seat \d bids (\d+) with", line))]
-    assert told == totals
+    logged = [int(match[1]) for line in log(game.events) if (match := re.match(r"seat \d bids (\d+) with", line))]
+    assert logged == totals
     assert len(totals) > 3
 
 
@@ -185,8 +185,8 @@ def test_bids_in_the_log_are_the_totals_of_the_game(players: int, side: str) -> 
 def test_legal_actions_mean_different_things(players: int, side: str) -> None:
     game, player = Game(players, side, 5, max_turns=30), make_agent("crowd")
     while not game.is_over:
-        told = [action_text(game.state, action) for action in game.legal_actions]
-        assert len(set(told)) == len(told)
+        texts = [action_text(game.state, action) for action in game.legal_actions]
+        assert len(set(texts)) == len(texts)
         game.play(decide_game(game, player))
 
 
@@ -252,13 +252,13 @@ def test_there_is_no_such_action(action: Any) -> None:
 
 def test_the_situation_in_every_phase() -> None:
     game, player = Game(3, seed=4), make_agent("crowd")
-    told = set()
+    texts = set()
     while not game.is_over:
         text = situation(look(game.state))
         assert text.startswith(f"seat {game.seat} ")
-        told.add(re.sub(r"^seat \d |(W|E)\d\d|TSQ|the park area|boutique|jeweller|gallery|perfumery", "", text))
+        texts.add(re.sub(r"^seat \d |(W|E)\d\d|TSQ|the park area|boutique|jeweller|gallery|perfumery", "", text))
         game.play(decide_game(game, player))
-    assert told == {
+    assert texts == {
         *("places the 1st starting skyscraper", "places the 2nd starting skyscraper", "chooses an option", "places a "),
         *("takes the 1st coloured card", "takes the 2nd coloured card", "moves a commissioner"),
         *("bids for ", "has won the auction of "),

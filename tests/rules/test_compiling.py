@@ -167,9 +167,9 @@ def test_of_several_processes_one_compiles_and_the_others_load(tmp_path: Path) -
         assert all(process.poll() is None for process in running)
         time.sleep(0.01)
     (tmp_path / "go").touch()
-    told = [process.communicate(timeout=300)[0] for process in running]
+    outputs = [process.communicate(timeout=300)[0] for process in running]
     assert [process.returncode for process in running] == [0, 0]
-    assert sorted(map(int, told)) == [0, 1]
+    assert sorted(map(int, outputs)) == [0, 1]
 
 
 def test_importing_compiles_nothing(package: Path) -> None:

@@ -36,18 +36,18 @@ def about(players: int) -> dict[str, Any]:
 @pytest.mark.parametrize("players", COUNTS)
 def test_the_file_is_the_one_that_was_measured(players: int) -> None:
     content = (TRAINED / f"{players}-players.npz").read_bytes()
-    told = about(players)
-    assert hashlib.sha256(content).hexdigest() == told["sha256"]
-    assert Network.load(TRAINED / f"{players}-players.npz").about["decisions"] == told["stages"][-1]["decisions"]
-    assert told["players"] == players
-    for stage in told["stages"]:
+    described = about(players)
+    assert hashlib.sha256(content).hexdigest() == described["sha256"]
+    assert Network.load(TRAINED / f"{players}-players.npz").about["decisions"] == described["stages"][-1]["decisions"]
+    assert described["players"] == players
+    for stage in described["stages"]:
         words = shlex.split(stage["command"])
         assert words[:3] == ["python", "-m", "experiments.training.train"]
         whole = command_line(Config, words[2], asdict(parse(Config, words[2], "", words[3:])))
         assert sorted(shlex.split(whole)) == sorted(words)  # every option is told
-    assert [stage["stopped"] for stage in told["stages"]][-1] is False
-    assert sum(stage["decisions"] for stage in told["stages"]) == told["decisions"]
-    assert {result["opponent"] for result in told["results"]} >= {"greedy", "appraiser"}
+    assert [stage["stopped"] for stage in described["stages"]][-1] is False
+    assert sum(stage["decisions"] for stage in described["stages"]) == described["decisions"]
+    assert {result["opponent"] for result in described["results"]} >= {"greedy", "appraiser"}
 
 
 def test_together_they_are_small() -> None:

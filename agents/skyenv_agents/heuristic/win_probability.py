@@ -31,7 +31,7 @@ LATE: Final = 6.0
 
 
 @called_rule
-def holdings_worth(game: GameRecord, seen: ViewRecord, w: WeightsRecord, h: HeuristicRecord, seat: int) -> float:
+def holdings_worth(game: GameRecord, view: ViewRecord, w: WeightsRecord, h: HeuristicRecord, seat: int) -> float:
     """VP that a seat has, and those that its skyscrapers, cards and supply should bring; `h` has looked up the position."""
     worth = float(game.score[seat]) + int(game.park[seat]) * park_value(game) + supply_worth(w, h, int(game.supply[seat]))
     for district in range(NUM_DISTRICTS):
@@ -41,23 +41,23 @@ def holdings_worth(game: GameRecord, seen: ViewRecord, w: WeightsRecord, h: Heur
     number = 0
     points = 0.0
     for colour in range(NUM_COLOURS + 1):
-        number += int(seen.unknown[seat, colour])
+        number += int(view.unknown[seat, colour])
         for rank in range(NUM_RANKS):
-            number += int(seen.game.hand[seat, colour, rank])
+            number += int(view.game.hand[seat, colour, rank])
         points += h.points[seat, colour] * (w.black if colour == BLACK else 1.0)
     return float(worth + points * point_worth(w, h, number))
 
 
 @called_rule
 def write_win_probabilities(
-    game: GameRecord, seen: ViewRecord, early: float, late: float, w: WeightsRecord, h: HeuristicRecord
+    game: GameRecord, view: ViewRecord, early: float, late: float, w: WeightsRecord, h: HeuristicRecord
 ) -> None:
     """Write every seat's probability to win into `h.win`; `h` has looked up the position unless the game is over."""
     over = game.phase == PHASE_OVER
     temperature = late + (0.0 if over else (early - late) * h.left)
     best = 0.0
     for seat in range(game.num_players):
-        h.win[seat] = float(game.score[seat]) if over else holdings_worth(game, seen, w, h, seat)
+        h.win[seat] = float(game.score[seat]) if over else holdings_worth(game, view, w, h, seat)
         best = max(best, h.win[seat])
     total = 0.0
     for seat in range(game.num_players):
@@ -73,17 +73,17 @@ def _of_games(
     early: float,
     late: float,
     weights: Array,
-    seen: Array,
+    blank_views: Array,
     shown_games: Array,
     heuristic: Array,
     probabilities: Array,
 ) -> None:
-    """Write every seat's probability, all hands open, into `probabilities` [game, seat]; `seen` is zeroed: nothing is unknown."""
+    """Write every seat's probability, all hands open, into `probabilities` [game, seat]; in `blank_views` nothing is unknown."""
     for i in range(len(games)):
         if games[i].phase != PHASE_OVER:
             shown_games[0] = games[i]
-            look_up(seen[0], weights[0], heuristic[0])
-        write_win_probabilities(games[i], seen[0], early, late, weights[0], heuristic[0])
+            look_up(blank_views[0], weights[0], heuristic[0])
+        write_win_probabilities(games[i], blank_views[0], early, late, weights[0], heuristic[0])
         for seat in range(games[i].num_players):
             probabilities[i, seat] = heuristic[0].win[seat]
 
@@ -111,9 +111,9 @@ def win_probabilities(state: npt.NDArray[np.void], early: float = EARLY, late: f
     probabilities = np.zeros((len(state), MAX_PLAYERS))
     if len(state):
         weights = _GREEDY.weights(int(state["num_players"][0]))
-        seen = new_records(1, VIEW_DTYPE)
+        blank_views = new_records(1, VIEW_DTYPE)
         scratch = new_records(1, HEURISTIC_DTYPE)
-        _of_games(as_games(state), float(early), float(late), weights, seen, seen["game"], scratch, probabilities)
+        _of_games(as_games(state), float(early), float(late), weights, blank_views, blank_views["game"], scratch, probabilities)
     return probabilities
 
 

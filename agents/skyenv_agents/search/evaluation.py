@@ -51,11 +51,11 @@ class LeafBatch:
         observation = np.empty((len(rows), OBSERVATION_SIZE), np.float32)
         observe_rows(games, new_records(1, CODES_DTYPE), np.arange(len(rows)), seats, observation)
         views = view_of(games, seats)
-        told = evaluator.evaluate(Decisions(self.masks[rows], seats, players, np.zeros(len(rows)), observation, views))
-        if told is None or told[1] is None:
+        evaluations = evaluator.evaluate(Decisions(self.masks[rows], seats, players, np.zeros(len(rows)), observation, views))
+        if evaluations is None or evaluations[1] is None:
             raise AgentError(f"agent {evaluator.name} can't guide a search: it doesn't tell the outcome that it expects")
         # In single precision what it says doesn't depend on how many leaves it is asked about.
-        probabilities, outcomes = (np.asarray(array, np.float32).astype(np.float64) for array in told)
+        probabilities, outcomes = (np.asarray(array, np.float32).astype(np.float64) for array in evaluations)
         self.priors[rows] = probabilities
         if weight > 0:
             expected = seat_values(outcomes, seats, players, win_probabilities_seen(np.asarray(views)))
@@ -63,18 +63,18 @@ class LeafBatch:
 
 
 def seat_values(
-    outcomes: npt.NDArray[np.float64], seats: npt.NDArray[np.int64], players: int, seen: npt.NDArray[np.float64]
+    outcomes: npt.NDArray[np.float64], seats: npt.NDArray[np.int64], players: int, by_holdings: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
     """Every seat's win probability, float64 (k, 4).
 
     Args:
         outcomes: float64 (k,), −1/(N−1) to 1, the outcome that a seat expects. seats: int64 (k,), which seat.
         players: N.
-        seen: float64 (k, 4), win probabilities by what seats have, in proportion to which the other seats share the rest.
+        by_holdings: float64 (k, 4), win probabilities by what seats have, in proportion to which the other seats share the rest.
     """
     rows = np.arange(len(seats))
     own = np.clip(share_of(outcomes, players), 0.0, 1.0)
-    others = seen.copy()
+    others = by_holdings.copy()
     others[rows, seats] = 0.0
     others[:, players:] = 0.0
     values: npt.NDArray[np.float64] = others * ((1 - own) / others.sum(axis=1))[:, None]

@@ -67,9 +67,17 @@ def _copy_subtree(nodes: Array, root: int, kept: Array, origin: Array) -> int:
 
 @entry_point("the search's memory", 2)
 def _views_after(
-    views: Array, action: int, seeds: Array, games: Array, seen: Array, shown_games: Array, seats: Array, tape: Array, mask: Array
+    views: Array,
+    action: int,
+    seeds: Array,
+    games: Array,
+    next_views: Array,
+    shown_games: Array,
+    seats: Array,
+    tape: Array,
+    mask: Array,
 ) -> None:
-    """What the view's seat may see after an action: `seen`, a view for every seed, and who is to act there, `seats`."""
+    """What the view's seat may see after an action: `next_views`, a view for every seed, and who is to act there, `seats`."""
     for i in range(len(seeds)):
         games[0] = views[0].game
         if not sample_determinization(views[0], games[0], tape[0], mask, seeds[i]):
@@ -77,7 +85,7 @@ def _views_after(
         apply(games[0], tape[0], action)
         seats[i] = games[0].seat
         shown_games[i] = games[0]
-        redact(seen[i], int(views[0].seat))
+        redact(next_views[i], int(views[0].seat))
 
 
 # ---- keeping ----
@@ -104,10 +112,12 @@ def digests_after(view: npt.NDArray[np.void], action: int) -> list[bytes]:
         view: what the seat sees now, VIEW_DTYPE (1,).
         action: a legal action of its.
     """
-    seen, seats = new_records(DETERMINIZATIONS, VIEW_DTYPE), np.full(DETERMINIZATIONS, NONE, np.int64)
+    next_views, seats = new_records(DETERMINIZATIONS, VIEW_DTYPE), np.full(DETERMINIZATIONS, NONE, np.int64)
     scratch = new_records(1, TAPE_DTYPE), np.zeros(NUM_ACTIONS, np.int8)
-    _views_after(view, action, np.arange(DETERMINIZATIONS), new_records(1, GAME_DTYPE), seen, seen["game"], seats, *scratch)
-    return list(dict.fromkeys(digest(seen[i : i + 1]) for i in np.flatnonzero(seats == view["seat"][0])))
+    _views_after(
+        view, action, np.arange(DETERMINIZATIONS), new_records(1, GAME_DTYPE), next_views, next_views["game"], seats, *scratch
+    )
+    return list(dict.fromkeys(digest(next_views[i : i + 1]) for i in np.flatnonzero(seats == view["seat"][0])))
 
 
 def digest(view: npt.NDArray[np.void]) -> bytes:

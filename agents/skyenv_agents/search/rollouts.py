@@ -53,12 +53,12 @@ class Scratch(NamedTuple):
     """Memory that the compiled functions of one search need, all of length 1 but the last two.
 
     Attributes:
-        games: a game to play on. seen: what a seat sees of one; shown_games: that record's game.
+        games: a game to play on. views: what a seat sees of one; shown_games: that record's game.
         heuristic: what the greedy player holds of it. tape: chance. mask: int8 (103,). prior: float64 (103,).
     """
 
     games: npt.NDArray[np.void]
-    seen: npt.NDArray[np.void]
+    views: npt.NDArray[np.void]
     shown_games: npt.NDArray[np.void]
     heuristic: npt.NDArray[np.void]
     tape: npt.NDArray[np.void]
@@ -68,9 +68,9 @@ class Scratch(NamedTuple):
 
 def new_scratch() -> Scratch:
     """New memory for one search."""
-    seen = new_records(1, VIEW_DTYPE)
+    views = new_records(1, VIEW_DTYPE)
     return Scratch(
-        new_records(1, GAME_DTYPE), seen, seen["game"], new_records(1, HEURISTIC_DTYPE), new_records(1, TAPE_DTYPE),
+        new_records(1, GAME_DTYPE), views, views["game"], new_records(1, HEURISTIC_DTYPE), new_records(1, TAPE_DTYPE),
         np.zeros(NUM_ACTIONS, np.int8), np.zeros(NUM_ACTIONS),
     )  # fmt: skip
 
@@ -110,7 +110,7 @@ def determinize(view: ViewRecord, game: GameRecord, scratch: Scratch, seed: int)
 def show(game: GameRecord, scratch: Scratch, seat: int) -> None:
     """Write what a seat sees of a game into the scratch memory."""
     scratch.shown_games[0] = game
-    redact(scratch.seen[0], seat)
+    redact(scratch.views[0], seat)
 
 
 @called_rule
@@ -123,7 +123,7 @@ def rollout_action(game: GameRecord, s: SearchRecord, w: WeightsRecord, scratch:
             h.score[action] = 0.0
     elif number > 1:
         show(game, scratch, int(game.seat))
-        judge(scratch.seen[0], w, h, scratch.mask)
+        judge(scratch.views[0], w, h, scratch.mask)
     return int(choose_best(h, scratch.mask, uniform32(game, salt) / 4294967296.0))
 
 
@@ -140,10 +140,10 @@ def evaluate(game: GameRecord, s: SearchRecord, w: WeightsRecord, scratch: Scrat
     h = scratch.heuristic[0]
     if game.phase != PHASE_OVER:
         show(game, scratch, me)
-        look_up(scratch.seen[0], w, h)
-        write_win_probabilities(game, scratch.seen[0], s.early, s.late, w, h)
+        look_up(scratch.views[0], w, h)
+        write_win_probabilities(game, scratch.views[0], s.early, s.late, w, h)
         return
-    write_win_probabilities(game, scratch.seen[0], s.early, s.late, w, h)
+    write_win_probabilities(game, scratch.views[0], s.early, s.late, w, h)
     best_seats = winners(game)
     number = 0
     for seat in range(game.num_players):

@@ -112,7 +112,7 @@ def write_heuristic_prior(game: GameRecord, number: int, s: SearchRecord, w: Wei
     best = -math.inf
     if biased:
         show(game, scratch, int(game.seat))
-        judge(scratch.seen[0], w, h, mask)
+        judge(scratch.views[0], w, h, mask)
         for action in range(NUM_ACTIONS):
             if mask[action] and h.score[action] > best:
                 best = h.score[action]

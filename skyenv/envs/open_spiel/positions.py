@@ -281,8 +281,8 @@ class Position:
 
     def observation(self, seat: int) -> npt.NDArray[np.float32]:
         """A seat's observation, float32 (OBSERVATION_SIZE,); while chance decides, that of the decision before."""
-        seen: npt.NDArray[np.float32] = self.table.feed.observe(seat, state=game_of(self.record).view(np.recarray))[0]
-        return seen
+        observation: npt.NDArray[np.float32] = self.table.feed.observe(seat, state=game_of(self.record).view(np.recarray))[0]
+        return observation
 
     def observation_text(self, seat: int) -> str:
         """The observation's entries that aren't 0, a line each: name and whole number."""

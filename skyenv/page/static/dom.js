@@ -42,9 +42,9 @@ export async function ask(address, options = {}) {
   } catch {
     throw new Error("The server can't be reached.");
   }
-  const told = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw Object.assign(new Error(told.error ?? "The server can't do that."), { status: answer.status });
-  return told;
+  const content = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw Object.assign(new Error(content.error ?? "The server can't do that."), { status: answer.status });
+  return content;
 }
 
 /** Send JSON. */
@@ -55,14 +55,14 @@ export const send = (address, value = {}) => ask(address, {
 /** Who sits where, in words. */
 export const seatNames = (names) => names.map((name, seat) => (name ? `${seat} ${name}` : `seat ${seat}`));
 
-/** The list of what an agent thinks: its best actions, each with a bar. */
-export function hintList(told) {
-  const worst = Math.min(-1, ...told.best.map((one) => one.sure ?? 0));
-  const rows = told.best.map((one) => {
-    const share = told.kind === "probability" ? one.sure : told.kind === "vp" ? 1 - one.sure / worst : 1;
-    const sure = told.kind === "probability" ? `${(100 * one.sure).toFixed(one.sure < 0.1 ? 1 : 0)} %`
-      : told.kind === "vp" ? (one.sure < -1e6 ? "never" : `${one.sure.toFixed(1)} VP`.replace("-", "−")) : "";
-    return el("li", { class: one.action === told.action ? "choice" : null, "data-hint": one.action },
+/** An agent's hint: its best actions, each with a bar. */
+export function hintList(hint) {
+  const worst = Math.min(-1, ...hint.best.map((one) => one.sure ?? 0));
+  const rows = hint.best.map((one) => {
+    const share = hint.kind === "probability" ? one.sure : hint.kind === "vp" ? 1 - one.sure / worst : 1;
+    const sure = hint.kind === "probability" ? `${(100 * one.sure).toFixed(one.sure < 0.1 ? 1 : 0)} %`
+      : hint.kind === "vp" ? (one.sure < -1e6 ? "never" : `${one.sure.toFixed(1)} VP`.replace("-", "−")) : "";
+    return el("li", { class: one.action === hint.action ? "choice" : null, "data-hint": one.action },
       el("span", { class: "bar", style: `width:${Math.max(2, 100 * Math.max(0, share))}%` }),
       el("span", {}, one.text), el("b", {}, sure));
   });
@@ -70,9 +70,9 @@ export function hintList(told) {
     probability: "How probable each choice is to it:", vp: "VP that it expects of each choice, compared with the best:",
     none: "It can't tell how sure it is.",
   };
-  const value = told.value === null ? null
-    : el("p", {}, `It expects an outcome of ${told.value.toFixed(2)} (−1 lost, 1 won).`.replace("-", "−"));
+  const value = hint.value === null ? null
+    : el("p", {}, `It expects an outcome of ${hint.value.toFixed(2)} (−1 lost, 1 won).`.replace("-", "−"));
   return el("div", { class: "hint" },
-    el("p", {}, el("b", {}, told.agent), ` would: ${told.text}`), el("p", { class: "small" }, kinds[told.kind]),
-    told.kind === "none" ? null : el("ol", {}, ...rows), value);
+    el("p", {}, el("b", {}, hint.agent), ` would: ${hint.text}`), el("p", { class: "small" }, kinds[hint.kind]),
+    hint.kind === "none" ? null : el("ol", {}, ...rows), value);
 }

@@ -14,7 +14,7 @@ async function open(number, agents) {
     const key = `${step}?theme=${theme}${seat === null ? "" : `&seat=${seat}`}${narrow ? "&narrow=1" : ""}`;
     if (!kept.has(key)) {
       if (kept.size > 200) kept.clear();
-      kept.set(key, ask(`${api}/${number}/${key}`).then((told) => told.svg));
+      kept.set(key, ask(`${api}/${number}/${key}`).then((position) => position.svg));
     }
     return kept.get(key);
   };
@@ -37,10 +37,10 @@ function choose(games, agents) {
 }
 
 try {
-  const told = await ask(api);
-  const agents = told.agents.map((one) => one.name);
-  if (told.games.length === 1) await open(1, agents);
-  else choose(told.games, agents);
+  const record = await ask(api);
+  const agents = record.agents.map((one) => one.name);
+  if (record.games.length === 1) await open(1, agents);
+  else choose(record.games, agents);
 } catch (error) {
   main.replaceChildren(el("p", { class: "note", role: "alert" }, error.message));
 }

@@ -75,8 +75,8 @@ async function showWords() {
   if (worded === state.svg) return;
   const wanted = worded = state.svg;
   try {
-    const told = await ask(`${api}/words`);
-    if (worded === wanted) $("words-text").textContent = told.text;
+    const words = await ask(`${api}/words`);
+    if (worded === wanted) $("words-text").textContent = words.text;
   } catch (error) {
     worded = null;
     note(error.message);
@@ -87,9 +87,9 @@ function showChoices() {
   const button = (choice) => el("button", {
     type: "button", class: choice.place ? null : "primary", "data-choice": choice.action, onclick: () => act(choice.action),
   }, choice.text);
-  const told = JSON.stringify([state.legal, state.undo, state.step]);
-  if ($("choices").dataset.told === told) return;
-  $("choices").dataset.told = told;
+  const shown = JSON.stringify([state.legal, state.undo, state.step]);
+  if ($("choices").dataset.shown === shown) return;
+  $("choices").dataset.shown = shown;
   const active = document.activeElement;
   const focused = $("choices").contains(active) && active.matches(":focus-visible") ? active : null;  // not for clicks
   const others = state.legal.filter((choice) => choice.place);
@@ -111,8 +111,8 @@ function keepFocus(focused) {
   if (!holding || $("choices").hidden) return;
   const same = focused?.dataset.choice ? `[data-choice="${focused.dataset.choice}"]` : focused?.id ? `[id="${focused.id}"]` : null;
   const kept = (same && $("choices").querySelector(same)) ?? null;
-  const seen = (part) => part && part.getClientRects().length > 0;
-  const next = [kept, $("buttons").querySelector("button"), $("places").querySelector("button"), $("all-title")].find(seen);
+  const visible = (part) => part && part.getClientRects().length > 0;
+  const next = [kept, $("buttons").querySelector("button"), $("places").querySelector("button"), $("all-title")].find(visible);
   next?.focus({ preventScroll: true });
   holding = !next;
 }
@@ -128,9 +128,9 @@ function showLog() {
 
 function showInvitations() {
   const address = (one) => new URL(one.page, location.href).href;
-  const told = JSON.stringify(state.invitations);
-  if ($("invitations").dataset.told === told) return;  // lest a link is made anew while somebody clicks it
-  $("invitations").dataset.told = told;
+  const shown = JSON.stringify(state.invitations);
+  if ($("invitations").dataset.shown === shown) return;  // lest a link is made anew while somebody clicks it
+  $("invitations").dataset.shown = shown;
   $("invitations").hidden = state.invitations.length === 0;
   $("invitation-list").replaceChildren(...state.invitations.map((one) => el("li", {},
     `seat ${one.seat}: `, el("a", { href: one.page }, address(one)), " ",
@@ -200,11 +200,11 @@ function click(part) {
 
 async function hint() {
   await attempt(async () => {
-    const told = await ask(`${api}/hint?agent=${encodeURIComponent($("adviser").value)}`);
-    if (told.step !== state.step) return;
-    $("hint").replaceChildren(hintList(told));
+    const hint = await ask(`${api}/hint?agent=${encodeURIComponent($("adviser").value)}`);
+    if (hint.step !== state.step) return;
+    $("hint").replaceChildren(hintList(hint));
     for (const part of $("board").querySelectorAll(".hinted")) part.classList.remove("hinted");
-    for (const part of $("board").querySelectorAll(`[data-action="${told.action}"]`)) part.classList.add("hinted");
+    for (const part of $("board").querySelectorAll(`[data-action="${hint.action}"]`)) part.classList.add("hinted");
   });
 }
 
@@ -277,6 +277,6 @@ $("release").onclick = () => {
 $("record").href = `${api}/record`;
 $("replay").onclick = () => attempt(async () => { location.href = (await send(`${api}/replay`)).page; });
 $("words").ontoggle = () => { if ($("words").open && state) showWords(); };
-ask("/api/options").then((told) => $("adviser").replaceChildren(...told.agents.map((one) => el("option", { value: one.name, title: one.description }, one.name))), () => {});
+ask("/api/options").then((options) => $("adviser").replaceChildren(...options.agents.map((one) => el("option", { value: one.name, title: one.description }, one.name))), () => {});
 await load();
 if (!gone) connect();

@@ -115,8 +115,8 @@ export function view(root, game, draw, agents = [], hint = null) {
   async function ask() {
     const at = step;
     try {
-      const told = await hint(at, adviser.value);
-      if (at === step) hints.replaceChildren(hintList(told));
+      const answer = await hint(at, adviser.value);
+      if (at === step) hints.replaceChildren(hintList(answer));
     } catch (error) {
       hints.textContent = error.message;
     }

@@ -29,6 +29,6 @@ def test_what_is_on_disk_is_not_compiled_again(tmp_path: Path) -> None:
 
 
 def test_a_process_that_fails_is_told(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError, match=r"resampling: (.|\n)*FileNotFoundError") as told:
+    with pytest.raises(RuntimeError, match=r"resampling: (.|\n)*FileNotFoundError") as caught:
         compilation.seconds_of(compilation.RESAMPLING, tmp_path / "missing", tmp_path / "cache")
-    assert "missing" in str(told.value)
+    assert "missing" in str(caught.value)

@@ -38,7 +38,7 @@ def row(budget: float, unit: str, opponent: str, mean: float) -> dict[str, Any]:
 def test_plays_every_budget_goes_on_and_publishes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     assert main([*TINY, "--out", str(out), "--publish", str(tmp_path / "docs")]) == 0
-    told = capsys.readouterr().out
+    printed = capsys.readouterr().out
     content = json.loads((tmp_path / "docs" / "strength.json").read_text(encoding="utf-8"))
     assert [(one["agent"], one["opponent"], one["paired_seeds"], one["games"]) for one in content["rows"]] == [
         ("ismcts-2", "random", 2, 4),
@@ -46,7 +46,7 @@ def test_plays_every_budget_goes_on_and_publishes(tmp_path: Path, capsys: pytest
         ("ismcts-1ms", "random", 2, 4),
         ("ismcts-1ms", "crowd", 2, 4),
     ], "simulations before time"
-    assert strength.markdown(content) in told
+    assert strength.markdown(content) in printed
     for one in content["rows"]:
         assert one["wins"]["low"] <= one["wins"]["mean"] <= one["wins"]["high"]
         assert one["seconds_a_decision"] > 0

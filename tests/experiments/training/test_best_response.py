@@ -42,9 +42,9 @@ def test_a_response_is_told_with_its_target(tmp_path: Path, capsys: pytest.Captu
     first = capsys.readouterr().out
     assert "2 players, front side: the response wins" in first
     assert "beyond its par of 50.0 % against crowd" in first
-    told = json.loads((tmp_path / "run" / "exploitability.json").read_text(encoding="utf-8"))
-    assert told["target"] == "crowd"
-    assert [one["opponent"] for one in told["bounds"]] == ["crowd"]
+    content = json.loads((tmp_path / "run" / "exploitability.json").read_text(encoding="utf-8"))
+    assert content["target"] == "crowd"
+    assert [one["opponent"] for one in content["bounds"]] == ["crowd"]
     assert main([*command, "--resume"]) == 0  # it is finished
     assert capsys.readouterr().out == first
     training = BestResponse(BestResponseConfig(target="crowd"))

@@ -50,12 +50,12 @@ def test_what_is_exported_is_the_network_what_it_won_and_the_whole_command(run: 
     assert "random" in table
     network = (tmp_path / "agents" / "2-players.npz").read_bytes()
     assert network == (run / "model.npz").read_bytes()
-    told = json.loads((tmp_path / "agents" / "2-players.json").read_text(encoding="utf-8"))
-    assert told["sha256"] == hashlib.sha256(network).hexdigest()
-    assert told["decisions"] == Network.load(run / "model.npz").about["decisions"] >= 300
-    assert [result["opponent"] for result in told["results"]] == ["random"]
-    (stage,) = told["stages"]
-    assert (stage["decisions"], stage["stopped"]) == (told["decisions"], False)
+    content = json.loads((tmp_path / "agents" / "2-players.json").read_text(encoding="utf-8"))
+    assert content["sha256"] == hashlib.sha256(network).hexdigest()
+    assert content["decisions"] == Network.load(run / "model.npz").about["decisions"] >= 300
+    assert [result["opponent"] for result in content["results"]] == ["random"]
+    (stage,) = content["stages"]
+    assert (stage["decisions"], stage["stopped"]) == (content["decisions"], False)
     config = parse(train.Config, "train", "", shlex.split(stage["command"])[3:])
     assert config == train.Config(**json.loads((run / "config.json").read_text(encoding="utf-8")))
     assert (tmp_path / "pictures" / "2-players.png").read_bytes().startswith(b"\x89PNG")
@@ -68,12 +68,12 @@ def test_a_run_that_started_from_another_one_is_told_with_it(run: Path, tmp_path
     copied(run, first, 0.5, players=[2, 3], side=["front", "back"])
     assert train.main([*TINY, "--run", str(second), "--start", str(first / "model.npz"), "--fixed-opponents", "random"]) == 0
     export.export(asked(second, tmp_path))
-    told = json.loads((tmp_path / "agents" / "2-players.json").read_text(encoding="utf-8"))
-    assert [stage["stopped"] for stage in told["stages"]] == [True, False]
-    assert f"--start {first / 'model.npz'}" in told["stages"][1]["command"]
-    assert told["decisions"] == sum(stage["decisions"] for stage in told["stages"])
+    content = json.loads((tmp_path / "agents" / "2-players.json").read_text(encoding="utf-8"))
+    assert [stage["stopped"] for stage in content["stages"]] == [True, False]
+    assert f"--start {first / 'model.npz'}" in content["stages"][1]["command"]
+    assert content["decisions"] == sum(stage["decisions"] for stage in content["stages"])
     curve = export.joined(export.Stage.all_of(second))
-    assert curve[-1]["decisions"] == told["decisions"]
+    assert curve[-1]["decisions"] == content["decisions"]
     assert all(before["decisions"] < after["decisions"] for before, after in pairwise(curve))
     (first / "config.json").unlink()
     with pytest.raises(CheckpointError, match="first is no finished run"):

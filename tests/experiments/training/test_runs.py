@@ -121,9 +121,9 @@ def test_a_run_leaves_all_its_files(tmp_path: Path, capsys: pytest.CaptureFixtur
     folder = tmp_path / "there" / "first"
     options = [*TINY, "--players", "2,3", "--games", "8", "--paired-seeds", "1"]
     assert train.main(["--run", str(folder), *options]) == 0
-    told = capsys.readouterr()
-    assert "Measuring the agent against random and greedy: 10 games, about" in told.err
-    out = told.out
+    printed = capsys.readouterr()
+    assert "Measuring the agent against random and greedy: 10 games, about" in printed.err
+    out = printed.out
     assert f"{folder} is finished: " in out
     assert re.search(r"^2 +front +greedy +2 +\d", out, re.MULTILINE)
     assert all(len(line) <= 80 for line in out.split("The agent")[0].splitlines()[1:])
@@ -157,7 +157,7 @@ def test_the_summary_fits_into_80_columns() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "told"),
+    ("limits", "line"),
     [
         ({}, "30 minutes in all:\n  {} --resume --minutes 30\n"),
         ({"minutes": 45.0}, "90 minutes in all:\n  {} --resume --minutes 90\n"),
@@ -165,10 +165,10 @@ def test_the_summary_fits_into_80_columns() -> None:
         ({"minutes": 5.0, "decisions": 7}, "30 minutes or 14 decisions in all:\n  {} --resume --minutes 30 --decisions 14\n"),
     ],
 )
-def test_how_to_go_on(limits: dict[str, Any], told: str) -> None:
+def test_how_to_go_on(limits: dict[str, Any], line: str) -> None:
     hint = how_to_go_on(Config(run="runs/a b", players=(3, 2), **limits), "train")
     command = "python -m experiments.training.train --run 'runs/a b'"
-    assert told.format(command) in re.sub(r"\S*/python ", "python ", hint)
+    assert line.format(command) in re.sub(r"\S*/python ", "python ", hint)
     assert "make play PLAY='--agents " in hint
     assert "skyenv tournament --add 'runs/a b/model.npz' --players 3 --minutes 5" in hint
 
@@ -263,13 +263,13 @@ def test_curve_goes_up_and_is_the_same_in_tensorboard(tmp_path: Path) -> None:
     assert set(events.Tags()["scalars"]) == wanted
     for tag in wanted:
         kind, name = tag.split("/")
-        told = {
+        scalars = {
             point["decisions"]: point["shares"].get(name) if kind == "win share" else point.get(name)
             for point in curve
             if (name in point["shares"] if kind == "win share" else point.get(name) is not None)
         }
-        assert [scalar.step for scalar in events.Scalars(tag)] == list(told)
-        assert [scalar.value for scalar in events.Scalars(tag)] == pytest.approx(list(told.values()), rel=1e-5)
+        assert [scalar.step for scalar in events.Scalars(tag)] == list(scalars)
+        assert [scalar.value for scalar in events.Scalars(tag)] == pytest.approx(list(scalars.values()), rel=1e-5)
     assert {scalar.value for scalar in events.Scalars("train/illegal")} == {0.0}
 
 
@@ -495,9 +495,9 @@ def test_a_signal_ends_a_run_after_the_update(
     arguments = ["--run", str(tmp_path), *TINY, "--decisions", "1000"]
     assert train.main(arguments) == 130
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == handlers
-    told = capsys.readouterr()
-    assert "stopping after this update" in told.err
-    assert "--resume` goes on" in told.out
+    printed = capsys.readouterr()
+    assert "stopping after this update" in printed.err
+    assert "--resume` goes on" in printed.out
     state = read_checkpoint(tmp_path / "checkpoint.bin")
     assert state["updates"] == len(state["curve"]) == 2
     assert {"model.npz", "curve.jsonl", "curves.png", "config.json"} < {path.name for path in tmp_path.iterdir()}
@@ -543,9 +543,9 @@ def test_a_signal_while_the_end_is_saved_waits_for_it(
 
     monkeypatch.setattr(Training, "model", model)
     assert train.main(["--run", str(tmp_path), *TINY, "--paired-seeds", "1"]) == 130
-    told = capsys.readouterr()
-    assert "--resume` goes on" in told.out
-    assert "Measuring" not in told.err
+    printed = capsys.readouterr()
+    assert "--resume` goes on" in printed.out
+    assert "Measuring" not in printed.err
     assert {"checkpoint.bin", "model.npz", "curve.jsonl", "curves.png"} <= {path.name for path in tmp_path.iterdir()}
     assert not (tmp_path / "evaluation.json").exists()
     monkeypatch.undo()

@@ -84,9 +84,9 @@ def test_does_not_see_what_its_seat_cannot_know(agent: HeuristicAgent, num_playe
 
 @both
 def test_decides_the_same_without_compilation(agent: HeuristicAgent) -> None:
-    told = decisions_compiled_or_not(type(agent).__name__)
-    assert told[0] == told[1]
-    assert told[0].count(",") == 119
+    other = decisions_compiled_or_not(type(agent).__name__)
+    assert other[0] == other[1]
+    assert other[0].count(",") == 119
 
 
 # ---- judgement ----

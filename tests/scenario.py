@@ -337,11 +337,11 @@ def even(counts: Iterable[Any], shares: Sequence[float] | None = None) -> bool:
     Chi-square of a fair draw has mean d and variance 2d; eight standard deviations and a little for small d are loose, and
     the seeds are fixed, so a fair draw never fails by bad luck.
     """
-    seen = np.array(list(counts), np.float64)
-    wanted = np.array([1.0] * len(seen) if shares is None else shares, np.float64)
-    wanted *= seen.sum() / wanted.sum()
-    chi_square = float(((seen - wanted) ** 2 / wanted).sum())
-    degrees = len(seen) - 1
+    observed = np.array(list(counts), np.float64)
+    wanted = np.array([1.0] * len(observed) if shares is None else shares, np.float64)
+    wanted *= observed.sum() / wanted.sum()
+    chi_square = float(((observed - wanted) ** 2 / wanted).sum())
+    degrees = len(observed) - 1
     return bool(chi_square < degrees + 8 * (2 * degrees) ** 0.5 + 4)
 
 
@@ -351,14 +351,14 @@ def as_likely(counts: Iterable[Any], shares: Sequence[float] | None = None, leve
     Things of which fewer than five are to be expected are counted as one. The critical value is Wilson and Hilferty's, right
     to 3 % for one degree of freedom and better for more. Seeds are fixed, so a test that passes goes on passing.
     """
-    seen = np.array(list(counts), np.float64)
-    wanted = np.array([1.0] * len(seen) if shares is None else shares, np.float64)
-    wanted *= seen.sum() / wanted.sum()
+    observed = np.array(list(counts), np.float64)
+    wanted = np.array([1.0] * len(observed) if shares is None else shares, np.float64)
+    wanted *= observed.sum() / wanted.sum()
     rare = wanted < 5
     if rare.any():
-        seen, wanted = (np.append(numbers[~rare], numbers[rare].sum()) for numbers in (seen, wanted))
-    degrees = len(seen) - 1
+        observed, wanted = (np.append(numbers[~rare], numbers[rare].sum()) for numbers in (observed, wanted))
+    degrees = len(observed) - 1
     assert degrees > 0, "there is nothing to test"
     spread = 2 / (9 * degrees)
     critical = degrees * (1 - spread + NormalDist().inv_cdf(1 - level) * spread**0.5) ** 3
-    return bool(((seen - wanted) ** 2 / wanted).sum() < critical)
+    return bool(((observed - wanted) ** 2 / wanted).sum() < critical)

@@ -159,11 +159,11 @@ def test_the_progress_bar_is_for_terminals_alone(games: Path, monkeypatch: pytes
             return True
 
     command = ["record", "--games", "4", "--seed", "1", "--max-turns", "2", "-o", str(games)]
-    for stream, seen in ((io.StringIO(), False), (Terminal(), True)):
+    for stream, visible in ((io.StringIO(), False), (Terminal(), True)):
         monkeypatch.setattr(sys, "stderr", stream)
         assert cli.main(command) == 0
         assert cli.main(["verify", str(games)]) == 0
-        assert ("game" in stream.getvalue()) == seen
+        assert ("game" in stream.getvalue()) == visible
 
 
 # ---- show ----

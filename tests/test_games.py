@@ -451,11 +451,11 @@ def test_observing() -> None:
     play(games, 40)
     assert games.observe(games.seat).tobytes() == games.observation.tobytes()
     assert not np.shares_memory(games.observe(0), games.observation)
-    seen = games.observe([2, 0, 1], [1, 1, 0])
-    assert seen.dtype == np.float32
-    assert seen[0].tobytes() == games.observe(2)[1].tobytes()
-    assert seen[1].tobytes() == games.observe(0)[1].tobytes()
-    assert seen[2].tobytes() == games.observe(1)[0].tobytes()
+    observed = games.observe([2, 0, 1], [1, 1, 0])
+    assert observed.dtype == np.float32
+    assert observed[0].tobytes() == games.observe(2)[1].tobytes()
+    assert observed[1].tobytes() == games.observe(0)[1].tobytes()
+    assert observed[2].tobytes() == games.observe(1)[0].tobytes()
     ended = games.finished["phase"] == 7
     assert ended.any()
     assert (games.observe(0, state=games.finished)[ended] != games.observe(0)[ended]).any()

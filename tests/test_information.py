@@ -141,11 +141,11 @@ def test_what_a_seat_cannot_know_is_not_in_it(players: int) -> None:
 def test_no_two_positions_of_a_game_have_the_same_one(agent: str) -> None:
     """Perfect recall: it grows with everything that happens, and what was there before stays its beginning."""
     game, player = Game(3, seed=4, max_turns=20), make_agent(agent)
-    seen = [information_state(game, 1)]
+    states = [information_state(game, 1)]
     while not game.is_over:
         game.play(decide_game(game, player))
-        seen.append(information_state(game, 1))
-    assert all(later.startswith(earlier + "\n") for earlier, later in pairwise(seen))
+        states.append(information_state(game, 1))
+    assert all(later.startswith(earlier + "\n") for earlier, later in pairwise(states))
 
 
 def test_it_is_the_same_after_a_record() -> None:

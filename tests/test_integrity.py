@@ -44,8 +44,8 @@ def test_every_position_of_a_game_passes(players: int, side: str, agent: str) ->
         before = games.state.tobytes()
         games.refresh()
         assert games.state.tobytes() == before
-        seen = view(games.state, players - 1)
-        check_positions(as_games(seen["game"]), view_only=True)
+        views = view(games.state, players - 1)
+        check_positions(as_games(views["game"]), view_only=True)
 
 
 def test_edited_positions_pass() -> None:
@@ -147,10 +147,10 @@ def test_every_misfit_has_its_example() -> None:
 
 
 def test_a_stream_of_chance_is_not_asked_of_views() -> None:
-    seen = view(Games(1, 3, seed=1).state, 0)
-    check_positions(as_games(seen["game"]), view_only=True)
+    views = view(Games(1, 3, seed=1).state, 0)
+    check_positions(as_games(views["game"]), view_only=True)
     with pytest.raises(OptionError, match=r"game 0: random is 0"):
-        check_positions(as_games(seen["game"]))
+        check_positions(as_games(views["game"]))
 
 
 # ---- games at all ----

@@ -125,9 +125,9 @@ def test_every_entry_stays_within_its_bounds(players: int, side: str, agent: str
     ended = np.flatnonzero(games.finished["phase"] == PHASE_OVER)
     assert len(ended) > 0 or max_turns == 500
     for seat in range(players):
-        for seen in (games.observe(seat), games.observe(seat, ended, games.finished)):
-            assert (seen >= LOW).all()
-            assert (seen <= HIGH).all()
+        for observation in (games.observe(seat), games.observe(seat, ended, games.finished)):
+            assert (observation >= LOW).all()
+            assert (observation <= HIGH).all()
 
 
 def test_entries_reach_beyond_one_but_not_far() -> None:
@@ -145,10 +145,10 @@ def test_huge_scores() -> None:
     before = game.observation(0)
     game.state["score"][:3] = [1000, 2**31 - 1, 999]
     game.refresh()
-    seen = game.observation(0)
-    assert seen[offsets()["score"]] == pytest.approx([10, 10, 9.99, 0])
-    assert (seen <= HIGH).all()
-    assert changed_blocks(before, seen) == {"score"}
+    observation = game.observation(0)
+    assert observation[offsets()["score"]] == pytest.approx([10, 10, 9.99, 0])
+    assert (observation <= HIGH).all()
+    assert changed_blocks(before, observation) == {"score"}
 
 
 def test_one_turn_and_very_many() -> None:
@@ -559,8 +559,8 @@ def test_every_block_reacts_to_something() -> None:
 
 
 def test_the_number_of_players_is_seen() -> None:
-    seen = [Game(players, side, seed=1).observation(0)[offsets()["game"]].tolist() for players, side in TABLES]
-    assert seen == [[1, 0, 0, 0], [1, 0, 0, 1], [0, 1, 0, 0], [0, 1, 0, 1], [0, 0, 1, 0], [0, 0, 1, 1]]
+    blocks = [Game(players, side, seed=1).observation(0)[offsets()["game"]].tolist() for players, side in TABLES]
+    assert blocks == [[1, 0, 0, 0], [1, 0, 0, 1], [0, 1, 0, 0], [0, 1, 0, 1], [0, 0, 1, 0], [0, 0, 1, 1]]
 
 
 @pytest.mark.parametrize("players", [2, 3])
@@ -568,8 +568,8 @@ def test_seats_that_are_not_there_are_zeros(players: int) -> None:
     """But for Alea, who is seen as the second next."""
     missing = SEATS[players:] if players > 2 else SEATS[3:]
     for game in positions(players, "front", "crowd"):
-        seen = game.observation(0)
-        for name, value in zip(names(), seen, strict=True):
+        observation = game.observation(0)
+        for name, value in zip(names(), observation, strict=True):
             if any(f" {who}" in name or f"{who} " in name for who in missing):
                 assert value == 0, name
 

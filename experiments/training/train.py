@@ -282,7 +282,7 @@ class Tables:
 def potential(state: npt.NDArray[np.void], players: int) -> Float32:
     """The outcome reward that each seat may expect, by what it has: float32 (n, players), in the range of that reward.
 
-    What a seat has is what the greedy player's judgement makes of its VP, skyscrapers, cards and supply, all hands open
+    What a seat has is what the greedy player's heuristic makes of its VP, skyscrapers, cards and supply, all hands open
     (:func:`skyenv_agents.heuristic.win_probability.win_probabilities`). Rewarding the potential's changes, and taking it for 0 at
     the end, leaves the sum of a game's rewards as it is (potential-based shaping, Ng, Harada and Russell 1999): what is learned
     is to win, but what helps is felt at once.
@@ -345,7 +345,7 @@ class Rollout:
     """T decisions in each of n games, as they are collected.
 
     Attributes:
-        action, seat: int64 (T, n). log_probability, value, entropy: float32 (T, n), what the network thought of them.
+        action, seat: int64 (T, n). log_probability, value, entropy: float32 (T, n), what the network made of them.
         mine: bool (T, n), whether the learner took the action.
         advantage, target: float32 (T, n), the target being the return that the value should foresee.
         learnable: bool (T, n), what can be learned from.

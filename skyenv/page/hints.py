@@ -36,7 +36,7 @@ class Hint:
 
 
 def hint(entry: CatalogueEntry, game: Game) -> Hint:
-    """What an agent thinks of the decision that is open in a game, from what the seat to act sees, and nothing else.
+    """How an agent evaluates the decision that is open in a game, from what the seat to act sees, and nothing else.
 
     Even the agent's chance is made of that view: a hint tells nothing of the game's seed.
 

@@ -190,36 +190,36 @@ def test_what_decisions_hold(observation: bool, view: bool, in_batch: bool) -> N
     agent = Recorder(observation, view)
     rows = [3, 1]
     actions = decide(games, agent, rows, salt=5)
-    seen = agent.shown[0]
-    assert len(seen) == 2
-    assert seen.num_players == 3
-    assert seen.seat.tolist() == games.seat[rows].tolist()
-    assert seen.mask.tolist() == games.mask[rows].tolist()
-    assert seen.uniform.tolist() == games.uniforms(rows, 5).tolist()
+    decisions = agent.shown[0]
+    assert len(decisions) == 2
+    assert decisions.num_players == 3
+    assert decisions.seat.tolist() == games.seat[rows].tolist()
+    assert decisions.mask.tolist() == games.mask[rows].tolist()
+    assert decisions.uniform.tolist() == games.uniforms(rows, 5).tolist()
     assert actions.tolist() == games.mask[rows].argmax(axis=1).tolist()
     assert actions.dtype == np.int64
     if observation:
-        assert seen.observation is not None
-        assert seen.observation.tobytes() == games.observe(games.seat[rows], rows).tobytes()
+        assert decisions.observation is not None
+        assert decisions.observation.tobytes() == games.observe(games.seat[rows], rows).tobytes()
     else:
-        assert seen.observation is None
+        assert decisions.observation is None
     if view:
-        assert seen.view is not None
-        assert seen.view.seat.tolist() == games.seat[rows].tolist()
-        assert (seen.view.game.random == 0).all()
-        assert seen.view.game.decisions.tolist() == games.state["decisions"][rows].tolist()
+        assert decisions.view is not None
+        assert decisions.view.seat.tolist() == games.seat[rows].tolist()
+        assert (decisions.view.game.random == 0).all()
+        assert decisions.view.game.decisions.tolist() == games.state["decisions"][rows].tolist()
     else:
-        assert seen.view is None
+        assert decisions.view is None
 
 
 def test_what_is_shown_is_a_copy() -> None:
     """An agent that writes into it does no harm."""
     games = Games(3, seed=2)
     before = games.mask.tobytes(), games.observation.tobytes(), games.state.tobytes()
-    seen = decisions_in(games, Recorder(True, True))
-    assert seen.observation is not None
-    assert seen.view is not None
-    for array in (seen.mask, seen.seat, seen.uniform, seen.observation, seen.view.game.score):
+    decisions = decisions_in(games, Recorder(True, True))
+    assert decisions.observation is not None
+    assert decisions.view is not None
+    for array in (decisions.mask, decisions.seat, decisions.uniform, decisions.observation, decisions.view.game.score):
         array[:] = 1
     assert (games.mask.tobytes(), games.observation.tobytes(), games.state.tobytes()) == before
     assert games.seat.tolist() == [0, 0, 0]

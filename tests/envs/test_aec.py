@@ -97,9 +97,9 @@ def test_every_agent_can_be_observed_at_any_time(make: Any, num_players: int, si
     while env.agents:
         over = any(env.terminations.values())
         for agent in env.possible_agents:
-            seen = env.observe(agent)
-            assert env.observation_space(agent).contains(seen)
-            assert seen["action_mask"].any() == (agent == env.agent_selection and not over)
+            observed = env.observe(agent)
+            assert env.observation_space(agent).contains(observed)
+            assert observed["action_mask"].any() == (agent == env.agent_selection and not over)
         assert env.state().shape == (num_players * OBSERVATION_SIZE,)
         assert env.state_space.contains(env.state())
         env.step(None if over else int(rng.choice(np.flatnonzero(env.observe(env.agent_selection)["action_mask"]))))
@@ -112,8 +112,8 @@ def test_the_state_holds_every_seats_observation_in_seat_order() -> None:
     env = fifth_avenue_v0.raw_env(num_players=3)
     env.reset(seed=1)
     play(env, np.random.default_rng(1), 50)
-    seen = [env.observe(agent)["observation"] for agent in env.possible_agents]
-    assert (env.state() == np.concatenate(seen)).all()
+    observations = [env.observe(agent)["observation"] for agent in env.possible_agents]
+    assert (env.state() == np.concatenate(observations)).all()
 
 
 def test_what_was_observed_does_not_change_later() -> None:

@@ -289,9 +289,9 @@ def compare(one: Any, other: Any, owner: int) -> bool:
     """What seats see of two states that differ in the owner's first hand; whether that hand was there."""
     assert one.current_player() == other.current_player()
     for seat in range(one.num_players()):
-        seen = [(state.information_state_string(seat), state.observation_string(seat)) for state in (one, other)]
+        texts = [(state.information_state_string(seat), state.observation_string(seat)) for state in (one, other)]
         dealt = bool(one.position.steps)
-        assert (seen[0] == seen[1]) == (seat != owner or not dealt)
+        assert (texts[0] == texts[1]) == (seat != owner or not dealt)
         if seat != owner:
             assert one.observation_tensor(seat) == other.observation_tensor(seat)
             assert one.information_state_tensor(seat) == other.information_state_tensor(seat)
@@ -572,12 +572,12 @@ def test_agents_see_what_they_may_see() -> None:
         if state.is_chance_node():
             continue
         assert bot.step(state) == state.legal_actions()[-1]
-        seen, seat = agent.seen[-1], state.current_player()
-        assert seen.seat.tolist() == [seat]
-        assert seen.num_players == 3
-        assert seen.observation[0].tolist() == state.observation_tensor(seat)
-        assert seen.view.tobytes() == view(np.frombuffer(state.position.record, GAME_DTYPE), seat).tobytes()
-        assert 0 <= seen.uniform[0] < 1
+        decisions, seat = agent.seen[-1], state.current_player()
+        assert decisions.seat.tolist() == [seat]
+        assert decisions.num_players == 3
+        assert decisions.observation[0].tolist() == state.observation_tensor(seat)
+        assert decisions.view.tobytes() == view(np.frombuffer(state.position.record, GAME_DTYPE), seat).tobytes()
+        assert 0 <= decisions.uniform[0] < 1
 
 
 def test_an_agents_seed_decides_its_choices() -> None:

@@ -37,10 +37,10 @@ def test_game_games_and_pettingzoo(num_players: int, side: str) -> None:
         assert (games.mask[1] == game.mask).all()
         assert (games.observation[1] == game.observation()).all()
         for other in (raw, env):
-            seen = other.last()[0]
+            observation = other.last()[0]
             assert other.agent_selection == f"seat_{game.seat}"
-            assert (seen["action_mask"] == game.mask).all()
-            assert (seen["observation"] == game.observation()).all()
+            assert (observation["action_mask"] == game.mask).all()
+            assert (observation["observation"] == game.observation()).all()
         action = int(rng.choice(game.legal_actions))
         game.play(action)
         games.step([action], rows=[1])
@@ -59,13 +59,13 @@ def test_the_learners_environments(num_players: int, side: str, seat: int) -> No
     single = FifthAvenueEnv(num_players, side, opponents=lowest_legal, seat=seat)
     vector = FifthAvenueVectorEnv(3, num_players, side, opponents=lowest_legal, seat=seat, autoreset_mode="Disabled")
     sb3: Any = SkyenvVecEnv(3, num_players, side, opponents=lowest_legal, seat=seat, seed=SEED - 1)
-    seen = [single.reset(seed=SEED)[0], vector.reset(seed=SEED - 1)[0][1], sb3.reset()[1]]
+    observed = [single.reset(seed=SEED)[0], vector.reset(seed=SEED - 1)[0][1], sb3.reset()[1]]
     rng = np.random.default_rng(SEED)
     while not game.is_over:
         if game.seat != seat:
             game.play(int(game.mask.argmax()))
             continue
-        assert all((observation == game.observation()).all() for observation in seen)
+        assert all((observation == game.observation()).all() for observation in observed)
         action = int(rng.choice(game.legal_actions))
         game.play(action)
         actions = vector.action_masks().argmax(axis=1)
@@ -76,10 +76,10 @@ def test_the_learners_environments(num_players: int, side: str, seat: int) -> No
             sb3.step(actions),
         )
         over = bool(dones[1])
-        seen = [learner[0], batch[0][1], infos[1]["terminal_observation"] if over else observations[1]]
+        observed = [learner[0], batch[0][1], infos[1]["terminal_observation"] if over else observations[1]]
         assert learner[1] == batch[1][1] == pytest.approx(rewards[1])
         assert learner[2] == batch[2][1] == over
         vector.reset(options={"reset_mask": batch[2]}) if batch[2].any() and not over else None
     assert over
-    assert all((observation == game.observation(seat)).all() for observation in seen)
+    assert all((observation == game.observation(seat)).all() for observation in observed)
     assert single.core.scores(0) == vector.core.scores(1) == infos[1]["scores"] == game.scores

@@ -172,17 +172,17 @@ def test_a_list_of_opponents_sits_clockwise_from_the_learner() -> None:
 
 
 def test_opponents_see_only_their_own_seat() -> None:
-    seen: list[npt.NDArray[Any]] = []
+    seats: list[npt.NDArray[Any]] = []
 
     def watching(decisions: Decisions) -> npt.NDArray[np.intp]:
-        seen.append(decisions.seat.copy())
+        seats.append(decisions.seat.copy())
         first: npt.NDArray[np.intp] = np.argmax(decisions.mask, axis=1)
         return first
 
     env = FifthAvenueEnv(num_players=3, opponents=watching, seat=1)
     env.reset(seed=1)
     play(env, np.random.default_rng(1))
-    assert set(np.concatenate(seen).tolist()) == {0, 2}
+    assert set(np.concatenate(seats).tolist()) == {0, 2}
 
 
 def test_an_illegal_action_ends_the_episode() -> None:

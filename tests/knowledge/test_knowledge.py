@@ -33,20 +33,20 @@ def positions(players: int, side: str, agent: str, seed: int = 21, every: int = 
     yield game
 
 
-def determinized(seen: np.record, rng: np.random.Generator) -> Game:
+def determinized(known: np.record, rng: np.random.Generator) -> Game:
     """A determinization, from a seat's view alone: what it can't know is drawn anew, chance to come as well.
 
     Whoever has begun a bid is able to end it, so draws in which he isn't are drawn again.
     """
     while True:
-        game = drawn(seen, rng)
+        game = drawn(known, rng)
         if game.is_over or game.legal_actions:
             return game
 
 
-def drawn(seen: np.record, rng: np.random.Generator) -> Game:
+def drawn(view: np.record, rng: np.random.Generator) -> Game:
     """The cards of each colour that a seat can't locate, dealt at random: as many to each hand as it can't know there."""
-    known = seen["game"]
+    known = view["game"]
     game = Game(int(known["num_players"]), ("front", "back")[known["side"]], seed=int(rng.integers(2**60)))
     stream = game.state["random"].copy()
     for field in GAME_FIELDS:
@@ -54,23 +54,23 @@ def drawn(seen: np.record, rng: np.random.Generator) -> Game:
             game.state[field] = known[field]
     game.state["random"] = stream
     for colour in range(6):
-        deduced = deduced_by(seen) if colour == 5 else np.zeros((4, 3), np.int8)
-        cards = rng.permutation(np.repeat(np.arange(3), seen["unseen"][colour] - deduced.sum(axis=0)))
+        deduced = deduced_by(view) if colour == 5 else np.zeros((4, 3), np.int8)
+        cards = rng.permutation(np.repeat(np.arange(3), view["unseen"][colour] - deduced.sum(axis=0)))
         for seat in range(game.num_players):
-            number = int(seen["unknown"][seat, colour] - deduced[seat].sum())
+            number = int(view["unknown"][seat, colour] - deduced[seat].sum())
             dealt, cards = cards[:number], cards[number:]
             game.state["hand"][seat, colour] += deduced[seat] + np.bincount(dealt, minlength=3).astype(np.int8)
-        assert len(cards) == seen["num_face_down"][colour]
+        assert len(cards) == view["num_face_down"][colour]
         game.state["face_down"][colour] = np.bincount(cards, minlength=3)
     game.refresh()
     return game
 
 
-def deduced_by(seen: np.record) -> np.ndarray:
+def deduced_by(view: np.record) -> np.ndarray:
     """[seat, rank] → black cards in others' hands that the view's seat has worked out (AUC-9)."""
     deduced = np.zeros((4, 3), np.int8)
-    deduced[:2] = seen["game"]["deduced"]
-    deduced[seen["seat"]] = 0
+    deduced[:2] = view["game"]["deduced"]
+    deduced[view["seat"]] = 0
     return deduced
 
 
@@ -92,9 +92,9 @@ def test_drawing_the_unknown_anew_keeps_all_that_a_seat_sees(players: int, side:
     rng = np.random.default_rng(5)
     for game in positions(players, side, agent):
         for seat in range(players):
-            seen = game.view(seat)
-            again = determinized(seen, rng)
-            assert same_record(again.view(seat), seen)
+            before = game.view(seat)
+            again = determinized(before, rng)
+            assert same_record(again.view(seat), before)
             assert again.observation(seat).tobytes() == game.observation(seat).tobytes()
             assert again.state["unlocated"].tolist() == game.state["unlocated"].tolist()
             assert (again.state["face_down"] >= 0).all()
@@ -112,12 +112,12 @@ def test_drawing_the_unknown_anew_really_varies_it(players: int, side: str, agen
     varied = 0
     for game in positions(players, side, agent, every=80):
         for seat in range(players):
-            seen = game.view(seat)
-            draws = [determinized(seen, rng) for _ in range(25)]
+            known = game.view(seat)
+            draws = [determinized(known, rng) for _ in range(25)]
             hands = np.stack([hidden_from(draw, seat) for draw in draws])
-            unknown, unseen = seen["unknown"].copy(), seen["unseen"].copy()
-            unknown[:, 5] -= deduced_by(seen).sum(axis=1)
-            unseen[5] -= deduced_by(seen).sum(axis=0)
+            unknown, unseen = known["unknown"].copy(), known["unseen"].copy()
+            unknown[:, 5] -= deduced_by(known).sum(axis=1)
+            unseen[5] -= deduced_by(known).sum(axis=0)
             kinds_left = (unseen > 0).sum(axis=1)
             open_to_chance = (unknown > 0) & (kinds_left > 1)[None, :]
             # where a hand holds all that can't be located there is nothing to vary
@@ -142,10 +142,10 @@ def test_the_real_position_is_one_of_those_that_can_be_drawn() -> None:
     hand(game, 1, green=[6])
     game.state["face_down"][0] = [1, 1, 0]
     game.refresh()
-    seen = game.view(0)
-    assert seen["unseen"][0].tolist() == [1, 1, 1]
+    known = game.view(0)
+    assert known["unseen"][0].tolist() == [1, 1, 1]
     rng = np.random.default_rng(7)
-    counts = np.sum([determinized(seen, rng).state["hand"][1, 0] for _ in range(600)], axis=0)
+    counts = np.sum([determinized(known, rng).state["hand"][1, 0] for _ in range(600)], axis=0)
     assert (abs(counts - 200) < 60).all()
 
 
@@ -194,11 +194,11 @@ def test_a_view_is_a_copy() -> None:
     """Whoever edits it changes nothing else."""
     game = Game(2, seed=1)
     before = game.state.tobytes()
-    seen = game.view(0)
-    seen["game"]["score"][:] = 7
-    seen["unseen"][:] = 0
+    copied = game.view(0)
+    copied["game"]["score"][:] = 7
+    copied["unseen"][:] = 0
     assert game.state.tobytes() == before
-    assert not same_record(game.view(0), seen)
+    assert not same_record(game.view(0), copied)
 
 
 def test_the_game_in_a_view_has_the_same_fields() -> None:
@@ -214,9 +214,9 @@ def test_cards_add_up_in_every_view(players: int, side: str) -> None:
     """What a seat sees and what it can't locate are the whole pack; what it can't locate is in hands and stacks."""
     for game in positions(players, side, "hoard"):
         for seat in range(players):
-            seen = game.view(seat)
-            table = seen["game"]
-            cards = seen["unseen"] + table["hand"].sum(axis=0)
+            known = game.view(seat)
+            table = known["game"]
+            cards = known["unseen"] + table["hand"].sum(axis=0)
             cards[5] += table["black_face_up"] + table["alea_cards"]
             for other in range(players):
                 if game.phase == "bid" and table["bid_colour"][other] >= 0:  # once won, they have been paid
@@ -227,9 +227,9 @@ def test_cards_add_up_in_every_view(players: int, side: str) -> None:
                     if rank >= 0:
                         cards[colour, rank] += 1
             assert cards.tolist() == CARD_COUNTS.tolist()
-            assert seen["unseen"].sum(axis=1).tolist() == (seen["unknown"].sum(axis=0) + seen["num_face_down"]).tolist()
-            assert (seen["unseen"] >= 0).all()
-            assert (seen["unknown"][[seat, *range(players, 4)]] == 0).all()
+            assert known["unseen"].sum(axis=1).tolist() == (known["unknown"].sum(axis=0) + known["num_face_down"]).tolist()
+            assert (known["unseen"] >= 0).all()
+            assert (known["unknown"][[seat, *range(players, 4)]] == 0).all()
 
 
 @pytest.mark.rule("INF-2")
@@ -238,11 +238,11 @@ def test_what_is_hidden_is_blank(players: int, side: str) -> None:
     """Other hands hold only what all know of them; no stack, no seed, no stream of chance. The rest is the position itself."""
     for game in positions(players, side, "crowd"):
         for seat in range(players):
-            seen = game.view(seat)["game"]
-            assert (seen["face_down"] == 0).all()
-            assert (seen["random"] == 0).all()
-            assert seen["seed"] == -1
+            known = game.view(seat)["game"]
+            assert (known["face_down"] == 0).all()
+            assert (known["random"] == 0).all()
+            assert known["seed"] == -1
             for other in range(4):
-                assert (seen["hand"][other] == game.state["hand" if other == seat else "known"][other]).all()
+                assert (known["hand"][other] == game.state["hand" if other == seat else "known"][other]).all()
             for field in set(GAME_FIELDS) - set(HIDDEN_FIELDS):
-                assert (seen[field] == game.state[field]).all(), field
+                assert (known[field] == game.state[field]).all(), field

@@ -77,10 +77,10 @@ def hands_of(number: int, stack: list[int]) -> dict[Any, float]:
 def test_keeps_all_that_the_seat_sees(players: int, side: str, agent: str) -> None:
     """Its view, its choices and its observation, to the byte; and all that everybody sees of the real position."""
     games = stages(players, side, agent)
-    for seat, seen in by_seat(games):
-        determinizations = resample(seen, np.arange(games.num_games))
+    for seat, views in by_seat(games):
+        determinizations = resample(views, np.arange(games.num_games))
         assert determinizations.dtype == GAME_DTYPE
-        assert view(determinizations, seat).tobytes() == seen.tobytes()
+        assert view(determinizations, seat).tobytes() == views.tobytes()
         for field in set(GAME_FIELDS) - set(HIDDEN_FIELDS):
             assert (determinizations[field] == games.state[field]).all(), field
         assert (determinizations["face_down"] >= 0).all()
@@ -98,27 +98,27 @@ def test_keeps_all_that_the_seat_sees(players: int, side: str, agent: str) -> No
 def test_depends_on_the_view_alone(players: int, side: str) -> None:
     """Exchange all that a seat can't know, and from the same seeds come the same positions: nothing else has gone in."""
     games = stages(players, side)
-    for seat, seen in by_seat(games):
-        other = batch_of(resample(seen, np.arange(1000, 1000 + games.num_games)), games)
+    for seat, views in by_seat(games):
+        other = batch_of(resample(views, np.arange(1000, 1000 + games.num_games)), games)
         assert (other.state["hand"] != games.state["hand"]).any()
-        assert view(other.state, seat).tobytes() == seen.tobytes()
+        assert view(other.state, seat).tobytes() == views.tobytes()
         seeds = np.arange(games.num_games) ** 5
-        assert resample(view(other.state, seat), seeds).tobytes() == resample(seen, seeds).tobytes()
+        assert resample(view(other.state, seat), seeds).tobytes() == resample(views, seeds).tobytes()
 
 
 def test_one_view_or_one_for_each_seed() -> None:
     """However positions are batched: one view for many seeds, views and seeds side by side, or each alone."""
     games = stages(3, "front")
-    seen = view(games.state, 1)
+    views = view(games.state, 1)
     seeds = np.arange(7, 7 + games.num_games)
-    together = resample(seen, seeds)
+    together = resample(views, seeds)
     for row in range(games.num_games):
-        assert resample(seen[row], int(seeds[row])).tobytes() == together[row].tobytes()
-    assert resample(seen[20], seeds).tobytes() == resample(np.repeat(seen[20:21], len(seeds)), seeds).tobytes()
-    assert resample(seen[:0], seeds[:0]).shape == resample(seen[0], []).shape == (0,)
-    before = seen.tobytes()
-    resample(seen, seeds)["score"][:] = 9
-    assert seen.tobytes() == before
+        assert resample(views[row], int(seeds[row])).tobytes() == together[row].tobytes()
+    assert resample(views[20], seeds).tobytes() == resample(np.repeat(views[20:21], len(seeds)), seeds).tobytes()
+    assert resample(views[:0], seeds[:0]).shape == resample(views[0], []).shape == (0,)
+    before = views.tobytes()
+    resample(views, seeds)["score"][:] = 9
+    assert views.tobytes() == before
 
 
 # ---- what it can't know is drawn fairly ----
@@ -169,8 +169,8 @@ def test_the_next_card_to_come_is_fair_too() -> None:
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_really_varies_what_is_hidden(players: int) -> None:
     """After the deal, others' hands, stacks and chance differ from seed to seed."""
-    seen = view(Games(1, players, seed=8).state, 0)
-    determinizations = resample(seen, np.arange(1000))
+    views = view(Games(1, players, seed=8).state, 0)
+    determinizations = resample(views, np.arange(1000))
     for other in range(1, players):
         hands = counted(determinizations["hand"][:, other])
         assert len(hands) > 500
@@ -215,10 +215,10 @@ def test_a_bid_that_was_begun_can_be_ended() -> None:
 
 def test_a_bid_that_no_game_has_led_to() -> None:
     """A view made by hand, in which nobody could end the bid: an error, not an endless search."""
-    seen = middle_of_a_bid().view(2)
-    seen["game"]["highest"] = 30
+    known = middle_of_a_bid().view(2)
+    known["game"]["highest"] = 30
     with pytest.raises(OptionError, match="view 0: no game has led to it"):
-        resample(seen, [1])
+        resample(known, [1])
 
 
 # ---- and the game can go on ----

@@ -191,18 +191,18 @@ def test_returned_cards_come_up_last_and_in_order() -> None:
     determinizations = Games(20_000, 3, seed=0, autoreset=False)
     game.state["phase"], game.state["step"], game.state["option"], game.state["seat"] = 3, 2, 0, 2
     determinizations.state[:] = resample(game.view(0), np.arange(determinizations.num_games))
-    seen = []
+    tops = []
     for _ in range(4):
         determinizations.state["phase"], determinizations.state["step"], determinizations.state["first_colour"] = 3, 2, -1
         determinizations.state["seat"] = determinizations.state["turn_seat"] = 2
         determinizations.refresh()
         determinizations.step(np.full(determinizations.num_games, 55))
-        seen.append(determinizations.state["top"][:, GREEN].copy())
+        tops.append(determinizations.state["top"][:, GREEN].copy())
     held = determinizations.state["hand"][:, 1, GREEN].argmax(axis=1)
     cards = [0, 1, 2, 2]  # ranks of what seat 0 can't locate: one in seat 1's hand, the others face down
     orders = Counter((deal[0], deal[1], deal[2], deal[3], 1) for deal in permutations(cards))
     chances: dict[tuple[int, ...], float] = {order: number / sum(orders.values()) for order, number in orders.items()}
-    assert exact(np.stack([held, *seen], axis=1), chances)
+    assert exact(np.stack([held, *tops], axis=1), chances)
 
 
 # ---- in the middle of a bid ----
@@ -317,12 +317,12 @@ def test_what_was_deduced_must_be_there() -> None:
     """A view made by hand in which seat 0 knows of black cards that seat 1 can't hold: an error, not a wrong position."""
     cannot = "view 0: its seat or the cards"
     for deduced, message in (([-1, 1, 0], cannot), ([0, 0, 7], cannot), ([2, 1, 0], cannot)):
-        seen = after_a_shuffle().view(0)
-        seen["game"]["deduced"][1] = deduced
+        known = after_a_shuffle().view(0)
+        known["game"]["deduced"][1] = deduced
         with pytest.raises(OptionError, match=message):
-            resample(seen, [1])
-    seen["game"]["deduced"][1] = [1, 1, 0]
-    assert resample(seen, [1]).hand[0, 1, BLACK].tolist() == [1, 1, 0]
+            resample(known, [1])
+    known["game"]["deduced"][1] = [1, 1, 0]
+    assert resample(known, [1]).hand[0, 1, BLACK].tolist() == [1, 1, 0]
 
 
 @inf
@@ -425,8 +425,8 @@ def draw_by_adding_up(view: ViewRecord, games: Array, tape: Array) -> int:
 def exact_for(game: Game, seat: int, chances: dict[tuple[int, ...], float]) -> bool:
     """Whether the others' hidden black cards, in the order of their seats, come as often as they should, either way."""
     added_up = new_games(DRAWS)
-    seen = as_records(view(game.games.state, seat), VIEW_DTYPE)
-    assert draw_by_adding_up(seen[0], added_up, new_records(1, TAPE_DTYPE)) == DRAWS
+    views = as_records(view(game.games.state, seat), VIEW_DTYPE)
+    assert draw_by_adding_up(views[0], added_up, new_records(1, TAPE_DTYPE)) == DRAWS
     return all(exact_positions(positions, game, seat, chances) for positions in (drawn(game, seat), added_up))
 
 
@@ -535,17 +535,17 @@ def test_what_is_remembered_must_be_possible(wrong: str) -> None:
     game = shuffled_for_three()
     draws_black(game, 1, 4)
     shows(game, 1, "orange 5 black 4")
-    seen = game.view(0)
+    known = game.view(0)
     message = "no game has led to it"
     if wrong == "held by one":
-        seen["game"]["num_held"][2] = 9
+        known["game"]["num_held"][2] = 9
     elif wrong == "held together":
-        seen["game"]["held_together"][:] = [0, 0, 6]
+        known["game"]["held_together"][:] = [0, 0, 6]
     else:
-        seen["game"]["shown"][0, 0] = 9  # by seat 3, which isn't there
+        known["game"]["shown"][0, 0] = 9  # by seat 3, which isn't there
         message = "don't fit the game"
     with pytest.raises(OptionError, match=message):
-        resample(seen, [1])
+        resample(known, [1])
 
 
 @inf

@@ -125,10 +125,10 @@ def state(page: Browser) -> dict[str, Any]:
     return content
 
 
-def play(page: Browser, seen: dict[str, Any], action: int) -> None:
+def play(page: Browser, shown: dict[str, Any], action: int) -> None:
     """Click on the table what stands for an action; on a button if nothing does. Wait until the page shows what follows."""
-    where = f'#board [role=button][data-action="{action}"]' if action in seen["table"] else f'#buttons [data-choice="{action}"]'
-    if action in seen["table"]:
+    where = f'#board [role=button][data-action="{action}"]' if action in shown["table"] else f'#buttons [data-choice="{action}"]'
+    if action in shown["table"]:
         page.run(
             """
             const part = document.querySelector(arguments[0]);
@@ -139,7 +139,7 @@ def play(page: Browser, seen: dict[str, Any], action: int) -> None:
         click_shape(page, where)
     else:
         page.click(where)
-    page.wait_until(lambda: state(page)["step"] != seen["step"], f"what follows from action {action}")
+    page.wait_until(lambda: state(page)["step"] != shown["step"], f"what follows from action {action}")
 
 
 def click_shape(page: Browser, selector: str) -> None:
@@ -167,11 +167,11 @@ def play_to_end(page: Browser, most: int = 400) -> int:
     """Play a whole game by clicking; the number of clicks."""
     for clicks in range(most):
         page.wait_until(lambda: state(page)["over"] or state(page)["yours"], "a turn")
-        seen = state(page)
-        if seen["over"]:
+        shown = state(page)
+        if shown["over"]:
             return clicks
-        assert sorted(seen["listed"]) == sorted(set(seen["table"])), "every listed choice can be clicked on the table"
-        play(page, seen, quick(seen["table"] + seen["buttons"]))
+        assert sorted(shown["listed"]) == sorted(set(shown["table"])), "every listed choice can be clicked on the table"
+        play(page, shown, quick(shown["table"] + shown["buttons"]))
     raise AssertionError("the game has no end")
 
 
@@ -203,8 +203,8 @@ def test_two_people_in_two_browsers_do_not_see_each_others_hands(ann: Browser, s
         names = {page.driver.get_cookie(COOKIE)["value"]: seat for page, seat in ((ann, 0), (bob, 2))}  # type: ignore[index]
         while not state(ann)["over"]:
             for page in (ann, bob):
-                if (seen := state(page))["yours"]:
-                    play(page, seen, quick(seen["table"] + seen["buttons"]))
+                if (shown := state(page))["yours"]:
+                    play(page, shown, quick(shown["table"] + shown["buttons"]))
         bob.wait("#finished")
         assert bob.complaints() == []
         text = ann.run("return fetch(document.getElementById('record').href).then((answer) => answer.text())")
@@ -228,16 +228,16 @@ def test_a_bid_is_laid_down_taken_back_and_explained(ann: Browser, server: Runni
     begin(ann, server, "me", "agent:greedy", seed="2")
     for _ in range(200):
         ann.wait_until(lambda: state(ann)["yours"], "a turn")
-        seen = state(ann)
-        cards = [action for action in seen["table"] if 79 <= action < 97]
+        shown = state(ann)
+        cards = [action for action in shown["table"] if 79 <= action < 97]
         if cards:
             break
-        moves = [action for action in seen["table"] + seen["buttons"] if action != 78]
-        play(ann, seen, max(moves))  # moves commissioners, until there is an auction
+        moves = [action for action in shown["table"] + shown["buttons"] if action != 78]
+        play(ann, shown, max(moves))  # moves commissioners, until there is an auction
     before = ann.run("return document.querySelector('#board svg').outerHTML")
-    play(ann, seen, cards[0])
+    play(ann, shown, cards[0])
     ann.click("#undo")
-    ann.wait_until(lambda: state(ann)["step"] == seen["step"], "the taking back")
+    ann.wait_until(lambda: state(ann)["step"] == shown["step"], "the taking back")
     assert ann.find("#undo") is None
     assert ann.run("return document.querySelector('#board svg').outerHTML") == before
     ann.run("""
@@ -251,17 +251,17 @@ def test_a_commissioner_and_then_its_next_place(ann: Browser, server: RunningSer
     begin(ann, server, "me", "agent:greedy", seed="2")
     while True:
         ann.wait_until(lambda: state(ann)["yours"], "a turn")
-        seen = state(ann)
-        if any(60 <= action < 78 for action in seen["table"]):
+        shown = state(ann)
+        if any(60 <= action < 78 for action in shown["table"]):
             break
-        play(ann, seen, min(seen["table"] + seen["buttons"]))
+        play(ann, shown, min(shown["table"] + shown["buttons"]))
     places = ann.run("return document.querySelectorAll('#board [data-place]').length")
     own = ann.run("return document.querySelectorAll('#board [data-place^=\"1:\"]').length")
     assert places > own > 1
     click_shape(ann, '#board [data-commissioner="1"]')
     assert ann.run("return document.querySelectorAll('#board [data-place].faded').length") == places - own
     assert ann.run("return document.activeElement.dataset.place[0]") == "1"
-    play(ann, seen, next(action for action in seen["table"] if 69 <= action < 78))
+    play(ann, shown, next(action for action in shown["table"] if 69 <= action < 78))
     assert "you) moves the beige commissioner" in ann.text("#log")
 
 
@@ -322,7 +322,7 @@ def test_by_keyboard_alone(ann: Browser, server: RunningServer) -> None:
     kinds: set[str] = set()
     for turn in range(40):
         ann.wait_until(lambda: state(ann)["yours"], "a turn")
-        seen = state(ann)
+        shown = state(ann)
         legal = ann.run(
             "const api = location.pathname.replace('/seat/', '/api/seats/');"
             "return fetch(api).then((answer) => answer.json()).then((told) => told.legal)"
@@ -346,7 +346,7 @@ def test_by_keyboard_alone(ann: Browser, server: RunningServer) -> None:
         name = "action" if place == "#board" else "choice"
         ann.run("document.querySelector(arguments[0]).focus()", f'{place} [data-{name}="{action}"]')
         press(ann, ENTER)
-        ann.wait_until(lambda before=seen: state(ann)["step"] != before["step"], "what follows")  # type: ignore[misc]
+        ann.wait_until(lambda before=shown: state(ann)["step"] != before["step"], "what follows")  # type: ignore[misc]
         if kinds == set(KINDS):
             return
     raise AssertionError(f"only {kinds} came")
@@ -358,11 +358,11 @@ def test_the_keyboard_stays_among_the_choices(ann: Browser, server: RunningServe
     for _ in range(6):
         press(ann, TAB)
         ann.wait_until(lambda: state(ann)["yours"], "a turn")
-        seen = state(ann)
+        shown = state(ann)
         if not ann.run("return document.activeElement.closest('#choices button') !== null"):
             ann.run("document.querySelector('#choices button').focus()")
         press(ann, ENTER)
-        ann.wait_until(lambda before=seen: state(ann)["step"] != before["step"], "what follows")  # type: ignore[misc]
+        ann.wait_until(lambda before=shown: state(ann)["step"] != before["step"], "what follows")  # type: ignore[misc]
         ann.wait_until(lambda: state(ann)["yours"], "a turn")
         assert ann.run("return document.activeElement.closest('#choices') !== null")
 
@@ -473,8 +473,8 @@ def test_reconnect_after_a_server_restart(ann: Browser, tmp_path: Path) -> None:
     path = tmp_path / "restarted.sqlite3"
     server = RunningServer(application(Storage(path), quick_catalogue(), HOSTS))
     begin(ann, server, "me", "agent:greedy", seed="6")
-    seen = state(ann)
-    play(ann, seen, seen["table"][0])
+    shown = state(ann)
+    play(ann, shown, shown["table"][0])
     ann.wait_until(lambda: state(ann)["yours"], "a turn")
     before = ann.run("return document.querySelector('#board svg').outerHTML"), ann.text("#log")
     server.stop()
@@ -482,8 +482,8 @@ def test_reconnect_after_a_server_restart(ann: Browser, tmp_path: Path) -> None:
     server = RunningServer(application(Storage(path), quick_catalogue(), HOSTS), server.port)
     ann.wait_until(lambda: ann.find("#offline") is None, "the connection")
     assert (ann.run("return document.querySelector('#board svg').outerHTML"), ann.text("#log")) == before
-    seen = state(ann)
-    play(ann, seen, seen["table"][0])
+    shown = state(ann)
+    play(ann, shown, shown["table"][0])
     ann.driver.refresh()
     ann.wait("#board svg")
     server.stop()

@@ -466,7 +466,7 @@ def test_no_file_but_the_pages_own_is_read(ann: TestClient, path: str) -> None:
         {"seats": ["me", "agent:os:system"]},
         {"seats": ["me", "agent:skyenv_agents.heuristic.player:GreedyAgent"]},
         {"seats": ["me", "agent:/etc/passwd"]},
-        {"seats": ["me", "agent:runs/lean/model.zip"]},
+        {"seats": ["me", "agent:runs/prior/model.zip"]},
         {"seats": ["me", "agent:"]},
         {"seats": ["me", "you"]},
         {"seats": ["me", 1]},

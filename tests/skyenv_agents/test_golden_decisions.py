@@ -66,8 +66,8 @@ def decisions_after(moves: list[list[int]], players: int, side: str) -> Decision
         if len(rows):
             games.step(np.array([moves[row][step] for row in rows]), rows)
     uniform = np.random.default_rng(players).random(len(moves))
-    seen = view(games.state, games.seat)
-    return Decisions(games.mask, games.seat, players, uniform, games.observe(games.seat), seen)
+    views = view(games.state, games.seat)
+    return Decisions(games.mask, games.seat, players, uniform, games.observe(games.seat), views)
 
 
 def read() -> Any:

@@ -253,7 +253,7 @@ def plan_worth(
 @called_rule
 def table_price(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, colour: int) -> float:
     """What my cards on the table, coloured ones of one colour, are worth to me."""
-    # Both ways give the same but for rounding, which greedy's judgement has to keep.
+    # Both ways give the same but for rounding, which greedy's scores have to keep.
     scale, coloured, black = (1.0, h.price[colour], h.price[BLACK]) if w.appraises else (h.point, 1.0, w.black)
     worth = 0.0
     for rank in range(NUM_RANKS):

@@ -1,4 +1,4 @@
-"""The compiled judgement of the heuristic players: a score for every legal action, what it should bring in victory points (VP).
+"""The compiled scores of the heuristic players, one for every legal action: what it should bring in victory points (VP).
 
 What follows from the view is looked up first (:mod:`skyenv_agents.heuristic.features`, which names the arguments too); what an
 action is worth is told by :mod:`skyenv_agents.heuristic.worth` and :mod:`skyenv_agents.heuristic.auctions`. Greedy and the
@@ -210,7 +210,7 @@ def judge_builds(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int
         h.score[STOP] = stop_worth(game, h, me, place, me)
 
 
-@entry_point("the judgement of heuristic players", 8)
+@entry_point("the scores of heuristic players", 8)
 def judge(view: ViewRecord, w: WeightsRecord, h: HeuristicRecord, mask: npt.NDArray[np.int8]) -> None:
     """Write the score of every legal action."""
     game = view.game

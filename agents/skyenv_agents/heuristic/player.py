@@ -1,7 +1,7 @@
 """Players by heuristic: they judge every legal action by the victory points (VP) that it should bring.
 
 Without search or learning, they look one action ahead. What an action brings is what it scores at once, and what it changes in
-the worth of plots, cards, skyscrapers in the supply and auctions to come; VP of others count against it. The judgement stands in
+the worth of plots, cards, skyscrapers in the supply and auctions to come; VP of others count against it. The scores stand in
 :mod:`skyenv_agents.heuristic.judging`, its weights in :mod:`skyenv_agents.heuristic.weights`.
 
 Greedy and the appraiser judge alike but where greedy is weak: to the appraiser, whose auction it will be depends on what each
@@ -28,7 +28,7 @@ from skyenv_agents.heuristic.weights import APPRAISER_WEIGHTS, GREEDY_WEIGHTS, A
 
 
 class HeuristicAgent(Agent):
-    """Takes the action that the compiled judgement with its weights holds to be best.
+    """Takes the action that the compiled scores with its weights hold to be best.
 
     Args:
         weights: what to judge by, for every number of players; None: the measured ones.

@@ -13,7 +13,7 @@ from skyenv.rules.state import new_records
 
 @dataclass(frozen=True)
 class Weights:
-    """What greedy's judgement is made of. VP are the unit unless another one is told."""
+    """What greedy's scores are made of. VP are the unit unless another one is said."""
 
     # -- the rest of the game
     scorings: float  # further scorings of a district, beside the final one, expected at the start of the game
@@ -160,7 +160,7 @@ WEIGHTS_DTYPE: Final = np.dtype(
 )
 """Weights as compiled functions take them, and whether the player appraises, as the one of that name does."""
 _LEFT_OUT: Final = {field.name: 0.0 for field in fields(AppraiserWeights)} | {"limit": 1.0, "park": 1.0, "bonus": 1.0}
-"""The appraiser's further weights as they are in greedy's judgement."""
+"""The appraiser's further weights as they are in greedy's scores."""
 
 
 def weights_record(weights: Weights) -> npt.NDArray[np.void]:

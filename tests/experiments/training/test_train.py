@@ -370,8 +370,8 @@ def test_values_of_a_truncated_end_are_those_of_the_last_position() -> None:
     with torch.no_grad():
         values = training._values_at_end(tables.games, row)
         for seat in range(3):
-            seen = tables.games.observe(seat, [row], tables.games.finished)
-            value = training.network(torch.from_numpy(seen), torch.ones(1, NUM_ACTIONS, dtype=torch.bool))[1]
+            observation = tables.games.observe(seat, [row], tables.games.finished)
+            value = training.network(torch.from_numpy(observation), torch.ones(1, NUM_ACTIONS, dtype=torch.bool))[1]
             assert values[seat] == pytest.approx(value.item(), abs=1e-5)
     assert len(set(values.tolist())) == 3
 
@@ -515,12 +515,12 @@ def toy(**changes: Any) -> Training:
     return training
 
 
-def policy_and_value(training: Training, *seen: int) -> tuple[dict[int, float], float]:
+def policy_and_value(training: Training, *entries: int) -> tuple[dict[int, float], float]:
     """Probabilities and value where these entries of the observation are 1."""
     inputs = torch.zeros(1, OBSERVATION_SIZE)
-    inputs[0, list(seen)] = 1.0
+    inputs[0, list(entries)] = 1.0
     mask = torch.zeros(1, NUM_ACTIONS, dtype=torch.bool)
-    mask[0, [LEFT, RIGHT] if 0 in seen else [UP, DOWN]] = True
+    mask[0, [LEFT, RIGHT] if 0 in entries else [UP, DOWN]] = True
     with torch.no_grad():
         log_probabilities, value = training.network(inputs, mask)
     return {action: float(log_probabilities[0, action].exp()) for action in (LEFT, RIGHT, UP, DOWN)}, float(value[0])

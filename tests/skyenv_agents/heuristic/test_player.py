@@ -67,8 +67,8 @@ def test_decides_alone_as_in_a_batch(agent: HeuristicAgent, num_players: int, si
 @pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (3, "back"), (4, "front")])
 def test_does_not_see_what_its_seat_cannot_know(agent: HeuristicAgent, num_players: int, side: str) -> None:
     games = positions(num_players, side)
-    seen = decisions_in(games, agent)
-    before = agent.act(seen)
+    decisions = decisions_in(games, agent)
+    before = agent.act(decisions)
     rng = np.random.default_rng(5)
     phases = set()
     for _ in range(4):
@@ -77,7 +77,7 @@ def test_does_not_see_what_its_seat_cannot_know(agent: HeuristicAgent, num_playe
             deal_anew(state[row], int(games.seat[row]), rng)
             phases.add(PHASES[state[row].phase])
         assert (state["hand"] != games.state["hand"]).any()
-        other = Decisions(seen.mask, seen.seat, num_players, seen.uniform, view=view(state, games.seat))
+        other = Decisions(decisions.mask, decisions.seat, num_players, decisions.uniform, view=view(state, games.seat))
         assert np.array_equal(agent.act(other), before)
     assert phases >= {"option", "take", "move", "bid"}
 
@@ -89,7 +89,7 @@ def test_decides_the_same_without_compilation(agent: HeuristicAgent) -> None:
     assert other[0].count(",") == 119
 
 
-# ---- judgement ----
+# ---- scores ----
 
 
 def with_a_good_plot(game: Game) -> None:

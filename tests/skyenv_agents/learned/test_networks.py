@@ -158,8 +158,8 @@ def test_draws_by_its_probabilities_or_takes_the_most_probable(games: Games) -> 
 def test_does_not_see_what_its_seat_cannot_know(with_prior: bool, num_players: int, side: str) -> None:
     games = positions(num_players, side, 60)
     player = NetworkAgent(network(with_prior))
-    seen = decisions_in(games, player)
-    weights, value = player._weights_and_value(seen)
+    decisions = decisions_in(games, player)
+    weights, value = player._weights_and_value(decisions)
     rng = np.random.default_rng(5)
     rows = np.arange(games.num_games)
     for _ in range(3):
@@ -168,10 +168,10 @@ def test_does_not_see_what_its_seat_cannot_know(with_prior: bool, num_players: i
             deal_anew(state[row], int(games.seat[row]), rng)
         assert (state["hand"] != games.state["hand"]).any()
         other = Decisions(
-            seen.mask,
-            seen.seat,
+            decisions.mask,
+            decisions.seat,
             num_players,
-            seen.uniform,
+            decisions.uniform,
             games.observe(games.seat, rows, state),
             view(state, games.seat) if player.uses_view else None,
         )

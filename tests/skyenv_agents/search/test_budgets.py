@@ -33,12 +33,12 @@ def test_slices_add_up_to_the_budget() -> None:
 def test_results_do_not_depend_on_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     games = positions(2, "front", 20)
     agents: list[Searching] = [SearchAgent(50, turns=0), RolloutAgent(50, turns=1)]
-    seen = decisions_in(games, agents[0])
-    before = [agent.search(seen) for agent in agents]
+    decisions = decisions_in(games, agents[0])
+    before = [agent.search(decisions) for agent in agents]
     monkeypatch.setattr(ismcts, "SLICE", 7)
     monkeypatch.setattr(rollout, "SLICE", 1)
     for agent, expected in zip(agents, before, strict=True):
-        for result, wanted in zip(agent.search(seen), expected, strict=True):
+        for result, wanted in zip(agent.search(decisions), expected, strict=True):
             assert np.array_equal(result, wanted, equal_nan=True)
 
 
@@ -61,13 +61,13 @@ def test_hears_ctrl_c(name: str) -> None:
     games = positions(2, "front", 20)
     agent = ENDLESS[name]()
     rows = np.flatnonzero(games.mask.sum(axis=1) > 1)[:2]
-    seen = decisions_in(games, agent, rows)
-    (GuidedAgent if name == "ismcts-trained" else type(agent))(1).search(seen)  # compiled before anybody waits
+    decisions = decisions_in(games, agent, rows)
+    (GuidedAgent if name == "ismcts-trained" else type(agent))(1).search(decisions)  # compiled before anybody waits
     threads = threading.active_count()
     timer = threading.Timer(0.3, _interrupt, [threading.main_thread().ident])
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        agent.search(seen)
+        agent.search(decisions)
     timer.join()
     assert threading.active_count() == threads
 

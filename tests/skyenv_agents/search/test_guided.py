@@ -52,11 +52,13 @@ def test_does_not_see_what_its_seat_cannot_know(num_players: int, side: str) -> 
     """Others' unknown cards, the stacks and the chance to come are exchanged, and the whole search stays what it was."""
     games = positions(num_players, side, 40)
     player = GuidedAgent(24)
-    seen = decisions_in(games, player)
-    before = player.search(seen)
-    state = np.concatenate([resample(seen.view[i], 1) for i in range(len(seen))])  # type: ignore[index]
+    decisions = decisions_in(games, player)
+    before = player.search(decisions)
+    state = np.concatenate([resample(decisions.view[i], 1) for i in range(len(decisions))])  # type: ignore[index]
     assert (state["hand"] != games.state["hand"]).any()
-    result = player.search(Decisions(seen.mask, seen.seat, num_players, seen.uniform, view=view(state, games.seat)))
+    result = player.search(
+        Decisions(decisions.mask, decisions.seat, num_players, decisions.uniform, view=view(state, games.seat))
+    )
     assert result.actions.tolist() == before.actions.tolist()
     assert np.array_equal(result.visits, before.visits)
     assert np.array_equal(result.values, before.values, equal_nan=True)
@@ -135,7 +137,7 @@ class Counting(RandomAgent):
 
 
 def test_an_evaluation_of_ones_own() -> None:
-    """Any agent that tells what it thinks can guide the search, about many leaves at once; one that doesn't is refused."""
+    """Any agent that evaluates can guide the search, about many leaves at once; one that doesn't is refused."""
     games = positions(3, "back", 30)
     player = GuidedAgent(24, evaluator=Counting(), value_weight=1.0)
     assert player.name == "ismcts-counting-24"
@@ -190,12 +192,12 @@ def test_names_and_budgets() -> None:
 
 def test_thinks_as_it_tries() -> None:
     game = Game(2, seed=3)
-    mind = evaluation_of(game, GuidedAgent(100))
-    assert mind is not None
-    assert mind.probabilities.sum() == pytest.approx(1)
-    assert (mind.probabilities[game.mask == 0] == 0).all()
-    assert mind.value is not None
-    assert -1 < mind.value < 1
+    evaluation = evaluation_of(game, GuidedAgent(100))
+    assert evaluation is not None
+    assert evaluation.probabilities.sum() == pytest.approx(1)
+    assert (evaluation.probabilities[game.mask == 0] == 0).all()
+    assert evaluation.value is not None
+    assert -1 < evaluation.value < 1
 
 
 @pytest.mark.parametrize(

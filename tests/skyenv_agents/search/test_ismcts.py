@@ -65,12 +65,12 @@ def test_does_not_see_what_its_seat_cannot_know(num_players: int, side: str) -> 
     """Others' unknown cards, the stacks and the chance to come are exchanged, and the whole search stays what it was."""
     games = positions(num_players, side, 40)
     player = SearchAgent(24, turns=1)
-    seen = decisions_in(games, player)
-    before = player.search(seen)
+    decisions = decisions_in(games, player)
+    before = player.search(decisions)
     for number in range(2):
-        state = np.concatenate([resample(seen.view[i], number) for i in range(len(seen))])  # type: ignore[index]
+        state = np.concatenate([resample(decisions.view[i], number) for i in range(len(decisions))])  # type: ignore[index]
         assert (state["hand"] != games.state["hand"]).any()
-        other = Decisions(seen.mask, seen.seat, num_players, seen.uniform, view=view(state, games.seat))
+        other = Decisions(decisions.mask, decisions.seat, num_players, decisions.uniform, view=view(state, games.seat))
         result = player.search(other)
         assert result.actions.tolist() == before.actions.tolist()
         assert np.array_equal(result.visits, before.visits)
@@ -82,8 +82,8 @@ def test_does_not_see_what_its_seat_cannot_know(num_players: int, side: str) -> 
 
 def searched(agent: SearchAgent, games: Games, row: int, simulations: int, nodes: int = 20_000) -> Tree:
     """The tree of one decision."""
-    seen = as_views(view(games.state[row : row + 1], int(games.seat[row])))
-    tree = Tree(seen, nodes, 0, GreedyAgent().weights(games.num_players), agent._options)
+    views = as_views(view(games.state[row : row + 1], int(games.seat[row])))
+    tree = Tree(views, nodes, 0, GreedyAgent().weights(games.num_players), agent._options)
     tree.run(0, simulations, LeafBatch(1))
     return tree
 
@@ -158,12 +158,12 @@ def test_names_tell_budgets() -> None:
 
 def test_thinks_as_it_tries() -> None:
     game = Game(2, seed=3)
-    mind = evaluation_of(game, SearchAgent(100))
-    assert mind is not None
-    assert mind.probabilities.sum() == pytest.approx(1)
-    assert (mind.probabilities[game.mask == 0] == 0).all()
-    assert mind.value is not None
-    assert -1 < mind.value < 1
+    evaluation = evaluation_of(game, SearchAgent(100))
+    assert evaluation is not None
+    assert evaluation.probabilities.sum() == pytest.approx(1)
+    assert (evaluation.probabilities[game.mask == 0] == 0).all()
+    assert evaluation.value is not None
+    assert -1 < evaluation.value < 1
 
 
 @pytest.mark.parametrize(
@@ -196,8 +196,8 @@ def decided(player: SearchAgent, rows: list[int], steps: int = 40) -> list[list[
     for _ in range(steps):
         for asked in range(2):
             here = [row for row in rows if games.seat[row] == asked]
-            seen = decisions_in(games, player, here, salt=asked)
-            result = player.search(seen)
+            asked_for = decisions_in(games, player, here, salt=asked)
+            result = player.search(asked_for)
             for row, action, simulations in zip(here, result.actions, result.simulations, strict=True):
                 decisions[rows.index(row)].append((int(action), int(simulations)))
             games.step(result.actions, here)
@@ -251,13 +251,13 @@ def test_what_is_kept_tells_nothing_of_hidden_cards() -> None:
     """The views that an action may lead to follow from the view before it: exchange what is hidden, and they are the same."""
     games = positions(2, "front", 40)
     player = SearchAgent(60, turns=0, reuse=True)
-    seen = decisions_in(games, player)
-    again = player.search(seen)
+    decisions = decisions_in(games, player)
+    again = player.search(decisions)
     before = set(player._memory._kept)
     assert before
     other = SearchAgent(60, turns=0, reuse=True)
-    state = np.concatenate([resample(seen.view[i], 9) for i in range(len(seen))])  # type: ignore[index]
-    result = other.search(Decisions(seen.mask, seen.seat, 2, seen.uniform, view=view(state, games.seat)))
+    state = np.concatenate([resample(decisions.view[i], 9) for i in range(len(decisions))])  # type: ignore[index]
+    result = other.search(Decisions(decisions.mask, decisions.seat, 2, decisions.uniform, view=view(state, games.seat)))
     assert result.actions.tolist() == again.actions.tolist()
     assert set(other._memory._kept) == before
 

@@ -64,12 +64,16 @@ def test_decides_alone_as_in_a_batch(num_players: int, side: str) -> None:
     assert player.search(decisions_in(games, player, [])).actions.shape == (0,)
 
 
-def test_the_random_number_decides_which_worlds_are_met() -> None:
+def test_the_random_number_decides_which_determinizations_are_drawn() -> None:
     games = positions(3, "front", 40)
     player = RolloutAgent(**TINY)
-    seen = decisions_in(games, player)
+    decisions = decisions_in(games, player)
     answers = {
-        tuple(player.act(Decisions(seen.mask, seen.seat, 3, np.full(len(seen), uniform), view=seen.view)).tolist())
+        tuple(
+            player.act(
+                Decisions(decisions.mask, decisions.seat, 3, np.full(len(decisions), uniform), view=decisions.view)
+            ).tolist()
+        )
         for uniform in (0.1, 0.5, 0.9, 1 - 2**-32)
     }
     assert len(answers) > 1
@@ -81,12 +85,12 @@ def test_does_not_see_what_its_seat_cannot_know(num_players: int, side: str) -> 
     """Others' unknown cards, the stacks and the chance to come are exchanged, and every decision stays what it was."""
     games = positions(num_players, side, 40)
     player = RolloutAgent(**TINY)
-    seen = decisions_in(games, player)
-    before = player.act(seen)
+    decisions = decisions_in(games, player)
+    before = player.act(decisions)
     for number in range(2):
-        state = np.concatenate([resample(seen.view[i], number) for i in range(len(seen))])  # type: ignore[index]
+        state = np.concatenate([resample(decisions.view[i], number) for i in range(len(decisions))])  # type: ignore[index]
         assert (state["hand"] != games.state["hand"]).any()
-        other = Decisions(seen.mask, seen.seat, num_players, seen.uniform, view=view(state, games.seat))
+        other = Decisions(decisions.mask, decisions.seat, num_players, decisions.uniform, view=view(state, games.seat))
         assert player.act(other).tolist() == before.tolist()
     assert {PHASES[phase] for phase in games.state["phase"]} >= {"option", "take", "move", "bid"}
 
@@ -103,18 +107,18 @@ def test_games_are_played_on_as_greedy_players_play_them(num_players: int) -> No
     games = positions(num_players, "back", 12)
     for row in (4, 11):
         me = int(games.seat[row])
-        seen = view(games.state[row : row + 1], me)
+        views = view(games.state[row : row + 1], me)
         legal = np.flatnonzero(games.mask[row])[:2].astype(np.int64)
         seeds = np.arange(5, 7)
         values = np.zeros((2, len(legal)))
         options = search_options("greedy", 2**31 - 1, 10.0, 3.0, 0.0)
         weights = GreedyAgent().weights(num_players)
         memory = new_records(1, GAME_DTYPE), new_scratch()
-        try_actions(as_views(seen), legal, seeds, options, weights, *memory, values)
+        try_actions(as_views(views), legal, seeds, options, weights, *memory, values)
         for i, seed in enumerate(seeds):
             for j, action in enumerate(legal):
                 determinization = Games(1, num_players, "back", 0, autoreset=False)
-                determinization.state[:] = resample(seen, [seed])
+                determinization.state[:] = resample(views, [seed])
                 determinization.refresh()
                 determinization.step([action])
                 while determinization.seat[0] >= 0:

@@ -125,7 +125,10 @@ class Folder:
 
     def _parsed(self, line: bytes, number: int) -> Any:
         try:
-            return unsealed(parse_json(line))
+            entry = unsealed(parse_json(line))
+            if line_of(entry) != line + b"\n":  # 1E-05 for 1e-05: the same numbers, but a flipped bit
+                raise ValueError("it is written otherwise than lines are")
+            return entry
         except (ValueError, RecursionError) as error:
             raise CheckpointError(f"{self.path / GAMES}: line {number} is no game: {error}; the file is damaged") from None
 

@@ -162,6 +162,14 @@ def test_a_folder_of_other_settings(tmp_path: Path) -> None:
         Folder(tmp_path, wanted)
 
 
+def test_a_flipped_bit_that_leaves_the_numbers_is_found_too(played: Path) -> None:
+    path = played / "games.jsonl"
+    content = path.read_bytes()
+    path.write_bytes(content + line_of({"spent": {"0": [1.0, 1e-05]}}).replace(b"1e-05", b"1E-05"))
+    with pytest.raises(CheckpointError, match="it is written otherwise than lines are; the file is damaged"):
+        Folder(played, settings("random", "crowd"))
+
+
 @pytest.mark.parametrize("version", range(1, FORMAT))
 def test_a_folder_of_an_older_version(version: int, tmp_path: Path) -> None:
     """Its lines have other keys, or no checksums, and its games other random numbers."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import os
 import pickle
 import signal
@@ -44,6 +45,13 @@ def copier(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
     """The two ways to copy an environment."""
     function: Callable[[Any], Any] = request.param
     return function
+
+
+@pytest.fixture
+def ticking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock goes on by a millisecond whenever it is looked at: what budgets in time give doesn't depend on the machine."""
+    ticks = itertools.count()
+    monkeypatch.setattr("time.perf_counter", lambda: next(ticks) / 1000)
 
 
 @pytest.fixture

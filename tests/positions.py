@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from processes import printed
 from skyenv.agents import Agent, RandomAgent, decide, decisions_in
 from skyenv.game import Game
 from skyenv.games import Games
 from skyenv.rules.actions import ACTION_NAMES
 from skyenv.rules.components import BLACK
 from skyenv_agents import GreedyAgent
-
-ROOT = Path(__file__).parents[1]
 
 
 def positions(num_players: int, side: str, number: int = 120) -> Games:
@@ -68,14 +63,7 @@ print(actions)
 def decisions_compiled_or_not(agent: str) -> list[str]:
     """What an agent of the package `agents` decides in 120 positions, with and without compilation, as two texts."""
     return [
-        subprocess.run(
-            [sys.executable, "-W", "error", "-c", _PROGRAM.format(agent=agent)],
-            cwd=ROOT,
-            env={**os.environ, "NUMBA_DISABLE_JIT": disabled, "SKYENV_QUIET": "1"},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
+        printed("-W", "error", "-c", _PROGRAM.format(agent=agent), environment={"NUMBA_DISABLE_JIT": disabled})
         for disabled in ("0", "1")
     ]
 

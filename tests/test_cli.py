@@ -8,14 +8,15 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 import skyenv
+from processes import python, running, wait_until
 from referee import check_record
 from skyenv import cli, records
 from skyenv.agents import Decisions, RandomAgent, decide_game, make_agent
@@ -25,20 +26,10 @@ from skyenv.render.raster import png
 from skyenv.render.svg import svg
 from skyenv.render.text import text
 
-ROOT = Path(__file__).parent.parent
 
-
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
     """``python -m skyenv`` with arguments, as a process."""
-    return subprocess.run(
-        [sys.executable, "-m", "skyenv", *map(str, arguments)],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=300,
-        check=False,
-    )
+    return python("-m", "skyenv", *arguments, **options)
 
 
 @pytest.fixture
@@ -110,15 +101,11 @@ def test_legal_actions_are_written_on_demand(tmp_path: Path) -> None:
 def test_ctrl_c_leaves_no_half_written_file(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     path.write_text("old")
-    arguments = ["record", "--games", "100000", "--players", "4", "--seed", "1", "-o", str(path)]
-    process = subprocess.Popen([sys.executable, "-m", "skyenv", *arguments], cwd=ROOT, stderr=subprocess.PIPE, encoding="utf-8")
-    deadline = time.monotonic() + 120
-    while len(list(tmp_path.iterdir())) < 2 or max(p.stat().st_size for p in tmp_path.iterdir()) < 10_000:
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, complaint = process.communicate(timeout=60)
+    arguments = ["record", "--games", 10**9, "--players", 4, "--seed", 1, "-o", path]
+    with running("-m", "skyenv", *arguments) as process:
+        wait_until(lambda: max(p.stat().st_size for p in tmp_path.iterdir()) > 10_000, process)
+        process.send_signal(signal.SIGINT)
+        _, complaint = process.communicate()
     assert process.returncode == INTERRUPTED
     assert complaint.splitlines()[-1] == "record: error: interrupted"
     assert "Traceback" not in complaint
@@ -187,16 +174,9 @@ def test_show_begins_with_the_first_game_and_goes_to_its_end(games: Path, capsys
 
 
 def test_show_on_a_terminal_without_the_frames(games: Path) -> None:
-    process = subprocess.run(
-        [sys.executable, "-m", "skyenv", "show", str(games)],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONIOENCODING": "ascii"},
-        capture_output=True,
-        timeout=300,
-        check=False,
-    )
-    assert (process.returncode, process.stderr) == (0, b"")
-    assert b"CENTRAL PARK" in process.stdout
+    process = run("show", games, environment={"PYTHONIOENCODING": "ascii"})
+    assert (process.returncode, process.stderr) == (0, "")
+    assert "CENTRAL PARK" in process.stdout
 
 
 # ---- pictures ----
@@ -216,11 +196,8 @@ def test_show_draws_the_position(games: Path, tmp_path: Path, capsys: pytest.Cap
 def test_show_draws_what_comes_through_a_pipe(games: Path, tmp_path: Path) -> None:
     """It can be read once: the position and the names of the agents come of the same reading."""
     out = tmp_path / "a.svg"
-    process = subprocess.run(
-        [sys.executable, "-m", "skyenv", "show", "/dev/stdin", "--game", "2", "--step", "20", "--svg", str(out)],
-        cwd=ROOT, input=games.read_bytes(), capture_output=True, timeout=300, check=False,
-    )  # fmt: skip
-    assert (process.returncode, process.stderr) == (0, b"")
+    process = run("show", "/dev/stdin", "--game", 2, "--step", 20, "--svg", out, input=games.read_text(encoding="utf-8"))
+    assert (process.returncode, process.stderr) == (0, "")
     game = Game.replay(records.nth_game(games, 2), 20)
     assert out.read_text(encoding="utf-8") == svg(game.state, events=game.events, agents=["random"] * 2)
 
@@ -239,10 +216,7 @@ def test_a_picture_is_whole_or_not_there(games: Path, tmp_path: Path, kind: str)
     """The process may write no more than 2,000 bytes into a file, as if the disk were full."""
     out = tmp_path / "picture"
     out.write_text("what was there before")
-    process = subprocess.run(
-        [sys.executable, "-c", SMALL_FILES, "show", str(games), "--step", "20", kind, str(out)],
-        cwd=ROOT, capture_output=True, encoding="utf-8", timeout=300, check=False,
-    )  # fmt: skip
+    process = python("-c", SMALL_FILES, "show", games, "--step", 20, kind, out)
     assert (process.returncode, process.stderr) == (1, f"show: error: {out}: File too large\n")
     assert out.read_text() == "what was there before"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["games.jsonl", "picture"]
@@ -387,12 +361,9 @@ def test_as_a_process(games: Path) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pipe")
 def test_a_reader_that_goes_away_is_no_crash(games: Path) -> None:
-    command = f"{sys.executable} -m skyenv show {games}"
     reading, writing = os.pipe()
     os.close(reading)
-    process = subprocess.run(
-        command.split(), cwd=ROOT, stdout=writing, stderr=subprocess.PIPE, encoding="utf-8", timeout=300, check=False
-    )
+    process = run("show", games, stdout=writing)
     os.close(writing)
     assert process.returncode == BAD_DATA
     assert process.stderr == ""

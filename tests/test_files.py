@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import fcntl
 import os
-import signal
 import socket
 import subprocess
-import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from processes import printed, running
 from skyenv.errors import FolderInUseError
 from skyenv.files import LOCK, locked, replacing, write_atomically, writing
 
@@ -101,8 +102,7 @@ def test_a_full_disk_names_the_file(tmp_path: Path) -> None:
     """Here it is the process that may write no larger files; a system's error of writing names no file at all."""
     path = tmp_path / "model.zip"
     path.write_text("old")
-    process = subprocess.run([sys.executable, "-c", FULL, str(path)], capture_output=True, encoding="utf-8", check=True)
-    assert process.stdout.splitlines() == [str(path)] * 3
+    assert printed("-c", FULL, path).splitlines() == [str(path)] * 3
     assert path.read_text() == "old"
     assert names_in(tmp_path) == ["model.zip"]
 
@@ -128,26 +128,34 @@ import sys
 from skyenv.files import writing
 with writing(sys.argv[1]) as stream:
     stream.write(b"whole")
-    print("writing", flush=True)
+    print("begun", flush=True)
+    sys.stdin.read()
+"""
+HOLD = """
+import sys
+from skyenv.files import locked
+with locked(sys.argv[1]):
+    print("begun", flush=True)
     sys.stdin.read()
 """
 
 
-def writer(path: Path) -> subprocess.Popen[str]:
-    """A process that writes a file until its standard input is closed."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", WRITE, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "writing\n"
-    return process
+@contextmanager
+def busy(program: str, path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A process that writes a file or holds a folder, until its standard input is closed."""
+    with running("-c", program, path, stdin=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+        yield process
+        process.stdin.close()
 
 
 def test_what_killed_writers_left_goes_with_the_next_write(tmp_path: Path) -> None:
     path, other = tmp_path / "model.zip", tmp_path / "other.zip"
     for target in (path, other):
-        with writer(target) as process:
-            process.send_signal(signal.SIGKILL)
+        with busy(WRITE, target) as process:
+            process.kill()
     assert len(names_in(tmp_path)) == 2
     for name in (".model.zip.part.zip", ".model.zip.01234567.part.npz", ".model.zip.0123456.part.zip"):
         (tmp_path / name).write_text("somebody else's")
@@ -162,13 +170,11 @@ def test_what_killed_writers_left_goes_with_the_next_write(tmp_path: Path) -> No
 
 def test_what_a_living_writer_writes_stays(tmp_path: Path) -> None:
     path = tmp_path / "model.zip"
-    with writer(path) as process:
+    with busy(WRITE, path) as process:
         write_atomically(path, "new")
         with locked(tmp_path):
             pass
         assert path.read_text() == "new"
-        assert process.stdin is not None
-        process.stdin.close()
     assert process.returncode == 0
     assert path.read_text() == "whole"
     assert names_in(tmp_path) == ["model.zip"]
@@ -195,32 +201,11 @@ def test_a_part_that_is_taken_for_abandoned_before_it_is_locked(tmp_path: Path, 
 # ---- folders ----
 
 
-HOLD = """
-import sys
-from skyenv.files import locked
-with locked(sys.argv[1]):
-    print("held", flush=True)
-    sys.stdin.read()
-"""
-
-
-def holder(folder: Path) -> subprocess.Popen[str]:
-    """A process that has the folder."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "held\n"
-    return process
-
-
 def test_a_folder_has_one_process_and_the_others_are_told_which(tmp_path: Path) -> None:
-    with holder(tmp_path / "run") as process:
+    with busy(HOLD, tmp_path / "run") as process:
         who = rf"run is in use by process {process.pid} on {socket.gethostname()}, since \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d;"
         with pytest.raises(FolderInUseError, match=who), locked(tmp_path / "run"):
             pass
-        assert process.stdin is not None
-        process.stdin.close()
     assert list((tmp_path / "run").iterdir()) == []
     with locked(tmp_path / "run"):
         pass
@@ -233,8 +218,8 @@ def test_a_second_time_in_the_same_process(tmp_path: Path) -> None:
 
 
 def test_a_killed_process_leaves_no_lock_and_no_leftovers(tmp_path: Path) -> None:
-    with holder(tmp_path) as process:
-        process.send_signal(signal.SIGKILL)
+    with busy(HOLD, tmp_path) as process:
+        process.kill()
     (tmp_path / ".model.npz.0123abcd.part.npz").write_text("half")
     (tmp_path / ".mine.part").write_text("whole")
     with locked(tmp_path):

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
-import time
-from pathlib import Path
 from typing import Final
 
 import pytest
 
-ROOT: Final = Path(__file__).parents[1]
+from processes import printed
 
 START: Final = """
-import multiprocessing, os, signal, sys, threading
+import multiprocessing, os, signal, sys, threading, time
 import numpy as np
 from skyenv import Game, Games, OptionError
 from skyenv.games import results
@@ -26,12 +21,9 @@ from skyenv.rules.state import GAME_DTYPE, GAME_FIELDS, GAME_RANGES
 """
 
 
-def run(program: str, seconds: float = 300) -> str:
+def run(program: str) -> str:
     """What a program prints; it must end by itself, without an error."""
-    command = [sys.executable, "-c", START + program]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", timeout=seconds, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout
+    return printed("-c", START + program)
 
 
 def test_calls_that_would_end_the_process_are_refused() -> None:
@@ -137,8 +129,7 @@ print(set(np.delete(games.state["decisions"][going], 3 - np.flatnonzero(~going[:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_a_forked_process_plays_on() -> None:
     """Threads stay behind in a fork: the child starts its own, by os.fork() as by multiprocessing, and plays the same game."""
-    output = run(
-        """
+    output = run("""
 import warnings
 warnings.simplefilter("ignore", DeprecationWarning)  # newer versions of Python warn of forks with threads
 games = Games(512, 2, seed=1, threads=2)
@@ -166,12 +157,10 @@ context = multiprocessing.get_context("fork")
 results = context.Queue()
 process = context.Process(target=other, args=(results,))
 process.start()
-also = results.get(timeout=60)
-process.join(60)
+also = results.get()
+process.join()
 print(told == also == hash(go_on()))
-""",
-        seconds=120,
-    )
+""")
     assert output.strip() == "True"
 
 
@@ -180,27 +169,24 @@ print(told == also == hash(go_on()))
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ctrl_c_is_heard_in_random_play(threads: int) -> None:
     """Soon, and when it is raised nobody writes any more: every row is in a whole position."""
-    program = f"""
-games = Games(300, 3, seed=1, autoreset=False, max_turns=2**31 - 1, threads={threads})
-games.play_random(1)
-print("begun", flush=True)
+    output = run(f"""
+games = Games(300, 3, seed=1, threads={threads})
+
+def interrupt():
+    "Ctrl-C once every row has gone on to its second game."
+    while (games.seeds < 301).any():
+        time.sleep(0.001)
+    os.kill(os.getpid(), signal.SIGINT)
+
 try:
-    while True:
-        games.reset(1)
-        games.play_random(10**11)
+    threading.Thread(target=interrupt).start()
+    games.play_random(10**11)
 except KeyboardInterrupt:
     before = games.state.tobytes()
     told = games.mask.tobytes(), games.seat.tobytes(), games.observation.tobytes()
-    import time
     time.sleep(0.3)
     games.refresh()
     same = told == (games.mask.tobytes(), games.seat.tobytes(), games.observation.tobytes())
     print(before == games.state.tobytes(), same)
-"""
-    process = subprocess.Popen([sys.executable, "-c", START + program], cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8")
-    assert process.stdout is not None
-    assert process.stdout.readline().strip() == "begun"
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=60)
+""")
     assert output.strip() == "True True"

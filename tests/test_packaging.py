@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from processes import LONGEST, python
 from skyenv.errors import install_hint
 
 ROOT = Path(__file__).parent.parent
@@ -38,7 +39,7 @@ def run(command: list[str | Path], folder: Path, **environment: str) -> str:
     """What a program prints that sees nothing of this project but what it is given; it must succeed and warn of nothing."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "NUMBA", "SKYENV", "PIP_"))}
     result = subprocess.run(
-        command, cwd=folder, env={**kept, **environment}, capture_output=True, encoding="utf-8", timeout=550, check=False
+        command, cwd=folder, env={**kept, **environment}, capture_output=True, encoding="utf-8", timeout=LONGEST, check=False
     )
     assert result.returncode == 0, result.stdout + result.stderr
     assert "Warning" not in result.stderr
@@ -133,11 +134,9 @@ def test_metadata(wheel: Path) -> None:
 @pytest.mark.parametrize("extra", ["openspiel", "page"])
 def test_extras_bring_what_error_messages_say(wheel: Path, bare: Path, tmp_path: Path, extra: str) -> None:
     """Pip goes to look for it; of an extra that it can't find it says nothing and installs nothing."""
-    pip: list[str | Path] = [sys.executable, "-m", "pip", "--python", bare, "--disable-pip-version-check", "install", "--dry-run"]
+    pip = ["-m", "pip", "--python", bare, "--disable-pip-version-check", "install", "--dry-run"]
     (first, *_) = (Requirement(text).name for text in PROJECT["optional-dependencies"][extra])
-    result = subprocess.run(
-        [*pip, "--no-index", f"{wheel}[{extra}]"], cwd=tmp_path, capture_output=True, encoding="utf-8", check=False
-    )
+    result = python(*pip, "--no-index", f"{wheel}[{extra}]", cwd=tmp_path)
     assert result.returncode != 0
     assert re.search(rf"No matching distribution found for {first.replace('_', '[-_]')}\b", result.stderr)
     assert f"'.[{extra}]'" in install_hint(extra)

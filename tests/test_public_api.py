@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import skyenv
+from processes import python
 from skyenv import errors
 
 
@@ -93,5 +92,5 @@ print(sorted(name for name in sys.modules if name.split(".")[0] in heavy))
 
 
 def test_importing_it_imports_no_heavy_library() -> None:
-    result = subprocess.run([sys.executable, "-W", "error", "-c", IMPORTS], capture_output=True, encoding="utf-8", check=True)
+    result = python("-W", "error", "-c", IMPORTS)
     assert (result.stdout, result.stderr) == ("[]\n", "")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import random
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 import referee as ref
+from processes import python
 from referee import ALEA, BLACK, CENTRAL_PARK, NAMES, Card, Event, Referee, Refutation, Summary
 
 FRONT_RING = ["green", "violet", "brown", "orange", "gray"]
@@ -315,8 +315,7 @@ def test_command_line(games: list[tuple[list[str], Summary]], tmp_path: Path) ->
     lines = games[1][0]
     good.write_text("".join(lines * 2).rstrip("\n"), encoding="utf-8")
     bad.write_text("".join(lines[:-1]), encoding="utf-8")
-    command = [sys.executable, str(Path(ref.__file__)), str(good), str(bad)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = python(ref.__file__, good, bad)
     assert done.returncode == 1
     assert len(done.stdout.splitlines()) == 3
     assert f"line {len(lines)}:" in done.stdout.splitlines()[2]

@@ -8,15 +8,14 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-import os
 import pickle
-import subprocess
 import sys
 from typing import Any
 
 import numpy as np
 import pytest
 
+from processes import printed
 from skyenv import Game, Games, make_agent
 from skyenv.agents import decide, decide_game
 from skyenv.games import results
@@ -81,16 +80,8 @@ def digests(players: int, side: str, agent: str, max_turns: int, decisions: int)
 
 def the_other_way(*arguments: object) -> list[str]:
     """The digests made without the compiler, or with it if it is off here; every warning is an error."""
-    result = subprocess.run(
-        [sys.executable, "-W", "error", __file__, *map(str, arguments)],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1" if COMPILED else "0", "PYTHONIOENCODING": "utf-8"},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=550,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
-    lines: list[str] = json.loads(result.stdout)
+    environment = {"NUMBA_DISABLE_JIT": "1" if COMPILED else "0"}
+    lines: list[str] = json.loads(printed("-W", "error", __file__, *arguments, environment=environment))
     return lines
 
 

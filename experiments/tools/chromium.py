@@ -23,7 +23,7 @@ FLAGS: Final = (
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 INSTALL: Final = "Chromium is needed, and its driver: apt-get install chromium chromium-driver"
-PATIENCE: Final = 60.0
+PATIENCE: Final = 300.0
 """Seconds that anything on a page may take on a busy machine."""
 
 

@@ -7,8 +7,6 @@ import os
 import shlex
 import signal
 import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -16,13 +14,12 @@ import pytest
 from test_evaluate import Interrupted
 from tournaments import lines
 
+from processes import python, running, wait_until
 from skyenv import cli, records
 from skyenv.agents import RandomAgent
 from skyenv.arena import commands, ladder
 from skyenv.arena.evaluate import evaluate, table
 from skyenv.games import secret_seeds
-
-ROOT = Path(__file__).parents[2]
 
 
 def main(words: list[str]) -> int:
@@ -35,15 +32,7 @@ def main(words: list[str]) -> int:
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     """``python -m skyenv evaluate`` with arguments, as a process."""
-    return subprocess.run(
-        [sys.executable, "-m", "skyenv", "evaluate", *arguments],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONIOENCODING": "utf-8", "SKYENV_QUIET": "1"},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=600,
-        check=False,
-    )
+    return python("-m", "skyenv", "evaluate", *arguments)
 
 
 def test_evaluate(tmp_path: Path) -> None:
@@ -206,19 +195,11 @@ def test_without_matplotlib_there_is_a_ladder_without_a_picture(
 
 
 def test_ctrl_c_reports_and_the_same_command_goes_on(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "skyenv", "tournament", "random", "hoard", "--out", str(tmp_path), "--workers", "1"]
-    with subprocess.Popen(
-        [*command, "--minutes", "5"],
-        cwd=ROOT, env={**os.environ, "PYTHONIOENCODING": "utf-8", "SKYENV_QUIET": "1"},
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", start_new_session=True,
-    ) as process:  # fmt: skip
-        try:
-            while process.poll() is None and not ((tmp_path / "games.jsonl").exists() and len(lines(tmp_path)) >= 6):
-                time.sleep(0.05)
-            os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it as well
-            out, err = process.communicate(timeout=240)
-        finally:
-            process.kill()
+    command = ["-m", "skyenv", "tournament", "random", "hoard", "--out", tmp_path, "--workers", 1, "--minutes", 1000]
+    with running(*command, start_new_session=True) as process:
+        wait_until(lambda: (tmp_path / "games.jsonl").exists() and len(lines(tmp_path)) >= 6, process)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it as well
+        out, err = process.communicate()
     assert process.returncode == 130
     assert err.strip().splitlines()[-1] == "tournament: error: interrupted; the same command goes on"
     assert "Traceback" not in err

@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -15,12 +13,12 @@ import numpy as np
 import pytest
 from tournaments import lines, play, settings
 
+from processes import python
 from skyenv.arena.folder import FORMAT, Folder, line_of, read_config, secret_of
 from skyenv.arena.schedule import Settings
 from skyenv.cli import main
 from skyenv.errors import CheckpointError, FolderInUseError
 
-ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.usefixtures("in_this_process")
 
 
@@ -191,8 +189,7 @@ def test_a_folder_has_one_tournament_at_a_time(tmp_path: Path) -> None:
 def test_a_second_command_is_told_who_has_the_folder(tmp_path: Path) -> None:
     wanted = settings("random", "crowd")
     with Folder(tmp_path, wanted):
-        command = [sys.executable, "-m", "skyenv", "tournament", "random", "crowd", "--paired-seeds", "1", "--out", str(tmp_path)]
-        second = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", timeout=120, check=False)
+        second = python("-m", "skyenv", "tournament", "random", "crowd", "--paired-seeds", 1, "--out", tmp_path)
     assert (second.returncode, second.stdout) == (1, "")
     assert second.stderr.startswith(f"tournament: error: {tmp_path} is in use by process {os.getpid()} on ")
     assert second.stderr.count("\n") == 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -64,8 +63,6 @@ def test_an_agent_that_fails_once(tmp_path: Path) -> None:
 
 
 def test_time_ends_it_after_whole_rounds(tmp_path: Path) -> None:
-    started = time.perf_counter()
     tournament = play(tmp_path, settings("random", "crowd", "hoard"), minutes=0.05)
-    assert time.perf_counter() - started < 60
     with Folder(tmp_path, tournament.settings) as folder:
         assert len(folder.whole_paired_seeds()) * 6 == folder.number() > 0

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -18,6 +16,7 @@ import pytest
 from open_spiel.python.algorithms import evaluate_bots, generate_playthrough, ismcts, mcts
 from open_spiel.python.bots import uniform_random
 
+from processes import printed, python
 from scenario import even
 from skyenv import ACTION_NAMES, AgentError, ChanceError, Game, Games, IllegalActionError, OptionError
 from skyenv.agents import Agent
@@ -452,10 +451,8 @@ def test_a_pickled_game_is_found_by_a_process_that_has_not_imported_it(tmp_path:
     program = (
         "import pickle, sys\ngame = pickle.load(open(sys.argv[1], 'rb'))\nprint(game, game.new_initial_state().current_player())"
     )
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", program, file], capture_output=True, encoding="utf-8", check=True
-    )
-    assert done.stdout.split() == ["fifth_avenue(events=2048,max_turns=9,players=4,side=front)", str(CHANCE)]
+    told = printed("-W", "ignore", "-c", program, file)
+    assert told.split() == ["fifth_avenue(events=2048,max_turns=9,players=4,side=front)", str(CHANCE)]
 
 
 def test_threads_don_t_disturb_each_other() -> None:
@@ -637,7 +634,8 @@ except ModuleNotFoundError as error:
 
 
 def test_a_missing_extra_is_named() -> None:
-    done = subprocess.run([sys.executable, "-W", "error", "-c", WITHOUT], capture_output=True, encoding="utf-8", check=True)
+    done = python("-W", "error", "-c", WITHOUT)
+    assert done.returncode == 0
     assert "pip install '.[openspiel]'" in done.stdout
     assert done.stderr == ""
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pettingzoo
 import pytest
+
+from processes import printed
 
 
 def run(program: str) -> str:
     """Run a program in a fresh interpreter with warnings as errors and return what it prints."""
-    done = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    return printed("-W", "error", "-c", program).strip()
 
 
 in_any_order = pytest.mark.parametrize(

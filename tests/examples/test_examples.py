@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from processes import printed
 
 pytestmark = pytest.mark.programs
 
@@ -30,8 +31,5 @@ SAYS = {
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("*.py")))
 def test_example_runs(name: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-W", "error", str(EXAMPLES / f"{name}.py"), *ARGUMENTS.get(name, [])]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert SAYS[name] in done.stdout
+    command = ["-W", "error", EXAMPLES / f"{name}.py", *ARGUMENTS.get(name, [])]
+    assert SAYS[name] in printed(*command, cwd=tmp_path, environment={"PYTHONPATH": os.pathsep.join(sys.path)})

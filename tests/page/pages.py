@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from processes import wait_until
 from skyenv import Game
 from skyenv.agents import CrowdAgent, RandomAgent, decide_game
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
@@ -67,15 +67,10 @@ def status(client: TestClient, seat: str) -> str:
     return str(next(game["state"] for game in games if game["page"] == seat.replace("/api/seats/", "/seat/")))
 
 
-def wait_for_turn(client: TestClient, seat: str, seconds: float = 60) -> Json:
+def wait_for_turn(client: TestClient, seat: str) -> Json:
     """Wait until the seat is to act or the game is over."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if status(client, seat) in ("your turn", "over"):
-            return payload(client, seat)
-        time.sleep(0.02)
-    state = payload(client, seat)
-    raise AssertionError(f"nothing happens: {state['situation']} {state['trouble']}")
+    wait_until(lambda: status(client, seat) in ("your turn", "over"))
+    return payload(client, seat)
 
 
 def act(client: TestClient, seat: str, state: Json, action: int) -> Any:
@@ -127,9 +122,8 @@ class RunningServer:
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]})
         self._thread.start()
-        while not self._server.started:
-            assert self._thread.is_alive()
-            time.sleep(0.01)
+        wait_until(lambda: self._server.started or not self._thread.is_alive())
+        assert self._server.started
 
     @property
     def address(self) -> str:
@@ -139,6 +133,5 @@ class RunningServer:
     def stop(self) -> None:
         """End it."""
         self._server.should_exit = True
-        self._thread.join(20)
-        assert not self._thread.is_alive()
+        self._thread.join()
         self._socket.close()

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
+import signal
 import socket
-import subprocess
-import sys
-import time
 import urllib.request
 from pathlib import Path
 
 import pytest
 from pages import played
 
+from processes import running
 from skyenv import cli
 from skyenv.agents import agent_names
 from skyenv.errors import OptionError, PageError
@@ -23,30 +23,18 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def test_play_serves_the_page_until_it_is_interrupted(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
     database = tmp_path / "games.sqlite3"
-    command = [sys.executable, "-W", "error", "-m", "skyenv", "play", "--no-browser", "--agents", "skyenv.agents:RandomAgent"]
-    server = subprocess.Popen(
-        [*command, "--port", str(port), "--database", str(database)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
+    command = ["-W", "error", "-m", "skyenv", "play", "--no-browser", "--agents", "skyenv.agents:RandomAgent"]
+    with running(*command, "--port", 0, "--database", database) as server:
         assert server.stdout is not None
-        assert f"http://127.0.0.1:{port}/" in server.stdout.readline()
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/options", timeout=60) as answer:
+        address = re.search(r"http://127\.0\.0\.1:\d+/", server.stdout.readline())
+        assert address
+        with urllib.request.urlopen(f"{address[0]}api/options") as answer:
             content = answer.read().decode()
         assert '"skyenv.agents:RandomAgent"' in content
         assert '"greedy"' in content
-        time.sleep(0.5)
-        server.send_signal(2)
-        _, complaint = server.communicate(timeout=60)
-    finally:
-        server.kill()
-        server.wait()
+        server.send_signal(signal.SIGINT)
+        _, complaint = server.communicate()
     assert complaint == ""
     assert server.returncode == 0
     assert database.exists()

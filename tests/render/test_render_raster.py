@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from processes import LONGEST
 from skyenv import Game, OptionError, RecordError, make_agent, records
 from skyenv.agents import decide_game
 from skyenv.errors import RenderError
@@ -186,7 +187,7 @@ def frames_of(path: Path) -> list[PIXELS]:
         program = pytest.importorskip("imageio_ffmpeg").get_ffmpeg_exe()
         folder = path.with_suffix(".frames")
         folder.mkdir()
-        subprocess.run([program, "-v", "error", "-i", path, folder / "%03d.png"], check=True, timeout=60)
+        subprocess.run([program, "-v", "error", "-i", path, folder / "%03d.png"], check=True, timeout=LONGEST)
         files = sorted(folder.iterdir())
         return [np.asarray(image.open(io.BytesIO(file.read_bytes())).convert("RGB")) for file in files]
     with image.open(path) as film:

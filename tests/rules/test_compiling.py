@@ -7,9 +7,8 @@ import os
 import pkgutil
 import shutil
 import subprocess
-import sys
-import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,6 +18,7 @@ import pytest
 
 import skyenv
 import skyenv_agents
+from processes import python, running, wait_until
 from skyenv import kernels
 from skyenv.rules import auction, compiling, components, scoring
 from skyenv.rules.compiling import COMPILED, EntryPoint, Fingerprint, Rule, entry_point, rule
@@ -77,16 +77,8 @@ def package(tmp_path: Path) -> Path:
 
 def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Python in a folder whose packages it uses, with a disk cache there; it must succeed."""
-    kept = {name: value for name, value in os.environ.items() if name != "SKYENV_QUIET"}
-    result = subprocess.run(
-        [sys.executable, "-W", "error", *arguments],
-        cwd=folder,
-        env={**kept, "PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache"), **environment},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=300,
-        check=False,
-    )
+    own = {"SKYENV_QUIET": None, "PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache")}
+    result = python("-W", "error", *arguments, cwd=folder, environment={**own, **environment})
     assert result.returncode == 0, result.stderr
     return result
 
@@ -160,15 +152,17 @@ print(sum(middle.stats.cache_misses.values()))
 def test_of_several_processes_one_compiles_and_the_others_load(tmp_path: Path) -> None:
     """Both begin as soon as both are ready; by themselves they would both compile."""
     (tmp_path / "program.py").write_text(TOGETHER, encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    commands = [[sys.executable, "-W", "error", "program.py", name] for name in ("first", "second")]
-    running = [subprocess.Popen(one, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True) for one in commands]
-    while not all((tmp_path / name).exists() for name in ("first", "second")):
-        assert all(process.poll() is None for process in running)
-        time.sleep(0.01)
-    (tmp_path / "go").touch()
-    outputs = [process.communicate(timeout=300)[0] for process in running]
-    assert [process.returncode for process in running] == [0, 0]
+    environment = {"PYTHONPATH": str(PACKAGE.parent), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    with ExitStack() as stack:
+        both = {
+            name: stack.enter_context(running("-W", "error", "program.py", name, cwd=tmp_path, environment=environment))
+            for name in ("first", "second")
+        }
+        for name, process in both.items():
+            wait_until((tmp_path / name).exists, process)
+        (tmp_path / "go").touch()
+        outputs = [process.communicate()[0] for process in both.values()]
+    assert [process.returncode for process in both.values()] == [0, 0]
     assert sorted(map(int, outputs)) == [0, 1]
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tomllib
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from experiments.tools.lowest import KEPT, ROOT, lowest
+from processes import printed
 
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 PINNED = (ROOT / "constraints.txt").read_text(encoding="utf-8")
@@ -33,9 +31,7 @@ def test_every_package_of_the_project_has_its_lowest_version() -> None:
 
 
 def test_the_program_prints_them_without_this_project_or_its_packages() -> None:
-    command: list[str | Path] = [sys.executable, "-I", "-S", ROOT / "experiments" / "tools" / "lowest.py"]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
-    assert done.stdout.splitlines() == lowest(PROJECT, PINNED)
+    assert printed("-I", "-S", ROOT / "experiments" / "tools" / "lowest.py").splitlines() == lowest(PROJECT, PINNED)
 
 
 @pytest.mark.parametrize("wrong", ["numpy", "numpy>=1.25", "numpy>1.26", "numpy>=1.26,<3", "numpy==1.26", "numpy >= 1.26; x"])

@@ -10,8 +10,6 @@ import re
 import resource
 import signal
 import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,6 +25,7 @@ from experiments.training.config import DEFAULT_MINUTES
 from experiments.training.curves import draw_curves
 from experiments.training.runs import FEWEST_EPISODES, Episodes
 from experiments.training.train import Config, Training
+from processes import running, wait_until
 from skyenv.agents import make_agent
 from skyenv.errors import CheckpointError
 from skyenv.files import locked
@@ -557,21 +556,16 @@ def test_a_signal_while_the_end_is_saved_waits_for_it(
 
 def test_sigterm_from_outside_ends_a_run_in_order(tmp_path: Path) -> None:
     """A run that saves after every update, so that the signal may well come while it does."""
-    command = [sys.executable, "-m", "experiments.training.train", "--run", str(tmp_path), *TINY, "--checkpoint-seconds", "0"]
-    with subprocess.Popen(
-        [*command, "--decisions", "1000000000"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    ) as running:
-        deadline = time.monotonic() + 120
-        while not (tmp_path / "curve.jsonl").exists() or not (tmp_path / "curve.jsonl").read_bytes():
-            assert running.poll() is None
-            assert time.monotonic() < deadline, "training has not begun"
-            time.sleep(0.01)
-        running.terminate()
-        out, _ = running.communicate(timeout=120)
-    assert running.returncode == 130
-    assert b"--resume` goes on" in out
+    command = ["-m", "experiments.training.train", "--run", tmp_path, *TINY, "--checkpoint-seconds", 0, "--decisions", 10**9]
+    curve = tmp_path / "curve.jsonl"
+    with running(*command, stderr=subprocess.DEVNULL) as process:
+        wait_until(lambda: curve.exists() and curve.read_bytes(), process)
+        process.terminate()
+        out, _ = process.communicate()
+    assert process.returncode == 130
+    assert "--resume` goes on" in out
     state = read_checkpoint(tmp_path / "checkpoint.bin")
-    assert state["updates"] == len((tmp_path / "curve.jsonl").read_text().splitlines()) > 0
+    assert state["updates"] == len(curve.read_text().splitlines()) > 0
     assert not list(tmp_path.glob(".*"))
 
 

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 from positions import positions
+from processes import wait_until
 from skyenv.agents import decisions_in
 from skyenv.errors import AgentError
 from skyenv_agents import GuidedAgent, RolloutAgent, SearchAgent
 from skyenv_agents.search import ismcts, rollout
 from skyenv_agents.search.budgets import MOST_SIMULATIONS, Budget, Check, on_threads
+from skyenv_agents.search.rollouts import try_actions
+from skyenv_agents.search.tree import run_simulations
 
 Searching = RolloutAgent | SearchAgent
 
@@ -24,10 +29,11 @@ def test_slices_add_up_to_the_budget() -> None:
     assert list(Budget(20).slices(20, 8)) == [(0, 8), (8, 8), (16, 4)]
     assert list(Budget(3).slices(3, 8)) == [(0, 3)]
     assert next(Budget(1, 0.001).slices(1, 8)) == (0, 8), "with time the number doesn't count"
-    begun = time.perf_counter()
-    parts = list(Budget(1, 5.0).slices(1, 8))
-    assert time.perf_counter() - begun >= 0.005
-    assert [before for before, _ in parts] == [8 * i for i in range(len(parts))]
+
+
+@pytest.mark.usefixtures("ticking")
+def test_time_ends_the_slices() -> None:
+    assert list(Budget(1, 4.5).slices(1, 8)) == [(0, 8), (8, 8), (16, 8), (24, 8), (32, 8)]
 
 
 def test_results_do_not_depend_on_slices(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,25 +62,33 @@ ENDLESS: dict[str, Callable[[], Searching]] = {
 
 
 @pytest.mark.parametrize("name", ENDLESS)
-def test_hears_ctrl_c(name: str) -> None:
+def test_hears_ctrl_c(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The search ends at once, and all of its threads with it."""
     games = positions(2, "front", 20)
     agent = ENDLESS[name]()
     rows = np.flatnonzero(games.mask.sum(axis=1) > 1)[:2]
     decisions = decisions_in(games, agent, rows)
-    (GuidedAgent if name == "ismcts-trained" else type(agent))(1).search(decisions)  # compiled before anybody waits
     threads = threading.active_count()
-    timer = threading.Timer(0.3, _interrupt, [threading.main_thread().ident])
-    timer.start()
+    interrupt_once_begun(monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         agent.search(decisions)
-    timer.join()
-    assert threading.active_count() == threads
+    wait_until(lambda: threading.active_count() == threads)
 
 
-def _interrupt(thread: int) -> None:
-    """Ctrl-C as the terminal sends it, to the main thread."""
-    signal.pthread_kill(thread, signal.SIGINT)
+def interrupt_once_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C as the terminal sends it, to the main thread, once a search has made something of a few slices."""
+    looks = itertools.count()
+
+    def counted(real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **options: Any) -> Any:
+            if next(looks) == 5:
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            return real(*arguments, **options)
+
+        return call
+
+    monkeypatch.setattr("skyenv_agents.search.ismcts.run_simulations", counted(run_simulations))
+    monkeypatch.setattr("skyenv_agents.search.rollout.try_actions", counted(try_actions))
 
 
 def test_threads_end_when_one_fails() -> None:

@@ -183,11 +183,15 @@ def test_names_and_budgets() -> None:
     assert (made.name, made.budget.milliseconds) == ("ismcts-trained-20ms", 20)
     with pytest.raises(AgentError, match="its budget must be a number of simulations"):
         GuidedAgent.variant("ismcts-trained-many")
+
+
+@pytest.mark.usefixtures("ticking")
+def test_budget_in_milliseconds() -> None:
     games = positions(2, "front", 20)
-    timed = [GuidedAgent(milliseconds=time).search(decisions_in(games, GuidedAgent())).simulations for time in (0.01, 100)]
     several = games.mask.sum(axis=1) > 1
-    assert (timed[0][several] == 8).all(), "at least the leaves that are judged at once"
-    assert timed[1][several].mean() > 2 * 8
+    for milliseconds, simulations in ((0.01, 8), (4.5, 5 * 8)):  # the leaves that are judged at once, between two looks
+        result = GuidedAgent(milliseconds=milliseconds).search(decisions_in(games, GuidedAgent()))
+        assert (result.simulations[several] == simulations).all()
 
 
 def test_thinks_as_it_tries() -> None:

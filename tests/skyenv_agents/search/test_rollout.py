@@ -144,6 +144,7 @@ def test_budget_in_simulations() -> None:
         assert result.simulations.max() >= budget - 8
 
 
+@pytest.mark.usefixtures("ticking")
 def test_budget_in_milliseconds() -> None:
     """More time gives more simulations."""
     games = positions(2, "front", 12)

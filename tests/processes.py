@@ -1,0 +1,74 @@
+"""Programs that tests run: a busy machine has time for them, and none outlives its test."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+
+LONGEST: Final = 600.0
+"""Seconds: only what hangs takes so long. Tests that wait without a limit have pytest's (pyproject.toml)."""
+
+Environment = Mapping[str, str | None] | None
+"""Variables beside those of this process; None: without it."""
+
+
+def python(*words: object, environment: Environment = None, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run Python; what it prints is kept as text.
+
+    Args:
+        words: its arguments.
+        environment: its variables.
+        options: of :func:`subprocess.run`; unless they say otherwise it runs in the repository's root.
+    """
+    return subprocess.run(_command(words), **{"timeout": LONGEST, "check": False, **_options(environment), **options})
+
+
+def printed(*words: object, **options: Any) -> str:
+    """What Python prints, as :func:`python` runs it; it must succeed."""
+    done = python(*words, **options)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@contextlib.contextmanager
+def running(*words: object, environment: Environment = None, **options: Any) -> Iterator[subprocess.Popen[str]]:
+    """Python while the block runs; then its end is waited for. It is killed if it doesn't come, or if the block fails."""
+    with subprocess.Popen(_command(words), **{**_options(environment), **options}) as process:
+        try:
+            yield process
+            process.wait(LONGEST)
+        finally:
+            process.kill()
+
+
+def wait_until(condition: Callable[[], object], process: subprocess.Popen[str] | None = None) -> None:
+    """Wait for something to become true, however long it takes; a process that ends without it fails the test."""
+    while True:
+        ended = process is not None and process.poll() is not None  # asked first: it may do it and end
+        if condition():
+            return
+        assert not ended, "the process has ended"
+        time.sleep(0.01)
+
+
+def _command(words: tuple[object, ...]) -> list[str]:
+    return [sys.executable, *map(str, words)]
+
+
+def _options(environment: Environment) -> dict[str, Any]:
+    variables = {**os.environ, "PYTHONIOENCODING": "utf-8", **(environment or {})}
+    return {
+        "cwd": ROOT,
+        "env": {name: value for name, value in variables.items() if value is not None},
+        "encoding": "utf-8",
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+    }

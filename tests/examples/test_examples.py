@@ -14,8 +14,8 @@ pytestmark = pytest.mark.programs
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ARGUMENTS = {
-    "ppo": ["--steps", "512", "--num-envs", "8", "--rollout", "32", "--deals", "1"],
-    "maskable_ppo": ["--decisions", "512", "--environments", "8", "--steps", "32", "--batch", "64", "--deals", "1"],
+    "ppo": ["--steps", "512", "--num-envs", "8", "--rollout", "32", "--paired-seeds", "1"],
+    "maskable_ppo": ["--decisions", "512", "--environments", "8", "--steps", "32", "--batch", "64", "--paired-seeds", "1"],
 }
 """By example, what makes it short."""
 SAYS = {

@@ -33,7 +33,7 @@ def test_a_short_training_goes_on_and_leaves_an_agent(
     example: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = tmp_path / "run"
-    command = [*TINY, "--run", str(run), "--players", "3", "--deals", "1"]
+    command = [*TINY, "--run", str(run), "--players", "3", "--paired-seeds", "1"]
     assert example.main([*command, "--decisions", "768"]) == 0
     out = capsys.readouterr().out
     assert "win share/" in out
@@ -58,7 +58,7 @@ def test_a_short_training_goes_on_and_leaves_an_agent(
 
 def test_past_policies_alone(example: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = example.Config(
-        run=tmp_path, fixed_opponents=(), environments=4, steps=8, batch=32, hidden=(8,), max_turns=2, deals=0
+        run=tmp_path, fixed_opponents=(), environments=4, steps=8, batch=32, hidden=(8,), max_turns=2, paired_seeds=0
     )
     model = example.make_model(config)
     callback = example.SelfPlay(config)

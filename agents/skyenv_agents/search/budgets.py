@@ -10,10 +10,11 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final, Self, TypeVar
 
+from skyenv.agents import Agent
 from skyenv.checks import check_integer, check_number
 from skyenv.errors import AgentError, shown
 
@@ -90,6 +91,36 @@ def budget_in(spec: str, prefix: str) -> Budget:
     return Budget(MOST_SIMULATIONS, number) if match[2] else Budget(number)
 
 
+class BudgetedAgent(Agent):
+    """An agent whose decisions have a budget, which its name tells unless it is the usual one.
+
+    Args:
+        simulations: for each decision, at the most, 1 to 10⁶.
+        milliseconds: time for each decision instead, above 0 to 10⁶; None: simulations count.
+
+    Raises:
+        AgentError: one of them is out of range.
+    """
+
+    default_simulations: int
+
+    def __init__(self, simulations: int, milliseconds: float | None = None) -> None:
+        self.budget = Budget.checked(simulations, milliseconds)
+        self.name = self.budget.name(self.name, self.default_simulations)
+
+    @classmethod
+    def variant(cls, name: str) -> Self:
+        """The agent with a budget in its name: ``"ismcts-300"`` (simulations) or ``"ismcts-100ms"`` (milliseconds a decision).
+
+        Raises:
+            AgentError: the budget is none.
+        """
+        budget = budget_in(name, f"{cls.name}-")
+        player = cls(budget.simulations, budget.milliseconds)
+        player.name = name
+        return player
+
+
 def seed_of(uniform: float) -> int:
     """The seed of a decision's determinizations, 32 bits, from its random number."""
     return int(uniform * 2**32)
@@ -114,9 +145,21 @@ def on_threads(task: Callable[[Item, Check], Result], items: Sequence[Item], thr
         if stopped.is_set():
             raise CancelledError
 
-    with ThreadPoolExecutor(threads, thread_name_prefix=name) as pool:
+    def run(item: Item) -> Result:
         try:
-            return list(pool.map(lambda item: task(item, check), items))
+            return task(item, check)
         except BaseException:
             stopped.set()
             raise
+
+    with ThreadPoolExecutor(threads, thread_name_prefix=name) as pool:
+        try:
+            futures = [pool.submit(run, item) for item in items]
+            wait(futures)
+        except BaseException:  # Ctrl-C
+            stopped.set()
+            raise
+    for future in futures:
+        if not isinstance(future.exception(), CancelledError):  # which only follows from another one's failure
+            future.result()
+    return [future.result() for future in futures]

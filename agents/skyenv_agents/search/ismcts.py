@@ -25,7 +25,7 @@ from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import NONE, new_records
 from skyenv_agents.heuristic.player import GreedyAgent
 from skyenv_agents.heuristic.win_probability import EARLY, LATE
-from skyenv_agents.search.budgets import Budget, Check, budget_in, on_threads, seed_of
+from skyenv_agents.search.budgets import BudgetedAgent, Check, on_threads, seed_of
 from skyenv_agents.search.evaluation import LeafBatch
 from skyenv_agents.search.reuse import Memory
 from skyenv_agents.search.rollouts import new_scratch, search_options
@@ -145,7 +145,7 @@ class SearchResult(NamedTuple):
         return cls(best.astype(np.int64), visits, values, simulations, nodes)
 
 
-class SearchAgent(Agent):
+class SearchAgent(BudgetedAgent):
     """Searches a tree in positions that its seat can't tell from the real one.
 
     Args:
@@ -198,7 +198,7 @@ class SearchAgent(Agent):
         value_weight: float = 1.0,
         leaves: int = 8,
     ) -> None:
-        self.budget = Budget.checked(simulations, milliseconds)
+        super().__init__(simulations, milliseconds)
         self.trees = check_integer("trees", trees, 1, 64, AgentError)
         self.threads = check_integer("threads", threads, 1, 1024, AgentError)
         self._options = search_options(rollout_policy, turns, early, late, margin, exploration, temperature)
@@ -211,13 +211,12 @@ class SearchAgent(Agent):
             self._options["batched"] = 1
             if self.value_weight == 1.0:
                 self._options["turns"] = 0
-            self.name = f"ismcts-{evaluator.name}"
+            self.name = self.budget.name(f"ismcts-{evaluator.name}", self.default_simulations)
             self.version = f"{type(self).version}+{evaluator.version}"
             self.description = f"searches a tree guided by {evaluator.description}"
         self._greedy = GreedyAgent()
         self.reuse = reuse
         self._memory = Memory()
-        self.name = self.budget.name(self.name, self.default_simulations)
 
     def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
         """See :class:`skyenv.agents.Agent`."""
@@ -288,15 +287,3 @@ class SearchAgent(Agent):
                 batch.evaluate(len(trees) * size, evaluator, self.value_weight)
                 for i, tree in enumerate(trees):
                     tree.backup(batch, i * size, size)
-
-    @classmethod
-    def variant(cls, name: str) -> SearchAgent:
-        """The agent with a budget in its name: ``"ismcts-300"`` (simulations) or ``"ismcts-100ms"`` (milliseconds a decision).
-
-        Raises:
-            AgentError: the budget is none.
-        """
-        budget = budget_in(name, f"{cls.name}-")
-        player = cls(budget.simulations, budget.milliseconds)
-        player.name = name
-        return player

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Agent, Decisions
+from skyenv.agents import Decisions
 from skyenv.checks import check_integer, check_number
 from skyenv.errors import AgentError
 from skyenv.knowledge import as_views
@@ -25,7 +25,7 @@ from skyenv.rules.state import GAME_DTYPE, new_records
 from skyenv_agents.heuristic.features import HEURISTIC_DTYPE, NEVER
 from skyenv_agents.heuristic.judging import decide_all
 from skyenv_agents.heuristic.player import GreedyAgent
-from skyenv_agents.search.budgets import Budget, Check, budget_in, on_threads, seed_of
+from skyenv_agents.search.budgets import BudgetedAgent, Check, on_threads, seed_of
 from skyenv_agents.search.rollouts import new_scratch, search_options, try_actions
 
 DEFAULT_SIMULATIONS: Final = 64
@@ -108,7 +108,7 @@ def _sizes(candidates: int) -> Iterator[int]:
     yield 2
 
 
-class RolloutAgent(Agent):
+class RolloutAgent(BudgetedAgent):
     """Plays on from positions that its seat can't tell from the real one, and takes the action that led to most wins.
 
     The greedy player's best actions are tried, and its choice stands unless another one is clearly better.
@@ -133,6 +133,7 @@ class RolloutAgent(Agent):
     version = "2"
     description = "plays on from positions that its seat can't tell from the real one"
     uses_view = True
+    default_simulations = DEFAULT_SIMULATIONS
 
     def __init__(
         self,
@@ -148,7 +149,7 @@ class RolloutAgent(Agent):
         late: float = 3.0,
         margin: float = 0.5,
     ) -> None:
-        self.budget = Budget.checked(simulations, milliseconds)
+        super().__init__(simulations, milliseconds)
         self.candidates = check_integer("candidates", candidates, 2, NUM_ACTIONS, AgentError)
         self.caution = check_number("caution", caution, 0.0, 1e6, AgentError)
         self.threads = check_integer("threads", threads, 1, 1024, AgentError)
@@ -156,7 +157,6 @@ class RolloutAgent(Agent):
         if turns == 0:
             self._options["turns"] = 2**31 - 1
         self._greedy = GreedyAgent()
-        self.name = self.budget.name(self.name, DEFAULT_SIMULATIONS)
 
     def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
         """See :class:`skyenv.agents.Agent`."""
@@ -219,15 +219,3 @@ class RolloutAgent(Agent):
         others = legal[(legal != chosen[0]) & (score[legal] > NEVER)]
         best = others[np.argsort(-score[others], kind="stable")]
         return np.concatenate([chosen, best[: self.candidates - 1]])
-
-    @classmethod
-    def variant(cls, name: str) -> RolloutAgent:
-        """The agent with a budget in its name: ``"rollout-256"`` (simulations) or ``"rollout-50ms"`` (milliseconds a decision).
-
-        Raises:
-            AgentError: the budget is none.
-        """
-        budget = budget_in(name, f"{cls.name}-")
-        player = cls(budget.simulations, budget.milliseconds)
-        player.name = name
-        return player

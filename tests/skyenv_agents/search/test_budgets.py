@@ -91,12 +91,13 @@ def interrupt_once_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("skyenv_agents.search.rollout.try_actions", counted(try_actions))
 
 
-def test_threads_end_when_one_fails() -> None:
+@pytest.mark.parametrize("failing", [0, 1])
+def test_threads_end_when_one_fails(failing: int) -> None:
     """The others hear of it between two slices, and are waited for."""
     ended = []
 
     def task(item: int, check: Check) -> None:
-        if item == 0:
+        if item == failing:
             raise AgentError("no")
         try:
             while True:
@@ -107,5 +108,5 @@ def test_threads_end_when_one_fails() -> None:
 
     with pytest.raises(AgentError, match="no"):
         on_threads(task, [0, 1], 2, "test")
-    assert ended in ([1], []), "the second one may not have begun"
+    assert ended in ([1 - failing], []), "the other one may not have begun"
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("test_")]

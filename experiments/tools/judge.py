@@ -1,8 +1,9 @@
 """Who notices a mutant of the rules: one process that has collected the tests, and a fork of it for every mutant.
 
-Three things are tried: the tests of the rules; the golden records, replayed and made again; and new games, of which the referee
-checks every line. First all run on the rules as they are, which tells how long each takes and which functions of the rules
-it calls. A fork then takes over one mutant and runs what calls the function in question, the shortest first, until one fails.
+Three things are tried: the tests of the rules and of their chance; the golden records, replayed and made again; and new games, of
+which the referee checks every line. First all run on the rules as they are, which tells how long each takes and which functions
+of the rules it calls. A fork then takes over one mutant and runs what calls the function in question until one fails: the golden
+records first, then the tests that have noticed most mutants for their time, then the shortest.
 
 All of it plays without the compiler, which gives the same games bit for bit (``tests/test_uncompiled.py``); compiling each mutant
 would take most of the time.
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from multiprocessing.connection import Connection, wait
@@ -30,11 +32,11 @@ import pytest
 from experiments.tools.mutation import ROOT, RULES, Mutant, source_of
 from skyenv.errors import SkyenvError
 
-TESTS: Final = ("tests/rules", "tests/records/test_replay.py", "tests/test_referee_fuzz.py")
-UNFIT: Final = ("test_compiling.py", "test_cuda.py", "test_the_few_games_take_the_special_branches")
-"""Tests in there that judge something else than rules."""
-SHORTER: Final = {"QUICK_GAMES": 1, "HOARD_TURNS": 40}
-"""Fewer and shorter new games than the referee's tests play elsewhere: still one at each kind of table."""
+TESTS: Final = ("tests/rules", "tests/test_chance_feed.py", "tests/records/test_replay.py", "tests/test_referee_fuzz.py")
+UNFIT: Final = ("test_compiling.py", "test_cuda.py", "test_the_few_games_take_the_special_branches", "-crowd]", "-hoard]")
+"""Tests in there that judge something else than rules, and those of the longest new games."""
+FEWER: Final = {"QUICK_GAMES": 1}
+"""New games at each table; the referee's tests play more elsewhere."""
 SECONDS: Final = 5.0
 """Of processor time that every test has on top of ten times what it took before; then the mutant runs for ever."""
 
@@ -97,6 +99,7 @@ class Judge:
         self.workers = workers
         self.tell = tell
         self.outcome = ""
+        self.noticed: Counter[str] = Counter()
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Leave out what doesn't fit, and what plays too much; of the records' tests all but those of the golden ones."""
@@ -110,15 +113,16 @@ class Judge:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Judge all mutants."""
         if "test_referee_fuzz" in sys.modules:
-            vars(sys.modules["test_referee_fuzz"]).update(SHORTER)
+            vars(sys.modules["test_referee_fuzz"]).update(FEWER)
         items = {item.nodeid: item for item in session.items}
         ((_, found),) = forked([lambda: self.explored(session.items)], 1)
         if isinstance(found, str):
             self.tell(None, found)
             return True
-        checks = sorted((Check(*each) for each in found), key=lambda check: check.seconds)
+        checks = [Check(*each) for each in found]
         works = [lambda mutant=mutant: self.objection(mutant, checks, items) for mutant in self.mutants]
         for number, objection in forked(works, self.workers):
+            self.noticed[objection] += 1
             self.tell(number, objection)
         return True
 
@@ -155,10 +159,14 @@ class Judge:
                 checks.append((item.nodeid, time.process_time() - began, frozenset(functions)))
         return checks
 
+    def turn(self, check: Check) -> tuple[bool, float, float]:
+        """When a test's turn comes."""
+        return "made_again" not in check.test, -self.noticed[check.test] / check.seconds, check.seconds
+
     def objection(self, mutant: Mutant, checks: Sequence[Check], items: dict[str, pytest.Item]) -> str:
         """The first test to fail."""
         everywhere = install(mutant)
-        for check in checks:
+        for check in sorted(checks, key=self.turn):
             if everywhere or f"{mutant.file}:{mutant.function}" in check.functions:
                 signal.setitimer(signal.ITIMER_PROF, SECONDS + 10 * check.seconds)
                 if self.run(items[check.test]) == "failed":

@@ -26,6 +26,8 @@ from scenario import (
 )
 from skyenv import ACTION_NAMES, NUM_ACTIONS, Game, IllegalActionError
 from skyenv.rules.components import CARD_COLOURS, COLOURS
+from skyenv.rules.play import refresh_mask
+from skyenv.rules.state import GAME_DTYPE, PHASES, as_records
 
 DISTRICTS = ["W34", "E34", "W42", "TSQ", "E42", "W52", "E52"]
 PLACES = [*DISTRICTS, "CENTRAL_PARK", "CITY_HALL"]
@@ -65,6 +67,20 @@ def test_the_numbers_are_the_same_for_all_games(players: int, side: str) -> None
         by_name = game.copy()
         assert by_name.play(ACTION_NAMES[number]) == game.play(number)
         assert same_record(by_name.state, game.state)
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_the_mask_is_1_for_legal_actions_and_they_are_counted(players: int) -> None:
+    """Nothing but 0 and 1 in every phase, and as many as the compiled code says, which random play inside loops relies on."""
+    game, mask = Game(players, seed=4), np.zeros(NUM_ACTIONS, np.int8)
+    phases = set()
+    for number in range(150):
+        counted = refresh_mask(as_records(game.state.reshape(1), GAME_DTYPE)[0], mask)
+        assert counted == len(game.legal_actions) == mask.sum()
+        assert set(mask.tolist()) == {0, 1}
+        phases.add(game.phase)
+        game.play(game.legal_actions[number * 7 % counted])
+    assert phases == set(PHASES) - {"over"}
 
 
 def test_actions_that_are_not_there() -> None:

@@ -144,7 +144,7 @@ def test_a_stopped_district_is_out_of_the_game(side: str) -> None:
     state = game.state
     assert state["stopped"].tolist() == [0, 0, 0, 1, 0, 0, 0]
     assert (state["owner"][3] == NONE).all()
-    assert state["floors"][3].sum() + state["tiles"][3].sum() == 0
+    assert state["floors"][3].sum() + state["tiles"][3].sum() + state["value"][3].sum() == 0
     assert (state["supply"].tolist(), state["general"].tolist()) == supplies
     passes(game, 0, 1, 2)  # the park area
     assert game.phase == "option"

@@ -1,4 +1,4 @@
-"""What the command lines have in common: how they complain, their exit codes, whole numbers on the command line."""
+"""What the command lines have in common: how they complain, and their exit codes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Final, NoReturn
 
-from skyenv.checks import parse_integer
-from skyenv.errors import AgentError, BoardError, OptionError, SkyenvError, shown
+from skyenv.errors import AgentError, BoardError, OptionError, SkyenvError
 
 BAD_DATA: Final = 1
 BAD_COMMAND: Final = 2
@@ -38,18 +37,6 @@ class Parser(argparse.ArgumentParser):
 def complain(program: str, message: str) -> None:
     """Tell what is wrong, in one line on stderr."""
     print(f"{program}: error: {message}", file=sys.stderr)
-
-
-def whole(low: int, high: int) -> Callable[[str], int]:
-    """A parser of whole numbers in a range."""
-
-    def parse(digits: str) -> int:
-        number = parse_integer(digits, low, high)
-        if number is None:
-            raise argparse.ArgumentTypeError(f"must be a whole number from {low} to {high}, not {shown(digits, 40)}")
-        return number
-
-    return parse
 
 
 def exit_code(program: str, run: Callable[[], int]) -> int:

@@ -15,6 +15,7 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,11 +23,21 @@ import httpx2
 import numpy as np
 import websockets
 
-from skyenv.commands import Parser, exit_code, whole
+from skyenv.commands import exit_code
+from skyenv.options import Options, option, parse
 from skyenv.page.commands import listen
 
 Latencies = dict[str, list[float]]
 COOKIE_HEADER: Final = "Cookie"
+
+
+@dataclass(frozen=True)
+class LoadOptions(Options):
+    """What the program takes."""
+
+    games: int = option(50, "games at once", low=1, high=1000, metavar="N")
+    seconds: int = option(60, "how long", low=1, high=3600, metavar="S")
+    think: int = option(2, "mean seconds before an action", low=1, high=1000, metavar="S")
 
 
 def memory(process: int) -> float:
@@ -148,18 +159,15 @@ def _first_table(address: str, began: float) -> float:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program; the exit code."""
-    parser = Parser("experiments.benchmarks.page_load", "Measure the page's server with many games being played at once.")
-    parser.add_argument("--games", type=whole(1, 1000), default=50, metavar="N", help="games at once (default: 50)")
-    parser.add_argument("--seconds", type=whole(1, 3600), default=60, metavar="S", help="how long (default: 60)")
-    parser.add_argument("--think", type=whole(1, 1000), default=2, metavar="S", help="mean seconds before an action (default: 2)")
-    options = parser.parse_args(arguments)
+    command, description = "experiments.benchmarks.page_load", "Measure the page's server with many games being played at once."
 
     def run() -> int:
+        options = parse(LoadOptions, command, description, arguments)
         for line in measure(options.games, options.seconds, options.think):
             print(line, flush=True)
         return 0
 
-    return exit_code(parser.program, run)
+    return exit_code("page_load", run)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -17,8 +18,9 @@ from PIL import Image
 from experiments.tools.chromium import Browser, browser
 from skyenv import Game
 from skyenv.agents import decide_game
-from skyenv.commands import Parser, exit_code
+from skyenv.commands import exit_code
 from skyenv.games import DEFAULT_MAX_TURNS
+from skyenv.options import Options, option, parse
 from skyenv.page.browsers import COOKIE, new_token
 from skyenv.page.catalogue import catalogue
 from skyenv.page.commands import listen
@@ -133,14 +135,19 @@ def _shrink(path: Path) -> None:
         picture.convert("RGB").quantize(256).save(path, optimize=True)
 
 
+@dataclass(frozen=True)
+class ScreenshotOptions(Options):
+    """What the program takes."""
+
+    out: Path = option(Path("runs/screenshots"), "where to", metavar="FOLDER")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program; the exit code."""
-    parser = Parser("experiments.tools.screenshots", "Write pictures of the page in its main states, taken in headless Chromium.")
-    parser.add_argument("--out", default="runs/screenshots", metavar="FOLDER", help="where to (default: runs/screenshots)")
-    options = parser.parse_args(arguments)
+    description = "Write pictures of the page in its main states, taken in headless Chromium."
 
     def run() -> int:
-        folder = Path(options.out)
+        folder = parse(ScreenshotOptions, "experiments.tools.screenshots", description, arguments).out
         folder.mkdir(parents=True, exist_ok=True)
         take(folder)
         for path in folder.glob("*.png"):
@@ -148,7 +155,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{folder}: {len(list(folder.glob('*.png')))} pictures")
         return 0
 
-    return exit_code(parser.program, run)
+    return exit_code("screenshots", run)
 
 
 if __name__ == "__main__":

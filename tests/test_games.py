@@ -102,6 +102,7 @@ def test_threads_by_themselves(num_games: int, processors: int, threads: int, mo
         assert Games(num_games, seed=1, threads=None, observe=False).threads == threads
 
 
+@pytest.mark.compiled
 def test_a_step_of_few_rows_wakes_no_thread() -> None:
     """It would be slower than without."""
     games, before = Games(600, seed=1, threads=2), threading.active_count()
@@ -111,6 +112,7 @@ def test_a_step_of_few_rows_wakes_no_thread() -> None:
     assert threading.active_count() == before + 1
 
 
+@pytest.mark.compiled
 def test_few_rows_on_many_threads() -> None:
     """More threads than rows are no mistake."""
     one, many = (Games(2, seed=4, threads=threads) for threads in (1, 5))

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -43,8 +44,13 @@ def marks_of(definition: ast.FunctionDef | ast.ClassDef) -> dict[str, list[ast.e
     return marks
 
 
-def named_ids() -> Iterator[Shown]:
+@cache
+def named_ids() -> list[Shown]:
     """Each id that a test's mark names, and the test."""
+    return list(_named_ids())
+
+
+def _named_ids() -> Iterator[Shown]:
     quick = re.findall(r"^QUICK := (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)[0].split()
     for path in sorted(TESTS.rglob("test_*.py")):
         source = path.read_text(encoding="utf-8")

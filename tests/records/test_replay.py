@@ -654,7 +654,6 @@ def test_the_referee_finds_the_same_line_wrong(players: int, side: str) -> None:
 
 
 @pytest.mark.compiled
-@pytest.mark.compiled
 def test_flipped_bits_give_a_sound_record_or_one_error() -> None:
     good = played(2, seed=9, agent="crowd", max_turns=10).to_record().encode()
     rng = random.Random(1)

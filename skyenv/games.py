@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import weakref
+from collections.abc import Sequence
 from typing import Any, Final, Self, TypeVar, Unpack
 
 import numpy as np
@@ -14,8 +14,10 @@ import numpy.typing as npt
 
 from skyenv import game_options, kernels
 from skyenv.checks import as_plain, check_choice, check_flag, check_integer, check_rows, check_seats
+from skyenv.crew import Crew
 from skyenv.errors import GameOverError, IllegalActionError, OptionError, shown
 from skyenv.game_options import GameKeywords, GameOptions
+from skyenv.instructions import LINE
 from skyenv.integrity import as_games, check_positions
 from skyenv.observation import CODES_DTYPE, OBSERVATION_SIZE
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
@@ -28,16 +30,15 @@ HIGHEST_SEED: Final = kernels.HIGHEST_SEED
 DEFAULT_MAX_TURNS: Final = game_options.DEFAULT_MAX_TURNS
 DECISIONS_AT_A_TIME: Final = 100_000
 """So many decisions are played before Ctrl-C is heard: some hundredths of a second."""
-DECISIONS_PER_THREAD: Final = 2048
-"""A thread is not woken for fewer decisions than this: handing over work costs as much as some hundred decisions, so a step of
-1,024 games is slower with a second thread than without, and one of 4,096 games is faster."""
+DECISIONS_PER_THREAD: Final = 512
+"""A thread is not woken for fewer decisions than this, because waking one costs as much as some hundred of them."""
 MOST_THREADS: Final = 1024
 SCALED: Final = "scaled"
 OBSERVATIONS: Final = (SCALED, "codes")
 """What observations can be written as."""
 
 WRITTEN: Final = (
-    "_state", "_finished", "_slots", "_scratch", "_tape", "mask", "seat", "observation", "reward", "done", "truncated",
+    "_state", "_finished", "_slots", "_scratch", "_claims", "_tape", "mask", "seat", "observation", "reward", "done", "truncated",
 )  # fmt: skip
 """The arrays that change while games are played; a copy has its own, and shares everything else."""
 
@@ -85,43 +86,6 @@ def sensible_threads(num_games: int) -> int:
     except AttributeError:  # not every system tells
         processors = os.cpu_count() or 1
     return min(processors, MOST_THREADS, worthwhile_threads(num_games))
-
-
-class _Parts:
-    """The parts of one call that other threads play: after Ctrl-C none begins any more, and those under way are waited for."""
-
-    def __init__(self) -> None:
-        self._gate = threading.Condition()
-        self._running = 0
-        self._closed = False
-
-    def run(self, play: Callable[..., None], *arguments: Any) -> None:
-        """Play a part, unless the call is over."""
-        with self._gate:
-            if self._closed:
-                return
-            self._running += 1
-        try:
-            play(*arguments)
-        finally:
-            with self._gate:
-                self._running -= 1
-                self._gate.notify_all()
-
-    def close(self) -> None:
-        """Let no part begin any more, and wait for those that have begun, however often Ctrl-C is pressed."""
-        interruption: BaseException | None = None
-        while True:
-            try:
-                with self._gate:
-                    self._closed = True
-                    while self._running:
-                        self._gate.wait()
-                break
-            except BaseException as error:
-                interruption = error
-        if interruption is not None:
-            raise interruption
 
 
 class _Forks:
@@ -222,7 +186,9 @@ class Games:
         self.done = np.zeros(n, np.bool_)
         self.truncated = np.zeros(n, np.bool_)
         self._slots = new_records(n, kernels.SLOT_DTYPE)
-        self._scratch = new_records(self.threads, CODES_DTYPE)
+        # Every other record is left out, and claims have a line each, lest threads write into one line of the cache.
+        self._scratch = new_records(2 * self.threads, CODES_DTYPE)
+        self._claims = np.zeros((self.threads + 1, LINE // 8), np.int64)
         self._nothing = np.zeros((n, 0), np.float32)
         self._tape = new_records(1, TAPE_DTYPE)
         self._all_rows = np.arange(n, dtype=np.int64)
@@ -233,7 +199,7 @@ class Games:
 
     def _start_alone(self) -> None:
         """Begin without other threads: they can't be copied, nor taken along into a forked process."""
-        self._pool: ThreadPoolExecutor | None = None
+        self._crew: Crew | None = None
         self._lock = threading.Lock()
         self._forks = _Forks.number
 
@@ -279,7 +245,7 @@ class Games:
         if not self.observation.shape[1]:
             return self._scratch[:0]
         if self._scaling:
-            return self._scratch[thread : thread + 1]
+            return self._scratch[2 * thread : 2 * thread + 1]
         return as_records(self.observation.view(CODES_DTYPE)[:, 0], CODES_DTYPE)
 
     def _reset(self, rows: npt.NDArray[np.int64], seeds: npt.NDArray[np.int64], tape: npt.NDArray[np.void]) -> None:
@@ -395,41 +361,24 @@ class Games:
         salt: int,
         tape: npt.NDArray[np.void],
     ) -> None:
-        """Hand the rows, in as many parts as there are threads for, to the compiled loop."""
+        """Have the compiled loop play the rows, on as many threads as they are worth."""
         parts = min(self.threads, len(rows), worthwhile_threads(len(rows) * max(random_steps, 1)))
-        if parts <= 1:
-            self._play_part(rows, actions, random_steps, salt, tape, 0)
-            return
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.threads - 1, thread_name_prefix="skyenv")
-        bounds = [len(rows) * part // parts for part in range(parts + 1)]
-        slices = [slice(bounds[part], bounds[part + 1]) for part in range(parts)]
-        together = _Parts()
-        try:
-            others = [
-                self._pool.submit(together.run, self._play_part, rows[s], actions[s], random_steps, salt, tape, part)
-                for part, s in enumerate(slices[1:], 1)
-            ]
-            self._play_part(rows[slices[0]], actions[slices[0]], random_steps, salt, tape, 0)
-            for other in others:
-                other.result()
-        finally:
-            together.close()
 
-    def _play_part(
-        self,
-        rows: npt.NDArray[np.int64],
-        actions: npt.NDArray[np.int64],
-        random_steps: int,
-        salt: int,
-        tape: npt.NDArray[np.void],
-        thread: int,
-    ) -> None:
-        kernels.play_rows(
-            self._state, self._slots, self.mask, self.seat, self._scaled(), self.reward, self.done, self.truncated,
-            self._finished, self._blank, tape, self._codes(thread),
-            rows, actions, self._kind, self.autoreset, random_steps, salt,
-        )  # fmt: skip
+        def play(part: int) -> None:
+            kernels.play_rows(
+                self._state, self._slots, self.mask, self.seat, self._scaled(), self.reward, self.done, self.truncated,
+                self._finished, self._blank, tape, self._codes(part), self._claims, part, parts,
+                rows, actions, self._kind, self.autoreset, random_steps, salt,
+            )  # fmt: skip
+
+        if parts <= 1:
+            play(0)
+            return
+        if self._crew is None:
+            self._crew = Crew(self.threads - 1)
+            weakref.finalize(self, self._crew.dismiss)
+        self._claims.fill(0)
+        self._crew.run(play, parts)
 
     def observe(
         self, seats: int | npt.ArrayLike, rows: npt.ArrayLike | None = None, state: np.recarray | None = None
@@ -504,7 +453,7 @@ class Games:
 
     def __getstate__(self) -> dict[str, Any]:
         # Threads and locks can't be pickled; views would be pickled apart from what they show.
-        left_out = ("_pool", "_lock", "_forks", "state", "finished")
+        left_out = ("_crew", "_lock", "_forks", "state", "finished")
         return {name: value for name, value in self.__dict__.items() if name not in left_out}
 
     def __setstate__(self, values: dict[str, Any]) -> None:

@@ -12,10 +12,11 @@ All arrays are written in place. Arguments that several of them share:
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final, cast
 
 import numpy as np
 
+from skyenv.instructions import LINE, fetch_add, prefetch
 from skyenv.observation import OBSERVATION_SIZE, SCALE, write_codes
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.cards import cards_in_hand, refresh_knowledge
@@ -26,7 +27,7 @@ from skyenv.rules.components import MAX_PLAYERS, NUM_DISTRICTS
 from skyenv.rules.play import PHASE_FIRST_ACTION, apply, refresh_mask
 from skyenv.rules.scoring import refresh_district, winners
 from skyenv.rules.setup import begin
-from skyenv.rules.state import END_TRUNCATED, NONE, PHASE_OVER, Array, GameRecord, Record
+from skyenv.rules.state import END_TRUNCATED, GAME_DTYPE, NONE, PHASE_OVER, Array, GameRecord, Record
 from skyenv.rules.tape import TapeRecord
 
 OUTCOME: Final = 0
@@ -58,6 +59,24 @@ SLOT_DTYPE: Final = np.dtype(
     ],
     align=True,
 )
+
+
+ROWS_AT_A_TIME: Final = 32
+"""So many rows a thread takes over at a time: some microseconds' work."""
+LOOKS: Final = 3000
+"""So often the first thread looks whether the others are done, some 50 µs, before it returns."""
+PAUSE: Final = 200
+"""So many more looks, some 3 µs, leave others the time to give Python's lock (the GIL) back. Who asks for it before sleeps, and
+loses 20 µs by that."""
+ROWS_AHEAD: Final = 2
+"""A game's memory is asked for so many rows before its turn comes; else every row of a large batch waits for it."""
+CHECKS_AHEAD: Final = 16
+"""The same, for checks of actions, which take less time."""
+LEGAL: Final = int(cast(Any, SLOT_DTYPE.fields)["legal"][1])
+"""Where a slot's legal actions begin."""
+GAME_BYTES: Final = GAME_DTYPE.itemsize
+SLOT_BYTES: Final = SLOT_DTYPE.itemsize
+OBSERVATION_BYTES: Final = 4 * OBSERVATION_SIZE
 
 
 class SlotRecord(Record):
@@ -155,43 +174,82 @@ def following_seed(seed: int, num_games: int) -> int:
 @entry_point("the rules", 3)
 def play_rows(
     state: Array, slots: Array, mask: Array, seat: Array, observation: Array, reward: Array, done: Array, truncated: Array,
-    finished: Array, blank: Array, tape: Array, codes: Array, rows: Array, actions: Array, kind: int, autoreset: bool,
-    random_steps: int, salt: int,
+    finished: Array, blank: Array, tape: Array, codes: Array, claims: Array, part: int, parts: int, rows: Array, actions: Array,
+    kind: int, autoreset: bool, random_steps: int, salt: int,
 ) -> None:  # fmt: skip
-    """Play one given action in every row or, if `random_steps` is not 0, so many random legal ones."""
+    """Play one given action in every row or, if `random_steps` is not 0, so many random legal ones.
+
+    Several threads may do that together: each begins with its `part` of `parts` and goes on with what is left of the others'.
+    `claims` (int64, parts + 1 or more rows) counts in the first number of its row p how many rows of part p are taken, and in
+    row `parts` who else than part 0 is at work; zeros to begin with, or anything with one part.
+    """
     observing = len(codes) > 0
     scaling = observation.shape[1] > 0
-    for k in range(len(rows)):
-        row = rows[k]
-        game = state[row]
-        slot = slots[row]
-        for _step in range(max(random_steps, 1)):
-            if random_steps == 0:
-                action = actions[k]
-            elif slot.num_legal > 0:
-                action = nth_legal(game, slot, (uniform32(game, salt) * int(slot.num_legal)) >> 32)
-            else:
+    if parts == 1:
+        claims[0, 0] = 0
+    elif part > 0:
+        fetch_add(claims, parts, 1)
+    for turn in range(parts):
+        which = (part + turn) % parts
+        end = len(rows) * (which + 1) // parts
+        while True:
+            first = len(rows) * which // parts + fetch_add(claims, which, ROWS_AT_A_TIME)
+            if first >= end:
                 break
-            play_for_reward(game, slot, tape[0], action, kind)
-            if slot.done:
-                finished[row] = game
-                if autoreset:
-                    seed = following_seed(int(game.seed), len(state))
-                    state[row] = blank[0]
-                    begin(game, tape[0], seed)
-            slot.num_legal = refresh_mask(game, slot.legal)
-            if observing:
-                write_codes(game, max(int(game.seat), 0), codes[0 if scaling else row])
+            for k in range(first, min(first + ROWS_AT_A_TIME, end)):
+                row = rows[k]
+                game = state[row]
+                slot = slots[row]
+                # One line after the other is asked for between other work: processors have room for few at a time.
+                if k + ROWS_AHEAD < len(rows):
+                    ahead = rows[k + ROWS_AHEAD]
+                    for byte in range(0, GAME_BYTES, LINE):
+                        prefetch(state, ahead, byte)
+                    for byte in range(0, SLOT_BYTES, LINE):
+                        prefetch(slots, ahead, byte)
+                    for byte in range(0, NUM_ACTIONS, LINE):
+                        prefetch(mask, ahead, byte)
                 if scaling:
-                    for i in range(OBSERVATION_SIZE):
-                        observation[row, i] = np.float32(codes[0].codes[i]) * SCALE[i]
-        seat[row] = game.seat
-        done[row] = slot.done
-        truncated[row] = slot.truncated
-        for i in range(reward.shape[1]):
-            reward[row, i] = slot.reward[i]
-        for i in range(NUM_ACTIONS):
-            mask[row, i] = slot.legal[i]
+                    for byte in range(0, OBSERVATION_BYTES // 2, LINE):
+                        prefetch(observation, row, byte)
+                for _step in range(max(random_steps, 1)):
+                    if random_steps == 0:
+                        action = actions[k]
+                    elif slot.num_legal > 0:
+                        action = nth_legal(game, slot, (uniform32(game, salt) * int(slot.num_legal)) >> 32)
+                    else:
+                        break
+                    play_for_reward(game, slot, tape[0], action, kind)
+                    if slot.done:
+                        finished[row] = game
+                        if autoreset:
+                            seed = following_seed(int(game.seed), len(state))
+                            state[row] = blank[0]
+                            begin(game, tape[0], seed)
+                    slot.num_legal = refresh_mask(game, slot.legal)
+                    if observing:
+                        if scaling and random_steps == 0:
+                            for byte in range(OBSERVATION_BYTES // 2, OBSERVATION_BYTES, LINE):
+                                prefetch(observation, row, byte)
+                        write_codes(game, max(int(game.seat), 0), codes[0 if scaling else row])
+                        if scaling:
+                            for i in range(OBSERVATION_SIZE):
+                                observation[row, i] = np.float32(codes[0].codes[i]) * SCALE[i]
+                seat[row] = game.seat
+                done[row] = slot.done
+                truncated[row] = slot.truncated
+                for i in range(reward.shape[1]):
+                    reward[row, i] = slot.reward[i]
+                for i in range(NUM_ACTIONS):
+                    mask[row, i] = slot.legal[i]
+    if part > 0:
+        fetch_add(claims, parts, -1)
+    elif parts > 1:
+        looks = LOOKS
+        while looks > 0 and fetch_add(claims, parts, 0) > 0:
+            looks -= 1
+        for _ in range(PAUSE):
+            fetch_add(claims, parts, 0)
 
 
 @entry_point("the setup of games", 2)
@@ -231,6 +289,10 @@ def reset_rows(
 def first_refused(slots: Array, rows: Array, actions: Array, stamp: int) -> int:
     """Index of the first row that is out of range, named twice, or whose action is not legal; OK if there is none."""
     for k in range(len(rows)):
+        if k + CHECKS_AHEAD < len(rows):
+            ahead = rows[k + CHECKS_AHEAD]
+            prefetch(slots, ahead, 0)
+            prefetch(slots, ahead, LEGAL + actions[k + CHECKS_AHEAD])
         row = rows[k]
         if row < 0 or row >= len(slots) or slots[row].stamp == stamp:
             return k

@@ -74,9 +74,9 @@ def test_a_row_is_the_single_game_of_its_seed(players: int, side: str, agent: st
 
 @pytest.mark.compiled
 def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """1 = 2 = 3 threads, stepped from outside and inside the compiled loop; all are used."""
+    """1 = 2 = 3 = 4 threads, stepped from outside and inside the compiled loop; all are used."""
     monkeypatch.setattr("skyenv.games.DECISIONS_PER_THREAD", 64)
-    batches = [Games(300, 3, "back", seed=8, threads=threads, max_turns=6) for threads in (1, 2, 3)]
+    batches = [Games(300, 3, "back", seed=8, threads=threads, max_turns=6) for threads in (1, 2, 3, 4)]
     player = make_agent("random")
     for _ in range(60):
         actions = decide(batches[0], player)
@@ -92,7 +92,7 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.compiled
 @pytest.mark.parametrize(
     ("num_games", "processors", "threads"),
-    [(1, 8, 1), (4095, 8, 1), (4096, 8, 2), (16384, 3, 3), (10**7, 5000, 1024)],
+    [(1, 8, 1), (1023, 8, 1), (1024, 8, 2), (4096, 3, 3), (10**7, 5000, 1024)],
 )
 def test_threads_by_themselves(num_games: int, processors: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """As many as there are processors, but only where a step has enough rows for each of them."""

@@ -15,7 +15,7 @@ from skyenv.chance_feed import ChanceFeed
 ROOT: Final = Path(__file__).resolve().parent.parent
 SOURCES: Final = ("skyenv", "agents", "experiments", "examples")
 OTHERS: Final = {
-    **dict.fromkeys(("_compiler", "_FunctionCompiler", "_load_index"), "Numba's"),
+    **dict.fromkeys(("_compiler", "_FunctionCompiler", "_Intrinsic", "_load_index"), "Numba's"),
     **dict.fromkeys(("_replace", "_asdict"), "a named tuple's"),
     "_exit": "the system's",
     "_rel": "ThorVG's",

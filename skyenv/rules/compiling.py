@@ -25,6 +25,7 @@ from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher, _FunctionCompiler
+from numba.core.extending import _Intrinsic
 from numba.core.registry import CPUDispatcher
 from numba.core.typing import make_concrete_template
 
@@ -41,7 +42,7 @@ QUIET: Final = "SKYENV_QUIET"
 """Environment variable that silences announcements."""
 SHORTEST_ANNOUNCED: Final = 1.0
 """Compilation that should take fewer seconds than this isn't announced."""
-LIBRARIES: Final = ("math", "numpy", "numba")
+LIBRARIES: Final = ("math", "numpy", "numba", "llvmlite")
 """Modules whose own functions compiled code may use; their versions stand for their content."""
 
 
@@ -82,6 +83,9 @@ class Fingerprint:
             if isinstance(value, EntryPoint) and id(value.py_func) not in self._seen and self._seen:
                 self.entry_points.append(value)
             value = value.py_func
+        elif isinstance(value, _Intrinsic):
+            self._note("instruction")
+            value = value.__wrapped__
         if isinstance(value, FunctionType):
             self._add_function(value)
         elif isinstance(value, np.ndarray):

@@ -325,7 +325,7 @@ def test_by_keyboard_alone(ann: Browser, server: RunningServer) -> None:
         shown = state(ann)
         legal = ann.run(
             "const api = location.pathname.replace('/seat/', '/api/seats/');"
-            "return fetch(api).then((answer) => answer.json()).then((told) => told.legal)"
+            "return fetch(api).then((answer) => answer.json()).then((state) => state.legal)"
         )
         actions = sorted(choice["action"] for choice in legal)
         ann.run("document.getElementById('all').open = arguments[0]", turn % 2 == 1)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from inspect import signature
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -52,6 +53,23 @@ def check_number(name: str, value: object, lowest: float, highest: float, error:
     if not lowest <= number <= highest:
         raise error(f"{name} must be a number from {lowest:g} to {highest:g}, not {shown(value)}")
     return number
+
+
+def check_options(kind: type, options: Iterable[str], handed_on: Iterable[str]) -> None:
+    """Refuse options that a class would only hand on to what it is made of.
+
+    Args:
+        kind: the class; its constructor names some options, and takes others as ``**options``.
+        options: the names of those others, as they were given.
+        handed_on: those that it may hand on.
+
+    Raises:
+        OptionError: there is no such option; the message names those that there are.
+    """
+    allowed = sorted(handed_on)
+    if wrong := sorted(set(options) - set(allowed)):
+        named = [name for name, one in signature(vars(kind)["__init__"]).parameters.items() if one.kind is not one.VAR_KEYWORD]
+        raise OptionError(f"{kind.__name__} has no option {shown(wrong[0])}; it has {', '.join([*named[1:], *allowed])}")
 
 
 def check_choice(name: str, value: object, choices: Sequence[str], error: Refusal = OptionError) -> str:

@@ -60,7 +60,9 @@ def test_what_no_interface_takes(interface: str) -> None:
     for wrong in ({"num_players": 5}, {"side": "top"}, {"board": 3}, {"max_turns": 0}, {"reward": "money"}):
         with pytest.raises(OptionError, match=f"{next(iter(wrong))} must be "):
             INTERFACES[interface](**wrong)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+    library = interface in ("Games", "learner")  # environments tell by one error which options they have
+    message = "unexpected keyword argument 'colour'" if library else "has no option 'colour'; it has .*board, max_turns"
+    with pytest.raises(TypeError if library else OptionError, match=message):
         INTERFACES[interface](colour="green")
 
 
@@ -78,7 +80,7 @@ def test_keywords_are_typed() -> None:
         FifthAvenueEnv(max_turns="7")  # type: ignore[arg-type]
     with pytest.raises(OptionError):
         SkyenvVecEnv(2, seat=2.0)  # type: ignore[arg-type]
-    with pytest.raises(TypeError):
+    with pytest.raises(OptionError):
         fifth_avenue_v0.env(opponents="random")  # type: ignore[call-arg]
 
 

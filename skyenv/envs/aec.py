@@ -18,7 +18,7 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from skyenv.checks import check_integer
+from skyenv.checks import check_integer, check_options
 from skyenv.envs.learner import ILLEGAL_REWARD
 from skyenv.envs.pictures import RENDER_MODES, Renderer
 from skyenv.envs.registration import register_pettingzoo
@@ -85,6 +85,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         **options: Unpack[GameKeywords],
     ) -> None:
         super().__init__()
+        check_options(raw_env, options, GameKeywords.__optional_keys__)
         self.games = Games(1, num_players, side, autoreset=False, **options)
         self._renderer = Renderer(render_mode, render_all_hands)
         self.render_mode = self._renderer.mode

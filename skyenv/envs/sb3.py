@@ -12,6 +12,7 @@ import numpy.typing as npt
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
+from skyenv.checks import check_options
 from skyenv.envs.learner import AgentSpec, LearnerGames, LearnerKeywords, whole_numbers
 from skyenv.envs.spaces import action_space, observation_space
 from skyenv.errors import IllegalActionError, OptionError
@@ -66,6 +67,7 @@ class SkyenvVecEnv(VecEnv):
         threads: int | None = 1,
         **options: Unpack[LearnerKeywords],
     ) -> None:
+        check_options(SkyenvVecEnv, options, LearnerKeywords.__optional_keys__)
         options.setdefault("seat", "rotate")
         self.core = LearnerGames(
             num_envs,

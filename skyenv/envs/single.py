@@ -8,6 +8,7 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
+from skyenv.checks import check_options
 from skyenv.envs.learner import LearnerGames, LearnerKeywords
 from skyenv.envs.pictures import RENDER_MODES, Renderer
 from skyenv.envs.spaces import action_space, observation_space
@@ -64,6 +65,7 @@ class FifthAvenueEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
         render_all_hands: bool = False,
         **options: Unpack[LearnerKeywords],
     ) -> None:
+        check_options(FifthAvenueEnv, options, LearnerKeywords.__optional_keys__)
         self.core = LearnerGames(1, num_players, side, illegal=illegal, **options)
         self._renderer = Renderer(render_mode, render_all_hands)
         self.render_mode = self._renderer.mode

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
+from skyenv.checks import check_options
 from skyenv.envs.learner import LearnerGames, LearnerKeywords
 from skyenv.envs.pictures import RENDER_MODES, Renderer
 from skyenv.envs.spaces import action_space, observation_space
@@ -67,6 +68,7 @@ class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Float32, npt.NDArray[np.in
         threads: int | None = 1,
         **options: Unpack[LearnerKeywords],
     ) -> None:
+        check_options(FifthAvenueVectorEnv, options, LearnerKeywords.__optional_keys__)
         self.core = LearnerGames(num_envs, num_players, side, illegal=illegal, threads=threads, **options)
         try:
             self.autoreset_mode = AutoresetMode(autoreset_mode)

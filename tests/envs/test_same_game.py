@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from skyenv.agents import Decisions
 from skyenv.envs.sb3 import SkyenvVecEnv
 from skyenv.envs.single import FifthAvenueEnv
 from skyenv.envs.vector import FifthAvenueVectorEnv
+from skyenv.errors import OptionError
 
 TABLES = [(num_players, side) for num_players in (2, 3, 4) for side in ("front", "back")]
 SEED = 1234
@@ -83,3 +86,23 @@ def test_the_learners_environments(num_players: int, side: str, seat: int) -> No
     assert over
     assert all((observation == game.observation(seat)).all() for observation in observed)
     assert single.core.scores(0) == vector.core.scores(1) == infos[1]["scores"] == game.scores
+
+
+@pytest.mark.parametrize(
+    ("make", "option", "others"),
+    [
+        (FifthAvenueEnv, "pool", "render_all_hands, board, max_turns, opponents, reward, seat"),
+        (FifthAvenueEnv, "observe", "num_players, side, illegal, render_mode, render_all_hands"),
+        (FifthAvenueVectorEnv, "one_opponent", "threads, board"),
+        (
+            partial(SkyenvVecEnv, 2),
+            "observation",
+            "num_envs, num_players, side, opponent_weights, one_opponent",
+        ),
+        (fifth_avenue_v0.raw_env, "threads", "render_all_hands, board, max_turns, reward"),
+        (fifth_avenue_v0.env, "agent_seed", "render_all_hands, board, max_turns, reward"),
+    ],
+)
+def test_options_of_what_they_are_made_of_are_refused(make: Callable[..., Any], option: str, others: str) -> None:
+    with pytest.raises(OptionError, match=f"has no option '{option}'; it has .*{others}"):
+        make(**{option: 1})

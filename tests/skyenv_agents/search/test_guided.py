@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -11,57 +9,15 @@ import numpy as np
 import pytest
 
 from positions import positions
-from skyenv.agents import Decisions, Evaluations, RandomAgent, decide, decisions_in, evaluation_of, make_agent
+from skyenv.agents import Decisions, Evaluations, RandomAgent, decide, decisions_in
 from skyenv.arena.matches import play_games, rotations
 from skyenv.errors import AgentError, CheckpointError
-from skyenv.game import Game
-from skyenv.knowledge import resample, view
 from skyenv.rules.actions import OPTION_A
 from skyenv_agents.learned.networks import TRAINED, Network, NetworkAgent, TrainedAgent
 from skyenv_agents.search.evaluation import LeafBatch, seat_values
-from skyenv_agents.search.guided import DEFAULT_SIMULATIONS, GuidedAgent
+from skyenv_agents.search.guided import GuidedAgent
 
 PATH = TRAINED / "2-players.npz"
-
-
-@pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (3, "back"), (4, "front")])
-def test_plays_legally_to_the_end(num_players: int, side: str) -> None:
-    agents = [GuidedAgent(8, value_weight=1.0), RandomAgent()]
-    played = play_games(agents, [[0] * num_players, [0] + [1] * (num_players - 1)], [1, 2], side)  # raises if not legal
-    assert played.finished.all()
-    assert not played.truncated.any()
-    assert played.shares[1, 0] == 1.0
-
-
-@pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (4, "back")])
-def test_decides_alone_as_in_a_batch(num_players: int, side: str) -> None:
-    """In any order, as a copy, and when asked again, whatever the network is asked about at once."""
-    games = positions(num_players, side, 40)
-    player = GuidedAgent(24, trees=2)
-    alone = [decide(games, player, [row])[0] for row in range(games.num_games)]
-    for other in (player, GuidedAgent(24, trees=2), copy.deepcopy(player), pickle.loads(pickle.dumps(player))):
-        assert decide(games, other).tolist() == alone
-    backwards = np.arange(games.num_games)[::-1]
-    assert decide(games, player, backwards).tolist() == alone[::-1]
-    assert player.search(decisions_in(games, player, [])).actions.shape == (0,)
-
-
-@pytest.mark.rule("INF-2")
-@pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (3, "back")])
-def test_does_not_see_what_its_seat_cannot_know(num_players: int, side: str) -> None:
-    """Others' unknown cards, the stacks and the chance to come are exchanged, and the whole search stays what it was."""
-    games = positions(num_players, side, 40)
-    player = GuidedAgent(24)
-    decisions = decisions_in(games, player)
-    before = player.search(decisions)
-    state = np.concatenate([resample(decisions.view[i], 1) for i in range(len(decisions))])  # type: ignore[index]
-    assert (state["hand"] != games.state["hand"]).any()
-    result = player.search(
-        Decisions(decisions.mask, decisions.seat, num_players, decisions.uniform, view=view(state, games.seat))
-    )
-    assert result.actions.tolist() == before.actions.tolist()
-    assert np.array_equal(result.visits, before.visits)
-    assert np.array_equal(result.values, before.values, equal_nan=True)
 
 
 @pytest.mark.long
@@ -170,21 +126,6 @@ def test_a_network_of_ones_own(tmp_path: Path) -> None:
         GuidedAgent(evaluator=tmp_path / "none.npz")
 
 
-def test_names_and_budgets() -> None:
-    assert (GuidedAgent().name, GuidedAgent(50).name, GuidedAgent(milliseconds=5).name) == (
-        "ismcts-trained",
-        "ismcts-trained-50",
-        "ismcts-trained-5ms",
-    )
-    assert GuidedAgent().budget.simulations == DEFAULT_SIMULATIONS
-    assert GuidedAgent.variant("ismcts-trained-300").budget.simulations == 300
-    made = make_agent("ismcts-trained-20ms")
-    assert isinstance(made, GuidedAgent)
-    assert (made.name, made.budget.milliseconds) == ("ismcts-trained-20ms", 20)
-    with pytest.raises(AgentError, match="its budget must be a number of simulations"):
-        GuidedAgent.variant("ismcts-trained-many")
-
-
 @pytest.mark.usefixtures("ticking")
 def test_budget_in_milliseconds() -> None:
     games = positions(2, "front", 20)
@@ -192,16 +133,6 @@ def test_budget_in_milliseconds() -> None:
     for milliseconds, simulations in ((0.01, 8), (4.5, 5 * 8)):  # the leaves that are judged at once, between two looks
         result = GuidedAgent(milliseconds=milliseconds).search(decisions_in(games, GuidedAgent()))
         assert (result.simulations[several] == simulations).all()
-
-
-def test_thinks_as_it_tries() -> None:
-    game = Game(2, seed=3)
-    evaluation = evaluation_of(game, GuidedAgent(100))
-    assert evaluation is not None
-    assert evaluation.probabilities.sum() == pytest.approx(1)
-    assert (evaluation.probabilities[game.mask == 0] == 0).all()
-    assert evaluation.value is not None
-    assert -1 < evaluation.value < 1
 
 
 @pytest.mark.parametrize(

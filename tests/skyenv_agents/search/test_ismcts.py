@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 from typing import Any
 
 import numpy as np
 import pytest
 
 from positions import positions
-from skyenv.agents import Agent, Decisions, RandomAgent, decide, decisions_in, evaluation_of
+from skyenv.agents import Agent, Decisions, decisions_in
 from skyenv.arena.matches import play_games, rotations
 from skyenv.errors import AgentError
-from skyenv.game import Game
 from skyenv.games import Games
 from skyenv.knowledge import as_views, resample, view
-from skyenv.rules.state import NONE, PHASES
+from skyenv.rules.state import NONE
 from skyenv_agents import GreedyAgent
 from skyenv_agents.search import reuse
 from skyenv_agents.search.evaluation import LeafBatch
@@ -24,16 +21,6 @@ from skyenv_agents.search.ismcts import SLICE, SearchAgent, Tree
 from skyenv_agents.search.reuse import DETERMINIZATIONS, MOST_NODES, subtree
 
 TINY: Any = {"simulations": 24, "turns": 0}
-
-
-@pytest.mark.parametrize("num_players", [2, 3, 4])
-@pytest.mark.parametrize("side", ["front", "back"])
-def test_plays_legally_to_the_end(num_players: int, side: str) -> None:
-    agents = [SearchAgent(**TINY), RandomAgent()]
-    played = play_games(agents, [[0] * num_players, [0] + [1] * (num_players - 1)], [1, 2], side)  # raises if not legal
-    assert played.finished.all()
-    assert not played.truncated.any()
-    assert played.shares[1, 0] == 1.0
 
 
 def test_beats_greedy() -> None:
@@ -44,37 +31,6 @@ def test_beats_greedy() -> None:
     played = play_games(agents, seating, np.repeat(np.arange(paired_seeds), 2))
     assert played.finished.all()
     assert played.shares[seating == 0].mean() > 0.55
-
-
-@pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (4, "back")])
-def test_decides_alone_as_in_a_batch(num_players: int, side: str) -> None:
-    """And on any number of threads, in any order, as a copy, and when asked again."""
-    games = positions(num_players, side, 40)
-    player = SearchAgent(**TINY, trees=2)
-    alone = [decide(games, player, [row])[0] for row in range(games.num_games)]
-    for other in (player, SearchAgent(**TINY, trees=2, threads=3), copy.deepcopy(player), pickle.loads(pickle.dumps(player))):
-        assert decide(games, other).tolist() == alone
-    backwards = np.arange(games.num_games)[::-1]
-    assert decide(games, player, backwards).tolist() == alone[::-1]
-    assert player.search(decisions_in(games, player, [])).actions.shape == (0,)
-
-
-@pytest.mark.rule("INF-2")
-@pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (3, "back"), (4, "front")])
-def test_does_not_see_what_its_seat_cannot_know(num_players: int, side: str) -> None:
-    """Others' unknown cards, the stacks and the chance to come are exchanged, and the whole search stays what it was."""
-    games = positions(num_players, side, 40)
-    player = SearchAgent(24, turns=1)
-    decisions = decisions_in(games, player)
-    before = player.search(decisions)
-    for number in range(2):
-        state = np.concatenate([resample(decisions.view[i], number) for i in range(len(decisions))])  # type: ignore[index]
-        assert (state["hand"] != games.state["hand"]).any()
-        other = Decisions(decisions.mask, decisions.seat, num_players, decisions.uniform, view=view(state, games.seat))
-        result = player.search(other)
-        assert result.actions.tolist() == before.actions.tolist()
-        assert np.array_equal(result.visits, before.visits)
-    assert {PHASES[phase] for phase in games.state["phase"]} >= {"option", "take", "move", "bid"}
 
 
 # ---- the tree ----
@@ -143,28 +99,6 @@ def test_budget_in_simulations_and_in_time() -> None:
     for milliseconds, simulations in ((0.01, SLICE), (4.5, 5 * SLICE)):
         timed = SearchAgent(milliseconds=milliseconds).search(decisions_in(games, SearchAgent(1)))
         assert (timed.simulations[choices > 1] == simulations).all()
-
-
-def test_names_tell_budgets() -> None:
-    assert (SearchAgent().name, SearchAgent(50).name, SearchAgent(milliseconds=2.5).name) == (
-        "ismcts",
-        "ismcts-50",
-        "ismcts-2.5ms",
-    )
-    assert SearchAgent.variant("ismcts-300").budget.simulations == 300
-    assert SearchAgent.variant("ismcts-50ms").budget.milliseconds == 50
-    with pytest.raises(AgentError, match="its budget must be a number of simulations"):
-        SearchAgent.variant("ismcts-many")
-
-
-def test_thinks_as_it_tries() -> None:
-    game = Game(2, seed=3)
-    evaluation = evaluation_of(game, SearchAgent(100))
-    assert evaluation is not None
-    assert evaluation.probabilities.sum() == pytest.approx(1)
-    assert (evaluation.probabilities[game.mask == 0] == 0).all()
-    assert evaluation.value is not None
-    assert -1 < evaluation.value < 1
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 from dataclasses import replace
 from typing import Any
 
@@ -11,29 +9,18 @@ import numpy as np
 import pytest
 
 from positions import positions
-from skyenv.agents import Agent, Decisions, RandomAgent, decide, decisions_in, make_agent
+from skyenv.agents import Agent, Decisions, decisions_in
 from skyenv.arena.matches import play_games, rotations
 from skyenv.errors import AgentError
 from skyenv.games import Games, results
 from skyenv.kernels import uniform32
 from skyenv.knowledge import as_views, resample, view
 from skyenv.rules.compiling import entry_point
-from skyenv.rules.state import GAME_DTYPE, PHASES, Array, as_records, new_records
+from skyenv.rules.state import GAME_DTYPE, Array, as_records, new_records
 from skyenv_agents import GreedyAgent, RolloutAgent
 from skyenv_agents.search.rollouts import new_scratch, search_options, try_actions
 
 TINY: Any = {"simulations": 8, "turns": 1, "candidates": 3}
-
-
-@pytest.mark.parametrize("num_players", [2, 3, 4])
-@pytest.mark.parametrize("side", ["front", "back"])
-@pytest.mark.parametrize("rollout_policy", ["greedy", "random"])
-def test_plays_legally_to_the_end(num_players: int, side: str, rollout_policy: str) -> None:
-    agents = [RolloutAgent(**TINY, rollout_policy=rollout_policy), RandomAgent()]
-    played = play_games(agents, [[0] * num_players, [0] + [1] * (num_players - 1)], [1, 2], side)  # raises if not legal
-    assert played.finished.all()
-    assert not played.truncated.any()
-    assert played.shares[1, 0] == 1.0
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
@@ -51,19 +38,6 @@ def test_beats_greedy(num_players: int) -> None:
 # ---- what decides ----
 
 
-@pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (4, "back")])
-def test_decides_alone_as_in_a_batch(num_players: int, side: str) -> None:
-    """And on any number of threads, in any order, as a copy, and when asked again."""
-    games = positions(num_players, side, 40)
-    player = RolloutAgent(**TINY)
-    alone = [decide(games, player, [row])[0] for row in range(games.num_games)]
-    for other in (player, RolloutAgent(**TINY, threads=3), copy.deepcopy(player), pickle.loads(pickle.dumps(player))):
-        assert decide(games, other).tolist() == alone
-    backwards = np.arange(games.num_games)[::-1]
-    assert decide(games, player, backwards).tolist() == alone[::-1]
-    assert player.search(decisions_in(games, player, [])).actions.shape == (0,)
-
-
 def test_the_random_number_decides_which_determinizations_are_drawn() -> None:
     games = positions(3, "front", 40)
     player = RolloutAgent(**TINY)
@@ -77,22 +51,6 @@ def test_the_random_number_decides_which_determinizations_are_drawn() -> None:
         for uniform in (0.1, 0.5, 0.9, 1 - 2**-32)
     }
     assert len(answers) > 1
-
-
-@pytest.mark.rule("INF-2")
-@pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (3, "back"), (4, "front")])
-def test_does_not_see_what_its_seat_cannot_know(num_players: int, side: str) -> None:
-    """Others' unknown cards, the stacks and the chance to come are exchanged, and every decision stays what it was."""
-    games = positions(num_players, side, 40)
-    player = RolloutAgent(**TINY)
-    decisions = decisions_in(games, player)
-    before = player.act(decisions)
-    for number in range(2):
-        state = np.concatenate([resample(decisions.view[i], number) for i in range(len(decisions))])  # type: ignore[index]
-        assert (state["hand"] != games.state["hand"]).any()
-        other = Decisions(decisions.mask, decisions.seat, num_players, decisions.uniform, view=view(state, games.seat))
-        assert player.act(other).tolist() == before.tolist()
-    assert {PHASES[phase] for phase in games.state["phase"]} >= {"option", "take", "move", "bid"}
 
 
 @entry_point("the random numbers of rollouts", 1)
@@ -154,29 +112,6 @@ def test_budget_in_milliseconds() -> None:
         rollouts.append(player.search(decisions_in(games, player)).simulations)
     assert (rollouts[1] >= rollouts[0]).all()
     assert rollouts[1].sum() > 2 * rollouts[0].sum() > 0
-
-
-def test_names() -> None:
-    for spec in ("rollout", "rollout-1", "rollout-64", "rollout-300", "rollout-50ms"):
-        player = make_agent(spec)
-        assert isinstance(player, RolloutAgent)
-        assert player.name == spec
-    assert RolloutAgent(milliseconds=2.5).name == "rollout-2.5ms"
-    assert RolloutAgent.variant("rollout-300").budget.simulations == 300
-    assert RolloutAgent.variant("rollout-50ms").budget.milliseconds == 50
-    for spec in (
-        "rollout-",
-        "rollout-0",
-        "rollout-0ms",
-        "rollout-ms",
-        "rollout--5",
-        "rollout-5s",
-        "rollout-1000001",
-        "rollout-1e3",
-    ):
-        with pytest.raises(AgentError, match=f"agent '{spec}': its budget must be a number of simulations") as caught:
-            make_agent(spec)
-        assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,6 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from tqdm import tqdm
 
 from skyenv.agents import make_agent
 from skyenv.arena.matches import Progress, play_games, rotations
@@ -32,6 +31,7 @@ from skyenv.commands import INTERRUPTED, complain, exit_code
 from skyenv.errors import AgentError, CheckpointError, OptionError
 from skyenv.files import write_atomically
 from skyenv.options import Options, argument, common, option, parse
+from skyenv.progress import progress
 from skyenv_agents.heuristic.player import HeuristicAgent
 
 LEAD: Final = 400.0
@@ -240,18 +240,18 @@ def _run(config: TuneConfig) -> int:
         tuner = Tuner(config.tuning())
         save(tuner, config.out)
     end = time.monotonic() + 60 * (config.minutes or math.inf)
-    with tqdm(unit="game", disable=None, file=sys.stderr) as bar:
-        while len(tuner.worths) < config.generations and time.monotonic() < end:
+    while len(tuner.worths) < config.generations and time.monotonic() < end:
+        with progress(tuner.games, leave=True) as bar:
             try:
-                bar.total = bar.n + tuner.games
                 finished = tuner.advance(bar.update)
                 save(tuner, config.out)
             except KeyboardInterrupt:
                 finished = False
-            if not finished:
-                complain("tune", "interrupted")
-                return INTERRUPTED
-            bar.set_description(f"generation {len(tuner.worths)}, worth {np.mean(tuner.worths[-1]):.3f}")
+            if finished:
+                bar.set_description(f"generation {len(tuner.worths)}, worth {np.mean(tuner.worths[-1]):.3f}")
+        if not finished:
+            complain("tune", "interrupted")
+            return INTERRUPTED
     return 0
 
 

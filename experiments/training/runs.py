@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from tqdm import tqdm
 
 from experiments.training.board import Board
 from experiments.training.checkpoints import read_checkpoint, write_checkpoint
@@ -39,6 +38,7 @@ from skyenv.commands import INTERRUPTED
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import locked, write_atomically
 from skyenv.options import as_text
+from skyenv.progress import Bar, progress
 
 CHECKPOINT: Final = "checkpoint.bin"
 EVALUATION: Final = "evaluation.json"
@@ -245,12 +245,12 @@ class Run(ABC):
                 draw_curves({self.folder.name: self.curve}, self.folder / "curves.png")
             return not interrupts.asked
 
-    def _bar(self) -> Any:
+    def _bar(self) -> Bar:
         """Wins come first: what doesn't fit into a line is cut off at its end."""
         shape = "{desc}{percentage:3.0f}%|{bar}| {remaining} left{postfix}"
-        return tqdm(total=1.0, initial=self.progress(), desc="training ", bar_format=shape, dynamic_ncols=True)
+        return progress(1.0, done=self.progress(), desc="training ", bar_format=shape, leave=True)
 
-    def _show(self, bar: Any) -> None:
+    def _show(self, bar: Bar) -> None:
         bar.update(self.progress() - bar.n)
         bar.set_postfix_str(f"wins: {self._wins() or 'none yet'}; {self.curve[-1]['pace']:,.0f}/s")
 

@@ -83,6 +83,16 @@ def test_the_mask_is_1_for_legal_actions_and_they_are_counted(players: int) -> N
     assert phases == set(PHASES) - {"over"}
 
 
+def test_nothing_is_legal_once_the_game_is_over() -> None:
+    """And nothing is counted."""
+    game, mask = Game(2, seed=4, max_turns=1), np.ones(NUM_ACTIONS, np.int8)
+    while not game.is_over:
+        game.play(game.legal_actions[0])
+    assert refresh_mask(as_records(game.state.reshape(1), GAME_DTYPE)[0], mask) == 0
+    assert not mask.any()
+    assert game.legal_actions == []
+
+
 def test_actions_that_are_not_there() -> None:
     """Unknown names and numbers are refused, and nothing changes."""
     game = Game(2, seed=1)

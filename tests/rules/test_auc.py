@@ -375,6 +375,21 @@ def test_returned_cards_come_up_after_all_others_lowest_first() -> None:
 
 
 @pytest.mark.rule("AUC-8")
+def test_a_card_too_many_finds_no_room_under_its_stack() -> None:
+    """Only an edited position can have more than twelve cards of a colour; nothing beside the stack changes."""
+    game = bare_game()
+    game.state["hand"][0, 0, 0] = 1
+    game.state["returned"][0] = 0
+    game.state["num_returned"][0] = 12
+    game.refresh()
+    start_auction(game, ["W34"])
+    bid(game, 0, "green 4")
+    passes(game, 1, 2)
+    assert game.state["num_returned"].tolist() == [12, 0, 0, 0, 0]
+    assert (game.state["returned"][1:] == -1).all()
+
+
+@pytest.mark.rule("AUC-8")
 def test_cards_returned_to_an_empty_stack() -> None:
     """The lowest one is visible at once."""
     game = bare_game()

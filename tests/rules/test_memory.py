@@ -123,6 +123,8 @@ def test_editing_hidden_black_cards_makes_the_shuffle_forgotten() -> None:
     game.state["hand"][2, 1, 0] += 1
     game.state["face_down"][1, 0] -= 1
     game.refresh()
+    game.state["known"][2, 1, 0] = 1
+    game.refresh()
     assert game.state["num_held"].tolist() == [2, 42, 0, 0]
     assert game.state["num_shown"] == 1
     game.state["hand"][1, BLACK, 2] -= 1
@@ -130,6 +132,16 @@ def test_editing_hidden_black_cards_makes_the_shuffle_forgotten() -> None:
     game.refresh()
     for field in ("held", "held_together", "num_held", "shown", "num_shown"):
         assert not game.state[field].any()
+
+
+@pytest.mark.rule("INF-2")
+def test_a_black_card_turned_up_makes_the_shuffle_forgotten() -> None:
+    """Hands are what they were, but fewer cards are hidden."""
+    game = shuffled(3)
+    game.state["face_down"][BLACK, 0] -= 1
+    game.state["black_face_up"][0] += 1
+    game.refresh()
+    assert not game.state["num_held"].any()
 
 
 @pytest.mark.rule("INF-2")

@@ -127,10 +127,12 @@ def test_scoring_the_park(lying: str, turned: list[str], each: int) -> None:
     game = bare_game()
     park_tiles(game, lying)
     game.state["park"][:3] = [2, 0, 3]
+    lie = game.state["park_tiles"].tolist()
     events = last_stop(game, turned if len(lying.split()) > 3 else None)
     assert [sorted(event["tiles"]) for event in only(events, "park")] == [sorted(turned)]
     assert only(events, "vp")[-1] == {"why": "park", "place": "CENTRAL_PARK", "vp": [2 * each, 0, 3 * each]}
     assert kinds(events)[-3:] == ["park", "vp", "end"]
+    assert game.state["park_tiles"].tolist() == lie  # a tile that was turned up still lies there
 
 
 @pytest.mark.rule("END-3", "BUS-3")

@@ -61,6 +61,7 @@ def could_lay(games: Games, rich: Games) -> npt.NDArray[np.bool_]:
     rich.state[:] = games.state
     rows = np.flatnonzero(games.seat >= 0)
     rich.state["hand"][rows, games.seat[rows]] = 5
+    rich.state["known"][rows, games.seat[rows]] = 0
     rich.refresh()
     return np.greater(rich.mask[:, BID : BID + NUM_CARDS], 0)
 

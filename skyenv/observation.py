@@ -607,8 +607,16 @@ OBSERVATION_SIZE: Final = len(SCALE)
 """Number of entries of an observation."""
 LOW: Final = np.zeros(OBSERVATION_SIZE, dtype=np.float32)
 """The smallest value of every entry."""
+LARGEST_CODES: Final = _spread("largest").astype(np.int16)
+"""The largest code of every entry; the smallest is 0."""
 HIGH: Final = _spread("largest") * SCALE
 """The largest value of every entry."""
+
+
+def codes_of(observations: npt.NDArray[np.float32]) -> npt.NDArray[np.int16]:
+    """The codes of scaled observations, int16, of their shape (…, OBSERVATION_SIZE)."""
+    codes: npt.NDArray[np.int16] = np.rint(observations / SCALE).astype(np.int16)
+    return codes
 
 
 def names() -> tuple[str, ...]:

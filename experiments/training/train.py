@@ -39,7 +39,7 @@ from skyenv.commands import exit_code
 from skyenv.errors import OptionError
 from skyenv.games import HIGHEST_SEED, Games, outcome_of, results
 from skyenv.kernels import REWARDS
-from skyenv.observation import OBSERVATION_SIZE
+from skyenv.observation import OBSERVATION_SIZE, SCALE
 from skyenv.options import as_text, option, parse
 from skyenv.rules.actions import NUM_ACTIONS, PASS
 from skyenv_agents.heuristic.player import HeuristicAgent
@@ -213,7 +213,10 @@ class Tables:
     """
 
     def __init__(self, number: int, players: int, side: str, config: Config, seed: int) -> None:
-        self.games = Games(number, players, side, seed, threads=config.threads, max_turns=config.max_turns, reward=config.reward)
+        self.games = Games(
+            number, players, side, seed,
+            threads=config.threads, observation="codes", max_turns=config.max_turns, reward=config.reward,
+        )  # fmt: skip
         self.shaping = config.shaping
         self.label = "" if len(config.tables) == 1 else f", {players} players, {side}"
         self.opponent: Int64 = np.full(number, EVERYBODY, np.int64)
@@ -420,10 +423,15 @@ class Training(Run):
         self.prior: HeuristicAgent | None = heuristic_of(self.config.prior)
 
     def _make_buffers(self) -> None:
-        """Inputs and masks of a whole rollout, and the engine's own arrays as tensors (they share memory)."""
+        """What a whole rollout's decisions saw, and the engine's own arrays as tensors (they share memory).
+
+        Observations are kept as codes, half as large as the network's inputs, which are made of them as they are needed.
+        """
         steps, number = self.config.steps, self.config.games
-        size = OBSERVATION_SIZE + (NUM_ACTIONS if self.prior else 0)
-        self.inputs = torch.zeros((steps, number, size), device=self.device)
+        self.codes = torch.zeros((steps, number, OBSERVATION_SIZE), dtype=torch.int16, device=self.device)
+        self.scores = torch.zeros((steps, number, NUM_ACTIONS if self.prior else 0), device=self.device)
+        self.scale = torch.from_numpy(SCALE).to(self.device)
+        self._inputs = torch.empty((0, OBSERVATION_SIZE + self.scores.shape[2]), device=self.device)
         self.masks = torch.zeros((steps, number, NUM_ACTIONS), dtype=torch.bool, device=self.device)
         self.observations = [torch.from_numpy(tables.games.observation) for tables in self.tables]
         self.legal = [torch.from_numpy(tables.games.mask) for tables in self.tables]
@@ -501,12 +509,12 @@ class Training(Run):
         """Write who is to act and what that seat sees into step t; with the prior only where it is the learner's."""
         for tables, place, observation, legal in zip(self.tables, self.slices, self.observations, self.legal, strict=True):
             rollout.seat[t, place], rollout.mine[t, place] = tables.games.seat, tables.learns()
-            self.inputs[t, place, :OBSERVATION_SIZE].copy_(observation)
+            self.codes[t, place].copy_(observation)
             self.masks[t, place].copy_(legal)
             rows = np.flatnonzero(rollout.mine[t, place])
             if self.prior is not None and rows.size:
                 scores = prior_scores(self.prior, decisions_in(tables.games, self.prior, rows))
-                self.inputs[t, place.start + torch.from_numpy(rows), OBSERVATION_SIZE:] = torch.from_numpy(scores).to(self.device)
+                self.scores[t, place.start + torch.from_numpy(rows)] = torch.from_numpy(scores).to(self.device)
 
     def _choose(self, t: int, rollout: Rollout) -> None:
         """Draw an action for every seat to act that is the learner's."""
@@ -514,7 +522,7 @@ class Training(Run):
         if not mine.size:
             return
         rows = torch.from_numpy(mine).to(self.device)
-        log_probabilities, values = self.network(self.inputs[t, rows], self.masks[t, rows])
+        log_probabilities, values = self.network(self.inputs(rows + t * self.config.games), self.masks[t, rows])
         # An illegal action adds nothing to the sums, so it is never the first above a limit.
         sums = log_probabilities.exp().cumsum(dim=1)
         limit = torch.rand(rows.numel(), generator=self.generator).clamp_(max=LARGEST).to(self.device) * sums[:, -1]
@@ -523,6 +531,23 @@ class Training(Run):
         rollout.log_probability[t, mine] = log_probabilities.gather(1, action[:, None])[:, 0].cpu().numpy()
         rollout.entropy[t, mine] = _entropy(log_probabilities).cpu().numpy()
         rollout.value[t, mine] = values.cpu().numpy()
+
+    def inputs(self, decisions: torch.Tensor) -> torch.Tensor:
+        """The network's inputs in some of the rollout's decisions, numbered step by step.
+
+        Returns:
+            float32 (k, n), observations scaled as by the engine; the next call writes over them, as new memory costs more than
+            what is done here.
+        """
+        number = len(decisions)
+        if number > len(self._inputs):
+            self._inputs = torch.empty((number, self._inputs.shape[1]), device=self.device)
+        inputs = self._inputs[:number]
+        observations = inputs[:, :OBSERVATION_SIZE]
+        observations.copy_(self.codes.view(-1, OBSERVATION_SIZE)[decisions]).mul_(self.scale)
+        if self.prior is not None:
+            inputs[:, OBSERVATION_SIZE:] = self.scores.view(-1, NUM_ACTIONS)[decisions]
+        return inputs
 
     def _note_ends(self, tables: Tables, events: _Happened, t: int) -> None:
         """Take in the games that have just ended, and seat the next ones."""
@@ -545,7 +570,7 @@ class Training(Run):
     def _values_at_end(self, games: Games, row: int) -> Float32:
         """The value of a truncated game's last position for every seat; there is no prior to them."""
         players = games.num_players
-        inputs = torch.zeros((players, self.inputs.shape[2]))
+        inputs = torch.zeros((players, self.network.trunk.in_features))
         observations = games.observe(np.arange(players), np.full(players, row), games.finished)
         inputs[:, :OBSERVATION_SIZE] = torch.from_numpy(observations)
         everything = torch.ones((players, NUM_ACTIONS), dtype=torch.bool, device=self.device)
@@ -577,7 +602,6 @@ class Training(Run):
             # Adam's averages know the policy's gradients as 0 so far, which would make its first steps far too long.
             self.optimiser = self._new_optimiser()
         self.optimiser.param_groups[0]["lr"] = self._learning_rate()
-        inputs = self.inputs.view(-1, self.inputs.shape[2])
         masks = self.masks.view(-1, NUM_ACTIONS)
         rows = np.flatnonzero(rollout.learnable)
         if not rows.size:  # few steps, and no seat decided twice within them
@@ -594,7 +618,7 @@ class Training(Run):
         for _ in range(config.epochs):
             for part in np.array_split(self.rng.permutation(rows), max(round(rows.size / config.batch), 1)):
                 some = torch.from_numpy(part).to(self.device)
-                log_probabilities, value = self.network(inputs[some], masks[some])
+                log_probabilities, value = self.network(self.inputs(some), masks[some])
                 log_ratio = log_probabilities.gather(1, action[some][:, None])[:, 0] - before[some]
                 policy_loss = clipped_loss(log_ratio, gain[some], config.clip)
                 value_loss = (value - target[some]).square().mean()

@@ -15,10 +15,12 @@ import numpy.typing as npt
 
 from skyenv.agents import Agent, decide, make_agent
 from skyenv.checks import check_choice, check_seat
+from skyenv.envs.spaces import observation_space
 from skyenv.envs.streams import Streams, as_seeds, as_uniform, row_seeds
 from skyenv.errors import GameOverError, IllegalActionError, OptionError
 from skyenv.game_options import GameKeywords
-from skyenv.games import Games, fresh_seed, results
+from skyenv.games import SCALED, Games, fresh_seed, results
+from skyenv.observation import codes_of
 from skyenv.rules.actions import NUM_ACTIONS
 
 Int64 = npt.NDArray[np.int64]
@@ -36,6 +38,7 @@ class LearnerKeywords(GameKeywords, total=False):
 
     opponents: AgentSpec | Sequence[AgentSpec]
     seat: int | str | None
+    observation: str
 
 
 class LearnerGames:
@@ -54,10 +57,13 @@ class LearnerGames:
             beginning with the row's seed modulo the number of players.
         illegal: ``"end"`` or ``"raise"``, see :meth:`step`.
         threads: threads to play on; None: a sensible number (see :class:`skyenv.Games`).
+        observation: what observations are: ``"scaled"``, float32, or ``"codes"``, int16 (see
+            :class:`skyenv.Games`).
         options: ``board``, ``max_turns`` and ``reward`` of :class:`skyenv.GameOptions`.
 
     Attributes:
         games: the games themselves. A game that is over stays as it ended until its row is reset.
+        space: what :meth:`observation` gives for a row, as Gymnasium describes it.
         illegal: as given.
         learner: int64 (n,), the learner's seat in each row.
         reward: float64 (n,), what the learner's seat was rewarded since its previous decision.
@@ -84,9 +90,13 @@ class LearnerGames:
         seat: int | str | None = "random",
         illegal: str = "end",
         threads: int | None = 1,
+        observation: str = SCALED,
         **options: Unpack[GameKeywords],
     ) -> None:
-        self.games = Games(num_games, num_players, side, threads=threads, autoreset=False, **options)
+        self.games = Games(
+            num_games, num_players, side, threads=threads, autoreset=False, observation=observation, **options
+        )  # fmt: skip
+        self.space = observation_space(observation)
         self.illegal = check_choice("illegal", illegal, ILLEGAL)
         self._one_opponent = one_opponent
         self._seat = _checked_seat(seat, num_players)
@@ -315,13 +325,14 @@ class LearnerGames:
 
     # ---- what the learner sees ----
 
-    def observation(self, rows: Int64 | None = None) -> npt.NDArray[np.float32]:
-        """What the learner sees in `rows` (None: in all), also after the end: a new float32 (k, OBSERVATION_SIZE)."""
+    def observation(self, rows: Int64 | None = None) -> npt.NDArray[Any]:
+        """What the learner sees in `rows` (None: in all), also after the end: a new array (k, OBSERVATION_SIZE)."""
         rows = self._all_rows if rows is None else rows
-        observation: npt.NDArray[np.float32] = self.games.observation[rows]
+        observation: npt.NDArray[Any] = self.games.observation[rows]
         elsewhere = np.flatnonzero(self.games.seat[rows] != self.learner[rows])  # over: shown from seat 0's view
         if elsewhere.size:
-            observation[elsewhere] = self.games.observe(self.learner[rows[elsewhere]], rows[elsewhere])
+            seen = self.games.observe(self.learner[rows[elsewhere]], rows[elsewhere])
+            observation[elsewhere] = seen if observation.dtype == seen.dtype else codes_of(seen)
         return observation
 
     def mask(self, rows: Int64 | None = None) -> npt.NDArray[np.int8]:

@@ -14,7 +14,7 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from skyenv.checks import check_options
 from skyenv.envs.learner import AgentSpec, LearnerGames, LearnerKeywords, whole_numbers
-from skyenv.envs.spaces import action_space, observation_space
+from skyenv.envs.spaces import action_space
 from skyenv.errors import IllegalActionError, OptionError
 
 Indices = None | int | Iterable[int]
@@ -45,6 +45,8 @@ class SkyenvVecEnv(VecEnv):
             player is an agent, a callable, a built-in name or an import string ``module:Name``.
         seat: the learner's seat; ``"rotate"``, the default: the next one each episode, beginning with the row's seed modulo the
             number of players; ``"random"``: drawn for every episode.
+        observation: what observations are, here and in the spaces: ``"scaled"``, float32, or ``"codes"``, int16 (see
+            :class:`skyenv.Games`).
         board, max_turns, reward: as for :class:`skyenv.GameOptions`.
 
     Attributes:
@@ -80,7 +82,7 @@ class SkyenvVecEnv(VecEnv):
             threads=threads,
             **options,
         )
-        super().__init__(num_envs, observation_space(), action_space())
+        super().__init__(num_envs, self.core.space, action_space())
         self._actions: npt.NDArray[np.int64] | None = None
         self._started = time.time()
         if seed is not None:
@@ -92,7 +94,7 @@ class SkyenvVecEnv(VecEnv):
 
     # ---- playing ----
 
-    def reset(self) -> npt.NDArray[np.float32]:
+    def reset(self) -> npt.NDArray[Any]:
         """Start new games in all rows, with the seeds that :meth:`seed` set, or the next ones.
 
         Returns:
@@ -208,7 +210,7 @@ class MixedVecEnv(VecEnv):
         places: slice of each part's rows.
 
     Raises:
-        OptionError: there is no part, or it is no SkyenvVecEnv, or stands there twice.
+        OptionError: there is no part, or it is no SkyenvVecEnv, or stands there twice; or their observations are of two kinds.
     """
 
     def __init__(self, parts: Sequence[SkyenvVecEnv]) -> None:
@@ -220,9 +222,11 @@ class MixedVecEnv(VecEnv):
                 raise OptionError(f"part {i} of a mixed environment must be a SkyenvVecEnv, not {type(part).__name__}")
             if any(part is other for other in self.parts[:i]):
                 raise OptionError(f"part {i} of a mixed environment is in it twice")
+            if part.core.space != self.parts[0].core.space:
+                raise OptionError(f"part {i} of a mixed environment has other observations than part 0: scaled ones or codes")
         ends = np.cumsum([part.num_envs for part in self.parts]).tolist()
         self.places = [slice(start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
-        super().__init__(ends[-1], observation_space(), action_space())
+        super().__init__(ends[-1], self.parts[0].core.space, action_space())
         self._actions: npt.NDArray[np.int64] | None = None
 
     def set_opponents(self, opponents: AgentSpec | Sequence[AgentSpec], opponent_weights: Sequence[float] | None = None) -> None:
@@ -239,7 +243,7 @@ class MixedVecEnv(VecEnv):
 
     # ---- playing ----
 
-    def reset(self) -> npt.NDArray[np.float32]:
+    def reset(self) -> npt.NDArray[Any]:
         """Start new games in all rows; returns observations, float32 (num_envs, OBSERVATION_SIZE)."""
         observations = [part.reset() for part in self.parts]
         self._reset_seeds()

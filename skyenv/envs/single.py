@@ -11,10 +11,10 @@ import numpy.typing as npt
 from skyenv.checks import check_options
 from skyenv.envs.learner import LearnerGames, LearnerKeywords
 from skyenv.envs.pictures import RENDER_MODES, Renderer
-from skyenv.envs.spaces import action_space, observation_space
+from skyenv.envs.spaces import action_space
 
 
-class FifthAvenueEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
+class FifthAvenueEnv(gymnasium.Env[npt.NDArray[Any], np.int64]):
     """One seat's view of a game of Fifth Avenue.
 
     A step is one decision of the learner; what the others do until its next decision belongs to the step. The observation
@@ -43,6 +43,8 @@ class FifthAvenueEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
         opponents: who plays the other seats: one player for all of them, or a list with one per other seat, clockwise
             from the learner's. A player is an agent, a callable, a built-in name or an import string ``module:Name``.
         seat: the learner's seat; ``"random"`` or None: drawn for every episode; ``"rotate"``: the next one each episode.
+        observation: what observations are, here and in the spaces: ``"scaled"``, float32, or ``"codes"``, int16 (see
+            :class:`skyenv.Games`).
         board, max_turns, reward: as for :class:`skyenv.GameOptions`.
 
     Attributes:
@@ -69,12 +71,10 @@ class FifthAvenueEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
         self.core = LearnerGames(1, num_players, side, illegal=illegal, **options)
         self._renderer = Renderer(render_mode, render_all_hands)
         self.render_mode = self._renderer.mode
-        self.observation_space = observation_space()
+        self.observation_space = self.core.space
         self.action_space = action_space()
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[npt.NDArray[np.float32], dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[npt.NDArray[Any], dict[str, Any]]:
         """Start a game, up to the learner's first decision.
 
         Args:
@@ -89,7 +89,7 @@ class FifthAvenueEnv(gymnasium.Env[npt.NDArray[np.float32], np.int64]):
         self._show()
         return self.core.observation()[0], self._info()
 
-    def step(self, action: Any) -> tuple[npt.NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[npt.NDArray[Any], float, bool, bool, dict[str, Any]]:
         """Take the learner's decision and let the others play up to its next one, or to the end.
 
         Args:

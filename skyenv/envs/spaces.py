@@ -8,14 +8,20 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from skyenv.observation import HIGH, LOW, OBSERVATION_SIZE
+from skyenv.games import SCALED
+from skyenv.observation import HIGH, LARGEST_CODES, LOW, OBSERVATION_SIZE
 from skyenv.rules.actions import NUM_ACTIONS
 
 
-def observation_space() -> spaces.Space[npt.NDArray[np.float32]]:
-    """A seat's observation: a Box, float32 (OBSERVATION_SIZE,), every entry in its stated range."""
-    box: spaces.Box[Any] = spaces.Box(low=LOW, high=HIGH, shape=(OBSERVATION_SIZE,), dtype=np.float32)
-    return box
+def observation_space(observation: str = SCALED) -> spaces.Space[npt.NDArray[Any]]:
+    """A seat's observation: a Box (OBSERVATION_SIZE,), every entry in its stated range.
+
+    Args:
+        observation: ``"scaled"``: float32; ``"codes"``: int16.
+    """
+    if observation == SCALED:
+        return spaces.Box(low=LOW, high=HIGH, shape=(OBSERVATION_SIZE,), dtype=np.float32)
+    return spaces.Box(low=np.zeros_like(LARGEST_CODES), high=LARGEST_CODES, shape=(OBSERVATION_SIZE,), dtype=np.int16)
 
 
 def action_space() -> spaces.Discrete:

@@ -14,16 +14,17 @@ from gymnasium.vector.utils import batch_space
 from skyenv.checks import check_options
 from skyenv.envs.learner import LearnerGames, LearnerKeywords
 from skyenv.envs.pictures import RENDER_MODES, Renderer
-from skyenv.envs.spaces import action_space, observation_space
+from skyenv.envs.spaces import action_space
 from skyenv.errors import GameOverError, IllegalActionError, OptionError, shown
 
-Float32 = npt.NDArray[np.float32]
+Observations = npt.NDArray[Any]
+"""float32, or int16 with ``observation="codes"``."""
 Float64 = npt.NDArray[np.float64]
 Bool = npt.NDArray[np.bool_]
-StepResult = tuple[Float32, Float64, Bool, Bool, dict[str, Any]]
+StepResult = tuple[Observations, Float64, Bool, Bool, dict[str, Any]]
 
 
-class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Float32, npt.NDArray[np.int64], npt.NDArray[Any]]):
+class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Observations, npt.NDArray[np.int64], npt.NDArray[Any]]):
     """`num_envs` games as one: row i is what :class:`skyenv.envs.single.FifthAvenueEnv` would be with row i's seed.
 
     ``info["action_mask"]``, int8 (num_envs, 103), and ``info["seat"]``, int64 (num_envs,), tell of the position that the
@@ -43,6 +44,8 @@ class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Float32, npt.NDArray[np.in
         render_all_hands: as for the single environment.
         autoreset_mode: when a finished row is reset: an AutoresetMode or its value.
         threads: threads to play on; None: a sensible number (see :class:`skyenv.Games`).
+        observation: what observations are, here and in the spaces: ``"scaled"``, float32, or ``"codes"``, int16 (see
+            :class:`skyenv.Games`).
         opponents, seat, board, max_turns, reward: as for the single environment.
 
     Attributes:
@@ -79,14 +82,14 @@ class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Float32, npt.NDArray[np.in
         self._renderer = Renderer(render_mode, render_all_hands)
         self.render_mode = self._renderer.mode
         self.metadata = {"render_modes": list(RENDER_MODES), "render_fps": 2, "autoreset_mode": self.autoreset_mode}
-        self.single_observation_space = observation_space()
+        self.single_observation_space = self.core.space
         self.single_action_space = action_space()
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Float32, dict[str, Any]]:
+    ) -> tuple[Observations, dict[str, Any]]:
         """Start new games in all rows, or in those that ``options["reset_mask"]`` marks.
 
         Args:

@@ -20,6 +20,7 @@ from skyenv.envs.sb3 import MixedVecEnv, SkyenvVecEnv
 from skyenv.envs.vector import FifthAvenueVectorEnv
 from skyenv.errors import AgentError, GameOverError, IllegalActionError, OptionError
 from skyenv.games import results
+from skyenv.observation import SCALE
 
 NUM_ENVS = 6
 
@@ -185,6 +186,21 @@ def test_it_plays_the_games_of_the_gymnasium_environment() -> None:
         assert (observations == expected[0]).all()
         assert (rewards == expected[1].astype(np.float32)).all()
         assert (dones == (expected[2] | expected[3])).all()
+
+
+def test_codes_are_the_scaled_observations_without_the_scale() -> None:
+    """Also a game's last one, which the info holds."""
+    scaled, codes = (SkyenvVecEnv(NUM_ENVS, 3, seed=5, max_turns=6, observation=kind) for kind in ("scaled", "codes"))
+    assert codes.observation_space.dtype == np.int16
+    assert np.array_equal(codes.reset() * SCALE, scaled.reset())
+    ended = 0
+    for mine, theirs in zip(run(codes, 60), run(scaled, 60), strict=True):
+        assert np.array_equal(mine[0] * SCALE, theirs[0])
+        for info, other in zip(mine[3], theirs[3], strict=True):
+            if "terminal_observation" in other:
+                assert np.array_equal(info["terminal_observation"] * SCALE, other["terminal_observation"])
+                ended += 1
+    assert ended > 2
 
 
 def test_illegal_actions_are_refused_with_the_row() -> None:
@@ -379,3 +395,6 @@ def test_parts_of_a_mixture_are_checked() -> None:
         MixedVecEnv([part, nobody])
     with pytest.raises(OptionError, match="part 2 of a mixed environment is in it twice"):
         MixedVecEnv([part, SkyenvVecEnv(1, seed=1), part])
+    with pytest.raises(OptionError, match="part 1 of a mixed environment has other observations than part 0"):
+        MixedVecEnv([part, SkyenvVecEnv(1, seed=1, observation="codes")])
+    assert MixedVecEnv([SkyenvVecEnv(2, observation="codes")]).observation_space.dtype == np.int16

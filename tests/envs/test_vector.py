@@ -16,7 +16,7 @@ from skyenv.envs.registration import ENV_ID
 from skyenv.envs.single import FifthAvenueEnv
 from skyenv.envs.vector import FifthAvenueVectorEnv
 from skyenv.errors import GameOverError, IllegalActionError, OptionError
-from skyenv.observation import OBSERVATION_SIZE
+from skyenv.observation import OBSERVATION_SIZE, SCALE
 
 NUM_ENVS = 5
 MODES = [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED]
@@ -66,6 +66,42 @@ def test_the_same_as_gymnasiums_own_vector_of_single_environments(mode: Autorese
             for name in ("action_mask", "seat"):
                 assert (mine[1][name][over] == theirs[1][name][over]).all()
     assert ended > NUM_ENVS
+
+
+@each_mode
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_codes_are_the_scaled_observations_without_the_scale(mode: AutoresetMode, settings: dict[str, Any]) -> None:
+    """Also at the end of games, which seat 0 is shown, and with the same games, infos and rewards; the space holds them."""
+    scaled, codes = native(mode, **settings), native(mode, **settings, observation="codes")
+    space: Any = codes.single_observation_space
+    bounds: Any = scaled.single_observation_space
+    assert space.dtype == np.int16
+    assert codes.observation_space.shape == (NUM_ENVS, OBSERVATION_SIZE)
+    assert np.array_equal(space.high * SCALE, bounds.high)
+    assert not space.low.any()
+    rng = np.random.default_rng(3)
+
+    def agree(mine: npt.NDArray[Any], theirs: npt.NDArray[Any]) -> None:
+        assert mine.dtype == np.int16
+        assert np.array_equal(mine * SCALE, theirs)
+        assert mine in space
+
+    (mine, info), (theirs, other) = codes.reset(seed=20), scaled.reset(seed=20)
+    ended = 0
+    for _ in range(300):
+        for i in range(NUM_ENVS):
+            agree(mine[i], theirs[i])
+        assert data_equivalence({**info, "final_obs": None}, {**other, "final_obs": None}, exact=True)
+        for row in np.flatnonzero(info.get("_final_obs", [])):
+            agree(info["final_obs"][row], other["final_obs"][row])
+        actions = choose(codes.action_masks(), rng)
+        mine, _, over, cut, info = codes.step(actions)
+        theirs, _, _, _, other = scaled.step(actions)
+        ended += int((over | cut).sum())
+        if mode is AutoresetMode.DISABLED and (over | cut).any():
+            rows = {"reset_mask": over | cut}
+            (mine, info), (theirs, other) = codes.reset(options=rows), scaled.reset(options=rows)
+    assert ended > 2
 
 
 def test_threads_change_nothing() -> None:

@@ -20,7 +20,7 @@ from skyenv.errors import ChanceError, GameOverError, IllegalActionError, Option
 from skyenv.events import Event, action_event, events_told, setup_event
 from skyenv.games import outcome_of, results
 from skyenv.information import event_line, first_line, information_size, information_tensor, seen_by
-from skyenv.observation import SCALE, names
+from skyenv.observation import codes_of, names
 from skyenv.render.text import text
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.board import Board
@@ -286,7 +286,7 @@ class Position:
 
     def observation_text(self, seat: int) -> str:
         """The observation's entries that aren't 0, a line each: name and whole number."""
-        codes = np.rint(self.observation(seat) / SCALE).astype(int)
+        codes = codes_of(self.observation(seat))
         return "\n".join(f"{_NAMES[entry]} {codes[entry]}" for entry in np.flatnonzero(codes))
 
     def returns(self) -> list[float]:

@@ -67,6 +67,12 @@ def updated(training: Training, number: int) -> Training:
     return training
 
 
+def inputs_at(training: Training, t: int) -> torch.Tensor:
+    """The network's inputs in step t of the latest rollout, of all games."""
+    games = training.config.games
+    return training.inputs(torch.arange(t * games, (t + 1) * games)).clone()
+
+
 def weights(training: Training) -> bytes:
     """All parameters of the network as bytes."""
     return b"".join(parameter.detach().cpu().numpy().tobytes() for parameter in training.network.parameters())
@@ -268,7 +274,7 @@ def test_draws_follow_the_probabilities() -> None:
     rollout.mine[:] = True
     with torch.no_grad():
         training.network.policy_head.bias.normal_(generator=torch.Generator().manual_seed(1))
-        probabilities = training.network(training.inputs[0], training.masks[0])[0][0].exp().numpy()
+        probabilities = training.network(inputs_at(training, 0), training.masks[0])[0][0].exp().numpy()
         drawn: list[int] = []
         for _ in range(10):
             training._choose(0, rollout)
@@ -332,7 +338,7 @@ def test_a_rollout_is_what_happened(changes: dict[str, Any], monkeypatch: pytest
         playing = np.ones(number, np.bool_)  # the first game of each row, whose seating is known
         for t in range(config.steps):
             assert np.array_equal(rollout.seat[t, place], games.seat)
-            assert np.array_equal(training.inputs[t, place].numpy(), games.observation)
+            assert np.array_equal(inputs_at(training, t)[place].numpy(), games.observe(games.seat))
             assert np.array_equal(training.masks[t, place].numpy(), games.mask != 0)
             mine = (learner == EVERYBODY) | (learner == games.seat)
             assert np.array_equal(rollout.mine[t, place][playing], mine[playing])
@@ -581,9 +587,9 @@ def test_a_policy_begins_as_its_prior(players: str) -> None:
     training._look(0, Rollout.empty(1, 64))
     greedy = GreedyAgent()
     given = prior_scores(greedy, decisions_in(training.tables[0].games, greedy))
-    assert np.array_equal(training.inputs[0, :, OBSERVATION_SIZE:].numpy(), given)
+    assert np.array_equal(inputs_at(training, 0)[:, OBSERVATION_SIZE:].numpy(), given)
     with torch.no_grad():
-        log_probabilities, _ = training.network(training.inputs[0], training.masks[0])
+        log_probabilities, _ = training.network(inputs_at(training, 0), training.masks[0])
     chosen = log_probabilities.argmax(dim=1).numpy()
     behind = given[np.arange(64), chosen]
     assert (behind > -0.1).all()
@@ -601,7 +607,7 @@ def test_value_updates_leave_the_policy_alone() -> None:
     settings["warm_up"] = 0
     waiting, learning = (begun(tiny(value_updates=number, **settings)) for number in (4, 0))
     waiting._look(0, Rollout.empty(1, waiting.config.games))
-    inputs, masks = waiting.inputs[0].clone(), waiting.masks[0].clone()
+    inputs, masks = inputs_at(waiting, 0), waiting.masks[0].clone()
     before = policy(waiting)
     kept = {name: tensor.clone() for name, tensor in waiting.network.state_dict().items()}
     updated(waiting, 4)
@@ -702,6 +708,23 @@ def test_same_seed_same_network_other_seed_other_network() -> None:
         torch.manual_seed(99 + len(models))
         models.append(weights(updated(begun(tiny(seed=seed)), 3)))
     assert models[0] == models[1] != models[2]
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("prior", ["", "greedy"])
+def test_codes_are_learned_from_as_scaled_observations_are(prior: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bit for bit the same networks, though a rollout is kept in half the memory."""
+    config = tiny(prior=prior, value_updates=1)
+    with_codes = begun(config)
+    assert with_codes.codes.dtype == torch.int16
+    with monkeypatch.context() as patch:
+        patch.setattr("experiments.training.train.Games", lambda *given, observation, **options: Games(*given, **options))
+        scaled = begun(config)
+    scaled.codes, scaled.scale = scaled.codes.float(), torch.ones_like(scaled.scale)
+    for training in (with_codes, scaled):
+        updated(training, 3)
+    assert bool((with_codes.codes > 1).any())
+    assert weights(with_codes) == weights(scaled)
 
 
 def test_the_highest_seed_serves_all_kinds_of_tables() -> None:

@@ -3,7 +3,8 @@
 Method: every figure is the median of repeats, after a warm-up that compiles. "Random play" runs inside the compiled loop
 (:meth:`skyenv.Games.play_random`), each game so many decisions in a row; a choice costs what it costs the built-in random agent.
 "With actions from NumPy" hands one action a game to :meth:`skyenv.Games.step`; choosing the actions is not timed, handing them
-over, checking them, masks (and observations, where said) are. Environments are timed in the usual ``agent_iter`` loop, without
+over, checking them, masks (and observations or their codes, where said) are. One thread and
+two take turns there, a step each. Environments are timed in the usual ``agent_iter`` loop, without
 choosing the action. Compile and start-up times are those of fresh processes.
 """
 
@@ -18,8 +19,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,6 +32,8 @@ import numpy.typing as npt
 from skyenv import OBSERVATION_SIZE, Game, Games, fifth_avenue_v0
 from skyenv.agents import RandomAgent, decide_game
 from skyenv.files import write_atomically
+from skyenv.kernels import SLOT_DTYPE
+from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import GAME_DTYPE
 
 METHOD: Final = "median of repeats after a warm-up; random legal play; 2 players, front side, unless said otherwise"
@@ -94,25 +99,75 @@ def legal_choice(mask: npt.NDArray[np.int8], generator: np.random.Generator) -> 
     return chosen
 
 
-def numpy_actions(num_games: int, threads: int, observe: bool, decisions: int, repeats: int) -> Figure:
-    """Decisions per second when every step's actions come from NumPy."""
-    games = Games(num_games, seed=1, threads=threads, observe=observe)
-    generator = np.random.default_rng(1)
+SEEN: Final[dict[str, dict[str, Any]]] = {
+    "mask": {"observe": False},
+    "mask and codes": {"observation": "codes"},
+    "mask and observation": {},
+}
+"""What is written in a step beside rewards and ends, as options of :class:`skyenv.Games`."""
+
+
+def numpy_actions(num_games: int, what: str, decisions: int, repeats: int, threads: Sequence[int] = (1,)) -> list[Figure]:
+    """Decisions per second when every step's actions come from NumPy.
+
+    Args:
+        num_games: side by side. what: of `SEEN`. decisions: in a repeat.
+        threads: numbers of threads to compare: batches with so many take turns, a step each, so that whatever else the machine
+            does slows all of them down. The last figures tell how many times the first batch's pace the others' are.
+    """
+    batches = [Games(num_games, seed=1, threads=number, **SEEN[what]) for number in threads]
+    generators = [np.random.default_rng(1) for _ in batches]
+    for games in batches:
+        games.play_random(300)  # into all parts of the games
     steps = max(5, decisions // num_games)
 
-    def once() -> float:
-        spent = 0.0
+    def once() -> list[float]:
+        spent = [0.0] * len(batches)
         for _ in range(steps):
-            actions = legal_choice(games.mask, generator)
-            started = time.perf_counter()
-            games.step(actions)
-            spent += time.perf_counter() - started
-        return num_games * steps / spent
+            for i, games in enumerate(batches):
+                actions = legal_choice(games.mask, generators[i])
+                started = time.perf_counter()
+                games.step(actions)
+                spent[i] += time.perf_counter() - started
+        return [num_games * steps / one for one in spent]
 
     once()
-    what = "mask and observation" if observe else "mask"
-    name = f"actions from NumPy, {what}, {num_games} game{'s' * (num_games > 1)}, {threads} thread{'s' * (threads > 1)}"
-    return measure(name, "decisions/s", repeats, once)
+    paces = list(zip(*(once() for _ in range(repeats)), strict=True))
+    name = f"actions from NumPy, {what}, {num_games} game{'s' * (num_games > 1)}"
+    figures = [
+        figure(f"{name}, {number} thread{'s' * (number > 1)}", "decisions/s", pace)
+        for number, pace in zip(threads, paces, strict=True)
+    ]
+    for number, pace in zip(threads[1:], paces[1:], strict=True):
+        ratios = [mine / first for mine, first in zip(pace, paces[0], strict=True)]
+        figures.append(figure(f"{name}, {number} threads, as against {threads[0]}", "times", ratios))
+    return figures
+
+
+def plain_memory(num_games: int, repeats: int) -> Figure:
+    """How much faster two threads are than one at bare reading and writing of the memory that a step with the mask goes through.
+
+    That is as much as threads can gain where memory is the limit. NumPy adds 1 to every byte, while Python's other threads go on.
+    """
+    memory = np.zeros(num_games * (GAME_DTYPE.itemsize + SLOT_DTYPE.itemsize + NUM_ACTIONS), np.uint8)
+    halves = np.array_split(memory, 2)
+
+    def add(part: npt.NDArray[np.uint8]) -> None:
+        np.add(part, 1, out=part)
+
+    with ThreadPoolExecutor(1) as pool:
+
+        def together() -> None:
+            other = pool.submit(add, halves[1])
+            add(halves[0])
+            other.result()
+
+        def once() -> float:
+            alone = np.median([seconds(lambda: add(memory)) for _ in range(20)])
+            return float(alone / np.median([seconds(together) for _ in range(20)]))
+
+        once()
+        return measure(f"bare memory of {num_games} games, 2 threads, as against 1", "times", repeats, once)
 
 
 def environment(name: str, make: Callable[[], Any], decisions: int, repeats: int) -> Figure:
@@ -179,6 +234,15 @@ def starting(repeats: int) -> list[Figure]:
     return [cold, warm]
 
 
+def threads_compared(decisions: int, repeats: int) -> list[Figure]:
+    """One thread and two, with actions from NumPy, and what bare memory would allow."""
+    figures = []
+    for num_games in (1024, 4096, 16384):
+        for what in SEEN:
+            figures += numpy_actions(num_games, what, decisions, repeats, (1, 2))
+    return [*figures, plain_memory(16384, repeats)]
+
+
 def all_figures(quick: bool) -> list[Figure]:
     """Measure everything; `quick` takes a tenth of the work and of the precision."""
     repeats = 3 if quick else 7
@@ -187,10 +251,9 @@ def all_figures(quick: bool) -> list[Figure]:
     played = 2_000 if quick else 40_000
     figures = [random_play(4096, threads, observe, loop, repeats) for observe in (False, True) for threads in (1, 2)]
     figures += [random_play(4096, 1, observe, loop, repeats, 4) for observe in (False, True)]
-    for num_games in (1, 256, 4096):
-        few = handed if num_games > 1 else handed // 10
-        figures += [numpy_actions(num_games, 1, observe, few, repeats) for observe in (False, True)]
-    figures += [numpy_actions(4096, 2, observe, handed, repeats) for observe in (False, True)]
+    for num_games, what in product((1, 256), SEEN):
+        figures += numpy_actions(num_games, what, handed if num_games > 1 else handed // 10, repeats)
+    figures += threads_compared(handed, repeats)
     figures.append(environment("raw_env (PettingZoo, no wrappers)", fifth_avenue_v0.raw_env, played, repeats))
     figures.append(environment("env() (PettingZoo's usual wrappers)", fifth_avenue_v0.env, played, repeats))
     figures += copying(repeats)

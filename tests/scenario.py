@@ -12,13 +12,14 @@ are not: they are put on the board and taken from it freely, and supplies stay w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from skyenv import Board, Game
+from skyenv import Board, Game, make_agent
+from skyenv.agents import decide_game
 from skyenv.rules.actions import ACTION_NAMES
 from skyenv.rules.components import (
     BLACK,
@@ -38,6 +39,22 @@ from skyenv.rules.state import ALEA, NONE, PHASE_MOVE, PHASE_OPTION
 
 Event = dict[str, Any]
 Chance = Sequence[int | str]
+
+
+# ---- positions of whole games ----
+
+
+def stages(players: int, side: str, agent: str, seed: int = 0, every: int = 13, max_turns: int = 150) -> Iterator[Game]:
+    """Positions of one game, so many decisions apart, the last one included."""
+    game = Game(players, side, seed, max_turns=max_turns)
+    player = make_agent(agent)
+    number = 0
+    while not game.is_over:
+        if number % every == 0:
+            yield game
+        number += 1
+        game.play(decide_game(game, player))
+    yield game
 
 
 # ---- setting up a position ----

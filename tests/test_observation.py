@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from scenario import bare_game, bid, district, hand, start_auction
+from scenario import bare_game, bid, district, hand, stages, start_auction
 from skyenv import OBSERVATION_SIZE, Game, Games, make_agent, make_board
-from skyenv.agents import decide, decide_game
+from skyenv.agents import decide
 from skyenv.observation import BLOCKS, HIGH, LOW, SCALE, SEATS, Block, markdown_table, names, offsets
 from skyenv.rules.components import (
     BUSINESSES,
@@ -32,19 +32,6 @@ from skyenv.rules.state import ALEA, NONE, PHASE_OVER, PHASES
 TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
 AGENTS = ("random", "crowd", "hoard")
 DOCS = Path(__file__).parent.parent / "docs" / "observation.md"
-
-
-def positions(players: int, side: str, agent: str, seed: int = 0, every: int = 13, max_turns: int = 150) -> Iterator[Game]:
-    """Positions of one game, the last one included."""
-    game = Game(players, side, seed, max_turns=max_turns)
-    player = make_agent(agent)
-    number = 0
-    while not game.is_over:
-        if number % every == 0:
-            yield game
-        number += 1
-        game.play(decide_game(game, player))
-    yield game
 
 
 # ---- the schema ----
@@ -345,7 +332,7 @@ def _bid_cards(game: Game, seat: int) -> dict[str, float]:
 def test_every_entry_says_what_the_table_says(players: int, side: str, agent: str) -> None:
     """Compared, entry by entry, with a second reading of the position."""
     where = {name: i for i, name in enumerate(names())}
-    for game in positions(players, side, agent):
+    for game in stages(players, side, agent):
         for seat in range(players):
             wanted = np.zeros(OBSERVATION_SIZE)
             for name, value in expected(game, seat).items():
@@ -377,7 +364,7 @@ def renamed(game: Game, first: int) -> Game:
 @pytest.mark.parametrize("agent", ["random", "crowd"])
 def test_seats_are_seen_relative_to_ones_own(players: int, side: str, agent: str) -> None:
     """Renaming the seats changes no observation: each sees itself first and the others clockwise."""
-    for game in positions(players, side, agent, seed=5):
+    for game in stages(players, side, agent, seed=5):
         for first in range(1, players):
             other = renamed(game, first)
             for seat in range(players):
@@ -386,7 +373,7 @@ def test_seats_are_seen_relative_to_ones_own(players: int, side: str, agent: str
 
 
 def test_different_seats_see_different_things() -> None:
-    game = next(game for game in positions(4, "front", "random", every=1) if game.turn == 3)
+    game = next(game for game in stages(4, "front", "random", every=1) if game.turn == 3)
     assert len({game.observation(seat).tobytes() for seat in range(4)}) == 4
 
 
@@ -567,7 +554,7 @@ def test_the_number_of_players_is_seen() -> None:
 def test_seats_that_are_not_there_are_zeros(players: int) -> None:
     """But for Alea, who is seen as the second next."""
     missing = SEATS[players:] if players > 2 else SEATS[3:]
-    for game in positions(players, "front", "crowd"):
+    for game in stages(players, "front", "crowd"):
         observation = game.observation(0)
         for name, value in zip(names(), observation, strict=True):
             if any(f" {who}" in name or f"{who} " in name for who in missing):

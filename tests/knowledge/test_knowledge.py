@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
-from scenario import bare_game, hand, same_record
+from scenario import bare_game, hand, same_record, stages
 from skyenv import Game, Games, make_agent
 from skyenv.agents import decide, decide_game
 from skyenv.errors import OptionError
@@ -18,19 +17,6 @@ from skyenv.rules.state import GAME_DTYPE, GAME_FIELDS
 
 TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
 HIDDEN_FIELDS = ("seed", "random", "hand", "face_down", "held")
-
-
-def positions(players: int, side: str, agent: str, seed: int = 21, every: int = 12) -> Iterator[Game]:
-    """Positions of one game, the last one included."""
-    game = Game(players, side, seed, max_turns=100)
-    player = make_agent(agent)
-    number = 0
-    while not game.is_over:
-        if number % every == 0:
-            yield game
-        number += 1
-        game.play(decide_game(game, player))
-    yield game
 
 
 def determinized(known: np.record, rng: np.random.Generator) -> Game:
@@ -90,7 +76,7 @@ def hidden_from(game: Game, seat: int) -> np.ndarray:
 def test_drawing_the_unknown_anew_keeps_all_that_a_seat_sees(players: int, side: str, agent: str) -> None:
     """A view is enough to make a whole position; in it the seat sees the same, has the same choices, and so may come to be."""
     rng = np.random.default_rng(5)
-    for game in positions(players, side, agent):
+    for game in stages(players, side, agent):
         for seat in range(players):
             before = game.view(seat)
             again = determinized(before, rng)
@@ -110,7 +96,7 @@ def test_drawing_the_unknown_anew_really_varies_it(players: int, side: str, agen
     """Whatever can be one way or another is, in some of many draws: each card of each hand that isn't settled, and the chance."""
     rng = np.random.default_rng(6)
     varied = 0
-    for game in positions(players, side, agent, every=80):
+    for game in stages(players, side, agent, every=80):
         for seat in range(players):
             known = game.view(seat)
             draws = [determinized(known, rng) for _ in range(25)]
@@ -152,7 +138,7 @@ def test_the_real_position_is_one_of_those_that_can_be_drawn() -> None:
 def test_choices_depend_on_what_is_seen() -> None:
     """An agent that sees views and observations decides the same in every position that looks the same to its seat."""
     rng = np.random.default_rng(8)
-    for game in positions(3, "front", "crowd", every=5):
+    for game in stages(3, "front", "crowd", every=5):
         if game.seat is None:
             continue
         again = determinized(game.view(), rng)
@@ -212,7 +198,7 @@ def test_the_game_in_a_view_has_the_same_fields() -> None:
 @pytest.mark.parametrize(("players", "side"), TABLES)
 def test_cards_add_up_in_every_view(players: int, side: str) -> None:
     """What a seat sees and what it can't locate are the whole pack; what it can't locate is in hands and stacks."""
-    for game in positions(players, side, "hoard"):
+    for game in stages(players, side, "hoard"):
         for seat in range(players):
             known = game.view(seat)
             table = known["game"]
@@ -236,7 +222,7 @@ def test_cards_add_up_in_every_view(players: int, side: str) -> None:
 @pytest.mark.parametrize(("players", "side"), TABLES)
 def test_what_is_hidden_is_blank(players: int, side: str) -> None:
     """Other hands hold only what all know of them; no stack, no seed, no stream of chance. The rest is the position itself."""
-    for game in positions(players, side, "crowd"):
+    for game in stages(players, side, "crowd"):
         for seat in range(players):
             known = game.view(seat)["game"]
             assert (known["face_down"] == 0).all()

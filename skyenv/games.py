@@ -32,6 +32,8 @@ DECISIONS_AT_A_TIME: Final = 100_000
 """So many decisions are played before Ctrl-C is heard: some hundredths of a second."""
 DECISIONS_PER_THREAD: Final = 512
 """A thread is not woken for fewer decisions than this, because waking one costs as much as some hundred of them."""
+UNOBSERVED: Final = 4
+"""So many times as many it must be without observations, which take so much longer than the rest."""
 MOST_THREADS: Final = 1024
 SCALED: Final = "scaled"
 OBSERVATIONS: Final = (SCALED, "codes")
@@ -74,18 +76,18 @@ def secret_seeds(secret: int, numbers: npt.ArrayLike) -> npt.NDArray[np.int64]:
     return np.frombuffer(digests, "<i8").astype(np.int64) & HIGHEST_SEED
 
 
-def worthwhile_threads(decisions: int) -> int:
-    """Threads that so many decisions in one call are worth: none is slower than one less would be."""
-    return max(1, decisions // DECISIONS_PER_THREAD)
+def worthwhile_threads(decisions: int, observed: bool) -> int:
+    """Threads that so many decisions in one call are worth, observed or not: none is slower than one less would be."""
+    return max(1, decisions // (DECISIONS_PER_THREAD * (1 if observed else UNOBSERVED)))
 
 
-def sensible_threads(num_games: int) -> int:
+def sensible_threads(num_games: int, observed: bool) -> int:
     """Threads for a batch of so many games: those that a step is worth, but no more than this process has processors."""
     try:
         processors = len(os.sched_getaffinity(0))
     except AttributeError:  # not every system tells
         processors = os.cpu_count() or 1
-    return min(processors, MOST_THREADS, worthwhile_threads(num_games))
+    return min(processors, MOST_THREADS, worthwhile_threads(num_games, observed))
 
 
 class _Forks:
@@ -165,13 +167,15 @@ class Games:
         self.num_games = check_integer("num_games", num_games, 1, 2**31 - 1)
         self.options = game = GameOptions(num_players, side, **options)
         self.num_players, self.side, self.board, self.max_turns = game.num_players, game.side, game.board, game.max_turns
-        self.threads = sensible_threads(self.num_games) if threads is None else check_integer("threads", threads, 1, MOST_THREADS)
+        observed = check_flag("observe", observe)
+        wanted = sensible_threads(self.num_games, observed) if threads is None else threads
+        self.threads = check_integer("threads", wanted, 1, MOST_THREADS)
         self.autoreset = check_flag("autoreset", autoreset)
         self.agent_seed = None if agent_seed is None else check_integer("agent_seed", agent_seed, 0, HIGHEST_SEED)
         self._kind = kernels.REWARDS.index(game.reward)
         self._blank = blank_game(self.num_players, self.board, self.max_turns)
         self._scaling = check_choice("observation", observation, OBSERVATIONS) == SCALED
-        self._allocate(OBSERVATION_SIZE if check_flag("observe", observe) else 0)
+        self._allocate(OBSERVATION_SIZE if observed else 0)
         self._finished[:] = self._blank
         self.reset(seed)
 
@@ -362,7 +366,8 @@ class Games:
         tape: npt.NDArray[np.void],
     ) -> None:
         """Have the compiled loop play the rows, on as many threads as they are worth."""
-        parts = min(self.threads, len(rows), worthwhile_threads(len(rows) * max(random_steps, 1)))
+        decisions = len(rows) * max(random_steps, 1)
+        parts = min(self.threads, len(rows), worthwhile_threads(decisions, self.observation.shape[1] > 0))
 
         def play(part: int) -> None:
             kernels.play_rows(

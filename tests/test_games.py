@@ -91,15 +91,21 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.compiled
 @pytest.mark.parametrize(
-    ("num_games", "processors", "threads"),
-    [(1, 8, 1), (1023, 8, 1), (1024, 8, 2), (4096, 3, 3), (10**7, 5000, 1024)],
-)
-def test_threads_by_themselves(num_games: int, processors: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    ("num_games", "observed", "processors", "threads"),
+    [
+        (1, True, 8, 1), (1023, True, 8, 1), (1024, True, 8, 2), (1536, True, 8, 3), (9999, True, 3, 3),
+        (10**7, True, 5000, 1024),
+        (1024, False, 8, 1), (4095, False, 8, 1), (4096, False, 8, 2), (16384, False, 3, 3),
+    ],
+)  # fmt: skip
+def test_threads_by_themselves(
+    num_games: int, observed: bool, processors: int, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As many as there are processors, but only where a step has enough rows for each of them."""
     monkeypatch.setattr("os.sched_getaffinity", lambda process: range(processors), raising=False)
-    assert sensible_threads(num_games) == threads
+    assert sensible_threads(num_games, observed) == threads
     if num_games < 5000:
-        assert Games(num_games, seed=1, threads=None, observe=False).threads == threads
+        assert Games(num_games, seed=1, threads=None, observe=observed).threads == threads
 
 
 @pytest.mark.compiled

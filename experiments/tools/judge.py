@@ -55,7 +55,7 @@ class RulesFailError(SkyenvError):
 
 
 def verdicts(mutants: Sequence[Mutant], workers: int = 1, tests: Sequence[str] = TESTS) -> Iterator[tuple[Mutant, str]]:
-    """Each mutant with the test that fails, "Python" if it crashes, "the clock" if it doesn't end, "" if nobody notices.
+    """Each mutant with the test that fails, "Python" if its process dies, "the clock" if it never ends, else "".
 
     They come in the order in which they are ready, from a process of its own, which ends with the generator.
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from skyenv.checks import as_plain
 from skyenv.errors import OptionError, shown
+from skyenv.rules.businesses import current_set
 from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.components import (
     BLACK,
@@ -24,9 +25,12 @@ from skyenv.rules.components import (
     NUM_COLOURS,
     NUM_DISTRICTS,
     NUM_RANKS,
+    ROW_SIZE,
+    SET_START,
     SIXTH,
 )
 from skyenv.rules.state import (
+    ALEA,
     GAME_DTYPE,
     GAME_RANGES,
     NONE,
@@ -70,6 +74,9 @@ MISFITS: Final = (
     "bid_cards has coloured cards of a seat without a bid_colour",
     f"there are more than {MOST_CARDS} cards of a kind",
     "phase asks for a plot although all businesses are placed",
+    "a seat is named that nobody has at a table of that size",
+    "turns is beyond max_turns",
+    "row lacks tiles of a set that is still to come",
 )
 """What can be wrong with a record whose numbers are all in their ranges."""
 
@@ -123,7 +130,28 @@ def misfit(game: GameRecord, num_players: int, view_only: bool) -> int:
                     return 2
     if game.phase == PHASE_PLOT and game.placed >= BUSINESSES_TO_PLACE:
         return 6
+    if names_nobody(game):
+        return 7
+    if game.turns > game.max_turns:
+        return 8
+    if game.placed < BUSINESSES_TO_PLACE:
+        for space in range(SET_START[current_set(game) + 1], ROW_SIZE):
+            if game.row[space] == NONE:
+                return 9
     return cards_misfit(game)
+
+
+@rule
+def names_nobody(game: GameRecord) -> bool:
+    """Whether a seat is on turn, owns, leads or lays a card down that isn't at the table."""
+    last = int(game.num_players) - 1
+    if game.seat > last or game.turn_seat > last or last < game.highest_bidder < ALEA:
+        return True
+    for district in range(NUM_DISTRICTS):
+        for position in range(NUM_COLOURS):
+            if last < game.owner[district, position] < ALEA:
+                return True
+    return False
 
 
 @entry_point("the check of positions", 1)

@@ -126,6 +126,9 @@ MISFITTING: dict[int, list[Edit]] = {
     4: [put(bid_colour=-1)],
     5: [many_cards],
     6: [put(phase=PHASE_PLOT, placed=12)],
+    7: [put(seat=3), put(turn_seat=3), put(highest_bidder=3), lambda state: state["owner"].__setitem__((5, 3), 3)],
+    8: [put(turns=400, max_turns=399)],
+    9: [put(placed=0, row=-1)],
 }
 
 

@@ -142,10 +142,10 @@ Bounds: TypeAlias = int | tuple[int, ...]
 GAME_RANGES: Final[dict[str, tuple[Bounds, Bounds]]] = {
     "seed": (NONE, 2**63 - 1),
     "random": (0, 2**32 - 1),
-    "decisions": (0, 2**31 - 1),
-    "turns": (0, 2**31 - 1),
+    "decisions": (0, 2**30),
+    "turns": (0, 2**30),
     "max_turns": (1, 2**31 - 1),
-    "score": (0, 2**31 - 1),
+    "score": (0, 2**30),
     "bid_total": (0, 302),
     "highest": (0, 302),
     "num_players": (2, 4),
@@ -202,7 +202,10 @@ GAME_RANGES: Final[dict[str, tuple[Bounds, Bounds]]] = {
     "num_shown": (0, 50),
     "spare": (0, 0),
 }
-"""The lowest and the highest value of every field, or of each number along its last axis: what :mod:`skyenv.integrity` checks."""
+"""The lowest and the highest value of every field, or of each number along its last axis: what :mod:`skyenv.integrity` checks.
+
+What a game counts up ends far below what its field can hold, so that nothing overflows in whatever is played from there.
+"""
 
 
 Array = npt.NDArray[Any]

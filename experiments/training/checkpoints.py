@@ -11,7 +11,8 @@ from skyenv import OBSERVATION_SIZE
 from skyenv.errors import CheckpointError, OptionError, shown
 from skyenv.files import write_atomically
 
-MAGIC: Final = b"skyenv-training-checkpoint-4\n"
+MAGIC: Final = b"skyenv-training-checkpoint-5\n"
+"""Has a new number whenever what a learner packs means something else, although it would unpack."""
 DIGEST: Final = hashlib.sha256().digest_size
 CONTENT: Final[dict[str, type]] = {
     "program": str, "version": str, "observation_size": int, "config": dict, "updates": int, "decisions": int, "seconds": float,

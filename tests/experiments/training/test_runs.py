@@ -30,6 +30,7 @@ from processes import running, wait_until
 from skyenv.agents import make_agent
 from skyenv.errors import CheckpointError
 from skyenv.files import locked
+from skyenv.games import Games
 from skyenv.options import as_text, parse
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -381,7 +382,7 @@ def test_no_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
 
 def test_foreign_checkpoints(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     whole = (folder / "checkpoint.bin").read_bytes()
-    for content in (b"", b"something else", whole.replace(b"checkpoint-4", b"checkpoint-3", 1), pickle.dumps({}), MAGIC[:-1]):
+    for content in (b"", b"something else", whole.replace(b"checkpoint-5", b"checkpoint-4", 1), pickle.dumps({}), MAGIC[:-1]):
         (folder / "checkpoint.bin").write_bytes(content)
         assert "no training checkpoint of this version" in refused(folder, capsys)
 
@@ -419,6 +420,13 @@ def test_checkpoints_of_something_else(
     assert message in refused(folder, capsys)
 
 
+def with_scaled_observations(learner: dict[str, Any]) -> None:
+    """Give the tables of a checkpoint games that write float32."""
+    tables, _ = learner["tables_and_pool"]
+    for kind in tables:
+        kind.games = Games(kind.games.num_games, kind.games.num_players, kind.games.side, seed=1)
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -428,6 +436,7 @@ def test_checkpoints_of_something_else(
         lambda state: state.update(learner=None),
         lambda state: state.update(learner={**state["learner"], "tables_and_pool": (None, None)}),
         lambda state: state.update(learner={**state["learner"], "network": {}}),
+        lambda state: with_scaled_observations(state["learner"]),
         lambda state: state.update(episodes="many"),
         lambda state: state.update(seconds="long"),
         lambda state: state.update(curve=3),

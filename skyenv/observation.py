@@ -174,7 +174,7 @@ def _write_skyscrapers(game: GameRecord, seat: int, out: CodesRecord, start: int
         first = start + relative * NUM_COLOURED_PLOTS
         if who != NO_OWNER:
             for i in range(NUM_COLOURED_PLOTS):
-                out.codes[first + i] = floors[i] if owner[i] == who else 0
+                out.codes[first + i] = int(floors[i]) * int(owner[i] == who)
 
 
 @rule
@@ -205,10 +205,12 @@ def _write_standing(game: GameRecord, seat: int, out: CodesRecord, start: int) -
     presence = 0  # districts of each relative seat, eight bits each
     for i in range(NUM_COLOURED_PLOTS):
         owner = int(owners[i])
-        if owner != NONE and owner != ALEA:
-            relative = relative_of(game, seat, owner)
-            out.codes[start + relative * NUM_DISTRICTS + i // NUM_COLOURS] = int(floors[i]) * int(value[i])
-            presence += 1 << (8 * relative)
+        theirs = owner != NONE and owner != ALEA
+        relative = relative_of(game, seat, owner) if theirs else MAX_PLAYERS
+        # Without a branch, which processors would foresee wrongly; what is nobody's goes where the next entries are written.
+        place = relative * NUM_DISTRICTS + i // NUM_COLOURS if theirs else MAX_PLAYERS * NUM_DISTRICTS
+        out.codes[start + place] = int(floors[i]) * int(value[i])
+        presence += 1 << (8 * relative)
     for relative in range(MAX_PLAYERS):
         out.codes[start + MAX_PLAYERS * NUM_DISTRICTS + relative] = (presence >> (8 * relative)) & 255
 

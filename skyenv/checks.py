@@ -104,7 +104,7 @@ def check_seat(seat: object, num_players: int, name: str = "seat") -> int:
 
 
 def check_rows(rows: npt.ArrayLike, number: int) -> npt.NDArray[np.int64]:
-    """Return which rows are meant of so many as `number`: int64 (k,), contiguous; `rows` itself if it is such an array.
+    """Return which rows are meant of so many as `number`: int64 (k,), new and contiguous.
 
     Args:
         rows: whole numbers (k,), or a mask, bool (number,).
@@ -112,7 +112,7 @@ def check_rows(rows: npt.ArrayLike, number: int) -> npt.NDArray[np.int64]:
     Raises:
         OptionError: there is no such row, or these are no rows at all.
     """
-    chosen = np.asarray(rows)
+    chosen = np.asarray(rows).copy()  # before it is looked at: nobody can change it between the check and its use
     if chosen.dtype == np.bool_ and chosen.shape == (number,):
         return np.flatnonzero(chosen)
     if chosen.size == 0:
@@ -121,7 +121,7 @@ def check_rows(rows: npt.ArrayLike, number: int) -> npt.NDArray[np.int64]:
         raise OptionError(f"rows must be whole numbers, shape (k,), not {chosen.dtype} {chosen.shape}")
     if chosen.min() < 0 or chosen.max() >= number:
         raise OptionError(f"rows must be from 0 to {number - 1}, not {chosen.min()} to {chosen.max()}")
-    return as_plain(chosen.astype(np.int64, copy=False))
+    return chosen.astype(np.int64, copy=False)
 
 
 def as_plain(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
@@ -143,7 +143,7 @@ def check_seats(seats: npt.ArrayLike, num_players: int | npt.NDArray[np.integer[
     Raises:
         OptionError: there is no such seat, or these are no seats at all.
     """
-    given = np.asarray(seats)
+    given = np.asarray(seats).copy()  # as rows are, before it is looked at
     if given.dtype.kind not in "iu" or given.shape not in ((), (number,)):
         raise OptionError(f"seats must be one seat or one for each of the {number} games, not {shown(seats)}")
     wrong = (given < 0) | (given >= num_players)

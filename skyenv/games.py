@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv import game_options, kernels
-from skyenv.checks import as_plain, check_choice, check_flag, check_integer, check_rows, check_seats
+from skyenv.checks import check_choice, check_flag, check_integer, check_rows, check_seats
 from skyenv.crew import Crew
 from skyenv.errors import GameOverError, IllegalActionError, OptionError, shown
 from skyenv.game_options import GameKeywords, GameOptions
@@ -309,12 +309,12 @@ class Games:
 
     def _step(self, actions: npt.ArrayLike, rows: npt.ArrayLike | None = None) -> None:
         chosen = self._check_rows(rows)
-        wanted = np.asarray(actions)
+        wanted = np.asarray(actions).copy()  # before they are looked at: nobody can change them between the check and the play
         if wanted.shape != chosen.shape or (wanted.dtype.kind not in "iu" and wanted.size):
             raise OptionError(f"actions must be whole numbers, shape {chosen.shape}, not {wanted.dtype} {wanted.shape}")
         if wanted.dtype == np.uint64:
             wanted = np.minimum(wanted, NUM_ACTIONS)  # lest the largest numbers turn negative
-        wanted = as_plain(wanted.astype(np.int64, copy=False))
+        wanted = wanted.astype(np.int64, copy=False)
         self._stamp += 1
         refused = kernels.first_refused(self._slots, chosen, wanted, self._stamp)
         if refused != kernels.OK:

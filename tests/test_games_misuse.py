@@ -60,6 +60,37 @@ print(len(calls))
 
 
 @pytest.mark.compiled
+def test_arrays_changed_after_their_check_are_played_as_checked() -> None:
+    """Actions, rows and seats that another thread spoils while compiled code, which holds no lock of Python's, is at work."""
+    output = run("""
+from skyenv import kernels
+games, same = (Games(64, 3, seed=1) for _ in range(2))
+actions, rows, seats = same.mask.argmax(axis=1), np.arange(64), np.full(64, 2)
+given = [actions.copy(), rows.copy(), seats.copy()]
+
+def spoiling(function):
+    def spoil_and_call(*arguments):
+        for array in given:
+            array[:] = 10**9
+        return function(*arguments)
+    return spoil_and_call
+
+same.step(actions), same.reset(7, rows[::2])
+seen, numbers = same.observe(seats, rows), same.uniforms(rows)
+for name in ("play_rows", "reset_rows", "observe_rows", "uniforms"):
+    setattr(kernels, name, spoiling(getattr(kernels, name)))
+games.step(given[0], given[1])
+given[1][:] = rows
+games.reset(7, given[1][::2])
+given[1][:], given[2][:] = rows, seats
+print((games.observe(given[2], given[1]) == seen).all(), end=" ")
+given[1][:] = rows
+print((games.uniforms(given[1]) == numbers).all(), games.state.tobytes() == same.state.tobytes())
+""")
+    assert output.split() == ["True"] * 3
+
+
+@pytest.mark.compiled
 def test_garbage_in_the_state_is_refused_or_played_on() -> None:
     """Records that are edited at random and pass the check are played on in, seen and resampled, whatever they are."""
     output = run("""

@@ -14,15 +14,16 @@ from __future__ import annotations
 import importlib
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from skyenv.agents.interface import Agent
 from skyenv.agents.simple import CallableAgent
-from skyenv.errors import AgentError, CheckpointError, shown
+from skyenv.errors import AgentError, CheckpointError, SkyenvError, shown
 
 AGENTS: Final = "skyenv.agents"
 """Group of the entry points that name agents: classes, or what else :func:`make_agent` makes an agent of."""
@@ -43,24 +44,23 @@ def make_agent(spec: Agent | Callable[..., Any] | str | Path, *, deterministic: 
         deterministic: whether a checkpoint takes its most probable action instead of drawing one.
 
     Raises:
-        AgentError: there is no such agent.
+        AgentError: there is no such agent, or what makes it fails, whatever it raises.
         CheckpointError: the checkpoint is missing, damaged, or made for something else.
     """
     if isinstance(spec, (str, Path)):
         path = checkpoint_in(spec)
         return _named(str(spec)) if path is None else _from_checkpoint(path, deterministic)
-    if isinstance(spec, type):
-        try:
+    if _makes_one(spec):
+        kind = "class" if isinstance(spec, type) else "function"
+        with _naming(f"agent {kind} {getattr(spec, '__name__', shown(spec))} can't be made without arguments"):
             made = spec()
-        except TypeError as error:
-            raise AgentError(f"agent class {spec.__name__} can't be made without arguments: {error}") from error
         return make_agent(made)
     if isinstance(spec, Agent):
         return spec
     if callable(getattr(spec, "act", None)):
         return _adopted(spec)
     if callable(spec):
-        return make_agent(spec()) if _takes_nothing(spec) else CallableAgent(spec)
+        return CallableAgent(spec)
     raise AgentError(
         f"an agent is an object with act(), a function, a name, the path of a checkpoint or 'module:Name', not {shown(spec, 80)}"
     )
@@ -79,6 +79,8 @@ def checkpoint_suffixes() -> list[str]:
 def checkpoint_in(spec: str | Path) -> Path | None:
     """The path of the checkpoint that a specification means: itself, or what a trainer left in that folder; None: another agent.
 
+    A name, with a budget too, means the agent and no folder that happens to be called so.
+
     Raises:
         CheckpointError: the folder has none.
     """
@@ -87,6 +89,8 @@ def checkpoint_in(spec: str | Path) -> Path | None:
     if not os.path.isdir(spec):
         path = Path(spec)
         return path if isinstance(spec, Path) or path.suffix in checkpoint_suffixes() else None
+    if isinstance(spec, str) and _is_variant(spec):
+        return None
     names = [f"model{suffix}" for suffix in checkpoint_suffixes()]
     for name in names:
         if os.path.isfile(os.path.join(spec, name)):
@@ -113,18 +117,36 @@ def _declared(group: str) -> dict[str, list[EntryPoint]]:
     return declared
 
 
-def _loaded(group: str, name: str) -> Any:
-    """What an entry point stands for."""
+def _entry(group: str, name: str) -> EntryPoint:
+    """The entry point of that name, which only one package may declare."""
     entries = _declared(group)[name]
     if len(entries) > 1:
         packages = " and ".join(sorted(_package(entry) for entry in entries))
         raise AgentError(f"agent {name!r}: {packages} both declare it; name it as 'module:Name'")
+    return entries[0]
+
+
+def _loaded(group: str, name: str) -> Any:
+    """What an entry point stands for."""
+    entry = _entry(group, name)
+    with _naming(f"agent {name!r} of {_package(entry)} can't be imported from {entry.value}"):
+        return entry.load()
+
+
+@contextmanager
+def _naming(what: str) -> Iterator[None]:
+    """Packages of others may raise anything: let it be an AgentError that tells what failed, so that the rest can go on."""
     try:
-        return entries[0].load()
-    except (ImportError, AttributeError) as error:
-        raise AgentError(
-            f"agent {name!r} of {_package(entries[0])} can't be imported from {entries[0].value}: {error}"
-        ) from error
+        yield
+    except SkyenvError:
+        raise
+    except Exception as error:
+        raise AgentError(f"{what}: {_cause(error)}") from error
+
+
+def _cause(error: Exception) -> str:
+    """What an error of others says, short and in one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split()):.200}"
 
 
 def _package(entry: EntryPoint) -> str:
@@ -136,27 +158,59 @@ def _from_checkpoint(path: Path, deterministic: bool) -> Agent:
     if suffix not in _declared(CHECKPOINTS):
         known = " or ".join(checkpoint_suffixes()) or "nothing, as no installed package plays any"
         raise AgentError(f"agent {shown(str(path), 80)}: checkpoints end in {known}")
-    player: Agent = _loaded(CHECKPOINTS, suffix)(path, deterministic=deterministic)
-    return player
+    player = _loaded(CHECKPOINTS, suffix)
+    with _naming(f"agent {shown(str(path), 80)}, played by {_package(_entry(CHECKPOINTS, suffix))}"):
+        agent: Agent = player(path, deterministic=deterministic)
+    return agent
 
 
 def _named(spec: str) -> Agent:
     if ":" in spec:
         return make_agent(_imported(spec))
     if spec in _declared(AGENTS):
-        return make_agent(_loaded(AGENTS, spec))
+        thing, entry = _loaded(AGENTS, spec), _entry(AGENTS, spec)
+        with _naming(f"agent {spec!r} of {_package(entry)} can't be made from {entry.value}"):
+            return make_agent(thing() if _makes_one(thing) else thing)
+    variant = _variant(spec)
+    if variant is None:
+        raise _unknown(spec)
+    return variant
+
+
+def _variant(spec: str) -> Agent | None:
+    """The agent that a name and more behind a hyphen mean; None: no name begins it.
+
+    Raises:
+        AgentError: the agent of that name has no such variant.
+    """
     for name in sorted(_declared(AGENTS), key=len, reverse=True):
         if spec.startswith(f"{name}-"):
             kind = _loaded(AGENTS, name)
             if isinstance(kind, type) and issubclass(kind, Agent):
-                return kind.variant(spec)
-    raise _unknown(spec)
+                with _naming(f"agent {shown(spec, 80)} of {_package(_entry(AGENTS, name))} can't be made"):
+                    return kind.variant(spec)
+    return None
+
+
+def _is_variant(spec: str) -> bool:
+    try:
+        return _variant(spec) is not None
+    except SkyenvError:
+        return False
 
 
 def _unknown(spec: str) -> AgentError:
     if not agent_names():
         return AgentError(f"unknown agent {shown(spec, 80)}: no installed package declares any, as skyenv itself isn't installed")
     return AgentError(f"unknown agent {shown(spec, 80)}; there are {agents_help()}")
+
+
+def _makes_one(thing: Any) -> TypeGuard[Callable[[], Any]]:
+    """Whether a class, or a function without arguments, that makes an agent."""
+    if isinstance(thing, type):
+        return True
+    is_one = isinstance(thing, Agent) or callable(getattr(thing, "act", None))
+    return callable(thing) and not is_one and _takes_nothing(thing)
 
 
 def _takes_nothing(function: Callable[..., Any]) -> bool:
@@ -182,9 +236,9 @@ def _imported(spec: str) -> Any:
     module_name, colon, attribute = spec.partition(":")
     if not (colon and module_name and attribute):
         raise _unknown(spec)
+    with _naming(f"agent {spec!r}: can't import {module_name}"):
+        module = importlib.import_module(module_name)
     try:
-        return getattr(importlib.import_module(module_name), attribute)
-    except (ImportError, TypeError, ValueError) as error:
-        raise AgentError(f"agent {spec!r}: can't import {module_name}: {error}") from error
+        return getattr(module, attribute)
     except AttributeError as error:
         raise AgentError(f"agent {spec!r}: module {module_name} has no {attribute}") from error

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from processes import printed, python
-from skyenv.agents import CallableAgent, Decisions, RandomAgent, agent_names, checkpoint_suffixes, make_agent
+from skyenv.agents import Agent, CallableAgent, Decisions, RandomAgent, agent_names, checkpoint_suffixes, make_agent
+from skyenv.agents.names import checkpoint_in
 from skyenv.errors import AgentError, CheckpointError
 from skyenv.observation import OBSERVATION_SIZE
 from skyenv.rules.actions import NUM_ACTIONS
@@ -93,6 +94,39 @@ def test_networks_play_without_torch() -> None:
     printed("-c", program)
 
 
+@pytest.mark.parametrize(("name", "is_agent"), [("ismcts-100", True), ("rollout-50ms", True), ("greedy-9", False)])
+def test_a_folder_hides_no_agent(name: str, is_agent: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a working directory with a folder of that name: a name with a budget is the agent; what is no agent is the folder."""
+    (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path)
+    if is_agent:
+        assert checkpoint_in(name) is None
+        assert make_agent(name).name == name
+    else:
+        with pytest.raises(CheckpointError, match=f"the folder '{name}' has no model"):
+            make_agent(name)
+    with pytest.raises(CheckpointError, match=r"the folder '.*' has no model"):
+        make_agent(Path(name))
+
+
+def test_whatever_a_class_or_function_raises_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing() -> Agent:
+        raise RuntimeError("no licence\nhere")
+
+    class Failing(RandomAgent):
+        def __init__(self) -> None:
+            failing()
+
+    with pytest.raises(AgentError, match="agent function failing can't be made without arguments: RuntimeError: no licence here"):
+        make_agent(failing)
+    with pytest.raises(AgentError, match="agent class Failing can't be made without arguments: RuntimeError: no licence here"):
+        make_agent(Failing)
+    (tmp_path / "broken_agents.py").write_text("1 / 0\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(AgentError, match="'broken_agents:Agent': can't import broken_agents: ZeroDivisionError: "):
+        make_agent("broken_agents:Agent")
+
+
 def test_missing_checkpoint(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match=r"there is no checkpoint .*model\.zip"):
         make_agent(str(tmp_path / "model.zip"))
@@ -114,11 +148,18 @@ version = "1"
 [project.entry-points."skyenv.agents"]
 timid = "timid_agents:TimidAgent"
 broken = "timid_agents:Nothing"
+dated = "dated_agents:DatedAgent"
+paid = "timid_agents:PaidAgent"
+lent = "timid_agents:lent"
 greedy = "timid_agents:TimidAgent"
 
 [tool.setuptools]
-py-modules = ["timid_agents"]
+py-modules = ["timid_agents", "dated_agents"]
+
+[project.entry-points."skyenv.checkpoints"]
+paid = "timid_agents:PaidAgent"
 """
+DATED = 'raise RuntimeError("this release needs\\nanother Python")\n'
 MODULE = """
 from skyenv import Agent
 
@@ -137,6 +178,15 @@ class TimidAgent(Agent):
     @classmethod
     def variant(cls, name):
         return cls(int(name.removeprefix("timid-")))
+
+
+class PaidAgent(TimidAgent):
+    def __init__(self, path=None, deterministic=False):
+        raise LookupError("no licence")
+
+
+def lent():
+    raise LookupError("no lender")
 """
 PROGRAM = """
 import json, gymnasium, skyenv
@@ -146,12 +196,12 @@ from skyenv.page.catalogue import catalogue
 env = gymnasium.make("skyenv/FifthAvenue-v0", opponents="timid")
 env.reset(seed=1)
 said = {}
-for name in ("broken", "greedy"):
+for name in ("broken", "greedy", "dated", "paid", "lent", "timid-late", "some.paid"):
     try:
         make_agent(name)
     except skyenv.AgentError as error:
         said[name] = str(error)
-page = [name for name in catalogue().names if name in ("timid", "broken", "random")]
+page = [name for name in catalogue().names if name in ("timid", "broken", "random", "dated", "paid", "lent")]
 print(json.dumps([agent_names(), make_agent("timid").name, make_agent("timid-7").after, said, page]))
 """
 
@@ -161,14 +211,24 @@ def test_a_package_of_somebody_else_brings_agents_by_name(tmp_path: Path) -> Non
     source, target = tmp_path / "source", tmp_path / "target"
     source.mkdir()
     (source / "pyproject.toml").write_text(PROJECT, encoding="utf-8")
+    (source / "dated_agents.py").write_text(DATED, encoding="utf-8")
     (source / "timid_agents.py").write_text(MODULE, encoding="utf-8")
     install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-index"]
     printed(*install, "--no-build-isolation", "--target", target, source)
     done = python("-c", f"import sys; sys.path.insert(0, {str(target)!r})\n{PROGRAM}", cwd=tmp_path)
     names, timid, after, said, page = json.loads(done.stdout)
-    assert set(names) == OURS | {"timid", "broken"}
+    assert set(names) == OURS | {"timid", "broken", "dated", "paid", "lent"}
     assert (timid, after) == ("timid", 7)
     assert "agent 'broken' of timid-agents can't be imported from timid_agents:Nothing" in said["broken"]
     assert "skyenv and timid-agents both declare it; name it as 'module:Name'" in said["greedy"]
+    assert said["dated"].endswith(
+        "'dated' of timid-agents can't be imported from dated_agents:DatedAgent: RuntimeError: this release needs another Python"
+    )
+    assert said["paid"].endswith("of timid-agents can't be made from timid_agents:PaidAgent: LookupError: no licence")
+    assert said["lent"].endswith("of timid-agents can't be made from timid_agents:lent: LookupError: no lender")
+    assert "'timid-late' of timid-agents can't be made: ValueError: invalid literal" in said["timid-late"]
+    assert "'some.paid', played by timid-agents: LookupError: no licence" in said["some.paid"]
     assert sorted(page) == ["random", "timid"]
-    assert "broken is not offered" in done.stderr
+    told = done.stderr.splitlines()
+    for name in ("broken", "dated", "paid", "lent"):
+        assert sum(line.startswith(f"skyenv: {name} is not offered: agent '{name}' of timid-agents") for line in told) == 1

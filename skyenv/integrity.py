@@ -134,7 +134,7 @@ def misfit(game: GameRecord, num_players: int, view_only: bool) -> int:
         return 7
     if game.turns > game.max_turns:
         return 8
-    if game.placed < BUSINESSES_TO_PLACE:
+    if not view_only and game.placed < BUSINESSES_TO_PLACE:  # rows without a game yet may be looked at
         for space in range(SET_START[current_set(game) + 1], ROW_SIZE):
             if game.row[space] == NONE:
                 return 9

@@ -428,8 +428,6 @@ class Training(Run):
         Observations are kept as codes, half as large as the network's inputs, which are made of them as they are needed.
         """
         steps, number = self.config.steps, self.config.games
-        if any(tables.games.observation.dtype != np.int16 for tables in self.tables):
-            raise TypeError("the tables' observations must be codes, int16")  # scaled ones would be copied as zeros and ones
         self.codes = torch.zeros((steps, number, OBSERVATION_SIZE), dtype=torch.int16, device=self.device)
         self.scores = torch.zeros((steps, number, NUM_ACTIONS if self.prior else 0), device=self.device)
         self.scale = torch.from_numpy(SCALE).to(self.device)
@@ -689,6 +687,8 @@ class Training(Run):
         self.generator.set_state(state["generator"])
         self.rng = state["rng"]
         self.tables, self.pool = state["tables_and_pool"]
+        if any(tables.games.observation.dtype != np.int16 for tables in self.tables):
+            raise TypeError("the tables' observations must be codes, int16")  # scaled ones would be copied as zeros and ones
         self._make_buffers()
         self._warm_up()
 

@@ -14,14 +14,16 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.errors import ChanceError, shown
+from skyenv.checks import check_integer
+from skyenv.errors import ChanceError, IllegalActionError, OptionError, shown
 from skyenv.events import Event, Outcome, action_event, events_told, setup_event
-from skyenv.games import DEFAULT_MAX_TURNS, Games
+from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, Games
+from skyenv.integrity import as_games, check_positions
 from skyenv.kernels import REFRESH
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.board import Board
 from skyenv.rules.components import BUSINESSES, CARD_VALUES, COLOURS
-from skyenv.rules.state import NONE, new_records
+from skyenv.rules.state import GAME_DTYPE, NONE, new_records
 from skyenv.rules.tape import FED_BUSINESS, FED_CARD, FED_COLOUR, MAX_FED, TAPE_DTYPE
 
 OUTCOMES: Final[tuple[Outcome, ...]] = (*CARD_VALUES, *BUSINESSES, *COLOURS)
@@ -53,6 +55,23 @@ def outcome_numbers(chance: Iterable[Outcome]) -> list[int]:
             raise ChanceError(message, len(numbers))
         numbers.append(_NUMBERS[outcome])
     return numbers
+
+
+def action_number(action: object, otherwise: str = "") -> int:
+    """An action's number as an int, whether there is such an action or not.
+
+    Args:
+        action: as it was given.
+        otherwise: what else it could have been, for the message.
+
+    Raises:
+        IllegalActionError: it is no whole number.
+    """
+
+    def refused(_: str) -> IllegalActionError:
+        return IllegalActionError(f"an action is a number from 0 to {NUM_ACTIONS - 1}{otherwise}, not {shown(action)}", action)
+
+    return check_integer("action", action, -HIGHEST_SEED, HIGHEST_SEED, refused)
 
 
 class _Tape:
@@ -142,12 +161,14 @@ class ChanceFeed(Games):
             The setup's event.
 
         Raises:
+            OptionError: the seed is out of range. Nothing has changed.
             ChanceError: an outcome is impossible, or there are too many. Another game is set up then.
         """
+        first = NONE if seed is None else check_integer("seed", seed, 0, HIGHEST_SEED)
         numbers = outcome_numbers(chance)
         with self._alone:
             self._fed.set(numbers)
-            self._deal(NONE if seed is None else seed)
+            self._deal(first)
             self._check(numbers)
             self.is_seeded = not numbers and seed is not None
             return [setup_event(self.state[0])]
@@ -166,7 +187,7 @@ class ChanceFeed(Games):
             IllegalActionError: the action isn't legal (GameOverError: the game is over).
             ChanceError: an outcome is impossible, or there are too many. In each case nothing has changed.
         """
-        numbers = outcome_numbers(chance)
+        action, numbers = action_number(action), outcome_numbers(chance)
         with self._alone:
             if not 0 <= action < NUM_ACTIONS or not self._slots["legal"][0, action]:
                 raise self.refusal(0, action, False)
@@ -176,7 +197,7 @@ class ChanceFeed(Games):
             try:
                 self._check(numbers)
             except ChanceError:
-                self._rewind(before)
+                self._put(before)
                 raise
             self.is_seeded = self.is_seeded and not numbers
             return [action_event(int(before["seat"][0]), action), *events_told(self.event_rows(), self._state, self.board)]
@@ -195,7 +216,7 @@ class ChanceFeed(Games):
             IllegalActionError, ChanceError: as for :meth:`play`.
         """
         twin = self.copy()
-        if action == SETUP:
+        if action_number(action) == SETUP:
             twin.set_up(0, chance)
         else:
             twin.play(action, chance)
@@ -212,16 +233,28 @@ class ChanceFeed(Games):
     # ---- playing by numbers ----
 
     def rewind(self, state: npt.NDArray[np.void] | bytes) -> None:
-        """Put the game into a position of such a game: GAME_DTYPE (1,), or its bytes, none of which is checked."""
-        with self._alone:
-            self._rewind(state)
+        """Put the game into a position of such a game, GAME_DTYPE (1,) or its bytes.
 
-    def _rewind(self, state: npt.NDArray[np.void] | bytes) -> None:
+        Raises:
+            OptionError: it is none (:func:`skyenv.integrity.check_positions`). Nothing has changed.
+        """
+        whole = state if isinstance(state, bytes) else as_games(state).tobytes()  # as they are now, whoever writes into them
+        if len(whole) != GAME_DTYPE.itemsize:
+            raise OptionError(f"a position is one game, {GAME_DTYPE.itemsize} bytes, not {len(whole)}")
+        check_positions(as_games(np.frombuffer(whole, GAME_DTYPE)), self.num_players)
+        self._rewind(whole)
+
+    def _rewind(self, state: bytes) -> None:
+        """As :meth:`rewind`, unchecked: for positions that come from here, in loops."""
+        with self._alone:
+            self._put(state)
+
+    def _put(self, state: npt.NDArray[np.void] | bytes) -> None:
         self._bytes[:] = np.frombuffer(state, np.uint8)
         self._deal(REFRESH)
 
-    def play_from(self, state: bytes, action: int, numbers: Sequence[int]) -> list[tuple[int, float]]:
-        """Rewind, and play an action with what chance has decided of it so far, none of which is checked.
+    def _play_from(self, state: bytes, action: int, numbers: Sequence[int]) -> list[tuple[int, float]]:
+        """Rewind, and play an action with what chance has decided of it so far, unchecked.
 
         Args:
             state: a position of such a game, GAME_DTYPE as bytes.

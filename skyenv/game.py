@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.chance_feed import SETUP, ChanceFeed
+from skyenv.chance_feed import SETUP, ChanceFeed, action_number
 from skyenv.checks import check_integer, check_seat
 from skyenv.errors import IllegalActionError, OptionError, shown
 from skyenv.events import Event, end_event
@@ -246,9 +246,7 @@ class Game:
             if action not in ACTION_NUMBERS:
                 raise IllegalActionError(f"no action is called {shown(action)}; for example 'option A' or 'take green'", action)
             return ACTION_NUMBERS[action]
-        if isinstance(action, (int, np.integer)) and not isinstance(action, bool) and abs(int(action)) < 2**62:
-            return int(action)
-        raise IllegalActionError(f"an action is a number from 0 to 102 or a name, not {shown(action)}", action)
+        return action_number(action, " or a name")
 
     def observation(self, seat: int | None = None) -> npt.NDArray[np.float32]:
         """The observation of a seat, by default of the seat to act (of seat 0 once the game is over).

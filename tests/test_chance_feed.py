@@ -15,7 +15,7 @@ import pytest
 
 import skyenv.chance_feed
 from scenario import even
-from skyenv import ChanceError, Game, Games, IllegalActionError, make_agent
+from skyenv import ChanceError, Game, Games, IllegalActionError, OptionError, make_agent
 from skyenv.agents import decide, decide_game
 from skyenv.chance_feed import OUTCOMES, SETUP, ChanceFeed
 from skyenv.events import events_told
@@ -153,7 +153,7 @@ def test_playing_by_numbers_is_playing_by_words(players: int, side: str) -> None
     action, events, agent = SETUP, [], make_agent("crowd")
     while action == SETUP or words.seat[0] != NONE:
         position, chance = words.position(), list[int]()
-        while outcomes := numbers.play_from(position, action, chance):
+        while outcomes := numbers._play_from(position, action, chance):
             assert words.ahead(action, [OUTCOMES[number] for number in chance]) == {OUTCOMES[n]: p for n, p in outcomes}
             chance.append(outcomes[rng.integers(len(outcomes))][0])
         in_words = [OUTCOMES[number] for number in chance]
@@ -236,6 +236,25 @@ def test_a_game_tells_a_seed_if_it_decides_the_game() -> None:
     edited.refresh()
     for other in (fed, edited, Game(3, seed=7, chance=["green"])):
         assert (other.seed, other.header()["seed"], other.copy().seed) == (None, None, None)
+
+
+@pytest.mark.parametrize("seed", [-1, -2, -5, 2**63, "x", 1.0, True])
+def test_wrong_seeds_set_up_nothing(seed: Any) -> None:
+    feed = ChanceFeed(2, seed=1, observe=False)
+    before = feed.position()
+    with pytest.raises(OptionError, match=r"^seed must be a whole number from 0 to"):
+        feed.set_up(seed)
+    assert feed.position() == before
+
+
+@pytest.mark.parametrize("action", [3.0, "x", None, True, [13], np.zeros(2, int), 10**50])
+def test_what_is_no_action_at_all(action: Any) -> None:
+    feed = ChanceFeed(2, seed=1, observe=False)
+    for wrong in (feed.play, feed.ahead):
+        with pytest.raises(IllegalActionError, match=r"^an action is a number from 0 to 102, not"):
+            wrong(action)
+    with pytest.raises(IllegalActionError, match="action 103 is not a number"):
+        feed.play(103)
 
 
 @pytest.mark.parametrize("chance", [5, None, 4.5])

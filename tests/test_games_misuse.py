@@ -90,6 +90,29 @@ print((games.uniforms(given[1]) == numbers).all(), games.state.tobytes() == same
     assert output.split() == ["True"] * 3
 
 
+def test_a_game_is_put_into_no_garbage() -> None:
+    """Bytes and records that are no position of such a game; the game goes on where it was."""
+    output = run("""
+from skyenv.chance_feed import ChanceFeed
+feed, size = ChanceFeed(2, seed=1), GAME_DTYPE.itemsize
+before = feed.position()
+other = Games(2, 3, seed=1).state
+edited = feed.state.copy()
+edited["hand"][0, 0, 0, 0] = 100
+wrong = [b"", b"x" * size, bytes(size), before * 2, before[1:], np.full(1, 7), np.zeros(1, GAME_DTYPE), other[:1], edited, "x", 1]
+for position in wrong:
+    try:
+        feed.rewind(position)
+    except OptionError:
+        continue
+    raise AssertionError(position)
+assert feed.position() == before
+feed.play(int(feed.mask[0].argmax()))
+print(len(wrong))
+""")
+    assert int(output) == 11
+
+
 @pytest.mark.compiled
 def test_garbage_in_the_state_is_refused_or_played_on() -> None:
     """Records that are edited at random and pass the check are played on in, seen and resampled, whatever they are."""

@@ -140,7 +140,7 @@ class Replay:
         """
         game = self.game.copy()
         game.events = []
-        game.games.rewind(self.states[self.checked(step)])
+        game.games.rewind(self.states[self.checked(step)].tobytes())
         return game
 
     def checked(self, step: int) -> int:

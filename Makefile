@@ -17,6 +17,7 @@ help:  ## say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 setup: $(READY)  ## virtual environment with everything that tests and training need
+	@echo 'Ready: ". $(BIN)/activate" enters it.'
 
 # pip tells what it does: downloads take a while
 $(READY): pyproject.toml constraints.txt

@@ -18,7 +18,7 @@ def main(folder: Path) -> None:
 
     path = folder / "game.jsonl"
     path.write_text(game.to_record([agent.name for agent in seats]), encoding="utf-8")
-    print(f"{path.name}: {len(path.read_text(encoding='utf-8').splitlines())} lines; `python -m skyenv verify` checks them")
+    print(f"{len(path.read_text(encoding='utf-8').splitlines())} lines; `python -m skyenv verify {path}` checks them")
 
     replayed = Game.from_record(path.read_text(encoding="utf-8"))  # no random generator: the record tells what chance decided
     assert replayed.outcome == game.outcome
@@ -27,8 +27,9 @@ def main(folder: Path) -> None:
     actions = [event["action"] for event in game.events if event["event"] == "action"]
     for action in actions[:10]:
         twin.play(action)
-    (folder / "position.svg").write_text(svg(twin.state, seat=0, events=twin.events, legal=twin.mask), encoding="utf-8")
-    print("position.svg: the table after ten actions, as seat 0 sees it")
+    drawing = folder / "position.svg"
+    drawing.write_text(svg(twin.state, seat=0, events=twin.events, legal=twin.mask), encoding="utf-8")
+    print(f"{drawing}: the table after ten actions, as seat 0 sees it")
 
 
 if __name__ == "__main__":

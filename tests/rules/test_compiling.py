@@ -250,6 +250,7 @@ def plain(function: Any) -> Any:
     return getattr(function, "py_func", function)
 
 
+@needs_compiler  # in plain Python other things stand in for instructions
 def test_every_rule_is_part_of_what_plays_games(monkeypatch: pytest.MonkeyPatch) -> None:
     """A change of any function that takes part, however deep below, and of a constant gives another fingerprint."""
     before = Fingerprint(kernels.play_rows).digest()

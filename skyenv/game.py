@@ -6,7 +6,7 @@ import copy
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Self
 
@@ -119,7 +119,7 @@ class Game:
     def seed(self) -> int | None:
         """The seed that has decided the game's chance; None if some of it came from outside, or `state` was edited.
 
-        A game from a record has the record's seed until it goes on with other chance than that of the seed.
+        A game from a record has the record's seed if what the record tells is the chance of that seed.
         """
         return self._seed
 
@@ -359,10 +359,9 @@ class Game:
         """
         game = object.__new__(cls)
         game.games, game.events = begin(lines)
-        game._seed = lines.header.value["seed"]
-        yield game
-        for events in follow(game.games, lines):
+        for events in chain([[]], follow(game.games, lines)):
             game.events += events
+            game._seed = lines.header.value["seed"] if game.games.is_seeded else None
             yield game
 
     def __str__(self) -> str:

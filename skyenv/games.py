@@ -220,15 +220,19 @@ class Games:
 
     @property
     def seeds(self) -> npt.NDArray[np.int64]:
-        """int64 (num_games,): the seed of the game that is now in each row (−1: set up from elsewhere)."""
+        """int64 (num_games,): the seed of the game that is now in each row (−1: set up from elsewhere, without one).
+
+        It is part of `state`. After an edit there it no longer decides the row's game; agents' random numbers (:meth:`uniforms`)
+        and the row's next seed still come of it. Who wants it to tell nothing writes −1 there.
+        """
         return self._state["seed"]
 
     def reset(self, seed: Seeds | None = None, rows: npt.ArrayLike | None = None) -> None:
         """Begin new games.
 
         Args:
-            seed: as in the constructor, for the rows named in their order; None gives each row its next seed, which is the
-                present one + num_games (the first time: from the operating system).
+            seed: as in the constructor, for the rows named in their order; None gives each row its next seed, as automatic
+                resets do (the first time: from the operating system).
             rows: the rows to reset; None means all.
 
         Raises:
@@ -260,6 +264,8 @@ class Games:
 
     def refresh(self) -> None:
         """Bring plot values, masks, seats and observations up to date after `state` was edited by hand.
+
+        `seeds` stay as they are in `state`, although they no longer decide games that were edited.
 
         Raises:
             OptionError: a row is no position of such a game (:func:`skyenv.integrity.check_positions`). Nothing has changed,

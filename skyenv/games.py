@@ -125,7 +125,8 @@ class Games:
             takes one number s from the operating system.
         threads: threads to play on, 1 to 1024; no more are used than the decisions of a call are worth. None: as many as there
             are processors that this process may use, but no more than a step of all rows is worth.
-        autoreset: whether a row whose game is over begins the next one, with seed + num_games (mod 2⁶³), in the same step.
+        autoreset: whether a row whose game is over begins the next one, with seed + num_games (mod 2⁶³), in the same step. A
+            row that was set up from elsewhere without a seed (−1) goes on from the latest seed that it had.
         observe: whether `observation` is written; without it, it is empty, (num_games, 0).
         observation: ``"scaled"``: float32; or ``"codes"``: the same entries as whole numbers, int16, half as large and faster to
             write; times :data:`skyenv.observation.SCALE` they are the scaled ones.
@@ -284,7 +285,8 @@ class Games:
     def _seeds_for(self, seed: Seeds | None, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         if seed is None:
             if self._state["num_players"].any():
-                following = [int(self.seeds[row]) + self.num_games for row in rows]
+                latest = np.where(self.seeds == NONE, self._slots["seed"], self.seeds)
+                following = [int(latest[row]) + self.num_games for row in rows]
             else:  # the first games of all
                 start = fresh_seed()
                 following = [start + int(row) for row in rows]

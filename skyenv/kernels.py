@@ -50,6 +50,7 @@ OK: Final = -1
 SLOT_DTYPE: Final = np.dtype(
     [
         ("stamp", np.int64),  # number of the last step that named this row
+        ("seed", np.int64),  # of the latest game with a seed that began here
         ("num_legal", np.int32),
         ("reward", np.float32, (MAX_PLAYERS,)),  # every seat's reward of the last step
         ("worth", np.int32, (MAX_PLAYERS,)),  # what counted for the reward before it
@@ -165,9 +166,10 @@ def play_for_reward(game: GameRecord, slot: SlotRecord, tape: TapeRecord, action
 
 
 @rule
-def following_seed(seed: int, num_games: int) -> int:
-    """The seed of a row's next game: seed + num_games mod 2⁶³, computed without overflow."""
-    room = HIGHEST_SEED - num_games
+def following_seed(game: GameRecord, slot: SlotRecord, num_games: int) -> int:
+    """The seed of a row's next game: its present one + num_games mod 2⁶³; without one, from the latest that began there."""
+    seed = int(slot.seed if game.seed == NONE else game.seed)
+    room = HIGHEST_SEED - num_games  # lest the sum overflow
     return seed + num_games if seed <= room else seed - room - 1
 
 
@@ -223,9 +225,9 @@ def play_rows(
                     if slot.done:
                         finished[row] = game
                         if autoreset:
-                            seed = following_seed(int(game.seed), len(state))
+                            slot.seed = following_seed(game, slot, len(state))
                             state[row] = blank[0]
-                            begin(game, tape[0], seed)
+                            begin(game, tape[0], slot.seed)
                     slot.num_legal = refresh_mask(game, slot.legal)
                     if observing:
                         if scaling and random_steps == 0:
@@ -270,6 +272,8 @@ def reset_rows(
         else:
             state[row] = blank[0]
             begin(game, tape[0], seeds[k])
+            if seeds[k] != NONE:
+                slot.seed = seeds[k]
             done[row] = False
             truncated[row] = False
             for i in range(reward.shape[1]):

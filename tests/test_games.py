@@ -18,7 +18,7 @@ from skyenv import Game, GameOverError, Games, IllegalActionError, OptionError, 
 from skyenv.agents import decide
 from skyenv.games import HIGHEST_SEED, outcome_of, results, sensible_threads, share_of
 from skyenv.kernels import MARGIN_SCALE
-from skyenv.knowledge import view
+from skyenv.knowledge import resample, view
 from skyenv.observation import OBSERVATION_SIZE, SCALE
 from skyenv.rules.actions import ACTION_NUMBERS, NUM_ACTIONS
 from skyenv.rules.compiling import COMPILED
@@ -371,6 +371,33 @@ def test_seeds_are_those_of_the_games_now_in_the_rows() -> None:
     play(games, 30, "random")
     assert seeds.tolist() == games.state["seed"].tolist()
     assert seeds[0] > 1
+
+
+@pytest.mark.compiled
+def test_rows_set_up_without_a_seed_go_on_from_the_one_they_had() -> None:
+    """Each with another game, by reset and by itself, in copies too; mod 2⁶³."""
+    games = Games(4, seed=HIGHEST_SEED - 4, max_turns=2)
+    seen = view(Games(1, seed=99).state, 0)
+
+    def determinize() -> None:
+        games.state[:] = resample(seen, range(4))
+        games.state["max_turns"] = 2
+        games.refresh()
+        assert games.seeds.tolist() == [-1] * 4
+
+    determinize()
+    games.reset()
+    assert games.seeds.tolist() == [HIGHEST_SEED, 0, 1, 2]
+    determinize()
+    games = pickle.loads(pickle.dumps(games.copy()))
+    while (games.seeds < 0).any():
+        play(games, 1)
+    assert (games.finished["seed"] == -1).any()
+    assert sorted((games.seeds - 3) % 4) == [0, 1, 2, 3]
+    assert (games.seeds < 100).all()
+    determinize()
+    games.reset(rows=[2])
+    assert games.seeds[2] >= 9
 
 
 # ---- the end of games ----

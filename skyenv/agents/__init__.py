@@ -5,7 +5,15 @@ The players that ship with the project are a package of their own, ``skyenv_agen
 
 from __future__ import annotations
 
-from skyenv.agents.deciding import checked_actions, decide, decide_game, decisions_in, evaluation_of, first_evaluation
+from skyenv.agents.deciding import (
+    checked_actions,
+    checked_decisions,
+    decide,
+    decide_game,
+    decisions_in,
+    evaluation_of,
+    first_evaluation,
+)
 from skyenv.agents.interface import Agent, Decisions, Evaluation, Evaluations, sample
 from skyenv.agents.names import agent_names, agents_help, checkpoint_in, checkpoint_suffixes, make_agent
 from skyenv.agents.simple import CallableAgent, CrowdAgent, HoardAgent, RandomAgent, WeightedAgent
@@ -23,6 +31,7 @@ __all__ = [
     "agent_names",
     "agents_help",
     "checked_actions",
+    "checked_decisions",
     "checkpoint_in",
     "checkpoint_suffixes",
     "decide",

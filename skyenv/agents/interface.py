@@ -45,6 +45,8 @@ class Decisions:
             :meth:`skyenv.Games.uniforms`).
         observation: float32 (k, OBSERVATION_SIZE) from the view of `seat`; None unless the agent uses it.
         view: records of skyenv.knowledge.VIEW_DTYPE (k,); None unless the agent uses it.
+        trusted: whether all of it comes from the engine, as :func:`skyenv.agents.decisions_in` says: compiled agents don't check
+            it then (:func:`skyenv.agents.checked_decisions`), which would take them half as long as deciding.
     """
 
     mask: npt.NDArray[np.int8]
@@ -53,6 +55,7 @@ class Decisions:
     uniform: npt.NDArray[np.float64]
     observation: npt.NDArray[np.float32] | None = None
     view: np.recarray | None = None
+    trusted: bool = False
 
     def __len__(self) -> int:
         return len(self.seat)

@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Agent, Decisions
+from skyenv.agents import Agent, Decisions, checked_decisions
 from skyenv.errors import AgentError, shown
 from skyenv.knowledge import VIEW_DTYPE
 from skyenv.rules.actions import NUM_ACTIONS
@@ -56,10 +56,11 @@ class HeuristicAgent(Agent):
 
     def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
         """See :class:`skyenv.agents.Agent`."""
-        return self._judge(decisions, np.zeros((0, NUM_ACTIONS)))
+        return self._judge(checked_decisions(decisions), np.zeros((0, NUM_ACTIONS)))
 
     def scores(self, decisions: Decisions) -> npt.NDArray[np.float64]:
         """What each action should bring, in VP, float64 (k, 103); only legal actions are judged, −10⁹: out of the question."""
+        decisions = checked_decisions(decisions)
         scores = np.zeros((len(decisions), NUM_ACTIONS))
         self._judge(decisions, scores)
         return scores

@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Agent, Decisions, sample
+from skyenv.agents import Agent, Decisions, checked_decisions, sample
 from skyenv.errors import CheckpointError, OptionError, shown
 from skyenv.games import outcome_of
 from skyenv.observation import OBSERVATION_SIZE
@@ -222,15 +222,20 @@ class NetworkAgent(Agent):
 
     def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
         """See :class:`skyenv.agents.Agent`."""
-        weights, _ = self._weights_and_value(decisions)
+        weights, _ = self._weights_and_value(self._checked(decisions))
         if self.deterministic:
             return np.asarray(np.argmax(weights, axis=1), np.int64)
         return sample(weights, decisions.uniform)
 
     def evaluate(self, decisions: Decisions) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
         """See :class:`skyenv.agents.Agent`."""
+        decisions = self._checked(decisions)
         weights, value = self._weights_and_value(decisions)
         return weights, self._outcome(value, decisions)
+
+    def _checked(self, decisions: Decisions) -> Decisions:
+        """Decisions as the heuristic takes them, if there is one: checked once."""
+        return decisions if self._heuristic is None else checked_decisions(decisions)
 
     def _outcome(self, value: npt.NDArray[np.float64], decisions: Decisions) -> npt.NDArray[np.float64] | None:
         """The outcome expected, from what the network tells: the return, which lacks what a potential has paid already."""

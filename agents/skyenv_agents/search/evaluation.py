@@ -51,7 +51,8 @@ class LeafBatch:
         observation = np.empty((len(rows), OBSERVATION_SIZE), np.float32)
         observe_rows(games, new_records(1, CODES_DTYPE), np.arange(len(rows)), seats, observation)
         views = view_of(games, seats)
-        evaluations = evaluator.evaluate(Decisions(self.masks[rows], seats, players, np.zeros(len(rows)), observation, views))
+        asked = Decisions(self.masks[rows], seats, players, np.zeros(len(rows)), observation, views, trusted=True)
+        evaluations = evaluator.evaluate(asked)
         if evaluations is None or evaluations[1] is None:
             raise AgentError(f"agent {evaluator.name} can't guide a search: it doesn't tell the outcome that it expects")
         # In single precision what it says doesn't depend on how many leaves it is asked about.

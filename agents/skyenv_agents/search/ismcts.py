@@ -16,13 +16,13 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Agent, Decisions, Evaluations
+from skyenv.agents import Agent, Decisions, Evaluations, checked_decisions
 from skyenv.checks import check_integer, check_number
 from skyenv.errors import AgentError
 from skyenv.games import outcome_of
-from skyenv.knowledge import as_views
+from skyenv.knowledge import VIEW_DTYPE
 from skyenv.rules.actions import NUM_ACTIONS
-from skyenv.rules.state import NONE, new_records
+from skyenv.rules.state import NONE, as_records, new_records
 from skyenv_agents.heuristic.player import GreedyAgent
 from skyenv_agents.heuristic.win_probability import EARLY, LATE
 from skyenv_agents.search.budgets import BudgetedAgent, Check, on_threads, seed_of
@@ -231,8 +231,9 @@ class SearchAgent(BudgetedAgent):
 
     def search(self, decisions: Decisions) -> SearchResult:
         """Decide, and tell what the trees look like."""
+        decisions = checked_decisions(decisions)
         assert decisions.view is not None
-        views = as_views(decisions.view)
+        views = as_records(decisions.view, VIEW_DTYPE)
         weights = self._greedy.weights(decisions.num_players)
         several = [i for i in range(len(decisions)) if decisions.mask[i].sum() > 1]
         trees: dict[int, list[Tree]] = {}

@@ -16,12 +16,12 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Decisions
+from skyenv.agents import Decisions, checked_decisions
 from skyenv.checks import check_integer, check_number
 from skyenv.errors import AgentError
-from skyenv.knowledge import as_views
+from skyenv.knowledge import VIEW_DTYPE
 from skyenv.rules.actions import NUM_ACTIONS
-from skyenv.rules.state import GAME_DTYPE, new_records
+from skyenv.rules.state import GAME_DTYPE, as_records, new_records
 from skyenv_agents.heuristic.features import HEURISTIC_DTYPE, NEVER
 from skyenv_agents.heuristic.judging import decide_all
 from skyenv_agents.heuristic.player import GreedyAgent
@@ -164,8 +164,9 @@ class RolloutAgent(BudgetedAgent):
 
     def search(self, decisions: Decisions) -> RolloutResult:
         """Decide, and tell how many simulations it took."""
+        decisions = checked_decisions(decisions)
         assert decisions.view is not None
-        views = as_views(decisions.view)
+        views = as_records(decisions.view, VIEW_DTYPE)
         weights = self._greedy.weights(decisions.num_players)
 
         def decide(i: int, check: Check) -> tuple[int, int]:

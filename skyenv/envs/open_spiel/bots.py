@@ -56,6 +56,7 @@ class AgentBot(pyspiel.Bot):  # type: ignore[misc]
             uniform=self._generator.random(1),
             observation=position.observation(position.seat)[None] if self.agent.uses_observation else None,
             view=view(game_of(position.record), position.seat) if self.agent.uses_view else None,
+            trusted=True,
         )
 
     def restart(self) -> None:

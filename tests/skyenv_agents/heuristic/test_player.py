@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from positions import auction, blank, choose, deal_anew, decisions_compiled_or_not, positions, stand
+from processes import printed
 from skyenv.agents import Decisions, RandomAgent, decide, decisions_in, make_agent
 from skyenv.arena.matches import play_games, rotations
 from skyenv.errors import AgentError
@@ -227,3 +228,60 @@ def test_greedy_leaves_out_what_the_appraiser_adds() -> None:
         further = {name: greedy[name] for name in vars(APPRAISER.measured[players]) if name not in vars(GREEDY.measured[players])}
         assert {name for name, value in further.items() if value} == {"limit", "park", "bonus"}
     assert issubclass(AppraiserWeights, Weights)
+
+
+# ---- decisions made by hand ----
+
+HOSTILE = """
+import sys
+import numpy as np
+from skyenv import Games
+from skyenv.agents import Agent, Decisions, make_agent
+from skyenv.errors import SkyenvError
+from skyenv.knowledge import view
+
+games = Games(4, 2, seed=1)
+games.play_random(60)
+
+
+def decisions(**changes):
+    given = dict(mask=games.mask, seat=games.seat, num_players=2, uniform=games.uniforms(), observation=games.observe(games.seat))
+    return Decisions(**{**given, "view": view(games.state, games.seat), **changes})
+
+
+def edited(**fields):
+    views = view(games.state, games.seat)
+    for name, value in fields.items():
+        (views if name in views.dtype.names else views["game"])[name] = value
+    return views
+
+
+garbage = view(games.state, games.seat)
+garbage.view(np.ndarray).view(np.uint8)[:] = np.random.default_rng(0).integers(0, 256, garbage.nbytes)
+cases = [
+    dict(view=None), dict(view=np.zeros(4)), dict(view=edited()[:1]), dict(view=edited(seat=100)), dict(view=edited(seat=-1)),
+    dict(view=edited(seat=1 - games.seat)), dict(view=edited(phase=5, auction_place=120)), dict(view=garbage),
+    dict(view=edited(num_players=4)), dict(mask=games.mask[:1]), dict(mask=games.mask[:, :50]), dict(mask=games.mask * 1.5),
+    dict(seat=games.seat[:2]), dict(num_players=7), dict(num_players=3), dict(uniform=np.zeros(1)),
+    dict(uniform=np.full(4, 1e300)), dict(uniform=np.full(4, np.nan)),
+]
+overrides = lambda agent, name: getattr(type(agent), name, None) is not getattr(Agent, name, None)
+agents = [make_agent(name) for name in sys.argv[1:]]
+for agent in agents:
+    wanted = agent.act(decisions())
+    assert (agent.act(decisions(mask=games.mask.astype(bool)[:, ::-1][:, ::-1])) == wanted).all()
+    for number, case in enumerate(cases):
+        for ask in [agent.act] + [getattr(agent, name) for name in ("scores", "evaluate", "search") if overrides(agent, name)]:
+            try:
+                ask(decisions(**case))
+            except SkyenvError as error:
+                print(error)
+            else:
+                sys.exit(f"{agent.name} took case {number}")
+"""
+
+
+@pytest.mark.compiled
+def test_decisions_that_fit_no_game_are_refused() -> None:
+    """In a process of their own: compiled code that took them would read memory that isn't theirs."""
+    printed("-c", HOSTILE, "greedy", "appraiser", "rollout-2", "ismcts-2", "trained")

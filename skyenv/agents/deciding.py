@@ -13,6 +13,7 @@ from skyenv.errors import AgentError, OptionError
 from skyenv.game import Game
 from skyenv.games import Games
 from skyenv.knowledge import as_views, view
+from skyenv.observation import SCALE
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
 
@@ -28,11 +29,11 @@ def decisions_in(games: Games, agent: Agent, rows: npt.ArrayLike | None = None, 
     """
     chosen = np.arange(games.num_games) if rows is None else np.asarray(rows, np.int64)
     seats = games.seat[chosen]
-    # Agents get scaled observations, also from a batch that writes codes.
-    scaled = games.observation if games.observation.dtype == np.float32 and games.observation.shape[1] else None
     observation = None
     if agent.uses_observation:
-        observation = scaled[chosen] if scaled is not None else games.observe(seats, chosen)
+        # Agents get scaled observations, also from a batch that writes codes.
+        written = games.observation[chosen] if games.observation.shape[1] else games.observe(seats, chosen)
+        observation = written if written.dtype == np.float32 else written * SCALE
     return Decisions(
         mask=games.mask[chosen],
         seat=seats,

@@ -212,6 +212,19 @@ def test_what_decisions_hold(observation: bool, view: bool, in_batch: bool) -> N
         assert decisions.view is None
 
 
+def test_agents_see_the_same_of_a_batch_that_writes_codes() -> None:
+    """Bit for bit, in all rows and in some."""
+    scaled, codes = Games(40, 3, seed=2), Games(40, 3, seed=2, observation="codes")
+    for games in (scaled, codes):
+        games.play_random(900)
+    for rows in (None, [7, 3], []):
+        of_scaled, of_codes = (decisions_in(games, Recorder(observation=True), rows).observation for games in (scaled, codes))
+        assert of_scaled is not None
+        assert of_codes is not None
+        assert of_codes.dtype == np.float32
+        assert of_codes.tobytes() == of_scaled.tobytes()
+
+
 def test_what_is_shown_is_a_copy() -> None:
     """An agent that writes into it does no harm."""
     games = Games(3, seed=2)

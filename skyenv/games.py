@@ -90,20 +90,6 @@ def sensible_threads(num_games: int, observed: bool) -> int:
     return min(processors, MOST_THREADS, worthwhile_threads(num_games, observed))
 
 
-class _Forks:
-    """Counts how often this process has come out of a fork: threads stay behind then, and locks that they held stay locked."""
-
-    number = 0
-
-
-def _count_fork() -> None:
-    _Forks.number += 1
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_count_fork)
-
-
 class Games:
     """A batch of games of one kind, played in step.
 
@@ -205,15 +191,8 @@ class Games:
     def _start_alone(self) -> None:
         """Begin without other threads: they can't be copied, nor taken along into a forked process."""
         self._crew: Crew | None = None
-        self._lock = threading.Lock()
-        self._forks = _Forks.number
-
-    @property
-    def _alone(self) -> threading.Lock:
-        """To be held while the batch is worked on."""
-        if self._forks != _Forks.number:
-            self._start_alone()
-        return self._lock
+        self._alone = threading.Lock()  # to be held while the batch is worked on
+        _BATCHES.add(self)
 
     def _make_views(self) -> None:
         self.state = self._state.view(np.recarray)
@@ -466,7 +445,7 @@ class Games:
 
     def __getstate__(self) -> dict[str, Any]:
         # Threads and locks can't be pickled; views would be pickled apart from what they show.
-        left_out = ("_crew", "_lock", "_forks", "state", "finished")
+        left_out = ("_crew", "_alone", "state", "finished")
         return {name: value for name, value in self.__dict__.items() if name not in left_out}
 
     def __setstate__(self, values: dict[str, Any]) -> None:
@@ -476,6 +455,20 @@ class Games:
 
     def __repr__(self) -> str:
         return f"Games({self.num_games}, num_players={self.num_players}, side={self.side!r}, threads={self.threads})"
+
+
+_BATCHES: Final[weakref.WeakSet[Games]] = weakref.WeakSet()
+"""All that there are."""
+
+
+def _start_again() -> None:
+    """In a forked process, before it has threads: those of its parent stay behind, and locks that they held stay locked."""
+    for games in list(_BATCHES):
+        games._start_alone()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_again)
 
 
 def results(state: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:

@@ -218,6 +218,43 @@ print(told == also == hash(go_on()))
     assert output.strip() == "True"
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_threads_of_a_forked_process_share_one_lock() -> None:
+    """The batch gets it once, however many threads come first, and not one that a thread held which stayed behind."""
+    output = run("""
+import warnings
+warnings.simplefilter("ignore", DeprecationWarning)
+games, begun, start = Games(4, seed=1), [], Games._start_alone
+
+def slowly(games):
+    begun.append(games)
+    time.sleep(0.2)
+    start(games)
+
+Games._start_alone = slowly
+held = threading.Event()
+
+def hold():
+    with games._alone:
+        held.set()
+        time.sleep(0.2)
+
+holding = threading.Thread(target=hold)
+holding.start()
+held.wait()
+child = os.fork()
+if child == 0:
+    threads = [threading.Thread(target=games.reset) for _ in range(4)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    print(len(begun), games.seeds[0], flush=True)
+    os._exit(0)
+holding.join()
+os.waitpid(child, 0)
+""")
+    assert output.split() == ["1", "17"]
+
+
 @pytest.mark.compiled
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent")
 @pytest.mark.parametrize("threads", [1, 2])

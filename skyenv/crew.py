@@ -13,16 +13,20 @@ class _Call:
 
     def __init__(self, play: Play) -> None:
         self._play = play
-        self._gate = threading.Condition()
+        # Plain locks: what Condition and Event do in Python, Ctrl-C can cut in two.
+        self._gate = threading.Lock()
+        self._busy = threading.Lock()  # held as long as parts are under way
         self._running = 0
-        self._closed = False
+        self._open = True
         self.error: BaseException | None = None
 
     def run(self, part: int) -> None:
         """Play a part, unless the call is over; an error is kept for the one who called."""
         with self._gate:
-            if self._closed:
+            if not self._open:
                 return
+            if not self._running:
+                self._busy.acquire()
             self._running += 1
         try:
             self._play(part)
@@ -31,22 +35,15 @@ class _Call:
         finally:
             with self._gate:
                 self._running -= 1
-                self._gate.notify_all()
+                if not self._running:
+                    self._busy.release()
 
     def close(self) -> None:
-        """Let no part begin any more, and wait for those that have begun, however often Ctrl-C is pressed."""
-        interruption: BaseException | None = None
-        while True:
-            try:
-                with self._gate:
-                    self._closed = True
-                    while self._running:
-                        self._gate.wait()
-                break
-            except BaseException as error:
-                interruption = error
-        if interruption is not None:
-            raise interruption
+        """Let no part begin any more, and wait for those that have begun. It may be called again."""
+        with self._gate:
+            self._open = False
+        with self._busy:
+            pass
 
 
 class Crew:
@@ -100,7 +97,15 @@ class Crew:
             play(0)
         finally:
             self._call = None
-            call.close()
+            interruption: BaseException | None = None
+            while True:  # here and not in a function of its own: Ctrl-C may come before one has begun
+                try:
+                    call.close()
+                    break
+                except BaseException as error:
+                    interruption = error
+            if interruption is not None:
+                raise interruption
         if call.error is not None:
             raise call.error
 

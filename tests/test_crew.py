@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from skyenv import Games
-from skyenv.crew import Crew
+from skyenv.crew import Crew, _Call
 
 
 @pytest.fixture
@@ -62,9 +62,11 @@ def test_who_comes_late_is_not_waited_for(crew: Crew, monkeypatch: pytest.Monkey
         patch.setattr(crew, "_wake", lambda number: None)
         crew.run(parts.append, 3)
     assert parts == [0]
-    crew._wake(2)
-    crew.run(lambda part: None, 3)
-    assert parts == [0]
+    call = _Call(parts.append)
+    call.run(1)
+    call.close()
+    call.run(2)
+    assert parts == [0, 1]
 
 
 def test_fewer_parts_wake_fewer_threads(crew: Crew) -> None:
@@ -106,6 +108,34 @@ def test_what_this_thread_raises_waits_for_the_others(crew: Crew) -> None:
     with pytest.raises(KeyboardInterrupt):
         crew.run(play, 2)
     assert ended == [1]
+
+
+def test_however_often_ctrl_c_is_pressed_the_others_are_waited_for(crew: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also before it has been said that the call is over. The crew plays on after it."""
+    here, over, ended, presses = threading.Event(), threading.Event(), [], [1, 2, 3]
+    close = _Call.close
+
+    def press_and_close(call: _Call) -> None:
+        if presses:
+            raise KeyboardInterrupt(presses.pop())
+        over.set()
+        close(call)
+
+    def play(part: int) -> None:
+        if part:
+            here.set()
+            assert over.wait(60)
+            time.sleep(0.05)
+            ended.append(part)
+        else:
+            assert here.wait(60)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_Call, "close", press_and_close)
+        with pytest.raises(KeyboardInterrupt):
+            crew.run(play, 2)
+    assert (presses, ended) == ([], [1])
+    play_together(crew)
 
 
 def test_threads_end_with_their_batch() -> None:

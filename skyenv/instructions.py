@@ -28,9 +28,9 @@ def _instruction(plain: Function) -> Callable[[Callable[..., Any]], Function]:
 
 def _address(context: Any, builder: Any, kind: Any, array: Any, row: Any) -> Any:
     """The address at which a row of an array begins, i8*."""
-    found = context.make_array(kind)(context, builder, array)
-    stride = builder.extract_value(found.strides, 0)
-    return builder.gep(builder.bitcast(found.data, ir.IntType(8).as_pointer()), [builder.mul(row, stride)])
+    structure = context.make_array(kind)(context, builder, array)
+    stride = builder.extract_value(structure.strides, 0)
+    return builder.gep(builder.bitcast(structure.data, ir.IntType(8).as_pointer()), [builder.mul(row, stride)])
 
 
 def _prefetch(array: Array, row: int, byte: int) -> None:

@@ -115,11 +115,11 @@ class Judge:
         if "test_referee_fuzz" in sys.modules:
             vars(sys.modules["test_referee_fuzz"]).update(FEWER)
         items = {item.nodeid: item for item in session.items}
-        ((_, found),) = forked([lambda: self.explored(session.items)], 1)
-        if isinstance(found, str):
-            self.tell(None, found)
+        ((_, explored),) = forked([lambda: self.explored(session.items)], 1)
+        if isinstance(explored, str):
+            self.tell(None, explored)
             return True
-        checks = [Check(*each) for each in found]
+        checks = [Check(*each) for each in explored]
         works = [lambda mutant=mutant: self.objection(mutant, checks, items) for mutant in self.mutants]
         for number, objection in forked(works, self.workers):
             self.noticed[objection] += 1
@@ -222,12 +222,12 @@ def forked(works: Sequence[Callable[[], Any]], workers: int) -> Iterator[tuple[i
 
 def main() -> int:
     """Read what to judge from stdin, and write the verdicts to stdout."""
-    told = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # pytest's own words
     tests, workers, mutants = json.loads(sys.stdin.readline())
 
     def tell(number: int | None, objection: str) -> None:
-        print(json.dumps([number, objection]), file=told, flush=True)
+        print(json.dumps([number, objection]), file=answers, flush=True)
 
     judge = Judge([Mutant(**mutant) for mutant in mutants], workers, tell)
     return int(pytest.main(["-q", "--capture=no", "-p", "no:cacheprovider", "-m", "not long", *tests], plugins=[judge]))

@@ -80,13 +80,13 @@ def _changes(place: ast.AST) -> Iterator[dict[str, object]]:
 
 def all_mutants() -> list[Mutant]:
     """Every mutant of the rules, file by file."""
-    found = []
+    mutants = []
     for path in sorted((ROOT / RULES).glob("*.py")):
         if path.name not in LEFT_OUT:
             tree = ast.parse(path.read_text(encoding="utf-8"))
             for number, (function, line, before, after, _) in enumerate(mutated(tree)):
-                found.append(Mutant(path.name, number, function, line, before, after))
-    return found
+                mutants.append(Mutant(path.name, number, function, line, before, after))
+    return mutants
 
 
 def source_of(mutant: Mutant) -> str:

@@ -57,10 +57,10 @@ def test_who_notices(tmp_path: Path) -> None:
     (tmp_path / "test_own.py").write_text(OWN, encoding="utf-8")
     shift = one("count_types", "types >> business")
     table, elsewhere = one("_arrangements", "once + 1"), one("district_vp", "0")
-    found = dict(verdicts([shift, table, elsewhere], 2, [str(tmp_path / "test_own.py")]))
-    assert found[shift].endswith("test_own.py::test_types")
-    assert found[table].endswith("test_own.py::test_arrangements")
-    assert found[elsewhere] == ""
+    objections = dict(verdicts([shift, table, elsewhere], 2, [str(tmp_path / "test_own.py")]))
+    assert objections[shift].endswith("test_own.py::test_types")
+    assert objections[table].endswith("test_own.py::test_arrangements")
+    assert objections[elsewhere] == ""
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="it forks")
@@ -101,12 +101,12 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Mutant]:
 
 def test_what_was_judged_is_not_judged_again(tmp_path: Path, asked: list[Mutant]) -> None:
     """Unless it is asked for, and nobody noticed."""
-    found = judged(Plan(number=10, workers=2, out=tmp_path))
-    assert found == {mutant: "" if mutant.line % 2 else "the test" for mutant in asked}
+    caught = judged(Plan(number=10, workers=2, out=tmp_path))
+    assert caught == {mutant: "" if mutant.line % 2 else "the test" for mutant in asked}
     assert len(asked) == len((tmp_path / "mutants.jsonl").read_text(encoding="utf-8").splitlines()) == 10
     more = judged(Plan(number=12, workers=2, out=tmp_path))
     assert len(asked) == len(more) == 12
-    assert found.items() <= more.items()
+    assert caught.items() <= more.items()
     asked.clear()
     judged(Plan(number=12, out=tmp_path, again=True))
     assert asked == [mutant for mutant in more if not more[mutant]]

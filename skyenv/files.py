@@ -88,6 +88,21 @@ def write_atomically(path: str | Path, content: bytes | str) -> None:
         stream.write(content.encode("utf-8") if isinstance(content, str) else content)
 
 
+class _NothingWrittenError(Exception):
+    """Ends what only finds out whether it could be done."""
+
+
+def check_writable(*paths: str | Path) -> None:
+    """Find out whether files can be written, before the work is done that is to stand in them; all stays as it was.
+
+    Raises:
+        OSError: as for :func:`replacing`.
+    """
+    for path in paths:
+        with contextlib.suppress(_NothingWrittenError), replacing(path):
+            raise _NothingWrittenError
+
+
 @contextmanager
 def _naming(path: str | Path, hidden: Path) -> Iterator[None]:
     """Errors of the block that name no file, or a hidden one, name `path`."""

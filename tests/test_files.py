@@ -15,7 +15,7 @@ import pytest
 
 from processes import printed, running
 from skyenv.errors import FolderInUseError
-from skyenv.files import LOCK, locked, replacing, write_atomically, writing
+from skyenv.files import LOCK, check_writable, locked, replacing, write_atomically, writing
 
 # ---- files ----
 
@@ -44,6 +44,17 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     write_atomically(path, "what is there näw")
     assert path.read_text(encoding="utf-8") == "what is there näw"
     assert names_in(tmp_path) == ["games.jsonl"]
+
+
+def test_checking_whether_files_can_be_written_changes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "old").write_text("what was there before")
+    check_writable(tmp_path / "old", str(tmp_path / "new"), "/dev/stdout")
+    assert names_in(tmp_path) == ["old"]
+    assert (tmp_path / "old").read_text() == "what was there before"
+    with pytest.raises(FileNotFoundError) as caught:
+        check_writable(tmp_path / "new", tmp_path / "nowhere" / "new")
+    assert caught.value.filename == str(tmp_path / "nowhere" / "new")
+    assert names_in(tmp_path) == ["old"]
 
 
 def test_a_file_that_cannot_be_is_told_by_the_name_that_was_given(tmp_path: Path) -> None:

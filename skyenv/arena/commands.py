@@ -39,7 +39,7 @@ from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Settings, entrants
 from skyenv.arena.tournament import Tournament, cores
 from skyenv.commands import INTERRUPTED, complain
 from skyenv.errors import CheckpointError, OptionError, RenderError
-from skyenv.files import write_atomically
+from skyenv.files import check_writable, write_atomically
 from skyenv.games import HIGHEST_SEED, fresh_seed
 from skyenv.options import Options, argument, command_line, common, option
 
@@ -73,6 +73,7 @@ def evaluate_agent(options: EvaluateOptions) -> int:
     """Run the command; returns the exit code."""
     if options.plot is not None:
         check_plots()
+    check_writable(*(path for path in (options.plot, options.json, options.record) if path is not None))
     agent, *opponents = [make_agent(spec, deterministic=options.deterministic) for spec in (options.agent, *options.against)]
     secret = fresh_seed() if options.secret is None else options.secret
     results = evaluate(

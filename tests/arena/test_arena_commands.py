@@ -101,11 +101,15 @@ def test_wrong_evaluations(arguments: list[str], capsys: pytest.CaptureFixture[s
     assert len(printed.err) < 300
 
 
-def test_a_file_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    nowhere = str(tmp_path / "nowhere" / "file")
-    for option in ("--json", "--record"):
-        assert cli.main(["evaluate", "random", "--against", "random", "--paired-seeds", "1", option, nowhere]) == 1
-        assert capsys.readouterr().err == f"evaluate: error: {nowhere}: No such file or directory\n"
+@pytest.mark.parametrize("wrong", ["--json", "--record", "--plot"])
+def test_a_file_that_cannot_be_written(wrong: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is told before a game is played, and nothing is written to the others."""
+    nowhere = str(tmp_path / "nowhere" / "file.png")
+    paths = {option: str(tmp_path / option) for option in ("--plot", "--json", "--record")} | {wrong: nowhere}
+    words = [word for pair in paths.items() for word in pair]
+    assert cli.main(["evaluate", "random", "--against", "random", "--paired-seeds", "1", *words]) == 1
+    assert capsys.readouterr() == ("", f"evaluate: error: {nowhere}: No such file or directory\n")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("calls", [1, 700])

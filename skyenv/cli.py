@@ -19,7 +19,7 @@ from skyenv.agents import Agent, Evaluation, agents_help, decide_game, evaluatio
 from skyenv.arena.commands import EvaluateOptions, TournamentOptions, earlier, evaluate_agent, play_tournament
 from skyenv.commands import Parser, exit_code
 from skyenv.errors import OptionError, RecordError
-from skyenv.files import write_atomically, writing
+from skyenv.files import check_writable, write_atomically, writing
 from skyenv.game import Game
 from skyenv.games import HIGHEST_SEED, fresh_seed
 from skyenv.options import Options, argument, common, option, parse
@@ -28,6 +28,7 @@ from skyenv.progress import Bar, progress
 from skyenv.records import nth_game, verify
 from skyenv.records.format import MAX_INT32
 from skyenv.render.colours import THEMES
+from skyenv.render.extras import PIXELS, check_installed
 from skyenv.render.film import film
 from skyenv.render.raster import HIGHEST_FPS, LARGEST, animation, png
 from skyenv.render.svg import svg
@@ -164,6 +165,9 @@ def _position(options: ShowOptions) -> tuple[Game, list[str] | None]:
 
 def _draw(options: ShowOptions, game: Game, names: Sequence[str] | None) -> None:
     """Write pictures of a position."""
+    if options.png is not None:
+        check_installed(*PIXELS)
+    check_writable(*(path for path in (options.svg, options.png) if path is not None))
     drawn = svg(
         game.state,
         options.seat,

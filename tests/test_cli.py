@@ -192,6 +192,18 @@ def test_show_draws_the_position(games: Path, tmp_path: Path, capsys: pytest.Cap
     assert (tmp_path / "a.png").read_bytes() == png(drawn)
 
 
+def test_both_pictures_are_drawn_or_none(
+    games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["show", str(games), "--svg", str(tmp_path / "a.svg"), "--png"]
+    assert cli.main([*command, str(tmp_path / "nowhere" / "a.png")]) == BAD_DATA
+    assert "a.png: No such file" in capsys.readouterr().err
+    monkeypatch.setattr("skyenv.render.extras.find_spec", lambda name: None)
+    assert cli.main([*command, str(tmp_path / "a.png")]) == BAD_DATA
+    assert "install the extra [pictures]" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["games.jsonl"]
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/stdin"), reason="no /dev/stdin")
 def test_show_draws_what_comes_through_a_pipe(games: Path, tmp_path: Path) -> None:
     """It can be read once: the position and the names of the agents come of the same reading."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from skyenv.errors import OptionError, shown
 from skyenv.games import Games
-from skyenv.render.extras import check_installed
+from skyenv.render.extras import PIXELS, check_installed
 from skyenv.render.raster import RGB, rgb
 from skyenv.render.svg import svg
 from skyenv.render.text import text
@@ -20,8 +20,7 @@ RENDER_WIDTH = 1200
 """Pixels of a picture."""
 MOST_TABLES = 9
 """So many tables share a window."""
-_PIXELS = ("thorvg_python", "fontTools", "font_source_sans_pro")
-_MODULES = {"human": (*_PIXELS, "pygame"), "rgb_array": _PIXELS}
+_MODULES = {"human": (*PIXELS, "pygame"), "rgb_array": PIXELS}
 
 
 def check_render_mode(render_mode: str | None) -> str | None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Final
 
 from skyenv.errors import RenderError, install_hint
+
+PIXELS: Final = ("thorvg_python", "fontTools", "font_source_sans_pro")
+"""Modules of the extra ``[pictures]`` that make pixels of an SVG."""
 
 
 def needed(module: str, extra: str = "pictures") -> Any:

@@ -80,7 +80,8 @@ def check_choice(name: str, value: object, choices: Sequence[str], error: Refusa
     """
     if isinstance(value, str) and value in choices:
         return value
-    raise error(f"{name} must be one of {', '.join(choices)}, not {shown(value)}")
+    listed = [choice for choice in choices if choice] + ["or nothing"] * ("" in choices)
+    raise error(f"{name} must be one of {', '.join(listed)}, not {shown(value)}")
 
 
 def check_flag(name: str, value: object) -> bool:

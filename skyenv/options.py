@@ -209,7 +209,7 @@ def parse(
         values = {**{entry.name: before[entry.name] for entry, _ in entries if entry.name in before}, **values}
     for entry, _ in entries:
         if entry.default is MISSING and entry.name not in values:
-            parser.error(f"{entry.name} is missing: {entry.metadata[HELP]}")
+            parser.error(f"{_as_typed(entry)} is required: {entry.metadata[HELP]}")
     return kind(**values)
 
 
@@ -226,7 +226,7 @@ def _add(parser: Parser, entry: Field[Any], kind: Any) -> None:
     if metadata.get(POSITIONAL):
         parser.add_argument(entry.name, nargs="*" if several else "?", default=SUPPRESS, metavar=metavar, help=text)
         return
-    flags = [flag for flag in (metadata["short"], "--" + entry.name.replace("_", "-")) if flag]
+    flags = _flags(entry)
     if single is bool:
         parser.add_argument(
             *flags, dest=entry.name, action="store_true", default=SUPPRESS, help=metadata[HELP].replace("%", "%%")
@@ -235,6 +235,15 @@ def _add(parser: Parser, entry: Field[Any], kind: Any) -> None:
     const = metadata["const"]
     nargs = "+" if several else "?" if const is not None else None
     parser.add_argument(*flags, dest=entry.name, nargs=nargs, const=const, default=SUPPRESS, metavar=metavar, help=text)
+
+
+def _flags(entry: Field[Any]) -> list[str]:
+    return [flag for flag in (entry.metadata["short"], "--" + entry.name.replace("_", "-")) if flag]
+
+
+def _as_typed(entry: Field[Any]) -> str:
+    """What a person writes an option by, or what stands for an argument in ``--help``."""
+    return (entry.metadata["metavar"] or entry.name) if entry.metadata.get(POSITIONAL) else "/".join(_flags(entry))
 
 
 def as_text(value: Any) -> str:
@@ -252,6 +261,8 @@ def read_toml(path: str | Path, kind: type[Options]) -> dict[str, Any]:
     """
     try:
         content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise CheckpointError(f"there is no file {path}") from error
     except (
         OSError,
         ValueError,

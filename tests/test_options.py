@@ -117,6 +117,7 @@ BAD_VALUES: list[tuple[str, Any, str]] = [
     ("rate", 10**400, "rate must be a number from 0 to 1, not"),
     ("rate", "", "rate must be a number from 0 to 1, not"),
     ("side", "top", "side must be one of front, back, not 'top'"),
+    ("prior", "gredy", "prior must be one of greedy, or nothing, not 'gredy'"),
     ("out", 3, "out must be of type Path, not 3"),
     ("out", "a\0b", "out must not have a null byte in it"),
     ("agent", "a\0b", "agent must not have a null byte in it"),
@@ -154,7 +155,7 @@ BAD_FILES: list[tuple[str | bytes | None, type[Exception], str]] = [
     ('out = "a\\u0000b"', OptionError, "out must not have a null byte"),
     ("rows 3", CheckpointError, "can't be read as TOML"),
     (b"\xff\xfe", CheckpointError, "can't be read as TOML"),
-    (None, CheckpointError, "can't be read as TOML"),
+    (None, CheckpointError, "there is no file "),
     ("rows = " + "9" * 5000, CheckpointError, "can't be read as TOML: Exceeds the limit"),
     ("rows = " + "[" * 3000, CheckpointError, "can't be read as TOML"),
     ("rows = " + "[" * 3000 + "]" * 3000, CheckpointError, "can't be read as TOML"),
@@ -189,7 +190,7 @@ def test_a_null_byte_in_the_files_name() -> None:
         (["me", "--speed", "3"], "--speed"),
         (["me", "--rows"], "--rows"),
         (["me", "--row", "8"], "--row"),
-        ([], "agent is missing: who plays"),
+        ([], "AGENT is required: who plays"),
     ],
 )
 def test_command_lines_that_can_not_be_used(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

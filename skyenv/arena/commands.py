@@ -133,7 +133,9 @@ class TournamentOptions(Options):
     out: Path | None = option(
         None, "where all is written, gone on with if it is there (default: runs/ladder-…)", metavar="FOLDER"
     )
-    resume: bool = option(False, "go on with the folder of --out as it was begun")
+    resume: bool = option(
+        False, "go on with the folder of --out as it was begun, to as many paired seeds or for as many minutes, if none are given"
+    )
     ladder: Path | None = option(None, "the ladder for --add (default: the one that ships)", metavar="FILE")
     publish: Path | None = option(
         None, "copy ladder and picture to this folder; without one to where those that ship are in a clone",
@@ -167,7 +169,10 @@ def earlier(given: Mapping[str, Any]) -> Mapping[str, Any]:
     before = read_config(options.out)
     if not before:
         raise CheckpointError(f"there is nothing to go on with in {options.out}: it has no {CONFIG}")
-    return {**before, "agents": [agent["spec"] for agent in before["agents"]]}
+    before["agents"] = [agent["spec"] for agent in before["agents"]]
+    if options.paired_seeds is not None or options.minutes:  # how long is told anew
+        return {name: value for name, value in before.items() if name not in ("paired_seeds", "minutes")}
+    return before
 
 
 def play_tournament(options: TournamentOptions) -> int:
@@ -181,17 +186,22 @@ def play_tournament(options: TournamentOptions) -> int:
     path = options.out or default_folder(settings)
     if options.out is None:
         print(f"tournament: the games are kept in {path}; the same command goes on there", file=sys.stderr)
-    with Folder(path, settings) as folder:
+    with Folder(path, settings, paired_seeds=_paired_seeds(options), minutes=options.minutes) as folder:
         tournament = _play(folder, options)
         if folder.whole_paired_seeds():
             _report(folder, options, tournament)
     return _end(folder, tournament, "; the same command goes on")
 
 
+def _paired_seeds(options: TournamentOptions) -> int | None:
+    """How many are asked for; None: the minutes decide."""
+    return options.paired_seeds or (None if options.minutes else DEFAULT_PAIRED_SEEDS)
+
+
 def _play(folder: Folder, options: TournamentOptions) -> Tournament:
     tournament = Tournament(
         folder,
-        paired_seeds=options.paired_seeds or (None if options.minutes else DEFAULT_PAIRED_SEEDS),
+        paired_seeds=_paired_seeds(options),
         minutes=options.minutes or None,
         workers=options.workers or cores(),
         progress=True,

@@ -45,6 +45,7 @@ class Folder:
     Args:
         path: the folder; made if it isn't there.
         settings: what is played there.
+        begun: options beside the settings, which a new folder's config.json keeps for who goes on; they may be others then.
 
     Attributes:
         games: the finished games, by paired seed and group; whole groups only.
@@ -56,7 +57,7 @@ class Folder:
         OSError: the folder can't be made, read or written.
     """
 
-    def __init__(self, path: Path, settings: Settings) -> None:
+    def __init__(self, path: Path, settings: Settings, **begun: Any) -> None:
         self.path = path
         self.settings = settings
         self.games: dict[tuple[int, Group], list[Game]] = {}
@@ -64,7 +65,7 @@ class Folder:
         self._groups = set(settings.groups())
         with ExitStack() as held:
             held.enter_context(locked(path))
-            self._agree()
+            self._agree(begun)
             self._read()
             self._file = held.enter_context(open(path / GAMES, "ab"))
             self._held = held.pop_all()
@@ -79,13 +80,14 @@ class Folder:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _agree(self) -> None:
+    def _agree(self, begun: dict[str, Any]) -> None:
         wanted = json.loads(json.dumps({"format": FORMAT, **asdict(self.settings)}))
         config = read_config(self.path)
         if not config:
             if (self.path / GAMES).exists():
                 raise CheckpointError(f"{self.path} holds {GAMES} but no {CONFIG} that says what was played")
-            content = json.dumps({**wanted, CHECKSUM: checksum(wanted)}, indent=2, ensure_ascii=False)
+            new = {**wanted, **begun}
+            content = json.dumps({**new, CHECKSUM: checksum(new)}, indent=2, ensure_ascii=False)
             write_atomically(self.path / CONFIG, content + "\n")
         for key, value in wanted.items():
             if config and config.get(key) != value:

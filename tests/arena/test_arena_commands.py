@@ -162,6 +162,24 @@ def test_a_small_tournament(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 @pytest.mark.usefixtures("in_this_process")
+def test_resuming_goes_on_to_what_it_was_begun_with(tmp_path: Path) -> None:
+    begun = ["random", "hoard", "--max-turns", "5", "--paired-seeds", "4", "--out", str(tmp_path)]
+    resumed = ["--resume", "--out", str(tmp_path)]
+    assert main(begun) == 0
+    whole = lines(tmp_path)
+    games = tmp_path / "games.jsonl"
+    games.write_text("".join(f"{line}\n" for line in games.read_text().splitlines() if '"paired_seed":3' not in line))
+    assert len(lines(tmp_path)) == 6
+    assert main(resumed) == 0
+    assert lines(tmp_path) == whole
+    assert main([*resumed, "--paired-seeds", "5"]) == 0
+    assert len(lines(tmp_path)) == 10
+    resume = {"agents": (), "resume": True, "out": tmp_path}
+    assert commands.earlier(resume)["paired_seeds"] == 4
+    assert not {"paired_seeds", "minutes"} & set(commands.earlier({**resume, "minutes": 2.0}))
+
+
+@pytest.mark.usefixtures("in_this_process")
 def test_the_command_that_is_told_repeats_the_games(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

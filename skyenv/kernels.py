@@ -17,7 +17,7 @@ from typing import Any, Final, cast
 import numpy as np
 
 from skyenv.instructions import LINE, fetch_add, prefetch
-from skyenv.observation import OBSERVATION_SIZE, SCALE, write_codes
+from skyenv.observation import OBSERVATION_SIZE, SCALE, CodesRecord, write_codes
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.cards import cards_in_hand, refresh_knowledge
 from skyenv.rules.chacha import chacha
@@ -173,6 +173,13 @@ def following_seed(game: GameRecord, slot: SlotRecord, num_games: int) -> int:
     return seed + num_games if seed <= room else seed - room - 1
 
 
+@rule
+def scale(codes: CodesRecord, observations: Array, row: int) -> None:
+    """Write a row's observation from its codes, in one loop that the compiler vectorises."""
+    for i in range(OBSERVATION_SIZE):
+        observations[row, i] = np.float32(codes.codes[i]) * SCALE[i]
+
+
 @entry_point("the rules", 3)
 def play_rows(
     state: Array, slots: Array, mask: Array, seat: Array, observation: Array, reward: Array, done: Array, truncated: Array,
@@ -235,8 +242,7 @@ def play_rows(
                                 prefetch(observation, row, byte)
                         write_codes(game, max(int(game.seat), 0), codes[0 if scaling else row])
                         if scaling:
-                            for i in range(OBSERVATION_SIZE):
-                                observation[row, i] = np.float32(codes[0].codes[i]) * SCALE[i]
+                            scale(codes[0], observation, row)
                 seat[row] = game.seat
                 done[row] = slot.done
                 truncated[row] = slot.truncated
@@ -285,8 +291,7 @@ def reset_rows(
         if len(codes) > 0:
             write_codes(game, max(int(game.seat), 0), codes[0 if scaling else row])
             if scaling:
-                for i in range(OBSERVATION_SIZE):
-                    observation[row, i] = np.float32(codes[0].codes[i]) * SCALE[i]
+                scale(codes[0], observation, row)
 
 
 @entry_point("the check of actions", 0.5)
@@ -311,8 +316,7 @@ def observe_rows(state: Array, codes: Array, rows: Array, seats: Array, out: Arr
     """Write the observation of each row's game from a given seat into `out`, float32 (k, OBSERVATION_SIZE)."""
     for k in range(len(rows)):
         write_codes(state[rows[k]], seats[k], codes[0])
-        for i in range(OBSERVATION_SIZE):
-            out[k, i] = np.float32(codes[0].codes[i]) * SCALE[i]
+        scale(codes[0], out, k)
 
 
 @entry_point("agents' random numbers", 0.5)

@@ -46,15 +46,18 @@ def outcome_numbers(chance: Iterable[Outcome]) -> list[int]:
     """
     if not isinstance(chance, Iterable):
         raise ChanceError(f"chance must be outcomes one after the other, not {shown(chance)}", 0)
-    numbers: list[int] = []
-    for outcome in chance:
-        outcome = int(outcome) if isinstance(outcome, np.integer) else outcome
-        is_known = isinstance(outcome, (int, str)) and not isinstance(outcome, bool) and outcome in _NUMBERS
-        if len(numbers) == MAX_FED or not is_known:
-            message = f"chance outcome {len(numbers) + 1}: {shown(outcome)} is no card (4, 5, 6), business or plot colour"
-            raise ChanceError(message, len(numbers))
-        numbers.append(_NUMBERS[outcome])
-    return numbers
+    return [_outcome_number(outcome, index) for index, outcome in enumerate(chance)]
+
+
+def _outcome_number(outcome: object, index: int) -> int:
+    def refused(_: str) -> ChanceError:
+        message = f"chance outcome {index + 1}: {shown(outcome)} is no card (4, 5, 6), business or plot colour"
+        return ChanceError(message, index)
+
+    told = outcome if isinstance(outcome, str) else check_integer("outcome", outcome, CARD_VALUES[0], CARD_VALUES[-1], refused)
+    if index == MAX_FED or told not in _NUMBERS:
+        raise refused("")
+    return _NUMBERS[told]
 
 
 def action_number(action: object, otherwise: str = "") -> int:

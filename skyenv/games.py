@@ -15,7 +15,7 @@ import numpy.typing as npt
 from skyenv import game_options, kernels
 from skyenv.checks import check_choice, check_flag, check_integer, check_rows, check_seats
 from skyenv.crew import Crew
-from skyenv.errors import GameOverError, IllegalActionError, OptionError, shown
+from skyenv.errors import GameOverError, IllegalActionError, OptionError
 from skyenv.game_options import GameKeywords, GameOptions
 from skyenv.instructions import LINE
 from skyenv.integrity import as_games, check_positions
@@ -269,15 +269,15 @@ class Games:
             else:  # the first games of all
                 start = fresh_seed()
                 following = [start + int(row) for row in rows]
-        elif isinstance(seed, (int, np.integer)):
-            first = check_integer("seed", seed, 0, HIGHEST_SEED)
-            following = [first + i for i in range(len(rows))]
-        else:
-            if not isinstance(seed, (Sequence, np.ndarray)) or (isinstance(seed, np.ndarray) and seed.ndim != 1):
-                raise OptionError(f"seed must be a whole number, one for each row, or None, not {shown(seed)}")
+        elif isinstance(seed, (Sequence, np.ndarray)):
+            if isinstance(seed, np.ndarray) and seed.ndim != 1:
+                raise OptionError(f"seed must be a whole number or a row of them, not an array of shape {seed.shape}")
             if len(seed) != len(rows):
                 raise OptionError(f"seed must have one number for each of the {len(rows)} rows, not {len(seed)}")
             following = [check_integer("seed", one, 0, HIGHEST_SEED) for one in seed]
+        else:
+            first = check_integer("seed", seed, 0, HIGHEST_SEED)
+            following = [first + i for i in range(len(rows))]
         return np.array([one & HIGHEST_SEED for one in following], np.int64)
 
     def step(self, actions: npt.ArrayLike, rows: npt.ArrayLike | None = None) -> None:
@@ -487,16 +487,6 @@ def results(state: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float64], npt.N
     return shares, cards
 
 
-def outcome_of(share: Share, num_players: int) -> Share:
-    """The reward "outcome" that a share of the win is worth: (share − 1/N) · N/(N−1), 1 for a win alone, summing to 0.
-
-    Args:
-        share: 0 to 1, one number or float64 of any shape.
-        num_players: N.
-    """
-    return (share - 1 / num_players) * num_players / (num_players - 1)
-
-
-def share_of(outcome: Share, num_players: int) -> Share:
+def share_of(outcome: kernels.Share, num_players: int) -> kernels.Share:
     """The share of the win that a reward "outcome" stands for; see :func:`outcome_of`."""
     return 1 / num_players + outcome * (num_players - 1) / num_players

@@ -7,7 +7,7 @@ import os
 import threading
 import weakref
 from collections.abc import Sequence
-from typing import Any, Final, Self, TypeVar, Unpack
+from typing import Any, Final, Self, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ from skyenv.rules.state import NONE, PHASE_OVER, PHASES, as_records, new_games, 
 from skyenv.rules.tape import TAPE_DTYPE
 
 HIGHEST_SEED: Final = kernels.HIGHEST_SEED
+outcome_of: Final = kernels.outcome_of
 DEFAULT_MAX_TURNS: Final = game_options.DEFAULT_MAX_TURNS
 DECISIONS_AT_A_TIME: Final = 100_000
 """So many decisions are played before Ctrl-C is heard: some hundredths of a second."""
@@ -43,8 +44,6 @@ WRITTEN: Final = (
     "_state", "_finished", "_slots", "_scratch", "_claims", "_tape", "mask", "seat", "observation", "reward", "done", "truncated",
 )  # fmt: skip
 """The arrays that change while games are played; a copy has its own, and shares everything else."""
-
-Share = TypeVar("Share", float, npt.NDArray[np.float64])
 
 Seeds = int | Sequence[int] | npt.NDArray[np.integer[Any]]
 

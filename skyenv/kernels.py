@@ -12,9 +12,10 @@ All arrays are written in place. Arguments that several of them share:
 
 from __future__ import annotations
 
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from skyenv.instructions import LINE, fetch_add, prefetch
 from skyenv.observation import OBSERVATION_SIZE, SCALE, CodesRecord, write_codes
@@ -29,6 +30,8 @@ from skyenv.rules.scoring import refresh_district, winners
 from skyenv.rules.setup import begin
 from skyenv.rules.state import END_TRUNCATED, GAME_DTYPE, NONE, PHASE_OVER, Array, GameRecord, Record
 from skyenv.rules.tape import TapeRecord
+
+Share = TypeVar("Share", float, npt.NDArray[np.float64])
 
 OUTCOME: Final = 0
 MARGIN: Final = 1
@@ -135,14 +138,27 @@ def worth(game: GameRecord, kind: int, seat: int) -> int:
     return int(game.score[seat]) - best_other
 
 
+def outcome_of(share: Share, num_players: int) -> Share:
+    """The reward "outcome" that a share of the win is worth: (share − 1/N) · N/(N−1), 1 for a win alone, summing to 0.
+
+    Args:
+        share: 0 to 1, one number or float64 of any shape.
+        num_players: N.
+    """
+    return (share - 1 / num_players) * num_players / (num_players - 1)
+
+
+compiled_outcome_of = rule(outcome_of)
+
+
 @rule
 def outcome_reward(seats: int, players: int, seat: int) -> float:
-    """(share − 1/N) · N/(N−1), where the winners, a bit mask, share 1."""
+    """The reward "outcome" of a seat, where the winners, a bit mask, share 1."""
     number = 0
     for other in range(players):
         number += (seats >> other) & 1
     share = 1.0 / number if (seats >> seat) & 1 else 0.0
-    return (share - 1.0 / players) * players / (players - 1)
+    return compiled_outcome_of(share, players)
 
 
 @rule

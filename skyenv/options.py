@@ -27,7 +27,7 @@ from typing import Any, Final, TypeVar, Union, get_args, get_origin, get_type_hi
 from skyenv.checks import check_choice, check_integer, check_number, parse_integer
 from skyenv.commands import Parser
 from skyenv.errors import CheckpointError, OptionError, shown
-from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED
+from skyenv.games import DECISIONS_PER_THREAD, DEFAULT_MAX_TURNS, HIGHEST_SEED, MOST_THREADS
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
 MOST: Final = 1e12
@@ -83,7 +83,10 @@ COMMON: Final[Mapping[str, Mapping[str, Any]]] = {
     "max_turns": {
         "default": DEFAULT_MAX_TURNS, "text": "turns after which a game ends", "low": 1, "high": 2**31 - 1, "metavar": "N",
     },
-    "threads": {"default": 1, "text": "threads for the games", "low": 1, "high": 1024, "metavar": "N"},
+    "threads": {
+        "default": 1, "low": 1, "high": MOST_THREADS, "metavar": "N",
+        "text": f"threads for torch (several are slower on a busy machine), and for {2 * DECISIONS_PER_THREAD:,} games and more",
+    },
     "minutes": {"default": 0.0, "text": "stop after so many minutes; 0: no limit", "high": 1e6, "metavar": "M"},
     "against": {"default": ("random", "greedy"), "text": "opponents", "metavar": "AGENT"},
     "resume": {"default": False, "text": "go on where it was interrupted"},

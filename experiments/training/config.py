@@ -38,7 +38,7 @@ class RunConfig(Options):
     paired_seeds: int = common(
         "paired_seeds", default=300, text="paired seeds of that evaluation, each played once from every seat; 0: none", low=0
     )
-    threads: int = common("threads", text="threads for the games and for torch; on a busy machine torch is slower with several")
+    threads: int = common("threads")
     resume: bool = common("resume", text="go on from the checkpoint in the run's folder; what isn't said is as it was")
 
     LIMITS = ("run", "minutes", "decisions", "checkpoint_seconds", "against", "paired_seeds", "resume")

@@ -297,7 +297,7 @@ class Run(ABC):
         by_table: dict[tuple[int, str], list[Result]] = {}
         for players, side in config.tables:
             by_table[players, side] = evaluate(
-                agent, opponents, players, side, config.paired_seeds, seed, max_turns=turns, threads=config.threads, progress=True
+                agent, opponents, players, side, config.paired_seeds, seed, max_turns=turns, progress=True
             )
             if len(by_table[players, side]) < len(opponents) or by_table[players, side][-1].interrupted:
                 raise KeyboardInterrupt

@@ -51,7 +51,7 @@ class ThroughputConfig(Options):
     hidden: int = option(Config.hidden, "width of the first layer", low=1, metavar="N")
     prior: str = option("greedy", "prior of the second trainer", choices=tuple(HEURISTICS))
     fixed_opponents: tuple[str, ...] = option(Config.fixed_opponents, "opponents", metavar="AGENT")
-    threads: int = common("threads", text="threads for the games and for torch")
+    threads: int = common("threads")
     seed: int = common("seed", high=2**32 - 1)
     json: Path | None = common("json")
 

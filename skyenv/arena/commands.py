@@ -61,7 +61,6 @@ class EvaluateOptions(Options):
     seed: int = common("seed", text="the first paired seed", high=HIGHEST_SEED - 10**7)
     secret: int | None = common("secret")
     max_turns: int = common("max_turns")
-    threads: int = common("threads")
     deterministic: bool = option(False, "checkpoints take their most probable action, instead of drawing one")
     plot: Path | None = option(None, "draw the results (.png)", metavar="FILE")
     json: Path | None = common("json")
@@ -78,14 +77,13 @@ def evaluate_agent(options: EvaluateOptions) -> int:
     secret = fresh_seed() if options.secret is None else options.secret
     results = evaluate(
         agent, opponents, options.players, options.side, options.paired_seeds, options.seed,
-        max_turns=options.max_turns, secret=secret, threads=options.threads, progress=True,
+        max_turns=options.max_turns, secret=secret, progress=True,
     )  # fmt: skip
     interrupted = len(results) < len(opponents) or any(result.interrupted for result in results)
     if results:
         values = {
             **vars(options),
             "secret": secret,
-            "threads": None,
             "plot": None,
             "json": None,
             "record": None,

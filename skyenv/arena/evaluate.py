@@ -64,14 +64,13 @@ def evaluate(
     *,
     max_turns: int = DEFAULT_MAX_TURNS,
     secret: int | None = None,
-    threads: int = 1,
     progress: bool = False,
 ) -> list[Result]:
     """Let an agent play against others, every paired seed once from each seat.
 
     Args:
         agent, opponents: players, or what :func:`skyenv.make_agent` makes players of.
-        num_players, side, max_turns, threads: as for :class:`skyenv.Games`.
+        num_players, side, max_turns: as for :class:`skyenv.Games`.
         secret: as for :func:`skyenv.arena.matches.play_games`.
         paired_seeds: how many, at least 1.
         seed: the first paired seed, and the seed of the resampling.
@@ -95,7 +94,7 @@ def evaluate(
             bar.set_description(f"against {opponent.name}")
             played = play_games(
                 [players[0], opponent], seating, seeds, side,
-                max_turns=max_turns, secret=secret, threads=threads, progress=bar.update,
+                max_turns=max_turns, secret=secret, progress=bar.update,
             )  # fmt: skip
             if played.finished.reshape(paired_seeds, num_players).all(axis=1).any():
                 results.append(replace(summary(players[0].name, opponent.name, played, side, seed), secret=secret))

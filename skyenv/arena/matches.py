@@ -81,17 +81,16 @@ def play_games(
     board: Board | str | Path | None = None,
     max_turns: int = DEFAULT_MAX_TURNS,
     secret: int | None = None,
-    threads: int = 1,
     rows: int = ROWS,
     progress: Progress | None = None,
 ) -> Played:
-    """Play games between agents. The result doesn't depend on `threads` and `rows`.
+    """Play games between agents. The result doesn't depend on `rows`.
 
     Args:
         agents: those who play. Each is asked for all games at once in which the same seat of its is to act.
         seating: whole numbers (k, players): the index in `agents` of who has each seat of each game.
         seeds: whole numbers (k,) from 0 to 2⁶³−1, one for each game.
-        side, board, max_turns, threads: as for :class:`skyenv.Games`.
+        side, board, max_turns: as for :class:`skyenv.Games`.
         secret: a number from 0 to 2⁶³−1 that agents don't know: the games are then those of
             :func:`skyenv.games.secret_seeds`, and agents' random numbers depend on it as well, so that no agent can guess a
             game by its seed. None: the games of `seeds` themselves, which anybody can deal who guesses small ones.
@@ -115,7 +114,6 @@ def play_games(
         players,
         side,
         dealt[:width],
-        threads=threads,
         board=board,
         max_turns=max_turns,
         autoreset=False,

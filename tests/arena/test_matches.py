@@ -20,14 +20,13 @@ def same(one: Played, other: Played) -> bool:
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ("shares", "scores", "decisions", "turns"))
 
 
-def test_results_do_not_depend_on_rows_and_threads() -> None:
+def test_results_do_not_depend_on_rows() -> None:
     agents: list[Agent] = [GreedyAgent(), RandomAgent()]
     seeds = np.repeat([5, 2**62, 9], 3)
     wide = play_games(agents, rotations(3, 3), seeds, "back")
     assert wide.finished.all()
     assert not wide.interrupted
     assert same(wide, play_games(agents, rotations(3, 3), seeds, "back", rows=2))
-    assert same(wide, play_games(agents, rotations(3, 3), seeds, "back", threads=2))
 
 
 @pytest.mark.parametrize("secret", [None, 2**62 + 5])

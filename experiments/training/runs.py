@@ -37,6 +37,7 @@ from skyenv.arena.plots import plot_results
 from skyenv.commands import INTERRUPTED
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import locked, write_atomically
+from skyenv.games import secret_seeds
 from skyenv.options import as_text
 from skyenv.progress import Bar, progress
 
@@ -47,7 +48,7 @@ RECENT_EPISODES: Final = 1000
 FEWEST_EPISODES: Final = 50
 """Fewer games than this tell nothing yet."""
 CLOSING_SEED: Final = 1_000_000
-"""Seed of the closing evaluation beyond the run's: other paired seeds than those of the training."""
+"""What the secret of the closing evaluation is derived from, together with the run's seed."""
 CLOSING_COST: Final = 1.0
 """A decision of the closing evaluation takes about so much of the time of one in training, which is learned from as well."""
 LARGEST_CLOSING: Final = 0.5
@@ -293,18 +294,21 @@ class Run(ABC):
         config, folder = self.config, self.folder
         agent = make_agent(folder / MODEL)
         opponents = config.make_agents("against")
-        seed, turns = config.seed + CLOSING_SEED, config.max_turns
+        # Not games of seeds next to the run's own, which are those that it was trained on.
+        seed, secret = config.seed, int(secret_seeds(config.seed, [CLOSING_SEED])[0])
+        turns = config.max_turns
         by_table: dict[tuple[int, str], list[Result]] = {}
         for players, side in config.tables:
             by_table[players, side] = evaluate(
-                agent, opponents, players, side, config.paired_seeds, seed, max_turns=turns, progress=True
+                agent, opponents, players, side, config.paired_seeds, seed, max_turns=turns, secret=secret, progress=True
             )
             if len(by_table[players, side]) < len(opponents) or by_table[players, side][-1].interrupted:
                 raise KeyboardInterrupt
         for (players, side), results in by_table.items():
             name = "" if len(by_table) == 1 else f"-{players}-{side}"
             plot_results(results, folder / f"evaluation{name}.png")
-            record_games(folder / f"games{name}.jsonl", agent, opponents, players, side, 2 * players, seed, max_turns=turns)
+            records = folder / f"games{name}.jsonl"
+            record_games(records, agent, opponents, players, side, 2 * players, seed, max_turns=turns, secret=secret)
         every = [result for results in by_table.values() for result in results]
         write_atomically(folder / "evaluation.txt", table(every) + "\n")
         write_atomically(folder / EVALUATION, as_json(every))

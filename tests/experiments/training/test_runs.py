@@ -30,7 +30,7 @@ from processes import running, wait_until
 from skyenv.agents import make_agent
 from skyenv.errors import CheckpointError
 from skyenv.files import locked
-from skyenv.games import Games
+from skyenv.games import Games, secret_seeds
 from skyenv.options import as_text, parse
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -625,6 +625,21 @@ def test_a_checkpoint_for_which_there_is_no_room(tmp_path: Path, capsys: pytest.
 
 
 # ---- limits ----
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_closing_evaluation_deals_other_games_than_those_of_the_training(seed: int, tmp_path: Path) -> None:
+    """Whatever the run's seed and length; the same ones for the same seed, and its results say how to deal them again."""
+    training = trained(tmp_path / "run", seed=seed, paired_seeds=2, against=("random",))
+    (result,) = training.close()
+    first = training.tables[0].games.seeds
+    assert ((first >= seed * train.SEEDS_APART) & (first < (seed + 1) * train.SEEDS_APART)).all()
+    dealt = secret_seeds(result["secret"], [result["seed"], result["seed"] + 1])
+    assert (dealt >= (seed + 1) * train.SEEDS_APART).all()
+    lines = (tmp_path / "run" / "games.jsonl").read_text(encoding="utf-8").splitlines()
+    recorded = {header["seed"] for line in lines if "format" in (header := json.loads(line))}
+    assert recorded == set(dealt.tolist())
+    assert training.close() == [result]
 
 
 def test_the_closing_evaluation_counts_in_the_minutes() -> None:

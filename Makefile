@@ -39,7 +39,7 @@ lint: $(READY)  ## style and types
 
 QUICK := tests/rules tests/records tests/agents tests/test_game.py tests/test_games.py tests/test_chance_feed.py tests/test_rule_ids.py
 
-quick: $(READY)  ## rules, games, records and interfaces in plain Python: nothing is compiled (less than a minute)
+quick: $(READY)  ## rules, games, records and agents in plain Python: nothing is compiled (less than a minute)
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not long and not programs and not compiled" $(QUICK)
 
 test: lint  ## style, types and the tests (a few minutes)
@@ -77,7 +77,7 @@ train: $(TRAIN_READY)  ## train a 2-player agent for about five minutes, measure
 play: $(PAGE_READY)  ## open the page: play against people and agents, replay records (options: make play PLAY='--port 9000')
 	$(BIN)/python -m skyenv play $(PLAY)
 
-speed: $(READY)  ## the figures of the README's speed table
+speed: $(READY)  ## the figures of docs/speed.md
 	$(BIN)/python -m experiments.benchmarks.speed
 
 format: $(READY)  ## put the code into the house style

@@ -98,7 +98,7 @@ class SkyenvVecEnv(VecEnv):
         """Start new games in all rows, with the seeds that :meth:`seed` set, or the next ones.
 
         Returns:
-            The learner's observations, float32 (num_envs, OBSERVATION_SIZE).
+            The learner's observations, float32 or int16 (num_envs, OBSERVATION_SIZE).
         """
         self.core.reset(self._seeds)
         self._reset_seeds()
@@ -112,11 +112,11 @@ class SkyenvVecEnv(VecEnv):
 
     def step_wait(
         self,
-    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
         """Take the decisions, and reset the rows that are finished.
 
         Returns:
-            Observations, float32 (num_envs, OBSERVATION_SIZE); rewards, float32 (num_envs,), each the sum since the
+            Observations, float32 or int16 (num_envs, OBSERVATION_SIZE); rewards, float32 (num_envs,), each the sum since the
             learner's previous decision; whether each row's game is over, bool (num_envs,); one info per row.
 
         Raises:
@@ -132,7 +132,7 @@ class SkyenvVecEnv(VecEnv):
         core.reset(rows=rows)
         return core.observation(), rewards, dones, infos
 
-    def _final_info(self, row: int, observation: npt.NDArray[np.float32]) -> dict[str, Any]:
+    def _final_info(self, row: int, observation: npt.NDArray[Any]) -> dict[str, Any]:
         core = self.core
         seconds = round(time.time() - self._started, 6)
         return {
@@ -244,7 +244,7 @@ class MixedVecEnv(VecEnv):
     # ---- playing ----
 
     def reset(self) -> npt.NDArray[Any]:
-        """Start new games in all rows; returns observations, float32 (num_envs, OBSERVATION_SIZE)."""
+        """Start new games in all rows; returns observations, float32 or int16 (num_envs, OBSERVATION_SIZE)."""
         observations = [part.reset() for part in self.parts]
         self._reset_seeds()
         self._reset_options()
@@ -257,7 +257,7 @@ class MixedVecEnv(VecEnv):
 
     def step_wait(
         self,
-    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
         """Take the decisions in all parts, see :meth:`SkyenvVecEnv.step_wait`; errors tell the row counted over all parts."""
         actions = whole_numbers(np.asarray(self._actions), self.num_envs)
         for part, place in zip(self.parts, self.places, strict=True):

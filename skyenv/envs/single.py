@@ -18,7 +18,7 @@ class FifthAvenueEnv(gymnasium.Env[npt.NDArray[Any], np.int64]):
     """One seat's view of a game of Fifth Avenue.
 
     A step is one decision of the learner; what the others do until its next decision belongs to the step. The observation
-    is its seat's vector, float32 (OBSERVATION_SIZE,); the action one of the 103 numbers; the reward the sum of all that
+    is its seat's vector, float32 or int16 (OBSERVATION_SIZE,); the action one of the 103 numbers; the reward the sum of all that
     its seat was rewarded since its previous decision. An episode terminates when the game ends and is truncated when the
     game is (END-5).
 

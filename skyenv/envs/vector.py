@@ -98,7 +98,7 @@ class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Observations, npt.NDArray[
             options: ``"reset_mask"``, a bool array (num_envs,) with at least one True; other entries are ignored.
 
         Returns:
-            The observations, float32 (num_envs, OBSERVATION_SIZE), and the infos, both of all rows.
+            The observations, float32 or int16 (num_envs, OBSERVATION_SIZE), and the infos, both of all rows.
 
         Raises:
             OptionError: a wrong seed or reset mask.
@@ -117,7 +117,7 @@ class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Observations, npt.NDArray[
             actions: one action per row, integers (num_envs,).
 
         Returns:
-            Observations, float32 (num_envs, OBSERVATION_SIZE); rewards, float64 (num_envs,); terminations and
+            Observations, float32 or int16 (num_envs, OBSERVATION_SIZE); rewards, float64 (num_envs,); terminations and
             truncations, bool (num_envs,); infos.
 
         Raises:

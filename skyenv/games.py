@@ -80,13 +80,14 @@ def worthwhile_threads(decisions: int, observed: bool) -> int:
     return max(1, decisions // (DECISIONS_PER_THREAD * (1 if observed else UNOBSERVED)))
 
 
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1  # not every system tells
+
+
 def sensible_threads(num_games: int, observed: bool) -> int:
-    """Threads for a batch of so many games: those that a step is worth, but no more than this process has processors."""
-    try:
-        processors = len(os.sched_getaffinity(0))
-    except AttributeError:  # not every system tells
-        processors = os.cpu_count() or 1
-    return min(processors, MOST_THREADS, worthwhile_threads(num_games, observed))
+    """Threads for a batch of so many games: those that a step is worth, but no more than this process has cores."""
+    return min(cores(), MOST_THREADS, worthwhile_threads(num_games, observed))
 
 
 class Games:

@@ -32,6 +32,7 @@ import numpy.typing as npt
 from skyenv import OBSERVATION_SIZE, Game, Games, fifth_avenue_v0
 from skyenv.agents import RandomAgent, decide_game
 from skyenv.files import write_atomically
+from skyenv.games import cores
 from skyenv.kernels import SLOT_DTYPE
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import GAME_DTYPE
@@ -271,7 +272,7 @@ def machine(*more: str) -> dict[str, str]:
         names = [line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
         model = names[0] if names else model
     packages = {name: version(name) for name in ("numpy", "numba", *(more or ("pettingzoo", "gymnasium")))}
-    return {"processor": model, "cores": str(os.cpu_count()), "python": platform.python_version(), **packages}
+    return {"processor": model, "cores": str(cores()), "python": platform.python_version(), **packages}
 
 
 def shown(figure: Figure) -> str:

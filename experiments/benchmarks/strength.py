@@ -36,11 +36,11 @@ from skyenv.arena.ladder import read as read_ladder
 from skyenv.arena.plots import save
 from skyenv.arena.ratings import rate, rate_newcomer
 from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Settings, entrants
-from skyenv.arena.tournament import Tournament, cores
+from skyenv.arena.tournament import Tournament
 from skyenv.commands import INTERRUPTED, complain, exit_code
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import write_atomically
-from skyenv.games import HIGHEST_SEED
+from skyenv.games import HIGHEST_SEED, cores
 from skyenv.options import Options, command_line, common, option, parse
 from skyenv.render.colours import GRID, REFERENCE, SERIES
 from skyenv_agents.search.budgets import Budget, budget_in

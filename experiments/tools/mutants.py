@@ -10,19 +10,18 @@ FOLDER/mutants.jsonl, a line each; the same command goes on where it was stopped
 from __future__ import annotations
 
 import json
-import os
 import random
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tqdm import tqdm
-
 from experiments.tools.judge import verdicts
 from experiments.tools.mutation import RULES, Mutant, all_mutants
 from skyenv.commands import INTERRUPTED, complain, exit_code
+from skyenv.games import cores
 from skyenv.options import Options, option, parse
+from skyenv.progress import progress
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class Plan(Options):
 
     number: int = option(300, "mutants, drawn at random among all", low=1, high=10**6)
     seed: int = option(1, "seed of the draw")
-    workers: int = option(os.cpu_count() or 1, "mutants judged at a time", low=1, high=1024)
+    workers: int = option(cores(), "mutants judged at a time", low=1, high=1024)
     again: bool = option(False, "judge those again that nobody has noticed")
     out: Path = option(Path("runs/mutants"), "where results are written", metavar="FOLDER")
 
@@ -46,11 +45,11 @@ def judged(plan: Plan) -> dict[Mutant, str]:
     lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] if log.exists() else []
     caught = {Mutant(**line["mutant"]): line["caught"] for line in lines}
     left = [mutant for mutant in chosen if not (mutant in caught if not plan.again else caught.get(mutant))]
-    with log.open("a", encoding="utf-8") as file, tqdm(total=len(chosen), initial=len(chosen) - len(left), unit="") as bar:
+    with log.open("a", encoding="utf-8") as file, progress(len(chosen), "mutant", done=len(chosen) - len(left)) as bar:
         for mutant, objection in verdicts(left, plan.workers) if left else ():
             caught[mutant] = objection
             print(json.dumps({"mutant": asdict(mutant), "caught": objection}), file=file, flush=True)
-            bar.update()
+            bar.update(1)
     return {mutant: caught[mutant] for mutant in chosen}
 
 

@@ -36,11 +36,11 @@ from skyenv.arena.folder import CONFIG, Folder, read_config, secret_of
 from skyenv.arena.plots import check_plots, plot_ladder, plot_results
 from skyenv.arena.ratings import rate, rate_newcomer
 from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Settings, entrants
-from skyenv.arena.tournament import Tournament, cores
+from skyenv.arena.tournament import Tournament
 from skyenv.commands import INTERRUPTED, complain
 from skyenv.errors import CheckpointError, OptionError, RenderError
 from skyenv.files import check_writable, write_atomically
-from skyenv.games import HIGHEST_SEED, fresh_seed
+from skyenv.games import HIGHEST_SEED, cores, fresh_seed
 from skyenv.options import Options, argument, command_line, common, option
 
 # ---- evaluate ----

@@ -6,7 +6,6 @@ one by one. Paired seeds go in rounds; where time is the limit there is a next r
 
 from __future__ import annotations
 
-import os
 import signal
 import time
 from collections.abc import Iterator
@@ -162,11 +161,6 @@ def play_unit(settings: Settings, unit: Unit) -> Results:
 
 
 # ---- the whole tournament ----
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Tournament:

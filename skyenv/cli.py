@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from skyenv import __version__
-from skyenv.agents import Agent, Evaluation, agents_help, decide_game, evaluation_of, make_agent
+from skyenv.agents import Agent, Evaluation, ReportingAgent, agents_help, decide_game, evaluation_of, make_agent
 from skyenv.arena.commands import EvaluateOptions, TournamentOptions, earlier, evaluate_agent, play_tournament
 from skyenv.commands import Parser, exit_code
 from skyenv.errors import OptionError, RecordError
@@ -94,7 +94,7 @@ def _record(options: RecordOptions) -> None:
     names = list(options.agents)
     if len(names) not in (1, options.players):
         raise OptionError(f"agents names {len(names)}; it must be one, or one for each of the {options.players} seats")
-    made: dict[str, Agent] = {name: make_agent(name) for name in names}
+    made: dict[str, Agent] = {name: ReportingAgent(make_agent(name)) for name in names}
     names *= options.players // len(names)
     first_seed = fresh_seed() if options.seed is None else options.seed
     with writing(options.output) as stream, progress(options.games) as bar:
@@ -189,7 +189,7 @@ def _evaluation(name: str | None, game: Game) -> Evaluation | None:
         return None
     if game.is_over:
         raise OptionError("--evaluation: the game is over, so there is nothing to decide")
-    agent = make_agent(name)
+    agent = ReportingAgent(make_agent(name))
     evaluation = evaluation_of(game, agent)
     if evaluation is None:
         known = "random, crowd, hoard, ismcts, trained, ismcts-trained and checkpoints"

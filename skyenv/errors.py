@@ -17,6 +17,11 @@ def shown(value: object, length: int = 60) -> str:
         return f"a number of {value.bit_length()} bits" if isinstance(value, int) else f"a {type(value).__name__}"
 
 
+def cause(error: Exception) -> str:
+    """What an error of somebody else's code says, short and in one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split()):.200}"
+
+
 def install_hint(extra: str) -> str:
     """What messages advise where a package of an extra is missing; skyenv is installed from clones and wheels, from no index."""
     return f"install the extra [{extra}]: in a clone, python -m pip install '.[{extra}]'; of a wheel, 'skyenv-….whl[{extra}]'"

@@ -16,6 +16,7 @@ from skyenv.agents.deciding import (
 )
 from skyenv.agents.interface import Agent, Decisions, Evaluation, Evaluations, sample
 from skyenv.agents.names import agent_names, agents_help, checkpoint_in, checkpoint_suffixes, make_agent
+from skyenv.agents.reporting import ReportingAgent
 from skyenv.agents.simple import CallableAgent, CrowdAgent, HoardAgent, RandomAgent, WeightedAgent
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "Evaluations",
     "HoardAgent",
     "RandomAgent",
+    "ReportingAgent",
     "WeightedAgent",
     "agent_names",
     "agents_help",

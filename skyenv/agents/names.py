@@ -23,7 +23,7 @@ from typing import Any, Final, TypeGuard
 
 from skyenv.agents.interface import Agent
 from skyenv.agents.simple import CallableAgent
-from skyenv.errors import AgentError, CheckpointError, SkyenvError, shown
+from skyenv.errors import AgentError, CheckpointError, SkyenvError, cause, shown
 
 AGENTS: Final = "skyenv.agents"
 """Group of the entry points that name agents: classes, or what else :func:`make_agent` makes an agent of."""
@@ -141,12 +141,7 @@ def _naming(what: str) -> Iterator[None]:
     except SkyenvError:
         raise
     except Exception as error:
-        raise AgentError(f"{what}: {_cause(error)}") from error
-
-
-def _cause(error: Exception) -> str:
-    """What an error of others says, short and in one line."""
-    return f"{type(error).__name__}: {' '.join(str(error).split()):.200}"
+        raise AgentError(f"{what}: {cause(error)}") from error
 
 
 def _package(entry: EntryPoint) -> str:

@@ -29,7 +29,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
-from skyenv.agents import agents_help, make_agent
+from skyenv.agents import ReportingAgent, agents_help, make_agent
 from skyenv.arena import ladder
 from skyenv.arena.evaluate import as_json, evaluate, record_games, table
 from skyenv.arena.folder import CONFIG, Folder, read_config, secret_of
@@ -73,7 +73,9 @@ def evaluate_agent(options: EvaluateOptions) -> int:
     if options.plot is not None:
         check_plots()
     check_writable(*(path for path in (options.plot, options.json, options.record) if path is not None))
-    agent, *opponents = [make_agent(spec, deterministic=options.deterministic) for spec in (options.agent, *options.against)]
+    agent, *opponents = [
+        ReportingAgent(make_agent(spec, deterministic=options.deterministic)) for spec in (options.agent, *options.against)
+    ]
     secret = fresh_seed() if options.secret is None else options.secret
     results = evaluate(
         agent, opponents, options.players, options.side, options.paired_seeds, options.seed,

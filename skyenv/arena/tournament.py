@@ -17,12 +17,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Agent, Decisions, make_agent
+from skyenv.agents import Agent, Decisions, ReportingAgent, make_agent
 from skyenv.arena.folder import Folder, Game, Spent
 from skyenv.arena.matches import Played, play_games
 from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Group, Settings
 from skyenv.arena.workers import run_units
-from skyenv.errors import AgentError
+from skyenv.errors import AgentError, cause
 from skyenv.progress import Bar, progress
 
 LARGEST_ROUND: Final = 256
@@ -49,7 +49,7 @@ class Unit:
 # ---- in a worker ----
 
 
-class Watched(Agent):
+class Watched(ReportingAgent):
     """An agent whose decisions are timed, and who remembers in which seat it was asked last.
 
     Attributes:
@@ -58,9 +58,7 @@ class Watched(Agent):
     """
 
     def __init__(self, inner: Agent) -> None:
-        self.inner = inner
-        self.name, self.version, self.description = inner.name, inner.version, inner.description
-        self.uses_observation, self.uses_view = inner.uses_observation, inner.uses_view
+        super().__init__(inner)
         self.spent = [0.0, 0.0]
         self.asked = 0.0, -1
 
@@ -69,7 +67,7 @@ class Watched(Agent):
         first = self.asked[1] < 0
         started = time.perf_counter()
         self.asked = started, int(decisions.seat[0])
-        actions = self.inner.act(decisions)
+        actions = super().act(decisions)
         if not first:
             self.spent[0] += len(decisions)
             self.spent[1] += time.perf_counter() - started
@@ -118,7 +116,7 @@ class Player:
             max_turns=settings.max_turns, secret=settings.secret,
         )  # fmt: skip
         if played.interrupted:
-            raise AgentError("an agent raised KeyboardInterrupt")
+            raise AgentError(f"agent {max(used.values(), key=lambda agent: agent.asked).name} raised KeyboardInterrupt")
         return _as_games(played, seats, paired_seeds)
 
     def _one_by_one(
@@ -129,10 +127,9 @@ class Player:
             try:
                 games += self._play(used, seats[[row]], paired_seeds[[row]])
             except Exception as error:
-                first_line = (str(error).splitlines() or [""])[0]
-                agent = max(used.values(), key=lambda agent: agent.asked)
-                where = f"in paired seed {paired_seed} (seed {self.settings.seed + paired_seed}), seat {agent.asked[1]},"
-                raise AgentError(f"agent {agent.name}, {where} failed: {type(error).__name__}: {first_line:.200}") from None
+                seat = max(agent.asked for agent in used.values())[1]
+                where = f"in paired seed {paired_seed} (seed {self.settings.seed + paired_seed}), seat {seat}"
+                raise AgentError(f"{where}: {error if isinstance(error, AgentError) else cause(error)}") from None
         return games
 
 

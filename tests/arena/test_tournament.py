@@ -46,8 +46,11 @@ def test_a_worker_that_dies_loses_nothing_and_workers_do_not_matter(tmp_path: Pa
     ("spec", "message"),
     [
         ("odd_agents:Deadly", r"3 processes died while deadly and random played paired seed 0 \(seed 7\)$"),
-        ("odd_agents:Faulty", r"agent faulty, in paired seed 0 \(seed 7\), seat 1, failed: EOFError: oh$"),
-        ("odd_agents:Wrong", r"agent wrong, in paired seed 0 \(seed 7\), seat 0, failed: AgentError: agent wrong chose action"),
+        (
+            "odd_agents:Faulty",
+            r"^in paired seed 0 \(seed 7\), seat 1: agent faulty failed at .*odd_agents\.py:28: EOFError: oh no$",
+        ),
+        ("odd_agents:Wrong", r"^in paired seed 0 \(seed 7\), seat 0: agent wrong chose action"),
     ],
 )
 def test_an_agent_that_keeps_failing(spec: str, message: str, tmp_path: Path) -> None:

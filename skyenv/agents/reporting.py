@@ -1,0 +1,64 @@
+"""For commands: an agent's own errors in one line that names the agent and the place. The library lets them pass as they are."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.agents.interface import Agent, Decisions, Evaluations
+from skyenv.errors import AgentError, CheckpointError, cause
+
+_OURS: Final = Path(__file__).parents[1]
+
+
+class ReportingAgent(Agent):
+    """Another agent, whose errors are told as :class:`AgentError`; a :class:`CheckpointError` stays one.
+
+    Args:
+        inner: who decides.
+    """
+
+    def __init__(self, inner: Agent) -> None:
+        self.inner = inner
+        self.name, self.version, self.description = inner.name, inner.version, inner.description
+        self.uses_observation, self.uses_view = inner.uses_observation, inner.uses_view
+
+    def act(self, decisions: Decisions) -> npt.NDArray[np.integer[Any]]:
+        """See :class:`skyenv.agents.Agent`."""
+        with self._reporting(decisions):
+            return self.inner.act(decisions)
+
+    def evaluate(self, decisions: Decisions) -> Evaluations | None:
+        """See :class:`skyenv.agents.Agent`."""
+        with self._reporting(decisions):
+            return self.inner.evaluate(decisions)
+
+    @contextmanager
+    def _reporting(self, decisions: Decisions) -> Iterator[None]:
+        try:
+            yield
+        except (AgentError, CheckpointError):
+            raise
+        except Exception as error:
+            hint = _hint(decisions) if "NoneType" in str(error) else ""
+            raise AgentError(f"agent {self.name} failed at {_place(error)}: {cause(error)}{hint}") from error
+
+
+def _place(error: Exception) -> str:
+    """File and line where an agent failed: the last place in the file in which it begins, not in what it calls."""
+    places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    theirs = [file for file, _ in places if not Path(file).is_relative_to(_OURS)]
+    file, line = [place for place in places if not theirs or place[0] == theirs[0]][-1]
+    return f"{file}:{line}"
+
+
+def _hint(decisions: Decisions) -> str:
+    """What an agent may have forgotten that found None."""
+    missing = [name for name in ("observation", "view") if getattr(decisions, name) is None]
+    return f" (set {' or '.join(f'uses_{name} = True' for name in missing)} to get the {' or '.join(missing)})" if missing else ""

@@ -1,0 +1,93 @@
+"""Agents' own errors as commands tell them: one line with the agent, the error and the place."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from skyenv import AgentError, Games, cli
+from skyenv.agents import CallableAgent, ReportingAgent, decide, decide_game, evaluation_of, make_agent
+from skyenv.errors import CheckpointError
+from skyenv.game import Game
+
+BAD_AGENTS = """
+import numpy as np
+from skyenv.agents import RandomAgent
+
+class Forgetful(RandomAgent):
+    name = "forgetful"
+    def act(self, decisions):
+        return self.best(decisions)
+    def best(self, decisions):
+        return decisions.observation[:, 0]  # line 10
+
+class Careless(RandomAgent):
+    name = "careless"
+    uses_observation = True
+    def act(self, decisions):
+        return np.linalg.inv(decisions.observation)  # line 16
+    def evaluate(self, decisions):
+        raise KeyError("two\\nlines")  # line 18
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where bad_agents can be imported from."""
+    (tmp_path / "bad_agents.py").write_text(BAD_AGENTS)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "bad_agents", raising=False)
+    return tmp_path
+
+
+def forgotten(folder: Path) -> str:
+    return (
+        f"agent forgetful failed at {folder / 'bad_agents.py'}:10: TypeError: 'NoneType' object is not subscriptable"
+        " (set uses_observation = True or uses_view = True to get the observation or view)"
+    )
+
+
+def test_the_place_is_the_agents_own(folder: Path) -> None:
+    """Not that in a library that it calls; and nobody is told to ask for what was asked for."""
+    agent = ReportingAgent(make_agent("bad_agents:Careless"))
+    with pytest.raises(AgentError) as caught:
+        decide(Games(2, seed=1), agent)
+    assert str(caught.value).startswith(f"agent careless failed at {folder / 'bad_agents.py'}:16: LinAlgError: ")
+    assert "uses_" not in str(caught.value)
+    with pytest.raises(AgentError) as caught:
+        evaluation_of(Game(seed=1), agent)
+    assert str(caught.value) == f"agent careless failed at {folder / 'bad_agents.py'}:18: KeyError: 'two\\nlines'"
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_what_is_right_and_what_is_told_already_stays() -> None:
+    game = Game(seed=1)
+    agent = make_agent("greedy")
+    assert decide_game(game, ReportingAgent(agent)) == decide_game(game, agent)
+    assert ReportingAgent(agent).uses_view == agent.uses_view
+
+    def damaged(decisions: object) -> None:
+        raise CheckpointError("it is damaged")
+
+    with pytest.raises(CheckpointError, match="it is damaged"):
+        decide_game(game, ReportingAgent(CallableAgent(damaged)))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "evaluate bad_agents:Forgetful --against random --paired-seeds 1",
+        "record --agents bad_agents:Forgetful -o {folder}/record.jsonl",
+        "tournament random bad_agents:Forgetful --paired-seeds 1 --workers 1 --out {folder}/out",
+    ],
+)
+def test_commands_tell_it_in_one_line(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(command.format(folder=folder).split()) == 2
+    printed = capsys.readouterr()
+    name = command.split()[0]
+    where = r"in paired seed 0 \(seed 1\), seat [01]: " if name == "tournament" else ""
+    assert re.fullmatch(f"{name}: error: {where}{re.escape(forgotten(folder))}\n", printed.err)
+    assert printed.out == ""

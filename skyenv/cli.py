@@ -15,7 +15,16 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from skyenv import __version__
-from skyenv.agents import Agent, Evaluation, ReportingAgent, agents_help, decide_game, evaluation_of, make_agent
+from skyenv.agents import (
+    Agent,
+    Evaluation,
+    ReportingAgent,
+    agents_help,
+    decide_game,
+    evaluating_names,
+    evaluation_of,
+    make_agent,
+)
 from skyenv.arena.commands import EvaluateOptions, TournamentOptions, earlier, evaluate_agent, play_tournament
 from skyenv.commands import Parser, exit_code
 from skyenv.errors import OptionError, RecordError
@@ -192,7 +201,7 @@ def _evaluation(name: str | None, game: Game) -> Evaluation | None:
     agent = ReportingAgent(make_agent(name))
     evaluation = evaluation_of(game, agent)
     if evaluation is None:
-        known = "random, crowd, hoard, ismcts, trained, ismcts-trained and checkpoints"
+        known = f"{', '.join(evaluating_names())} and checkpoints"
         raise OptionError(f"--evaluation: {agent.name} evaluates nothing; {known} do")
     return evaluation
 

@@ -297,7 +297,10 @@ def test_film_writes_a_film(games: Path, tmp_path: Path, capsys: pytest.CaptureF
         ("show {games} --svg {out} --theme sepia", "theme must be one of light, dark"),
         ("show {games} --svg {out} --width 0", "width must be a whole number from 1"),
         ("show {games} --svg {out} --step 9 --evaluation nobody", "unknown agent 'nobody'"),
-        ("show {games} --svg {out} --step 9 --evaluation greedy", "--evaluation: greedy evaluates nothing"),
+        (
+            "show {games} --svg {out} --step 9 --evaluation greedy",
+            "--evaluation: greedy evaluates nothing; crowd, hoard, ismcts, ",
+        ),
         ("show {games} --svg {out} --evaluation random", "--evaluation: the game is over"),
         ("show {games} --svg {out} --step 0 --seat 1 --evaluation random", "seat 1 isn't to act"),
         ("film {games}", "-o/--output is required"),

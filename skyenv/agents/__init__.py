@@ -15,7 +15,7 @@ from skyenv.agents.deciding import (
     first_evaluation,
 )
 from skyenv.agents.interface import Agent, Decisions, Evaluation, Evaluations, sample
-from skyenv.agents.names import agent_names, agents_help, checkpoint_in, checkpoint_suffixes, make_agent
+from skyenv.agents.names import agent_names, agents_help, checkpoint_in, checkpoint_suffixes, evaluating_names, make_agent
 from skyenv.agents.reporting import ReportingAgent
 from skyenv.agents.simple import CallableAgent, CrowdAgent, HoardAgent, RandomAgent, WeightedAgent
 
@@ -39,6 +39,7 @@ __all__ = [
     "decide",
     "decide_game",
     "decisions_in",
+    "evaluating_names",
     "evaluation_of",
     "first_evaluation",
     "make_agent",

@@ -15,7 +15,7 @@ import importlib
 import inspect
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -69,6 +69,16 @@ def make_agent(spec: Agent | Callable[..., Any] | str | Path, *, deterministic: 
 def agent_names() -> list[str]:
     """The names of agents that installed packages declare, in alphabetical order. None of them is imported."""
     return sorted(_declared(AGENTS))
+
+
+def evaluating_names() -> list[str]:
+    """The names of agents whose classes evaluate decisions, in alphabetical order; all that can be imported are."""
+    names = []
+    for name in agent_names():
+        with suppress(AgentError):
+            kind = _loaded(AGENTS, name)
+            names += [name] if getattr(kind, "evaluate", Agent.evaluate) is not Agent.evaluate else []
+    return names
 
 
 def checkpoint_suffixes() -> list[str]:

@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 
 from processes import printed, python
-from skyenv.agents import Agent, CallableAgent, Decisions, RandomAgent, agent_names, checkpoint_suffixes, make_agent
+from skyenv.agents import (
+    Agent,
+    CallableAgent,
+    Decisions,
+    RandomAgent,
+    agent_names,
+    checkpoint_suffixes,
+    evaluating_names,
+    make_agent,
+)
 from skyenv.agents.names import checkpoint_in
 from skyenv.errors import AgentError, CheckpointError
 from skyenv.observation import OBSERVATION_SIZE
@@ -28,6 +37,7 @@ def test_names() -> None:
     assert set(agent_names()) >= OURS
     assert agent_names() == sorted(agent_names())
     assert checkpoint_suffixes() == [".npz", ".zip"]
+    assert evaluating_names() == ["crowd", "hoard", "ismcts", "ismcts-trained", "random", "trained"]
     for name in OURS:
         assert make_agent(name).name == name
 

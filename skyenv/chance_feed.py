@@ -245,10 +245,10 @@ class ChanceFeed(Games):
         if len(whole) != GAME_DTYPE.itemsize:
             raise OptionError(f"a position is one game, {GAME_DTYPE.itemsize} bytes, not {len(whole)}")
         check_positions(as_games(np.frombuffer(whole, GAME_DTYPE)), self.num_players)
-        self._rewind(whole)
+        self.rewind_unchecked(whole)
 
-    def _rewind(self, state: bytes) -> None:
-        """As :meth:`rewind`, unchecked: for positions that come from here, in loops."""
+    def rewind_unchecked(self, state: bytes) -> None:
+        """As :meth:`rewind`, unchecked, for loops over positions that come from a feed: anything else can end the process."""
         with self._alone:
             self._put(state)
 
@@ -256,8 +256,8 @@ class ChanceFeed(Games):
         self._bytes[:] = np.frombuffer(state, np.uint8)
         self._deal(REFRESH)
 
-    def _play_from(self, state: bytes, action: int, numbers: Sequence[int]) -> list[tuple[int, float]]:
-        """Rewind, and play an action with what chance has decided of it so far, unchecked.
+    def play_unchecked(self, state: bytes, action: int, numbers: Sequence[int]) -> list[tuple[int, float]]:
+        """Rewind, and play an action with what chance has decided of it so far, for such loops as well: nothing is checked.
 
         Args:
             state: a position of such a game, GAME_DTYPE as bytes.

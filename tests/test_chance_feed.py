@@ -153,7 +153,7 @@ def test_playing_by_numbers_is_playing_by_words(players: int, side: str) -> None
     action, events, agent = SETUP, [], make_agent("crowd")
     while action == SETUP or words.seat[0] != NONE:
         position, chance = words.position(), list[int]()
-        while outcomes := numbers._play_from(position, action, chance):
+        while outcomes := numbers.play_unchecked(position, action, chance):
             assert words.ahead(action, [OUTCOMES[number] for number in chance]) == {OUTCOMES[n]: p for n, p in outcomes}
             chance.append(outcomes[rng.integers(len(outcomes))][0])
         in_words = [OUTCOMES[number] for number in chance]

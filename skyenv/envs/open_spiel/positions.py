@@ -62,7 +62,7 @@ class Table:
         self._local = threading.local()
         self.board = self.feed.board
         blank = blank_game(num_players, self.board, max_turns).tobytes()
-        self.start = Position(self, blank, (), SETUP, (), self.feed._play_from(blank, SETUP, ()))
+        self.start = Position(self, blank, (), SETUP, (), self.feed.play_unchecked(blank, SETUP, ()))
 
     @property
     def feed(self) -> ChanceFeed:
@@ -207,7 +207,7 @@ class Position:
 
     def _played(self, action: int, chance: tuple[int, ...]) -> Position:
         feed = self.table.feed
-        outcomes = feed._play_from(self.record, action, chance)
+        outcomes = feed.play_unchecked(self.record, action, chance)
         if outcomes:
             return Position(self.table, self.record, self.steps, action, chance, outcomes)
         record = feed.position()

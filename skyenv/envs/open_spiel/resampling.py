@@ -138,7 +138,7 @@ def resampled(position: Position, seat: int, uniform: Callable[[], float]) -> Po
         ranks = deal_black(plan, generator)
         if ranks is not None:
             record, first = hidden_anew(plan, ranks, generator)
-            position.table.feed._rewind(record)
+            position.table.feed.rewind_unchecked(record)
             determinization = Position(position.table, record, past(plan, ranks, first, record), None, (), [])
             if determinization.legal or position.is_over:  # a card laid down promises that its bid can end
                 return determinization

@@ -44,6 +44,7 @@ from skyenv.render.svg import svg
 from skyenv.render.text import text
 from skyenv.rules.board import as_board
 from skyenv.rules.components import MAX_PLAYERS
+from skyenv.tables import counted
 
 _Result = TypeVar("_Result")
 
@@ -130,7 +131,7 @@ def _verify(options: VerifyOptions) -> None:
     """Replay every game of a record and report the first line that differs from the rules."""
     with progress() as bar:
         summary = _about(options.file, lambda: verify(options.file, lambda done: bar.update(done.games - bar.n)))
-    print(f"{options.file}: {summary.games} games, {summary.actions} actions, no mistake")
+    print(f"{options.file}: {counted(summary.games, 'game')}, {counted(summary.actions, 'action')}, no mistake")
 
 
 # ---- show ----
@@ -162,7 +163,7 @@ def _show(options: ShowOptions) -> None:
     picture = text(game.state, options.seat)
     actions = [event for event in game.events if event["event"] == "action"]
     last = f": seat {actions[-1]['seat']}, {actions[-1]['name']}" if actions else ""
-    print(f"{options.file}, game {options.game}, after {len(actions)} actions{last}\n")
+    print(f"{options.file}, game {options.game}, after {counted(len(actions), 'action')}{last}\n")
     print(picture)
 
 
@@ -237,7 +238,7 @@ def _film(options: FilmOptions) -> None:
     """Make a film of a recorded game, a picture after every action (needs the extra [pictures])."""
     with progress(unit="picture") as bar:
         number = _about(options.file, lambda: _shoot(options, bar))
-    print(f"{options.output}: {number} pictures")
+    print(f"{options.output}: {counted(number, 'picture')}")
 
 
 def _shoot(options: FilmOptions, bar: Bar) -> int:

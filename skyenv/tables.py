@@ -1,10 +1,15 @@
-"""Tables as text: in columns for a terminal, and as Markdown."""
+"""Tables as text: in columns for a terminal, and as Markdown; and numbers of things."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 Rows = Sequence[Sequence[str]]
+
+
+def counted(number: int, thing: str) -> str:
+    """So many things, of which `thing` is one: ``"1 game"``, ``"1,008 games"``."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def columns(rows: Rows, left: int = 1) -> str:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from skyenv.tables import columns, markdown
+from skyenv.tables import columns, counted, markdown
 
 ROWS = [["agent", "wins", "VP"], ["greedy", "7", "12.5"], ["me", "100", ""]]
+
+
+@pytest.mark.parametrize(("number", "text"), [(0, "0 games"), (1, "1 game"), (2, "2 games"), (1008, "1,008 games")])
+def test_one_thing_is_no_more(number: int, text: str) -> None:
+    assert counted(number, "game") == text
 
 
 def test_columns_are_as_wide_as_their_widest_cell() -> None:

@@ -160,7 +160,8 @@ def _speed(agent: dict[str, Any]) -> str:
 def headline(ladder: Ladder) -> str:
     """What was played, in a line."""
     return (
-        f"{ladder['players']} players, {ladder['side']} side, {ladder['paired_seeds']:,} paired seeds, {ladder['games']:,} games;"
+        f"{ladder['players']} players, {ladder['side']} side,"
+        f" {tables.counted(ladder['paired_seeds'], 'paired seed')}, {tables.counted(ladder['games'], 'game')};"
         f" {ladder['anchor']['name']} = {ladder['anchor']['points']:.0f}, 400 points are odds of 10 to 1; intervals are 95 %"
     )
 
@@ -264,8 +265,8 @@ def newcomer_table(newcomer: dict[str, Any]) -> str:
     size = len(newcomer["against"]) + 1
     head = (
         f"{newcomer['name']}: rating {interval(newcomer['rating'])} (95 %), place {newcomer['place']} of {size};"
-        f" {newcomer['paired_seeds']:,} paired seeds, {newcomer['games']:,} games, {newcomer['players']} players,"
-        f" {newcomer['side']} side"
+        f" {tables.counted(newcomer['paired_seeds'], 'paired seed')}, {tables.counted(newcomer['games'], 'game')}, "
+        f"{newcomer['players']} players, {newcomer['side']} side"
     )
     other = "" if newcomer["players"] == 2 else f"{newcomer['players'] - 1} × "
     rows = [

@@ -15,6 +15,7 @@ from skyenv.errors import OptionError
 from skyenv.files import replacing
 from skyenv.render.colours import EVEN, GRID, NOTHING, REFERENCE, SERIES
 from skyenv.render.extras import check_installed
+from skyenv.tables import counted
 
 BLUE, VERMILION = SERIES[:2]
 
@@ -77,7 +78,9 @@ def plot_results(results: Sequence[Result], path: str | Path) -> None:
 
 def _draw_wins(axes: Any, results: Sequence[Result]) -> None:
     rows = range(len(results))
-    axes.set_yticks(list(rows), [f"against {result.opponent}\n{result.paired_seeds} paired seeds" for result in results])
+    axes.set_yticks(
+        list(rows), [f"against {result.opponent}\n{counted(result.paired_seeds, 'paired seed')}" for result in results]
+    )
     for row, result in zip(rows, results, strict=True):
         _draw_estimate(axes, row, result.share, 100, BLUE, "o")
         axes.annotate(f"{100 * result.share.mean:.1f}", (100 * result.share.mean, row), (0, 9), textcoords="offset points",
@@ -126,8 +129,8 @@ def plot_ladder(ladder: Ladder, path: str | Path) -> None:
     _draw_ratings(left, ladder)
     _draw_pairs(right, ladder)
     figure.suptitle(
-        f"{ladder['players']} players, {ladder['side']} side · {ladder['paired_seeds']:,} paired seeds,"
-        f" {ladder['games']:,} games",
+        f"{ladder['players']} players, {ladder['side']} side · {counted(ladder['paired_seeds'], 'paired seed')},"
+        f" {counted(ladder['games'], 'game')}",
         fontsize=11,
     )
     save(figure, path)

@@ -26,6 +26,7 @@ from skyenv.page.replays import Replay
 from skyenv.page.storage import Storage
 from skyenv.progress import progress
 from skyenv.records import nth_game
+from skyenv.tables import counted
 
 DATABASE: Final = Path("~/.skyenv/games.sqlite3")
 HOST: Final = "127.0.0.1"
@@ -172,7 +173,7 @@ def export(options: ExportOptions) -> None:
         title = f"{name}, game {options.game}"
         page = exported(replay, title, themes, lambda done, total: bar.update(done - bar.n)).encode()
         stream.write(page)
-    print(f"{options.output}: {replay.steps} actions, {len(page) / 1e6:.2f} MB")
+    print(f"{options.output}: {counted(replay.steps, 'action')}, {len(page) / 1e6:.2f} MB")
 
 
 def _replay_in(file: Path, number: int) -> Replay:

@@ -211,6 +211,7 @@ def test_without_matplotlib_there_is_a_ladder_without_a_picture(
     printed = capsys.readouterr()
     assert printed.err == "tournament: no ladder.png, as matplotlib isn't installed\n"
     assert printed.out == (tmp_path / "ladder.txt").read_text()
+    assert "1 paired seed, 2 games;" in printed.out
     assert not (tmp_path / "ladder.png").exists()
     assert main([*short, "--publish", str(tmp_path)]) == 1
     assert "matplotlib" in capsys.readouterr().err

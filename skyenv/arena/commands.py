@@ -71,7 +71,7 @@ class EvaluateOptions(Options):
 def evaluate_agent(options: EvaluateOptions) -> int:
     """Run the command; returns the exit code."""
     if options.plot is not None:
-        check_plots()
+        check_plots(options.plot)
     check_writable(*(path for path in (options.plot, options.json, options.record) if path is not None))
     agent, *opponents = [
         ReportingAgent(make_agent(spec, deterministic=options.deterministic)) for spec in (options.agent, *options.against)

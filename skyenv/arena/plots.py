@@ -20,9 +20,18 @@ from skyenv.tables import counted
 BLUE, VERMILION = SERIES[:2]
 
 
-def check_plots() -> None:
-    """Raise RenderError unless matplotlib is there."""
+def check_plots(path: Path | None = None) -> None:
+    """Find out whether something can be drawn, to this file, before the work is done that it shows.
+
+    Raises:
+        RenderError: matplotlib isn't installed. OptionError: the file's name has no known ending.
+    """
     check_installed("matplotlib", extra="arena")
+    if path is not None:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+        if path.suffix[1:].lower() not in FigureCanvasAgg.get_supported_filetypes():
+            raise OptionError(f"can't draw {path}: its name must end in .png or another format of matplotlib's")
 
 
 def save(figure: Any, path: str | Path) -> None:

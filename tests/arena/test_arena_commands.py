@@ -105,10 +105,21 @@ def test_wrong_evaluations(arguments: list[str], capsys: pytest.CaptureFixture[s
 def test_a_file_that_cannot_be_written(wrong: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It is told before a game is played, and nothing is written to the others."""
     nowhere = str(tmp_path / "nowhere" / "file.png")
-    paths = {option: str(tmp_path / option) for option in ("--plot", "--json", "--record")} | {wrong: nowhere}
+    paths = {option: str(tmp_path / f"{option}.png") for option in ("--plot", "--json", "--record")} | {wrong: nowhere}
     words = [word for pair in paths.items() for word in pair]
     assert cli.main(["evaluate", "random", "--against", "random", "--paired-seeds", "1", *words]) == 1
     assert capsys.readouterr() == ("", f"evaluate: error: {nowhere}: No such file or directory\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["plot.nonsense", "plot"])
+def test_a_plot_of_no_known_format(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is told before a game is played."""
+    words = ["--paired-seeds", "1", "--plot", str(tmp_path / name), "--json", str(tmp_path / "results.json")]
+    assert cli.main(["evaluate", "random", "--against", "random", *words]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith(f"evaluate: error: can't draw {tmp_path / name}: ")
     assert list(tmp_path.iterdir()) == []
 
 

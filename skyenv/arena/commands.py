@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -190,7 +191,7 @@ def play_tournament(options: TournamentOptions) -> int:
         tournament = _play(folder, options)
         if folder.whole_paired_seeds():
             _report(folder, options, tournament)
-    return _end(folder, tournament, "; the same command goes on")
+    return _end(folder, tournament, f"; go on with: python -m {TOURNAMENT} --resume --out {shlex.quote(str(path))}")
 
 
 def _paired_seeds(options: TournamentOptions) -> int | None:

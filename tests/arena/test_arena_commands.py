@@ -228,14 +228,16 @@ def test_without_matplotlib_there_is_a_ladder_without_a_picture(
     assert "matplotlib" in capsys.readouterr().err
 
 
-def test_ctrl_c_reports_and_the_same_command_goes_on(tmp_path: Path) -> None:
+def test_ctrl_c_reports_and_tells_the_command_that_goes_on(tmp_path: Path) -> None:
     command = ["-m", "skyenv", "tournament", "random", "hoard", "--out", tmp_path, "--workers", 1, "--minutes", 1000]
     with running(*command, start_new_session=True) as process:
         wait_until(lambda: (tmp_path / "games.jsonl").exists() and len(lines(tmp_path)) >= 6, process)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it as well
         out, err = process.communicate()
     assert process.returncode == 130
-    assert err.strip().splitlines()[-1] == "tournament: error: interrupted; the same command goes on"
+    interrupted, goes_on = err.strip().splitlines()[-1].split("; go on with: python -m skyenv tournament ")
+    assert interrupted == "tournament: error: interrupted"
+    assert shlex.split(goes_on) == ["--resume", "--out", str(tmp_path)]
     assert "Traceback" not in err
     assert out == (tmp_path / "ladder.txt").read_text()
     assert f"{len(lines(tmp_path)):,} games" in out

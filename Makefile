@@ -37,9 +37,9 @@ lint: $(READY)  ## style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-QUICK := tests/rules tests/records tests/agents tests/test_game.py tests/test_games.py tests/test_chance_feed.py tests/test_rule_ids.py
+QUICK := tests/rules tests/records tests/agents tests/envs/test_single.py tests/test_game.py tests/test_games.py tests/test_chance_feed.py tests/test_rule_ids.py
 
-quick: $(READY)  ## rules, games, records and agents in plain Python: nothing is compiled (less than a minute)
+quick: $(READY)  ## rules, games, records, agents and an interface in plain Python: nothing is compiled (less than a minute)
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not long and not programs and not compiled" $(QUICK)
 
 test: lint  ## style, types and the tests (a few minutes)

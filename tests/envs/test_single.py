@@ -80,6 +80,7 @@ def test_an_episode(num_players: int, side: str) -> None:
         env.step(0)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("seat", [0, 1, 2])
 def test_the_rewards_between_two_decisions_are_summed_up(seat: int) -> None:
     env = FifthAvenueEnv(num_players=3, seat=seat, reward="points")
@@ -146,6 +147,7 @@ def test_infos_do_not_tell_the_seed() -> None:
     assert set(info) == {"action_mask", "seat"}
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     "opponents",
     [
@@ -245,6 +247,7 @@ def test_wrong_options_are_named(options: dict[str, Any], error: type[Exception]
         FifthAvenueEnv(**options)
 
 
+@pytest.mark.compiled
 def test_a_copy_continues_as_the_original(copier: Any) -> None:
     env = make(num_players=3)
     env.reset(seed=1)

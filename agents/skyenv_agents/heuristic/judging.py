@@ -206,7 +206,7 @@ def judge_builds(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int
         if mask[BUILD + number]:
             kept = supply_worth(w, h, supply) - supply_worth(w, h, supply - number)
             h.score[BUILD + number] = number * worth - kept + (entry if number > 0 else 0.0)
-    if mask[STOP]:
+    if mask[STOP] and place != CENTRAL_PARK:  # whatever the mask says, nothing is stopped in the park area
         h.score[STOP] = stop_worth(game, h, me, place, me)
 
 

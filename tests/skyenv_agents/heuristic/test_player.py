@@ -285,3 +285,28 @@ for agent in agents:
 def test_decisions_that_fit_no_game_are_refused() -> None:
     """In a process of their own: compiled code that took them would read memory that isn't theirs."""
     printed("-c", HOSTILE, "greedy", "appraiser", "rollout-2", "ismcts-2", "trained")
+
+
+EVERYTHING_LEGAL = """
+import numpy as np
+from skyenv import Games
+from skyenv.agents import Decisions, make_agent
+from skyenv.knowledge import view
+from skyenv.rules.components import CENTRAL_PARK
+from skyenv.rules.state import PHASES
+
+games = Games(8, 3, seed=3)
+seen = set()
+while ("build", CENTRAL_PARK) not in seen:
+    views = view(games.state, games.seat)
+    seen |= {(PHASES[one["phase"]], int(one["auction_place"])) for one in games.state}
+    for agent in (make_agent("greedy"), make_agent("appraiser")):
+        agent.act(Decisions(np.ones_like(games.mask), games.seat, 3, games.uniforms(), view=views))
+    games.play_random(8)
+"""
+
+
+@pytest.mark.compiled
+def test_a_mask_of_another_position_leads_nowhere_else() -> None:
+    """Without compilation an index out of range is an error."""
+    printed("-c", EVERYTHING_LEGAL, environment={"NUMBA_DISABLE_JIT": "1"})

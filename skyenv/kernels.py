@@ -25,7 +25,7 @@ from skyenv.rules.chacha import chacha
 from skyenv.rules.chance import MASK32, hash32, mix32, multiply32
 from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.components import MAX_PLAYERS, NUM_DISTRICTS
-from skyenv.rules.play import PHASE_FIRST_ACTION, apply, refresh_mask
+from skyenv.rules.play import PHASE_FIRST_ACTION, apply, refresh_mask, write_mask
 from skyenv.rules.scoring import refresh_district, winners
 from skyenv.rules.setup import begin
 from skyenv.rules.state import END_TRUNCATED, GAME_DTYPE, NONE, PHASE_OVER, Array, GameRecord, Record
@@ -196,7 +196,7 @@ def scale(codes: CodesRecord, observations: Array, row: int) -> None:
         observations[row, i] = np.float32(codes.codes[i]) * SCALE[i]
 
 
-@entry_point("the rules", 3)
+@entry_point("the rules", 5)
 def play_rows(
     state: Array, slots: Array, mask: Array, seat: Array, observation: Array, reward: Array, done: Array, truncated: Array,
     finished: Array, blank: Array, tape: Array, codes: Array, claims: Array, part: int, parts: int, rows: Array, actions: Array,
@@ -251,7 +251,7 @@ def play_rows(
                             slot.seed = following_seed(game, slot, len(state))
                             state[row] = blank[0]
                             begin(game, tape[0], slot.seed)
-                    slot.num_legal = refresh_mask(game, slot.legal)
+                    slot.num_legal = write_mask(game, slot.legal)
                     if observing:
                         if scaling and random_steps == 0:
                             for byte in range(OBSERVATION_BYTES // 2, OBSERVATION_BYTES, LINE):

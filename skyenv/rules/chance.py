@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.rules.compiling import called_rule, rule
+from skyenv.rules.compiling import rule
 from skyenv.rules.components import BLACK, NUM_RANKS
 from skyenv.rules.memory import remember_hands
 from skyenv.rules.state import NONE, GameRecord
@@ -113,7 +113,7 @@ def refuse_fed(tape: TapeRecord) -> None:
         tape.refused = tape.next_fed - 1
 
 
-@called_rule
+@rule
 def draw(game: GameRecord, tape: TapeRecord, counts: npt.NDArray[np.int8], fed_as: int) -> int:
     """Take one thing at random out of a bag of `counts[kind]` things each; its kind, or NONE if the bag is empty.
 

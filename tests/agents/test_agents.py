@@ -212,6 +212,7 @@ def test_what_decisions_hold(observation: bool, view: bool, in_batch: bool) -> N
         assert decisions.view is None
 
 
+@pytest.mark.compiled
 def test_agents_see_the_same_of_a_batch_that_writes_codes() -> None:
     """Bit for bit, in all rows and in some."""
     scaled, codes = Games(40, 3, seed=2), Games(40, 3, seed=2, observation="codes")

@@ -124,11 +124,11 @@ def numpy_actions(num_games: int, what: str, decisions: int, repeats: int, threa
 
     def once() -> list[float]:
         spent = [0.0] * len(batches)
-        for _ in range(steps):
-            for i, games in enumerate(batches):
-                actions = legal_choice(games.mask, generators[i])
+        for step in range(steps):
+            for i in range(len(batches))[:: 1 if step % 2 else -1]:  # whoever comes second is favoured
+                actions = legal_choice(batches[i].mask, generators[i])
                 started = time.perf_counter()
-                games.step(actions)
+                batches[i].step(actions)
                 spent[i] += time.perf_counter() - started
         return [num_games * steps / one for one in spent]
 

@@ -98,6 +98,17 @@ def district(game: Game, name: str, **plots: tuple[int, int] | str) -> None:
     game.refresh()
 
 
+def built_up(number: int) -> Game:
+    """A game of two in which both and Alea have plots of that district, and the last plot has two businesses."""
+    game = Game(2, seed=1)
+    game.state["tiles"][number] = 0
+    game.state["tiles"][number, 4] = (1, 0, 1, 0)
+    game.state["owner"][number] = (0, 1, ALEA, NONE, NONE)
+    game.state["floors"][number] = (12, 1, 3, 0, 0)
+    game.refresh()
+    return game
+
+
 def hand(game: Game, seat: int, **cards: list[int]) -> None:
     """Give a seat exactly these cards, from the face-down stacks; the others don't know of them."""
     state = game.state

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from positions import deal_anew
+from scenario import built_up
 from skyenv import Game, OptionError, make_agent
 from skyenv.agents import Evaluation, decide_game
 from skyenv.records import nth_game
@@ -36,7 +37,7 @@ from skyenv.rules.actions import (
     TAKE,
 )
 from skyenv.rules.components import COLOURS, DISTRICTS, NUM_PLACES, NUM_PLOTS, PLACES
-from skyenv.rules.state import ALEA, NONE
+from skyenv.rules.state import NONE
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 NAMESPACE = "{http://www.w3.org/2000/svg}"
@@ -350,13 +351,7 @@ def test_the_types_of_the_current_set_are_there() -> None:
 
 
 def test_plots_tell_what_stands_on_them() -> None:
-    game = Game(2, seed=1)
-    state = game.state
-    state["tiles"][TSQ] = 0
-    state["tiles"][TSQ, 4] = (1, 0, 1, 0)
-    state["owner"][TSQ] = (0, 1, ALEA, NONE, NONE)
-    state["floors"][TSQ] = (12, 1, 3, 0, 0)
-    game.refresh()
+    state = built_up(TSQ).state
     plots = things(parsed(svg(state, agents=["greedy", None])), "plot")
     assert [titles(plots[f"{TSQ}:{plot}"])[0] for plot in range(5)] == [
         "TSQ green: 12 skyscrapers of seat 0 (greedy); a skyscraper scores 3 VP here",

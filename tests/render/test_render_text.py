@@ -8,12 +8,13 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from scenario import built_up
 from skyenv.agents import decide_game, make_agent
 from skyenv.errors import OptionError
 from skyenv.game import Game
 from skyenv.render.text import WIDTH, text
 from skyenv.rules.components import BLACK, DISTRICTS, PLACES
-from skyenv.rules.state import ALEA, END_STOPS, NONE, PHASE_OVER
+from skyenv.rules.state import END_STOPS, NONE, PHASE_OVER
 
 TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
 TSQ = DISTRICTS.index("TSQ")
@@ -112,13 +113,7 @@ def test_many_cards_are_counted() -> None:
 
 
 def test_plots_show_what_stands_on_them_and_what_it_scores() -> None:
-    game = Game(2, seed=1)
-    state = game.state
-    state["tiles"][TSQ] = 0
-    state["tiles"][TSQ, 4] = (1, 0, 1, 0)
-    state["owner"][TSQ] = (0, 1, ALEA, NONE, NONE)
-    state["floors"][TSQ] = (12, 1, 3, 0, 0)
-    game.refresh()
+    state = built_up(TSQ).state
     assert district_rows(text(state), "TSQ") == [
         "green  0 ×12 +3",
         "violet 1 ×1  +1",

@@ -26,6 +26,13 @@ INSTALL: Final = "Chromium is needed, and its driver: apt-get install chromium c
 PATIENCE: Final = 300.0
 """Seconds that anything on a page may take on a busy machine."""
 
+AIM: Final = """
+    const element = arguments[0];
+    element.scrollIntoView({block: "center", behavior: "instant"});
+    element.wasClicked = false;
+    element.addEventListener("click", () => { element.wasClicked = true; }, {capture: true, once: true});
+"""
+
 
 def find_chromium() -> tuple[str, str]:
     """Paths of the browser and of its driver.
@@ -100,17 +107,27 @@ class Browser:
             time.sleep(0.03)
 
     def click(self, selector: str) -> None:
-        """Click an element as a mouse does, once it is there."""
+        """Click an element as a mouse does, once it is there and can be clicked; again if it moved away under the mouse."""
 
         def is_clicked() -> bool:
             element = self.wait(selector)
-            with contextlib.suppress(StaleElementReferenceException):  # drawn anew meanwhile
-                self.driver.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", element)
+            try:
+                self.driver.execute_script(AIM, element)
+                if not element.is_enabled():
+                    return False
                 element.click()
-                return True
-            return False
+            except StaleElementReferenceException:  # drawn anew meanwhile
+                return False
+            return self._was_clicked(element)
 
         self.wait_until(is_clicked, selector)
+
+    def _was_clicked(self, element: WebElement) -> bool:
+        with contextlib.suppress(NoAlertPresentException):
+            return bool(self.driver.switch_to.alert)  # a script would close the question that the click has asked
+        with contextlib.suppress(StaleElementReferenceException):
+            return bool(self.run("return arguments[0].wasClicked ?? true", element))
+        return True  # the click has led on
 
     def text(self, selector: str) -> str:
         """The text of an element, whether it can be seen or not."""

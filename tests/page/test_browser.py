@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import random
@@ -28,11 +29,12 @@ HOSTS = ["127.0.0.1"]
 
 
 class Listener:
-    """Writes down all that goes to the browsers, by their names."""
+    """Writes down all that goes to the browsers, by their names; what is asked of the paths in `held` waits."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
         self.asked: list[str] = []
+        self.held: set[str] = set()
         self.heard: list[tuple[str, str, bytes]] = []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -52,6 +54,8 @@ class Listener:
             await send(message)
 
         self.asked.append(scope.get("path", ""))
+        while scope.get("path", "") in self.held:
+            await asyncio.sleep(0.01)
         await self.app(scope, receive, listen)
 
 
@@ -295,6 +299,30 @@ def test_hints(ann: Browser, server: RunningServer) -> None:
     assert "%" in ann.text("#hint")
     play(ann, state(ann), state(ann)["table"][0])
     assert ann.text("#hint") == ""
+
+
+def test_a_hint_can_be_asked_for_once_there_is_who_gives_it(ann: Browser, listener: Listener, server: RunningServer) -> None:
+    begin(ann, server, "me", "agent:random")
+    listener.held.add("/api/options")
+    ann.driver.refresh()
+    ann.wait("#board svg")
+    assert not ann.wait("#ask-hint").is_enabled()
+    listener.held.clear()
+    ann.click("#ask-hint")
+    ann.wait("#hint li.choice")
+
+
+def test_who_waits_for_a_hint_is_told_of_it(ann: Browser, listener: Listener, server: RunningServer) -> None:
+    begin(ann, server, "me", "agent:random")
+    path = "/api/seats/" + ann.driver.current_url.rpartition("/")[2] + "/hint"
+    listener.held.add(path)
+    ann.click("#ask-hint")
+    ann.wait_until(lambda: path in listener.asked, "the question for a hint")
+    ann.wait_until(lambda: "is thinking" in ann.text("#hint"), "what is waited for")
+    ann.click("#ask-hint")
+    listener.held.clear()
+    ann.wait("#hint li.choice")
+    assert listener.asked.count(path) == 1, "asked once, however often it is clicked"
 
 
 KINDS = {"option": (0, 13), "plot": (13, 55), "card": (55, 60), "move": (60, 78), "bid": (78, 98)}

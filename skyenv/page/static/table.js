@@ -15,6 +15,7 @@ let gone = false;     // whether there is nothing to wait for: no such seat, or 
 let trouble = null;   // what the server told of troubles last
 let holding = false;  // whether the keyboard was among the choices when they went
 let worded = null;    // the drawing whose text was fetched
+let asking = false;   // whether an agent is thinking of a hint
 
 // ---- telling ----
 
@@ -61,10 +62,7 @@ function show() {
   showInvitations();
   $("pause").value = state.pause;
   $("pause-seconds").textContent = `${state.pause} s`;
-  $("hints").hidden = state.watching || state.over;
-  $("ask-hint").disabled = !state.yours;
-  if ($("hint").dataset.step !== String(state.step)) $("hint").replaceChildren();  // it was for another position
-  $("hint").dataset.step = state.step;
+  showHints();
   $("finished").hidden = !state.over;
   $("release").hidden = state.watching || state.over;
   if (state.over) showFinal();
@@ -198,13 +196,38 @@ function click(part) {
   $("board").querySelector(`[data-place^="${chosen}:"]`)?.focus();
 }
 
+async function loadAdvisers() {
+  if ($("adviser").options.length) return;
+  const { agents } = await ask("/api/options");
+  $("adviser").replaceChildren(...agents.map((one) => el("option", { value: one.name, title: one.description }, one.name)));
+  showHints();
+}
+
+function showHints() {
+  $("hints").hidden = state.watching || state.over;
+  $("ask-hint").disabled = !state.yours || !$("adviser").value;
+  if ($("hint").dataset.step !== String(state.step)) $("hint").replaceChildren();  // it was for another position
+  $("hint").dataset.step = state.step;
+}
+
 async function hint() {
+  if (asking) return;
+  const name = $("adviser").value;
+  asking = true;
+  $("hint").replaceChildren(el("p", {}, `${name} is thinking …`));
   await attempt(async () => {
-    const hint = await ask(`${api}/hint?agent=${encodeURIComponent($("adviser").value)}`);
-    if (hint.step !== state.step) return;
-    $("hint").replaceChildren(hintList(hint));
-    for (const part of $("board").querySelectorAll(".hinted")) part.classList.remove("hinted");
-    for (const part of $("board").querySelectorAll(`[data-action="${hint.action}"]`)) part.classList.add("hinted");
+    try {
+      const hint = await ask(`${api}/hint?agent=${encodeURIComponent(name)}`);
+      if (hint.step !== state.step) return;
+      $("hint").replaceChildren(hintList(hint));
+      for (const part of $("board").querySelectorAll(".hinted")) part.classList.remove("hinted");
+      for (const part of $("board").querySelectorAll(`[data-action="${hint.action}"]`)) part.classList.add("hinted");
+    } catch (error) {
+      $("hint").replaceChildren();
+      throw error;
+    } finally {
+      asking = false;
+    }
   });
 }
 
@@ -249,7 +272,7 @@ async function retry() {
 
 function connect() {
   socket = new WebSocket(`${location.protocol.replace("http", "ws")}//${location.host}${api}/changes`);
-  socket.onopen = () => { $("offline").hidden = true; wait = 500; note(state?.trouble ?? ""); load(); };
+  socket.onopen = () => { $("offline").hidden = true; wait = 500; note(state?.trouble ?? ""); load(); loadAdvisers().catch((error) => note(error.message)); };
   socket.onmessage = load;
   socket.onclose = () => {
     if (gone) return;
@@ -277,6 +300,5 @@ $("release").onclick = () => {
 $("record").href = `${api}/record`;
 $("replay").onclick = () => attempt(async () => { location.href = (await send(`${api}/replay`)).page; });
 $("words").ontoggle = () => { if ($("words").open && state) showWords(); };
-ask("/api/options").then((options) => $("adviser").replaceChildren(...options.agents.map((one) => el("option", { value: one.name, title: one.description }, one.name))), () => {});
 await load();
 if (!gone) connect();

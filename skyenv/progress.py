@@ -63,22 +63,28 @@ class _PlainBar:
 
     def update(self, more: float) -> None:
         self.n += more
-        if self._visible and time.monotonic() - self._shown >= self.SECONDS:
-            self._shown = time.monotonic()
-            self._write(f"{self._before}{self.n:,}{self._of} {self._unit}s{self._behind}")
+        if time.monotonic() - self._shown >= self.SECONDS:
+            self._show()
 
     def set_description(self, text: str) -> None:
         self._before = f"{text}: "
+        self._show()
 
     def set_postfix_str(self, text: str, refresh: bool = True) -> None:
         self._behind = f", {text}"
 
     def __enter__(self) -> Self:
+        self._show()
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._visible:
             self._write("")
+
+    def _show(self) -> None:
+        if self._visible:
+            self._shown = time.monotonic()
+            self._write(f"{self._before}{self.n:,}{self._of} {self._unit}s{self._behind}")
 
     def _write(self, line: str) -> None:
         sys.stderr.write(f"\r{line[:79]:<79}\r")

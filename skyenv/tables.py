@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
+from typing import Final
 
 Rows = Sequence[Sequence[str]]
+
+WIDTH: Final = 80
+"""Columns of a terminal that commands write for."""
 
 
 def counted(number: int, thing: str) -> str:
@@ -12,13 +17,25 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
-def columns(rows: Rows, left: int = 1) -> str:
+def columns(rows: Rows, left: int = 1, width: int | None = None) -> str:
     """A table in columns.
 
     Args:
         rows: the cells of each line, all as many; the first line is the head.
         left: so many columns stand flush left, the others right.
+        width: no line is longer if that can be: what doesn't fit goes on below, with the columns flush left repeated.
     """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    head = list(range(left))
+    blocks: list[list[int]] = []
+    for column in range(left, len(widths)):
+        if not blocks or (width is not None and sum(widths[one] + 2 for one in [*blocks[-1], column]) - 2 > width):
+            blocks.append(list(head))
+        blocks[-1].append(column)
+    return "\n\n".join(_block([[row[column] for column in block] for row in rows], left) for block in blocks or [head])
+
+
+def _block(rows: Rows, left: int) -> str:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     rows = [rows[0], ["─" * width for width in widths], *rows[1:]]
     return "\n".join(
@@ -28,6 +45,11 @@ def columns(rows: Rows, left: int = 1) -> str:
         ).rstrip()
         for row in rows
     )
+
+
+def wrapped(text: str, width: int = WIDTH) -> str:
+    """A paragraph in lines no longer than that, where words allow it."""
+    return textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def markdown(rows: Rows, align: str = "") -> str:

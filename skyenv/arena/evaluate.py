@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
@@ -18,7 +21,12 @@ from skyenv.files import writing
 from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED
 from skyenv.progress import progress as progress_bar
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
-from skyenv.tables import columns
+from skyenv.tables import WIDTH, columns, counted, wrapped
+
+LARGEST_ROUND: Final = 512
+"""Paired seeds of a round at most."""
+ROUND_SECONDS: Final = 10.0
+"""How long a round should take at most: Ctrl-C leaves its games unfinished."""
 
 
 @dataclass(frozen=True)
@@ -86,21 +94,37 @@ def evaluate(
     check_integer("num_players", num_players, MIN_PLAYERS, MAX_PLAYERS)
     check_integer("seed", seed, 0, HIGHEST_SEED - paired_seeds)
     players = [make_agent(one) for one in (agent, *opponents)]
-    seeds = np.repeat(np.arange(seed, seed + paired_seeds), num_players)
-    seating = rotations(num_players, paired_seeds)
     results: list[Result] = []
     with progress_bar(paired_seeds * num_players * len(opponents), shown=progress) as bar:
         for opponent in players[1:]:
             bar.set_description(f"against {opponent.name}")
-            played = play_games(
-                [players[0], opponent], seating, seeds, side,
-                max_turns=max_turns, secret=secret, progress=bar.update,
-            )  # fmt: skip
+            play = partial(play_games, [players[0], opponent], side=side, max_turns=max_turns, secret=secret, progress=bar.update)
+            played = _in_rounds(play, num_players, paired_seeds, seed)
             if played.finished.reshape(paired_seeds, num_players).all(axis=1).any():
                 results.append(replace(summary(players[0].name, opponent.name, played, side, seed), secret=secret))
             if played.interrupted:
                 break
     return results
+
+
+def _in_rounds(play: Callable[..., Played], players: int, paired_seeds: int, seed: int) -> Played:
+    """All games of an evaluation, some paired seeds at a time, so that there is something to report whenever Ctrl-C comes.
+
+    Rounds grow as long as they take little time; what games come to doesn't depend on them.
+    """
+    whole = Played(np.repeat(np.arange(seed, seed + paired_seeds), players), rotations(players, paired_seeds))
+    first, size = 0, 1
+    while first < paired_seeds and not whole.interrupted:
+        started = time.perf_counter()
+        part = slice(first * players, (first + size) * players)
+        played = play(whole.seating[part], whole.seeds[part])
+        for name in ("finished", "ends", "truncated", "shares", "scores", "decisions", "turns"):
+            getattr(whole, name)[part] = getattr(played, name)
+        whole.interrupted = played.interrupted
+        first += size
+        pace = (time.perf_counter() - started) / size
+        size = max(1, min(2 * size, LARGEST_ROUND, paired_seeds - first, int(ROUND_SECONDS / max(pace, 1e-9))))
+    return whole
 
 
 def summary(agent: str, opponent: str, played: Played, side: str, seed: int) -> Result:
@@ -136,40 +160,33 @@ def summary(agent: str, opponent: str, played: Played, side: str, seed: int) -> 
 
 
 def table(results: Sequence[Result]) -> str:
-    """The results as text: means with 95 % confidence intervals."""
-    head = [
-        "agent",
-        "against",
-        "players",
-        "side",
-        "paired seeds",
-        "wins",
-        "par",
-        "VP",
-        "best other's",
-        "ahead",
-        "decisions",
-        "truncated",
-    ]
+    """The results as text, in lines of 80 characters where names allow it: means with 95 % confidence intervals."""
+    first = results[0]
+    about = wrapped(
+        f"{first.agent}: {first.num_players} players, {first.side} side,"
+        f" {counted(first.paired_seeds, 'paired seed')}, each once from every seat; par {100 * first.par:.1f} %, intervals 95 %"
+    )
     rows = [
         [
-            result.agent,
-            result.opponent,
-            str(result.num_players),
-            result.side,
-            f"{result.paired_seeds}{'*' if result.interrupted else ''}",
+            f"{result.opponent}{'*' if result.interrupted else ''}",
             percent(result.share),
-            f"{100 * result.par:.1f} %",
-            *(interval(estimate, 1) for estimate in (result.own, result.other, result.ahead)),
-            f"{result.decisions:.0f}",
-            f"{100 * result.truncated:.1f} %",
+            *(f"{estimate.mean:.1f}" for estimate in (result.own, result.other)),
+            interval(result.ahead, 1),
         ]
         for result in results
     ]
-    text = columns([head, *rows], 2)
-    if any(result.interrupted for result in results):
-        text += "\n* interrupted; paired seeds with long games are missing"
-    return text
+    lines = [about, "", columns([["against", "wins", "VP", "other VP", "ahead"], *rows], 1, WIDTH)]
+    lines += [
+        wrapped(f"{100 * result.truncated:.1f} % of the games against {result.opponent} were ended by max_turns")
+        for result in results
+        if result.truncated
+    ]
+    lines += [
+        wrapped(f"* interrupted: so far {counted(result.paired_seeds, 'paired seed')}; those with long games are missing")
+        for result in results
+        if result.interrupted
+    ]
+    return "\n".join(lines)
 
 
 def as_json(results: Sequence[Result]) -> str:

@@ -50,8 +50,9 @@ def test_summary_by_hand() -> None:
     assert result.share.low < 0.25 < 0.9 < result.share.high
     assert result.decisions == 25
     assert result.truncated == 0.25
-    assert "2*" in table([result])
-    assert "interrupted" in table([result])
+    assert "\nb*  " in table([result])
+    assert table([result]).endswith("* interrupted: so far 2 paired seeds; those with long games are missing")
+    assert "25.0 % of the games against b were ended by max_turns\n" in table([result])
 
 
 @pytest.mark.parametrize(("name", "num_players"), [("random", 3), ("greedy", 2), ("greedy", 4)])
@@ -83,6 +84,30 @@ def test_wrong_options() -> None:
         evaluate("random", ["nobody"])
 
 
+class Counting(RandomAgent):
+    """Counts how many games ask it at once."""
+
+    def __init__(self) -> None:
+        self.most: list[int] = []
+
+    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
+        """See Agent."""
+        self.most.append(len(decisions))
+        return super().act(decisions)
+
+
+def test_a_slow_agent_finishes_paired_seeds_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long decisions take, games are over one paired seed after the other; how they are batched changes nothing."""
+    monkeypatch.setattr("skyenv.arena.evaluate.ROUND_SECONDS", 0.0)
+    slow = Counting()
+    one_by_one = evaluate(slow, ["random"], 3, paired_seeds=30)
+    assert max(slow.most) <= 3
+    monkeypatch.undo()
+    fast = Counting()
+    assert evaluate(fast, ["random"], 3, paired_seeds=30) == one_by_one
+    assert max(fast.most) > 3
+
+
 @pytest.mark.parametrize("calls", [1, 700])
 def test_ctrl_c_keeps_what_is_finished(calls: int) -> None:
     results = evaluate(Interrupted(calls), ["random", "hoard"], paired_seeds=600, seed=1)
@@ -99,9 +124,10 @@ def test_ctrl_c_keeps_what_is_finished(calls: int) -> None:
 def test_reports(tmp_path: Path) -> None:
     results = evaluate("greedy", ["random", "hoard"], 3, "front", 4, 1)
     lines = table(results).splitlines()
-    assert len(lines) == 4
-    assert lines[2].split()[:5] == ["greedy", "random", "3", "front", "4"]
-    assert "33.3 %" in lines[3]
+    assert max(map(len, lines)) <= 80
+    assert " ".join(lines[:2]).startswith("greedy: 3 players, front side, 4 paired seeds, each once from every seat; par 33.3 %")
+    assert [line.split()[0] for line in lines[5:7]] == ["random", "hoard"]
+    assert f"{results[0].own.mean:.1f}" in lines[5]
     content = json.loads(as_json(results))
     assert content[1]["opponent"] == "hoard"
     assert content[0]["share"]["mean"] == results[0].share.mean

@@ -25,7 +25,10 @@ from skyenv.observation import OBSERVATION_SIZE
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents.learned.networks import Network, NetworkAgent
 
-OURS = {"random", "crowd", "hoard", "greedy", "appraiser", "rollout", "ismcts", "trained", "ismcts-trained"}
+OURS = {
+    *("random", "crowd", "hoard", "greedy", "appraiser", "bidder", "builder"),
+    *("rollout", "ismcts", "trained", "ismcts-trained"),
+}
 
 
 def first_legal(decisions: Decisions) -> np.ndarray:

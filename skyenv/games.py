@@ -25,6 +25,7 @@ from skyenv.rules.components import MAX_PLAYERS
 from skyenv.rules.setup import blank_game
 from skyenv.rules.state import NONE, PHASE_OVER, PHASES, as_records, new_games, new_records
 from skyenv.rules.tape import TAPE_DTYPE
+from skyenv.seeds import EVALUATION, TRAINING
 
 HIGHEST_SEED: Final = kernels.HIGHEST_SEED
 outcome_of: Final = kernels.outcome_of
@@ -49,11 +50,11 @@ Seeds = int | Sequence[int] | npt.NDArray[np.integer[Any]]
 
 
 def fresh_seed() -> int:
-    """A seed from the operating system's entropy."""
-    return int.from_bytes(os.urandom(8), "little") & HIGHEST_SEED
+    """A seed from the operating system's entropy, none of those that are held out (:mod:`skyenv.seeds`)."""
+    return int.from_bytes(os.urandom(8), "little") % TRAINING.stop
 
 
-def secret_seeds(secret: int, numbers: npt.ArrayLike) -> npt.NDArray[np.int64]:
+def secret_seeds(secret: int, numbers: npt.ArrayLike, purpose: range = EVALUATION) -> npt.NDArray[np.int64]:
     """Seeds that nobody can guess who doesn't know a secret, for games that are numbered.
 
     Whoever guesses a game's seed knows all of its cards, and can tell whether the guess is right by dealing the game and
@@ -62,9 +63,10 @@ def secret_seeds(secret: int, numbers: npt.ArrayLike) -> npt.NDArray[np.int64]:
     Args:
         secret: 0 to 2⁶³−1, such as :func:`fresh_seed` gives.
         numbers: whole numbers from 0 to 2⁶³−1, (k,).
+        purpose: what for, one of the ranges of :mod:`skyenv.seeds`.
 
     Returns:
-        int64 (k,), from 0 to 2⁶³−1: a one-way function of the secret and each number.
+        int64 (k,), in that range: a one-way function of the secret and each number.
 
     Raises:
         OptionError: the secret or a number is out of range.
@@ -72,7 +74,8 @@ def secret_seeds(secret: int, numbers: npt.ArrayLike) -> npt.NDArray[np.int64]:
     key = check_integer("secret", secret, 0, HIGHEST_SEED).to_bytes(8, "little")
     wanted = [check_integer("number", number, 0, HIGHEST_SEED).to_bytes(8, "little") for number in np.asarray(numbers).tolist()]
     digests = b"".join(hashlib.blake2b(number, key=key, digest_size=8).digest() for number in wanted)
-    return np.frombuffer(digests, "<i8").astype(np.int64) & HIGHEST_SEED
+    drawn = np.frombuffer(digests, "<u8") % np.uint64(purpose.stop - purpose.start)
+    return (drawn + np.uint64(purpose.start)).astype(np.int64)
 
 
 def worthwhile_threads(decisions: int, observed: bool) -> int:

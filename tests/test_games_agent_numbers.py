@@ -14,6 +14,7 @@ from skyenv.kernels import RANDOM_PLAY, uniform32
 from skyenv.rules.chacha import chacha
 from skyenv.rules.chance import mix32
 from skyenv.rules.compiling import COMPILED
+from skyenv.seeds import EVALUATION
 
 MASK: Final = np.uint64(0xFFFFFFFF)
 SEEDS: Final = [*range(1, 201, 13), 0x1234_0042, 3 * 2**40 + 77, HIGHEST_SEED - 2**32 * 5 - 2**31 + 900]
@@ -221,14 +222,14 @@ def test_wrong_secrets(agent_seed: Any, make: Any) -> None:
 
 
 def test_secret_seeds() -> None:
-    """The same for the same secret and number; spread over all seeds, and without a relation to other secrets."""
+    """The same for the same secret and number; spread over all seeds of evaluations, and without a relation to other secrets."""
     seeds = secret_seeds(7, range(1, 2001))
     assert seeds.dtype == np.int64
     assert seeds.shape == (2000,)
     assert seeds[1499] == secret_seeds(7, [1500])[0]
     assert len(np.unique(seeds)) == 2000
     assert not np.intersect1d(seeds, secret_seeds(8, np.arange(1, 2001))).size
-    assert 0 <= seeds.min() < 2**56 < 2**62 < seeds.max()
+    assert EVALUATION.start <= seeds.min() < EVALUATION.start + 2**52 < EVALUATION.stop - 2**52 < seeds.max() < EVALUATION.stop
     assert np.corrcoef(seeds[:-1], seeds[1:])[0, 1] == pytest.approx(0, abs=0.1)
     assert secret_seeds(HIGHEST_SEED, []).shape == (0,)
 

@@ -32,6 +32,7 @@ from skyenv.errors import AgentError, CheckpointError, OptionError
 from skyenv.files import write_atomically
 from skyenv.options import Options, argument, common, option, parse
 from skyenv.progress import progress
+from skyenv.seeds import TUNING
 from skyenv_agents.heuristic.player import HeuristicAgent
 
 LEAD: Final = 400.0
@@ -169,7 +170,7 @@ class Tuner:
         """What weights are worth in the paired seeds of this generation; None if Ctrl-C came."""
         tuning = self.tuning
         candidate = _kind(tuning.agent)(weights=weights)
-        first = tuning.seed + len(self.worths) * tuning.paired_seeds
+        first = TUNING.start + tuning.seed + len(self.worths) * tuning.paired_seeds
         seeds = np.repeat(np.arange(first, first + tuning.paired_seeds), tuning.players)
         total = 0.0
         for opponent in self._opponents:

@@ -17,6 +17,7 @@ from skyenv.game import Game
 from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, Games, results, secret_seeds
 from skyenv.rules.board import Board
 from skyenv.rules.state import END_TRUNCATED
+from skyenv.seeds import EVALUATION
 
 ROWS: Final = 512
 """Games under way at once: enough for batched decisions, and few enough that games finish steadily."""
@@ -36,6 +37,7 @@ class Played:
     Attributes:
         seeds: int64 (k,). seating: int64 (k, players), the index of the agent in every seat.
         finished: bool (k,). truncated: bool (k,), it ended by END-5.
+        ends: int64 (k,), why it is over, END_… of skyenv/rules/state.py; 0 if it isn't.
         shares: float64 (k, players), winners share 1 (END-4; of a truncated game by the scores as they stand).
         scores: int64 (k, players), VP.
         decisions, turns: int64 (k,), of all seats together.
@@ -46,6 +48,7 @@ class Played:
     seating: npt.NDArray[np.int64]
     interrupted: bool = False
     finished: npt.NDArray[np.bool_] = field(init=False)
+    ends: npt.NDArray[np.int64] = field(init=False)
     truncated: npt.NDArray[np.bool_] = field(init=False)
     shares: npt.NDArray[np.float64] = field(init=False)
     scores: npt.NDArray[np.int64] = field(init=False)
@@ -55,6 +58,7 @@ class Played:
     def __post_init__(self) -> None:
         number, players = self.seating.shape
         self.finished = np.zeros(number, np.bool_)
+        self.ends = np.zeros(number, np.int64)
         self.truncated = np.zeros(number, np.bool_)
         self.shares = np.zeros((number, players))
         self.scores = np.zeros((number, players), np.int64)
@@ -66,6 +70,7 @@ class Played:
         players = self.seating.shape[1]
         self.shares[matches] = results(state)[0][:, :players]
         self.scores[matches] = state["score"][:, :players]
+        self.ends[matches] = state["end"]
         self.truncated[matches] = state["end"] == END_TRUNCATED
         self.decisions[matches] = state["decisions"]
         self.turns[matches] = state["turns"]
@@ -81,6 +86,7 @@ def play_games(
     board: Board | str | Path | None = None,
     max_turns: int = DEFAULT_MAX_TURNS,
     secret: int | None = None,
+    purpose: range = EVALUATION,
     rows: int = ROWS,
     progress: Progress | None = None,
 ) -> Played:
@@ -94,6 +100,7 @@ def play_games(
         secret: a number from 0 to 2⁶³−1 that agents don't know: the games are then those of
             :func:`skyenv.games.secret_seeds`, and agents' random numbers depend on it as well, so that no agent can guess a
             game by its seed. None: the games of `seeds` themselves, which anybody can deal who guesses small ones.
+        purpose: which seeds the secret draws from, a range of :mod:`skyenv.seeds`.
         rows: games under way at once.
         progress: told about every game that finishes.
 
@@ -108,7 +115,7 @@ def play_games(
     width = min(check_integer("rows", rows, 1, 2**31 - 1), number)
     if number == 0:
         return played
-    dealt = played.seeds if secret is None else secret_seeds(secret, played.seeds)
+    dealt = played.seeds if secret is None else secret_seeds(secret, played.seeds, purpose)
     games = Games(
         width,
         players,
@@ -192,15 +199,16 @@ def play_game(
     board: Board | str | Path | None = None,
     max_turns: int = DEFAULT_MAX_TURNS,
     secret: int | None = None,
+    purpose: range = EVALUATION,
 ) -> Game:
     """One game with all that happens in it, for its record: the very game that :func:`play_games` plays with that seed.
 
     Args:
         agents: one for each seat.
         seed, side, board, max_turns: as for :class:`skyenv.Game`.
-        secret: as for :func:`play_games`.
+        secret, purpose: as for :func:`play_games`.
     """
-    dealt = seed if secret is None else int(secret_seeds(secret, [seed])[0])
+    dealt = seed if secret is None else int(secret_seeds(secret, [seed], purpose)[0])
     game = Game(len(agents), side, dealt, board=board, max_turns=max_turns, agent_seed=secret)
     while game.seat is not None:
         game.play(decide_game(game, agents[game.seat], SALT + game.seat))

@@ -1,0 +1,63 @@
+"""Which seeds deal which games: no deal that ratings are made of was ever trained on, tuned on, or looked at.
+
+Seeds are whole numbers from 0 to 2⁶³−1. Those below 2⁶² are for who asks for games by number, and for training; those above are
+held out:
+
+==================  ==========================  ==================================================================
+range               from … below                who deals them
+==================  ==========================  ==================================================================
+`BY_NUMBER`         0 … 10⁹                     whoever names a seed: environments, records, examples, matches
+`TRAINING`          10⁹ … 2⁶²                   the trainer (experiments/training); environments without a seed
+`TUNING`            2⁶² … 2⁶² + 2⁶⁰             the tuning of weights (experiments/tools/tune.py)
+`EVALUATION`        2⁶² + 2⁶⁰ … 2⁶² + 2⁶¹       evaluations with a secret, the closing ones of trainings among them
+`LADDERS`           2⁶² + 2⁶¹ … 2⁶³             tournaments with a secret, and so all ladders that are published
+==================  ==========================  ==================================================================
+
+In the last two the deals are drawn by a secret (:func:`skyenv.games.secret_seeds`). Nothing keeps you from naming a seed of any
+range, such as that of a record; the trainer refuses those that are held out, and a ladder of other deals isn't published.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from skyenv.checks import check_integer
+from skyenv.errors import OptionError
+
+HIGHEST_SEED: Final = 2**63 - 1
+
+BY_NUMBER: Final = range(10**9)
+TRAINING: Final = range(10**9, 2**62)
+TUNING: Final = range(2**62, 2**62 + 2**60)
+EVALUATION: Final = range(2**62 + 2**60, 2**62 + 2**61)
+LADDERS: Final = range(2**62 + 2**61, HIGHEST_SEED + 1)
+
+PURPOSES: Final = {
+    "by number": BY_NUMBER,
+    "training": TRAINING,
+    "tuning": TUNING,
+    "evaluation": EVALUATION,
+    "ladders": LADDERS,
+}
+
+
+def purpose_of(seed: int) -> str:
+    """What a seed is for, a key of :data:`PURPOSES`.
+
+    Raises:
+        OptionError: it is no seed.
+    """
+    number = check_integer("seed", seed, 0, HIGHEST_SEED)
+    return next(name for name, seeds in PURPOSES.items() if number in seeds)
+
+
+def check_not_held_out(seed: int, what: str) -> int:
+    """A seed that something may be learnt from.
+
+    Raises:
+        OptionError: it is none, or held out for tuning, evaluations or ladders. `what` names what would have dealt it.
+    """
+    purpose = purpose_of(seed)
+    if seed >= TRAINING.stop:
+        raise OptionError(f"{what} would deal games of seed {seed}, which are held out ({purpose}); choose a seed below 2**62")
+    return seed

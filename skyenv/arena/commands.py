@@ -5,7 +5,7 @@ agent can know the cards by knowing the seed. It is printed with the figures, an
 repeats the games bit for bit (but for agents whose budget is time).
 
 ``python -m skyenv evaluate AGENT --against random greedy`` lets an agent play against others, every paired seed once from each
-seat (:mod:`skyenv.arena.evaluate`). Ctrl-C ends the games and reports the paired seeds that are finished.
+seat (:mod:`skyenv.arena.evaluate`). Ctrl-C ends the games and reports the paired seeds that are finished, marked as such.
 
 ``python -m skyenv tournament random crowd greedy --players 2 --paired-seeds 500`` makes a ladder. Who meets whom is told in
 :mod:`skyenv.arena.schedule`, what is written while it goes on in :mod:`skyenv.arena.folder`, how it is played in
@@ -104,7 +104,7 @@ def evaluate_agent(options: EvaluateOptions) -> int:
             max_turns=options.max_turns, secret=secret,
         )  # fmt: skip
     if interrupted:
-        complain("evaluate", "interrupted")
+        complain("evaluate", "interrupted" + ("" if results else " before the first paired seed was finished"))
         return INTERRUPTED
     return 0
 
@@ -130,6 +130,10 @@ class TournamentOptions(Options):
         "paired_seeds", default=None, text=f"paired seeds (default: {DEFAULT_PAIRED_SEEDS})", high=MOST_PAIRED_SEEDS
     )
     minutes: float = common("minutes", text="as many paired seeds as can be played in so many minutes; 0: no limit")
+    slow: tuple[str, ...] = option((), "agents that think long, by name: they play --slow-paired-seeds", metavar="AGENT")
+    slow_paired_seeds: int = common(
+        "paired_seeds", default=MOST_PAIRED_SEEDS, text="paired seeds of the slow agents", high=MOST_PAIRED_SEEDS
+    )
     workers: int = option(0, "processes; 0: one for each core", high=1024, metavar="W")
     out: Path | None = option(
         None, "where all is written, gone on with if it is there (default: runs/ladder-…)", metavar="FOLDER"
@@ -185,6 +189,8 @@ def play_tournament(options: TournamentOptions) -> int:
         check_plots()
     settings = _settings(options)
     path = options.out or default_folder(settings)
+    if options.publish is not None and settings.secret is None:
+        raise OptionError(f"{path} has no secret: its deals aren't those of ladders (skyenv.seeds), so it isn't published")
     if options.out is None:
         print(f"tournament: the games are kept in {path}; the same command goes on there", file=sys.stderr)
     with Folder(path, settings, paired_seeds=_paired_seeds(options), minutes=options.minutes) as folder:
@@ -230,7 +236,10 @@ def _settings(options: TournamentOptions) -> Settings:
     """What the command asks for. The secret is the folder's, unless one is asked for."""
     if len(options.agents) < 2:
         raise OptionError("a tournament needs at least two agents")
-    settings = Settings(entrants(options.agents), options.players, options.side, options.seed, options.max_turns)
+    settings = Settings(
+        entrants(options.agents), options.players, options.side, options.seed, options.max_turns,
+        slow=options.slow, slow_paired_seeds=options.slow_paired_seeds if options.slow else MOST_PAIRED_SEEDS,
+    )  # fmt: skip
     return replace(settings, secret=secret_of(options.secret, options.out or default_folder(settings)))
 
 
@@ -249,12 +258,14 @@ def _report(folder: Folder, options: TournamentOptions, tournament: Tournament) 
     except RenderError:
         print("tournament: no ladder.png, as matplotlib isn't installed", file=sys.stderr)
     if options.publish is not None and not tournament.interrupted:
-        ladder.publish(folder.path, settings.players, options.publish)
+        ladder.publish(folder.path, settings.players, settings.side, options.publish)
 
 
 def command(settings: Settings, **values: Any) -> str:
     """The command that plays the same games; `values` are options beside the settings."""
     values |= {name: getattr(settings, name) for name in ("players", "side", "max_turns", "seed", "secret")}
+    if settings.slow:
+        values |= {"slow": settings.slow, "slow_paired_seeds": settings.slow_paired_seeds}
     nothing: dict[str, Any] = {entry.name: None for entry in fields(TournamentOptions)}
     return command_line(TournamentOptions, TOURNAMENT, {**nothing, "agents": (), **values})
 
@@ -263,7 +274,9 @@ def command(settings: Settings, **values: Any) -> str:
 
 
 def _ladder_for(options: TournamentOptions) -> ladder.Ladder:
-    return ladder.read(options.ladder or ladder.SHIPPED / f"{options.players}-players.json", options.players)
+    if options.ladder is not None:
+        return ladder.read(options.ladder, options.players)
+    return ladder.read(ladder.SHIPPED / f"{ladder.file_name(options.players, options.side)}.json", options.players, options.side)
 
 
 def _run_newcomer(options: TournamentOptions) -> int:

@@ -73,21 +73,34 @@ class Weights:
         return cls(with_data(rng.exponential(size=(resamples, paired_seeds)), 1), won, lost)
 
     def mean(self, values: npt.ArrayLike, paired_seed: npt.NDArray[np.int64], *, share: bool = False) -> Estimate:
-        """A mean over games.
+        """A mean over games; see :meth:`samples`."""
+        return estimates(self.samples(values, paired_seed, share=share)[:, None])[0]
+
+    def samples(
+        self,
+        values: npt.ArrayLike,
+        paired_seed: npt.NDArray[np.int64],
+        *,
+        per: npt.ArrayLike | None = None,
+        share: bool = False,
+    ) -> Floats:
+        """A mean over games under all weights, float64 (1 + r,).
 
         Args:
             values: float64 (k,). paired_seed: (k,), the paired seed of each, counted from 0.
+            per: float64 (k,), what each value is a part of, such as the wins of either of two agents; None: 1.
             share: whether the values are shares of wins, which the imaginary paired seeds belong to.
         """
         paired_seeds = self.paired_seeds.shape[1]
-        number = np.bincount(paired_seed, minlength=paired_seeds).astype(np.float64)
+        whole = np.ones(len(paired_seed)) if per is None else np.asarray(per, np.float64)
+        number = np.bincount(paired_seed, weights=whole, minlength=paired_seeds)
         total = np.bincount(paired_seed, weights=np.asarray(values, np.float64), minlength=paired_seeds)
         above, below = self.paired_seeds @ total, self.paired_seeds @ number
         if share:
-            games = number.sum() / np.count_nonzero(number)
+            games = number.sum() / max(1, np.count_nonzero(number))
             above += games * self.won[:, 0]
             below += games * (self.won + self.lost)[:, 0]
-        return estimates((above / below)[:, None])[0]
+        return np.asarray(above / below)
 
 
 def with_data(drawn: Floats, value: float) -> Floats:

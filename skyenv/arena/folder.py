@@ -25,8 +25,8 @@ from skyenv.errors import CheckpointError
 from skyenv.files import locked, parse_json, read_json, write_atomically
 from skyenv.games import fresh_seed
 
-FORMAT: Final = 3
-"""Of the folder: 1 had neither checksums nor a secret, 2 other keys."""
+FORMAT: Final = 4
+"""Of the folder: 1 had neither checksums nor a secret, 2 other keys, 3 other deals and tables."""
 CONFIG: Final = "config.json"
 GAMES: Final = "games.jsonl"
 CHECKSUM: Final = "crc32"
@@ -62,7 +62,6 @@ class Folder:
         self.settings = settings
         self.games: dict[tuple[int, Group], list[Game]] = {}
         self.spent = np.zeros((len(settings.agents), 2))
-        self._groups = set(settings.groups())
         with ExitStack() as held:
             held.enter_context(locked(path))
             self._agree(begun)
@@ -105,7 +104,7 @@ class Folder:
         played: dict[tuple[int, Group], dict[tuple[int, ...], Game]] = {}
         for game in entries:
             if SPENT not in game:
-                place = game["paired_seed"], self.settings.group_of(game["seats"])
+                place = game["paired_seed"], self.settings.group_of(game["seats"], game["paired_seed"])
                 played.setdefault(place, {}).setdefault(tuple(game["seats"]), game)
         for (paired_seed, group), games in played.items():
             expected = self._seats_of(group, paired_seed)
@@ -123,7 +122,9 @@ class Folder:
 
     def _seats_of(self, group: Group, paired_seed: int) -> list[tuple[int, ...]]:
         """Who has which seat in the games of a group in a paired seed; none if it doesn't play here."""
-        return [tuple(seats) for seats in self.settings.seatings(group, paired_seed).tolist()] if group in self._groups else []
+        if group not in self.settings.groups(paired_seed):
+            return []
+        return [tuple(seats) for seats in self.settings.seatings(group, paired_seed).tolist()]
 
     def _parsed(self, line: bytes, number: int) -> Any:
         try:
@@ -153,8 +154,8 @@ class Folder:
 
     def whole_paired_seeds(self) -> list[int]:
         """The paired seeds with all their games, in order."""
-        groups = len(self._groups)
         paired_seeds, counts = np.unique([paired_seed for paired_seed, _ in self.games], return_counts=True)
+        groups = [len(self.settings.groups(int(paired_seed))) for paired_seed in paired_seeds]
         return [int(paired_seed) for paired_seed in paired_seeds[counts == groups]]
 
     def results(self) -> GameResults:
@@ -162,7 +163,7 @@ class Folder:
         games = [
             game
             for paired_seed in self.whole_paired_seeds()
-            for group in self.settings.groups()
+            for group in self.settings.groups(paired_seed)
             for game in self.games[paired_seed, group]
         ]
         players = self.settings.players

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from skyenv import tables
-from skyenv.arena.estimates import RESAMPLES, Estimate, interval, percent
+from skyenv.arena.estimates import CONFIDENCE, RESAMPLES, Estimate, interval, percent
 from skyenv.arena.ratings import ANCHOR_POINTS, SEPARATED, Newcomer, Ratings
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import read_json, write_atomically
@@ -19,8 +19,8 @@ from skyenv.files import read_json, write_atomically
 Ladder = dict[str, Any]
 """What ladder.json holds; agents from the best to the worst, matrices in the same order."""
 
-FORMAT: Final = 2
-"""Of ladder.json: 1 had other keys."""
+FORMAT: Final = 3
+"""Of ladder.json: 1 and 2 had other keys, and other games rated."""
 SHIPPED: Final = Path(__file__).resolve().parent / "ladders"
 """Folder of the ladders that ship …"""
 PICTURES: Final = Path(__file__).resolve().parents[2] / "docs" / "ladder"
@@ -29,8 +29,8 @@ SAMPLES: Final = 200
 """Bootstrap samples of the ratings that a ladder keeps for rating newcomers."""
 
 KEYS: Final = {
-    "date", "command", "project", "players", "side", "seed", "max_turns", "paired_seeds", "games", "anchor", "agents", "better",
-    "pairs", "neighbours", "samples",
+    "date", "command", "project", "players", "side", "seed", "max_turns", "paired_seeds", "games", "anchors", "agents", "better",
+    "pairs", "predicted", "duels", "clones", "fit", "neighbours", "samples",
 }  # fmt: skip
 
 SPEED_NOTE: Final = (
@@ -60,10 +60,11 @@ def as_dict(ratings: Ratings, settings: dict[str, Any], speeds: Sequence[float |
             "vp": ratings.vp[index].rounded(2),
             "margin": ratings.margin[index].rounded(2),
             "decisions_per_second": None if speeds[index] is None else round(speeds[index] or 0.0, 1),
+            "paired_seeds": int(ratings.played[index]),
         }
         for index in order
     ]
-    anchor = settings["agents"][ratings.anchor]["name"]
+    names = [agent["name"] for agent in settings["agents"]]
     pairs = [[ratings.pairs[one][other] for other in order] for one in order]
     return {
         "format": FORMAT,
@@ -72,10 +73,21 @@ def as_dict(ratings: Ratings, settings: dict[str, Any], speeds: Sequence[float |
         **{name: settings[name] for name in ("project", "players", "side", "seed", "max_turns")},
         "paired_seeds": ratings.paired_seeds,
         "games": ratings.games,
-        "anchor": {"name": anchor, "points": ANCHOR_POINTS},
+        "anchors": {"names": [names[index] for index in ratings.anchors], "points": ANCHOR_POINTS},
         "agents": agents,
         "better": np.round(ratings.better[np.ix_(order, order)], 4).tolist(),
         "pairs": [[None if share is None else share.rounded(4) for share in row] for row in pairs],
+        "predicted": np.round(ratings.predicted[np.ix_(order, order)], 4).tolist(),
+        "duels": [
+            {
+                "one": names[duel.one],
+                "other": names[duel.other],
+                **{name: getattr(duel, name).rounded(4) for name in ("one_alone", "other_alone", "par", "ahead")},
+            }
+            for duel in ratings.duels
+        ],
+        "clones": None if ratings.clones is None else ratings.clones.rounded(1),
+        "fit": None if ratings.goodness is None else ratings.goodness.as_dict(names),
         "neighbours": [
             neighbour(agents[rank]["name"], agents[rank + 1]["name"], float(ratings.better[order[rank], order[rank + 1]]))
             for rank in range(len(order) - 1)
@@ -92,7 +104,9 @@ def neighbour(higher: str, lower: str, probability: float) -> dict[str, Any]:
 def as_json(content: dict[str, Any]) -> str:
     """A ladder, or what was found about a newcomer, as the text of a JSON file; rows of numbers stand in one line."""
     rows = [
-        json.dumps(key) + ": " + (_rows(value) if key in ("better", "pairs", "samples") else _indented(value))
+        json.dumps(key)
+        + ": "
+        + (_rows(value) if key in ("better", "pairs", "predicted", "duels", "samples") else _indented(value))
         for key, value in content.items()
     ]
     return "{\n  " + ",\n  ".join(rows) + "\n}\n"
@@ -106,16 +120,23 @@ def _indented(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False).replace("\n", "\n  ")
 
 
-def read(path: Path, players: int) -> Ladder:
+def file_name(players: int, side: str) -> str:
+    """What the files of a published ladder are called, without an ending."""
+    return f"{players}-players" + ("" if side == "front" else f"-{side}")
+
+
+def read(path: Path, players: int, side: str | None = None) -> Ladder:
     """A ladder from its file.
 
     Raises:
-        CheckpointError: there is none, or it is damaged, or of another number of players.
+        CheckpointError: there is none, or it is damaged, or of another number of players, or another side if one is said.
         OSError: it can't be read.
     """
     if not path.exists():
         raise CheckpointError(f"there is no ladder {path}; `python -m skyenv tournament … --publish` writes one")
     content = read_json(path)
+    if content.get("format") in range(1, FORMAT):
+        raise CheckpointError(f"{path} is a ladder of an older version, in which other games rated; play it anew")
     try:
         if content["format"] != FORMAT or not set(content) >= KEYS:
             raise ValueError("it has another format")
@@ -126,11 +147,13 @@ def read(path: Path, players: int) -> Ladder:
         raise CheckpointError(f"{path} is no ladder, or damaged: {error}") from error
     if content["players"] != players:
         raise CheckpointError(f"{path} is a ladder of {content['players']} players, not of {players}")
+    if side not in (None, content["side"]):
+        raise CheckpointError(f"{path} is a ladder of the {content['side']} side, not of the {side} side")
     ladder: Ladder = content
     return ladder
 
 
-def publish(folder: Path, players: int, where: Path) -> None:
+def publish(folder: Path, players: int, side: str, where: Path) -> None:
     """Copy a tournament's ladder and its picture to a folder; an empty path: to where they ship.
 
     Raises:
@@ -140,7 +163,7 @@ def publish(folder: Path, players: int, where: Path) -> None:
     for target, ending in ((SHIPPED, "json"), (PICTURES, "png")):
         target = where if where.parts else target
         target.mkdir(parents=True, exist_ok=True)
-        write_atomically(target / f"{players}-players.{ending}", (folder / f"ladder.{ending}").read_bytes())
+        write_atomically(target / f"{file_name(players, side)}.{ending}", (folder / f"ladder.{ending}").read_bytes())
 
 
 def check_publish(where: Path) -> None:
@@ -157,20 +180,65 @@ def _speed(agent: dict[str, Any]) -> str:
     return "–" if speed is None else f"{float(f'{speed:.3g}'):,.0f}"
 
 
+def anchored(anchors: dict[str, Any]) -> str:
+    """What the scale hangs on."""
+    *others, last = anchors["names"]
+    who = f"mean of {', '.join(others)} and {last}" if others else last
+    return f"{who} = {anchors['points']:.0f}"
+
+
 def headline(ladder: Ladder) -> str:
     """What was played, in a line."""
     return (
         f"{ladder['players']} players, {ladder['side']} side,"
         f" {tables.counted(ladder['paired_seeds'], 'paired seed')}, {tables.counted(ladder['games'], 'game')};"
-        f" {ladder['anchor']['name']} = {ladder['anchor']['points']:.0f}, 400 points are odds of 10 to 1; intervals are 95 %"
+        f" {anchored(ladder['anchors'])}, 400 points are odds of 10 to 1; intervals are 95 %"
     )
 
 
+def fit_note(ladder: Ladder) -> str:
+    """Whether the model fits."""
+    fit = ladder["fit"]
+    if fit is None:
+        return "There are too few games to tell whether the model fits."
+    verdict = "the model fits" if fit["p"] >= 1 - CONFIDENCE else "the model doesn't fit: ratings are a summary, pairs tell more"
+    p = f"p = {fit['p']:.3f}" if fit["p"] > 1 / RESAMPLES else f"p < {2 / RESAMPLES:.3f}"
+    return (
+        f"Fit: Pearson's X² is {fit['chi_square']:.1f} with {fit['freedom']} degrees of freedom ({fit['cells']} cells);"
+        f" {fit['usual']:.1f} is usual where the model holds (bootstrap over paired seeds), {p}: {verdict}."
+    )
+
+
+def residuals(ladder: Ladder) -> list[str]:
+    """The cells that are off most."""
+    fit = ladder["fit"] or {"residuals": []}
+    return [
+        f"{' and '.join(one['agents'])} won {one['won']:.1f} games at the table of {', '.join(one['table'])};"
+        f" {one['expected']:.1f} were expected ({one['deviations']:+.1f} standard deviations)"
+        for one in fit["residuals"]
+    ]
+
+
+def clones_note(ladder: Ladder) -> list[str]:
+    """What company of its own kind brings, where copies rate."""
+    if ladder["clones"] is None:
+        return []
+    return [
+        f"No table has different agents alone, so tables with copies rate: each further seat of an agent changes"
+        f" each of its seats by {interval(ladder['clones'])} points."
+    ]
+
+
 def _pairs_note(ladder: Ladder) -> str:
-    if ladder["players"] == 2:
-        return "Wins of the row's agent against the column's:"
-    others = ladder["players"] - 1
-    return f"Wins of the row's agent, alone against {others} of the column's (par {100 / ladder['players']:.1f} %):"
+    games = "Wins" if ladder["players"] == 2 else "Of the games that either won at tables with both, the share"
+    return f"{games} of the row's agent against the column's"
+
+
+def _duels_note(ladder: Ladder) -> str:
+    return (
+        f"Duels, each alone against {ladder['players'] - 1} of the other: wins of the one who is alone, the effective par (the"
+        " mean of both ways, where equal ones would be), and by how much the first is above it"
+    )
 
 
 def separation(ladder: Ladder) -> list[str]:
@@ -187,29 +255,60 @@ def _probability(probability: float) -> str:
     return f"over {100 * (1 - 1 / RESAMPLES):.1f} %" if probability == 1 else f"{100 * probability:.1f} %"
 
 
+HEAD: Final = ("rating", "wins", "VP", "margin", "decisions/s", "paired seeds")
+
+
 def _numbers(agent: dict[str, Any]) -> list[str]:
     """The cells of an agent's line."""
     means = [interval(agent["rating"]), percent(agent["wins"]), interval(agent["vp"], 1), interval(agent["margin"], 1)]
-    return [*means, _speed(agent)]
+    return [*means, _speed(agent), str(agent["paired_seeds"])]
 
 
-def _pairs(ladder: Ladder) -> list[list[str]]:
-    """The wins of every pair as a table."""
+def _brief_pairs(ladder: Ladder) -> list[list[str]]:
+    """The wins of every pair, played and predicted, in whole percents."""
     names = [agent["name"] for agent in ladder["agents"]]
-    return [["", *names], *([name, *map(percent, row)] for name, row in zip(names, ladder["pairs"], strict=True))]
+    rows = [["", "", *map(str, range(1, len(names) + 1))]]
+    for row, name in enumerate(names):
+        shares = zip(ladder["pairs"][row], ladder["predicted"][row], strict=True)
+        cells = ["–" if played is None else f"{100 * played['mean']:.0f}|{100 * expected:.0f}" for played, expected in shares]
+        rows.append([str(row + 1), name, *cells])
+    return rows
+
+
+def _pair(played: dict[str, float] | None, expected: float) -> str:
+    """A pair's cell in Markdown."""
+    if played is None:
+        return "–"
+    mean, low, high = (100 * played[name] for name in ("mean", "low", "high"))
+    text = f"{mean:.1f} [{low:.1f}, {high:.1f}] / {100 * expected:.1f}"
+    return text if low <= 100 * expected <= high else f"**{text}**"
+
+
+def _duels(ladder: Ladder) -> list[list[str]]:
+    """A line for every duel."""
+    shares = [[percent(duel[name]) for name in ("one_alone", "other_alone", "par", "ahead")] for duel in ladder["duels"]]
+    head = ["one", "other", "one alone", "other alone", "effective par", "one above it"]
+    return [head, *([duel["one"], duel["other"], *row] for duel, row in zip(ladder["duels"], shares, strict=True))]
 
 
 def table(ladder: Ladder) -> str:
-    """A ladder as text."""
-    head = ["", "agent", "version", "rating", "wins", "VP", "margin", "decisions/s"]
-    rows = [[str(rank), agent["name"], agent["version"], *_numbers(agent)] for rank, agent in enumerate(ladder["agents"], 1)]
-    parts = [headline(ladder), tables.columns([head, *rows], 3), _pairs_note(ladder), tables.columns(_pairs(ladder))]
-    return "\n\n".join([*parts, "\n".join(separation(ladder)), SPEED_NOTE, f"The same games again: {ladder['command']}"])
+    """A ladder as text, in lines of 80 characters where names allow it."""
+    rows = [[str(rank), agent["name"], *_numbers(agent)] for rank, agent in enumerate(ladder["agents"], 1)]
+    parts = [
+        tables.wrapped(headline(ladder)),
+        tables.columns([["", "agent", *HEAD], *rows], 2, tables.WIDTH),
+        "\n".join(map(tables.wrapped, [*separation(ladder), *clones_note(ladder)])),
+        tables.wrapped(f"{_pairs_note(ladder)}, in percent, as played | as the ratings predict:"),
+        tables.columns(_brief_pairs(ladder), 2, tables.WIDTH),
+        "\n".join(map(tables.wrapped, [fit_note(ladder), *residuals(ladder)])),
+    ]
+    if ladder["duels"]:
+        parts += [tables.wrapped(f"{_duels_note(ladder)}:"), tables.columns(_duels(ladder), 2, tables.WIDTH)]
+    return "\n\n".join([*parts, tables.wrapped(SPEED_NOTE), f"The same games again: {ladder['command']}"])
 
 
 def markdown(ladder: Ladder) -> str:
-    """A ladder as Markdown: the table, what is separated, the date and the command."""
-    head = ["", "agent", "rating", "wins", "VP", "margin", "decisions/s"]
+    """A ladder as Markdown: the table, what is separated, whether the model fits, the date and the command."""
     rows = [[str(rank), agent["name"], *_numbers(agent)] for rank, agent in enumerate(ladder["agents"], 1)]
     blurred = [line for line, pair in zip(separation(ladder), ladder["neighbours"], strict=True) if not pair["separated"]]
     comparisons = (
@@ -217,13 +316,30 @@ def markdown(ladder: Ladder) -> str:
         if blurred
         else f"All neighbours are separated (probability of the order at least {100 * SEPARATED:.1f} %)"
     )
-    about = f"{ladder['date']}: {headline(ladder)}. {comparisons}."
-    return "\n\n".join([tables.markdown([head, *rows], "rlrrrrr"), about, f"`{ladder['command']}`"])
+    about = " ".join([f"{ladder['date']}: {headline(ladder)}. {comparisons}.", *clones_note(ladder)])
+    return "\n\n".join([tables.markdown([["", "agent", *HEAD], *rows], "rlrrrrrr"), about, f"`{ladder['command']}`"])
 
 
 def matrix_markdown(ladder: Ladder) -> str:
-    """The wins of every pair as a Markdown table."""
-    return f"{_pairs_note(ladder)}\n\n{tables.markdown(_pairs(ladder), 'l' + 'r' * len(ladder['agents']))}"
+    """The wins of every pair as a Markdown table, how well the model fits, and the duels."""
+    names = [agent["name"] for agent in ladder["agents"]]
+    rows = [
+        [
+            name,
+            *("–" if row == column else _pair(ladder["pairs"][row][column], expected) for column, expected in enumerate(cells)),
+        ]
+        for row, (name, cells) in enumerate(zip(names, ladder["predicted"], strict=True))
+    ]
+    off = residuals(ladder)
+    parts = [
+        f"{_pairs_note(ladder)}, in percent: played, with its interval, / predicted by the ratings"
+        " (bold: the prediction lies outside of the interval):",
+        tables.markdown([["", *names], *rows], "l" + "r" * len(names)),
+        "\n- ".join([fit_note(ladder) + " The largest residuals:" * bool(off), *off]),
+    ]
+    if ladder["duels"]:
+        parts += [f"{_duels_note(ladder)}:", tables.markdown(_duels(ladder), "llrrrr")]
+    return "\n\n".join(parts)
 
 
 # ---- a newcomer ----
@@ -239,7 +355,7 @@ def newcomer_as_dict(
         **entrant,
         "players": shipped["players"],
         "side": shipped["side"],
-        "ladder": {"date": shipped["date"], "anchor": shipped["anchor"]},
+        "ladder": {"date": shipped["date"], "anchors": shipped["anchors"]},
         "paired_seeds": newcomer.paired_seeds,
         "games": newcomer.games,
         "rating": newcomer.points.rounded(1),
@@ -268,22 +384,20 @@ def newcomer_table(newcomer: dict[str, Any]) -> str:
         f" {tables.counted(newcomer['paired_seeds'], 'paired seed')}, {tables.counted(newcomer['games'], 'game')}, "
         f"{newcomer['players']} players, {newcomer['side']} side"
     )
-    other = "" if newcomer["players"] == 2 else f"{newcomer['players'] - 1} × "
     rows = [
-        [other + rung["name"], interval(rung["rating"]), percent(rung["share"]), f"{100 * rung['better']:.1f} %"]
+        [rung["name"], interval(rung["rating"]), percent(rung["share"]), f"{100 * rung['better']:.1f} %"]
         for rung in newcomer["against"]
     ]
     rows.insert(newcomer["place"] - 1, [newcomer["name"], interval(newcomer["rating"]), "", ""])
     ranked = [[f"{'→' if rank == newcomer['place'] else ''}{rank}", *row] for rank, row in enumerate(rows, 1)]
-    compared = tables.columns([["", "agent", "rating", "newcomer wins", "P(newcomer is better)"], *ranked], 2)
+    compared = tables.columns([["", "agent", "rating", "newcomer wins", "P(it is better)"], *ranked], 2, tables.WIDTH)
     means = f"wins {percent(newcomer['wins'])}, VP {interval(newcomer['vp'], 1)}, margin {interval(newcomer['margin'], 1)}"
-    anchor = newcomer["ladder"]["anchor"]
-    ladder = f"Ladder of {newcomer['ladder']['date']}: {anchor['name']} = {anchor['points']:.0f}."
+    ladder = f"Ladder of {newcomer['ladder']['date']}: {anchored(newcomer['ladder']['anchors'])}."
     return "\n\n".join(
         [
-            head,
+            tables.wrapped(head),
             compared,
-            f"{means}, {_speed(newcomer)} decisions/s. {ladder}\n{SPEED_NOTE}",
+            "\n".join(map(tables.wrapped, (f"{means}, {_speed(newcomer)} decisions/s. {ladder}", SPEED_NOTE))),
             f"The same games again: {newcomer['command']}",
         ]
     )

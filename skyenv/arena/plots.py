@@ -10,7 +10,7 @@ import numpy as np
 
 from skyenv.arena.estimates import Estimate
 from skyenv.arena.evaluate import Result
-from skyenv.arena.ladder import Ladder
+from skyenv.arena.ladder import Ladder, anchored
 from skyenv.errors import OptionError
 from skyenv.files import replacing
 from skyenv.render.colours import EVEN, GRID, NOTHING, REFERENCE, SERIES
@@ -154,13 +154,13 @@ def _draw_ratings(axes: Any, ladder: Ladder) -> None:
         axes.annotate(
             f"{mean:.0f}".replace("-", "−"), (mean, row), (0, 8), textcoords="offset points", ha="center", fontsize=9, color=BLUE
         )
-    anchor = ladder["anchor"]["points"]
+    anchor = ladder["anchors"]["points"]
     axes.axvline(anchor, color=REFERENCE, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0)
     axes.set_yticks(range(len(agents)), [agent["name"] for agent in agents])
     axes.set_ylim(len(agents) - 0.5, -0.5)
     axes.margins(x=0.12)
     _tidy(axes)
-    axes.set_xlabel(f"rating, {ladder['anchor']['name']} = {anchor:.0f} (bars: 95 %)")
+    axes.set_xlabel(f"rating, {anchored(ladder['anchors'])} (bars: 95 %)")
 
 
 def _draw_pairs(axes: Any, ladder: Ladder) -> None:
@@ -169,7 +169,7 @@ def _draw_pairs(axes: Any, ladder: Ladder) -> None:
     names = [agent["name"] for agent in ladder["agents"]]
     means = np.array([[np.nan if share is None else share["mean"] for share in row] for row in ladder["pairs"]], np.float64)
     colours = LinearSegmentedColormap.from_list("wins", [VERMILION, EVEN, BLUE])
-    norm = TwoSlopeNorm(vmin=0, vcenter=1 / ladder["players"], vmax=1)
+    norm = TwoSlopeNorm(vmin=0, vcenter=0.5, vmax=1)
     axes.set_facecolor(NOTHING)  # shows where there is no pair
     axes.imshow(np.ma.masked_invalid(means), cmap=colours, norm=norm, aspect="auto")
     for row, column in zip(*np.nonzero(np.isfinite(means)), strict=True):
@@ -183,6 +183,4 @@ def _draw_pairs(axes: Any, ladder: Ladder) -> None:
     axes.grid(which="minor", color="white", linewidth=2)
     axes.tick_params(which="both", length=0)
     axes.spines[:].set_visible(False)
-    others = ladder["players"] - 1
-    against = "against column" if others == 1 else f"alone against {others} of column (par {100 / ladder['players']:.0f})"
-    axes.set_xlabel(f"wins of row {against} (%)")
+    axes.set_xlabel("wins of row against column (%)")

@@ -1,10 +1,18 @@
 """How strong are agents, seen from the games that they played? Ratings with intervals.
 
-**Model.** What a game decides is who wins it. Luce's choice model says that of the agents at a table, agent i wins with the
-probability e^θᵢ / Σ e^θⱼ over the seats j (the top-1 part of the Plackett–Luce model; with two players that is Bradley–Terry).
-Winners that share a win (END-4) have their fractions of it. An agent that has several seats has as many tickets. A rating is θ
-in Elo's points, 400 · log₁₀ of the odds: 400 points more are odds of 10 to 1. Only differences mean something, so greedy is
-put at 1000 (where it doesn't play, the first agent).
+**Model.** What a game decides is who wins it, and of the agents at a table agent i wins with the probability e^θᵢ / Σ e^θⱼ
+(Luce's choice model, :mod:`skyenv.arena.luce`). Winners that share a win (END-4) have their fractions of it. A rating is θ in
+Elo's points, 400 · log₁₀ of the odds: 400 points more are odds of 10 to 1.
+
+**Which games.** Ratings come from tables of different agents. One against copies of another is another game: there being the
+odd one out pays by itself, whoever it is. So those games are reported apart (*duels*), both ways round, with the *effective
+par*: what each of the two would have if they were equally strong, the mean of both ways. Only where there are fewer agents than
+seats, so that no table has different agents alone, duels rate, with the clone term of the model.
+
+**The scale.** Only differences mean something, so the mean of the *anchors* is put at 1000: of those of `ANCHORS` that play; of
+all agents where none does. They never change, cost little, no other agent is made of them, and they win and lose against the
+others, so that the gap to them is measured. (Greedy is what searches play on with and what networks start from; random and
+crowd lose everything, and how far away that is no game can tell.)
 
 **Agents that win all or nothing** would be infinitely strong or weak. So each agent has two *imaginary paired seeds* beside those
 played, shared out among its opponents: one in which it wins all games of a pair, and one in which it loses them. They pull
@@ -14,38 +22,37 @@ ratings together by the weight of two paired seeds, whatever the number of paire
 have random weights, too. So an agent that never lost has a chance to be the worse one after all: of two agents, one that won each
 of n paired seeds is the better one with the probability 1 − ½ⁿ⁺¹ (Laplace's rule of succession).
 
+**Is the model right?** :mod:`skyenv.arena.goodness` says whether it fits; and for every pair what was played stands beside what
+the ratings predict: of the games at tables with both that one of them won, the share of the one.
+
 **Why not a library's fit.** choix fits this very model and is well kept, but it takes neither fractions of a win, nor weights
 (which the bootstrap is made of), nor an agent with several seats, and loops over games in Python. Wins per agent and
-games per kind of table are all that the likelihood needs, so all 1000 fits are one small vectorised Newton iteration here; a test
-holds it against choix.
+games per kind of table are all that the likelihood needs, so all 1000 fits are one small vectorised Newton iteration; tests
+hold it against choix.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from skyenv.arena.estimates import CONFIDENCE, RESAMPLES, Estimate, Floats, Weights, estimates, with_data
+from skyenv.arena.goodness import Goodness, goodness
+from skyenv.arena.luce import Sums, strengths
 from skyenv.errors import OptionError
 
-ANCHOR: Final = "greedy"
+ANCHORS: Final = ("appraiser", "builder", "bidder")
+"""Agents whose mean is put at `ANCHOR_POINTS`."""
 ANCHOR_POINTS: Final = 1000.0
 POINTS: Final = 400 / np.log(10)
 """Points of a rating for one unit of θ."""
 
 SEPARATED: Final = (1 + CONFIDENCE) / 2
 """Two agents are told apart if the probability that one is better is at least this."""
-
-ITERATIONS: Final = 500
-LONGEST_STEP: Final = 1.0
-"""No θ moves further in one step of Newton's: from far away a full step could overshoot without end."""
-
-CHUNK: Final = 2**21
-"""Numbers in the largest array of a fit."""
 
 
 @dataclass(frozen=True)
@@ -64,16 +71,39 @@ class GameResults:
 
 
 @dataclass(frozen=True)
+class Duel:
+    """Two agents, each alone against copies of the other; shares of the wins of the one who is alone.
+
+    Attributes:
+        one, other: who, counted from 0. one_alone, other_alone: their shares.
+        par: the mean of both ways, what each would have if they were equally strong.
+        ahead: by how much `one` is above it, half of the difference.
+    """
+
+    one: int
+    other: int
+    one_alone: Estimate
+    other_alone: Estimate
+    par: Estimate
+    ahead: Estimate
+
+
+@dataclass(frozen=True)
 class Ratings:
     """What games say about K agents; intervals are 95 %.
 
     Attributes:
         points: the rating of each. samples: float64 (resamples, K), the ratings of every bootstrap sample.
         better: float64 (K, K), the probability that the agent of the row is better than that of the column; ½ on the diagonal.
-        wins: share of the wins where an agent has one seat. vp: VP there. margin: own VP minus the best other's there.
-        pairs: in row i and column j, agent i's share of the wins with one seat, when agent j has all others; None where they
-            didn't meet.
-        anchor: index of the agent whose rating is fixed. paired_seeds, games: how many.
+        wins: share of the wins in the games that rate. vp: VP there. margin: own VP minus the best other's there.
+        pairs: in row i and column j, of the games that i or j won at tables of different agents with both, the share of i; None
+            where there are none.
+        predicted: float64 (K, K), the same by the ratings.
+        duels: every two agents that played duels (more than two players).
+        clones: points that each further seat of an agent brings to it (γ); None if the games that rate have none.
+        goodness: how well the model fits; None if that can't be told.
+        anchors: indices of the agents whose mean rating is fixed.
+        paired_seeds, games: how many. played: int64 (K,), of how many paired seeds each agent has games that rate.
     """
 
     points: list[Estimate]
@@ -83,85 +113,21 @@ class Ratings:
     vp: list[Estimate]
     margin: list[Estimate]
     pairs: list[list[Estimate | None]]
-    anchor: int
+    predicted: Floats
+    duels: list[Duel]
+    clones: Estimate | None
+    goodness: Goodness | None
+    anchors: list[int]
     paired_seeds: int
     games: int
+    played: npt.NDArray[np.int64]
 
     def order(self) -> list[int]:
         """The agents from the best to the worst."""
         return sorted(range(len(self.points)), key=lambda index: -self.points[index].mean)
 
 
-# ---- the model ----
-
-
-def strengths(
-    wins: Floats, counts: Floats, tables: Floats, *, start: Floats | None = None, free: npt.ArrayLike | None = None
-) -> Floats:
-    """The most likely θ of Luce's model, for r sets of games at once.
-
-    Args:
-        wins: float64 (r, K), games that each agent won, fractions and weights included.
-        counts: float64 (r, C), games of each kind of table, weights included. Each row's sum is that of its wins.
-        tables: float64 (C, K), seats that each agent has at each kind of table.
-        start: float64 (r, K), where to begin, and the θ of those that are not free; 0 if None.
-        free: bool (K,), whose θ is looked for; None means all: then each row's mean is 0.
-
-    Returns:
-        float64 (r, K). Every agent must have won and lost something, else there is no finite answer (see the module's text).
-    """
-    theta = np.zeros_like(wins) if start is None else start.copy()
-    searched = np.arange(wins.shape[1]) if free is None else np.flatnonzero(free)
-    rows = max(1, CHUNK // tables.size)
-    for first in range(0, len(wins), rows):
-        part = slice(first, first + rows)
-        _climb(theta[part], wins[part], counts[part], tables, searched, centred=free is None)
-    return theta
-
-
-def _climb(
-    theta: Floats, wins: Floats, counts: Floats, tables: Floats, searched: npt.NDArray[np.int64], *, centred: bool
-) -> None:
-    """Newton's iteration on some columns of θ, in place."""
-    diagonal = np.arange(len(searched))
-    for _ in range(ITERATIONS):
-        tickets = tables * np.exp(theta - theta.max(axis=1, keepdims=True))[:, None, :]
-        chance = (tickets / tickets.sum(axis=2, keepdims=True))[:, :, searched]
-        expected = np.einsum("rc,rci->ri", counts, chance)
-        curvature = -np.einsum("rci,rcj->rij", counts[:, :, None] * chance, chance)
-        curvature[:, diagonal, diagonal] += expected
-        if centred:  # the likelihood is flat along a shift of all; nothing pulls that way, so any curvature there will do
-            curvature += curvature[:, diagonal, diagonal].mean(axis=1)[:, None, None] / len(searched)
-        step = np.linalg.solve(curvature, (wins[:, searched] - expected)[:, :, None])[:, :, 0]
-        longest = np.abs(step).max(axis=1, keepdims=True)
-        theta[:, searched] += step * np.minimum(1, LONGEST_STEP / np.maximum(longest, 1e-300))
-        if longest.max() < 1e-9:
-            break
-    if centred:
-        theta -= theta.mean(axis=1, keepdims=True)
-
-
-# ---- sums over games ----
-
-
-@dataclass(frozen=True)
-class _Sums:
-    """What each of D paired seeds gave: wins (D, K), counts (D, C) of the kinds of tables (C, K)."""
-
-    wins: Floats
-    counts: Floats
-    tables: Floats
-
-
-def _sums(results: GameResults, paired_seed: npt.NDArray[np.int64], paired_seeds: int, agents: int) -> _Sums:
-    """Sums for each paired seed; `paired_seed` numbers that of each game from 0."""
-    wins = np.zeros((paired_seeds, agents))
-    np.add.at(wins, (paired_seed[:, None], results.seats), results.shares)
-    kinds, kind = np.unique(np.sort(results.seats, axis=1), axis=0, return_inverse=True)
-    counts = np.zeros((paired_seeds, len(kinds)))
-    np.add.at(counts, (paired_seed, kind.ravel()), 1)
-    tables = np.stack([np.bincount(members, minlength=agents) for members in kinds]).astype(np.float64)
-    return _Sums(wins, counts, tables)
+# ---- fitting ----
 
 
 def _draw(paired_seeds: int, agents: int, players: int, seed: int, resamples: int) -> tuple[Weights, Floats]:
@@ -171,17 +137,36 @@ def _draw(paired_seeds: int, agents: int, players: int, seed: int, resamples: in
     return weights, with_data(rng.exponential(size=(resamples, agents, agents)), 1) * (1 - np.eye(agents))
 
 
+def _with_other_imaginary(weights: Weights, players: int, seed: int) -> Weights:
+    """The same weights of the paired seeds that were played, with other imaginary ones, for a share of par 1 / `players`."""
+    other = Weights.draw(np.random.default_rng([seed, players]), 1, players, len(weights.paired_seeds) - 1)
+    return replace(weights, won=other.won, lost=other.lost)
+
+
 def _fit(
-    sums: _Sums, paired_seeds: Floats, duels: Floats, players: int, start: Floats | None = None, free: npt.ArrayLike | None = None
+    sums: Sums, paired_seeds: Floats, duels: Floats, players: int, start: Floats | None = None, free: npt.ArrayLike | None = None
 ) -> Floats:
-    """θ for each row of weights of paired seeds and imaginary paired seeds (:func:`_draw`)."""
-    first, second = np.triu_indices(sums.tables.shape[1], 1)
-    one = np.eye(sums.tables.shape[1])
-    games = 2.0 if players == 2 else 2.0 * players  # of a pair in a paired seed
-    duels = games / (len(one) - 1) * duels
-    wins = paired_seeds @ sums.wins + duels.sum(axis=2)
+    """The parameters for each row of weights of paired seeds and imaginary paired seeds (:func:`_draw`)."""
+    agents = sums.tables.shape[1]
+    first, second = np.triu_indices(agents, 1)
+    one = np.eye(agents)
+    games = 2.0 if players == 2 else 2.0 * players  # of a paired seed that a pair decides: in duels,
+    if 2 < players <= agents:
+        games *= (players - 1) / (agents - 1)  # and at mixed tables
+    duels = games / (agents - 1) * duels
+    wins = paired_seeds @ sums.wins
+    wins[:, :agents] += duels.sum(axis=2)
     counts = np.concatenate([paired_seeds @ sums.counts, (duels + duels.transpose(0, 2, 1))[:, first, second]], axis=1)
     return strengths(wins, counts, np.concatenate([sums.tables, one[first] + one[second]]), start=start, free=free)
+
+
+def _rating(results: GameResults, agents: int) -> GameResults:
+    """The games that rate: those at tables of different agents; all games if an agent has none there."""
+    ordered = np.sort(results.seats, axis=1)
+    mixed = (np.diff(ordered, axis=1) > 0).all(axis=1)
+    if len(np.unique(results.seats[mixed])) < agents:
+        return results
+    return GameResults(results.paired_seeds[mixed], results.seats[mixed], results.shares[mixed], results.scores[mixed])
 
 
 # ---- ratings ----
@@ -199,14 +184,18 @@ def rate(results: GameResults, names: Sequence[str], seed: int = 0, resamples: i
         OptionError: there are no games, or an agent has none.
     """
     _check(results, names)
-    numbers, paired_seed = np.unique(results.paired_seeds, return_inverse=True)
-    players = results.seats.shape[1]
-    weights, duels = _draw(len(numbers), len(names), players, seed, resamples)
-    theta = _fit(_sums(results, paired_seed, len(numbers), len(names)), weights.paired_seeds, duels, players)
-    anchor = list(names).index(ANCHOR) if ANCHOR in names else 0
-    points = ANCHOR_POINTS + POINTS * (theta - theta[:, [anchor]])
+    numbers = np.unique(results.paired_seeds)
+    agents, players = len(names), results.seats.shape[1]
+    weights, imaginary = _draw(len(numbers), agents, players, seed, resamples)
+    games = _rating(results, agents)
+    paired_seed = np.searchsorted(numbers, games.paired_seeds)
+    sums = Sums.of(games.seats, games.shares, paired_seed, len(numbers), agents)
+    fitted = _fit(sums, weights.paired_seeds, imaginary, players)
+    theta = fitted[:, :agents]
+    anchors = [index for index, name in enumerate(names) if name in ANCHORS] or list(range(agents))
+    points = ANCHOR_POINTS + POINTS * (theta - theta[:, anchors].mean(axis=1, keepdims=True))
     samples = points[1:]
-    wins, vp, margin = _alone(results, paired_seed, weights, len(names))
+    wins, vp, margin = _alone(games, paired_seed, weights, agents)
     return Ratings(
         points=estimates(points),
         samples=samples,
@@ -214,10 +203,15 @@ def rate(results: GameResults, names: Sequence[str], seed: int = 0, resamples: i
         wins=wins,
         vp=vp,
         margin=margin,
-        pairs=_pairs(results, paired_seed, weights, len(names)),
-        anchor=anchor,
+        pairs=_pairs(games, paired_seed, _with_other_imaginary(weights, 2, seed), agents),
+        predicted=1 / (1 + np.exp(theta[0] - theta[0][:, None])),
+        duels=_duels(results, np.searchsorted(numbers, results.paired_seeds), weights, agents, seed),
+        clones=estimates(POINTS * fitted[:, agents:])[0] if fitted.shape[1] > agents else None,
+        goodness=goodness(sums, fitted[0], weights.paired_seeds[1:]),
+        anchors=anchors,
         paired_seeds=len(numbers),
-        games=len(paired_seed),
+        games=len(results.paired_seeds),
+        played=np.array([len(np.unique(paired_seed[(games.seats == agent).any(axis=1)])) for agent in range(agents)]),
     )
 
 
@@ -262,20 +256,44 @@ def _alone(
     return wins, vp, margin
 
 
-def _pairs(
-    results: GameResults, paired_seed: npt.NDArray[np.int64], weights: Weights, agents: int
-) -> list[list[Estimate | None]]:
-    """See :class:`Ratings`."""
-    once, players = _once(results), results.seats.shape[1]
+def _pairs(games: GameResults, paired_seed: npt.NDArray[np.int64], halves: Weights, agents: int) -> list[list[Estimate | None]]:
+    """See :class:`Ratings`; `halves` are weights for shares whose par is ½."""
+    once = _once(games)
+    has = np.stack([(once & (games.seats == agent)).any(axis=1) for agent in range(agents)])
+    won = np.stack([np.where(games.seats == agent, games.shares, 0).sum(axis=1) for agent in range(agents)])
     pairs: list[list[Estimate | None]] = [[None] * agents for _ in range(agents)]
     for one in range(agents):
-        mine = once & (results.seats == one)
         for other in range(agents):
-            facing = mine.any(axis=1) & ((results.seats == other).sum(axis=1) == players - 1)
-            if one != other and facing.any():
-                share = np.where(mine, results.shares, 0).sum(axis=1)[facing]
-                pairs[one][other] = weights.mean(share, paired_seed[facing], share=True)
+            both = has[one] & has[other] & ((won[one] + won[other]) > 0)
+            if one != other and both.any():
+                either = won[one][both] + won[other][both]
+                share = halves.samples(won[one][both], paired_seed[both], per=either, share=True)
+                pairs[one][other] = estimates(share[:, None])[0]
     return pairs
+
+
+def _duels(results: GameResults, paired_seed: npt.NDArray[np.int64], weights: Weights, agents: int, seed: int) -> list[Duel]:
+    """What came of each two agents' duels; none with two players."""
+    players = results.seats.shape[1]
+    if players == 2:
+        return []
+    again = _with_other_imaginary(weights, players, seed)
+    seats = [(results.seats == agent).sum(axis=1) for agent in range(agents)]
+    won = [np.where(results.seats == agent, results.shares, 0).sum(axis=1) for agent in range(agents)]
+    duels = []
+    for one in range(agents):
+        for other in range(one + 1, agents):
+            ways = [
+                (alone, (seats[alone] == 1) & (seats[copied] == players - 1)) for alone, copied in ((one, other), (other, one))
+            ]
+            if all(games.any() for _, games in ways):
+                mine, theirs = (
+                    drawn.samples(won[alone][games], paired_seed[games], share=True)
+                    for drawn, (alone, games) in zip((weights, again), ways, strict=True)
+                )
+                samples = np.stack([mine, theirs, (mine + theirs) / 2, (mine - theirs) / 2], axis=1)
+                duels.append(Duel(one, other, *estimates(samples)))
+    return duels
 
 
 # ---- a newcomer ----
@@ -288,7 +306,7 @@ class Newcomer:
     Attributes:
         points: its rating. better: float64 (K,), the probability that it is better than each of the ladder.
         wins, vp, margin: as for :class:`Ratings`.
-        against: its share of the wins with one seat when each of the ladder has all others.
+        against: its share of the games that it or each of the ladder won, at tables of different agents with both.
         paired_seeds, games: how many.
     """
 
@@ -318,23 +336,26 @@ def rate_newcomer(results: GameResults, points: npt.ArrayLike, samples: npt.Arra
     """
     rungs, drawn = np.asarray(points, np.float64), np.asarray(samples, np.float64)
     _check(results, ["newcomer", *(f"{index} of the ladder" for index in range(len(rungs)))])
-    numbers, paired_seed = np.unique(results.paired_seeds, return_inverse=True)
+    numbers = np.unique(results.paired_seeds)
     repeats = -(-RESAMPLES // len(drawn))
-    players = results.seats.shape[1]
-    weights, duels = _draw(len(numbers), 1 + len(rungs), players, seed, repeats * len(drawn))
+    agents, players = 1 + len(rungs), results.seats.shape[1]
+    weights, duels = _draw(len(numbers), agents, players, seed, repeats * len(drawn))
+    games = _rating(results, agents)
+    paired_seed = np.searchsorted(numbers, games.paired_seeds)
+    sums = Sums.of(games.seats, games.shares, paired_seed, len(numbers), agents)
     ladder = np.concatenate([rungs[None], np.tile(drawn, (repeats, 1))])
-    start = np.concatenate([ladder.mean(axis=1, keepdims=True), ladder], axis=1) / POINTS
-    free = np.arange(start.shape[1]) == 0
-    theta = _fit(_sums(results, paired_seed, len(numbers), len(free)), weights.paired_seeds, duels, players, start, free)
-    rating = POINTS * theta[:, :1]
-    wins, vp, margin = _alone(results, paired_seed, weights, len(free))
+    start = np.zeros((len(ladder), sums.wins.shape[1]))
+    start[:, 0], start[:, 1:agents] = ladder.mean(axis=1) / POINTS, ladder / POINTS
+    free = np.arange(start.shape[1]) % agents == 0  # the newcomer, and the clone term if there is one
+    rating = POINTS * _fit(sums, weights.paired_seeds, duels, players, start, free)[:, :1]
+    wins, vp, margin = _alone(games, paired_seed, weights, agents)
     return Newcomer(
         points=estimates(rating)[0],
         better=better(rating[1:], ladder[1:])[0],
         wins=wins[0],
         vp=vp[0],
         margin=margin[0],
-        against=_pairs(results, paired_seed, weights, len(free))[0][1:],
+        against=_pairs(games, paired_seed, _with_other_imaginary(weights, 2, seed), agents)[0][1:],
         paired_seeds=len(numbers),
-        games=len(paired_seed),
+        games=len(results.paired_seeds),
     )

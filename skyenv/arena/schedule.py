@@ -1,14 +1,17 @@
 """Who meets whom in a tournament.
 
-A paired seed is a deal, setup, stacks and Alea's cards, that is played in several seatings. All agents play the same paired
-seeds, each in all these, so that the luck of the deal and that of the seat cancel:
+A paired seed is a deal, setup, stacks and Alea's cards, that is played in several seatings. All agents of the *field* play the
+same paired seeds, so that the luck of the deal and that of the seat cancel. Agents that think long (`slow`) may leave the field
+after so many paired seeds.
 
-* Every pair: each of the two alone against the other in all other seats, alone once in each seat. With two players that are
-  two games a pair, with N > 2 players 2 · N.
-* With three or four players and at least as many agents also *mixed tables* of N different agents: the agents stand in a circle,
-  in an order drawn anew for each paired seed, every N neighbours make a table, and every table plays in all N rotations. So an
-  agent has N² such games a paired seed, N in every seat, and the work grows with the number of agents and not with that of their
-  combinations.
+* With two players every pair meets in both seatings.
+* With N > 2 players and a field of at least N there are *mixed tables* of N different agents, each in all N rotations. All
+  combinations of N agents fall into classes: the agents stand in a circle, and a class is what one table becomes by moving
+  everybody on. Each paired seed plays one class, in which every agent sits as often as every other; after all classes, each N
+  agents have met as often as any others. In which order a table sits is drawn anew for each paired seed. So the work grows with
+  the number of agents, not with that of their combinations.
+* With N > 2 players there are also *duels*: one agent alone against another in all other seats, once in each seat, both ways
+  round. Each paired seed plays those of the pairs at one distance in the circle; the distances take turns.
 """
 
 from __future__ import annotations
@@ -56,6 +59,7 @@ class Settings:
         players, side, seed, max_turns: as for :class:`skyenv.Games`.
         secret: as for :func:`skyenv.arena.matches.play_games`.
         newcomer: whether only games with agent 0 are played.
+        slow: names of agents that play fewer paired seeds. slow_paired_seeds: how many these play.
         project: version of skyenv.
 
     Raises:
@@ -69,6 +73,8 @@ class Settings:
     max_turns: int = DEFAULT_MAX_TURNS
     secret: int | None = None
     newcomer: bool = False
+    slow: tuple[str, ...] = ()
+    slow_paired_seeds: int = MOST_PAIRED_SEEDS
     project: str = skyenv.__version__
 
     def __post_init__(self) -> None:
@@ -76,34 +82,71 @@ class Settings:
         check_choice("side", self.side, SIDES)
         check_integer("seed", self.seed, 0, HIGHEST_SEED - MOST_PAIRED_SEEDS)
 
-    def groups(self) -> list[Group]:
-        """Who plays with whom in every paired seed."""
+        unknown = [name for name in self.slow if name not in [agent.name for agent in self.agents]]
+        if unknown:
+            raise OptionError(f"{unknown[0]} is called slow, but doesn't play")
+        if self.slow and len(self.agents) - len(self.slow) < 2:
+            raise OptionError("at least two agents must not be slow")
+
+    def field(self, paired_seed: int) -> Group:
+        """Who plays a paired seed."""
         everybody = range(len(self.agents))
-        groups: list[Group] = [pair for pair in itertools.combinations(everybody, 2) if 0 in pair or not self.newcomer]
-        if self.players > 2 and len(self.agents) >= self.players:
-            groups.append(tuple(everybody))
+        if paired_seed < self.slow_paired_seeds:
+            return tuple(everybody)
+        return tuple(index for index in everybody if self.agents[index].name not in self.slow)
+
+    def groups(self, paired_seed: int = 0) -> list[Group]:
+        """Who plays with whom in a paired seed; with two players always the same, if nobody is slow."""
+        field = self.field(paired_seed)
+        pairs = [(field[i], field[j]) for i, j in pairs_of(len(field), None if self.players == 2 else paired_seed)]
+        groups: list[Group] = [pair for pair in pairs if 0 in pair or not self.newcomer]
+        if self.players > 2 and len(field) >= self.players:
+            groups.append(field)
         return groups
 
     def seatings(self, group: Group, paired_seed: int) -> npt.NDArray[np.int64]:
         """The games of a group in a paired seed: int64 (games, players), the agent of each seat."""
-        return pair_seatings(group, self.players) if len(group) == 2 else self._mixed_tables(paired_seed)
+        return pair_seatings(group, self.players) if len(group) == 2 else self._mixed_tables(group, paired_seed)
 
-    def _mixed_tables(self, paired_seed: int) -> npt.NDArray[np.int64]:
-        circle = np.random.default_rng([self.seed, paired_seed]).permutation(len(self.agents))
-        number = len(circle) if len(circle) > self.players else 1  # with as many agents as seats all tables are the same one
-        tables = np.stack([np.roll(circle, -first)[: self.players] for first in range(number)])
+    def _mixed_tables(self, field: Group, paired_seed: int) -> npt.NDArray[np.int64]:
+        classes = classes_of(len(field), self.players)
+        tables = np.array(field)[classes[paired_seed % len(classes)]]
+        tables = np.random.default_rng([self.seed, paired_seed]).permuted(tables, axis=1)
         if self.newcomer:
             tables = tables[(tables == 0).any(axis=1)]
         return np.concatenate([np.roll(tables, turn, axis=1) for turn in range(self.players)]).astype(np.int64)
 
-    def games_per_paired_seed(self) -> int:
+    def games_in(self, paired_seed: int) -> int:
         """How many games a paired seed has."""
-        return sum(len(self.seatings(group, 0)) for group in self.groups())
+        return sum(len(self.seatings(group, paired_seed)) for group in self.groups(paired_seed))
 
-    def group_of(self, seats: Sequence[int]) -> Group:
-        """The group that a game belongs to."""
+    def group_of(self, seats: Sequence[int], paired_seed: int) -> Group:
+        """The group that a game of a paired seed belongs to."""
         members = tuple(sorted(set(seats)))
-        return members if len(members) == 2 else tuple(range(len(self.agents)))
+        return members if len(members) == 2 else self.field(paired_seed)
+
+
+@cache
+def classes_of(agents: int, players: int) -> list[npt.NDArray[np.int64]]:
+    """All combinations of `players` of so many agents, by class: int64 (tables, players), what one becomes by turns."""
+    left = set(itertools.combinations(range(agents), players))
+    classes = []
+    for table in sorted(left):
+        if table in left:
+            turned = {tuple(sorted((agent + turn) % agents for agent in table)) for turn in range(agents)}
+            left -= turned
+            classes.append(np.array(sorted(turned)))
+    return classes
+
+
+@cache
+def pairs_of(agents: int, paired_seed: int | None) -> list[tuple[int, int]]:
+    """All pairs of so many agents; with a paired seed those at its distance in the circle alone."""
+    pairs = list(itertools.combinations(range(agents), 2))
+    if paired_seed is None:
+        return pairs
+    distance = 1 + paired_seed % (agents // 2)
+    return [pair for pair in pairs if distance in (pair[1] - pair[0], agents - pair[1] + pair[0])]
 
 
 @cache

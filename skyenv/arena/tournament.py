@@ -24,11 +24,15 @@ from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Group, Settings
 from skyenv.arena.workers import run_units
 from skyenv.errors import AgentError, cause
 from skyenv.progress import Bar, progress
+from skyenv.seeds import LADDERS
 
 LARGEST_ROUND: Final = 256
 """Paired seeds of a round at most: batches of 512 games and more bring no more speed."""
 ROUND_SECONDS: Final = 60.0
 """How long a round should take at most: Ctrl-C leaves its paired seeds unfinished."""
+
+COUNTED: Final = 10**5
+"""So many paired seeds are counted beforehand; nobody sees the end of more."""
 
 Results = tuple[list[Game], Spent]
 """The games of a unit, and what its agents spent."""
@@ -113,7 +117,7 @@ class Player:
         seating = np.searchsorted(list(used), seats)
         played = play_games(
             list(used.values()), seating, settings.seed + paired_seeds, settings.side,
-            max_turns=settings.max_turns, secret=settings.secret,
+            max_turns=settings.max_turns, secret=settings.secret, purpose=LADDERS,
         )  # fmt: skip
         if played.interrupted:
             raise AgentError(f"agent {max(used.values(), key=lambda agent: agent.asked).name} raised KeyboardInterrupt")
@@ -191,6 +195,7 @@ class Tournament:
         self.started = time.perf_counter()
         self.before = self.started, 0  # when the last round was made, and how many games there were
         self.seconds_per_paired_seed = 0.0
+        self.next = 0  # the first paired seed of the next round
 
     def run(self) -> None:
         """Play.
@@ -200,7 +205,8 @@ class Tournament:
         """
         self.started = time.perf_counter()
         self.before = self.started, 0
-        total = None if self.paired_seeds is None else self.paired_seeds * self.settings.games_per_paired_seed()
+        limit = self.paired_seeds or MOST_PAIRED_SEEDS
+        total = sum(map(self.settings.games_in, range(limit))) if limit <= COUNTED else None
         here = sum(
             len(games)
             for (paired_seed, _), games in self.folder.games.items()
@@ -251,13 +257,14 @@ class Tournament:
             size = min(self._round(size), limit - first)
             if size == 0:
                 return
-            for group in self.settings.groups():
-                missing = tuple(
-                    paired_seed for paired_seed in range(first, first + size) if (paired_seed, group) not in self.folder.games
-                )
-                if missing:
-                    yield Unit(group, missing)
-            first += size
+            missing: dict[Group, list[int]] = {}
+            for paired_seed in range(first, first + size):
+                for group in self.settings.groups(paired_seed):
+                    if (paired_seed, group) not in self.folder.games:
+                        missing.setdefault(group, []).append(paired_seed)
+            self.next = first = first + size
+            for group, paired_seeds in missing.items():
+                yield Unit(group, tuple(paired_seeds))
 
     def _round(self, size: int) -> int:
         """Paired seeds of the next round, by the pace of the last one; 0 if not even one is likely to be finished in time."""
@@ -265,7 +272,7 @@ class Tournament:
             return 1
         now = time.perf_counter()
         if self.played > self.before[1]:
-            games = (self.played - self.before[1]) / self.settings.games_per_paired_seed()
+            games = (self.played - self.before[1]) / self.settings.games_in(self.next)
             self.seconds_per_paired_seed = (now - self.before[0]) / games
             self.before = now, self.played
         time_left = self._time_left()

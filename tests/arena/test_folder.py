@@ -128,7 +128,7 @@ def test_damaged_games(change: Callable[[str], str], played: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", ["{", "[]", "[" * 100_000, "\x00", '{"players": "x"}', '{"format": 3, "players": "x", "agents": 3}']
+    "content", ["{", "[]", "[" * 100_000, "\x00", '{"players": "x"}', '{"format": 4, "players": "x", "agents": 3}']
 )
 def test_a_damaged_config(content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One line, when it is gone on with and when it is asked for anew."""

@@ -14,7 +14,7 @@ from experiments.tools import document
 from skyenv.arena import ladder
 from skyenv.arena.estimates import interval
 from skyenv.arena.folder import Folder
-from skyenv.arena.ratings import rate
+from skyenv.arena.ratings import ANCHORS, rate
 from skyenv.arena.schedule import entrants
 from skyenv.cli import main
 from skyenv.errors import CheckpointError
@@ -28,9 +28,11 @@ def test_neighbours_that_are_not_separated_are_said_to_be_so(tmp_path: Path) -> 
     play(tmp_path, wanted, 3)
     with Folder(tmp_path, wanted) as folder:
         ratings = rate(folder.results(), ["random", "hoard"])
+        assert ratings.goodness is None
         content = ladder.as_dict(ratings, dataclasses.asdict(wanted), folder.speeds(), "command")
     for text in (ladder.table(content), ladder.markdown(content)):
-        assert "they are not separated (97.5 % are asked for)" in text
+        assert "they are not separated (97.5 % are asked for)" in " ".join(text.split())
+    assert "too few games to tell whether the model fits" in ladder.table(content)
     assert ladder.neighbour("a", "b", 0.975)["separated"]
     assert not ladder.neighbour("a", "b", 0.974)["separated"]
 
@@ -44,21 +46,69 @@ def test_a_damaged_ladder(change: dict[str, Any], tmp_path: Path) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
     with pytest.raises(CheckpointError, match=r"ladder.json is (no|a) ladder"):
         ladder.read(path, 2)
+    path.write_text(json.dumps({"format": ladder.FORMAT - 1}))
+    with pytest.raises(CheckpointError, match="of an older version"):
+        ladder.read(path, 2)
     path.write_text("[" * 100_000)
     with pytest.raises(CheckpointError, match=r"ladder.json is damaged: it is nested too deeply"):
         ladder.read(path, 2)
 
 
-@pytest.mark.parametrize("players", [2, 3, 4])
-def test_what_ships_is_what_the_docs_say(players: int) -> None:
+@pytest.mark.usefixtures("in_this_process")
+def test_a_ladder_of_mixed_tables_as_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What was played beside what is predicted, the fit, duels both ways round: in the terminal and in Markdown."""
+    agents = ["random", "crowd", "hoard", "bidder"]
+    command = ["tournament", *agents, "--players", "3", "--side", "back", "--paired-seeds", "12", "--max-turns", "40"]
+    assert main([*command, "--slow", "crowd", "--slow-paired-seeds", "10", "--out", str(tmp_path)]) == 0
+    content = ladder.read(tmp_path / "ladder.json", 3, "back")
+    assert {agent["name"]: agent["paired_seeds"] for agent in content["agents"]} == dict.fromkeys(agents, 12) | {"crowd": 10}
+    assert content["anchors"]["names"] == ["bidder"]
+    assert content["command"].endswith("--paired-seeds 12 --slow crowd --slow-paired-seeds 10")
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines()[:-1])) <= 80
+    page = ladder.matrix_markdown(content)
+    assert page.count("\n") > 12
+    for shown in (text, page):
+        words = " ".join(shown.split())
+        assert "degrees of freedom" in words or "too few games" in words
+        assert "Duels, each alone against 2 of the other" in words
+    for duel in content["duels"]:
+        assert duel["par"]["mean"] == pytest.approx((duel["one_alone"]["mean"] + duel["other_alone"]["mean"]) / 2, abs=2e-4)
+        assert f"| {duel['one']} | {duel['other']} |" in page
+    (one, other) = (content["pairs"][0][-1], content["pairs"][-1][0])
+    assert one["mean"] + other["mean"] == pytest.approx(1, abs=2e-4)
+    with pytest.raises(CheckpointError, match="of the back side, not of the front side"):
+        ladder.read(tmp_path / "ladder.json", 3, "front")
+
+
+def test_where_the_ratings_mislead_it_is_said() -> None:
+    """A pair whose interval misses what is predicted stands out, and a fit that is refused is called so."""
+    content = ladder.read(ladder.SHIPPED / "2-players.json", 2)
+    lows = [[share is not None and share["low"] > 0.01 for share in row] for row in content["pairs"]]
+    row, column = next((row, column) for row, cells in enumerate(lows) for column, is_so in enumerate(cells) if is_so)
+    content["predicted"][row][column] = 0.005
+    assert "**" in ladder.matrix_markdown(content)
+    for p, verdict in ((0.2, "p = 0.200: the model fits."), (0.01, "the model doesn't fit: ratings are a summary")):
+        content["fit"]["p"] = p
+        assert verdict in ladder.fit_note(content)
+
+
+@pytest.mark.parametrize(("players", "side"), document.LADDERS)
+def test_what_ships_is_what_the_docs_say(players: int, side: str) -> None:
     """Tables in the README and the docs, JSON and the agents themselves belong together."""
     page = (ROOT / "docs" / "ladder.md").read_text(encoding="utf-8")
     assert document.ladder_summary() in (ROOT / "README.md").read_text(encoding="utf-8")
-    path = ladder.SHIPPED / f"{players}-players.json"
-    assert document.ladder_table(players) in page
-    assert document.ladder_pairs(players) in page
-    shipped = ladder.read(path, players)
-    assert (ladder.PICTURES / f"{players}-players.png").exists()
+    name = ladder.file_name(players, side)
+    assert document.ladder_table(players, side) in page
+    assert document.ladder_pairs(players, side) in page
+    shipped = ladder.read(ladder.SHIPPED / f"{name}.json", players, side)
+    assert (ladder.PICTURES / f"{name}.png").exists()
+    assert shipped["paired_seeds"] >= 200
+    assert shipped["fit"] is not None
+    assert set(shipped["anchors"]["names"]) == set(ANCHORS)
+    if players > 2:
+        agents = len(shipped["agents"])
+        assert len(shipped["duels"]) == agents * (agents - 1) // 2
     for agent in shipped["agents"]:
         assert f"| {agent['name']} | {interval(agent['rating'])} |" in page
         (here,) = entrants([agent["spec"]])

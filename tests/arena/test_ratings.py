@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skyenv.arena.ratings import POINTS, GameResults, better, rate, rate_newcomer, strengths
+from skyenv.arena.luce import strengths
+from skyenv.arena.ratings import ANCHORS, POINTS, GameResults, better, rate, rate_newcomer
 from skyenv.arena.schedule import Entrant, Settings
 from skyenv.errors import OptionError
 
@@ -26,7 +27,9 @@ def schedule(
     entrants = tuple(Entrant(str(index), str(index), "1", "") for index in range(agents))
     settings = Settings(entrants, players, newcomer=newcomer)
     games = [
-        (paired_seed, settings.seatings(group, paired_seed)) for paired_seed in range(paired_seeds) for group in settings.groups()
+        (paired_seed, settings.seatings(group, paired_seed))
+        for paired_seed in range(paired_seeds)
+        for group in settings.groups(paired_seed)
     ]
     return np.repeat([paired_seed for paired_seed, _ in games], [len(seats) for _, seats in games]), np.concatenate(
         [seats for _, seats in games]
@@ -58,54 +61,101 @@ def games(
 @pytest.mark.parametrize(("players", "paired_seeds"), [(2, 1500), (3, 250), (4, 150)])
 def test_known_strengths_are_found_again(players: int, paired_seeds: int) -> None:
     truth = np.array([0.0, 1.2, -0.7, 0.5, -1.5])
-    ratings = rate(played(truth, players, paired_seeds, seed=players), ["greedy", "b", "c", "d", "e"])
+    ratings = rate(played(truth, players, paired_seeds, seed=players), ["appraiser", "b", "c", "d", "e"])
     for point, expected in zip(ratings.points, 1000 + POINTS * truth, strict=True):
         assert point.low - 15 <= expected <= point.high + 15
         assert point.mean == pytest.approx(expected, abs=45)
     assert ratings.order() == [1, 3, 0, 2, 4]
-    assert (ratings.anchor, ratings.points[0].mean, ratings.points[0].low) == (0, 1000, 1000)
+    assert (ratings.anchors, ratings.points[0].mean, ratings.points[0].low) == ([0], 1000, 1000)
     assert (ratings.better[1, [0, 2, 3, 4]] > 0.99).all()
     assert ratings.better + ratings.better.T == pytest.approx(np.ones((5, 5)))
 
 
 @pytest.mark.parametrize("players", [2, 4])
 def test_imaginary_paired_seeds_hardly_pull_a_long_ladder_together(players: int) -> None:
-    truth = np.array([0.0, 1.9, 1.2, 1.0, -3.0, -3.6, -5.0])
-    ratings = rate(played(truth, players, 300, seed=3), ["greedy", *"bcdefg"])
+    weak = [-3.0, -3.6, -5.0] if players == 2 else [-1.5, -2.0, -2.6]  # at large tables weaker ones win nothing to go by
+    truth = np.array([0.0, 1.9, 1.2, 1.0, *weak])
+    ratings = rate(played(truth, players, 300, seed=3), ["appraiser", *"bcdefg"])
     for point, expected in zip(ratings.points, 1000 + POINTS * truth, strict=True):
         assert point.low - 15 <= expected <= point.high + 15
 
 
 def test_two_agents_by_hand() -> None:
     # 3 of 4 games, and two of the four in imaginary paired seeds: odds of 5 to 3.
-    ratings = rate(games([[0, 1]] * 4, [[1, 0]] * 3 + [[0, 1]]), ["a", "b"])
+    ratings = rate(games([[0, 1]] * 4, [[1, 0]] * 3 + [[0, 1]]), ["appraiser", "b"])
     assert ratings.points[0].mean == 1000
     assert ratings.points[1].mean == pytest.approx(1000 - 400 * np.log10(5 / 3), abs=1e-6)
 
 
 def test_a_shared_win_counts_for_both() -> None:
-    shared = rate(games([[0, 1, 2], [0, 1, 2]], [[0.5, 0.5, 0], [0, 0, 1]]), ["a", "b", "c"])
-    split = rate(games([[0, 1, 2]] * 4, [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1]]), ["a", "b", "c"])
+    names = ["appraiser", "b", "c"]
+    shared = rate(games([[0, 1, 2], [0, 1, 2]], [[0.5, 0.5, 0], [0, 0, 1]]), names)
+    split = rate(games([[0, 1, 2]] * 4, [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1]]), names)
     assert shared.points[1].mean == pytest.approx(1000, abs=1e-6)
     assert shared.points[2].mean > 1000
     assert split.points[2].mean > shared.points[2].mean  # twice the games, so the imaginary paired seeds pull less
     assert shared.wins[0].mean == 0.25
 
 
-def test_several_seats_are_several_tickets() -> None:
-    # Alone against three copies and a quarter of the wins: equally strong.
-    results = games([[0, 1, 1, 1]] * 4, [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
-    one_more = games([[1, 0, 0, 0]], [[0.25, 0.25, 0.25, 0.25]])
-    both = GameResults(
-        *(
-            np.concatenate([getattr(results, name), getattr(one_more, name)])
-            for name in ("paired_seeds", "seats", "shares", "scores")
-        )
-    )
-    assert rate(both, ["a", "b"]).points[1].mean == pytest.approx(1000, abs=1e-6)
+def test_without_a_clone_term_several_seats_are_several_tickets() -> None:
+    """Alone against three copies and a quarter of the wins: equally strong."""
+    tables = np.array([[1.0, 3.0]])
+    (theta,) = strengths(np.array([[1.0, 3.0]]), np.array([[4.0]]), tables)
+    assert theta == pytest.approx([0, 0], abs=1e-9)
+    (theta,) = strengths(np.array([[2.0, 2.0]]), np.array([[4.0]]), tables)
+    assert theta[0] - theta[1] == pytest.approx(np.log(3), abs=1e-9)
 
 
-@pytest.mark.parametrize(("players", "agents", "duels"), [(2, 3, 1), (4, 5, 2)])
+def duels(truth: Floats, clones: float, players: int, paired_seeds: int, seed: int) -> GameResults:
+    """Duels alone, in which each further seat of an agent changes the strength of all of its seats by `clones`."""
+    rng = np.random.default_rng(seed)
+    number, chairs = schedule(len(truth), players, paired_seeds)
+    alike = (chairs[:, :, None] == chairs[:, None, :]).sum(axis=2) - 1
+    winner = np.argmax(truth[chairs] + clones * alike + rng.gumbel(size=chairs.shape), axis=1)
+    return GameResults(number, chairs, np.eye(players)[winner], np.zeros_like(chairs))
+
+
+@pytest.mark.parametrize("clones", [-0.6, 0.0, 0.3])
+def test_the_clone_term_is_found_where_copies_rate(clones: float) -> None:
+    """Fewer agents than seats: strengths come from duels, and being alone doesn't count as strength."""
+    ratings = rate(duels(np.array([0.0, 0.5]), clones, 4, 800, seed=1), ["appraiser", "b"])
+    assert ratings.clones is not None
+    assert ratings.clones.low - 10 <= POINTS * clones <= ratings.clones.high + 10
+    assert ratings.points[1].low - 10 <= 1000 + POINTS * 0.5 <= ratings.points[1].high + 10
+    (duel,) = ratings.duels
+    assert duel.par.mean == pytest.approx((duel.one_alone.mean + duel.other_alone.mean) / 2)
+    assert duel.ahead.mean == pytest.approx((duel.one_alone.mean - duel.other_alone.mean) / 2)
+    assert duel.ahead.high < 0, "the second one is the stronger one"
+    assert abs(duel.par.mean - 0.25) < 0.03 or (duel.par.mean < 0.25) == (clones > 0)
+
+
+def test_duels_do_not_rate_where_there_are_mixed_tables() -> None:
+    """Whatever happens there, ratings stay; with lone agents that always win the effective par is all."""
+    results = played(np.array([0.0, 0.4, -0.3, 0.1]), 3, 60, seed=2)
+    copied = np.array([len(set(seats)) < 3 for seats in results.seats.tolist()])
+    alone = (results.seats[:, :, None] == results.seats[:, None, :]).sum(axis=2) == 1
+    shares = np.where(copied[:, None], alone.astype(float), results.shares)
+    names = ["appraiser", "b", "c", "d"]
+    one, other = rate(results, names), rate(GameResults(results.paired_seeds, results.seats, shares, results.scores), names)
+    assert one.points == other.points
+    assert one.pairs == other.pairs
+    assert one.clones is None
+    assert len(other.duels) == 6
+    assert all(duel.par.mean == 1 and duel.ahead.mean == 0 and duel.ahead.low < 0 < duel.ahead.high for duel in other.duels)
+
+
+def test_the_scale_hangs_on_the_mean_of_the_anchors() -> None:
+    names = ["greedy", *ANCHORS[:2]]
+    ratings = rate(played(np.array([0.7, 0.0, 1.0]), 2, 300, seed=8), names)
+    assert ratings.anchors == [1, 2]
+    assert (ratings.points[1].mean + ratings.points[2].mean) / 2 == pytest.approx(1000)
+    assert ratings.samples[:, 1:].mean(axis=1) == pytest.approx(np.full(len(ratings.samples), 1000.0))
+    assert ratings.points[0].mean == pytest.approx(1000 + POINTS * 0.2, abs=40)
+    nobody = rate(played(np.zeros(3), 2, 30, seed=8), list("abc"))
+    assert nobody.samples.mean(axis=1) == pytest.approx(np.full(len(nobody.samples), 1000.0))
+
+
+@pytest.mark.parametrize(("players", "agents", "duels"), [(2, 3, 2), (4, 5, 3)])
 def test_the_library_agrees(players: int, agents: int, duels: int) -> None:
     """The library choix fits the same model; it takes no fractions, so all counts twice, and a tie is a win each."""
     truth = np.array([0.3, -0.4, 1.0, 0.0, -1.1])
@@ -117,9 +167,8 @@ def test_the_library_agrees(players: int, agents: int, duels: int) -> None:
     tables.append(list(range(players)))
     shares.append([0.5, 0.5] + [0.0] * (players - 2))
     data += [(tied, tuple(set(range(players)) - {tied})) for tied in (0, 1)]
-    data += [(one, (other,)) for one, other in itertools.permutations(range(agents), 2)] * (
-        2 * duels
-    )  # the imaginary paired seeds
+    # And the imaginary paired seeds.
+    data += [(one, (other,)) for one, other in itertools.permutations(range(agents), 2)] * duels
     expected = choix.opt_top1(agents, data, alpha=1e-9, tol=1e-9)
     ratings = rate(games(tables, shares), list("abcde")[:agents])
     ours = np.array([point.mean for point in ratings.points])
@@ -147,16 +196,16 @@ def test_an_agent_that_wins_everything_is_finite_and_uncertain() -> None:
         paired_seed, seats = schedule(3, players, 50)
         best = np.where((seats == 0).any(axis=1, keepdims=True), seats == 0, seats == 1)
         shares = best / best.sum(axis=1, keepdims=True)
-        ratings = rate(GameResults(paired_seed, seats, shares, best.astype(np.int64)), ["a", "greedy", "c"])
+        ratings = rate(GameResults(paired_seed, seats, shares, best.astype(np.int64)), ["a", "appraiser", "c"])
         first, second = ratings.points[0], ratings.points[1]
         assert np.isfinite(ratings.samples).all()
         assert 1200 < first.low < first.mean < first.high < 5000
         assert first.high - first.low > 300
         assert (second.mean, ratings.better[0, 1]) == (1000, 1)
         pair = ratings.pairs[0][1]
-        assert pair is not None
-        assert (pair.mean, pair.high) == (1, 1)
-        assert 0.9 < pair.low < 0.99
+        assert (pair is None) == (players == 4), "three agents make no table of four different ones"
+        assert pair is None or (pair.mean, pair.high) == (1, 1)
+        assert pair is None or 0.9 < pair.low < 0.99
         assert ratings.order() == [0, 1, 2]
 
 
@@ -168,7 +217,7 @@ def test_intervals_cover(players: int) -> None:
     truth = np.array([0.0, 0.8])
     covered = 0
     for seed in range(150):
-        point = rate(played(truth, players, 40, seed), ["greedy", "b"], seed, resamples=300).points[1]
+        point = rate(played(truth, players, 40, seed), ["appraiser", "b"], seed, resamples=300).points[1]
         covered += point.low <= 1000 + POINTS * truth[1] <= point.high
     assert 0.88 <= covered / 150 <= 0.99
 
@@ -213,22 +262,26 @@ def test_better_by_hand() -> None:
 
 def test_means_by_hand() -> None:
     results = GameResults(
-        paired_seeds=np.array([0, 0, 0]),
-        seats=np.array([[0, 1, 1], [1, 0, 0], [0, 1, 2]]),
-        shares=np.array([[1, 0, 0], [0, 0.5, 0.5], [0, 0, 1.0]]),
-        scores=np.array([[30, 20, 10], [5, 40, 40], [8, 9, 20]]),
+        paired_seeds=np.array([0, 0, 0, 0]),
+        seats=np.array([[0, 1, 1], [1, 0, 0], [0, 1, 2], [2, 1, 0]]),
+        shares=np.array([[1, 0, 0], [0, 0.5, 0.5], [0, 0, 1.0], [0, 0.5, 0.5]]),
+        scores=np.array([[30, 20, 10], [5, 40, 40], [8, 9, 20], [7, 30, 30]]),
     )
     ratings = rate(results, ["a", "b", "c"])
-    assert ratings.wins[0].mean == 0.5  # games 1 and 3: in game 2 it has two seats
+    assert ratings.wins[0].mean == 0.25  # the last two games: the others have copies
     assert ratings.vp[0].mean == 19
-    assert ratings.margin[0].mean == (10 - 12) / 2
-    assert ratings.margin[1].mean == (-35 - 11) / 2
+    assert ratings.margin[0].mean == (-12 + 0) / 2
+    assert ratings.margin[1].mean == (-11 + 0) / 2
     assert [[None if share is None else share.mean for share in row] for row in ratings.pairs] == [
-        [None, 1, None],
-        [0, None, None],
-        [None, None, None],
+        [None, 0.5, pytest.approx(1 / 3)],
+        [0.5, None, pytest.approx(1 / 3)],
+        [pytest.approx(2 / 3), pytest.approx(2 / 3), None],
     ]
-    assert (ratings.paired_seeds, ratings.games) == (1, 3)
+    (duel,) = ratings.duels
+    assert (duel.one, duel.other, duel.one_alone.mean, duel.other_alone.mean) == (0, 1, 1, 0)
+    assert (duel.par.mean, duel.ahead.mean) == (0.5, 0.5)
+    assert (ratings.paired_seeds, ratings.games) == (1, 4)
+    assert ratings.played.tolist() == [1, 1, 1]
 
 
 # ---- a newcomer ----
@@ -237,7 +290,7 @@ def test_means_by_hand() -> None:
 @pytest.mark.parametrize("players", [2, 4])
 def test_a_newcomer_gets_the_rating_that_it_would_have_in_the_ladder(players: int) -> None:
     truth = np.array([0.6, 0.0, -0.8, 1.1])
-    rungs = rate(played(truth[1:], players, 300, seed=1), ["greedy", "c", "d"])
+    rungs = rate(played(truth[1:], players, 300, seed=1), ["appraiser", "c", "d"])
     points = [point.mean for point in rungs.points]
     rated = rate_newcomer(played(truth, players, 150, seed=2, newcomer=True), points, rungs.samples[:200])
     assert rated.points.low - 10 <= 1000 + POINTS * 0.6 <= rated.points.high + 10

@@ -10,40 +10,76 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tournaments import settings
 
-from skyenv.arena.schedule import Entrant, Settings, entrants
+from skyenv.arena.schedule import Entrant, Settings, classes_of, entrants, pairs_of
 from skyenv.errors import OptionError
 
 
+def named(agents: int, players: int, **options: Any) -> Settings:
+    """Agents that need not be made."""
+    return Settings(tuple(Entrant(str(index), str(index), "1", "") for index in range(agents)), players, **options)
+
+
+def seats_of(wanted: Settings, paired_seed: int) -> list[tuple[int, ...]]:
+    """All games of a paired seed."""
+    games = [wanted.seatings(group, paired_seed) for group in wanted.groups(paired_seed)]
+    return [tuple(row) for row in np.concatenate(games).tolist()]
+
+
 @given(st.integers(2, 9), st.integers(2, 4), st.integers(0, 10**6), st.booleans())
-def test_the_schedule_is_balanced(agents: int, players: int, paired_seed: int, newcomer: bool) -> None:
-    names = tuple(Entrant(str(index), str(index), "1", "") for index in range(agents))
-    wanted = Settings(names, players, newcomer=newcomer)
-    seats = np.concatenate([wanted.seatings(group, paired_seed) for group in wanted.groups()])
-    assert len(np.unique(seats, axis=0)) == len(seats) == wanted.games_per_paired_seed()
-    for pair in itertools.permutations(range(agents), 2):
-        alone = [
-            np.flatnonzero(row == pair[0])[0] for row in seats if sorted(row) == sorted([pair[0], *[pair[1]] * (players - 1)])
-        ]
-        expected = [] if newcomer and 0 not in pair else list(range(players))
-        assert sorted(alone) == expected
-    tables = [tuple(row) for row in seats if len(set(row)) == players > 2]
+def test_a_paired_seed_is_balanced(agents: int, players: int, paired_seed: int, newcomer: bool) -> None:
+    """Every agent as often as every other, and as often in every seat; each duel both ways round, once in every seat."""
+    wanted = named(agents, players, newcomer=newcomer)
+    seats = seats_of(wanted, paired_seed)
+    assert len(set(seats)) == len(seats) == wanted.games_in(paired_seed)
+    for one, other in itertools.permutations(range(agents), 2):
+        copied = sorted([one, *[other] * (players - 1)])
+        alone = sorted(row.index(one) for row in seats if sorted(row) == copied)
+        assert alone in ([], list(range(players)))
+        if newcomer and 0 not in (one, other):
+            assert alone == []
+        elif players == 2:
+            assert alone
+    tables = [row for row in seats if len(set(row)) == players > 2]
     assert bool(tables) == (agents >= players > 2)
-    for index in range(0 if not newcomer else agents, agents):  # without a newcomer every agent sits as often in every seat
-        where = Counter(row.index(index) for row in tables if index in row)
-        assert len(set(where.values())) <= 1
-        assert not tables or len(where) == players
     assert {table[turn:] + table[:turn] for table in tables for turn in range(players)} == set(tables)
+    if tables and not newcomer:
+        where = Counter((agent, seat) for row in tables for seat, agent in enumerate(row))
+        assert len(where) == agents * players
+        assert len(set(where.values())) == 1
     assert not newcomer or all(0 in row for row in seats)
-    for row in seats.tolist():
-        assert wanted.group_of(row) in wanted.groups()
+    for row in seats:
+        assert wanted.group_of(row, paired_seed) in wanted.groups(paired_seed)
 
 
-def test_mixed_tables_change_from_paired_seed_to_paired_seed() -> None:
-    wanted = settings("random", "crowd", "hoard", "greedy", players=3)
-    together = {tuple(sorted(wanted.seatings((0, 1, 2, 3), paired_seed)[0].tolist())) for paired_seed in range(40)}
-    assert len(together) == 4
+@pytest.mark.parametrize(("agents", "players"), [(5, 3), (6, 3), (8, 4), (9, 4), (4, 4), (6, 4)])
+def test_each_meets_each_as_often(agents: int, players: int) -> None:
+    """After all classes of tables, every combination has met once, in all its rotations; and every duel was played."""
+    wanted = named(agents, players)
+    classes = len(classes_of(agents, players))
+    seats = [row for paired_seed in range(classes) for row in seats_of(wanted, paired_seed)]
+    together = Counter(tuple(sorted(row)) for row in seats if len(set(row)) == players)
+    assert together == dict.fromkeys(itertools.combinations(range(agents), players), players)
+    pairs = [pair for distance in range(agents // 2) for pair in pairs_of(agents, distance)]
+    assert sorted(pairs) == list(itertools.combinations(range(agents), 2))
+    assert pairs_of(agents, agents // 2) == pairs_of(agents, 0)
+
+
+def test_a_table_sits_in_another_order_each_time() -> None:
+    wanted = named(4, 4)
+    starts = [row for paired_seed in range(60) for row in seats_of(wanted, paired_seed) if row[0] == 0 and len(set(row)) == 4]
+    assert set(starts) == {(0, *rest) for rest in itertools.permutations((1, 2, 3))}
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_slow_agents_leave_the_field(players: int) -> None:
+    wanted = named(4, players, slow=("1",), slow_paired_seeds=3)
+    for paired_seed in range(6):
+        seen = {agent for row in seats_of(wanted, paired_seed) for agent in row}
+        assert seen == ({0, 1, 2, 3} if paired_seed < 3 else {0, 2, 3})
+    for slow, message in ((("9",), "9 is called slow, but doesn't play"), (("0", "1", "2"), "two agents must not be slow")):
+        with pytest.raises(OptionError, match=message):
+            named(4, players, slow=slow)
 
 
 def test_two_agents_of_one_name() -> None:

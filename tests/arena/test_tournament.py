@@ -14,6 +14,7 @@ from skyenv.arena.folder import Folder
 from skyenv.arena.matches import play_game
 from skyenv.arena.tournament import Player, Unit
 from skyenv.errors import AgentError
+from skyenv.seeds import LADDERS
 
 pytestmark = pytest.mark.usefixtures("odd_agents")
 
@@ -27,7 +28,8 @@ def test_games_are_those_of_a_single_match(secret: int | None, tmp_path: Path) -
     agents = [make_agent(name) for name in ("random", "crowd", "hoard")]
     for line in lines(tmp_path):
         game = json.loads(line)
-        alone = play_game([agents[index] for index in game["seats"]], 5 + game["paired_seed"], "back", secret=secret)
+        seats = [agents[index] for index in game["seats"]]
+        alone = play_game(seats, 5 + game["paired_seed"], "back", secret=secret, purpose=LADDERS)
         assert list(alone.scores) == game["scores"]
         assert (alone.turn, int(alone.state.decisions)) == (game["turns"], game["decisions"])
 

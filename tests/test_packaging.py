@@ -111,7 +111,8 @@ def test_the_wheel_holds_skyenv_and_its_agents(wheel: Path) -> None:
     }
     assert {name: content for name, content in files.items() if not name.startswith(info)} == expected
     assert {"skyenv/py.typed", "skyenv/rules/RULES.md", "skyenv/rules/INTERFACE.md"} <= set(expected)
-    assert {f"skyenv/arena/ladders/{players}-players.json" for players in (2, 3, 4)} <= set(expected)
+    ladders = {f"skyenv/arena/ladders/{players}-players{side}.json" for players in (2, 3, 4) for side in ("", "-back")}
+    assert ladders <= set(expected)
     assert {f"skyenv_agents/trained/{players}-players.npz" for players in (2, 3, 4)} <= set(expected)
     assert len(wheel.read_bytes()) < 4 << 20
 

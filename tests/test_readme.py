@@ -28,7 +28,9 @@ BOARD = re.findall(r"```toml\n(.*?)```", DOCS, re.DOTALL)
 
 MEASUREMENTS = re.findall(r"^\$ (.+)$", (ROOT / "docs" / "training.md").read_text(encoding="utf-8"), re.MULTILINE)
 """Minutes long, to repeat published figures; other commands of the docs, or their own tests, run these programs."""
+LADDERS = next(command for command in COMMANDS if command.startswith("for players in "))
 RUN_ELSEWHERE = {
+    LADDERS: "plays the published ladders, for hours; test_the_command_of_the_published_ladders runs a small one",
     **dict.fromkeys(MEASUREMENTS, "repeats published figures"),
     "make train": "its recipe is checked below; the long test in tests/experiments/training/test_train.py trains as it does",
     "make play": "its recipe is checked below; tests/page/test_commands.py starts the page",
@@ -175,6 +177,20 @@ def test_the_template_agent_gets_a_rating(tmp_path: Path) -> None:
     bash("python -m skyenv tournament random crowd --paired-seeds 4 --workers 1 --out games --publish shipped", tmp_path)
     output = bash(ADD.replace("--minutes 5", "--minutes 0.01 --workers 1 --ladder shipped/2-players.json"), tmp_path)
     assert re.match(r"mine: rating -?\d+ \[-?\d+, -?\d+\] \(95 %\), place [123] of 3;", output)
+
+
+@pytest.mark.programs
+def test_the_command_of_the_published_ladders(tmp_path: Path) -> None:
+    """One of its ladders, small, published elsewhere."""
+    agents = re.search(r"tournament (.*?) --players", LADDERS)
+    assert agents is not None
+    assert {"appraiser", "bidder", "builder"} < set(agents[1].split())
+    short = LADDERS.replace(f"tournament {agents[1]}", "tournament crowd builder bidder rollout-2").replace("2 3 4", "3")
+    short = short.replace("in front back", "in back").replace("--publish", "--publish shipped --workers 1 --max-turns 20")
+    short = re.sub(r"--slow .* --slow-paired-seeds \d+", "--slow rollout-2 --slow-paired-seeds 1", short)
+    bash(re.sub(r"--paired-seeds \d+ ", "--paired-seeds 2 ", short), tmp_path)
+    assert (tmp_path / "shipped" / "3-players-back.json").exists()
+    assert (tmp_path / "runs" / "ladders-3-back" / "ladder.txt").exists()
 
 
 def bash(command: str, folder: Path) -> str:

@@ -21,16 +21,18 @@ from experiments.training.curves import read_curve
 from skyenv import information
 from skyenv.agents import agent_names, make_agent
 from skyenv.arena import ladder
-from skyenv.arena.estimates import interval
 from skyenv.commands import exit_code
 from skyenv.files import write_atomically
 from skyenv.observation import OBSERVATION_SIZE, markdown_table
 from skyenv.options import Options, option, parse
 from skyenv.rules.actions import ACTION_NAMES
+from skyenv.rules.components import SIDES
 from skyenv.tables import markdown
 from skyenv_agents.learned.networks import TRAINED
 
 ROOT: Final = Path(__file__).resolve().parents[2]
+LADDERS: Final = tuple((players, side) for players in (2, 3, 4) for side in SIDES)
+"""Those that ship: players and side."""
 
 
 def actions_table() -> str:
@@ -99,30 +101,37 @@ def training_result() -> str:
     )
 
 
-def ladder_table(players: int) -> str:
-    """The shipped ladder, which `python -m skyenv tournament … --publish` writes; a line that says so if there is none."""
-    path = ladder.SHIPPED / f"{players}-players.json"
-    if not path.exists():
-        return f"No ladder of {players} players has been published yet."
-    return ladder.markdown(ladder.read(path, players))
+def shipped_ladder(players: int, side: str) -> ladder.Ladder:
+    """The ladder that ships, which `python -m skyenv tournament … --publish` writes."""
+    return ladder.read(ladder.SHIPPED / f"{ladder.file_name(players, side)}.json", players, side)
+
+
+def ladder_table(players: int, side: str) -> str:
+    """The shipped ladder."""
+    return ladder.markdown(shipped_ladder(players, side))
 
 
 def ladder_summary() -> str:
-    """Every agent's rating on the ladders that ship, for 2, 3 and 4 players; the best with two players first."""
-    ladders = [ladder.read(ladder.SHIPPED / f"{players}-players.json", players) for players in (2, 3, 4)]
+    """Every agent's rating on the ladders that ship, and half the length of its interval; the best with two players first."""
+    ladders = [shipped_ladder(players, side) for players, side in LADDERS]
     ratings = [{agent["name"]: agent["rating"] for agent in published["agents"]} for published in ladders]
     names = dict.fromkeys(agent["name"] for published in ladders for agent in published["agents"])
-    rows = [[name, *(interval(by_name.get(name)) for by_name in ratings)] for name in names]
-    return markdown([["agent", "2 players", "3 players", "4 players"], *rows], "lrrr")
+    rows = [[name, *(_rating(by_name.get(name)) for by_name in ratings)] for name in names]
+    head = [f"{players} players, {side}" for players, side in LADDERS]
+    return markdown([["agent", *head], *rows], "l" + "r" * len(head))
 
 
-def ladder_pairs(players: int) -> str:
-    """The wins of every pair of the shipped ladder and its picture, for a page in docs/; a line that says so if there is none."""
-    path = ladder.SHIPPED / f"{players}-players.json"
-    if not path.exists():
-        return "So there are no wins of pairs either."
-    picture = f"![ratings and wins of every pair, {players} players](ladder/{players}-players.png)"
-    return f"{ladder.matrix_markdown(ladder.read(path, players))}\n\n{picture}"
+def _rating(rating: dict[str, float] | None) -> str:
+    if rating is None:
+        return "–"
+    return f"{rating['mean']:.0f} ± {(rating['high'] - rating['low']) / 2:.0f}"
+
+
+def ladder_pairs(players: int, side: str) -> str:
+    """The wins of every pair of the shipped ladder and its picture, for a page in docs/."""
+    name = ladder.file_name(players, side)
+    picture = f"![ratings and wins of every pair, {players} players, {side} side](ladder/{name}.png)"
+    return f"{ladder.matrix_markdown(shipped_ladder(players, side))}\n\n{picture}"
 
 
 def stage_line(stage: dict[str, Any]) -> str:
@@ -166,8 +175,8 @@ PARTS: Final[dict[str, Callable[[], str]]] = {
     "ladder summary": ladder_summary,
     "search strength": strength.published,
     "search speed": partial(speed_table, "search/speed"),
-    **{f"ladder {players} players": partial(ladder_table, players) for players in (2, 3, 4)},
-    **{f"ladder {players} players in pairs": partial(ladder_pairs, players) for players in (2, 3, 4)},
+    **{f"ladder {players} players {side}": partial(ladder_table, players, side) for players, side in LADDERS},
+    **{f"ladder {players} players {side} in pairs": partial(ladder_pairs, players, side) for players, side in LADDERS},
 }
 PAGES: Final = (
     Path("README.md"),

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from skyenv.agents import Agent, make_agent
-from skyenv.arena.estimates import Estimate, Weights, interval, percent
+from skyenv.arena.estimates import Estimate, Weights, interval
 from skyenv.arena.matches import Played, play_game, play_games, rotations
 from skyenv.arena.ratings import best_other
 from skyenv.checks import check_integer
@@ -21,7 +21,7 @@ from skyenv.files import writing
 from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED
 from skyenv.progress import progress as progress_bar
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
-from skyenv.tables import WIDTH, columns, counted, wrapped
+from skyenv.tables import WIDTH, columns
 
 LARGEST_ROUND: Final = 512
 """Paired seeds of a round at most."""
@@ -161,32 +161,23 @@ def summary(agent: str, opponent: str, played: Played, side: str, seed: int) -> 
 
 def table(results: Sequence[Result]) -> str:
     """The results as text, in lines of 80 characters where names allow it: means with 95 % confidence intervals."""
-    first = results[0]
-    about = wrapped(
-        f"{first.agent}: {first.num_players} players, {first.side} side,"
-        f" {counted(first.paired_seeds, 'paired seed')}, each once from every seat; par {100 * first.par:.1f} %, intervals 95 %"
-    )
     rows = [
         [
-            f"{result.opponent}{'*' if result.interrupted else ''}",
-            percent(result.share),
-            *(f"{estimate.mean:.1f}" for estimate in (result.own, result.other)),
-            interval(result.ahead, 1),
+            result.opponent,
+            f"{result.num_players} {result.side}",
+            f"{result.paired_seeds}{'*' if result.interrupted else ''}",
+            interval(result.share, 1, 100),
+            f"{result.own.mean:.1f}",
+            interval(result.ahead),
+            f"{100 * result.truncated:.1f}",
         ]
         for result in results
     ]
-    lines = [about, "", columns([["against", "wins", "VP", "other VP", "ahead"], *rows], 1, WIDTH)]
-    lines += [
-        wrapped(f"{100 * result.truncated:.1f} % of the games against {result.opponent} were ended by max_turns")
-        for result in results
-        if result.truncated
-    ]
-    lines += [
-        wrapped(f"* interrupted: so far {counted(result.paired_seeds, 'paired seed')}; those with long games are missing")
-        for result in results
-        if result.interrupted
-    ]
-    return "\n".join(lines)
+    head = ["against", "players", "seeds", "wins, %", "VP", "ahead", "END-5, %"]
+    text = columns([head, *rows], 2, WIDTH)
+    if any(result.interrupted for result in results):
+        text += "\n* interrupted; paired seeds with long games are missing"
+    return text
 
 
 def as_json(results: Sequence[Result]) -> str:

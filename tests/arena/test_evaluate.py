@@ -50,9 +50,9 @@ def test_summary_by_hand() -> None:
     assert result.share.low < 0.25 < 0.9 < result.share.high
     assert result.decisions == 25
     assert result.truncated == 0.25
-    assert "\nb*  " in table([result])
-    assert table([result]).endswith("* interrupted: so far 2 paired seeds; those with long games are missing")
-    assert "25.0 % of the games against b were ended by max_turns\n" in table([result])
+    assert table([result]).splitlines()[2].split()[:4] == ["b", "2", "front", "2*"]
+    assert table([result]).splitlines()[2].split()[-1] == "25.0"
+    assert table([result]).endswith("\n* interrupted; paired seeds with long games are missing")
 
 
 @pytest.mark.parametrize(("name", "num_players"), [("random", 3), ("greedy", 2), ("greedy", 4)])
@@ -125,9 +125,10 @@ def test_reports(tmp_path: Path) -> None:
     results = evaluate("greedy", ["random", "hoard"], 3, "front", 4, 1)
     lines = table(results).splitlines()
     assert max(map(len, lines)) <= 80
-    assert " ".join(lines[:2]).startswith("greedy: 3 players, front side, 4 paired seeds, each once from every seat; par 33.3 %")
-    assert [line.split()[0] for line in lines[5:7]] == ["random", "hoard"]
-    assert f"{results[0].own.mean:.1f}" in lines[5]
+    assert len(lines) == 4
+    assert lines[0].startswith("against  players  seeds ")
+    assert [line.split()[:4] for line in lines[2:]] == [["random", "3", "front", "4"], ["hoard", "3", "front", "4"]]
+    assert f"{results[0].own.mean:.1f}" in lines[2]
     content = json.loads(as_json(results))
     assert content[1]["opponent"] == "hoard"
     assert content[0]["share"]["mean"] == results[0].share.mean

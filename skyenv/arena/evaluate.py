@@ -123,7 +123,8 @@ def _in_rounds(play: Callable[..., Played], players: int, paired_seeds: int, see
         whole.interrupted = played.interrupted
         first += size
         pace = (time.perf_counter() - started) / size
-        size = max(1, min(2 * size, LARGEST_ROUND, paired_seeds - first, int(ROUND_SECONDS / max(pace, 1e-9))))
+        affordable = int(min(ROUND_SECONDS / max(pace, 1e-9), LARGEST_ROUND))
+        size = max(1, min(2 * size, affordable, paired_seeds - first))
     return whole
 
 

@@ -7,14 +7,16 @@ held out:
 range               from … below                who deals them
 ==================  ==========================  ==================================================================
 `BY_NUMBER`         0 … 10⁹                     whoever names a seed: environments, records, examples, matches
-`TRAINING`          10⁹ … 2⁶²                   the trainer (experiments/training); environments without a seed
+`TRAINING`          10⁹ … 2⁶²                   the trainer (experiments/training); first seeds that nobody named
 `TUNING`            2⁶² … 2⁶² + 2⁶⁰             the tuning of weights (experiments/tools/tune.py)
 `EVALUATION`        2⁶² + 2⁶⁰ … 2⁶² + 2⁶¹       evaluations with a secret, the closing ones of trainings among them
 `LADDERS`           2⁶² + 2⁶¹ … 2⁶³             tournaments with a secret, and so all ladders that are published
 ==================  ==========================  ==================================================================
 
-In the last two the deals are drawn by a secret (:func:`skyenv.games.secret_seeds`). Nothing keeps you from naming a seed of any
-range, such as that of a record; the trainer refuses those that are held out, and a ladder of other deals isn't published.
+In the last two the deals are drawn by a secret (:func:`skyenv.games.secret_seeds`). Environments that are reset without a seed
+go on with seeds that a stream draws from all numbers: that one of them meets a deal of a ladder has a probability below 10⁻⁹.
+Nothing keeps you from playing a game of any range again, such as that of a record; but the trainer keeps to its range,
+:class:`skyenv.envs.sb3.SkyenvVecEnv` refuses seeds that are held out, and a ladder of other deals isn't published.
 """
 
 from __future__ import annotations

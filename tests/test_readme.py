@@ -99,6 +99,7 @@ SHORTER = {
     "tune": (r"--minutes \d+", "--generations 1 --population 4"),
     "strength": (r"--minutes \d+", "--paired-seeds 1 --budgets 4 1ms --against random"),
     "search": (r"$", " --quick"),
+    "game_figures": (r"$", " --deals 8 --players 2"),
 }
 """By program, what is replaced so that a command of the docs takes seconds; `minutes` grow if a run is resumed."""
 AT_THE_END = {

@@ -14,6 +14,7 @@ from skyenv.arena import matches
 from skyenv.arena.evaluate import evaluate
 from skyenv.arena.schedule import Settings, entrants
 from skyenv.arena.tournament import Player, Unit
+from skyenv.envs.sb3 import SkyenvVecEnv
 from skyenv.errors import OptionError
 from skyenv.games import Games, fresh_seed, secret_seeds
 from skyenv.seeds import HIGHEST_SEED, PURPOSES, TRAINING, check_not_held_out, purpose_of
@@ -46,6 +47,9 @@ def test_held_out_seeds_are_refused() -> None:
         with pytest.raises(OptionError, match=rf"a training would deal games of seed \d+, which are held out \({name}\)"):
             check_not_held_out(PURPOSES[name].start, "a training")
     assert all(fresh_seed() < TRAINING.stop for _ in range(200))
+    with pytest.raises(OptionError, match=r"held out \(ladders\); choose a seed below 2\*\*62"):
+        SkyenvVecEnv(num_envs=1, seed=PURPOSES["ladders"].start)
+    SkyenvVecEnv(num_envs=1, seed=TRAINING.stop - 1).close()
 
 
 @pytest.fixture

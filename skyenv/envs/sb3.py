@@ -16,6 +16,7 @@ from skyenv.checks import check_options
 from skyenv.envs.learner import AgentSpec, LearnerGames, LearnerKeywords, whole_numbers
 from skyenv.envs.spaces import action_space
 from skyenv.errors import IllegalActionError, OptionError
+from skyenv.seeds import check_not_held_out
 
 Indices = None | int | Iterable[int]
 
@@ -86,7 +87,7 @@ class SkyenvVecEnv(VecEnv):
         self._actions: npt.NDArray[np.int64] | None = None
         self._started = time.time()
         if seed is not None:
-            self.seed(seed)
+            self.seed(check_not_held_out(seed, "training"))
 
     def set_opponents(self, opponents: AgentSpec | Sequence[AgentSpec], opponent_weights: Sequence[float] | None = None) -> None:
         """Take another pool of opponents from every row's next episode on (see the constructor for both arguments)."""

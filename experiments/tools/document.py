@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from experiments.benchmarks import strength
+from experiments.benchmarks import game_figures, strength
 from experiments.training.curves import read_curve
 from skyenv import information
 from skyenv.agents import agent_names, make_agent
@@ -101,6 +101,11 @@ def training_result() -> str:
     )
 
 
+def game_part(name: str) -> str:
+    """A part of docs/game.md, from what `python -m experiments.benchmarks.game_figures --json docs/game.json` wrote."""
+    return game_figures.TABLES[name](json.loads((ROOT / "docs" / "game.json").read_text(encoding="utf-8")))
+
+
 def shipped_ladder(players: int, side: str) -> ladder.Ladder:
     """The ladder that ships, which `python -m skyenv tournament … --publish` writes."""
     return ladder.read(ladder.SHIPPED / f"{ladder.file_name(players, side)}.json", players, side)
@@ -175,6 +180,7 @@ PARTS: Final[dict[str, Callable[[], str]]] = {
     "ladder summary": ladder_summary,
     "search strength": strength.published,
     "search speed": partial(speed_table, "search/speed"),
+    **{f"game {name}": partial(game_part, name) for name in game_figures.TABLES},
     **{f"ladder {players} players {side}": partial(ladder_table, players, side) for players, side in LADDERS},
     **{f"ladder {players} players {side} in pairs": partial(ladder_pairs, players, side) for players, side in LADDERS},
 }
@@ -182,7 +188,7 @@ PAGES: Final = (
     Path("README.md"),
     *(
         Path("docs") / f"{name}.md"
-        for name in ("observation", "actions", "agents", "knowledge", "ladder", "open_spiel", "page", "speed", "training")
+        for name in ("observation", "actions", "agents", "game", "knowledge", "ladder", "open_spiel", "page", "speed", "training")
     ),
 )
 

@@ -90,6 +90,18 @@ def look_up(view: ViewRecord, w: WeightsRecord, h: HeuristicRecord) -> None:
     """Note down what follows from the position."""
     game = view.game
     me = int(view.seat)
+    look_up_board(game, w, h)
+    look_up_rivals(game, w, h, me)
+    for district in range(NUM_DISTRICTS):
+        h.net[district] = net_vp(game, h, district, me)
+        h.filling[district] = 0.0
+    h.push = push_worth(game, w, h, me)
+    look_up_hands(view, w, h, me)
+
+
+@called_rule
+def look_up_board(game: GameRecord, w: WeightsRecord, h: HeuristicRecord) -> None:
+    """Note down what is the same for all seats: how much of the game is left, who stands where, and what plots are worth."""
     h.left = (BUSINESSES_TO_PLACE - int(game.placed)) / BUSINESSES_TO_PLACE * (w.haste if game.stops > 0 else 1.0)
     h.scorings = 1.0 + w.scorings * h.left
     for seat in range(MAX_PLAYERS):
@@ -98,12 +110,6 @@ def look_up(view: ViewRecord, w: WeightsRecord, h: HeuristicRecord) -> None:
         h.standing[seat] = int(game.score[seat]) + int(game.park[seat]) * park_value(game)
     for district in range(NUM_DISTRICTS):
         look_up_district(game, w, h, district)
-    look_up_rivals(game, w, h, me)
-    for district in range(NUM_DISTRICTS):
-        h.net[district] = net_vp(game, h, district, me)
-        h.filling[district] = 0.0
-    h.push = push_worth(game, w, h, me)
-    look_up_hands(view, w, h, me)
 
 
 @called_rule

@@ -102,7 +102,7 @@ def test_the_wheel_holds_skyenv_and_its_agents(wheel: Path) -> None:
     info = f"skyenv-{PROJECT['version']}.dist-info"
     assert wheel.name == f"skyenv-{PROJECT['version']}-py3-none-any.whl"
     assert {name.split("/")[0] for name in files} == {"skyenv", "skyenv_agents", info}
-    kinds = ("*.py", "*.md", "py.typed", "static/*", "ladders/*.json", "trained/*.npz", "trained/*.json")
+    kinds = ("*.py", "*.md", "py.typed", "static/*", "ladders/*.json", "trained/*.npz", "trained/*.json", "leaf_networks/*.npz")
     expected = {
         path.relative_to(root).as_posix(): path.read_bytes()
         for root, package in ((ROOT, "skyenv"), (ROOT / "agents", "skyenv_agents"))
@@ -113,7 +113,8 @@ def test_the_wheel_holds_skyenv_and_its_agents(wheel: Path) -> None:
     assert {"skyenv/py.typed", "skyenv/rules/RULES.md", "skyenv/rules/INTERFACE.md"} <= set(expected)
     ladders = {f"skyenv/arena/ladders/{players}-players{side}.json" for players in (2, 3, 4) for side in ("", "-back")}
     assert ladders <= set(expected)
-    assert {f"skyenv_agents/trained/{players}-players.npz" for players in (2, 3, 4)} <= set(expected)
+    networks = {f"{folder}/{players}-players.npz" for folder in ("trained", "search/leaf_networks") for players in (2, 3, 4)}
+    assert {f"skyenv_agents/{network}" for network in networks} <= set(expected)
     assert len(wheel.read_bytes()) < 4 << 20
 
 

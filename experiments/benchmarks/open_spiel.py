@@ -102,7 +102,9 @@ def single_calls(game: Any, number: int, repeats: int) -> list[Figure]:
 
 def searches(game: Any, simulations: int, repeats: int) -> list[Figure]:
     """Simulations per second of information set searches: OpenSpiel's, and skyenv's with a hundred times as many simulations."""
-    own = by_agent(SearchAgent, rollout_policy="random", turns=game.get_parameters()["max_turns"], temperature=0.0)
+    own = by_agent(
+        SearchAgent, rollout_policy="random", turns=game.get_parameters()["max_turns"], temperature=0.0, exploration=1.0
+    )
     states = {name: position(game, part) for name, part in PLACES}
     figures = []
     for name, state in states.items():

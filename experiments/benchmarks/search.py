@@ -71,11 +71,14 @@ def by_agent(kind: type[SearchAgent], **options: Any) -> Callable[[int, int], Se
     return make
 
 
+ROLLOUTS: Final[dict[str, Any]] = {"turns": 3, "leaf_value": "holdings", "exploration": 1.0}
+"""Version 2 of ismcts, which plays on."""
+
 SEARCHERS: Final = (
-    Searcher("no rollout", by_agent(SearchAgent, turns=0), 20_000),
-    Searcher("no rollout, without bias", by_agent(SearchAgent, turns=0, temperature=0.0), 20_000),
-    Searcher("greedy rollout of 3 turns", by_agent(SearchAgent), 500),
-    Searcher("random rollout of 3 turns", by_agent(SearchAgent, rollout_policy="random"), 2_000),
+    Searcher("leaves by their small network", by_agent(SearchAgent), 5_000),
+    Searcher("leaves by what seats have", by_agent(SearchAgent, leaf_value="holdings"), 10_000),
+    Searcher("greedy rollout of 3 turns", by_agent(SearchAgent, **ROLLOUTS), 500),
+    Searcher("random rollout of 3 turns", by_agent(SearchAgent, rollout_policy="random", **ROLLOUTS), 2_000),
     Searcher("network, 8 leaves at once", by_agent(GuidedAgent, value_weight=1.0), 2_000, (1,)),
     Searcher("network, 64 leaves at once", by_agent(GuidedAgent, value_weight=1.0, leaves=64), 2_000, (1,)),
     Searcher("network and greedy rollout of 3 turns", by_agent(GuidedAgent), 500, (1,)),

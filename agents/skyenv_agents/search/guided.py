@@ -8,6 +8,7 @@ from typing import Final
 from skyenv.agents import Agent
 from skyenv_agents.learned.networks import Network, NetworkAgent, TrainedAgent
 from skyenv_agents.search.ismcts import SearchAgent
+from skyenv_agents.search.rollouts import LEAF_VALUES
 
 DEFAULT_SIMULATIONS: Final = 200
 
@@ -21,7 +22,7 @@ class GuidedAgent(SearchAgent):
         evaluator: a network, the path of its file, or ``"trained"``: those that ship with the project. It must tell the outcome
             (``--reward outcome`` of experiments/training/train.py). Or any other agent, as for
             :class:`skyenv_agents.search.ismcts.SearchAgent`.
-        exploration, value_weight, turns, leaves, trees, reuse, margin: as there.
+        exploration, value_weight, turns, leaf_value, leaves, trees, reuse, margin: as there.
 
     Raises:
         AgentError: an option has a wrong value, or (at the first decision) the network doesn't tell the outcome.
@@ -42,6 +43,7 @@ class GuidedAgent(SearchAgent):
         exploration: float = 1.0,
         value_weight: float = 0.25,
         turns: int = 3,
+        leaf_value: str = LEAF_VALUES[0],
         leaves: int = 8,
         trees: int = 1,
         reuse: bool = False,
@@ -50,6 +52,6 @@ class GuidedAgent(SearchAgent):
         if not isinstance(evaluator, Agent):
             evaluator = TrainedAgent() if evaluator == TrainedAgent.name else NetworkAgent(evaluator)
         super().__init__(
-            simulations, milliseconds, exploration=exploration, turns=turns, trees=trees, reuse=reuse, margin=margin,
-            evaluator=evaluator, value_weight=value_weight, leaves=leaves,
+            simulations, milliseconds, exploration=exploration, turns=turns, leaf_value=leaf_value, trees=trees, reuse=reuse,
+            margin=margin, evaluator=evaluator, value_weight=value_weight, leaves=leaves,
         )  # fmt: skip

@@ -4,8 +4,8 @@ For every simulation a determinization is drawn from the seat's view alone (:fun
 all seats are expected to play there are looked up in one tree for all of them, and tried by what they have led to and by a prior.
 Where the tree ends, the position is evaluated. Every seat is taken to want its own win.
 
-The evaluation is a parameter: a rollout by the greedy player, whose scores are the prior too; or any agent's, a network's for
-instance as in AlphaZero (Silver et al. 2018), alone or beside the rollout.
+The evaluation is a parameter: a small compiled network, if wanted behind a rollout by the greedy player, whose scores are the
+prior; or any agent's, another network's for instance as in AlphaZero (Silver et al. 2018), alone or beside it.
 """
 
 from __future__ import annotations
@@ -27,11 +27,14 @@ from skyenv_agents.heuristic.player import GreedyAgent
 from skyenv_agents.heuristic.win_probability import EARLY, LATE
 from skyenv_agents.search.budgets import BudgetedAgent, Check, on_threads, seed_of
 from skyenv_agents.search.evaluation import LeafBatch
+from skyenv_agents.search.leaves import leaf_network
 from skyenv_agents.search.reuse import Memory
-from skyenv_agents.search.rollouts import new_scratch, search_options
+from skyenv_agents.search.rollouts import LEAF_VALUES, NETWORK, new_scratch, search_options
 from skyenv_agents.search.tree import NODE_DTYPE, backup_leaves, run_simulations
 
 DEFAULT_SIMULATIONS: Final = 1000
+MARGIN: Final = 0.2
+"""Share that VP have in the value of a finished game."""
 SLICE: Final = 16
 """Simulations between two looks at the clock, and at Ctrl-C."""
 NODES_PER_SIMULATION: Final = 24
@@ -75,7 +78,8 @@ class Tree:
         else:
             self.nodes[:size] = known
         self.used = np.full(1, size, np.int64)
-        self._scratch = new_scratch()
+        players = int(view["game"]["num_players"][0])
+        self._scratch = new_scratch(leaf_network(players) if options["leaf_value"][0] == NETWORK else None)
 
     @property
     def simulations(self) -> int:
@@ -156,13 +160,15 @@ class SearchAgent(BudgetedAgent):
             the greedy player holds doesn't count (UCB1 instead of PUCT). Above 0 with an evaluator, whose probabilities count.
         rollout_policy: who plays on where the tree ends: ``"greedy"`` or ``"random"``.
         turns: turns of all seats together that are played on there before the position is evaluated; 0: none.
+        leaf_value: what tells the worth of a position that isn't over: ``"network"``, a small compiled network
+            (:mod:`skyenv_agents.search.leaves`), or ``"holdings"``, what the seats have; see `early`.
         trees: so many trees share the simulations of a decision (they can be searched side by side), 1 to 64.
         threads: threads for the trees, 1 to 1024; decisions don't depend on it. With an evaluator there is one.
         reuse: whether a seat that decides again at once goes on with the tree under its action, so that the budget comes on top
             of what is known (see :mod:`skyenv_agents.search.reuse`). Then a decision depends on the view, its random number *and*
             on whether this very object has decided just before in that game; not on other games, unless they are more than 1024.
         early, late: VP ahead that make the odds to win e times as high at the start and at the end of the game, when a position
-            is evaluated, from 0.1.
+            is evaluated by what the seats have, from 0.1.
         margin: share that VP have in the value of a finished game, 0 to 1; the win itself has the rest.
         evaluator: an agent whose :meth:`~skyenv.agents.Agent.evaluate` tells probabilities of the legal actions, which sum to 1,
             and the outcome that it expects, from −1, lost, to 1, won; None: rollouts alone.
@@ -174,7 +180,7 @@ class SearchAgent(BudgetedAgent):
     """
 
     name = "ismcts"
-    version = "2"
+    version = "3"
     description = "searches a tree in positions that its seat can't tell from the real one"
     uses_view = True
     default_simulations = DEFAULT_SIMULATIONS
@@ -184,16 +190,17 @@ class SearchAgent(BudgetedAgent):
         simulations: int = DEFAULT_SIMULATIONS,
         milliseconds: float | None = None,
         *,
-        exploration: float = 1.0,
+        exploration: float = 0.25,
         temperature: float = 2.0,
         rollout_policy: str = "greedy",
-        turns: int = 3,
+        turns: int = 0,
+        leaf_value: str = LEAF_VALUES[NETWORK],
         trees: int = 1,
         threads: int = 1,
         reuse: bool = False,
         early: float = EARLY,
         late: float = LATE,
-        margin: float = 0.2,
+        margin: float = MARGIN,
         evaluator: Agent | None = None,
         value_weight: float = 1.0,
         leaves: int = 8,
@@ -201,7 +208,7 @@ class SearchAgent(BudgetedAgent):
         super().__init__(simulations, milliseconds)
         self.trees = check_integer("trees", trees, 1, 64, AgentError)
         self.threads = check_integer("threads", threads, 1, 1024, AgentError)
-        self._options = search_options(rollout_policy, turns, early, late, margin, exploration, temperature)
+        self._options = search_options(rollout_policy, turns, early, late, margin, exploration, temperature, leaf_value)
         self.evaluator = evaluator
         self.value_weight = check_number("value_weight", value_weight, 0.0, 1.0, AgentError)
         self.leaves = check_integer("leaves", leaves, 1, 1024, AgentError)

@@ -21,13 +21,17 @@ from skyenv.rules.play import apply, refresh_mask
 from skyenv.rules.scoring import winners
 from skyenv.rules.state import GAME_DTYPE, PHASE_OVER, Array, GameRecord, Record, new_records
 from skyenv.rules.tape import TAPE_DTYPE
-from skyenv_agents.heuristic.features import HEURISTIC_DTYPE, WeightsRecord, look_up
+from skyenv_agents.heuristic.features import HEURISTIC_DTYPE, WeightsRecord, look_up, look_up_board
 from skyenv_agents.heuristic.judging import choose_best, judge
 from skyenv_agents.heuristic.win_probability import write_win_probabilities
+from skyenv_agents.search.leaves import MEMORY, NUM_WEIGHTS, look_up_open_hands, predict
 
 POLICIES: Final = ("greedy", "random")
 """Who plays on in a rollout."""
 RANDOM: Final = POLICIES.index("random")
+LEAF_VALUES: Final = ("holdings", "network")
+"""What a position is worth that isn't over: by what the seats have, or by the network for leaves."""
+NETWORK: Final = LEAF_VALUES.index("network")
 
 SEARCH_DTYPE: Final = np.dtype(
     [
@@ -38,6 +42,7 @@ SEARCH_DTYPE: Final = np.dtype(
         ("margin", np.float64),  # share that VP have in the value of a finished game; the win itself has the rest
         ("exploration", np.float64),  # of a tree: weight of what hasn't been tried much
         ("temperature", np.float64),  # VP by which an action must be better to be held e times as probable; 0: no prior
+        ("leaf_value", np.int64),  # what tells the worth of a position that isn't over, an index of LEAF_VALUES
         ("batched", np.int64),  # 1: leaves wait for an evaluation from outside, many at once
     ],
     align=True,
@@ -50,11 +55,12 @@ class SearchRecord(Record):
 
 
 class Scratch(NamedTuple):
-    """Memory that the compiled functions of one search need, all of length 1 but the last two.
+    """Memory that the compiled functions of one search need, all of length 1 but the last four.
 
     Attributes:
         games: a game to play on. views: what a seat sees of one; shown_games: that record's game.
         heuristic: what the greedy player holds of it. tape: chance. mask: int8 (103,). prior: float64 (103,).
+        network: the weights of the network for leaves, float32 (NUM_WEIGHTS,); memory: its own, float32 (MEMORY,).
     """
 
     games: npt.NDArray[np.void]
@@ -64,32 +70,39 @@ class Scratch(NamedTuple):
     tape: npt.NDArray[np.void]
     mask: npt.NDArray[np.int8]
     prior: npt.NDArray[np.float64]
+    network: npt.NDArray[np.float32]
+    memory: npt.NDArray[np.float32]
 
 
-def new_scratch() -> Scratch:
-    """New memory for one search."""
+def new_scratch(network: npt.NDArray[np.float32] | None = None) -> Scratch:
+    """New memory for one search; `network`: the weights of the network for leaves, if positions are to be valued by it."""
     views = new_records(1, VIEW_DTYPE)
     return Scratch(
         new_records(1, GAME_DTYPE), views, views["game"], new_records(1, HEURISTIC_DTYPE), new_records(1, TAPE_DTYPE),
         np.zeros(NUM_ACTIONS, np.int8), np.zeros(NUM_ACTIONS),
+        np.zeros(NUM_WEIGHTS, np.float32) if network is None else network, np.zeros(MEMORY, np.float32),
     )  # fmt: skip
 
 
 def search_options(
-    policy: str, turns: object, early: object, late: object, margin: object, exploration: object = 0.0, temperature: object = 0.0
-) -> npt.NDArray[np.void]:
+    policy: str, turns: object, early: object, late: object, margin: object, exploration: object = 0.0, temperature: object = 0.0,
+    leaf_value: str = LEAF_VALUES[0],
+) -> npt.NDArray[np.void]:  # fmt: skip
     """The options of a search as a record of SEARCH_DTYPE (1,).
 
     Args:
         policy: one of POLICIES. turns: whole number from 0. early, late: from 0.1. margin: 0 to 1. exploration, temperature: at
-            least 0; see SEARCH_DTYPE.
+            least 0; see SEARCH_DTYPE. leaf_value: one of LEAF_VALUES.
 
     Raises:
         AgentError: one of them has a wrong value.
     """
     if policy not in POLICIES:
         raise AgentError(f"rollout_policy must be one of {', '.join(POLICIES)}, not {shown(policy)}")
+    if leaf_value not in LEAF_VALUES:
+        raise AgentError(f"leaf_value must be one of {', '.join(LEAF_VALUES)}, not {shown(leaf_value)}")
     options = new_records(1, SEARCH_DTYPE)
+    options["leaf_value"] = LEAF_VALUES.index(leaf_value)
     options["policy"] = POLICIES.index(policy)
     options["turns"] = check_integer("turns", turns, 0, 2**31 - 1, AgentError)
     options["early"] = check_number("early", early, 0.1, 1e6, AgentError)
@@ -136,9 +149,17 @@ def rollout(game: GameRecord, s: SearchRecord, w: WeightsRecord, scratch: Scratc
 
 @called_rule
 def evaluate(game: GameRecord, s: SearchRecord, w: WeightsRecord, scratch: Scratch, me: int) -> None:
-    """Write every seat's win probability to `scratch.heuristic`: known if the game is over, else by what a seat sees of all."""
+    """Write every seat's win probability to `scratch.heuristic`: known if the game is over, else by what a seat sees of all.
+
+    The network for leaves sees all hands: what is hidden was drawn anew in a determinization.
+    """
     h = scratch.heuristic[0]
     if game.phase != PHASE_OVER:
+        if s.leaf_value == NETWORK:
+            look_up_board(game, w, h)
+            look_up_open_hands(game, h)
+            predict(game, h, scratch.network, scratch.memory)
+            return
         show(game, scratch, me)
         look_up(scratch.views[0], w, h)
         write_win_probabilities(game, scratch.views[0], s.early, s.late, w, h)

@@ -44,7 +44,9 @@ def searched(agent: SearchAgent, games: Games, row: int, simulations: int, nodes
     return tree
 
 
-@pytest.mark.parametrize("options", [{"turns": 0}, {"temperature": 0.0}, {"turns": 1}, {"rollout_policy": "random", "turns": 1}])
+@pytest.mark.parametrize(
+    "options", [{}, {"temperature": 0.0}, {"turns": 1}, {"rollout_policy": "random", "turns": 1, "leaf_value": "holdings"}]
+)
 def test_what_nodes_count_adds_up(options: dict[str, Any]) -> None:
     """Every simulation goes through one child or ends; what was chosen was available; seats share 1."""
     games = positions(3, "front", 40)
@@ -109,6 +111,7 @@ def test_budget_in_simulations_and_in_time() -> None:
         ({"exploration": -1}, "exploration must be a number from 0"),
         ({"temperature": float("nan")}, "temperature must be a number from 0"),
         ({"rollout_policy": "clever"}, "rollout_policy must be one of greedy, random, not 'clever'"),
+        ({"leaf_value": "clever"}, "leaf_value must be one of holdings, network, not 'clever'"),
         ({"turns": -1}, "turns must be a whole number from 0"),
         ({"trees": 65}, "trees must be a whole number from 1 to 64, not 65"),
         ({"threads": 0}, "threads must be a whole number from 1"),

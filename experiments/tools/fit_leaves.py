@@ -1,0 +1,273 @@
+"""Fitting the network for the leaves of trees: ``python -m experiments.tools.fit_leaves --players 2``.
+
+Games are played by the greedy player, who draws an action by its scores, or now and then any action, so that positions are of
+many kinds. From a position in twelve greedy players, each of which sees its own view alone, play a copy of the game to its end;
+what comes of that (the win, and a share for VP, as a search values a finished game) is what the network learns to predict
+(:mod:`skyenv_agents.search.leaves`). Every position has an end of its own. The last positions are kept back: the losses (cross
+entropy) of the network and of what seats have (``heuristic/win_probability.py``) on them are printed.
+
+600,000 positions take some five minutes on one core, most of them for playing. Exit codes: 0 all right, 2 the command is wrong,
+130 interrupted.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.commands import exit_code
+from skyenv.files import write_atomically
+from skyenv.games import Games
+from skyenv.options import Options, common, option, parse
+from skyenv.progress import progress
+from skyenv.rules.actions import NUM_ACTIONS
+from skyenv.rules.compiling import called_rule, entry_point
+from skyenv.rules.components import NUM_DISTRICTS
+from skyenv.rules.play import apply, refresh_mask
+from skyenv.rules.state import GAME_DTYPE, NONE, PHASE_OVER, PHASE_START, Array, as_records, new_records
+from skyenv_agents.heuristic.features import HeuristicRecord, look_up_board
+from skyenv_agents.heuristic.judging import judge
+from skyenv_agents.heuristic.player import GreedyAgent
+from skyenv_agents.heuristic.win_probability import EARLY, LATE, win_probabilities
+from skyenv_agents.search.ismcts import MARGIN
+from skyenv_agents.search.leaves import (
+    DISTRICT_INPUTS,
+    DISTRICT_UNITS,
+    FOLDER,
+    SEAT_INPUTS,
+    SEAT_UNITS,
+    look_up_open_hands,
+    write_district,
+    write_seat,
+)
+from skyenv_agents.search.rollouts import Scratch, evaluate, new_scratch, rollout, search_options, show
+
+ROWS: Final = 2048
+"""Games dealt at once; three batches in four have the front side."""
+RATE: Final = 1 / 12
+"""Share of the positions that are kept."""
+TEMPERATURES: Final = np.array([0.05, 0.5, 1.5, 3.0, 5.0])
+"""VP by which an action must be better to be drawn e times as often; each seat of each game has one of these."""
+ANY_ACTION: Final = 0.02
+"""Share of the actions that are drawn from all legal ones."""
+MOST_KEPT: Final = 2**16
+LAST_TURN: Final = 2**31 - 2
+KEPT_BACK: Final = 20_000
+BATCH: Final = 1024
+LEARNING_RATE: Final = 0.004
+
+
+class Samples(NamedTuple):
+    """Positions, k in all, and what came of them.
+
+    Attributes:
+        districts: float32 (k, players, 7, DISTRICT_INPUTS). seats: float32 (k, players, SEAT_INPUTS).
+        open: float32 (k, 7), 0 for a stopped district. outcomes: float32 (k, players), each row sums to 1.
+        holdings: float32 (k, players), win probabilities by what seats have.
+    """
+
+    districts: npt.NDArray[np.float32]
+    seats: npt.NDArray[np.float32]
+    open: npt.NDArray[np.float32]
+    outcomes: npt.NDArray[np.float32]
+    holdings: npt.NDArray[np.float32]
+
+
+@called_rule
+def draw_action(h: HeuristicRecord, mask: npt.NDArray[np.int8], temperature: float, ticket: float) -> int:
+    """A legal action by the scores in `h`; the ticket, from 0 to 1, decides."""
+    best = -math.inf
+    for action in range(NUM_ACTIONS):
+        if mask[action]:
+            best = max(best, h.score[action])
+    total = 0.0
+    for action in range(NUM_ACTIONS):
+        if mask[action]:
+            total += math.exp((h.score[action] - best) / temperature)
+    left = ticket * total
+    drawn = NONE
+    for action in range(NUM_ACTIONS):
+        if mask[action] and left >= 0.0:
+            drawn = action
+            left -= math.exp((h.score[action] - best) / temperature)
+    return drawn
+
+
+@called_rule
+def any_action(mask: npt.NDArray[np.int8], number: int, ticket: float) -> int:
+    """One of so many legal actions; the ticket, from 0 to 1, decides."""
+    left = int(ticket * number)
+    for action in range(NUM_ACTIONS):
+        if mask[action]:
+            if left == 0:
+                return action
+            left -= 1
+    return NONE
+
+
+@entry_point("positions for leaves", 6)
+def play_and_keep(
+    games: Array, temperatures: Array, tickets: Array, options: Array, weights: Array, scratch: Scratch, kept: Array,
+    districts: Array, seats: Array, opens: Array, outcomes: Array,
+) -> int:  # fmt: skip
+    """Play games to their ends, and write kept positions and their outcomes into the last five arrays while they have room.
+
+    `tickets`, float64 (k,), are the random numbers that all but chance in the games hangs on, used in turn.
+
+    Returns:
+        How many positions were kept.
+    """
+    s, w, h = options[0], weights[0], scratch.heuristic[0]
+    number = 0
+    ticket = 0
+    for i in range(len(games)):
+        game = games[i]
+        while game.phase != PHASE_OVER and number < len(kept):
+            ticket = (ticket + 3) % (len(tickets) - 2)
+            if game.phase != PHASE_START and tickets[ticket] < RATE:
+                kept[number] = game
+                look_up_board(game, w, h)
+                look_up_open_hands(game, h)
+                for seat in range(game.num_players):
+                    write_seat(game, h, seat, seats[number, seat])
+                    for district in range(NUM_DISTRICTS):
+                        if game.stopped[district] == 0:
+                            opens[number, district] = 1.0
+                            write_district(game, h, district, seat, districts[number, seat, district])
+                scratch.games[0] = game
+                end = scratch.games[0]
+                rollout(end, s, w, scratch, LAST_TURN, 0)
+                evaluate(end, s, w, scratch, 0)
+                for seat in range(game.num_players):
+                    outcomes[number, seat] = h.win[seat]
+                number += 1
+            legal = refresh_mask(game, scratch.mask)
+            if legal == 1 or tickets[ticket + 1] < ANY_ACTION:
+                action = any_action(scratch.mask, legal, tickets[ticket + 2])
+            else:
+                show(game, scratch, int(game.seat))
+                judge(scratch.views[0], w, h, scratch.mask)
+                action = draw_action(h, scratch.mask, temperatures[i, game.seat], tickets[ticket + 2])
+            apply(game, scratch.tape[0], action)
+    return number
+
+
+def make_samples(players: int, number: int, seed: int) -> Samples:
+    """Positions of games of so many players, and what came of them."""
+    rng = np.random.default_rng(seed)
+    options = search_options("greedy", LAST_TURN, EARLY, LATE, MARGIN)
+    weights, scratch = GreedyAgent().weights(players), new_scratch()
+    samples = Samples(
+        np.zeros((number, players, NUM_DISTRICTS, DISTRICT_INPUTS), np.float32),
+        np.zeros((number, players, SEAT_INPUTS), np.float32),
+        np.zeros((number, NUM_DISTRICTS), np.float32),
+        np.zeros((number, players), np.float32),
+        np.zeros((number, players), np.float32),
+    )
+    done = 0
+    first = int(rng.integers(2**62))
+    with progress(number, "position") as bar:
+        while done < number:
+            side = "back" if first // ROWS % 4 == 0 else "front"
+            games = Games(ROWS, players, side, first, autoreset=False, observe=False).state.copy()
+            kept = new_records(min(number - done, MOST_KEPT), GAME_DTYPE)
+            temperatures = TEMPERATURES[rng.integers(0, len(TEMPERATURES), (ROWS, players))]
+            parts = samples.districts[done:], samples.seats[done:], samples.open[done:], samples.outcomes[done:]
+            new = play_and_keep(
+                as_records(games, GAME_DTYPE), temperatures, rng.random(2**20), options, weights, scratch, kept, *parts
+            )
+            samples.holdings[done : done + new] = win_probabilities(kept[:new])[:, :players]
+            done += new
+            first += ROWS
+            bar.update(new)
+    return samples
+
+
+def cross_entropy(outcomes: npt.NDArray[np.float32], probabilities: npt.NDArray[np.float32]) -> float:
+    """The mean loss, in nats."""
+    return float(-(outcomes * np.log(np.maximum(probabilities, 1e-9))).sum(axis=1).mean())
+
+
+def fit(samples: Samples, epochs: int, seed: int) -> tuple[dict[str, npt.NDArray[np.float32]], float]:
+    """The network that predicts the outcomes of all positions but the last ones, arrays of SHAPES; and its loss on those."""
+    import torch
+    from torch import nn
+
+    torch.manual_seed(seed)
+    first_layer = nn.Linear(DISTRICT_INPUTS, DISTRICT_UNITS)
+    second_layer = nn.Linear(SEAT_INPUTS + DISTRICT_UNITS, SEAT_UNITS)
+    strength = nn.Linear(SEAT_UNITS, 1, bias=False)
+    modules = nn.ModuleList([first_layer, second_layer, strength])
+    districts, seats, opens, outcomes = (torch.from_numpy(array) for array in samples[:4])
+
+    def log_probabilities(rows: Any) -> Any:
+        units = (torch.relu(first_layer(districts[rows])) * opens[rows][:, None, :, None]).sum(2)
+        strengths = strength(torch.relu(second_layer(torch.cat([seats[rows], units], -1))))[..., 0]
+        return torch.log_softmax(strengths, -1)
+
+    number = len(outcomes) - min(KEPT_BACK, len(outcomes) // 10)
+    steps = -(-number // BATCH)
+    optimizer = torch.optim.Adam(modules.parameters(), lr=LEARNING_RATE)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, LEARNING_RATE, total_steps=epochs * steps + 1)
+    with progress(epochs, "epoch") as bar:
+        for _ in range(epochs):
+            order = torch.randperm(number)
+            for start in range(0, number, BATCH):
+                rows = order[start : start + BATCH]
+                loss = -(outcomes[rows] * log_probabilities(rows)).sum(1).mean()
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                schedule.step()
+            bar.update(1)
+    with torch.no_grad():
+        kept_back = cross_entropy(samples.outcomes[number:], log_probabilities(slice(number, None)).exp().numpy())
+        arrays = {
+            "district": first_layer.weight.T, "district_bias": first_layer.bias, "seat": second_layer.weight.T,
+            "seat_bias": second_layer.bias, "strength": strength.weight[0],
+        }  # fmt: skip
+        return {name: array.numpy().copy() for name, array in arrays.items()}, kept_back
+
+
+@dataclass(frozen=True)
+class Fitting(Options):
+    """What the command takes."""
+
+    players: int = common("players")
+    positions: int = option(600_000, "positions to learn from", low=1000, high=10**7, metavar="K")
+    epochs: int = option(6, "times that each is learned from", low=1, high=1000, metavar="E")
+    seed: int = common("seed")
+    out: Path = option(FOLDER, "folder of the network", metavar="FOLDER")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns the exit code."""
+    description = "Fit the network that tells searches what the leaves of their trees are worth."
+    return exit_code("fit_leaves", lambda: _run(parse(Fitting, "experiments.tools.fit_leaves", description, arguments)))
+
+
+def _run(options: Fitting) -> int:
+    samples = make_samples(options.players, options.positions, options.seed)
+    arrays, loss = fit(samples, options.epochs, options.seed)
+    kept_back = min(KEPT_BACK, options.positions // 10)
+    by_holdings = cross_entropy(samples.outcomes[-kept_back:], samples.holdings[-kept_back:])
+    print(
+        f"{options.players} players, loss on {kept_back:,} positions kept back: {loss:.4f}, by what seats have {by_holdings:.4f}"
+    )
+    file = io.BytesIO()
+    np.savez(file, **arrays)  # type: ignore[arg-type]
+    options.out.mkdir(parents=True, exist_ok=True)
+    write_atomically(options.out / f"{options.players}-players.npz", file.getvalue())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -206,9 +206,12 @@ def bash(command: str, folder: Path) -> str:
 def test_make_train_is_what_the_long_test_trains(tmp_path: Path) -> None:
     recipe = bash(f"make --dry-run --always-make -C {ROOT} train", tmp_path)
     recipe = " ".join(recipe.replace("\\", "").split())
-    resumed = (ROOT / "runs" / "first" / "checkpoint.bin").exists()
-    options = "--resume" if resumed else "--players 2 --minutes 5 --prior greedy"
-    assert f"-m experiments.training.train --run runs/first {options}" in recipe
+    for run, options in (
+        ("from-nothing", "--players 2 --minutes 1 --paired-seeds 0"),
+        ("first", "--players 2 --minutes 4 --prior greedy"),
+    ):
+        wanted = "--resume" if (ROOT / "runs" / run / "checkpoint.bin").exists() else f"{options} --processes"
+        assert f"-m experiments.training.train --run runs/{run} {wanted}" in recipe
     assert "-m skyenv play" in bash(f"make --dry-run --always-make -C {ROOT} play", tmp_path)
 
 

@@ -149,10 +149,11 @@ def stage_line(stage: dict[str, Any]) -> str:
 def trained_agents() -> str:
     """How the agents in agents/trained were made, and how strong they are."""
     rows = [["players", "decisions", "minutes", "against", "wins, one seat against all others", "par"]]
-    commands, curves = [], []
+    commands, curves, versions = [], [], set()
     for path in sorted(TRAINED.glob("*-players.json")):
         content = json.loads(path.read_text(encoding="utf-8"))
         commands += [stage_line(stage) for stage in content["stages"]]
+        versions.add(str(content.get("version", "0.1")))  # older exports don't tell
         curves.append(f"![training for {content['players']} players](trained/{path.stem}.png)")
         for result in content["results"]:
             share = result["share"]
@@ -161,7 +162,8 @@ def trained_agents() -> str:
             rows.append([*made, result["opponent"], wins, f"{100 * result['par']:.1f} %"])
     if not commands:
         return "None ships yet."
-    how = "They were made by these commands (a run may start from what another one left), then by `experiments.training.export`:"
+    these = f"these commands of version {', '.join(sorted(versions))}"
+    how = f"They were made by {these} (a run may start from what another one left), then by `experiments.training.export`:"
     return "\n".join([markdown(rows, "rrrllr"), "", how, "", "```", *commands, "```", "", *curves])
 
 

@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from experiments.training.config import earlier
+from experiments.training.recipe import Config
 from experiments.training.runs import launch
-from experiments.training.train import Config, Training
+from experiments.training.train import Training
 from skyenv.commands import exit_code
 from skyenv.errors import OptionError, shown
 from skyenv.files import write_atomically

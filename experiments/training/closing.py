@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -26,11 +27,22 @@ def summary(results: Sequence[Mapping[str, Any]]) -> str:
         wins = f"{100 * share['mean']:.1f} [{100 * share['low']:.1f}, {100 * share['high']:.1f}]"
         numbers = [str(one["games"]), wins, f"{100 * one['par']:.0f}", f"{own['mean']:.1f}", f"{other['mean']:.1f}"]
         rows.append([str(one["num_players"]), one["side"], one["opponent"], *numbers])
+    verdicts = "\n".join(verdict(one) for one in results)
     return (
-        f"{columns(rows, 3)}\n\n"
+        f"{columns(rows, 3)}\n\n{verdicts}\n\n"
         "wins: share of the games won, with a 95 % confidence interval; par: that of\n"
         "equal players; VP: victory points, its own and those of the best other player."
     )
+
+
+def verdict(result: Mapping[str, Any]) -> str:
+    """What a result means: whether the agent is stronger than the opponent, as far as the games tell."""
+    share, par = result["share"], result["par"]
+    stronger, weaker = share["low"] > par, share["high"] < par
+    how = "stronger than" if stronger else "weaker than" if weaker else "about as strong as"
+    doubt = "" if stronger or weaker else " (more games could tell)"
+    table = f"{result['num_players']} players, {result['side']} side"
+    return textwrap.fill(f"{table}: it is {how} {result['opponent']}{doubt}.", 80, subsequent_indent="  ")
 
 
 def how_to_go_on(config: RunConfig, program_name: str) -> str:

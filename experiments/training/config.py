@@ -38,10 +38,11 @@ class RunConfig(Options):
     paired_seeds: int = common(
         "paired_seeds", default=300, text="paired seeds of that evaluation, each played once from every seat; 0: none", low=0
     )
+    beside: str = option("", "folder of another run, whose curve is drawn beside this one's", metavar="FOLDER")
     threads: int = common("threads")
     resume: bool = common("resume", text="go on from the checkpoint in the run's folder; what isn't said is as it was")
 
-    LIMITS = ("run", "minutes", "decisions", "checkpoint_seconds", "against", "paired_seeds", "resume")
+    LIMITS = ("run", "minutes", "decisions", "checkpoint_seconds", "against", "paired_seeds", "beside", "resume")
     """Options that may change when a run is resumed."""
 
     def __post_init__(self) -> None:

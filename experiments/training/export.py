@@ -22,7 +22,8 @@ from typing import Any, Final
 
 from experiments.benchmarks.speed import machine
 from experiments.training.curves import draw_curves, read_curve
-from experiments.training.train import Config
+from experiments.training.recipe import Config
+from skyenv import __version__
 from skyenv.arena.evaluate import evaluate, table
 from skyenv.commands import INTERRUPTED, complain, exit_code
 from skyenv.errors import CheckpointError, OptionError
@@ -129,6 +130,7 @@ def export(config: ExportConfig) -> str:
         return ""
     curve = joined(stages)
     about = {
+        "version": __version__,
         "players": players,
         "side": side,
         "stages": [stage.about() for stage in stages],

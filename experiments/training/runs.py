@@ -18,6 +18,7 @@ import time
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -28,7 +29,7 @@ from experiments.training.board import Board
 from experiments.training.checkpoints import read_checkpoint, write_checkpoint
 from experiments.training.closing import MODEL, how_to_go_on, summary
 from experiments.training.config import CONFIG, RunConfig
-from experiments.training.curves import draw_curves
+from experiments.training.curves import draw_curves, read_curve
 from experiments.training.interrupts import Interrupts, terminating
 from skyenv import __version__
 from skyenv.agents import make_agent
@@ -130,6 +131,10 @@ class Run(ABC):
     @abstractmethod
     def model(self) -> bytes:
         """The content of the agent's file."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """Free what was taken for the training; nothing is learned any more."""
 
     def update(self) -> None:
         """Learn once, and add a point to the curve."""
@@ -243,8 +248,17 @@ class Run(ABC):
                         saved = time.perf_counter()
             with interrupts.held():
                 self.save()
-                draw_curves({self.folder.name: self.curve}, self.folder / "curves.png")
+                self._draw()
             return not interrupts.asked
+
+    def _draw(self) -> None:
+        """How the run went, and the run beside it, if that is still there."""
+        curves = {self.folder.name: self.curve}
+        if self.config.beside:
+            other = Path(self.config.beside)
+            with suppress(CheckpointError):
+                curves[other.name if other.name != self.folder.name else str(other)] = read_curve(other)
+        draw_curves(curves, self.folder / "curves.png")
 
     def _bar(self) -> Bar:
         """Wins come first: what doesn't fit into a line is cut off at its end."""
@@ -341,7 +355,10 @@ def launch(training: Run) -> int:
             if config.resume and not checkpoint.exists():
                 raise CheckpointError(f"no checkpoint to go on from: {checkpoint}: no such file")
             with locked(training.folder):
-                return _launched(training)
+                try:
+                    return _launched(training)
+                finally:
+                    training.end()
     except KeyboardInterrupt:
         hint = f"what was trained is in {config.run}, --resume goes on" if checkpoint.exists() else "nothing has been trained yet"
         print(f"interrupted; {hint}", file=sys.stderr)

@@ -1,10 +1,12 @@
 """How fast does it train? ``python -m experiments.training.throughput --players 2``.
 
-Our trainer (:mod:`experiments.training.train`) with its defaults, without and with a prior, and sb3-contrib's MaskablePPO with as
-many games, decisions, opponents and units of the network, on one thread. Method: after some updates of each that don't count
-(they compile, and games get to their middle), they take turns, one update each, so that a machine that is busy for a while slows
-all of them down. A figure is the median over the rounds of the learner's decisions per second, whole updates counted: playing,
-opponents and learning. "times" is the median of the rounds' ratios to MaskablePPO.
+Our trainer (:mod:`experiments.training.train`) with its defaults, without and with a prior, in one process and in several, and
+sb3-contrib's MaskablePPO with as many games, decisions, opponents and units of the network. Method: after some updates of each
+that don't count (they compile, and games get to their middle), they take turns, some updates each, so that a machine that is
+busy for a while slows all of them down. Whoever doesn't have its turn waits: processes that play ahead have ended their rollouts
+when a turn begins and when it ends, so that as many rollouts are played in it as are learned from. A figure is the median over
+the rounds of the learner's decisions per second, whole updates counted: playing, opponents and learning. "times" is the median
+of the rounds' ratios to MaskablePPO.
 
 In our trainer all seats learn in most games, so that most decisions are the learner's; MaskablePPO has one seat of every game.
 The network's own arithmetic is the same for all, so a wide one hides what they differ in; ``--hidden`` sets it.
@@ -26,7 +28,8 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import Logger
 
 from experiments.benchmarks.speed import Figure, figure, machine, shown
-from experiments.training.train import Config, Training
+from experiments.training.recipe import Config
+from experiments.training.train import Training
 from skyenv.commands import exit_code
 from skyenv.envs.sb3 import SkyenvVecEnv
 from skyenv.files import write_atomically
@@ -34,10 +37,10 @@ from skyenv.options import Options, common, option, parse
 from skyenv_agents.learned.networks import HEURISTICS
 
 BASELINE: Final = "MaskablePPO"
-METHOD: Final = "decisions of the learner per second, median of rounds in which the trainers take turns, one update each"
+METHOD: Final = "decisions of the learner per second, median of rounds in which the trainers take turns"
 
-Trainer = Callable[[], int]
-"""Makes one update, and returns how many decisions of the learner it learned from."""
+Trainer = Callable[[int], int]
+"""Makes so many updates, and returns how many decisions of the learner it learned from."""
 
 
 @dataclass(frozen=True)
@@ -46,30 +49,36 @@ class ThroughputConfig(Options):
 
     players: int = common("players")
     side: str = common("side")
-    rounds: int = option(7, "updates of each trainer that count", low=1, metavar="N")
+    rounds: int = option(7, "turns of each trainer that count", low=1, metavar="N")
+    updates: int = option(4, "updates in each turn", low=1, metavar="N")
     warm_up: int = option(2, "updates of each before that", metavar="N")
-    hidden: int = option(Config.hidden, "width of the first layer", low=1, metavar="N")
-    prior: str = option("greedy", "prior of the second trainer", choices=tuple(HEURISTICS))
+    hidden: int = option(Config.hidden, "width of the network", low=1, metavar="N")
+    prior: str = option("greedy", "prior of the trainers that have one", choices=tuple(HEURISTICS))
+    processes: tuple[int, ...] = option((1, 2), "with how many processes the trainer with the prior runs", low=1, metavar="N")
+    precision: str = option(Config.precision, "of the trainer's network", choices=("auto", "float32", "bfloat16"))
     fixed_opponents: tuple[str, ...] = option(Config.fixed_opponents, "opponents", metavar="AGENT")
     threads: int = common("threads")
     seed: int = common("seed", high=2**32 - 1)
     json: Path | None = common("json")
 
 
-def ours(config: ThroughputConfig, prior: str) -> Trainer:
+def ours(config: ThroughputConfig, prior: str, processes: int) -> Trainer:
     """Our trainer, with its defaults."""
     training = Training(
         Config(
             players=(config.players,), side=(config.side,), decisions=10**12, hidden=config.hidden, threads=config.threads,
             seed=config.seed, fixed_opponents=config.fixed_opponents, prior=prior, value_updates=0, paired_seeds=0,
+            processes=processes, precision=config.precision,
         )
     )  # fmt: skip
     training.config.check()
     training.begin()
 
-    def update() -> int:
+    def update(number: int) -> int:
         before = training.decisions
-        training.update()
+        for _ in range(number):
+            training.update()
+        training.settle()  # what is played ahead belongs to this turn
         return training.decisions - before
 
     return update
@@ -87,28 +96,29 @@ def baseline(config: ThroughputConfig) -> Trainer:
     )  # fmt: skip
     model.set_logger(Logger(None, []))  # tells nobody
 
-    def update() -> int:
-        model.learn(Config.games * Config.steps, reset_num_timesteps=False, log_interval=10**9)
-        return Config.games * Config.steps
+    def update(number: int) -> int:
+        decisions = number * Config.games * Config.steps
+        model.learn(decisions, reset_num_timesteps=False, log_interval=10**9)
+        return decisions
 
     return update
 
 
-def compare(trainers: Mapping[str, Trainer], warm_up: int, rounds: int) -> list[Figure]:
+def compare(trainers: Mapping[str, Trainer], warm_up: int, rounds: int, updates: int = 1) -> list[Figure]:
     """Decisions per second of each, and how many times the baseline's that is.
 
     Args:
         trainers: by name, with the baseline.
-        warm_up: updates of each that don't count. rounds: updates that do.
+        warm_up: updates of each that don't count. rounds: turns that do. updates: in each turn.
     """
     for update in trainers.values():
-        for _ in range(warm_up):
-            update()
+        if warm_up:
+            update(warm_up)
     paces: dict[str, list[float]] = {name: [] for name in trainers}
     for _ in range(rounds):
         for name, update in trainers.items():
             started = time.perf_counter()
-            decisions = update()
+            decisions = update(updates)
             paces[name].append(decisions / (time.perf_counter() - started))
     figures = [figure(name, "decisions/s", pace) for name, pace in paces.items()]
     for name in trainers:
@@ -124,12 +134,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def run() -> int:
         description = "Compare the trainer's speed with MaskablePPO's on this machine."
         config = parse(ThroughputConfig, "experiments.training.throughput", description, arguments)
-        trainers = {
-            BASELINE: baseline(config),
-            "trainer": ours(config, ""),
-            f"trainer, prior {config.prior}": ours(config, config.prior),
-        }
-        figures = compare(trainers, config.warm_up, config.rounds)
+        trainers = {BASELINE: baseline(config), "trainer": ours(config, "", 1)}
+        for number in config.processes:
+            several = "" if number == 1 else f", {number} processes"
+            trainers[f"trainer, prior {config.prior}{several}"] = ours(config, config.prior, number)
+        figures = compare(trainers, config.warm_up, config.rounds, config.updates)
         print("\n".join(shown(one) for one in figures))
         if config.json:
             packages = {name: version(name) for name in ("torch", "stable-baselines3", "sb3-contrib")}

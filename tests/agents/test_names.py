@@ -21,9 +21,8 @@ from skyenv.agents import (
 )
 from skyenv.agents.names import checkpoint_in
 from skyenv.errors import AgentError, CheckpointError
-from skyenv.observation import OBSERVATION_SIZE
-from skyenv.rules.actions import NUM_ACTIONS
-from skyenv_agents.learned.networks import Network, NetworkAgent
+from skyenv_agents.learned.architecture import Sizes
+from skyenv_agents.learned.networks import NetworkAgent, ThingsNetwork
 
 OURS = {
     *("random", "crowd", "hoard", "greedy", "appraiser", "bidder", "builder"),
@@ -74,16 +73,8 @@ def test_wrong_specifications(spec: object, message: str) -> None:
 def test_checkpoints_by_what_they_end_in(tmp_path: Path) -> None:
     path = tmp_path / "first" / "model.npz"
     path.parent.mkdir()
-    shapes = {
-        "trunk": (4, OBSERVATION_SIZE),
-        "policy": (2, 4),
-        "value": (2, 4),
-        "policy_head": (NUM_ACTIONS, 2),
-        "value_head": (1, 2),
-    }
-    weights: dict[str, np.ndarray] = {f"{layer}.weight": np.zeros(shape, np.float32) for layer, shape in shapes.items()}
-    weights |= {f"{layer}.bias": np.zeros(shape[0], np.float32) for layer, shape in shapes.items()}
-    path.write_bytes(Network({**weights, "prior_weight": np.zeros((), np.float32)}, {}).to_bytes())
+    weights = {name: np.zeros(shape, np.float32) for name, shape in Sizes(4, 1, 2).shapes().items()}
+    path.write_bytes(ThingsNetwork(weights, {}).to_bytes())
     for spec in (path, str(path), path.parent, str(path.parent)):
         player = make_agent(spec)
         assert isinstance(player, NetworkAgent)

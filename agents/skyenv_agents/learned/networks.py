@@ -10,37 +10,43 @@ import hashlib
 import io
 import json
 import zipfile
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Agent, Decisions, checked_decisions, sample
+from skyenv.agents import Agent, Decisions, Evaluations, checked_decisions, sample
 from skyenv.errors import CheckpointError, OptionError, shown
 from skyenv.games import outcome_of
 from skyenv.observation import OBSERVATION_SIZE
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents.heuristic.player import AppraiserAgent, GreedyAgent, HeuristicAgent
 from skyenv_agents.heuristic.win_probability import win_probabilities_seen
+from skyenv_agents.learned.architecture import Library, Sizes, run
+from skyenv_agents.learned.arithmetic import products
+from skyenv_agents.learned.layout import INPUTS, NUM_INPUTS, OUTCOME, OUTCOME_PARTS, PRIOR_PARTS
 
-FORMAT: Final = "skyenv-network-1"
+FORMAT: Final = "skyenv-network-2"
+PLAIN_FORMAT: Final = "skyenv-network-1"
 NETWORK_SUFFIX: Final = ".npz"
 ABOUT: Final = "about"
 TRAINED: Final = Path(__file__).resolve().parent.parent / "trained"
 """Folder of the networks that ship with the project."""
+OUTCOME_REWARD: Final = "outcome"
+"""The reward of which networks tell what they expect."""
 WORST_PRIOR: Final = 3.0
 """Actions that the heuristic holds to be worse than the best one by more VP than this are all alike to the network, or it could
 never learn to take one."""
 
-IN_FILES: Final[Mapping[str, str]] = {
-    "policy_head": "action", "value_head": "outlook", "prior_weight": "trust",
-    "prior": "advisor", "prior_version": "advisor_version",
+IN_MEMORY: Final[Mapping[str, str]] = {
+    "action": "policy_head", "outlook": "value_head", "trust": "prior_weight",
+    "advisor": "prior", "advisor_version": "prior_version",
 }  # fmt: skip
-"""What files of this format call some weights and entries. The networks that ship keep their bytes, by which the version of their
-agent goes, so the names of 0.1 live on in files, and nowhere else."""
-IN_MEMORY: Final[Mapping[str, str]] = {in_file: name for name, in_file in IN_FILES.items()}
+"""What is called otherwise in files of version 0.1."""
 
 MOST_BYTES: Final = 1 << 27
 """A file with more in it is refused unread: a hundred times as much as the networks that ship have."""
@@ -72,19 +78,42 @@ def prior_scores(heuristic: HeuristicAgent, decisions: Decisions) -> Float32:
     return np.where(legal, np.maximum(behind, -WORST_PRIOR), 0.0).astype(np.float32)
 
 
-class Network:
+Vector = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Prior:
+    """What a heuristic holds of some decisions.
+
+    Attributes:
+        scores: :func:`prior_scores`, float32 (k, 103). outcome: float64 (k,), the outcome to expect by what seats have.
+    """
+
+    scores: Float32
+    outcome: Vector
+
+    @classmethod
+    def of(cls, heuristic: HeuristicAgent, decisions: Decisions) -> Prior:
+        """Ask a heuristic agent."""
+        assert decisions.view is not None
+        chance = win_probabilities_seen(np.asarray(decisions.view))[np.arange(len(decisions)), decisions.seat]
+        return cls(prior_scores(heuristic, decisions), outcome_of(chance, decisions.num_players))
+
+
+class Network(ABC):
     """The weights of a policy and value network.
 
-    A layer that both share (``trunk``), then one layer each (``policy``, ``value``), with ReLU behind all of them, then linear
-    outputs (``policy_head``, ``value_head``). The prior's scores, times ``prior_weight``, are added to the policy's outputs.
-
     Args:
-        weights: float32 arrays by name: ``trunk.weight`` (width, inputs), ``trunk.bias`` (width,), …, ``prior_weight`` ().
-        about: what is said of it: ``prior`` and ``prior_version`` (strings), and anything else that JSON can hold.
+        weights: float32 arrays by name.
+        about: what is said of it: ``prior`` and ``prior_version`` (strings), ``reward``, and anything else that JSON can hold.
 
     Raises:
         CheckpointError: the arrays don't fit together, or not to today's observation and actions.
     """
+
+    FORMAT: ClassVar[str]
+    PRECISION: ClassVar[type[np.floating[Any]]] = np.float32
+    """What it computes in; its results are the same in batches of any size, on any machine."""
 
     def __init__(self, weights: Mapping[str, npt.NDArray[Any]], about: Mapping[str, Any]) -> None:
         self.about = dict(about)
@@ -92,15 +121,131 @@ class Network:
             if array.dtype not in (np.float16, np.float32):
                 raise CheckpointError(f"the network's {name} has type {array.dtype}, not float32")
         self.weights = {name: np.asarray(array, np.float32) for name, array in weights.items()}
-        self._check()
-        # In double precision rounding doesn't reach the decisions: see agents/skyenv_agents/learned/policy.py.
-        self._double = {
-            name: np.ascontiguousarray(array.T if array.ndim == 2 else array, np.float64) for name, array in self.weights.items()
+        wanted = self._shapes({name: array.shape for name, array in self.weights.items()})
+        if unknown := set(self.weights) - set(wanted):
+            raise CheckpointError(f"the network has weights that no network has: {shown(sorted(unknown))}")
+        for name, expected in wanted.items():
+            shape = self.weights[name].shape if name in self.weights else None
+            if shape != expected:
+                raise CheckpointError(f"the network's {name} has shape {shape}, not {expected}")
+        if not all(np.isfinite(array).all() for array in self.weights.values()):
+            raise CheckpointError("the network has weights that are not finite")
+        self._arrays = {
+            name: np.ascontiguousarray(array.T if name.endswith(".weight") else array, self.PRECISION)
+            for name, array in self.weights.items()
         }
 
-    def _check(self) -> None:
+    @abstractmethod
+    def _shapes(self, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+        """The shapes that the weights must have, where they are free as they are."""
+
+    @abstractmethod
+    def __call__(self, observation: Float32, prior: Prior | None = None) -> tuple[Vector, Vector | None]:
+        """The policy's logits, float64 (k, 103), legal or not, and the outcome expected, float64 (k,), −1 to 1.
+
+        A network that has learned from another reward than the outcome tells none.
+
+        Args:
+            observation: float32 (k, OBSERVATION_SIZE).
+            prior: what the heuristic holds, for a network with a prior.
+        """
+
+    def _layer(self, name: str, inputs: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return products(inputs, self._arrays[f"{name}.weight"], self._arrays[f"{name}.bias"])
+
+    def to_bytes(self) -> bytes:
+        """The content of a network file."""
+        file = io.BytesIO()
+        about = json.dumps({"format": self.FORMAT, **self.about}, sort_keys=True)
+        np.savez_compressed(file, **{ABOUT: np.array(about)}, **self.weights)  # type: ignore[arg-type]
+        return file.getvalue()
+
+    @staticmethod
+    def load(path: str | Path) -> Network:
+        """Read a network file.
+
+        Raises:
+            CheckpointError: the file is missing, damaged, something else, or made for another observation or other actions.
+        """
+        if not Path(path).is_file():
+            raise CheckpointError(f"there is no network file {path}")
+        try:
+            arrays = _arrays(Path(path))
+            about = json.loads(str(arrays.pop(ABOUT)))
+            version = about.pop("format")
+        except CheckpointError:
+            raise
+        except Exception as error:  # NumPy, zipfile and zlib raise many kinds of errors over damaged files
+            raise CheckpointError(f"{path} is damaged or no network file ({type(error).__name__}: {error!s:.100})") from error
+        kinds = {kind.FORMAT: kind for kind in (ThingsNetwork, PlainNetwork)}
+        if not isinstance(version, str) or version not in kinds:
+            raise CheckpointError(f"{path} has the format {shown(version, 40)}; this version reads {' and '.join(kinds)}")
+        try:
+            return kinds[version].of_file(arrays, about)
+        except CheckpointError as error:
+            raise CheckpointError(f"{path}: {error}") from error
+
+    @classmethod
+    def of_file(cls, arrays: Mapping[str, npt.NDArray[Any]], about: Mapping[str, Any]) -> Network:
+        """From what a file holds."""
+        return cls(arrays, about)
+
+
+def _join(parts: list[Any], axis: int) -> Any:
+    return np.concatenate(parts, axis)
+
+
+def _rectify(array: Any) -> Any:
+    return np.maximum(array, 0.0)
+
+
+def _take(array: Any, columns: npt.NDArray[np.int64]) -> Any:
+    return array[:, columns]
+
+
+NUMPY: Final = Library(_join, _rectify, _take)
+
+
+class ThingsNetwork(Network):
+    """The network that experiments/training trains: see :mod:`skyenv_agents.learned.architecture`."""
+
+    FORMAT = FORMAT
+
+    def _shapes(self, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+        try:
+            self.sizes = Sizes.of(shapes)
+        except (KeyError, ValueError, IndexError) as error:
+            raise CheckpointError(f"the network lacks or has misshapen weights ({error})") from error
+        return self.sizes.shapes()
+
+    def __call__(self, observation: Float32, prior: Prior | None = None) -> tuple[Vector, Vector | None]:
+        """See :meth:`Network.__call__`."""
+        codes = np.zeros((len(observation), NUM_INPUTS), self.PRECISION)
+        codes[:, :OBSERVATION_SIZE] = observation
+        if prior is not None:
+            codes[:, OBSERVATION_SIZE:OUTCOME] = np.rint(prior.scores * PRIOR_PARTS) / PRIOR_PARTS
+            if self.about.get("reward") == OUTCOME_REWARD:
+                codes[:, OUTCOME] = np.rint(prior.outcome * OUTCOME_PARTS) / OUTCOME_PARTS
+        inputs, own = codes[:, INPUTS], codes[:, OBSERVATION_SIZE:]
+        logits, values = (
+            array.astype(np.float64) for array in run(self.sizes, self._layer, self._arrays.__getitem__, NUMPY, inputs, own)
+        )
+        outcome = np.clip(values[:, 0], -1.0, 1.0) if self.about.get("reward") == OUTCOME_REWARD else None
+        return logits, outcome
+
+
+class PlainNetwork(Network):
+    """A network of version 0.1.
+
+    A layer that both share (``trunk``), then one layer each (``policy``, ``value``), with ReLU behind all of them, then linear
+    outputs (``policy_head``, ``value_head``). The prior's scores, times ``prior_weight``, are added to the policy's outputs.
+    """
+
+    FORMAT = PLAIN_FORMAT
+    PRECISION = np.float64  # as it was: its decisions stay what they were
+
+    def _shapes(self, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
         inputs = OBSERVATION_SIZE + (NUM_ACTIONS if self.about.get("prior") else 0)
-        shapes = {name: array.shape for name, array in self.weights.items()}
         try:
             width, size = shapes["trunk.weight"]
             sizes = {
@@ -116,65 +261,30 @@ class Network:
         wanted: dict[str, tuple[int, ...]] = {"prior_weight": ()}
         for layer, shape in sizes.items():
             wanted |= {f"{layer}.weight": shape, f"{layer}.bias": shape[:1]}
-        if unknown := set(shapes) - set(wanted):
-            raise CheckpointError(f"the network has weights that no network has: {shown(sorted(unknown))}")
-        for name, expected in wanted.items():
-            if shapes.get(name) != expected:
-                raise CheckpointError(f"the network's {name} has shape {shapes.get(name)}, not {expected}")
-        if not all(np.isfinite(array).all() for array in self.weights.values()):
-            raise CheckpointError("the network has weights that are not finite")
+        return wanted
 
-    def _layer(self, name: str, inputs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        outputs: npt.NDArray[np.float64] = inputs @ self._double[f"{name}.weight"] + self._double[f"{name}.bias"]
-        return outputs
-
-    def __call__(
-        self, observation: Float32, prior: Float32 | None = None
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """The policy's logits, float64 (k, 103), legal or not, and the expected return, float64 (k,).
-
-        Args:
-            observation: float32 (k, OBSERVATION_SIZE).
-            prior: :func:`prior_scores`, float32 (k, 103), for a network with a prior.
-        """
-        inputs = observation if prior is None else np.concatenate([observation, prior], axis=1)
+    def __call__(self, observation: Float32, prior: Prior | None = None) -> tuple[Vector, Vector | None]:
+        """See :meth:`Network.__call__`."""
+        inputs = observation if prior is None else np.concatenate([observation, prior.scores], axis=1)
         features = np.maximum(self._layer("trunk", inputs.astype(np.float64)), 0.0)
         logits = self._layer("policy_head", np.maximum(self._layer("policy", features), 0.0))
         if prior is not None:
-            logits += self._double["prior_weight"] * prior
-        return logits, self._layer("value_head", np.maximum(self._layer("value", features), 0.0))[:, 0]
+            logits += self._arrays["prior_weight"] * prior.scores
+        value = self._layer("value_head", np.maximum(self._layer("value", features), 0.0))[:, 0]
+        return logits, self._outcome(value, prior)
 
-    def to_bytes(self) -> bytes:
-        """The content of a network file."""
-        file = io.BytesIO()
-        about = json.dumps({"format": FORMAT, **_renamed(self.about, IN_FILES)}, sort_keys=True)
-        np.savez_compressed(file, **{ABOUT: np.array(about)}, **_renamed(self.weights, IN_FILES))  # type: ignore[arg-type]
-        return file.getvalue()
+    def _outcome(self, value: Vector, prior: Prior | None) -> Vector | None:
+        """The outcome expected, from the return, which lacks what a potential has paid already."""
+        shaping = self.about.get("shaping")
+        if self.about.get("reward") != OUTCOME_REWARD or shaping is None or (shaping != 0 and prior is None):
+            return None
+        paid = 0.0 if prior is None else float(shaping) * prior.outcome
+        return np.clip(value + paid, -1.0, 1.0)
 
     @classmethod
-    def load(cls, path: str | Path) -> Network:
-        """Read a network file.
-
-        Raises:
-            CheckpointError: the file is missing, damaged, something else, or made for another observation or other actions.
-        """
-        if not Path(path).is_file():
-            raise CheckpointError(f"there is no network file {path}")
-        try:
-            arrays = _arrays(Path(path))
-            content = json.loads(str(arrays.pop(ABOUT)))
-            version = content.pop("format")
-            weights, about = (_renamed(entries, IN_MEMORY) for entries in (arrays, content))
-        except CheckpointError:
-            raise
-        except Exception as error:  # NumPy, zipfile and zlib raise many kinds of errors over damaged files
-            raise CheckpointError(f"{path} is damaged or no network file ({type(error).__name__}: {error!s:.100})") from error
-        if version != FORMAT:
-            raise CheckpointError(f"{path} has the format {shown(version, 40)}; this version reads {FORMAT}")
-        try:
-            return cls(weights, about)
-        except CheckpointError as error:
-            raise CheckpointError(f"{path}: {error}") from error
+    def of_file(cls, arrays: Mapping[str, npt.NDArray[Any]], about: Mapping[str, Any]) -> Network:
+        """See :meth:`Network.of_file`; files have the names of 0.1."""
+        return cls(_renamed(arrays, IN_MEMORY), _renamed(about, IN_MEMORY))
 
 
 def _renamed(entries: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
@@ -222,44 +332,28 @@ class NetworkAgent(Agent):
 
     def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
         """See :class:`skyenv.agents.Agent`."""
-        weights, _ = self._weights_and_value(self._checked(decisions))
+        weights, _ = self._evaluation(self._checked(decisions))
         if self.deterministic:
             return np.asarray(np.argmax(weights, axis=1), np.int64)
         return sample(weights, decisions.uniform)
 
-    def evaluate(self, decisions: Decisions) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
+    def evaluate(self, decisions: Decisions) -> Evaluations:
         """See :class:`skyenv.agents.Agent`."""
-        decisions = self._checked(decisions)
-        weights, value = self._weights_and_value(decisions)
-        return weights, self._outcome(value, decisions)
+        return self._evaluation(self._checked(decisions))
 
     def _checked(self, decisions: Decisions) -> Decisions:
         """Decisions as the heuristic takes them, if there is one: checked once."""
         return decisions if self._heuristic is None else checked_decisions(decisions)
 
-    def _outcome(self, value: npt.NDArray[np.float64], decisions: Decisions) -> npt.NDArray[np.float64] | None:
-        """The outcome expected, from what the network tells: the return, which lacks what a potential has paid already."""
-        about = self.network.about
-        if about.get("reward") != "outcome" or "shaping" not in about:
-            return None
-        if about["shaping"] == 0:
-            return value
-        if decisions.view is None:
-            return None
-        players = decisions.num_players
-        chance = win_probabilities_seen(np.asarray(decisions.view))[np.arange(len(value)), decisions.seat]
-        paid = float(about["shaping"]) * outcome_of(chance, players)
-        return np.clip(value + paid, -1.0, 1.0)
-
-    def _weights_and_value(self, decisions: Decisions) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Probabilities of the actions, 0 for illegal ones, and what the network tells of the return."""
+    def _evaluation(self, decisions: Decisions) -> tuple[Vector, Vector | None]:
+        """Probabilities of the actions, 0 for illegal ones, and the outcome expected."""
         assert decisions.observation is not None
-        prior = None if self._heuristic is None else prior_scores(self._heuristic, decisions)
-        logits, value = self.network(decisions.observation, prior)
+        prior = None if self._heuristic is None else Prior.of(self._heuristic, decisions)
+        logits, outcome = self.network(decisions.observation, prior)
         logits = np.where(decisions.mask != 0, logits, -np.inf)
-        weights: npt.NDArray[np.float64] = np.exp(logits - logits.max(axis=1, keepdims=True))
+        weights: Vector = np.exp(logits - logits.max(axis=1, keepdims=True))
         weights /= weights.sum(axis=1, keepdims=True)
-        return weights, value
+        return weights, outcome
 
 
 class TrainedAgent(Agent):
@@ -294,7 +388,7 @@ class TrainedAgent(Agent):
         """See :class:`skyenv.agents.Agent`."""
         return self.agent(decisions.num_players).act(decisions)
 
-    def evaluate(self, decisions: Decisions) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
+    def evaluate(self, decisions: Decisions) -> Evaluations:
         """See :meth:`NetworkAgent.evaluate`."""
         return self.agent(decisions.num_players).evaluate(decisions)
 

@@ -13,6 +13,7 @@ import pytest
 
 from experiments.training import export, train
 from experiments.training.export import ExportConfig
+from experiments.training.recipe import Config
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.options import parse
 from skyenv_agents.learned.networks import Network
@@ -56,8 +57,8 @@ def test_what_is_exported_is_the_network_what_it_won_and_the_whole_command(run: 
     assert [result["opponent"] for result in content["results"]] == ["random"]
     (stage,) = content["stages"]
     assert (stage["decisions"], stage["stopped"]) == (content["decisions"], False)
-    config = parse(train.Config, "train", "", shlex.split(stage["command"])[3:])
-    assert config == train.Config(**json.loads((run / "config.json").read_text(encoding="utf-8")))
+    config = parse(Config, "train", "", shlex.split(stage["command"])[3:])
+    assert config == Config(**json.loads((run / "config.json").read_text(encoding="utf-8")))
     assert (tmp_path / "pictures" / "2-players.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # type: ignore[import-untyped]
+from trainings import collector
 
 from experiments.training import runs, train
 from experiments.training.board import Board
@@ -24,19 +25,21 @@ from experiments.training.checkpoints import CONTENT, DIGEST, MAGIC, read_checkp
 from experiments.training.closing import how_to_go_on, summary
 from experiments.training.config import DEFAULT_MINUTES
 from experiments.training.curves import draw_curves
+from experiments.training.recipe import SEEDS_APART, Config
 from experiments.training.runs import FEWEST_EPISODES, Episodes
-from experiments.training.train import Config, Training
+from experiments.training.train import Training
 from processes import running, wait_until
 from skyenv.agents import make_agent
 from skyenv.errors import CheckpointError
 from skyenv.files import locked
-from skyenv.games import Games, secret_seeds
+from skyenv.games import secret_seeds
 from skyenv.options import as_text, parse
+from skyenv.seeds import EVALUATION, TRAINING
 
 ROOT = Path(__file__).resolve().parents[3]
 SMALL: dict[str, Any] = {
-    "games": 8, "steps": 24, "batch": 64, "hidden": 8, "decisions": 300, "max_turns": 2, "paired_seeds": 0, "opponent_share": 1.0,
-    "checkpoint_seconds": 1e9,
+    "games": 8, "steps": 24, "batch": 64, "hidden": 8, "blocks": 1, "thing": 4, "decisions": 300, "max_turns": 2,
+    "paired_seeds": 0, "opponent_share": 1.0, "checkpoint_seconds": 1e9,
 }  # fmt: skip
 TINY = [part for name, value in SMALL.items() for part in ("--" + name.replace("_", "-"), str(value))]
 
@@ -258,7 +261,7 @@ def test_curve_goes_up_and_is_the_same_in_tensorboard(tmp_path: Path) -> None:
     wanted = {
         "win share/random", "win share/greedy", *(f"train/{name}" for name in (
             "change", "entropy", "episodes", "explained_variance", "illegal", "length", "pace", "passes", "points", "policy_loss",
-            "progress", "seconds", "value_loss",
+            "prior_weight", "progress", "seconds", "value_loss",
         )),
     }  # fmt: skip
     assert set(events.Tags()["scalars"]) == wanted
@@ -420,13 +423,6 @@ def test_checkpoints_of_something_else(
     assert message in refused(folder, capsys)
 
 
-def with_scaled_observations(learner: dict[str, Any]) -> None:
-    """Give the tables of a checkpoint games that write float32."""
-    tables, _ = learner["tables_and_pool"]
-    for kind in tables:
-        kind.games = Games(kind.games.num_games, kind.games.num_players, kind.games.side, seed=1)
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -434,9 +430,9 @@ def with_scaled_observations(learner: dict[str, Any]) -> None:
         lambda state: {"learner": 1},
         lambda state: dict.fromkeys(CONTENT),
         lambda state: state.update(learner=None),
-        lambda state: state.update(learner={**state["learner"], "tables_and_pool": (None, None)}),
+        lambda state: state.update(learner={**state["learner"], "actors": {"actors": []}}),
         lambda state: state.update(learner={**state["learner"], "network": {}}),
-        lambda state: with_scaled_observations(state["learner"]),
+        lambda state: state.update(learner={**state["learner"], "actors": {"actors": [pickle.dumps(3)[:-1]]}}),
         lambda state: state.update(episodes="many"),
         lambda state: state.update(seconds="long"),
         lambda state: state.update(curve=3),
@@ -632,10 +628,11 @@ def test_the_closing_evaluation_deals_other_games_than_those_of_the_training(see
     """Whatever the run's seed and length; the same ones for the same seed, and its results say how to deal them again."""
     training = trained(tmp_path / "run", seed=seed, paired_seeds=2, against=("random",))
     (result,) = training.close()
-    first = training.tables[0].games.seeds
-    assert ((first >= seed * train.SEEDS_APART) & (first < (seed + 1) * train.SEEDS_APART)).all()
+    first = collector(training).tables[0].games.seeds
+    assert all(number in TRAINING for number in first.tolist())
+    assert ((first - TRAINING.start) // SEEDS_APART == seed).all()
     dealt = secret_seeds(result["secret"], [result["seed"], result["seed"] + 1])
-    assert (dealt >= (seed + 1) * train.SEEDS_APART).all()
+    assert all(number in EVALUATION for number in dealt.tolist())
     lines = (tmp_path / "run" / "games.jsonl").read_text(encoding="utf-8").splitlines()
     recorded = {header["seed"] for line in lines if "format" in (header := json.loads(line))}
     assert recorded == set(dealt.tolist())

@@ -19,7 +19,8 @@ def test_figures_are_medians_of_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
 
     def trainer(name: str, seconds: list[float], decisions: list[int]) -> throughput.Trainer:
-        def update() -> int:
+        def update(number: int) -> int:
+            assert number == 1
             calls.append(name)
             now[0] += seconds.pop(0)
             return decisions.pop(0)
@@ -39,13 +40,34 @@ def test_figures_are_medians_of_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
 
 
+def test_a_turn_has_several_updates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By hand: 30 decisions in each update of a second, 10 in those of the baseline; the warm-up doesn't count."""
+    now = [0.0]
+    monkeypatch.setattr("time.perf_counter", lambda: now[0])
+    asked: list[tuple[str, int]] = []
+
+    def trainer(name: str, decisions: int) -> throughput.Trainer:
+        def update(number: int) -> int:
+            asked.append((name, number))
+            now[0] += number
+            return number * decisions
+
+        return update
+
+    figures = compare({BASELINE: trainer("a", 10), "ours": trainer("b", 30)}, warm_up=5, rounds=2, updates=3)
+    assert asked == [("a", 5), ("b", 5), ("a", 3), ("b", 3), ("a", 3), ("b", 3)]
+    assert [figure.median for figure in figures] == [10, 30, 3]
+
+
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "throughput.json"
-    options = ["--rounds", "1", "--warm-up", "0", "--hidden", "8", "--players", "3", "--fixed-opponents", "random"]
+    options = ["--rounds", "1", "--updates", "1", "--warm-up", "0", "--hidden", "8", "--players", "3"]
+    options += ["--fixed-opponents", "random", "--processes", "1,2"]
     assert throughput.main([*options, "--json", str(path)]) == 0
     content = json.loads(path.read_text())
     figures = [Figure(**figure) for figure in content["figures"]]
-    assert [figure.unit for figure in figures] == ["decisions/s"] * 3 + ["times"] * 2
+    assert [figure.unit for figure in figures] == ["decisions/s"] * 4 + ["times"] * 3
+    assert [figure.name for figure in figures[1:4]] == ["trainer", "trainer, prior greedy", "trainer, prior greedy, 2 processes"]
     assert all(0 < figure.lowest <= figure.median <= figure.highest and figure.repeats == 1 for figure in figures)
     assert content["options"]["hidden"] == 8
     assert "torch" in content["machine"]
@@ -57,6 +79,8 @@ def test_wrong_options_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, message in (
         (["--players", "7"], "players must be a whole number from 2 to 4"),
         (["--rounds", "0"], "rounds must be a whole number from 1"),
+        (["--updates", "0"], "updates must be a whole number from 1"),
+        (["--processes", "1,0"], "processes must be a whole number from 1"),
         (["--fixed-opponents", "nobody"], "unknown agent 'nobody'"),
     ):
         assert throughput.main(arguments) == 2

@@ -12,37 +12,66 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
-from experiments.training.train import PolicyNetwork
 from positions import deal_anew, positions
 from skyenv.agents import Decisions, decide, decisions_in, make_agent
 from skyenv.errors import CheckpointError, OptionError
-from skyenv.games import Games
+from skyenv.games import Games, outcome_of
 from skyenv.knowledge import view
 from skyenv.observation import OBSERVATION_SIZE
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents import GreedyAgent
 from skyenv_agents.heuristic.win_probability import win_probabilities_seen
-from skyenv_agents.learned.networks import WORST_PRIOR, Network, NetworkAgent, heuristic_of, prior_scores
+from skyenv_agents.learned.architecture import Sizes
+from skyenv_agents.learned.layout import OUTCOME_PARTS, PRIOR_PARTS
+from skyenv_agents.learned.networks import (
+    FORMAT,
+    PLAIN_FORMAT,
+    WORST_PRIOR,
+    Network,
+    NetworkAgent,
+    PlainNetwork,
+    Prior,
+    ThingsNetwork,
+    heuristic_of,
+    prior_scores,
+)
 
 ABOUT = {"prior": "", "prior_version": "", "description": "for tests", "version": "7"}
 WITH_PRIOR = {**ABOUT, "prior": "greedy", "prior_version": GreedyAgent.version}
 
 
-def torch_network(with_prior: bool, hidden: int = 12) -> PolicyNetwork:
-    """An untrained network with decided preferences."""
-    torch.manual_seed(4)
-    network = PolicyNetwork(hidden, with_prior)
-    with torch.no_grad():
-        network.policy_head.weight.mul_(200)
-        for parameter in network.parameters():
-            parameter.add_(0.01 * torch.randn_like(parameter))
-    return network
+SIZES = Sizes(12, 2, 5)
+KINDS = ["things", "plain"]
+"""Networks of today, and those of version 0.1."""
 
 
-def network(with_prior: bool = False, **about: Any) -> Network:
-    return torch_network(with_prior).frozen({**(WITH_PRIOR if with_prior else ABOUT), **about})
+def network(with_prior: bool = False, **about: Any) -> ThingsNetwork:
+    """A network with decided preferences."""
+    rng = np.random.default_rng(4)
+    weights = {}
+    for name, shape in SIZES.shapes().items():
+        scale = 1.0 if name.endswith("identity") else 1.5 / np.sqrt(shape[-1]) if name.endswith("weight") and shape else 0.1
+        weights[name] = rng.normal(scale=scale, size=shape).astype(np.float32)
+    weights["prior_weight"] = np.array(2.0 if with_prior else 0.0, np.float32)
+    weights["outlook.weight"] *= 0.3
+    return ThingsNetwork(weights, {**(WITH_PRIOR if with_prior else ABOUT), **about})
+
+
+def plain(with_prior: bool = False, **about: Any) -> PlainNetwork:
+    """One of version 0.1."""
+    rng = np.random.default_rng(5)
+    inputs = OBSERVATION_SIZE + (NUM_ACTIONS if with_prior else 0)
+    shapes = {"trunk": (12, inputs), "policy": (6, 12), "value": (6, 12), "policy_head": (NUM_ACTIONS, 6), "value_head": (1, 6)}
+    weights = {"prior_weight": np.array(2.0 if with_prior else 0.0, np.float32)}
+    for name, shape in shapes.items():
+        weights[f"{name}.weight"] = rng.normal(scale=1 / np.sqrt(shape[1]), size=shape).astype(np.float32)
+        weights[f"{name}.bias"] = rng.normal(scale=0.1, size=shape[:1]).astype(np.float32)
+    return PlainNetwork(weights, {**(WITH_PRIOR if with_prior else ABOUT), **about})
+
+
+def of_kind(kind: str, with_prior: bool = False, **about: Any) -> Network:
+    return (network if kind == "things" else plain)(with_prior, **about)
 
 
 @pytest.fixture(scope="module")
@@ -64,51 +93,79 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("with_prior", [False, True])
-def test_probabilities_and_values_are_those_of_pytorch(with_prior: bool, games: Games) -> None:
-    learned = torch_network(with_prior)
-    player = NetworkAgent(learned.frozen(WITH_PRIOR if with_prior else ABOUT))
+@pytest.mark.parametrize("kind", KINDS)
+def test_probabilities_are_those_of_the_logits_of_legal_actions(kind: str, with_prior: bool, games: Games) -> None:
+    player = NetworkAgent(of_kind(kind, with_prior, reward="outcome", shaping=0.0))
     decisions = decisions_in(games, player)
-    inputs = torch.from_numpy(games.observation)
-    if with_prior:
-        inputs = torch.cat([inputs, torch.from_numpy(prior_scores(GreedyAgent(), decisions))], dim=1)
-    with torch.no_grad():
-        log_probabilities, value = learned(inputs, torch.from_numpy(games.mask != 0))
-    weights, returns = player._weights_and_value(decisions)
-    assert weights.shape == (80, NUM_ACTIONS)
-    assert np.allclose(weights, log_probabilities.exp().numpy(), atol=1e-4)
-    assert np.allclose(returns, value.numpy(), atol=1e-4)
+    weights, outcome = player.evaluate(decisions)
+    prior = Prior.of(GreedyAgent(), decisions) if with_prior else None
+    logits, expected = player.network(games.observation, prior)
+    assert weights.shape == logits.shape == (80, NUM_ACTIONS)
+    for row, legal in enumerate(games.mask != 0):
+        wanted = np.exp(logits[row, legal]) / np.exp(logits[row, legal]).sum()
+        assert np.allclose(weights[row, legal], wanted)
     assert (weights[games.mask == 0] == 0).all()
-    assert np.allclose(weights.sum(axis=1), 1)
     assert weights.max(axis=1).std() > 0.05  # there was something to compare
-    assert np.ptp(returns) > 0.1
+    assert outcome is not None
+    assert expected is not None
+    assert np.array_equal(outcome, expected)
+    assert np.abs(outcome).max() <= 1
+    assert np.ptp(outcome) > 0.1
+
+
+def test_version_01_is_played_as_it_was(games: Games) -> None:
+    """A layer that both share, one layer each, linear outputs; and the prior's scores, times their weight."""
+    old = plain(True)
+    decisions = decisions_in(games, NetworkAgent(old))
+    prior = Prior.of(GreedyAgent(), decisions)
+
+    def layer(name: str, inputs: Any) -> Any:
+        return inputs @ old.weights[f"{name}.weight"].T.astype(np.float64) + old.weights[f"{name}.bias"]
+
+    hidden = np.maximum(layer("trunk", np.concatenate([games.observation, prior.scores], axis=1)), 0)
+    wanted = layer("policy_head", np.maximum(layer("policy", hidden), 0)) + 2.0 * prior.scores
+    assert np.allclose(old(games.observation, prior)[0], wanted)
+    outcome = PlainNetwork(old.weights, {**old.about, "reward": "outcome", "shaping": 0.0})(games.observation, prior)[1]
+    assert outcome is not None
+    assert np.allclose(outcome, np.clip(layer("value_head", np.maximum(layer("value", hidden), 0))[:, 0], -1, 1))
 
 
 def test_expects_an_outcome_only_if_it_has_learned_one(games: Games) -> None:
+    for with_prior in (False, True):
+        for about, tells in (({}, False), ({"reward": "points"}, False), ({"reward": "outcome"}, True)):
+            player = NetworkAgent(network(with_prior, **about))
+            assert (player.evaluate(decisions_in(games, player))[1] is not None) is tells
+
+
+def test_version_01_tells_an_outcome_less_what_its_potential_has_paid(games: Games) -> None:
     """With a potential the return lacks what the potential has paid so far, which is put back as far as the seat sees it."""
 
-    def expected(with_prior: bool, **about: Any) -> Any:
-        player = NetworkAgent(network(with_prior, **about))
+    def expected(with_prior: bool, **about: Any) -> tuple[Any, Any]:
+        player = NetworkAgent(plain(with_prior, **about))
         decisions = decisions_in(games, player)
-        return player.evaluate(decisions)[1], player._weights_and_value(decisions)[1], decisions
+        return player.evaluate(decisions)[1], decisions
 
     assert expected(True)[0] is None, "older files don't tell what they have learned from"
     assert expected(True, reward="points", shaping=0.0)[0] is None
-    outcome, value, _ = expected(False, reward="outcome", shaping=0.0)
-    assert np.array_equal(outcome, value)
+    assert expected(False, reward="outcome", shaping=0.0)[0] is not None
     assert expected(False, reward="outcome", shaping=1.0)[0] is None, "without a view there is nothing to go by"
-    outcome, value, decisions = expected(True, reward="outcome", shaping=0.5)
+    value, _ = expected(True, reward="outcome", shaping=0.0)
+    outcome, decisions = expected(True, reward="outcome", shaping=0.5)
     chance = win_probabilities_seen(decisions.view)[np.arange(len(value)), decisions.seat]
     assert chance.std() > 0.01
+    assert np.abs(value).max() < 1  # nothing was cut off
     players = games.num_players
     assert np.allclose(outcome, np.clip(value + 0.5 * (chance - 1 / players) * players / (players - 1), -1, 1))
 
 
 @pytest.mark.parametrize("with_prior", [False, True])
-def test_comes_back_from_its_file(with_prior: bool, tmp_path: Path, games: Games) -> None:
-    before = network(with_prior, players="2,3", seed=9, decisions=10**7)
+@pytest.mark.parametrize("kind", KINDS)
+def test_comes_back_from_its_file(kind: str, with_prior: bool, tmp_path: Path, games: Games) -> None:
+    before = of_kind(kind, with_prior, players="2,3", seed=9, decisions=10**7, reward="outcome", shaping=0.0)
     path = tmp_path / "model.npz"
     path.write_bytes(before.to_bytes())
     after = Network.load(path)
+    assert type(after) is type(before)
     assert after.about == before.about
     assert sorted(after.weights) == sorted(before.weights)
     for name, array in before.weights.items():
@@ -117,28 +174,58 @@ def test_comes_back_from_its_file(with_prior: bool, tmp_path: Path, games: Games
     assert after.to_bytes() == before.to_bytes()
     there, here = NetworkAgent(path), NetworkAgent(before)
     decisions = decisions_in(games, here)
-    for loaded, wanted in zip(there._weights_and_value(decisions), here._weights_and_value(decisions), strict=True):
+    for loaded, wanted in zip(there.evaluate(decisions), here.evaluate(decisions), strict=True):
+        assert loaded is not None
+        assert wanted is not None
         assert np.array_equal(loaded, wanted)
 
 
-def test_files_keep_the_names_of_their_format(file: Path) -> None:
-    """Whatever the code calls them: those of the networks that ship, and of everybody's."""
-    layers = ("trunk", "policy", "value", "action", "outlook")
-    with np.load(file) as arrays:
-        content = dict(arrays)
-    assert {"advisor", "advisor_version"} < set(json.loads(str(content.pop("about"))))
-    assert set(content) == {"trust", *(f"{layer}.{part}" for layer in layers for part in ("weight", "bias"))}
+@pytest.mark.parametrize("sizes", [Sizes(1, 0, 1), Sizes(3, 4, 2)])
+def test_files_tell_the_sizes(sizes: Sizes, tmp_path: Path) -> None:
+    path = tmp_path / "model.npz"
+    path.write_bytes(
+        ThingsNetwork({name: np.zeros(shape, np.float32) for name, shape in sizes.shapes().items()}, ABOUT).to_bytes()
+    )
+    loaded = Network.load(path)
+    assert isinstance(loaded, ThingsNetwork)
+    assert loaded.sizes == sizes
+    with np.load(path) as arrays:
+        assert json.loads(str(arrays["about"]))["format"] == FORMAT == "skyenv-network-2"
+        assert set(arrays.files) == {"about", *sizes.shapes()}
+
+
+def test_files_of_version_01_have_names_of_their_own(tmp_path: Path) -> None:
+    """Whatever the code calls them: those of everybody's files."""
+    theirs = {"policy_head": "action", "value_head": "outlook"}
+    old = plain(True)
+    arrays: dict[str, Any] = {"trust": old.weights["prior_weight"]}
+    for name, array in old.weights.items():
+        layer, dot, part = name.partition(".")
+        if dot:
+            arrays[f"{theirs.get(layer, layer)}.{part}"] = array
+    told = {"format": PLAIN_FORMAT, "advisor": "greedy", "advisor_version": GreedyAgent.version, "version": "3"}
+    path = tmp_path / "model.npz"
+    np.savez(path, about=np.array(json.dumps(told)), **arrays)
+    loaded = Network.load(path)
+    assert PLAIN_FORMAT == "skyenv-network-1"
+    assert loaded.about == {"prior": "greedy", "prior_version": GreedyAgent.version, "version": "3"}
+    assert loaded.weights.keys() == old.weights.keys()
+    assert all(np.array_equal(loaded.weights[name], array) for name, array in old.weights.items())
+    assert NetworkAgent(path).version == "3"
 
 
 @pytest.mark.parametrize("with_prior", [False, True])
-def test_decides_alone_as_in_a_batch(with_prior: bool, games: Games) -> None:
-    player = NetworkAgent(network(with_prior))
+@pytest.mark.parametrize("kind", KINDS)
+def test_decides_alone_as_in_a_batch(kind: str, with_prior: bool, games: Games) -> None:
+    player = NetworkAgent(of_kind(kind, with_prior, reward="outcome", shaping=0.0))
     together = decide(games, player)
     assert together.tolist() == [decide(games, player, [row])[0] for row in range(games.num_games)]
     backwards = np.arange(games.num_games)[::-1]
     assert decide(games, player, backwards).tolist() == together[::-1].tolist()
-    weights, value = player._weights_and_value(decisions_in(games, player))
-    alone, value_alone = player._weights_and_value(decisions_in(games, player, [5]))
+    weights, value = player.evaluate(decisions_in(games, player))
+    alone, value_alone = player.evaluate(decisions_in(games, player, [5]))
+    assert value is not None
+    assert value_alone is not None
     assert np.allclose(alone[0], weights[5], atol=1e-12)
     assert value_alone[0] == pytest.approx(value[5], abs=1e-12)
 
@@ -157,9 +244,10 @@ def test_draws_by_its_probabilities_or_takes_the_most_probable(games: Games) -> 
 @pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (4, "back")])
 def test_does_not_see_what_its_seat_cannot_know(with_prior: bool, num_players: int, side: str) -> None:
     games = positions(num_players, side, 60)
-    player = NetworkAgent(network(with_prior))
+    player = NetworkAgent(network(with_prior, reward="outcome"))
     decisions = decisions_in(games, player)
-    weights, value = player._weights_and_value(decisions)
+    weights, value = player.evaluate(decisions)
+    assert value is not None
     rng = np.random.default_rng(5)
     rows = np.arange(games.num_games)
     for _ in range(3):
@@ -175,8 +263,9 @@ def test_does_not_see_what_its_seat_cannot_know(with_prior: bool, num_players: i
             games.observe(games.seat, rows, state),
             view(state, games.seat) if player.uses_view else None,
         )
-        outputs = player._weights_and_value(other)
+        outputs = player.evaluate(other)
         assert np.array_equal(outputs[0], weights)
+        assert outputs[1] is not None
         assert np.array_equal(outputs[1], value)
 
 
@@ -211,15 +300,46 @@ def test_a_prior_is_what_actions_fall_behind_the_best(games: Games) -> None:
     assert (prior <= 0).all()
 
 
-def test_the_prior_weight_multiplies_the_prior(games: Games) -> None:
-    weights = network(True).weights
-    for name in ("trunk", "policy_head"):
-        weights[f"{name}.weight"][:] = weights[f"{name}.bias"][:] = 0.0
-    player = NetworkAgent(Network({**weights, "prior_weight": np.array(1.5, np.float32)}, WITH_PRIOR))
+def test_a_prior_tells_the_outcome_to_expect_by_what_seats_have(games: Games) -> None:
+    decisions = decisions_in(games, GreedyAgent())
+    prior = Prior.of(GreedyAgent(), decisions)
+    chance = win_probabilities_seen(np.asarray(decisions.view))[np.arange(len(decisions)), decisions.seat]
+    assert np.array_equal(prior.scores, prior_scores(GreedyAgent(), decisions))
+    assert np.array_equal(prior.outcome, outcome_of(chance, 3))
+    assert prior.outcome.min() < 0 < prior.outcome.max()
+
+
+def test_what_has_learned_nothing_plays_its_prior(games: Games) -> None:
+    """Probabilities by the scores, times their weight; and the outcome as the prior tells it."""
+    weights = {name: np.zeros(shape, np.float32) for name, shape in SIZES.shapes().items()}
+    about = {**WITH_PRIOR, "reward": "outcome"}
+    player = NetworkAgent(ThingsNetwork({**weights, "prior_weight": np.array(1.5, np.float32)}, about))
     decisions = decisions_in(games, player)
     legal = decisions.mask != 0
-    wanted = np.where(legal, np.exp(1.5 * prior_scores(GreedyAgent(), decisions).astype(np.float64)), 0.0)
-    assert np.allclose(player.evaluate(decisions)[0], wanted / wanted.sum(axis=1, keepdims=True))
+    prior = Prior.of(GreedyAgent(), decisions)
+    wanted = np.where(legal, np.exp(1.5 * prior.scores.astype(np.float64)), 0.0)
+    given, outcome = player.evaluate(decisions)
+    assert np.allclose(given, wanted / wanted.sum(axis=1, keepdims=True), atol=1e-3)
+    assert outcome is not None
+    assert np.abs(outcome - prior.outcome).max() <= 0.5 / OUTCOME_PARTS + 1e-12
+
+
+def test_a_prior_is_seen_in_parts(games: Games) -> None:
+    """As in training: what is nearer than half a part makes no difference, the next part does."""
+    player = network(True, reward="outcome")
+    exact = Prior.of(GreedyAgent(), decisions_in(games, NetworkAgent(player)))
+    told = Prior(
+        (np.rint(exact.scores.astype(np.float64) * PRIOR_PARTS) / PRIOR_PARTS).astype(np.float32),
+        np.rint(exact.outcome * OUTCOME_PARTS) / OUTCOME_PARTS,
+    )
+    assert (told.scores != exact.scores).any()
+    assert (told.outcome != exact.outcome).any()
+    for a, b in zip(player(games.observation, exact), player(games.observation, told), strict=True):
+        assert np.array_equal(a, b)  # type: ignore[arg-type]
+    more = Prior(told.scores, told.outcome + 1 / OUTCOME_PARTS)
+    assert not np.array_equal(player(games.observation, more)[1], player(games.observation, told)[1])  # type: ignore[arg-type]
+    lower = Prior(told.scores - np.float32(1 / PRIOR_PARTS), told.outcome)
+    assert not np.array_equal(player(games.observation, lower)[0], player(games.observation, told)[0])
 
 
 def test_heuristics_by_name() -> None:
@@ -261,9 +381,9 @@ def refused(path: Path) -> str:
     return message
 
 
-def written(path: Path, **arrays: Any) -> Path:
+def written(path: Path, kind: str = "things", **arrays: Any) -> Path:
     """A file with these arrays instead of a network's own; None leaves one out."""
-    with np.load(io.BytesIO(network().to_bytes())) as own:
+    with np.load(io.BytesIO(of_kind(kind).to_bytes())) as own:
         content: dict[str, Any] = dict(own)
     content |= {name.replace("__", "."): array for name, array in arrays.items()}
     file = io.BytesIO()
@@ -273,7 +393,7 @@ def written(path: Path, **arrays: Any) -> Path:
 
 
 def about(**changes: Any) -> np.ndarray:
-    return np.array(json.dumps({"format": "skyenv-network-1", "advisor": "", "advisor_version": "", **changes}))
+    return np.array(json.dumps({"format": FORMAT, "prior": "", "prior_version": "", **changes}))
 
 
 def npy(array: np.ndarray) -> bytes:
@@ -317,7 +437,7 @@ def test_a_file_that_unpacks_to_more_than_a_network_is_refused_unread(tmp_path: 
     assert "holds 1074 MB" in refused(path)
 
 
-WIDE = OBSERVATION_SIZE + NUM_ACTIONS
+SHAPES = SIZES.shapes()
 
 
 @pytest.mark.parametrize(
@@ -328,22 +448,33 @@ WIDE = OBSERVATION_SIZE + NUM_ACTIONS
         ({"about": np.array("[]")}, "damaged or no network file"),
         ({"about": np.array('"x"')}, "damaged or no network file"),
         ({"about": np.array("{}")}, "damaged or no network file"),
-        ({"about": about(format="skyenv-network-2")}, "has the format 'skyenv-network-2'; this version reads skyenv-network-1"),
-        ({"trunk__weight": None}, "lacks or has misshapen weights"),
-        ({"policy__bias": None}, "lacks or has misshapen weights"),
-        ({"value__bias": np.array(0, np.float32)}, "lacks or has misshapen weights"),
-        ({"trunk__weight": np.zeros((12, 2, 2), np.float32)}, "lacks or has misshapen weights"),
-        ({"trunk__weight": np.zeros((12, 10), np.float32)}, f"trained for inputs of length 10; they have {OBSERVATION_SIZE} now"),
-        ({"about": about(advisor="greedy", advisor_version="1")}, f"inputs of length {OBSERVATION_SIZE}; they have {WIDE} now"),
-        ({"trunk__bias": np.zeros(13, np.float32)}, r"trunk.bias has shape (13,), not (12,)"),
-        ({"action__weight": np.zeros((5, 6), np.float32)}, r"policy_head.weight has shape (5, 6), not (103, 6)"),
-        ({"outlook__bias": np.zeros((1, 1), np.float32)}, r"value_head.bias has shape (1, 1), not (1,)"),
-        ({"trust": None}, "prior_weight has shape None, not ()"),
-        ({"action__bias": np.full(103, np.nan, np.float32)}, "not finite"),
-        ({"trust": np.array(np.inf, np.float32)}, "not finite"),
-        ({"trust": np.array("much")}, "prior_weight has type <U4, not float32"),
-        ({"trust": np.array(1j)}, "prior_weight has type complex128, not float32"),
-        ({"trust": np.array([None], object)}, "damaged or no network file"),
+        (
+            {"about": about(format="skyenv-network-3")},
+            "has the format 'skyenv-network-3'; this version reads skyenv-network-2 and skyenv-network-1",
+        ),
+        ({"about": about(format=["skyenv-network-2"])}, "has the format"),
+        ({"about": about(format=PLAIN_FORMAT)}, "the network was trained for inputs of length "),
+        ({"trunk__bias": None}, "lacks or has misshapen weights"),
+        ({"district__bias": None}, "lacks or has misshapen weights"),
+        ({"district__bias": np.array(0, np.float32)}, "lacks or has misshapen weights"),
+        ({"trunk__weight": None}, "trunk.weight has shape None, not (12, "),
+        ({"trunk__weight": np.zeros((12, 2, 2), np.float32)}, "trunk.weight has shape (12, 2, 2), not (12, "),
+        ({"trunk__weight": np.zeros((12, 10), np.float32)}, "trunk.weight has shape (12, 10), not (12, "),
+        ({"trunk__bias": np.zeros(13, np.float32)}, "shape (12, "),
+        ({"block0__in__bias": None}, "weights that no network has: ['block1."),
+        ({"block1__in__weight": None}, "block1.in.weight has shape None, not (12, 12)"),
+        (
+            {"district__weight": np.zeros((5, 6), np.float32)},
+            f"district.weight has shape (5, 6), not {SHAPES['district.weight']}",
+        ),
+        ({"colour__identity": np.zeros((4, 5), np.float32)}, "colour.identity has shape (4, 5), not (5, 5)"),
+        ({"outlook__bias": np.zeros((1, 1), np.float32)}, "outlook.bias has shape (1, 1), not (2,)"),
+        ({"prior_weight": None}, "prior_weight has shape None, not ()"),
+        ({"actions__bias": np.full(20, np.nan, np.float32)}, "not finite"),
+        ({"prior_weight": np.array(np.inf, np.float32)}, "not finite"),
+        ({"prior_weight": np.array("much")}, "prior_weight has type <U4, not float32"),
+        ({"prior_weight": np.array(1j)}, "prior_weight has type complex128, not float32"),
+        ({"prior_weight": np.array([None], object)}, "damaged or no network file"),
         ({"extra__weight": np.zeros((2, 2), np.float32)}, "weights that no network has: ['extra.weight']"),
     ],
 )
@@ -351,8 +482,35 @@ def test_files_with_something_else(arrays: dict[str, Any], message: str, tmp_pat
     assert message in refused(written(tmp_path / "model.npz", **arrays))
 
 
+WIDE = OBSERVATION_SIZE + NUM_ACTIONS
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"about": about()}, "lacks or has misshapen weights"),
+        ({"trunk__weight": None}, "lacks or has misshapen weights"),
+        ({"policy__bias": None}, "lacks or has misshapen weights"),
+        ({"value__bias": np.array(0, np.float32)}, "lacks or has misshapen weights"),
+        ({"trunk__weight": np.zeros((12, 2, 2), np.float32)}, "lacks or has misshapen weights"),
+        ({"trunk__weight": np.zeros((12, 10), np.float32)}, f"trained for inputs of length 10; they have {OBSERVATION_SIZE} now"),
+        (
+            {"about": about(format=PLAIN_FORMAT, prior="greedy", prior_version="1")},
+            f"inputs of length {OBSERVATION_SIZE}; they have {WIDE} now",
+        ),
+        ({"trunk__bias": np.zeros(13, np.float32)}, r"trunk.bias has shape (13,), not (12,)"),
+        ({"policy_head__weight": np.zeros((5, 6), np.float32)}, r"policy_head.weight has shape (5, 6), not (103, 6)"),
+        ({"value_head__bias": np.full(1, np.nan, np.float32)}, "not finite"),
+        ({"extra__weight": np.zeros((2, 2), np.float32)}, "weights that no network has: ['extra.weight']"),
+    ],
+)
+def test_files_of_version_01_with_something_else(arrays: dict[str, Any], message: str, tmp_path: Path) -> None:
+    assert message in refused(written(tmp_path / "model.npz", "plain", **arrays))
+
+
 def test_the_file_written_by_hand_is_all_right_otherwise(tmp_path: Path) -> None:
-    assert make_agent(written(tmp_path / "model.npz")).version == "7"
+    for kind in KINDS:
+        assert make_agent(written(tmp_path / "model.npz", kind)).version == "7"
 
 
 @pytest.mark.parametrize(
@@ -412,7 +570,7 @@ def test_nearly_whole(change: Callable[[bytes], bytes], file: Path) -> None:
 
 
 def test_half_precision_is_read(tmp_path: Path) -> None:
-    halved = {name.replace(".", "__"): array.astype(np.float16) for name, array in network().weights.items()}
+    halved: dict[str, Any] = {name.replace(".", "__"): array.astype(np.float16) for name, array in network().weights.items()}
     loaded = Network.load(written(tmp_path / "model.npz", **halved))
     for name, array in network().weights.items():
         assert np.array_equal(loaded.weights[name], array.astype(np.float16).astype(np.float32))

@@ -13,7 +13,8 @@ from skyenv.agents import Decisions, Evaluations, RandomAgent, decide, decisions
 from skyenv.arena.matches import play_games, rotations
 from skyenv.errors import AgentError, CheckpointError
 from skyenv.rules.actions import OPTION_A
-from skyenv_agents.learned.networks import TRAINED, Network, NetworkAgent, TrainedAgent
+from skyenv_agents.learned.architecture import Sizes
+from skyenv_agents.learned.networks import TRAINED, Network, NetworkAgent, ThingsNetwork, TrainedAgent
 from skyenv_agents.search.evaluation import LeafBatch, seat_values
 from skyenv_agents.search.guided import GuidedAgent
 
@@ -114,11 +115,11 @@ def test_a_network_of_ones_own(tmp_path: Path) -> None:
     assert by_path.name == "ismcts-2-players-20"
     assert decide(games, by_path).tolist() == decide(games, shipped).tolist()
     assert decide(games, GuidedAgent(20, evaluator=network)).tolist() == decide(games, shipped).tolist()
-    about = {name: value for name, value in network.about.items() if name not in ("prior", "prior_version")}
-    inputs = network.weights["trunk.weight"].shape[1] - games.mask.shape[1]
-    plain = Network({**network.weights, "trunk.weight": network.weights["trunk.weight"][:, :inputs]}, about)
+    rng = np.random.default_rng(1)
+    weights = {name: rng.normal(scale=0.2, size=shape).astype(np.float32) for name, shape in Sizes(6, 1, 3).shapes().items()}
+    plain = ThingsNetwork(weights, {"reward": "outcome"})
     assert decide(games, GuidedAgent(20, evaluator=plain)).tolist() != decide(games, shipped).tolist()
-    silent = Network(plain.weights, {**about, "reward": "points"})
+    silent = ThingsNetwork(weights, {"reward": "points"})
     assert NetworkAgent(silent).evaluate(decisions_in(games, NetworkAgent(silent)))[1] is None
     with pytest.raises(AgentError, match="agent network can't guide a search: it doesn't tell the outcome"):
         decide(games, GuidedAgent(20, evaluator=silent))

@@ -1,0 +1,120 @@
+"""The network that experiments/training trains and NumPy plays: written once, for arrays of either library.
+
+Every thing of a group (a district, a colour, a seat) goes through the group's own layer, whose weights all of them share, and
+adds what tells it from the others. All of that and the common inputs meet in the *trunk*, a layer and some residual blocks. What
+belongs to a thing is decided from the thing's own row and from the trunk, again with shared weights; everything else, and the
+values, from the trunk alone. Scores of a heuristic prior, times ``prior_weight``, are added to the policy's logits, and its
+outcome to the value, so that a new network plays as the prior does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from skyenv.rules.actions import NUM_ACTIONS
+from skyenv_agents.learned.layout import COMMON_ACTIONS, COMMON_CODES, GROUPS, OUTPUTS
+
+VALUES: Final = 2
+"""What the network tells beside its policy: the expected return, and by how many VP the seat will be ahead."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How large a network is.
+
+    Attributes:
+        trunk: units of the trunk. blocks: residual blocks in it. thing: units for each district, colour and seat.
+    """
+
+    trunk: int
+    blocks: int
+    thing: int
+
+    def layers(self) -> dict[str, tuple[int, int]]:
+        """Inputs and outputs of every layer, by name."""
+        trunk, thing = self.trunk, self.thing
+        joined = len(COMMON_CODES) + sum(group.number * thing for group in GROUPS)
+        layers = {group.name: (group.features, thing) for group in GROUPS}
+        layers["trunk"] = (joined, trunk)
+        for block in range(self.blocks):
+            layers |= {f"block{block}.in": (trunk, trunk), f"block{block}.out": (trunk, trunk)}
+        for group in GROUPS:
+            if group.actions.size:
+                layers |= {
+                    f"{group.name}.policy": (thing, thing),
+                    f"{group.name}.context": (trunk, thing),
+                    f"{group.name}.actions": (thing, group.actions.shape[1]),
+                }
+        half = max(trunk // 2, 1)
+        return layers | {
+            "policy": (trunk, half), "actions": (half, len(COMMON_ACTIONS)), "value": (trunk, half), "outlook": (half, VALUES),
+        }  # fmt: skip
+
+    def others(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of the weights that belong to no layer: what tells a group's things apart, and the prior's weight."""
+        return {**{f"{group.name}.identity": (group.number, self.thing) for group in GROUPS}, "prior_weight": ()}
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of all weights, by name."""
+        shapes = self.others()
+        for name, (inputs, outputs) in self.layers().items():
+            shapes |= {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
+        return shapes
+
+    @classmethod
+    def of(cls, shapes: Mapping[str, tuple[int, ...]]) -> Sizes:
+        """Of a network with weights of these shapes, by name.
+
+        Raises:
+            KeyError, IndexError: weights that tell it are missing or misshapen.
+        """
+        blocks = sum(name.startswith("block") and name.endswith(".in.bias") for name in shapes)
+        return cls(shapes["trunk.bias"][0], blocks, shapes["district.bias"][0])
+
+
+@dataclass(frozen=True)
+class Library:
+    """What the arithmetic needs of an array library."""
+
+    join: Callable[[list[Any], int], Any]
+    rectify: Callable[[Any], Any]
+    take: Callable[[Any, Any], Any]
+
+
+def run(
+    sizes: Sizes, layer: Callable[[str, Any], Any], other: Callable[[str], Any], library: Library, inputs: Any, prior: Any
+) -> tuple[Any, Any]:
+    """The logits of all actions (k, 103), legal or not, and the values (k, VALUES).
+
+    Args:
+        sizes: of the network.
+        layer: (name, array (…, inputs)) → array (…, outputs): a layer's linear function.
+        other: name → weights that belong to no layer.
+        library: of the arrays.
+        inputs: (k, INPUTS), scaled.
+        prior: (k, 104), the prior's scores of all actions and its outcome, scaled; zeros without a prior.
+    """
+    number = len(inputs)
+    start = len(COMMON_CODES)
+    parts, things = [inputs[:, :start]], {}
+    for group in GROUPS:
+        stop = start + group.number * group.features
+        rows = inputs[:, start:stop].reshape(number, group.number, group.features)
+        thing = things[group.name] = library.rectify(layer(group.name, rows) + other(f"{group.name}.identity"))
+        parts.append(thing.reshape(number, group.number * sizes.thing))
+        start = stop
+    trunk = library.rectify(layer("trunk", library.join(parts, 1)))
+    for block in range(sizes.blocks):
+        trunk = trunk + layer(f"block{block}.out", library.rectify(layer(f"block{block}.in", trunk)))
+    trunk = library.rectify(trunk)
+    outputs = [layer("actions", library.rectify(layer("policy", trunk)))]
+    for group in GROUPS:
+        if group.actions.size:
+            context = layer(f"{group.name}.context", trunk)[:, None]
+            hidden = library.rectify(layer(f"{group.name}.policy", things[group.name]) + context)
+            outputs.append(layer(f"{group.name}.actions", hidden).reshape(number, group.actions.size))
+    logits = library.take(library.join(outputs, 1), OUTPUTS) + other("prior_weight") * prior[:, :NUM_ACTIONS]
+    values = layer("outlook", library.rectify(layer("value", trunk)))
+    return logits, library.join([values[:, :1] + prior[:, NUM_ACTIONS:], values[:, 1:]], 1)

@@ -1,0 +1,154 @@
+"""What networks take in and put out, taken apart into the things that it is about: districts, colours and seats.
+
+A network sees the observation and, from a heuristic prior, a score of every action and an outcome: all whole numbers, the
+*codes*, which keep a training's decisions small. Its inputs are the codes times :data:`INPUT_SCALE`, in the order of
+:data:`INPUTS`: first what belongs to no group, then group by group, thing by thing, so that a part of the inputs, reshaped, is
+one row for each thing. What a district or a colour *is* doesn't depend on its number: its rows meet the same weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.observation import OBSERVATION_SIZE, SCALE, SEATS, names
+from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
+from skyenv.rules.components import CARD_COLOURS, CARD_VALUES, COLOURS, COMMISSIONERS, DISTRICTS
+
+PRIOR_PARTS: Final = 1024
+"""A prior's scores (VP) are told in parts of this."""
+OUTCOME_PARTS: Final = 4096
+"""And its outcome in parts of this."""
+OUTCOME: Final = OBSERVATION_SIZE + NUM_ACTIONS
+"""Code of the prior's outcome: behind the observation's and those of the actions' scores."""
+NUM_INPUTS: Final = OUTCOME + 1
+
+_ENTRIES: Final = {name.replace(":", ""): number for number, name in enumerate(names())}
+_ACTIONS: Final = {name: number for number, name in enumerate(ACTION_NAMES)}
+
+
+@dataclass(frozen=True)
+class Group:
+    """Things of one kind.
+
+    Attributes:
+        name: of the kind.
+        codes: int64 (number, features), which codes tell of each thing.
+        actions: int64 (number, outputs), which actions are each thing's own; outputs may be 0.
+    """
+
+    name: str
+    codes: npt.NDArray[np.int64]
+    actions: npt.NDArray[np.int64]
+
+    @property
+    def number(self) -> int:
+        """How many things."""
+        return len(self.codes)
+
+    @property
+    def features(self) -> int:
+        """Inputs that tell of each."""
+        return int(self.codes.shape[1])
+
+
+def _group(name: str, entries: Sequence[Sequence[str]], actions: Sequence[Sequence[str]]) -> Group:
+    own = np.array([[_ACTIONS[action] for action in each] for each in actions], np.int64)
+    codes = np.array([[_ENTRIES[entry] for entry in each] for each in entries], np.int64)
+    return Group(name, np.concatenate([codes, own + OBSERVATION_SIZE], axis=1), own)
+
+
+def _of_district(district: str) -> list[str]:
+    plots = [name for name in _ENTRIES if name.startswith("businesses") and f" {district} " in name]
+    return [
+        *(f"skyscrapers {seat} {district} {colour}" for seat in SEATS for colour in COLOURS),
+        *plots,
+        *(f"plot value {district} {colour}" for colour in COLOURS),
+        f"stopped {district}",
+        *(f"standing VP {seat} {district}" for seat in SEATS),
+        *(f"{what} {commissioner} {district}" for what in ("commissioner", "marker") for commissioner in COMMISSIONERS),
+        f"auction {district}",
+    ]
+
+
+def _of_colour(colour: str) -> list[str]:
+    cards = [f"{colour} {value}" for value in CARD_VALUES]
+    return [
+        *(f"{block} {card}" for block in ("hand", "top", "unseen") for card in cards),
+        *(f"known {seat} {card}" for seat in SEATS[1:] for card in cards),
+        f"hidden {colour}",
+        *(f"unknown {seat} {colour}" for seat in SEATS[1:]),
+        f"stack face down {colour}",
+        f"stack returned {colour}",
+        *(f"returned {colour} {place}" for place in ("1st", "2nd", "3rd")),
+        f"first card {colour}",
+        *(f"bid {seat} {colour}" for seat in SEATS),
+    ]
+
+
+def _of_seat(seat: str) -> list[str]:
+    cards = [f"{colour} {value}" for colour in CARD_COLOURS for value in CARD_VALUES]
+    mine = seat == SEATS[0]
+    return [
+        *(f"{block} {seat}" for block in ("to act", "on turn", "park area", "score", "cards", "highest bid of")),
+        *(
+            f"{block} {seat}"
+            for block in ("supply own", "supply general", "bid total", "bid passed", "bid limit", "standing districts")
+        ),
+        *(f"skyscrapers {seat} {district} {colour}" for district in DISTRICTS for colour in COLOURS),
+        *(f"standing VP {seat} {district}" for district in DISTRICTS),
+        *(f"bid {seat} {colour}" for colour in COLOURS),
+        *(name for name in _ENTRIES if name.startswith(f"bid cards {seat} ")),
+        *(f"hand {card}" if mine else f"known {seat} {card}" for card in cards),
+        *(f"hidden {colour}" if mine else f"unknown {seat} {colour}" for colour in CARD_COLOURS),
+    ]
+
+
+GROUPS: Final[tuple[Group, ...]] = (
+    _group(
+        "district",
+        [_of_district(district) for district in DISTRICTS],
+        [
+            [
+                f"option D {district}",
+                *(name for name in _ACTIONS if name.startswith(f"plot {district} ")),
+                *(f"move {commissioner} {district}" for commissioner in COMMISSIONERS),
+            ]
+            for district in DISTRICTS
+        ],
+    ),
+    _group(
+        "colour",
+        [_of_colour(colour) for colour in COLOURS],
+        [[f"take {colour}", *(f"bid {colour} {value}" for value in CARD_VALUES)] for colour in COLOURS],
+    ),
+    _group("seat", [_of_seat(seat) for seat in SEATS], [[] for _ in SEATS]),
+)
+"""The groups, in the order of the inputs and of the outputs."""
+
+
+def _others(number: int, taken: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+    return np.setdiff1d(np.arange(number), np.concatenate([array.reshape(-1) for array in taken]))
+
+
+COMMON_ACTIONS: Final = _others(NUM_ACTIONS, [group.actions for group in GROUPS])
+"""Actions that are no thing's own."""
+# Cards and bids are told here too: what can be done with a hand depends on it as a whole.
+COMMON_CODES: Final = _others(NUM_INPUTS, [GROUPS[0].codes, GROUPS[1].actions + OBSERVATION_SIZE])
+"""Codes that are told to the network as a whole."""
+INPUTS: Final = np.concatenate([COMMON_CODES, *(group.codes.reshape(-1) for group in GROUPS)])
+"""Which code each input is, int64 (inputs,); some codes are told twice."""
+OUTPUTS: Final = np.argsort(np.concatenate([COMMON_ACTIONS, *(group.actions.reshape(-1) for group in GROUPS)]))
+"""Which output, in the groups' order, each action's is: int64 (103,)."""
+CODE_SCALE: Final = np.concatenate(
+    [SCALE, np.full(NUM_ACTIONS, 1 / PRIOR_PARTS), np.full(1, 1 / OUTCOME_PARTS)], dtype=np.float32
+)
+"""What each code is multiplied with, float32 (NUM_INPUTS,)."""
+INPUT_SCALE: Final = CODE_SCALE[INPUTS]
+"""What each input's code is multiplied with, float32 (inputs,)."""
+PRIOR_INPUTS: Final = np.array([int(np.flatnonzero(code == INPUTS)[0]) for code in range(OBSERVATION_SIZE, NUM_INPUTS)])
+"""Which inputs are the prior's scores of the actions and, last, its outcome: int64 (104,)."""

@@ -1,0 +1,276 @@
+"""Who plays for a training: this process, in turns with learning, or others, while it learns.
+
+With others, all that is learned from was played with the weights before the latest update: an actor plays on as soon as its last
+rollout is fetched, with the network as it is then, and writes into a second place while the first is learned from. So nobody
+waits longer than the slower side needs, and what is learned doesn't depend on who that is: a run is reproduced by its seed and
+its number of processes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import pickle
+import signal
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection
+from multiprocessing.sharedctypes import RawArray
+from typing import Any, Final
+
+import torch
+
+from experiments.training.network import PolicyNetwork
+from experiments.training.recipe import Config
+from experiments.training.rollouts import Batch, Collector, Rollout
+from experiments.training.threads import use_threads
+from skyenv.errors import SkyenvError
+from skyenv_agents.learned.networks import NetworkAgent, ThingsNetwork
+
+PLACES: Final = 2
+"""Rollouts of an actor that there is room for: one that is learned from, one that is played."""
+
+SECONDS_TO_DIE: Final = 1.0
+
+Weights = dict[str, Any]
+
+
+class Actor:
+    """Plays in this process.
+
+    Args:
+        config: of the training. part: which of those that play, from 0.
+        kept: what :meth:`pack` gave, to go on from.
+    """
+
+    def __init__(self, config: Config, part: int, kept: bytes | None = None) -> None:
+        self.network = config.make_network()
+        self.collector: Collector = config.make_collector(part) if kept is None else pickle.loads(kept)
+
+    def play(self, weights: Mapping[str, Any]) -> Rollout:
+        """Collect a rollout."""
+        self.network.load_state_dict(weights)
+        return self.collector.collect(self.network)
+
+    def add_past(self, name: str, network: ThingsNetwork) -> None:
+        """Take a past policy in among the opponents."""
+        self.collector.add_opponent(NetworkAgent(network, name=name))
+
+    def pack(self) -> bytes:
+        """All that is needed to go on as if nothing had happened."""
+        return pickle.dumps(self.collector)
+
+
+class Actors(ABC):
+    """All that play for a training."""
+
+    @abstractmethod
+    def rollouts(self, network: PolicyNetwork) -> list[Rollout]:
+        """What has been played, one rollout of each actor."""
+
+    @abstractmethod
+    def add_past(self, name: str, network: ThingsNetwork) -> None:
+        """Take a past policy in among the opponents."""
+
+    @abstractmethod
+    def wait(self) -> None:
+        """Until nobody plays."""
+
+    @abstractmethod
+    def pack(self) -> dict[str, Any]:
+        """All that is needed to go on as if nothing had happened; it will be pickled."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """Let nobody play any more."""
+
+
+def make_actors(config: Config, network: PolicyNetwork, kept: Mapping[str, Any] | None = None) -> Actors:
+    """Who plays, as many processes as the configuration says.
+
+    Args:
+        config: of the training. network: to begin with.
+        kept: what :meth:`Actors.pack` gave, to go on from.
+    """
+    return Here(config, kept) if config.processes == 1 else Elsewhere(config, network, kept)
+
+
+class Here(Actors):
+    """This process plays, when a rollout is wanted, with the network as it is then."""
+
+    def __init__(self, config: Config, kept: Mapping[str, Any] | None) -> None:
+        self.actor = Actor(config, 0, None if kept is None else kept["actors"][0])
+
+    def rollouts(self, network: PolicyNetwork) -> list[Rollout]:
+        """See :meth:`Actors.rollouts`."""
+        return [self.actor.play(network.state_dict())]
+
+    def add_past(self, name: str, network: ThingsNetwork) -> None:
+        """See :meth:`Actors.add_past`."""
+        self.actor.add_past(name, network)
+
+    def wait(self) -> None:
+        """See :meth:`Actors.wait`."""
+
+    def pack(self) -> dict[str, Any]:
+        """See :meth:`Actors.pack`."""
+        return {"actors": [self.actor.pack()]}
+
+    def end(self) -> None:
+        """See :meth:`Actors.end`."""
+
+
+class Elsewhere(Actors):
+    """Other processes play, always."""
+
+    def __init__(self, config: Config, network: PolicyNetwork, kept: Mapping[str, Any] | None) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._connections: list[Connection] = []
+        self._processes = []
+        self._places: list[list[Any]] = []
+        self._finished: list[tuple[Any, ...] | None] = []
+        for part in range(config.players_of_games):
+            mine, theirs = context.Pipe()
+            size = Batch.room(config.steps * config.games_of(part))
+            places = [RawArray(ctypes.c_byte, size) for _ in range(PLACES)]
+            state = None if kept is None else kept["actors"][part]
+            process = context.Process(target=_work, args=(theirs, config, part, state, places), daemon=True, name=f"actor {part}")
+            with _deaf_to_ctrl_c():
+                process.start()
+            theirs.close()
+            self._connections.append(mine)
+            self._processes.append(process)
+            self._places.append(places)
+        self._weights: Weights = _portable(network.state_dict()) if kept is None else kept["weights"]
+        self._pending: list[tuple[Any, ...]] | None = None
+        self._send("play", self._weights)
+
+    def rollouts(self, network: PolicyNetwork) -> list[Rollout]:
+        """See :meth:`Actors.rollouts`; the actors play on with the network as it is now."""
+        played, self._pending = self._pending or self._receive(), None
+        self._weights = _portable(network.state_dict())
+        self._send("play", self._weights)
+        return [
+            Rollout(Batch.within(places[place], number), ended, figures)
+            for places, (place, number, ended, figures) in zip(self._places, played, strict=True)
+        ]
+
+    def add_past(self, name: str, network: ThingsNetwork) -> None:
+        """See :meth:`Actors.add_past`; from the rollout after the next on."""
+        self._send("past", (name, network))
+
+    def wait(self) -> None:
+        """See :meth:`Actors.wait`."""
+        if self._pending is None:
+            self._pending = self._receive()
+
+    def pack(self) -> dict[str, Any]:
+        """See :meth:`Actors.pack`; waits until the rollouts under way are played."""
+        self.wait()
+        self._send("pack", None)
+        return {"actors": self._receive(), "weights": self._weights}
+
+    def end(self) -> None:
+        """See :meth:`Actors.end`."""
+        for connection, process in zip(self._connections, self._processes, strict=True):
+            connection.close()
+            process.terminate()
+            process.join()
+
+    def _send(self, what: str, value: Any) -> None:
+        for connection in self._connections:
+            try:
+                connection.send((what, value))
+            except OSError as error:
+                raise self._dead() from error
+
+    def _receive(self) -> list[Any]:
+        try:
+            answers = [connection.recv() for connection in self._connections]
+        except (EOFError, OSError) as error:
+            raise self._dead() from error
+        for answer in answers:
+            if isinstance(answer, Exception):
+                raise answer
+        return answers
+
+    def _dead(self) -> SkyenvError:
+        for process in self._processes:
+            process.join(SECONDS_TO_DIE)  # its pipe closes a little earlier
+        codes = {process.name: process.exitcode for process in self._processes if not process.is_alive()}
+        return SkyenvError(
+            f"a process that plays has ended ({codes}); what was trained is kept, --resume goes on from the last checkpoint"
+        )
+
+
+@contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """Processes that begin in here never hear it: it is the learner that ends in order."""
+    resource_tracker.ensure_running()  # where it isn't, starting a process starts it, and lets Ctrl-C through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _portable(weights: Mapping[str, torch.Tensor]) -> Weights:
+    return {name: tensor.detach().cpu().numpy().copy() for name, tensor in weights.items()}
+
+
+def _work(connection: Connection, config: Config, part: int, kept: bytes | None, places: list[Any]) -> None:
+    """What another process does: it plays as it is told, until nobody tells it any more."""
+    use_threads(1)
+    worker: _Worker | None = None
+    while True:
+        try:
+            what, value = connection.recv()
+        except (EOFError, OSError):
+            return  # the learner is gone
+        try:
+            worker = worker or _Worker(config, part, kept, places)
+            answer = worker.do(what, value)
+        except Exception as error:
+            answer = error
+        if what != "past" or isinstance(answer, Exception):
+            with suppress(OSError):
+                connection.send(answer)
+
+
+class _Worker:
+    """An actor in a process of its own, which can tell how it was before its latest rollout."""
+
+    def __init__(self, config: Config, part: int, kept: bytes | None, places: list[Any]) -> None:
+        self._places, self._next = places, 0
+        earlier, self._later = (None, []) if kept is None else pickle.loads(kept)
+        self._past: list[tuple[str, ThingsNetwork]] = []  # added since the latest rollout began
+        self._actor = Actor(config, part, earlier)
+        self._before = self._actor.collector
+
+    def do(self, what: str, value: Any) -> Any:
+        """What the learner asks for, and the answer to it."""
+        if what == "play":
+            return self.play(value)
+        return self.add_past(*value) if what == "past" else self.pack()
+
+    def play(self, weights: Weights) -> tuple[int, int, list[Any], dict[str, float]]:
+        """A rollout: the place where its batch is, how many decisions that has, games that ended, figures."""
+        self._before, self._past = self._actor.collector.snapshot(), []
+        rollout = self._actor.play({name: torch.from_numpy(array) for name, array in weights.items()})
+        later, self._later = self._later, []
+        for name, network in later:
+            self.add_past(name, network)
+        place, self._next = self._next, (self._next + 1) % PLACES
+        rollout.batch.write(self._places[place])
+        return place, len(rollout.batch), rollout.ended, rollout.figures
+
+    def add_past(self, name: str, network: ThingsNetwork) -> None:
+        """See :meth:`Actor.add_past`."""
+        self._past.append((name, network))
+        self._actor.add_past(name, network)
+
+    def pack(self) -> bytes:
+        """The collector before the latest rollout, and past policies that came after that began."""
+        return pickle.dumps((pickle.dumps(self._before), self._past))

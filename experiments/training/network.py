@@ -1,0 +1,103 @@
+"""The network as PyTorch learns it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+
+from skyenv.errors import OptionError
+from skyenv_agents.learned.architecture import Library, Sizes, run
+from skyenv_agents.learned.layout import INPUT_SCALE, PRIOR_INPUTS
+from skyenv_agents.learned.networks import ThingsNetwork
+
+ILLEGAL: Final = -1e9
+"""Logit of an illegal action: its probability is exactly 0."""
+
+
+def _join(parts: list[torch.Tensor], axis: int) -> torch.Tensor:
+    return torch.cat(parts, axis)
+
+
+def _take(array: torch.Tensor, columns: npt.NDArray[np.int64]) -> torch.Tensor:
+    return array.index_select(1, torch.from_numpy(columns).to(array.device))
+
+
+TORCH: Final = Library(_join, torch.relu, _take)
+
+
+def in_precision(device: str, bfloat16: bool) -> torch.autocast:
+    """Where a network computes in half the precision, or in single precision."""
+    return torch.autocast(device, dtype=torch.bfloat16, enabled=bfloat16)
+
+
+class PolicyNetwork(nn.Module):
+    """What :class:`skyenv_agents.learned.networks.Network` plays.
+
+    Args:
+        sizes: of the network.
+        prior_weight: what a prior's scores are multiplied with in the beginning.
+    """
+
+    scale: torch.Tensor
+    prior_inputs: torch.Tensor
+
+    def __init__(self, sizes: Sizes, prior_weight: float) -> None:
+        super().__init__()
+        self.sizes = sizes
+        self.layers = nn.ModuleDict()
+        for name, (inputs, outputs) in sizes.layers().items():
+            layer = nn.Linear(inputs, outputs)
+            gain = 0.01 if name.endswith("actions") or name.endswith(".out") or name == "outlook" else 2**0.5
+            nn.init.orthogonal_(layer.weight, gain)
+            nn.init.zeros_(layer.bias)
+            self.layers[name.replace(".", "_")] = layer
+        self.rest = nn.ParameterDict()
+        for name, shape in sizes.others().items():
+            self.rest[name.replace(".", "_")] = nn.Parameter(
+                torch.full(shape, prior_weight) if name == "prior_weight" else torch.randn(shape) * 0.1
+            )
+        self.register_buffer("scale", torch.from_numpy(INPUT_SCALE), persistent=False)
+        self.register_buffer("prior_inputs", torch.from_numpy(PRIOR_INPUTS), persistent=False)
+
+    def forward(self, codes: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Log-probabilities of all actions (k, 103), and values (k, VALUES), of codes (k, INPUTS) and bool masks (k, 103)."""
+        inputs = codes * self.scale
+        prior = inputs.index_select(1, self.prior_inputs)
+        logits, values = run(self.sizes, self._layer, self._other, TORCH, inputs, prior)
+        return torch.log_softmax(logits.float().masked_fill(~mask, ILLEGAL), dim=1), values.float()
+
+    def take(self, network: ThingsNetwork) -> None:
+        """Take over the weights of a network that plays.
+
+        Raises:
+            OptionError: it has other sizes.
+        """
+        if network.sizes != self.sizes:
+            raise OptionError(f"the network to start from has {network.sizes}; the options make it {self.sizes}")
+        self.load_state_dict({_inside(name): torch.from_numpy(array) for name, array in network.weights.items()})
+
+    def frozen(self, about: Mapping[str, Any]) -> ThingsNetwork:
+        """A copy that plays without PyTorch and learns no more."""
+        state = self.state_dict()
+        return ThingsNetwork({name: state[_inside(name)].cpu().numpy().copy() for name in self.sizes.shapes()}, about)
+
+    def _layer(self, name: str, rows: torch.Tensor) -> torch.Tensor:
+        outputs: torch.Tensor = self.layers[name.replace(".", "_")](rows)
+        return outputs
+
+    def _other(self, name: str) -> torch.Tensor:
+        weights: torch.Tensor = self.rest[name.replace(".", "_")]
+        return weights
+
+
+def _inside(name: str) -> str:
+    """What PyTorch calls weights, which doesn't allow dots in names."""
+    layer, _, kind = name.rpartition(".")
+    if kind in ("weight", "bias"):
+        return f"layers.{layer.replace('.', '_')}.{kind}"
+    return f"rest.{name.replace('.', '_')}"

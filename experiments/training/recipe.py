@@ -1,0 +1,165 @@
+"""What a training is asked for, and what is made of that: the network, the opponents, and what plays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import torch
+
+from experiments.training.config import RunConfig
+from experiments.training.network import PolicyNetwork
+from experiments.training.rollouts import Collector
+from experiments.training.runs import PAST
+from experiments.training.seating import Tables
+from skyenv.errors import OptionError
+from skyenv.kernels import REWARDS
+from skyenv.options import as_text, option
+from skyenv.seeds import TRAINING
+from skyenv_agents.learned.architecture import Sizes
+from skyenv_agents.learned.networks import HEURISTICS, Network, ThingsNetwork, heuristic_of
+from skyenv_agents.learned.pool import SAMPLINGS, OpponentPool
+
+PRECISIONS: Final = ("auto", "float32", "bfloat16")
+SEEDS_APART: Final = 10**9
+"""Between the seeds of two kinds of tables: more games than a run plays."""
+
+
+MOST: Final = 10**7
+"""Of whatever is counted."""
+
+
+@dataclass(frozen=True)
+class Config(RunConfig):
+    """The options of a training."""
+
+    reward: str = option("outcome", "what is learned from (see the README)", choices=REWARDS)
+    games: int = option(256, "games played side by side, of all kinds of tables together", low=1, high=MOST)
+    steps: int = option(64, "decisions in each of them between updates", low=1, high=MOST)
+    batch: int = option(2048, "decisions in one gradient step", low=1, high=MOST)
+    epochs: int = option(2, "passes over the decisions of an update", low=1, high=MOST)
+    learning_rate: float = option(1e-3, "Adam's step size at the beginning", above=True, high=1)
+    final_rate: float = option(0.1, "share of it that is left at the end; in between it falls evenly", high=1)
+    warm_up: int = option(10, "updates in which the step size of a beginning policy rises to that; 0: none", high=MOST)
+    gamma: float = option(1.0, "discount of a decision", above=True, high=1)
+    gae_lambda: float = option(0.95, "lambda of the advantage estimate", high=1)
+    clip: float = option(0.2, "how far the probability of an action may change in an update, as a share", above=True, high=1)
+    entropy: float = option(0.003, "weight of the entropy bonus")
+    value_weight: float = option(0.5, "weight of the value's squared error")
+    margin_weight: float = option(0.1, "weight of the squared error of how far ahead in VP the seat will be, an auxiliary target")
+    max_gradient: float = option(0.5, "longest gradient; longer ones are shortened", above=True)
+    averaging: float = option(
+        0.05, "a: the agent has a mean of the weights in which the k-th of n updates counts (k/n)^(1/a)", high=1
+    )
+    start: str = option("", "network file (model.npz) to start from", metavar="FILE")
+    hidden: int = option(128, "units of the network's trunk", low=1, high=MOST)
+    blocks: int = option(2, "residual blocks of the trunk", high=MOST)
+    thing: int = option(32, "units for each district, colour and seat", low=1, high=MOST)
+    prior: str = option("", "heuristic agent whose scores the policy starts from and sees", choices=("", *HEURISTICS))
+    prior_weight: float = option(6.0, "what the prior's scores, in VP, are multiplied with at the beginning")
+    final_prior: float = option(1.0, "share of that weight that is left at the end, beside what is learned of it", high=1)
+    value_updates: int = option(10, "with a prior: updates in the beginning that train the values alone", high=MOST)
+    opponent_share: float = option(
+        0.6, "share of the games in which an opponent has all seats but one; 0: self-play alone", high=1
+    )
+    fixed_opponents: tuple[str, ...] = option(("random", "greedy"), "opponents that stay", metavar="AGENT")
+    fixed_share: float = option(0.85, "share of the opponents that are fixed; the others are past policies", high=1)
+    sampling: str = option("hard", "how opponents are drawn", choices=SAMPLINGS)
+    past_policies: int = option(8, "past policies in the pool of opponents", high=MOST)
+    snapshot: int = option(100, "updates between two past policies", low=1, high=MOST)
+    device: str = option("auto", "where the network learns; auto: cuda if there is one", choices=("auto", "cpu", "cuda"))
+    precision: str = option(
+        "auto", "in which the network computes; auto: bfloat16 where the processor or the GPU has it", choices=PRECISIONS
+    )
+    processes: int = option(
+        1,
+        "1: one process plays and learns in turns; more: one learns while the others play for its next update",
+        low=1,
+        high=1024,
+    )
+
+    def check(self) -> None:
+        """Raise OptionError, naming the option, if options don't fit together or name what isn't there."""
+        super().check()
+        if any(opponent.name.startswith(f"{PAST}-") for opponent in self.make_pool().fixed):
+            raise OptionError(
+                f"fixed_opponents must not be called {PAST}-…, as past policies are: {as_text(self.fixed_opponents)}"
+            )
+        least = len(self.tables) * self.players_of_games
+        if self.games < least:
+            raise OptionError(f"games must be at least {least}, one for each kind of table in each process that plays")
+        if self.opponent_share and not self.fixed_opponents and not self.past_policies:
+            raise OptionError("opponent_share above 0 needs fixed_opponents or past_policies")
+        if self.device == "cuda" and not torch.cuda.is_available():
+            raise OptionError("device cuda is not available here; cpu is")
+        self.make_network()
+
+    def make_pool(self) -> OpponentPool:
+        """The pool as it is at the beginning.
+
+        Raises:
+            OptionError: a fixed opponent doesn't exist, or two have one name. CheckpointError: a checkpoint among them can't be
+                used.
+        """
+        fixed = self.make_agents("fixed_opponents")
+        try:
+            return OpponentPool(fixed, self.fixed_share, self.past_policies, self.sampling)
+        except OptionError as error:
+            raise OptionError(f"fixed_opponents: {error}") from error
+
+    def make_network(self) -> PolicyNetwork:
+        """The network as it is at the beginning.
+
+        Raises:
+            OptionError: it can't be started from the network that `start` names. CheckpointError: there is no such network.
+        """
+        with torch.random.fork_rng(devices=[]):  # PyTorch's own generator stays as it is
+            torch.manual_seed(self.seed)
+            network = PolicyNetwork(Sizes(self.hidden, self.blocks, self.thing), self.prior_weight if self.prior else 0.0)
+        if self.start:
+            start = Network.load(self.start)
+            if start.about.get("prior") != self.prior:
+                raise OptionError(f"{self.start} was trained with the prior {start.about.get('prior')!r}, not {self.prior!r}")
+            if not isinstance(start, ThingsNetwork):
+                raise OptionError(f"{self.start} is a network of version 0.1, which can be played, but no more be trained")
+            network.take(start)
+        return network
+
+    @property
+    def players_of_games(self) -> int:
+        """Processes that play."""
+        return max(self.processes - 1, 1)
+
+    def games_of(self, part: int) -> int:
+        """Games side by side in one of the processes that play."""
+        return sum(
+            len(np.array_split(np.arange(number), self.players_of_games)[part]) for number, _, _ in self.shares(self.games)
+        )
+
+    def make_collector(self, part: int) -> Collector:
+        """What plays in one of the processes that do, before its first decision.
+
+        Args:
+            part: which one, from 0.
+        """
+        parts, kinds = self.players_of_games, self.tables
+        tables = []
+        for i, (number, players, side) in enumerate(self.shares(self.games)):
+            own = len(np.array_split(np.arange(number), parts)[part])
+            apart = ((self.seed * len(kinds) + i) * parts + part) * SEEDS_APART
+            seed = TRAINING.start + apart % (len(TRAINING) - SEEDS_APART)
+            tables.append(Tables(own, players, side, seed, threads=self.threads, max_turns=self.max_turns, reward=self.reward))
+        return Collector(
+            tables, self.make_pool(), heuristic_of(self.prior), self.steps, self.opponent_share, self.gamma, self.gae_lambda,
+            self.seed * parts + part, self.is_bfloat16("cpu"),
+        )  # fmt: skip
+
+    def is_bfloat16(self, device: str) -> bool:
+        """Whether the network computes in bfloat16 on a device."""
+        if self.precision != "auto":
+            return self.precision == "bfloat16"
+        if device == "cuda":
+            return bool(torch.cuda.is_bf16_supported())
+        able = torch.cpu.get_capabilities()
+        return bool(able.get("avx512_bf16") or able.get("amx_bf16"))

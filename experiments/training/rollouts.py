@@ -1,0 +1,363 @@
+"""Decisions to learn from: games are played with a network, and every decision gets its advantage and what the values should be.
+
+A seat's step goes from one of its decisions to its next one: what it was rewarded in between belongs to the first
+(:func:`advantages`). Discounting counts a seat's own decisions. A game's end is the end for every seat; at a truncation (END-5)
+each seat's value of the last position stands for the rest. The last decision of each seat in a rollout has no successor to
+compare with: it is not learned from.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import torch
+
+from experiments.training.network import PolicyNetwork, in_precision
+from experiments.training.seating import Bool, Ended, Float32, Int16, Int64, Tables
+from skyenv.agents import Agent
+from skyenv.games import outcome_of
+from skyenv.observation import OBSERVATION_SIZE, codes_of
+from skyenv.rules.actions import NUM_ACTIONS, PASS
+from skyenv_agents.heuristic.player import HeuristicAgent
+from skyenv_agents.heuristic.win_probability import win_probabilities
+from skyenv_agents.learned.architecture import VALUES
+from skyenv_agents.learned.layout import INPUTS, NUM_INPUTS, OUTCOME, OUTCOME_PARTS
+from skyenv_agents.learned.networks import OUTCOME_REWARD
+from skyenv_agents.learned.pool import OpponentPool
+
+LARGEST: Final = 1.0 - 2.0**-22
+"""Random numbers are kept below this, so that rounding doesn't bring a share of a sum up to the whole."""
+ROWS: Final = 32
+"""The network is asked about a multiple of so many decisions: PyTorch compiles its products anew for every other number."""
+
+
+def advantages(
+    value: Float32, seat: Int64, reward: Float32, done: Bool, ending: Float32, gamma: float, gae_lambda: float
+) -> tuple[Float32, Bool]:
+    """Generalised advantage estimates of n games over T decisions each, for every seat along its own decisions.
+
+    Args:
+        value: float32 (T, n), the value, for the seat to act, of each position.
+        seat: int64 (T, n), the seat to act.
+        reward: float32 (T, n, players), what the action taken there brought every seat.
+        done: bool (T, n), whether it ended the game. The next row then belongs to another game.
+        ending: float32 (T, n, players), where it did: the value of the end for every seat, 0 unless it is truncated.
+        gamma, gae_lambda: discount and lambda, per decision of a seat.
+
+    Returns:
+        The advantages, float32 (T, n), and bool (T, n): false where the seat doesn't act again and the game isn't over within
+        these T decisions, so that there is nothing to estimate from (the advantage is 0 there).
+    """
+    steps, number, players = reward.shape
+    rows = np.arange(number)
+    advantage = np.zeros((steps, number), np.float32)
+    whole = np.zeros((steps, number), np.bool_)
+    rewarded = np.zeros((number, players))  # since the decision that is looked at, up to the seat's next one
+    next_value = np.zeros((number, players))
+    next_advantage = np.zeros((number, players))
+    known = np.zeros((number, players), np.bool_)  # whether there is a next decision or an end
+    for t in reversed(range(steps)):
+        over = done[t]
+        next_value[over] = ending[t, over]
+        next_advantage[over] = rewarded[over] = 0.0
+        known[over] = True
+        rewarded += reward[t]
+        here = rows, seat[t]
+        td_error = rewarded[here] + gamma * next_value[here] - value[t]
+        estimate = np.where(known[here], td_error + gamma * gae_lambda * next_advantage[here], 0.0)
+        advantage[t], whole[t] = estimate, known[here]
+        next_value[here], next_advantage[here], rewarded[here], known[here] = value[t], estimate, 0.0, True
+    return advantage, whole
+
+
+def _aligned(size: int) -> int:
+    """Bytes, rounded up to where any type may begin."""
+    return -(-size // 8) * 8
+
+
+@dataclass
+class Batch:
+    """Decisions that can be learned from, k of them.
+
+    Attributes:
+        codes: int16 (k, INPUTS), in the order of the network's inputs. masks: bool (k, 103), legal actions.
+        action: int64 (k,), what was played. log_probability: float32 (k,), of it. advantage: float32 (k,).
+        target: float32 (k, VALUES), what the network should tell.
+    """
+
+    codes: torch.Tensor
+    masks: torch.Tensor
+    action: torch.Tensor
+    log_probability: torch.Tensor
+    advantage: torch.Tensor
+    target: torch.Tensor
+
+    def __len__(self) -> int:
+        return len(self.action)
+
+    @staticmethod
+    def shapes(number: int) -> dict[str, tuple[tuple[int, ...], torch.dtype]]:
+        """Shape and type of each array."""
+        return {
+            "codes": ((number, len(INPUTS)), torch.int16),
+            "action": ((number,), torch.int64),
+            "log_probability": ((number,), torch.float32),
+            "advantage": ((number,), torch.float32),
+            "target": ((number, VALUES), torch.float32),
+            "masks": ((number, NUM_ACTIONS), torch.bool),
+        }
+
+    @classmethod
+    def room(cls, number: int) -> int:
+        """Bytes that so many decisions take in memory; fewer take less."""
+        return sum(_aligned(math.prod(shape) * kind.itemsize) for shape, kind in cls.shapes(number).values())
+
+    @classmethod
+    def within(cls, memory: Any, number: int) -> Batch:
+        """A batch whose arrays lie in some memory, one after the other."""
+        start, arrays = 0, {}
+        for name, (shape, kind) in cls.shapes(number).items():
+            size = math.prod(shape)
+            whole = torch.frombuffer(memory, dtype=kind, count=size, offset=start) if size else torch.empty(0, dtype=kind)
+            arrays[name] = whole.view(shape)
+            start += _aligned(size * kind.itemsize)
+        return cls(**arrays)
+
+    def write(self, memory: Any) -> None:
+        """Copy all of it into some memory, where :meth:`within` finds it."""
+        for name, array in vars(type(self).within(memory, len(self))).items():
+            array.copy_(getattr(self, name))
+
+    @classmethod
+    def join(cls, batches: Sequence[Batch], device: torch.device) -> Batch:
+        """All of them in one, on a device."""
+        if len(batches) == 1:
+            return cls(**{name: array.to(device) for name, array in vars(batches[0]).items()})
+        return cls(**{name: torch.cat([getattr(batch, name) for batch in batches]).to(device) for name in vars(batches[0])})
+
+
+@dataclass
+class Rollout:
+    """What a collector comes back with.
+
+    Attributes:
+        batch: what is to be learned from. ended: games that ended. figures: what the curve shall tell.
+    """
+
+    batch: Batch
+    ended: list[Ended]
+    figures: dict[str, float]
+
+
+@dataclass
+class _Track:
+    """What happened at tables of one kind, T actions in each of n games; see :func:`advantages`."""
+
+    reward: Float32
+    ahead: Float32
+    done: Bool
+    ending: Float32
+
+    @classmethod
+    def empty(cls, steps: int, tables: Tables) -> _Track:
+        shape = (steps, tables.games.num_games)
+        seats = (*shape, tables.games.num_players)
+        return cls(
+            np.zeros(seats, np.float32),
+            np.zeros(seats, np.float32),
+            np.zeros(shape, np.bool_),
+            np.zeros((*seats, VALUES), np.float32),
+        )
+
+
+class Collector:
+    """Plays games, and collects decisions.
+
+    Args:
+        tables: where.
+        pool: the opponents.
+        prior: the network's, or None.
+        steps: decisions in each game between updates.
+        opponent_share: share of the games in which an opponent has all seats but one.
+        gamma, gae_lambda: see :func:`advantages`.
+        seed: of who sits where and what is drawn.
+        bfloat16: whether the network computes in that precision.
+    """
+
+    def __init__(
+        self, tables: Sequence[Tables], pool: OpponentPool, prior: HeuristicAgent | None, steps: int, opponent_share: float,
+        gamma: float, gae_lambda: float, seed: int, bfloat16: bool = False,
+    ) -> None:  # fmt: skip
+        self.tables, self.pool, self.prior = list(tables), pool, prior
+        self.steps, self.opponent_share, self.gamma, self.gae_lambda = steps, opponent_share, gamma, gae_lambda
+        self.bfloat16 = bfloat16
+        self.rng = np.random.default_rng(seed)
+        self.generator = torch.Generator().manual_seed(seed)
+        for each in self.tables:
+            self._seat(each, np.arange(each.games.num_games))
+        self._make_buffers()
+
+    BUFFERS = ("codes", "masks", "action", "owner", "mine", "log_probability", "entropy", "value", "slices")
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {name: value for name, value in vars(self).items() if name not in self.BUFFERS}
+        return state | {"generator": self.generator.get_state()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.generator = torch.Generator()
+        self.generator.set_state(state["generator"])
+        self._make_buffers()
+
+    def snapshot(self) -> Collector:
+        """A copy as it is now; the opponents, which don't change, are the same."""
+        agents = [*self.pool.agents, *(guest for each in self.tables for guest in each.guests)]
+        return copy.deepcopy(self, {id(agent): agent for agent in agents})
+
+    def add_opponent(self, agent: Agent) -> None:
+        """Take a past policy in among the opponents."""
+        self.pool.add(agent)
+        for each in self.tables:
+            each.forget_unused()
+
+    def _make_buffers(self) -> None:
+        number = sum(each.games.num_games for each in self.tables)
+        shape = (self.steps, number)
+        self.codes = torch.zeros((*shape, len(INPUTS)), dtype=torch.int16)
+        self.masks = torch.zeros((*shape, NUM_ACTIONS), dtype=torch.bool)
+        self.action, self.owner = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+        self.mine = np.zeros(shape, np.bool_)
+        self.log_probability, self.entropy = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
+        self.value = np.zeros((*shape, VALUES), np.float32)
+        ends = np.cumsum([each.games.num_games for each in self.tables]).tolist()
+        self.slices = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
+
+    def _seat(self, tables: Tables, rows: Int64) -> None:
+        tables.seat(rows, self.pool, self.opponent_share if self.pool.agents else 0.0, self.rng)
+
+    @torch.no_grad()
+    def collect(self, network: PolicyNetwork) -> Rollout:
+        """Play `steps` decisions in every game."""
+        tracks = [_Track.empty(self.steps, each) for each in self.tables]
+        ended: list[Ended] = []
+        for t in range(self.steps):
+            self._look(t)
+            self._choose(t, network)
+            for tables, place, track in zip(self.tables, self.slices, tracks, strict=True):
+                track.reward[t], track.ahead[t], track.done[t] = tables.step(self.action[t, place])
+                ended += self._note_ends(tables, track, t, network)
+        return Rollout(self._batch(tracks), ended, self._figures())
+
+    def _look(self, t: int) -> None:
+        """Write who is to act, and what the learner sees where it is its turn, into step t."""
+        for tables, place in zip(self.tables, self.slices, strict=True):
+            self.owner[t, place], self.mine[t, place] = tables.games.seat, tables.learns()
+            self.masks[t, place] = torch.from_numpy(tables.games.mask)
+            rows = np.flatnonzero(self.mine[t, place])
+            if rows.size:
+                self.codes[t, torch.from_numpy(place.start + rows)] = arranged(tables.look(rows, self.prior))
+
+    def _choose(self, t: int, network: PolicyNetwork) -> None:
+        """Draw an action for every seat to act that is the learner's."""
+        mine = np.flatnonzero(self.mine[t])
+        if not mine.size:
+            return
+        rows = torch.from_numpy(np.resize(mine, -(-mine.size // ROWS) * ROWS))  # some more than once, up to a number that recurs
+        with in_precision("cpu", self.bfloat16):
+            answers = network(self.codes[t].index_select(0, rows), self.masks[t].index_select(0, rows))
+        log_probabilities, values = (answer[: mine.size] for answer in answers)
+        # An illegal action adds nothing to the sums, so it is never the first above a limit.
+        sums = log_probabilities.exp().cumsum(dim=1)
+        limit = torch.rand(mine.size, generator=self.generator).clamp_(max=LARGEST) * sums[:, -1]
+        action = (sums > limit[:, None]).to(torch.int8).argmax(dim=1)
+        self.action[t, mine] = action.numpy()
+        self.log_probability[t, mine] = log_probabilities.gather(1, action[:, None])[:, 0].numpy()
+        self.entropy[t, mine] = entropy(log_probabilities).numpy()
+        self.value[t, mine] = values.numpy()
+
+    def _note_ends(self, tables: Tables, track: _Track, t: int, network: PolicyNetwork) -> list[Ended]:
+        """Take in the games that have just ended, and seat the next ones."""
+        over = np.flatnonzero(tables.games.done)
+        if not over.size:
+            return []
+        ended = tables.ended()
+        for each in ended:
+            if each.opponent is not None:
+                self.pool.note(each.opponent, each.share)
+        for row in np.flatnonzero(tables.games.truncated).tolist():
+            track.ending[t, row] = self._values_at_end(tables, row, network)
+        self._seat(tables, over)
+        return ended
+
+    def _values_at_end(self, tables: Tables, row: int, network: PolicyNetwork) -> Float32:
+        """The values of a truncated game's last position for every seat; a prior tells nothing of what could be done there."""
+        games = tables.games
+        players = games.num_players
+        codes = np.zeros((players, NUM_INPUTS), np.int16)
+        codes[:, :OBSERVATION_SIZE] = codes_of(games.observe(np.arange(players), np.full(players, row), games.finished))
+        if self.prior is not None and tables.reward == OUTCOME_REWARD:
+            chance = win_probabilities(games.finished[row : row + 1])[0, :players]
+            codes[:, OUTCOME] = np.rint(outcome_of(chance, players) * OUTCOME_PARTS)
+        with in_precision("cpu", self.bfloat16):
+            values: Float32 = network(arranged(codes), torch.ones((players, NUM_ACTIONS), dtype=torch.bool))[1].numpy()
+        return values
+
+    def _batch(self, tracks: Sequence[_Track]) -> Batch:
+        """What is to be learned from, with its advantages."""
+        learnable = np.zeros_like(self.mine)
+        estimates = np.zeros_like(self.value)
+        for place, track in zip(self.slices, tracks, strict=True):
+            for k, reward in enumerate((track.reward, track.ahead)):
+                estimates[:, place, k], learnable[:, place] = advantages(
+                    self.value[:, place, k],
+                    self.owner[:, place],
+                    reward,
+                    track.done,
+                    track.ending[..., k],
+                    self.gamma,
+                    self.gae_lambda,
+                )
+        rows = np.flatnonzero(learnable & self.mine)
+        chosen = torch.from_numpy(rows)
+        number = self.action.size
+        target = (estimates + self.value).reshape(number, VALUES)
+        return Batch(
+            codes=self.codes.view(number, -1).index_select(0, chosen),
+            masks=self.masks.view(number, -1).index_select(0, chosen),
+            action=torch.from_numpy(self.action.reshape(-1)[rows]),
+            log_probability=torch.from_numpy(self.log_probability.reshape(-1)[rows]),
+            advantage=torch.from_numpy(estimates[..., 0].reshape(-1)[rows]),
+            target=torch.from_numpy(target[rows]),
+        )
+
+    def _figures(self) -> dict[str, float]:
+        """What the curve shall tell of a rollout."""
+        mine = np.flatnonzero(self.mine)
+        legal = self.masks.view(-1, NUM_ACTIONS).numpy()[mine]
+        actions = self.action.reshape(-1)[mine]
+        bidding = legal[:, PASS]
+        return {
+            "entropy": float(self.entropy[self.mine].mean()) if len(mine) else 0.0,
+            "passes": float((actions[bidding] == PASS).mean()) if bidding.any() else 0.0,
+            "illegal": float((~legal[np.arange(len(mine)), actions]).sum()),
+        }
+
+
+_ORDER: Final = torch.from_numpy(INPUTS)
+
+
+def arranged(codes: Int16) -> torch.Tensor:
+    """Codes in the order of the network's inputs."""
+    return torch.from_numpy(codes).index_select(1, _ORDER)
+
+
+def entropy(log_probabilities: torch.Tensor) -> torch.Tensor:
+    """Entropy of each row, in nats."""
+    # What is less probable than e^−50 adds nothing, and its exponential would take twenty times as long (it underflows).
+    bounded = log_probabilities.clamp(min=-50.0)
+    return -(bounded.exp() * bounded).sum(dim=1)

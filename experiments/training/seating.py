@@ -1,0 +1,168 @@
+"""The games that a training plays: who sits where, what the learner sees, and what every seat is rewarded."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.agents import Agent, decide, decisions_in
+from skyenv.games import Games, outcome_of, results
+from skyenv.kernels import MARGIN_SCALE
+from skyenv.observation import OBSERVATION_SIZE
+from skyenv_agents.heuristic.player import HeuristicAgent
+from skyenv_agents.heuristic.win_probability import win_probabilities_seen
+from skyenv_agents.learned.layout import NUM_INPUTS, OUTCOME, OUTCOME_PARTS, PRIOR_PARTS
+from skyenv_agents.learned.networks import OUTCOME_REWARD, prior_scores
+from skyenv_agents.learned.pool import OpponentPool
+
+EVERYBODY: Final = -1
+"""Stands for the learner's seat where it has all seats."""
+
+Float32 = npt.NDArray[np.float32]
+Int16 = npt.NDArray[np.int16]
+Int64 = npt.NDArray[np.int64]
+Bool = npt.NDArray[np.bool_]
+
+
+class Ended(NamedTuple):
+    """A game that has ended.
+
+    Attributes:
+        table: what kind of table it was. length: decisions of all seats.
+        points: VP of the learner's seat, the mean of all seats where it had all.
+        opponent: name of who had the other seats; None: the learner had all. share: what the learner won of it.
+    """
+
+    table: str
+    length: int
+    points: float
+    opponent: str | None
+    share: float
+
+
+class Tables:
+    """Games of one kind, side by side, and who sits where.
+
+    Args:
+        number: of games. players, side: of the board. seed, threads, max_turns, reward: of the games.
+
+    Attributes:
+        games: the games.
+        opponent: int64 (number,), index in `guests` of who has all seats but one; EVERYBODY: the learner has all.
+        learner: int64 (number,), the learner's seat, or EVERYBODY.
+        guests: opponents at the tables now.
+        margin: float32 (number, players), by how much each seat is ahead of the best other one, in the unit of rewards.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        players: int,
+        side: str,
+        seed: int,
+        *,
+        threads: int = 1,
+        max_turns: int = 500,
+        reward: str = OUTCOME_REWARD,
+    ) -> None:
+        self.games = Games(
+            number, players, side, seed, threads=threads, observation="codes", max_turns=max_turns, reward=reward
+        )  # fmt: skip
+        self.reward = reward
+        self.opponent: Int64 = np.full(number, EVERYBODY, np.int64)
+        self.learner: Int64 = np.full(number, EVERYBODY, np.int64)
+        self.guests: list[Agent] = []
+        self.margin = margins(self.games.state["score"][:, :players])
+
+    @property
+    def label(self) -> str:
+        """What kind of tables they are."""
+        return f"{self.games.num_players} players, {self.games.side}"
+
+    def seat(self, rows: Int64, pool: OpponentPool, share: float, rng: np.random.Generator) -> None:
+        """Decide who sits where in games that begin: opponents at `share` of the tables, the learner on a random seat."""
+        self.opponent[rows] = self.learner[rows] = EVERYBODY
+        chosen = rows[rng.random(rows.size) < share]
+        if chosen.size:
+            drawn = rng.choice(len(pool.agents), size=chosen.size, p=pool.weights())
+            self.opponent[chosen] = [self._index(pool.agents[index]) for index in drawn.tolist()]
+            self.learner[chosen] = rng.integers(self.games.num_players, size=chosen.size)
+
+    def _index(self, agent: Agent) -> int:
+        for index, guest in enumerate(self.guests):
+            if guest is agent:
+                return index
+        self.guests.append(agent)
+        return len(self.guests) - 1
+
+    def forget_unused(self) -> None:
+        """Drop the guests that sit at no table any more."""
+        used = sorted(set(self.opponent.tolist()) - {EVERYBODY})
+        renumbered = {EVERYBODY: EVERYBODY, **{old: new for new, old in enumerate(used)}}
+        self.opponent = np.array([renumbered[old] for old in self.opponent.tolist()], np.int64)
+        self.guests = [self.guests[old] for old in used]
+
+    def learns(self) -> Bool:
+        """Where it is the learner who is to act, bool (number,)."""
+        mine: Bool = (self.learner == EVERYBODY) | (self.learner == self.games.seat)
+        return mine
+
+    def look(self, rows: Int64, prior: HeuristicAgent | None) -> Int16:
+        """What the network sees of the decisions in some rows, the prior's part with it: codes, int16 (k, NUM_INPUTS)."""
+        codes = np.zeros((rows.size, NUM_INPUTS), np.int16)
+        codes[:, :OBSERVATION_SIZE] = self.games.observation[rows]
+        if prior is not None and rows.size:
+            decisions = decisions_in(self.games, prior, rows)
+            codes[:, OBSERVATION_SIZE:OUTCOME] = np.rint(prior_scores(prior, decisions) * PRIOR_PARTS)
+            if self.reward == OUTCOME_REWARD:
+                chance = win_probabilities_seen(np.asarray(decisions.view))[np.arange(rows.size), decisions.seat]
+                codes[:, OUTCOME] = np.rint(outcome_of(chance, self.games.num_players) * OUTCOME_PARTS)
+        return codes
+
+    def step(self, actions: Int64) -> tuple[Float32, Float32, Bool]:
+        """Play one action everywhere: the learner's, or the opponent's where that one is to act (it is written into `actions`).
+
+        Returns:
+            What every seat was rewarded, and by how much it got ahead, float32 (number, players); whether the game ended, bool
+            (number,).
+        """
+        games = self.games
+        theirs = np.flatnonzero(~self.learns())
+        for index in np.unique(self.opponent[theirs]).tolist():
+            rows = theirs[self.opponent[theirs] == index]
+            actions[rows] = decide(games, self.guests[index], rows)
+        games.step(actions)
+        before, self.margin = self.margin, margins(games.state["score"][:, : games.num_players])
+        after = self.margin
+        if games.done.any():
+            final = margins(games.finished["score"][:, : games.num_players])
+            after = np.where(games.done[:, None], final, after)
+        return games.reward.copy(), after - before, games.done.copy()
+
+    def won(self, row: int) -> float:
+        """The learner's share of the win in the game that has just ended in a row."""
+        return float(results(self.games.finished[row : row + 1])[0][0, self.learner[row]])
+
+    def ended(self) -> list[Ended]:
+        """The games that have just ended, row by row."""
+        games = self.games
+        ends = []
+        for row in np.flatnonzero(games.done).tolist():
+            scores = games.finished["score"][row, : games.num_players]
+            learner, length = int(self.learner[row]), int(games.finished["decisions"][row])
+            if learner == EVERYBODY:
+                ends.append(Ended(self.label, length, float(scores.mean()), None, 0.0))
+            else:
+                ends.append(
+                    Ended(self.label, length, float(scores[learner]), self.guests[self.opponent[row]].name, self.won(row))
+                )
+        return ends
+
+
+def margins(scores: npt.NDArray[Any]) -> Float32:
+    """By how many VP each seat is ahead of the best other one; in the unit of rewards, float32 (n, players)."""
+    best_other = [np.delete(scores, seat, axis=1).max(axis=1) for seat in range(scores.shape[1])]
+    ahead: Float32 = ((scores - np.stack(best_other, axis=1)) / MARGIN_SCALE).astype(np.float32)
+    return ahead

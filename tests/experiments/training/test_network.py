@@ -1,0 +1,210 @@
+"""The network as PyTorch learns it: what it says is what NumPy plays, and illegal actions are nothing to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from experiments.training.network import PolicyNetwork, in_precision
+from experiments.training.rollouts import arranged, entropy
+from experiments.training.seating import Tables
+from skyenv.agents import RandomAgent, decide, decisions_in
+from skyenv.errors import OptionError
+from skyenv.rules.actions import NUM_ACTIONS
+from skyenv_agents import GreedyAgent
+from skyenv_agents.learned.architecture import VALUES, Sizes
+from skyenv_agents.learned.layout import INPUTS, OUTCOME_PARTS, PRIOR_PARTS
+from skyenv_agents.learned.networks import Network, NetworkAgent, Prior, ThingsNetwork
+
+ABOUT = {"prior": "", "prior_version": "", "reward": "outcome"}
+WITH_PRIOR = {"prior": "greedy", "prior_version": GreedyAgent.version, "reward": "outcome"}
+ALL_SIZES = [Sizes(1, 0, 1), Sizes(12, 1, 4), Sizes(33, 3, 7), Sizes(128, 2, 32)]
+
+
+def decided(sizes: Sizes, prior_weight: float = 0.0) -> PolicyNetwork:
+    """A network with decided preferences: nothing in it is near 0."""
+    torch.manual_seed(4)
+    network = PolicyNetwork(sizes, prior_weight)
+    with torch.no_grad():
+        for name, weight in network.named_parameters():
+            if name.endswith(("actions.weight", "out.weight", "outlook.weight")):
+                weight.mul_(50)
+        for parameter in network.parameters():
+            parameter.add_(0.02 * torch.randn_like(parameter))
+    return network
+
+
+def some_masks(number: int, rng: np.random.Generator) -> torch.Tensor:
+    """Bool masks with a tenth of the actions, at least one."""
+    mask = rng.random((number, NUM_ACTIONS)) < 0.1
+    mask[np.arange(number), rng.integers(NUM_ACTIONS, size=number)] = True
+    return torch.from_numpy(mask)
+
+
+def some_codes(number: int) -> torch.Tensor:
+    return torch.from_numpy(np.random.default_rng(1).integers(0, 3, (number, len(INPUTS))).astype(np.int16))
+
+
+@pytest.fixture(scope="module")
+def tables() -> Tables:
+    """Games at all stages."""
+    tables = Tables(60, 3, "back", 5)
+    for step in range(120):
+        rows = np.arange(step % 120 // 2, 60)  # row i stops after about 2 · i decisions
+        tables.games.step(decide(tables.games, GreedyAgent() if step % 10 else RandomAgent(), rows), rows)
+    return tables
+
+
+# ---- as NumPy plays it ----
+
+
+@pytest.mark.parametrize("sizes", ALL_SIZES, ids=str)
+@pytest.mark.parametrize("with_prior", [False, True])
+def test_it_says_what_numpy_plays(sizes: Sizes, with_prior: bool, tables: Tables) -> None:
+    """From codes as a training keeps them the same as from observations as games show them."""
+    learned = decided(sizes, 2.0 if with_prior else 0.0)
+    played = learned.frozen(WITH_PRIOR if with_prior else ABOUT)
+    assert played.sizes == sizes
+    player = NetworkAgent(played)
+    prior = GreedyAgent() if with_prior else None
+    codes = arranged(tables.look(np.arange(60), prior))
+    assert codes.dtype == torch.int16
+    with torch.no_grad():
+        log_probabilities, values = learned(codes, torch.from_numpy(tables.games.mask != 0))
+    assert (log_probabilities.dtype, values.dtype, values.shape) == (torch.float32, torch.float32, (60, VALUES))
+    decisions = decisions_in(tables.games, player)
+    weights, outcome = player.evaluate(decisions)
+    assert outcome is not None
+    assert np.allclose(log_probabilities.exp().numpy(), weights, atol=2e-5)
+    assert np.allclose(values[:, 0].clamp(-1, 1).numpy(), outcome, atol=2e-5)
+    assert decisions.observation is not None
+    logits = played(decisions.observation, Prior.of(prior, decisions) if prior else None)[0]
+    assert np.ptp(logits) > 0.1  # there was something to compare
+    assert np.ptp(outcome) > 0.01 or sizes.trunk == 1
+
+
+def test_half_the_precision_says_about_the_same(tables: Tables) -> None:
+    network = decided(Sizes(32, 2, 8), 1.0)
+    codes, masks = arranged(tables.look(np.arange(60), GreedyAgent())), torch.from_numpy(tables.games.mask != 0)
+    results = []
+    for bfloat16 in (False, True):
+        with torch.no_grad(), in_precision("cpu", bfloat16):
+            results.append(network(codes, masks))
+    (single, values), (half, half_values) = results
+    assert half.dtype == half_values.dtype == torch.float32
+    assert not torch.equal(single, half)
+    assert (single.exp() - half.exp()).abs().max() < 0.1
+    assert (values - half_values).abs().max() < 0.1
+    assert (half.exp()[~masks] == 0).all()
+
+
+def test_it_comes_back_from_a_file(tmp_path: Path) -> None:
+    sizes = Sizes(12, 1, 4)
+    network, other = decided(sizes), PolicyNetwork(sizes, 0.0)
+    (tmp_path / "model.npz").write_bytes(network.frozen(ABOUT).to_bytes())
+    loaded = Network.load(tmp_path / "model.npz")
+    assert isinstance(loaded, ThingsNetwork)
+    other.take(loaded)
+    state = other.state_dict()
+    assert all(torch.equal(state[name], tensor) for name, tensor in network.state_dict().items())
+    assert sum(parameter.numel() for parameter in network.parameters()) == sum(array.size for array in loaded.weights.values())
+
+
+def test_what_is_frozen_learns_no_more() -> None:
+    network = decided(Sizes(4, 1, 2))
+    frozen = network.frozen(ABOUT)
+    before = {name: array.copy() for name, array in frozen.weights.items()}
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.add_(1.0)
+    assert all(np.array_equal(frozen.weights[name], array) for name, array in before.items())
+
+
+def test_it_takes_no_network_of_other_sizes() -> None:
+    with pytest.raises(OptionError, match=r"has Sizes\(trunk=8, .*\); the options make it Sizes\(trunk=9"):
+        PolicyNetwork(Sizes(9, 1, 2), 0.0).take(PolicyNetwork(Sizes(8, 1, 2), 0.0).frozen({}))
+
+
+# ---- how it begins ----
+
+
+def test_it_begins_as_its_prior() -> None:
+    """Nearly even without one; with one by the scores, and the value is the outcome that it tells."""
+    torch.manual_seed(1)
+    network = PolicyNetwork(Sizes(64, 2, 16), 6.0)
+    codes = some_codes(20)
+    prior = np.random.default_rng(2).integers(-PRIOR_PARTS, 1, (20, NUM_ACTIONS + 1)).astype(np.int16)
+    codes[:, network.prior_inputs] = torch.from_numpy(prior)
+    everything = torch.ones(20, NUM_ACTIONS, dtype=torch.bool)
+    with torch.no_grad():
+        log_probabilities, values = network(codes, everything)
+        wanted = torch.log_softmax(6.0 * torch.from_numpy(prior[:, :NUM_ACTIONS] / np.float32(PRIOR_PARTS)), dim=1)
+        assert (log_probabilities - wanted).abs().max() < 0.3
+        assert np.abs(values[:, 0].numpy() - prior[:, NUM_ACTIONS] / OUTCOME_PARTS).max() < 0.15
+        codes[:, network.prior_inputs] = 0
+        log_probabilities, values = network(codes, everything)
+    assert (log_probabilities + np.log(NUM_ACTIONS)).abs().max() < 0.3
+    assert values.abs().max() < 0.15
+
+
+def test_things_are_told_apart_from_the_beginning() -> None:
+    network = PolicyNetwork(Sizes(8, 1, 4), 0.0)
+    for group, number in (("district", 7), ("colour", 5), ("seat", 4)):
+        identity = network.rest[f"{group}_identity"].detach().numpy()
+        assert identity.shape == (number, 4)
+        assert len(np.unique(identity, axis=0)) == number
+
+
+# ---- mask ----
+
+
+def test_illegal_actions_have_no_probability_and_no_gradient() -> None:
+    network = decided(Sizes(8, 1, 4), 1.0)
+    mask = some_masks(20, np.random.default_rng(2))
+    mask[:, 7] = False
+    mask[0] = False
+    mask[0, 5] = True  # forced
+    log_probabilities, values = network(some_codes(20), mask)
+    assert values.shape == (20, VALUES)
+    probabilities = log_probabilities.exp()
+    assert (probabilities[~mask] == 0).all()
+    assert probabilities.sum(dim=1).detach().numpy() == pytest.approx(np.ones(20), abs=1e-5)
+    assert log_probabilities[0, 5] == 0
+    action = mask.float().multinomial(1)
+    told = entropy(log_probabilities)
+    assert torch.isfinite(told).all()
+    assert abs(told[0].item()) < 1e-15
+    loss = -(log_probabilities.gather(1, action)[:, 0] * torch.randn(20)).mean() - 0.1 * told.mean()
+    loss.backward()
+    assert all(torch.isfinite(parameter.grad).all() for parameter in network.parameters() if parameter.grad is not None)
+
+
+def test_what_is_illegal_does_not_pull_at_the_weights() -> None:
+    """The gradient at every logit, from the logits on."""
+    network = decided(Sizes(8, 1, 4))
+    mask = some_masks(20, np.random.default_rng(2))
+    mask[0] = False
+    mask[0, 5] = True
+    logits: list[torch.Tensor] = []
+    real = torch.Tensor.masked_fill
+
+    def keep(self: torch.Tensor, *given: Any) -> torch.Tensor:
+        self.retain_grad()
+        logits.append(self)
+        return real(self, *given)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.Tensor, "masked_fill", keep)
+        log_probabilities, _ = network(some_codes(20), mask)
+    action = mask.float().multinomial(1)
+    loss = -(log_probabilities.gather(1, action)[:, 0] * torch.randn(20)).mean() - 0.1 * entropy(log_probabilities).mean()
+    loss.backward()
+    gradient = logits[0].grad
+    assert len(logits) == 1
+    assert gradient is not None
+    assert (gradient[~mask] == 0).all()
+    assert (gradient[mask] != 0).float().mean() > 0.9

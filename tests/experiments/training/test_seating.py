@@ -1,0 +1,134 @@
+"""The games that a training plays: who acts, what the learner sees, and what every seat gets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from experiments.training.seating import EVERYBODY, Tables, margins
+from skyenv.agents import RandomAgent, decide, decisions_in
+from skyenv.games import results
+from skyenv.kernels import MARGIN_SCALE
+from skyenv.observation import OBSERVATION_SIZE, SCALE
+from skyenv_agents import GreedyAgent
+from skyenv_agents.learned.layout import NUM_INPUTS, OUTCOME, OUTCOME_PARTS, PRIOR_PARTS
+from skyenv_agents.learned.networks import Prior
+from skyenv_agents.learned.pool import OpponentPool
+
+
+def played(tables: Tables, decisions: int) -> Tables:
+    """After some random decisions in each game."""
+    for _ in range(decisions):
+        tables.step(decide(tables.games, RandomAgent()))
+    return tables
+
+
+def test_opponents_have_all_seats_but_the_learners() -> None:
+    tables = Tables(400, 4, "front", 1)
+    pool = OpponentPool([RandomAgent(), GreedyAgent()], fixed_share=1.0, sampling="uniform")
+    rows = np.arange(400)
+    tables.seat(rows, pool, 0.5, np.random.default_rng(1))
+    theirs = tables.opponent != EVERYBODY
+    assert theirs.mean() == pytest.approx(0.5, abs=0.08)
+    assert np.array_equal(theirs, tables.learner != EVERYBODY)
+    assert np.bincount(tables.learner[theirs], minlength=4).min() > 25
+    assert {tables.guests[index].name for index in tables.opponent[theirs]} == {"random", "greedy"}
+    assert np.array_equal(tables.learns(), ~theirs | (tables.learner == tables.games.seat))
+    wanted = {guest.name: decide(tables.games, guest) for guest in tables.guests}
+    mine, chosen = tables.learns(), tables.games.mask.argmax(axis=1)
+    actions = chosen.copy()
+    tables.step(actions)
+    assert np.array_equal(actions[mine], chosen[mine])
+    for row in np.flatnonzero(~mine).tolist():
+        assert actions[row] == wanted[tables.guests[tables.opponent[row]].name][row]
+    tables.seat(rows[:399], OpponentPool([GreedyAgent()]), 1.0, np.random.default_rng(2))
+    before = [tables.guests[index] if index != EVERYBODY else None for index in tables.opponent]
+    tables.forget_unused()
+    assert [tables.guests[index] if index != EVERYBODY else None for index in tables.opponent] == before
+    assert len(tables.guests) <= 2
+
+
+@pytest.mark.parametrize("prior", [None, GreedyAgent()], ids=["plain", "prior"])
+@pytest.mark.parametrize("reward", ["outcome", "points"])
+def test_the_learner_sees_the_observation_and_what_its_prior_says(prior: GreedyAgent | None, reward: str) -> None:
+    tables = played(Tables(40, 3, "front", 3, reward=reward), 70)
+    rows = np.array([3, 17, 18, 39])
+    codes = tables.look(rows, prior)
+    assert codes.dtype == np.int16
+    assert codes.shape == (4, NUM_INPUTS)
+    observed = tables.games.observe(tables.games.seat)[rows]
+    assert np.array_equal(codes[:, :OBSERVATION_SIZE] * SCALE, observed)
+    if prior is None:
+        assert not codes[:, OBSERVATION_SIZE:].any()
+        return
+    said = Prior.of(prior, decisions_in(tables.games, prior, rows))
+    assert codes[:, OBSERVATION_SIZE:OUTCOME].any()
+    assert np.abs(codes[:, OBSERVATION_SIZE:OUTCOME] / PRIOR_PARTS - said.scores).max() <= 0.5 / PRIOR_PARTS
+    if reward == "points":
+        assert not codes[:, OUTCOME].any()  # an outcome tells nothing of the points to expect
+    else:
+        assert np.abs(codes[:, OUTCOME] / OUTCOME_PARTS - said.outcome).max() <= 0.5 / OUTCOME_PARTS
+        assert codes[:, OUTCOME].any()
+
+
+def test_nobody_looks() -> None:
+    assert Tables(3, 2, "front", 1).look(np.arange(0), GreedyAgent()).shape == (0, NUM_INPUTS)
+
+
+def test_margins_by_hand() -> None:
+    scores = np.array([[10, 4, 7], [0, 0, 0], [3, 9, 9]])
+    ahead = margins(scores)
+    assert ahead.dtype == np.float32
+    assert ahead * MARGIN_SCALE == pytest.approx(np.array([[3, -6, -3], [0, 0, 0], [-6, 0, 0]]))
+
+
+@pytest.mark.parametrize(("max_turns", "truncated"), [(500, False), (9, True)])
+def test_what_seats_get_in_a_game_adds_up(max_turns: int, truncated: bool) -> None:
+    """Rewards to the outcome, steps ahead to the margin at the end; those of the next game don't count."""
+    tables = Tables(6, 3, "front", 11, max_turns=max_turns)
+    rewarded, climbed = np.zeros((6, 3)), np.zeros((6, 3))
+    ended = moved = 0
+    for _ in range(1500):
+        reward, ahead, done = tables.step(decide(tables.games, RandomAgent()))
+        assert reward.dtype == ahead.dtype == np.float32
+        rewarded += reward
+        climbed += ahead
+        moved += int((ahead[~done] != 0).any(axis=1).sum())
+        for row in np.flatnonzero(done).tolist():
+            last = tables.games.finished[row : row + 1]
+            assert bool(tables.games.truncated[row]) == truncated
+            outcome = np.zeros(3) if truncated else (results(last)[0][0, :3] - 1 / 3) * 3 / 2
+            assert rewarded[row] == pytest.approx(outcome, abs=1e-5)
+            assert climbed[row] == pytest.approx(margins(last["score"][:, :3])[0], abs=1e-5)
+            rewarded[row] = climbed[row] = 0
+            ended += 1
+        if ended > 6:
+            break
+    assert ended > 6
+    assert moved > 5
+
+
+def test_ends_are_told_of() -> None:
+    """Who won what against whom: by hand, from the games that have ended."""
+    tables = Tables(30, 2, "back", 5, max_turns=40)
+    tables.seat(np.arange(30), OpponentPool([RandomAgent()]), 0.5, np.random.default_rng(1))
+    found = 0
+    for _ in range(400):
+        tables.step(decide(tables.games, GreedyAgent()))
+        ended = tables.ended()
+        rows = np.flatnonzero(tables.games.done).tolist()
+        assert len(ended) == len(rows)
+        for one, row in zip(ended, rows, strict=True):
+            final = tables.games.finished[row]
+            learner = tables.learner[row]
+            assert (one.table, one.length) == ("2 players, back", final["decisions"])
+            assert (one.opponent is None) == (learner == EVERYBODY)
+            if learner == EVERYBODY:
+                assert one.points == pytest.approx(final["score"][:2].mean())
+            else:
+                assert (one.opponent, one.points) == ("random", final["score"][learner])
+                assert one.share == results(tables.games.finished[row : row + 1])[0][0, learner] == tables.won(row)
+            found += 1
+        if found >= 30:
+            break
+    assert found >= 30

@@ -1,0 +1,65 @@
+"""Trainings of a second or two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from experiments.training.actors import Here
+from experiments.training.recipe import Config
+from experiments.training.rollouts import Collector
+from experiments.training.train import Training
+
+SMALL: Final[dict[str, Any]] = {
+    "games": 12, "steps": 24, "batch": 64, "hidden": 8, "blocks": 1, "thing": 4, "minutes": 0.0, "decisions": 1000, "snapshot": 2,
+    "past_policies": 2, "checkpoint_seconds": 1e9, "paired_seeds": 0, "max_turns": 6, "precision": "float32",
+}  # fmt: skip
+TINY: Final = [part for name, value in SMALL.items() for part in ("--" + name.replace("_", "-"), str(value))]
+
+
+def tiny(folder: Path | str = "unused", **changes: Any) -> Config:
+    """A run of a second or two."""
+    return Config(**{"run": str(folder), **SMALL, **changes})
+
+
+def begun(config: Config) -> Training:
+    """A training that has begun."""
+    config.check()
+    training = Training(config)
+    training.begin()
+    return training
+
+
+@contextmanager
+def while_it_lasts(config: Config) -> Iterator[Training]:
+    """A training that has begun, and ends with the block: one that has processes."""
+    training = begun(config)
+    try:
+        yield training
+    finally:
+        training.end()
+
+
+def updated(training: Training, number: int) -> Training:
+    """After some updates."""
+    for _ in range(number):
+        training.update()
+    return training
+
+
+def collector(training: Training) -> Collector:
+    """What plays, in this process."""
+    assert isinstance(training.actors, Here)
+    return training.actors.actor.collector
+
+
+def weights(training: Training) -> bytes:
+    """All parameters of the network as bytes."""
+    return b"".join(parameter.detach().cpu().numpy().tobytes() for parameter in training.network.parameters())
+
+
+def without_time(curve: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A curve without what depends on the machine."""
+    return [{name: value for name, value in point.items() if name not in ("seconds", "pace")} for point in curve]

@@ -1,0 +1,97 @@
+"""What belongs to districts, colours and seats: by the names of the observation's entries and of the actions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from positions import positions
+from skyenv.observation import OBSERVATION_SIZE, SEATS, codes_of, names
+from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
+from skyenv.rules.components import COLOURS, DISTRICTS
+from skyenv_agents.learned import layout
+from skyenv_agents.learned.layout import GROUPS, INPUT_SCALE, INPUTS, NUM_INPUTS, OUTCOME, OUTCOME_PARTS, PRIOR_PARTS
+
+NAMES = [*names(), *(f"score: {name}" for name in ACTION_NAMES), "outcome"]
+"""Of all codes."""
+THINGS: dict[str, Sequence[str]] = {"district": DISTRICTS, "colour": COLOURS, "seat": SEATS}
+OF_PLOTS = ("skyscrapers", "businesses", "plot value")
+"""Blocks of the observation in which a colour says where a plot is."""
+
+
+def says(name: str, thing: str) -> bool:
+    """Whether a name is about a thing; a seat may be a part of another one's name ("next" of "second next")."""
+    longer = [seat for seat in SEATS if seat != thing and seat.endswith(thing)] if thing in SEATS else []
+    return bool(re.search(rf"\b{thing}\b", name)) and not any(re.search(rf"\b{seat}\b", name) for seat in longer)
+
+
+def template(name: str, thing: str) -> str:
+    """A name without the thing that it is about; one's own hand is what one knows of the others'."""
+    name = re.sub(rf"\b{thing}\b", "*", name)
+    return re.sub("^hand:", "known: *", re.sub("^hidden:", "unknown: *", name)) if thing == SEATS[0] else name
+
+
+def test_every_code_is_told_to_the_network() -> None:
+    assert len(NAMES) == NUM_INPUTS == len(layout.CODE_SCALE)
+    assert sorted(set(INPUTS.tolist())) == list(range(NUM_INPUTS))
+    assert len(INPUTS) == len(layout.COMMON_CODES) + sum(group.number * group.features for group in GROUPS)
+
+
+@pytest.mark.parametrize("group", GROUPS, ids=lambda group: group.name)
+def test_things_of_a_group_are_told_alike(group: layout.Group) -> None:
+    """A feature has one meaning for all things, and an output too."""
+    things = THINGS[group.name]
+    assert group.number == len(things)
+    for feature in range(group.features):
+        meanings = {template(NAMES[group.codes[i, feature]], thing) for i, thing in enumerate(things)}
+        assert len(meanings) == 1, meanings
+    for output in range(group.actions.shape[1]):
+        actions = {template(ACTION_NAMES[group.actions[i, output]], thing) for i, thing in enumerate(things)}
+        assert len(actions) == 1, actions
+    assert all(len(set(codes)) == group.features for codes in group.codes.tolist())
+
+
+@pytest.mark.parametrize("group", GROUPS, ids=lambda group: group.name)
+def test_a_thing_is_told_all_that_is_about_it(group: layout.Group) -> None:
+    for thing, codes, actions in zip(THINGS[group.name], group.codes, group.actions, strict=True):
+        about = {code for code, name in enumerate(NAMES) if says(name, thing)}
+        if group.name == "colour":
+            about = {code for code in about if not NAMES[code].startswith(OF_PLOTS) and "plot" not in NAMES[code]}
+        elif thing == SEATS[0]:
+            about |= {code for code, name in enumerate(NAMES) if name.startswith(("hand:", "hidden:"))}
+        assert {NAMES[code] for code in codes} == {NAMES[code] for code in about}
+        assert set(actions + OBSERVATION_SIZE) == {code for code in about if OBSERVATION_SIZE <= code < OUTCOME}
+
+
+def test_every_action_is_one_output() -> None:
+    outputs = np.concatenate([layout.COMMON_ACTIONS, *(group.actions.reshape(-1) for group in GROUPS)])
+    assert sorted(outputs.tolist()) == list(range(NUM_ACTIONS))
+    assert outputs[layout.OUTPUTS].tolist() == list(range(NUM_ACTIONS))
+
+
+def test_inputs_of_a_thing_lie_together() -> None:
+    start = len(layout.COMMON_CODES)
+    assert INPUTS[:start].tolist() == layout.COMMON_CODES.tolist()
+    for group in GROUPS:
+        stop = start + group.number * group.features
+        assert INPUTS[start:stop].reshape(group.number, group.features).tolist() == group.codes.tolist()
+        start = stop
+    assert start == len(INPUTS)
+
+
+def test_the_prior_is_found_among_the_inputs() -> None:
+    assert INPUTS[layout.PRIOR_INPUTS].tolist() == list(range(OBSERVATION_SIZE, NUM_INPUTS))
+    assert OUTCOME == OBSERVATION_SIZE + NUM_ACTIONS == NUM_INPUTS - 1
+
+
+def test_scaled_codes_are_the_observation() -> None:
+    games = positions(3, "back", 40)
+    assert INPUT_SCALE.dtype == layout.CODE_SCALE.dtype == np.float32
+    observed = INPUTS < OBSERVATION_SIZE
+    codes = codes_of(games.observation)[:, INPUTS[observed]]
+    assert np.array_equal(codes * INPUT_SCALE[observed], games.observation[:, INPUTS[observed]])
+    assert set(INPUT_SCALE[(INPUTS >= OBSERVATION_SIZE) & (INPUTS < OUTCOME)].tolist()) == {1 / PRIOR_PARTS}
+    assert set(INPUT_SCALE[INPUTS == OUTCOME].tolist()) == {1 / OUTCOME_PARTS}

@@ -161,21 +161,27 @@ def summary(agent: str, opponent: str, played: Played, side: str, seed: int) -> 
 
 
 def table(results: Sequence[Result]) -> str:
-    """The results as text, in lines of 80 characters where names allow it: means with 95 % confidence intervals."""
+    """The results as text, in lines of 80 characters where names allow it: means with 95 % confidence intervals.
+
+    Columns: paired seeds ("seeds"), share of the wins, own VP, by how much they are ahead of the best other's, and the share of
+    the games that END-5 ended, in percent, if it ended any.
+    """
+    head = ["agent", "against", "players", "seeds", "wins, %", "VP", "ahead"]
+    cut = any(result.truncated for result in results)
     rows = [
         [
+            result.agent,
             result.opponent,
             f"{result.num_players} {result.side}",
             f"{result.paired_seeds}{'*' if result.interrupted else ''}",
             interval(result.share, 1, 100),
             f"{result.own.mean:.1f}",
             interval(result.ahead),
-            f"{100 * result.truncated:.1f}",
+            *([f"{100 * result.truncated:.1f}"] if cut else []),
         ]
         for result in results
     ]
-    head = ["against", "players", "seeds", "wins, %", "VP", "ahead", "END-5, %"]
-    text = columns([head, *rows], 2, WIDTH)
+    text = columns([[*head, "END-5"] if cut else head, *rows], 3, WIDTH)
     if any(result.interrupted for result in results):
         text += "\n* interrupted; paired seeds with long games are missing"
     return text

@@ -50,7 +50,7 @@ def test_summary_by_hand() -> None:
     assert result.share.low < 0.25 < 0.9 < result.share.high
     assert result.decisions == 25
     assert result.truncated == 0.25
-    assert table([result]).splitlines()[2].split()[:4] == ["b", "2", "front", "2*"]
+    assert table([result]).splitlines()[2].split()[:5] == ["a", "b", "2", "front", "2*"]
     assert table([result]).splitlines()[2].split()[-1] == "25.0"
     assert table([result]).endswith("\n* interrupted; paired seeds with long games are missing")
 
@@ -126,8 +126,8 @@ def test_reports(tmp_path: Path) -> None:
     lines = table(results).splitlines()
     assert max(map(len, lines)) <= 80
     assert len(lines) == 4
-    assert lines[0].startswith("against  players  seeds ")
-    assert [line.split()[:4] for line in lines[2:]] == [["random", "3", "front", "4"], ["hoard", "3", "front", "4"]]
+    assert lines[0].startswith("agent   against  players  seeds ")
+    assert [line.split()[:5] for line in lines[2:]] == [["greedy", name, "3", "front", "4"] for name in ("random", "hoard")]
     assert f"{results[0].own.mean:.1f}" in lines[2]
     content = json.loads(as_json(results))
     assert content[1]["opponent"] == "hoard"

@@ -58,9 +58,10 @@ def test_writes_figures_and_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(document, "ROOT", tmp_path)
     path = tmp_path / "docs" / "search" / "speed.json"
     assert main(["--quick", "--json", str(path)]) == 0
-    assert "no rollout, middle, 1 thread" in capsys.readouterr().out
+    assert "leaves by their small network, middle, 1 thread" in capsys.readouterr().out
     figures = json.loads(path.read_text(encoding="utf-8"))["figures"]
     assert len(figures) == 7
-    assert f"| no rollout, opening, 1 thread | {figures[0]['median']:,.0f} simulations/s |" in document.speed_table(
-        "search/speed"
+    assert (
+        f"| leaves by their small network, opening, 1 thread | {figures[0]['median']:,.0f} simulations/s |"
+        in document.speed_table("search/speed")
     )

@@ -140,10 +140,10 @@ def ladder_pairs(players: int, side: str) -> str:
 
 
 def stage_line(stage: dict[str, Any]) -> str:
-    """The command of a part of a training, and when it was stopped if it was."""
+    """The command of a part of a training, of the version that it was trained with, and when it was stopped if it was."""
     if not stage["stopped"]:
-        return f"$ {stage['command']}"
-    return f"$ {stage['command']}  # stopped after {stage['seconds'] / 60:.0f} minutes, {stage['decisions']:,} decisions"
+        return str(stage["command"])
+    return f"{stage['command']}  # stopped after {stage['seconds'] / 60:.0f} minutes, {stage['decisions']:,} decisions"
 
 
 def trained_agents() -> str:

@@ -12,11 +12,12 @@ import ctypes
 import multiprocessing
 import pickle
 import signal
+import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from multiprocessing import resource_tracker
+from collections.abc import Mapping
+from contextlib import suppress
 from multiprocessing.connection import Connection
+from multiprocessing.connection import wait as wait_for
 from multiprocessing.sharedctypes import RawArray
 from typing import Any, Final
 
@@ -25,7 +26,7 @@ import torch
 from experiments.training.network import PolicyNetwork
 from experiments.training.recipe import Config
 from experiments.training.rollouts import Batch, Collector, Rollout
-from experiments.training.threads import use_threads
+from skyenv.arena.workers import begin_worker, for_a_worker
 from skyenv.errors import SkyenvError
 from skyenv_agents.learned.networks import NetworkAgent, ThingsNetwork
 
@@ -46,7 +47,7 @@ class Actor:
     """
 
     def __init__(self, config: Config, part: int, kept: bytes | None = None) -> None:
-        self.network = config.make_network()
+        self.network = config.make_network(started=False)
         self.collector: Collector = config.make_collector(part) if kept is None else pickle.loads(kept)
 
     def play(self, weights: Mapping[str, Any]) -> Rollout:
@@ -130,14 +131,13 @@ class Elsewhere(Actors):
         self._connections: list[Connection] = []
         self._processes = []
         self._places: list[list[Any]] = []
-        self._finished: list[tuple[Any, ...] | None] = []
         for part in range(config.players_of_games):
             mine, theirs = context.Pipe()
             size = Batch.room(config.steps * config.games_of(part))
             places = [RawArray(ctypes.c_byte, size) for _ in range(PLACES)]
             state = None if kept is None else kept["actors"][part]
             process = context.Process(target=_work, args=(theirs, config, part, state, places), daemon=True, name=f"actor {part}")
-            with _deaf_to_ctrl_c():
+            with for_a_worker():
                 process.start()
             theirs.close()
             self._connections.append(mine)
@@ -145,11 +145,15 @@ class Elsewhere(Actors):
             self._places.append(places)
         self._weights: Weights = _portable(network.state_dict()) if kept is None else kept["weights"]
         self._pending: list[tuple[Any, ...]] | None = None
+        self._past: list[tuple[str, ThingsNetwork]] = []
         self._send("play", self._weights)
 
     def rollouts(self, network: PolicyNetwork) -> list[Rollout]:
         """See :meth:`Actors.rollouts`; the actors play on with the network as it is now."""
-        played, self._pending = self._pending or self._receive(), None
+        self.wait()
+        played, self._pending = self._pending, None
+        assert played is not None
+        self._tell_past()
         self._weights = _portable(network.state_dict())
         self._send("play", self._weights)
         return [
@@ -159,7 +163,8 @@ class Elsewhere(Actors):
 
     def add_past(self, name: str, network: ThingsNetwork) -> None:
         """See :meth:`Actors.add_past`; from the rollout after the next on."""
-        self._send("past", (name, network))
+        # Actors are told when they listen: while they play, a message that is larger than a pipe would wait for them.
+        self._past.append((name, network))
 
     def wait(self) -> None:
         """See :meth:`Actors.wait`."""
@@ -169,6 +174,7 @@ class Elsewhere(Actors):
     def pack(self) -> dict[str, Any]:
         """See :meth:`Actors.pack`; waits until the rollouts under way are played."""
         self.wait()
+        self._tell_past()
         self._send("pack", None)
         return {"actors": self._receive(), "weights": self._weights}
 
@@ -176,8 +182,13 @@ class Elsewhere(Actors):
         """See :meth:`Actors.end`."""
         for connection, process in zip(self._connections, self._processes, strict=True):
             connection.close()
-            process.terminate()
+            process.kill()
             process.join()
+
+    def _tell_past(self) -> None:
+        for name, network in self._past:
+            self._send("past", (name, network))
+        self._past.clear()
 
     def _send(self, what: str, value: Any) -> None:
         for connection in self._connections:
@@ -197,23 +208,11 @@ class Elsewhere(Actors):
         return answers
 
     def _dead(self) -> SkyenvError:
-        for process in self._processes:
-            process.join(SECONDS_TO_DIE)  # its pipe closes a little earlier
+        wait_for([process.sentinel for process in self._processes], SECONDS_TO_DIE)  # a pipe closes a little earlier
         codes = {process.name: process.exitcode for process in self._processes if not process.is_alive()}
         return SkyenvError(
             f"a process that plays has ended ({codes}); what was trained is kept, --resume goes on from the last checkpoint"
         )
-
-
-@contextmanager
-def _deaf_to_ctrl_c() -> Iterator[None]:
-    """Processes that begin in here never hear it: it is the learner that ends in order."""
-    resource_tracker.ensure_running()  # where it isn't, starting a process starts it, and lets Ctrl-C through again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _portable(weights: Mapping[str, torch.Tensor]) -> Weights:
@@ -222,7 +221,9 @@ def _portable(weights: Mapping[str, torch.Tensor]) -> Weights:
 
 def _work(connection: Connection, config: Config, part: int, kept: bytes | None, places: list[Any]) -> None:
     """What another process does: it plays as it is told, until nobody tells it any more."""
-    use_threads(1)
+    begin_worker()
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it is the learner that ends in order
+    torch.set_num_threads(1)
     worker: _Worker | None = None
     while True:
         try:
@@ -233,6 +234,7 @@ def _work(connection: Connection, config: Config, part: int, kept: bytes | None,
             worker = worker or _Worker(config, part, kept, places)
             answer = worker.do(what, value)
         except Exception as error:
+            error.add_note(traceback.format_exc())
             answer = error
         if what != "past" or isinstance(answer, Exception):
             with suppress(OSError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -24,8 +24,6 @@ from skyenv_agents.learned.pool import SAMPLINGS, OpponentPool
 PRECISIONS: Final = ("auto", "float32", "bfloat16")
 SEEDS_APART: Final = 10**9
 """Between the seeds of two kinds of tables: more games than a run plays."""
-
-
 MOST: Final = 10**7
 """Of whatever is counted."""
 
@@ -93,7 +91,7 @@ class Config(RunConfig):
             raise OptionError("opponent_share above 0 needs fixed_opponents or past_policies")
         if self.device == "cuda" and not torch.cuda.is_available():
             raise OptionError("device cuda is not available here; cpu is")
-        self.make_network()
+        self.make_network(started=not self.resume)
 
     def make_pool(self) -> OpponentPool:
         """The pool as it is at the beginning.
@@ -108,8 +106,8 @@ class Config(RunConfig):
         except OptionError as error:
             raise OptionError(f"fixed_opponents: {error}") from error
 
-    def make_network(self) -> PolicyNetwork:
-        """The network as it is at the beginning.
+    def make_network(self, started: bool = True) -> PolicyNetwork:
+        """The network as it is at the beginning; not `started`: with weights that will be replaced.
 
         Raises:
             OptionError: it can't be started from the network that `start` names. CheckpointError: there is no such network.
@@ -117,7 +115,7 @@ class Config(RunConfig):
         with torch.random.fork_rng(devices=[]):  # PyTorch's own generator stays as it is
             torch.manual_seed(self.seed)
             network = PolicyNetwork(Sizes(self.hidden, self.blocks, self.thing), self.prior_weight if self.prior else 0.0)
-        if self.start:
+        if self.start and started:
             start = Network.load(self.start)
             if start.about.get("prior") != self.prior:
                 raise OptionError(f"{self.start} was trained with the prior {start.about.get('prior')!r}, not {self.prior!r}")
@@ -161,5 +159,5 @@ class Config(RunConfig):
             return self.precision == "bfloat16"
         if device == "cuda":
             return bool(torch.cuda.is_bf16_supported())
-        able = torch.cpu.get_capabilities()
+        able: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # older versions of PyTorch can't tell
         return bool(able.get("avx512_bf16") or able.get("amx_bf16"))

@@ -212,7 +212,6 @@ class Collector:
         vars(self).update(state)
         self.generator = torch.Generator()
         self.generator.set_state(state["generator"])
-        self._make_buffers()
 
     def snapshot(self) -> Collector:
         """A copy as it is now; the opponents, which don't change, are the same."""
@@ -243,6 +242,8 @@ class Collector:
     @torch.no_grad()
     def collect(self, network: PolicyNetwork) -> Rollout:
         """Play `steps` decisions in every game."""
+        if not hasattr(self, "codes"):  # a copy, which may never play
+            self._make_buffers()
         tracks = [_Track.empty(self.steps, each) for each in self.tables]
         ended: list[Ended] = []
         for t in range(self.steps):

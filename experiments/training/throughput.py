@@ -18,6 +18,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -62,8 +63,8 @@ class ThroughputConfig(Options):
     json: Path | None = common("json")
 
 
-def ours(config: ThroughputConfig, prior: str, processes: int) -> Trainer:
-    """Our trainer, with its defaults."""
+def ours(config: ThroughputConfig, prior: str, processes: int, until: ExitStack) -> Trainer:
+    """Our trainer, with its defaults; its processes end with `until`."""
     training = Training(
         Config(
             players=(config.players,), side=(config.side,), decisions=10**12, hidden=config.hidden, threads=config.threads,
@@ -72,6 +73,7 @@ def ours(config: ThroughputConfig, prior: str, processes: int) -> Trainer:
         )
     )  # fmt: skip
     training.config.check()
+    until.callback(training.end)
     training.begin()
 
     def update(number: int) -> int:
@@ -134,11 +136,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def run() -> int:
         description = "Compare the trainer's speed with MaskablePPO's on this machine."
         config = parse(ThroughputConfig, "experiments.training.throughput", description, arguments)
-        trainers = {BASELINE: baseline(config), "trainer": ours(config, "", 1)}
-        for number in config.processes:
-            several = "" if number == 1 else f", {number} processes"
-            trainers[f"trainer, prior {config.prior}{several}"] = ours(config, config.prior, number)
-        figures = compare(trainers, config.warm_up, config.rounds, config.updates)
+        with ExitStack() as until:
+            trainers = {BASELINE: baseline(config), "trainer": ours(config, "", 1, until)}
+            for number in config.processes:
+                several = "" if number == 1 else f", {number} processes"
+                trainers[f"trainer, prior {config.prior}{several}"] = ours(config, config.prior, number, until)
+            figures = compare(trainers, config.warm_up, config.rounds, config.updates)
         print("\n".join(shown(one) for one in figures))
         if config.json:
             packages = {name: version(name) for name in ("torch", "stable-baselines3", "sb3-contrib")}

@@ -33,7 +33,6 @@ from experiments.training.recipe import Config
 from experiments.training.rollouts import Batch, entropy
 from experiments.training.runs import PAST, Run, launch
 from experiments.training.seating import Ended, Tables
-from experiments.training.threads import use_threads
 from skyenv.agents import decide
 from skyenv.commands import exit_code
 from skyenv.games import results
@@ -50,6 +49,7 @@ class Training(Run):
     PROGRAM = "train"
     config: Config
     actors: Actors | None = None
+    annealed = 0.0  # how far the run was when the prior's weight fell last
 
     def begin(self) -> None:
         """Make everything new."""
@@ -63,7 +63,7 @@ class Training(Run):
         self.actors = make_actors(config, self.network)
 
     def _prepare(self) -> None:
-        use_threads(self.config.threads)
+        torch.set_num_threads(self.config.threads)
         wanted = self.config.device
         self.device = torch.device("cuda" if wanted == "auto" and torch.cuda.is_available() else wanted.replace("auto", "cpu"))
         self.prior: HeuristicAgent | None = heuristic_of(self.config.prior)
@@ -150,11 +150,10 @@ class Training(Run):
     @torch.no_grad()
     def _anneal_prior(self) -> None:
         """Let the prior's weight fall by what the training has progressed since the last update."""
-        before, now = (1.0 - (1.0 - self.config.final_prior) * done for done in (self._last_progress(), self.progress()))
-        self.network.rest["prior_weight"].mul_(now / before if before > 0 else 0.0)
-
-    def _last_progress(self) -> float:
-        return float(self.curve[-1]["progress"]) if self.curve else 0.0
+        done, before = self.progress(), self.annealed
+        left_before, left = (1.0 - (1.0 - self.config.final_prior) * part for part in (before, done))
+        self.network.rest["prior_weight"].mul_(left / left_before if left_before > 0 else 0.0)
+        self.annealed = done
 
     def _step(self, batch: Batch, gain: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
         """A gradient step on some decisions; the policy's loss, the value's, and how far the policy has changed."""
@@ -211,19 +210,20 @@ class Training(Run):
             "mean": self.mean.state_dict(),
             "optimiser": self.optimiser.state_dict(),
             "rng": self.rng,
+            "annealed": self.annealed,
             "actors": self.actors.pack(),
         }
 
     def unpack(self, state: dict[str, Any]) -> None:
         """See :class:`experiments.training.runs.Run`."""
         self._prepare()
-        self.network = self.config.make_network().to(self.device)
+        self.network = self.config.make_network(started=False).to(self.device)
         self.network.load_state_dict(state["network"])
         self.mean = _copy(self.network)
         self.mean.load_state_dict(state["mean"])
         self.optimiser = self._new_optimiser()
         self.optimiser.load_state_dict(state["optimiser"])
-        self.rng = state["rng"]
+        self.rng, self.annealed = state["rng"], state["annealed"]
         self._warm_up()
         self.actors = make_actors(self.config, self.network, state["actors"])
 

@@ -236,6 +236,8 @@ def _settings(options: TournamentOptions) -> Settings:
     """What the command asks for. The secret is the folder's, unless one is asked for."""
     if len(options.agents) < 2:
         raise OptionError("a tournament needs at least two agents")
+    if bool(options.slow) != (options.slow_paired_seeds < MOST_PAIRED_SEEDS):
+        raise OptionError("slow and slow_paired_seeds go together: which agents, and how many paired seeds they play")
     settings = Settings(
         entrants(options.agents), options.players, options.side, options.seed, options.max_turns,
         slow=options.slow, slow_paired_seeds=options.slow_paired_seeds if options.slow else MOST_PAIRED_SEEDS,

@@ -106,9 +106,9 @@ class _Worker:
 
     def _submit(self, work: Callable[[Unit], Result], unit: Unit) -> Future[Result]:
         if self._pool is None:
-            self._pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _begin)
+            self._pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), begin_worker)
         others = set(multiprocessing.active_children())
-        with _for_a_worker():
+        with for_a_worker():
             future = self._pool.submit(work, unit)
         self._processes |= set(multiprocessing.active_children()) - others
         return future
@@ -123,7 +123,7 @@ class _Worker:
 
 
 @contextlib.contextmanager
-def _for_a_worker() -> Iterator[None]:
+def for_a_worker() -> Iterator[None]:
     """What a process that is started here inherits: one thread a library, and deafness to Ctrl-C, which is the parent's."""
     before = {name: os.environ.get(name) for name in ONE_THREAD}
     os.environ.update(ONE_THREAD)
@@ -152,7 +152,7 @@ def _ctrl_c_waits() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin() -> None:
+def begin_worker() -> None:
     """What a worker does first: be deaf to Ctrl-C, and see to it that it ends when its parent does, however that ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()

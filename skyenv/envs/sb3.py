@@ -87,7 +87,17 @@ class SkyenvVecEnv(VecEnv):
         self._actions: npt.NDArray[np.int64] | None = None
         self._started = time.time()
         if seed is not None:
-            self.seed(check_not_held_out(seed, "training"))
+            self.seed(seed)
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Set the seeds of the next reset: row i gets `seed` + i.
+
+        Raises:
+            OptionError: one of them is held out for tuning, evaluations or ladders.
+        """
+        if seed is not None:
+            check_not_held_out(check_not_held_out(seed, "training") + self.num_envs - 1, "training")
+        return super().seed(seed)
 
     def set_opponents(self, opponents: AgentSpec | Sequence[AgentSpec], opponent_weights: Sequence[float] | None = None) -> None:
         """Take another pool of opponents from every row's next episode on (see the constructor for both arguments)."""

@@ -51,7 +51,7 @@ class StyleAgent(HeuristicAgent):
             AgentError: the number is none.
         """
         number = name.removeprefix(f"{cls.name}-")
-        if not (number.isascii() and number.isdecimal()):
+        if not (number.isascii() and number.isdecimal() and len(number) <= len(str(HIGHEST))):
             raise AgentError(f"agent {shown(name, 80)}: the number of a style is a whole one, 0 to {HIGHEST:,}")
         return cls(int(number))
 

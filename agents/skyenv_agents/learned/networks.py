@@ -1,4 +1,4 @@
-"""Players from network files (``.npz``). NumPy alone plays them; nothing is unpickled.
+"""Players from network files (``.npz``). The core's packages alone play them; nothing is unpickled.
 
 A network may have a *heuristic prior*: what a heuristic agent scores every legal action (VP that it should bring) is a part of
 the network's input, and the starting point of its policy, which the network corrects.
@@ -134,6 +134,9 @@ class Network(ABC):
             name: np.ascontiguousarray(array.T if name.endswith(".weight") else array, self.PRECISION)
             for name, array in self.weights.items()
         }
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.weights, self.about)  # without what is computed of them
 
     @abstractmethod
     def _shapes(self, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:

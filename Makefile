@@ -70,6 +70,7 @@ test-lowest: $(LOWEST)/.ready  ## rules, games and environments with the lowest 
 		tests/rules tests/envs tests/knowledge tests/records $(wildcard tests/test_game*.py) tests/test_chance_feed.py \
 		tests/test_checks.py tests/test_information.py tests/test_observation.py tests/test_properties.py
 
+COMMA := ,
 PROCESSES := $(shell $(PYTHON) -c 'import os; print(min(os.cpu_count() or 1, 2))')
 
 # A minute from nothing, then four with a prior: the second picture shows both.
@@ -77,8 +78,8 @@ train: $(TRAIN_READY)  ## train a 2-player agent for about five minutes, measure
 	$(BIN)/python -m experiments.training.train --run runs/from-nothing \
 		$(if $(wildcard runs/from-nothing/checkpoint.bin),--resume,--players 2 --minutes 1 --paired-seeds 0 --processes $(PROCESSES))
 	$(BIN)/python -m experiments.training.train --run runs/first \
-		$(if $(wildcard runs/first/checkpoint.bin),--resume,--players 2 --minutes 4 --prior greedy --processes $(PROCESSES) \
-		--beside runs/from-nothing)
+		$(if $(wildcard runs/first/checkpoint.bin),--resume,--players 2 --minutes 4 --prior greedy --fixed-opponents greedy$(COMMA)appraiser \
+		--opponent-share 0.9 --processes $(PROCESSES) --beside runs/from-nothing)
 
 play: $(PAGE_READY)  ## open the page: play against people and agents, replay records (options: make play PLAY='--port 9000')
 	$(BIN)/python -m skyenv play $(PLAY)

@@ -208,7 +208,7 @@ def test_make_train_is_what_the_long_test_trains(tmp_path: Path) -> None:
     recipe = " ".join(recipe.replace("\\", "").split())
     for run, options in (
         ("from-nothing", "--players 2 --minutes 1 --paired-seeds 0"),
-        ("first", "--players 2 --minutes 4 --prior greedy"),
+        ("first", "--players 2 --minutes 4 --prior greedy --fixed-opponents greedy,appraiser --opponent-share 0.9"),
     ):
         wanted = "--resume" if (ROOT / "runs" / run / "checkpoint.bin").exists() else f"{options} --processes"
         assert f"-m experiments.training.train --run runs/{run} {wanted}" in recipe

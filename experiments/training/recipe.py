@@ -34,7 +34,7 @@ class Config(RunConfig):
 
     reward: str = option("outcome", "what is learned from (see the README)", choices=REWARDS)
     games: int = option(256, "games played side by side, of all kinds of tables together", low=1, high=MOST)
-    steps: int = option(64, "decisions in each of them between updates", low=1, high=MOST)
+    steps: int = option(128, "decisions in each of them between updates", low=1, high=MOST)
     batch: int = option(2048, "decisions in one gradient step", low=1, high=MOST)
     epochs: int = option(2, "passes over the decisions of an update", low=1, high=MOST)
     learning_rate: float = option(1e-3, "Adam's step size at the beginning", above=True, high=1)

@@ -17,6 +17,7 @@ from typing import Any, Final, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
+from skyenv import seeds
 from skyenv.instructions import LINE, fetch_add, prefetch
 from skyenv.observation import OBSERVATION_SIZE, SCALE, CodesRecord, write_codes
 from skyenv.rules.actions import NUM_ACTIONS
@@ -42,7 +43,7 @@ MARGIN_SCALE: Final = 50.0
 
 REFRESH: Final = -2
 """Instead of a seed: leave the game as it is and bring everything that follows from it up to date."""
-HIGHEST_SEED: Final = 2**63 - 1
+HIGHEST_SEED: Final = seeds.HIGHEST_SEED
 
 RANDOM_PLAY: Final = 0x5EED1E55
 """Sets the choices of random play apart from the games' own chance."""

@@ -71,7 +71,7 @@ test-lowest: $(LOWEST)/.ready  ## rules, games and environments with the lowest 
 		tests/test_checks.py tests/test_information.py tests/test_observation.py tests/test_properties.py
 
 COMMA := ,
-PROCESSES := $(shell $(PYTHON) -c 'import os; print(min(os.cpu_count() or 1, 2))')
+PROCESSES = $(shell $(PYTHON) -c 'import os; print(min(os.cpu_count() or 1, 2))')
 
 # A minute from nothing, then four with a prior: the second picture shows both.
 train: $(TRAIN_READY)  ## train a 2-player agent for about five minutes, measure it, leave model, curves and games in runs/first

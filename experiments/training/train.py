@@ -40,8 +40,6 @@ from skyenv.options import as_text, parse
 from skyenv_agents.heuristic.player import HeuristicAgent
 from skyenv_agents.learned.networks import ThingsNetwork, heuristic_of
 
-# ---- learning ----
-
 
 class Training(Run):
     """A training run: network, optimiser, tables, opponents."""

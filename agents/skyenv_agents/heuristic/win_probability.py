@@ -25,7 +25,7 @@ from skyenv_agents.heuristic.player import GreedyAgent
 from skyenv_agents.heuristic.worth import supply_worth
 
 EARLY: Final = 20.0
-"""VP ahead that make the odds to win e times as high at the start of a game, as trainings with a potential take it …"""
+"""VP ahead that make the odds to win e times as high at the start of a game, as networks with a prior take it …"""
 LATE: Final = 6.0
 """… and at its end."""
 

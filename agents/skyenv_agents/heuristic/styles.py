@@ -39,7 +39,8 @@ class StyleAgent(HeuristicAgent):
     def __init__(self, number: int = 0) -> None:
         number = check_integer("the number of a style", number, 0, HIGHEST, AgentError)
         self.name = f"{type(self).name}-{number}" if number else type(self).name
-        self.description = f"{'appraiser' if number % 2 else 'greedy'} with weights changed at random"
+        if number:
+            self.description = f"{'appraiser' if number % 2 else 'greedy'} with weights changed at random"
         measured = APPRAISER_WEIGHTS if number % 2 else GREEDY_WEIGHTS
         self._weights = {players: weights_record(changed(weights, number)) for players, weights in measured.items()}
 

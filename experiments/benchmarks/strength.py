@@ -26,6 +26,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from experiments.benchmarks.lines import tidy
 from experiments.benchmarks.speed import machine
 from skyenv import tables
 from skyenv.arena.estimates import Estimate, interval, percent
@@ -42,7 +43,7 @@ from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import write_atomically
 from skyenv.games import HIGHEST_SEED, cores
 from skyenv.options import Options, command_line, common, option, parse
-from skyenv.render.colours import GRID, REFERENCE, SERIES
+from skyenv.render.colours import REFERENCE, SERIES
 from skyenv_agents.search.budgets import Budget, budget_in
 
 FORMAT: Final = 1
@@ -212,9 +213,7 @@ def _draw_unit(axes: Any, results: Sequence[Row]) -> None:
     axes.set_xticks([], minor=True)
     axes.set_xlim(budgets[0] / 2, budgets[-1] * 2)
     axes.axhline(100 / PLAYERS, color=REFERENCE, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
-    axes.grid(color=GRID, linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    tidy(axes)
 
 
 # ---- the command line ----

@@ -9,7 +9,6 @@ Exit codes: 0 all right, 1 a curve can't be read, 2 the command is wrong.
 
 from __future__ import annotations
 
-import io
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -17,17 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from experiments.benchmarks.lines import MOST_LINES, names_of, tidy, write_labels
+from skyenv.arena.plots import save
 from skyenv.commands import exit_code
 from skyenv.errors import CheckpointError, OptionError
-from skyenv.files import write_atomically
 from skyenv.options import Options, argument, option, parse
-from skyenv.render.colours import GRID, REFERENCE, SERIES
+from skyenv.render.colours import REFERENCE, SERIES
 
-MOST_LINES: Final = 6
 PAST: Final = "past"
 DASHES: Final = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)))
-LABEL_HEIGHT: Final = 6.0
-"""A line of text in the picture, in percent of wins."""
 
 Curve = Sequence[Mapping[str, Any]]
 
@@ -96,12 +93,12 @@ def draw_curves(curves: Mapping[str, Curve], path: str | Path, against: Sequence
         against: see :func:`kinds_to_draw`.
 
     Raises:
-        OptionError: as for :func:`kinds_to_draw`. OSError: the file can't be written.
+        OptionError: as for :func:`kinds_to_draw`, or the file's name has no known ending. OSError: it can't be written.
     """
     from matplotlib.figure import Figure
 
     kinds = kinds_to_draw(curves, against)
-    figure = Figure(figsize=(9, 6.5), layout="constrained", dpi=120)
+    figure = Figure(figsize=(9, 6.5), layout="constrained")
     wins, below = figure.subplots(2, 1, sharex=True, height_ratios=[5, 2])
     labels = []
     for number, (run, curve) in enumerate(curves.items()):
@@ -115,53 +112,18 @@ def draw_curves(curves: Mapping[str, Curve], path: str | Path, against: Sequence
                 labels.append((minutes[-1], shares[-1], name, colour))
         entropy = [point["entropy"] for point in curve]
         below.plot(minutes, entropy, color=REFERENCE if len(curves) == 1 else SERIES[number], linewidth=1.5)
-    _write_labels(wins, labels)
     if not labels:
         wins.text(0.5, 0.5, "too few games yet", transform=wins.transAxes, ha="center", color=REFERENCE)
     whom = kinds[0] if len(kinds) == 1 else "each opponent"
     wins.set_title(f"Share of wins against {whom}, mean of the latest games", loc="left", fontsize=12)
     wins.set(ylabel="wins, %", ylim=(0, 102), yticks=range(0, 101, 25))
+    write_labels(wins, labels)
     below.set(xlabel="minutes of training, wall time", ylabel="entropy, nats")
     below.set_xlim(left=0)
     below.set_ylim(bottom=0)
     for axes in (wins, below):
-        axes.grid(color=GRID, linewidth=0.8)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
-    picture = io.BytesIO()
-    figure.savefig(picture, format="png")
-    write_atomically(Path(path), picture.getvalue())
-
-
-def _write_labels(axes: Any, labels: Sequence[tuple[float, float, str, str]]) -> None:
-    """Name each line where it ends: minute, height, name and colour."""
-    ordered = sorted(labels, key=lambda label: label[1])
-    heights = spread([height for _, height, _, _ in ordered], LABEL_HEIGHT)
-    for (minute, end, name, colour), height in zip(ordered, heights, strict=True):
-        axes.plot([minute], [end], marker="o", markersize=5, color=colour, clip_on=False)
-        thread = {"arrowstyle": "-", "color": colour, "alpha": 0.35, "linewidth": 0.8, "shrinkA": 0}
-        axes.annotate(
-            name, (minute, end), (1.015, height), textcoords=("axes fraction", "data"), color=colour, va="center",
-            fontsize=10, arrowprops=thread, annotation_clip=False,
-        )  # fmt: skip
-
-
-def spread(heights: Sequence[float], distance: float) -> list[float]:
-    """Heights in ascending order, moved as little as needed to be `distance` apart: groups that touch stay around their mean."""
-    groups: list[list[float]] = []
-    for height in heights:
-        groups.append([height])
-        while len(groups) > 1 and _lowest(groups[-1], distance) - _highest(groups[-2], distance) < distance:
-            groups[-2:] = [groups[-2] + groups[-1]]
-    return [_lowest(group, distance) + i * distance for group in groups for i in range(len(group))]
-
-
-def _lowest(group: Sequence[float], distance: float) -> float:
-    return sum(group) / len(group) - distance * (len(group) - 1) / 2
-
-
-def _highest(group: Sequence[float], distance: float) -> float:
-    return sum(group) / len(group) + distance * (len(group) - 1) / 2
+        tidy(axes)
+    save(figure, path)
 
 
 # ---- the command line ----
@@ -181,11 +143,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def run() -> int:
         config = parse(CurvesConfig, "experiments.training.curves", "Draw how trainings went.", arguments)
-        names = [Path(folder).resolve().name for folder in config.runs]
-        names = names if len(set(names)) == len(names) else list(config.runs)
-        if len(set(names)) < len(names):
-            raise OptionError("a run is named twice")
-        curves = {name: read_curve(folder) for name, folder in zip(names, config.runs, strict=True)}
+        curves = {name: read_curve(folder) for name, folder in zip(names_of(config.runs), config.runs, strict=True)}
         draw_curves(curves, config.output, config.against)
         return 0
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from experiments.training import curves
-from experiments.training.curves import draw_curves, kinds_to_draw, read_curve, spread
+from experiments.training.curves import draw_curves, kinds_to_draw, read_curve
 from skyenv.errors import CheckpointError, OptionError
 
 
@@ -60,14 +60,6 @@ def test_at_most_six_lines_of_the_hardest_opponents() -> None:
         kinds_to_draw({"one": many, "two": many}, ["a", "b", "c", "d"])
     with pytest.raises(OptionError, match="no run has a share against 'nobody'; there are a, b"):
         kinds_to_draw({"run": curve(a=0.1, b=0.2)}, ["nobody"])
-
-
-def test_labels_keep_their_distance() -> None:
-    assert spread([], 6) == []
-    assert spread([10, 50], 6) == [10, 50]
-    assert spread([50, 50], 6) == [47, 53]
-    assert spread([10, 50, 52, 54], 6) == [10, 46, 52, 58]
-    assert spread([44, 50, 50, 50], 6) == pytest.approx([39.5, 45.5, 51.5, 57.5])
 
 
 @pytest.mark.parametrize(

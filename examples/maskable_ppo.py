@@ -7,6 +7,7 @@ the baseline that it is compared with.
 """
 
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from skyenv.arena.evaluate import evaluate, table
 from skyenv.commands import exit_code
 from skyenv.envs.sb3 import SkyenvVecEnv
 from skyenv.errors import OptionError
+from skyenv.files import replacing
 from skyenv.options import Options, common, option, parse
 from skyenv_agents.learned.pool import OpponentPool
 
@@ -49,25 +51,27 @@ class Config(Options):
     fixed_share: float = option(0.7, "share of the games against them; the others are against past policies", high=1)
     past_policies: int = option(6, "past policies in the pool")
     snapshot: int = option(10, "updates between two past policies, and between two checkpoints", low=1)
+    milestone_minutes: float = option(0.0, "minutes of training between milestones: agents that are kept; 0: none")
     against: tuple[str, ...] = common("against")
     paired_seeds: int = common("paired_seeds", default=100, low=0)
 
 
 class SelfPlay(BaseCallback):
-    """Sets the opponents of every rollout, and keeps the policy now and then, as an opponent and as a checkpoint."""
+    """Sets the opponents of every rollout, and keeps the policy now and then: as an opponent, a checkpoint, a milestone."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.config = config
         self.pool = OpponentPool([make_agent(name) for name in config.fixed_opponents], config.fixed_share, config.past_policies)
-        self.updates = 0
 
     def _on_training_start(self) -> None:
         """Take in the past policies of an earlier part of the run; without any opponent the beginner is the first."""
         for path in sorted(self.config.run.glob("past-*.zip")):
             self.pool.add(make_agent(path))
         if not self.pool.agents:
-            self._keep()
+            self._add_past()
+        self.since, self.seconds = time.perf_counter(), vars(self.model).get("seconds", 0.0)
+        self.checkpoint(milestone=not self.num_timesteps)
 
     def _on_rollout_start(self) -> None:
         self.training_env.set_opponents(self.pool.agents, self.pool.weights().tolist())  # type: ignore[attr-defined]
@@ -82,15 +86,28 @@ class SelfPlay(BaseCallback):
         return True
 
     def _on_rollout_end(self) -> None:
-        self.updates += 1
-        if self.updates % self.config.snapshot == 0:
-            self._keep()
+        if self.n_calls % (self.config.snapshot * self.config.steps) == 0:
+            self.checkpoint()
+            self._add_past()
+            self.since = time.perf_counter()
 
-    def _keep(self) -> None:
-        path = self.config.run / f"past-{self.num_timesteps:012d}.zip"
-        self.model.save(path)
-        self.model.save(self.config.run / "model.zip")
-        self.pool.add(make_agent(path))
+    def _add_past(self) -> None:
+        self.pool.add(make_agent(self._save(f"past-{self.num_timesteps:012d}.zip")))
+
+    def checkpoint(self, milestone: bool = False) -> None:
+        """Save the model with its seconds of training, for --resume; if the time for it has come, as a milestone, too."""
+        before, apart = self.seconds, 60 * self.config.milestone_minutes
+        self.seconds = vars(self.model)["seconds"] = before + time.perf_counter() - self.since
+        self._save("model.zip")
+        if apart and (milestone or self.seconds // apart > before // apart):
+            self._save(f"milestones/{int(self.seconds):06d}.zip")
+        self.since = time.perf_counter()
+
+    def _save(self, name: str) -> Path:
+        (path := self.config.run / name).parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as part:
+            self.model.save(part)
+        return path
 
 
 def make_model(config: Config) -> MaskablePPO:
@@ -112,14 +129,13 @@ def make_model(config: Config) -> MaskablePPO:
 def train(config: Config) -> int:
     """Train, save, and measure the agent in paired seeds that it has not trained on; returns the exit code."""
     model = make_model(config)
-    config.run.mkdir(parents=True, exist_ok=True)
-    left = config.decisions - model.num_timesteps
-    if left > 0:
-        model.learn(left, callback=SelfPlay(config), reset_num_timesteps=not config.resume)
-        model.save(config.run / "model.zip")
-    print(f"{model.num_timesteps:,} decisions; the agent is {config.run / 'model.zip'}")
+    if (left := config.decisions - model.num_timesteps) > 0:
+        callback = SelfPlay(config)
+        model.learn(left, callback=callback, reset_num_timesteps=not config.resume)
+        callback.checkpoint(milestone=True)
+    agent = str(config.run / "model.zip")
+    print(f"{model.num_timesteps:,} decisions; the agent is {agent}")
     if config.paired_seeds:
-        agent = make_agent(config.run / "model.zip")
         print(table(evaluate(agent, config.against, config.players, config.side, config.paired_seeds, seed=10**9)))
     return 0
 

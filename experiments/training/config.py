@@ -34,6 +34,9 @@ class RunConfig(Options):
     seed: int = common("seed", high=2**32 - 1)
     max_turns: int = common("max_turns", high=10**7)
     checkpoint_seconds: float = option(60.0, "seconds between two checkpoints")
+    milestone_minutes: float = option(
+        0.0, "minutes of training between two milestones: agents that are kept, to be measured later; 0: none are", metavar="M"
+    )
     against: tuple[str, ...] = common("against", text="whom the agent is measured against in the end")
     paired_seeds: int = common(
         "paired_seeds", default=300, text="paired seeds of that evaluation, each played once from every seat; 0: none", low=0
@@ -42,7 +45,9 @@ class RunConfig(Options):
     threads: int = common("threads")
     resume: bool = common("resume", text="go on from the checkpoint in the run's folder; what isn't said is as it was")
 
-    LIMITS = ("run", "minutes", "decisions", "checkpoint_seconds", "against", "paired_seeds", "beside", "resume")
+    LIMITS = (
+        "run", "minutes", "decisions", "checkpoint_seconds", "milestone_minutes", "against", "paired_seeds", "beside", "resume",
+    )  # fmt: skip
     """Options that may change when a run is resumed."""
 
     def __post_init__(self) -> None:

@@ -5,6 +5,7 @@ A run's folder holds:
     config.json       what was asked for              curve.jsonl, curves.png   how it went
     checkpoint.bin    to go on from, with --resume    tensorboard/              the same for TensorBoard
     model.npz         the agent, by this path         evaluation.*, games.jsonl how it plays in the end
+    milestones/       earlier ones, if asked for
 
 The first Ctrl-C ends a run after the update under way, and so does SIGTERM. After ``kill -9`` ``--resume`` goes on from the last
 checkpoint, on the same curve. One process at a time works in a folder.
@@ -25,6 +26,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from experiments.benchmarks import milestones
 from experiments.training.board import Board
 from experiments.training.checkpoints import read_checkpoint, write_checkpoint
 from experiments.training.closing import MODEL, how_to_go_on, summary
@@ -237,11 +239,16 @@ class Run(ABC):
     def run(self) -> bool:
         """Train to the limit, with progress; False if Ctrl-C or SIGTERM came. In the end everything is saved."""
         saved = time.perf_counter()
+        milestones.forget_after(self.folder, self.seconds)
+        self._keep_milestone(self.seconds if self.updates else -1.0)
         with Interrupts() as interrupts:
             with self._bar() as bar:
                 while not self.finished() and not interrupts.asked:
+                    before = self.seconds
                     self.update()
                     self._show(bar)
+                    with interrupts.held():
+                        self._keep_milestone(before)
                     if time.perf_counter() - saved >= self.config.checkpoint_seconds:
                         with interrupts.held():
                             self.save()
@@ -250,6 +257,12 @@ class Run(ABC):
                 self.save()
                 self._draw()
             return not interrupts.asked
+
+    def _keep_milestone(self, before: float) -> None:
+        """Keep the agent, if the time for it has come since the training was so many seconds old, or if that is finished."""
+        apart = 60 * self.config.milestone_minutes
+        if apart and (self.finished() or self.seconds // apart > before // apart):
+            milestones.keep(self.folder, self.seconds, self.model())
 
     def _draw(self) -> None:
         """How the run went, and the run beside it, if that is still there."""

@@ -6,7 +6,7 @@ import importlib.util
 import shlex
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -49,6 +49,7 @@ def test_a_short_training_goes_on_and_leaves_an_agent(
     assert (run / "model.zip").read_bytes() != before
     assert (run / "past-000000001024.zip").exists()
     assert list(run.glob("*/events*"))
+    assert not (run / "milestones").exists()
 
     agent = make_agent(run / "model.zip")
     assert agent.name == "run"
@@ -65,4 +66,40 @@ def test_past_policies_alone(example: ModuleType, tmp_path: Path, capsys: pytest
     model.learn(64, callback=callback)
     assert [agent.name for agent in callback.pool.agents] == [f"past-{0:012d}"]
     assert {name for row in range(4) for name in model.env.core.opponents(row)} == {f"past-{0:012d}", None}
+    capsys.readouterr()
+
+
+def test_milestones_by_the_seconds_of_training(
+    example: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A look at the clock takes two seconds here, saving a thousand, which don't count."""
+    now, end = 0.0, float("inf")
+
+    def clock() -> float:
+        nonlocal now
+        now += 2
+        if now > end:
+            raise KeyboardInterrupt
+        return now
+
+    def save(self: object, path: Path) -> None:
+        nonlocal now
+        now += 1000
+        real(self, path)
+
+    def kept() -> list[str]:
+        return [path.name for path in sorted((tmp_path / "milestones").iterdir())]
+
+    real = example.MaskablePPO.save
+    monkeypatch.setattr(example.MaskablePPO, "save", save)
+    monkeypatch.setattr(example, "time", SimpleNamespace(perf_counter=clock))
+    command = [*TINY, "--run", str(tmp_path), "--paired-seeds", "0", "--fixed-opponents", "random", "--milestone-minutes", "0.1"]
+    command += ["--decisions", str(10 * 8 * 16)]
+    end = 7019  # after 8 seconds and seven files, when the next checkpoint is due; the last one was after 6
+    assert example.main(command) == 130
+    assert kept() == ["000002.zip", "000006.zip"]
+    end = float("inf")
+    assert example.main([*command, "--resume"]) == 0
+    assert kept() == ["000002.zip", "000006.zip", "000012.zip", "000016.zip"]
+    assert make_agent(tmp_path / "milestones" / "000006.zip").name == "000006"
     capsys.readouterr()

@@ -35,6 +35,7 @@ from skyenv.files import locked
 from skyenv.games import secret_seeds
 from skyenv.options import as_text, parse
 from skyenv.seeds import EVALUATION, TRAINING
+from skyenv_agents.learned.networks import Network
 
 ROOT = Path(__file__).resolve().parents[3]
 SMALL: dict[str, Any] = {
@@ -283,6 +284,56 @@ def test_curves_of_several_runs_in_one_picture(tmp_path: Path) -> None:
     draw_curves({"a": [point, late], "b": [point]}, tmp_path / "two.png")
     draw_curves({"none": []}, tmp_path / "none.png")
     assert (tmp_path / "two.png").stat().st_size > (tmp_path / "none.png").stat().st_size > 0
+
+
+# ---- milestones ----
+
+
+def test_milestones_are_kept_over_a_kill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every look at the clock takes a second, and later two: what came after the checkpoint comes at other times then."""
+    pace, now = 1, 0.0
+
+    def clock() -> float:
+        nonlocal now
+        now += pace
+        return now
+
+    def learn(self: Training) -> dict[str, float]:
+        if self.updates == 4:
+            self.save()  # the last one before the kill
+            (tmp_path / "saved").write_bytes((tmp_path / "checkpoint.bin").read_bytes())
+        return real(self)
+
+    def kept() -> list[str]:
+        return [path.name for path in sorted((tmp_path / "milestones").iterdir())]
+
+    real = Training.learn
+    with monkeypatch.context() as patched:
+        patched.setattr("time.perf_counter", clock)
+        patched.setattr(Training, "learn", learn)
+        patched.setattr(Training, "progress", lambda self: min(self.updates / 7, 1.0))
+        first = trained(tmp_path, milestone_minutes=0.05)
+        assert first.seconds == first.updates == 7
+        assert kept() == ["000000.npz", "000003.npz", "000006.npz", "000007.npz"]
+
+        (tmp_path / "saved").replace(tmp_path / "checkpoint.bin")
+        pace = 2
+        again = Training(Config(run=str(tmp_path), milestone_minutes=0.05, **SMALL))
+        again.load()
+        assert again.run()
+        assert (again.updates, again.seconds) == (7, 4 + 3 * 2)
+        assert kept() == ["000000.npz", "000003.npz", "000006.npz", "000010.npz"]
+    agents = [Network.load(tmp_path / "milestones" / name) for name in kept()]
+    decisions = [point["decisions"] for point in again.curve]
+    assert [agent.about["decisions"] for agent in agents] == [0, decisions[2], decisions[4], decisions[6]]
+    assert (tmp_path / "milestones" / "000010.npz").read_bytes() == (tmp_path / "model.npz").read_bytes()
+
+
+def test_the_time_between_milestones_may_change(tmp_path: Path) -> None:
+    assert train.main(["--run", str(tmp_path), *TINY]) == 0
+    assert not (tmp_path / "milestones").exists()
+    assert train.main(["--run", str(tmp_path), "--resume", "--decisions", "600", "--milestone-minutes", "5"]) == 0
+    assert len(list((tmp_path / "milestones").iterdir())) == 1  # the end
 
 
 # ---- episodes ----

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from experiments.benchmarks import game_figures, strength
+from experiments.benchmarks import game_figures, learning_curves, strength
 from experiments.training.curves import read_curve
 from skyenv import information
 from skyenv.agents import agent_names, make_agent
@@ -179,6 +179,7 @@ PARTS: Final[dict[str, Callable[[], str]]] = {
     "picture speed table": partial(speed_table, "picture_speed"),
     "trained agents": trained_agents,
     "training result": training_result,
+    "learning curves": learning_curves.published,
     "ladder summary": ladder_summary,
     "search strength": strength.published,
     "search speed": partial(speed_table, "search/speed"),

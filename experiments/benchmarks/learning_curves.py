@@ -35,10 +35,11 @@ from skyenv.arena.evaluate import evaluate
 from skyenv.arena.folder import line_of, unsealed
 from skyenv.arena.plots import check_plots, save
 from skyenv.arena.schedule import entrants
+from skyenv.arena.workers import run_units
 from skyenv.commands import INTERRUPTED, complain, exit_code
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import locked, parse_json, write_atomically
-from skyenv.games import HIGHEST_SEED, fresh_seed
+from skyenv.games import HIGHEST_SEED, cores, fresh_seed
 from skyenv.options import Options, argument, command_line, common, option, parse
 from skyenv.progress import progress
 from skyenv.render.colours import REFERENCE, SERIES
@@ -74,6 +75,7 @@ class LearningCurvesOptions(Options):
     max_turns: int = common("max_turns")
     seed: int = common("seed", text="the first paired seed", high=HIGHEST_SEED - 10**7)
     secret: int | None = common("secret")
+    workers: int = option(0, "processes; 0: one for each core", high=1024, metavar="W")
     out: Path = option(Path("runs/learning-curves"), "where everything is written; gone on with if it is there", metavar="FOLDER")
     publish: Path | None = option(None, "copy the result to docs/trained, or to this folder", const=SHIPPED, metavar="FOLDER")
 
@@ -157,16 +159,13 @@ def measure(task: Task) -> Row:
     """Let a milestone play.
 
     Raises:
-        AgentError, CheckpointError: it can't be played. KeyboardInterrupt: Ctrl-C came before all games were finished.
+        AgentError, CheckpointError: it can't be played.
     """
     asked = task.question
-    results = evaluate(
+    (result,) = evaluate(
         make_agent(task.path, deterministic=asked["deterministic"]), [task.opponent], asked["players"], asked["side"],
         asked["paired_seeds"], asked["seed"], max_turns=asked["max_turns"], secret=asked["secret"],
     )  # fmt: skip
-    if not results or results[0].interrupted:
-        raise KeyboardInterrupt
-    (result,) = results
     answer = {"games": result.games, "wins": result.share.rounded(4), "ahead": result.ahead.rounded(2)}
     return {**asked, "seconds": task.seconds, **answer}
 
@@ -295,7 +294,8 @@ def _run(options: LearningCurvesOptions) -> int:
             options = replace(options, secret=next(before, None) or fresh_seed())
             wanted = [replace(task, question={**task.question, "secret": options.secret}) for task in wanted]
         measured = {task.run: Measured(options.out / file_name(task.run)) for task in wanted}
-        interrupted = _measure_all([task for task in wanted if measured[task.run].answer(task.question) is None], measured)
+        missing = [task for task in wanted if measured[task.run].answer(task.question) is None]
+        interrupted = _measure_all(missing, measured, options)
         answers = [(task.run, measured[task.run].answer(task.question)) for task in wanted]
         runs = [{"run": run, "points": [row for of, row in answers if row is not None and of == run]} for run in measured]
         if any(run["points"] for run in runs):
@@ -306,16 +306,28 @@ def _run(options: LearningCurvesOptions) -> int:
     return 0
 
 
-def _measure_all(missing: Sequence[Task], measured: Mapping[str, Measured]) -> bool:
-    """Measure, and keep each answer as it comes; whether Ctrl-C ended it."""
-    try:
-        with progress(len(missing), "match") as bar:
-            for task in missing:
-                bar.set_description(f"{task.run}, {task.seconds / 60:.1f} min, against {task.question['opponent']}")
-                measured[task.run].add(measure(task))
-                bar.update(1)
-    except KeyboardInterrupt:
-        return True
+def _measure_all(missing: Sequence[Task], measured: Mapping[str, Measured], options: LearningCurvesOptions) -> bool:
+    """Measure in processes side by side, and keep each answer as it comes; whether Ctrl-C ended it."""
+    games = options.paired_seeds * options.players
+    with progress(len(missing) * games) as bar:
+
+        def done(task: Task, row: Row) -> None:
+            measured[task.run].add(row)
+            bar.set_description(f"{task.run}, {task.seconds / 60:.1f} min, against {row['opponent']}")
+            bar.update(games)
+
+        try:
+            run_units(
+                measure,
+                iter(missing),
+                options.workers or cores(),
+                done=done,
+                tick=lambda: True,
+                parts=lambda task: [task],
+                about=lambda task: f"{task.path} played against {task.opponent}",
+            )
+        except KeyboardInterrupt:
+            return True
     return False
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from experiments.benchmarks import learning_curves
-from experiments.benchmarks.learning_curves import Measured, draw, main, markdown, published, table
+from experiments.benchmarks.learning_curves import Measured, Task, draw, main, markdown, published, table
 from experiments.benchmarks.milestones import keep
 from experiments.training.recipe import Config
 from skyenv.arena.estimates import Estimate
@@ -31,7 +31,7 @@ def run_with(folder: Path, *seconds: float) -> Path:
 
 @pytest.fixture
 def played(monkeypatch: pytest.MonkeyPatch) -> Calls:
-    """Instead of playing, the milestones and opponents of every evaluation, in order; all wins are 70 %."""
+    """The milestones and opponents of every evaluation, in order, which is not played: all wins are 70 %; in this process."""
     calls: Calls = []
 
     def evaluate(
@@ -44,6 +44,11 @@ def played(monkeypatch: pytest.MonkeyPatch) -> Calls:
         more: dict[str, Any] = {**numbers, "turns": 9.0, "truncated": 0.0, "interrupted": False, "secret": secret}
         return [Result("agent", opponents[0], players, side, seed, paired_seeds, **more)]
 
+    def inline(work: Callable[[Task], Any], units: Iterator[Task], workers: int, *, done: Callable[..., None], **_: Any) -> None:
+        for unit in units:
+            done(unit, work(unit))
+
+    monkeypatch.setattr(learning_curves, "run_units", inline)
     monkeypatch.setattr(learning_curves, "evaluate", evaluate)
     monkeypatch.setattr(learning_curves, "make_agent", lambda path, deterministic: (path.parts[-3], path.stem))
     return calls
@@ -77,7 +82,20 @@ def test_milestones_play_and_are_drawn(tmp_path: Path, capsys: pytest.CaptureFix
             network = Config(hidden=4, blocks=1, thing=2, seed=10 * seed + seconds).make_network()
             keep(tmp_path / run, seconds, network.frozen({"players": "2"}).to_bytes())
     runs = [str(tmp_path / "first"), str(tmp_path / "second")]
-    command = [*runs, "--against", "random", "crowd", "--paired-seeds", "2", "--max-turns", "4", "--out", str(tmp_path / "out")]
+    command = [
+        *runs,
+        "--against",
+        "random",
+        "crowd",
+        "--paired-seeds",
+        "2",
+        "--max-turns",
+        "4",
+        "--workers",
+        "1",
+        "--out",
+        str(tmp_path / "out"),
+    ]
     assert main([*command, "--publish", str(tmp_path / "docs")]) == 0
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "first.jsonl", "second.jsonl", "learning_curves.json", "learning_curves.png",
@@ -102,8 +120,10 @@ def test_nothing_is_measured_twice(tmp_path: Path, played: Calls, capsys: pytest
     command = [str(first), str(second), "--against", "random", "greedy", "--out", str(out)]
     play: Callable[..., Any] = vars(learning_curves)["evaluate"]
 
-    def interrupted(*arguments: Any, **more: Any) -> list[Result]:
-        return play(*arguments, **more) if len(played) < 3 else []
+    def interrupted(*arguments: Any, **more: Any) -> Any:
+        if len(played) == 3:
+            raise KeyboardInterrupt
+        return play(*arguments, **more)
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(learning_curves, "evaluate", interrupted)

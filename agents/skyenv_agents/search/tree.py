@@ -125,8 +125,8 @@ def write_heuristic_prior(game: GameRecord, number: int, s: SearchRecord, w: Wei
 
 
 @called_rule
-def puct(nodes: npt.NDArray[np.void], parent: int, child: int, seat: int, s: SearchRecord) -> float:
-    """How much an action asks to be tried: what it has led to, and how little that is known yet.
+def puct(nodes: npt.NDArray[np.void], child: int, seat: int, s: SearchRecord, unvisited: float) -> float:
+    """How much an action asks to be tried: what it has led to (`unvisited`: nothing yet), and how little that is known yet.
 
     With a prior it is that of PUCT (Silver et al. 2017), without one UCB1; in both the simulations that count are those in which
     the action was legal (Cowling, Powley and Whitehouse 2012).
@@ -134,10 +134,7 @@ def puct(nodes: npt.NDArray[np.void], parent: int, child: int, seat: int, s: Sea
     visits = int(nodes[child].visits)
     available = float(nodes[child].available)
     if s.temperature > 0.0:
-        before = int(nodes[parent].visits)
-        mean = nodes[parent].total[seat] / before if before > 0 else 0.5
-        if visits > 0:
-            mean = nodes[child].total[seat] / visits
+        mean = nodes[child].total[seat] / visits if visits > 0 else unvisited
         return float(mean + s.exploration * nodes[child].prior * math.sqrt(available) / (1.0 + visits))
     if visits == 0:
         return 1e9 - int(nodes[child].action)
@@ -146,25 +143,32 @@ def puct(nodes: npt.NDArray[np.void], parent: int, child: int, seat: int, s: Sea
 
 @called_rule
 def select_child(
-    nodes: npt.NDArray[np.void], used: npt.NDArray[np.int64], parent: int, seat: int, s: SearchRecord, mask: npt.NDArray[np.int8]
-) -> int:
-    """The child of a legal action that asks most to be tried; `mask` is used up. NONE: no room for a child that is missing."""
+    nodes: npt.NDArray[np.void], used: npt.NDArray[np.int64], parent: int, seat: int, s: SearchRecord, mask: npt.NDArray[np.int8],
+    number: int,
+) -> int:  # fmt: skip
+    """The child of one of the legal actions, so many as `number`, that asks most to be tried; `mask` is used up.
+
+    NONE: no room for a child that is missing.
+    """
     child = int(nodes[parent].child)
     while child != NONE:
         action = int(nodes[child].action)
         if mask[action]:
             mask[action] = 2
+            number -= 1
         child = int(nodes[child].sibling)
-    for action in range(NUM_ACTIONS):
+    for action in range(NUM_ACTIONS if number > 0 else 0):
         if mask[action] == 1 and add_child(nodes, used, parent, action, PRIOR_FLOOR) == NONE:
             mask[action] = 0
+    before = int(nodes[parent].visits)
+    unvisited = nodes[parent].total[seat] / before if before > 0 else 0.5
     best = NONE
     most = -math.inf
     child = int(nodes[parent].child)
     while child != NONE:
         if mask[nodes[child].action]:
             nodes[child].available += 1
-            bound = puct(nodes, parent, child, seat, s)
+            bound = puct(nodes, child, seat, s, unvisited)
             if bound > most:
                 most = bound
                 best = child
@@ -189,7 +193,7 @@ def select(
         number = refresh_mask(game, mask)
         if can_expand(nodes, used, node, number):
             expand(nodes, used, node, number, mask, scratch.prior, write_heuristic_prior(game, number, s, w, scratch))
-        node = select_child(nodes, used, node, int(game.seat), s, mask)
+        node = select_child(nodes, used, node, int(game.seat), s, mask, number)
         if node == NONE:
             break
         apply(game, scratch.tape[0], int(nodes[node].action))

@@ -12,7 +12,7 @@ from skyenv.integrity import as_games
 from skyenv.knowledge import VIEW_DTYPE, ViewRecord, as_views
 from skyenv.rules.compiling import called_rule, entry_point
 from skyenv.rules.components import BLACK, MAX_PLAYERS, NUM_COLOURS, NUM_DISTRICTS, NUM_RANKS
-from skyenv.rules.state import PHASE_OVER, Array, GameRecord, new_records
+from skyenv.rules.state import PHASE_OVER, Array, GameRecord, as_records, new_records
 from skyenv_agents.heuristic.features import (
     HEURISTIC_DTYPE,
     HeuristicRecord,
@@ -117,15 +117,19 @@ def win_probabilities(state: npt.NDArray[np.void], early: float = EARLY, late: f
     return probabilities
 
 
-def win_probabilities_seen(views: npt.NDArray[np.void], early: float = EARLY, late: float = LATE) -> npt.NDArray[np.float64]:
+def win_probabilities_seen(
+    views: npt.NDArray[np.void], early: float = EARLY, late: float = LATE, *, trusted: bool = False
+) -> npt.NDArray[np.float64]:
     """As :func:`win_probabilities`, but as far as each view's seat can see.
 
     Args:
         views: what seats see of games that go on, VIEW_DTYPE (n,).
         early, late: as there.
+        trusted: the views are known to be views, such as those of decisions that have been checked, and aren't checked again.
     """
     probabilities = np.zeros((len(views), MAX_PLAYERS))
     if len(views):
         weights = _GREEDY.weights(int(views["game"]["num_players"][0]))
-        _of_views(as_views(views), float(early), float(late), weights, new_records(1, HEURISTIC_DTYPE), probabilities)
+        checked = as_records(views, VIEW_DTYPE) if trusted else as_views(views)
+        _of_views(checked, float(early), float(late), weights, new_records(1, HEURISTIC_DTYPE), probabilities)
     return probabilities

@@ -95,8 +95,9 @@ class Prior:
     @classmethod
     def of(cls, heuristic: HeuristicAgent, decisions: Decisions) -> Prior:
         """Ask a heuristic agent."""
+        decisions = checked_decisions(decisions)
         assert decisions.view is not None
-        chance = win_probabilities_seen(np.asarray(decisions.view))[np.arange(len(decisions)), decisions.seat]
+        chance = win_probabilities_seen(np.asarray(decisions.view), trusted=True)[np.arange(len(decisions)), decisions.seat]
         return cls(prior_scores(heuristic, decisions), outcome_of(chance, decisions.num_players))
 
 

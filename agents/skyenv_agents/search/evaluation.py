@@ -59,7 +59,7 @@ class LeafBatch:
         probabilities, outcomes = (np.asarray(array, np.float32).astype(np.float64) for array in evaluations)
         self.priors[rows] = probabilities
         if weight > 0:
-            expected = seat_values(outcomes, seats, players, win_probabilities_seen(np.asarray(views)))
+            expected = seat_values(outcomes, seats, players, win_probabilities_seen(np.asarray(views), trusted=True))
             self.leaves["value"][rows] = weight * expected + (1 - weight) * self.leaves["value"][rows]
 
 

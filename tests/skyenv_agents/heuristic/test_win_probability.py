@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from skyenv.errors import OptionError
 from skyenv.games import Games
-from skyenv_agents.heuristic.win_probability import win_probabilities
+from skyenv.knowledge import view
+from skyenv_agents.heuristic.win_probability import win_probabilities, win_probabilities_seen
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
@@ -31,3 +33,16 @@ def test_win_probabilities_once_the_game_is_over_go_by_the_scores() -> None:
     scores = games.state["score"][:, :3].astype(float)
     expected = np.exp(scores / 6.0) / np.exp(scores / 6.0).sum(axis=1, keepdims=True)
     assert win_probabilities(games.state, 20.0, 6.0)[:, :3] == pytest.approx(expected)
+
+
+def test_views_are_looked_at_unless_they_are_trusted() -> None:
+    """The probabilities are the same; views that nobody can have are told of."""
+    games = Games(40, 3, seed=3)
+    games.play_random(120)
+    views = view(games.state, games.seat)
+    probabilities = win_probabilities_seen(views)
+    assert np.ptp(probabilities[:, 0]) > 0.1
+    assert np.array_equal(win_probabilities_seen(views, trusted=True), probabilities)
+    views["seat"][7] = 99
+    with pytest.raises(OptionError):
+        win_probabilities_seen(views)

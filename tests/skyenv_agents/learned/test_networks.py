@@ -7,6 +7,7 @@ import json
 import tracemalloc
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -307,6 +308,8 @@ def test_a_prior_tells_the_outcome_to_expect_by_what_seats_have(games: Games) ->
     assert np.array_equal(prior.scores, prior_scores(GreedyAgent(), decisions))
     assert np.array_equal(prior.outcome, outcome_of(chance, 3))
     assert prior.outcome.min() < 0 < prior.outcome.max()
+    with pytest.raises(OptionError):  # what others hand over is looked at first
+        Prior.of(GreedyAgent(), replace(decisions, trusted=False, seat=decisions.seat + 9))
 
 
 def test_what_has_learned_nothing_plays_its_prior(games: Games) -> None:

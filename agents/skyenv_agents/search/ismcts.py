@@ -11,7 +11,7 @@ prior; or any agent's, another network's for instance as in AlphaZero (Silver et
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,7 @@ from skyenv_agents.search.evaluation import LeafBatch
 from skyenv_agents.search.leaves import leaf_network
 from skyenv_agents.search.reuse import Memory
 from skyenv_agents.search.rollouts import LEAF_VALUES, NETWORK, new_scratch, search_options
-from skyenv_agents.search.tree import NODE_DTYPE, backup_leaves, run_simulations
+from skyenv_agents.search.tree import NODE_DTYPE, PRIOR_FLOOR, backup_leaves, run_simulations
 
 DEFAULT_SIMULATIONS: Final = 1000
 MARGIN: Final = 0.2
@@ -110,6 +110,29 @@ class Tree:
             rows.append(child)
             child = int(self.nodes["sibling"][child])
         return self.nodes[rows]
+
+
+def root(mask: npt.NDArray[np.int8], prior: npt.NDArray[np.float64]) -> npt.NDArray[np.void]:
+    """A tree's root with a child for each legal action, NODE_DTYPE (k + 1,).
+
+    Args:
+        mask: int8 (103,). prior: float64 (103,), how probable the legal actions are held to be; they needn't sum to 1.
+
+    Raises:
+        AgentError: the prior is wrong.
+    """
+    actions = np.flatnonzero(mask)[::-1]  # the order of a tree that expands its root itself, which decides between equal ones
+    known = prior[actions]
+    total = known.sum()
+    if not (np.isfinite(total) and total > 0 and (known >= 0).all()):
+        raise AgentError(f"a prior must be finite, at least 0, and above 0 for a legal action; it sums to {total}")
+    nodes = new_records(len(actions) + 1, NODE_DTYPE)
+    nodes["child"] = nodes["sibling"] = NONE
+    nodes["child"][0] = 1
+    nodes["sibling"][1:-1] = np.arange(2, len(nodes))
+    nodes["action"][1:] = actions
+    nodes["prior"][1:] = (1.0 - PRIOR_FLOOR) * known / total + PRIOR_FLOOR / len(actions)
+    return nodes
 
 
 class SearchResult(NamedTuple):
@@ -236,8 +259,17 @@ class SearchAgent(BudgetedAgent):
         shares = result.visits / result.visits.sum(axis=1, keepdims=True)
         return shares, np.nan_to_num(outcome_of(result.values, players))
 
-    def search(self, decisions: Decisions) -> SearchResult:
-        """Decide, and tell what the trees look like."""
+    def search(self, decisions: Decisions, priors: npt.NDArray[np.floating[Any]] | None = None) -> SearchResult:
+        """Decide, and tell what the trees look like.
+
+        Args:
+            decisions: k of them.
+            priors: (k, 103), how probable somebody else holds the legal actions to be, instead of the greedy player or the
+                evaluator, at the roots. None: nobody does.
+
+        Raises:
+            AgentError: a prior isn't finite, or no legal action has one above 0.
+        """
         decisions = checked_decisions(decisions)
         assert decisions.view is not None
         views = as_records(decisions.view, VIEW_DTYPE)
@@ -246,7 +278,9 @@ class SearchAgent(BudgetedAgent):
         trees: dict[int, list[Tree]] = {}
         for i in several:
             view = views[i : i + 1]
-            known = (self._memory.find(view) if self.reuse else []) or [None] * self.trees
+            known = (self._memory.find(view) if self.reuse else []) or [
+                None if priors is None else root(decisions.mask[i], np.asarray(priors[i], np.float64))
+            ] * self.trees
             seed = seed_of(decisions.uniform[i]) * self.trees
             trees[i] = [Tree(view, self._room, seed + k, weights, self._options, known[k]) for k in range(self.trees)]
         self._run([tree for row in several for tree in trees[row]])

@@ -13,6 +13,7 @@ from skyenv.arena.matches import play_games, rotations
 from skyenv.errors import AgentError
 from skyenv.games import Games
 from skyenv.knowledge import as_views, resample, view
+from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import NONE
 from skyenv_agents import GreedyAgent
 from skyenv_agents.search import reuse
@@ -31,6 +32,43 @@ def test_beats_greedy() -> None:
     played = play_games(agents, seating, np.repeat(np.arange(paired_seeds), 2))
     assert played.finished.all()
     assert played.shares[seating == 0].mean() > 0.55
+
+
+# ---- priors from outside ----
+
+
+def test_the_greedy_players_priors_from_outside_change_nothing() -> None:
+    """What the tree works out itself, worked out here: the same visits."""
+    games = positions(2, "front", 60)
+    agent, greedy = SearchAgent(50), GreedyAgent()
+    decisions = decisions_in(games, agent)
+    legal = decisions.mask != 0
+    scores = np.where(legal, greedy.scores(decisions), -np.inf)
+    priors = np.exp((scores - scores.max(axis=1, keepdims=True)) / 2.0)
+    assert np.array_equal(agent.search(decisions, priors).visits, agent.search(decisions).visits)
+
+
+def test_priors_from_outside_lead_the_search() -> None:
+    """An action that alone is held to be possible is tried most by a short search; the others are tried too."""
+    games = positions(2, "front", 60)
+    agent = SearchAgent(200, exploration=10.0)
+    decisions = decisions_in(games, agent)
+    several = np.flatnonzero(decisions.mask.sum(axis=1) > 1)
+    last = NUM_ACTIONS - 1 - decisions.mask[:, ::-1].argmax(axis=1)
+    priors = np.zeros(decisions.mask.shape)
+    priors[np.arange(len(decisions)), last] = 5.0  # they needn't sum to 1
+    found = agent.search(decisions, priors)
+    assert (found.actions == last)[several].mean() > 0.9
+    assert ((found.visits > 0).sum(axis=1) > 1)[several].any()
+    assert (found.visits[decisions.mask == 0] == 0).all()
+
+
+@pytest.mark.parametrize("wrong", [0.0, -1.0, np.nan, np.inf])
+def test_wrong_priors(wrong: float) -> None:
+    games = positions(2, "front", 20)
+    agent = SearchAgent(5)
+    with pytest.raises(AgentError, match="a prior must be finite"):
+        agent.search(decisions_in(games, agent), np.full((20, NUM_ACTIONS), wrong))
 
 
 # ---- the tree ----

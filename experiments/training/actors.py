@@ -3,7 +3,8 @@
 With others, all that is learned from was played with the weights before the latest update: an actor plays on as soon as its last
 rollout is fetched, with the network as it is then, and writes into a second place while the first is learned from. So nobody
 waits longer than the slower side needs, and what is learned doesn't depend on who that is: a run is reproduced by its seed and
-its number of processes.
+its number of processes. As playing takes longer than learning, one other process alone would let the learner wait: then the
+learner plays a small share of the games, too, with the same weights as the other.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import torch
 
 from experiments.training.network import PolicyNetwork
 from experiments.training.recipe import Config
-from experiments.training.rollouts import Batch, Collector, Rollout
+from experiments.training.rollouts import Collector, Rollout
 from skyenv.arena.workers import begin_worker, for_a_worker
 from skyenv.errors import SkyenvError
 from skyenv_agents.learned.networks import NetworkAgent, ThingsNetwork
@@ -124,25 +125,31 @@ class Here(Actors):
 
 
 class Elsewhere(Actors):
-    """Other processes play, always."""
+    """Other processes play, always; and this one before it learns, where there is one part more than others."""
 
     def __init__(self, config: Config, network: PolicyNetwork, kept: Mapping[str, Any] | None) -> None:
         context = multiprocessing.get_context("spawn")
         self._connections: list[Connection] = []
         self._processes = []
         self._places: list[list[Any]] = []
-        for part in range(config.players_of_games):
-            mine, theirs = context.Pipe()
-            size = Batch.room(config.steps * config.games_of(part))
+        self._batch = config.BATCH
+        self._own: _Worker | None = None
+        self._own_answer: Any = None
+        for part in range(config.parts):
+            size = config.BATCH.room(config.steps * config.games_of(part))
             places = [RawArray(ctypes.c_byte, size) for _ in range(PLACES)]
+            self._places.append(places)
             state = None if kept is None else kept["actors"][part]
+            if part == config.processes - 1:  # the last part, where there is one more than other processes
+                self._own = _Worker(config, part, state, places)
+                continue
+            mine, theirs = context.Pipe()
             process = context.Process(target=_work, args=(theirs, config, part, state, places), daemon=True, name=f"actor {part}")
             with for_a_worker():
                 process.start()
             theirs.close()
             self._connections.append(mine)
             self._processes.append(process)
-            self._places.append(places)
         self._weights: Weights = _portable(network.state_dict()) if kept is None else kept["weights"]
         self._pending: list[tuple[Any, ...]] | None = None
         self._past: list[tuple[str, ThingsNetwork]] = []
@@ -157,8 +164,8 @@ class Elsewhere(Actors):
         self._weights = _portable(network.state_dict())
         self._send("play", self._weights)
         return [
-            Rollout(Batch.within(places[place], number), ended, figures)
-            for places, (place, number, ended, figures) in zip(self._places, played, strict=True)
+            Rollout(self._batch.within(places[place], number), *rest)
+            for places, (place, number, *rest) in zip(self._places, played, strict=True)
         ]
 
     def add_past(self, name: str, network: ThingsNetwork) -> None:
@@ -196,6 +203,8 @@ class Elsewhere(Actors):
                 connection.send((what, value))
             except OSError as error:
                 raise self._dead() from error
+        if self._own is not None:
+            self._own_answer = self._own.do(what, value)
 
     def _receive(self) -> list[Any]:
         try:
@@ -205,7 +214,7 @@ class Elsewhere(Actors):
         for answer in answers:
             if isinstance(answer, Exception):
                 raise answer
-        return answers
+        return answers if self._own is None else [*answers, self._own_answer]
 
     def _dead(self) -> SkyenvError:
         wait_for([process.sentinel for process in self._processes], SECONDS_TO_DIE)  # a pipe closes a little earlier
@@ -242,7 +251,7 @@ def _work(connection: Connection, config: Config, part: int, kept: bytes | None,
 
 
 class _Worker:
-    """An actor in a process of its own, which can tell how it was before its latest rollout."""
+    """An actor that writes where the learner reads, and can tell how it was before its latest rollout."""
 
     def __init__(self, config: Config, part: int, kept: bytes | None, places: list[Any]) -> None:
         self._places, self._next = places, 0
@@ -257,8 +266,8 @@ class _Worker:
             return self.play(value)
         return self.add_past(*value) if what == "past" else self.pack()
 
-    def play(self, weights: Weights) -> tuple[int, int, list[Any], dict[str, float]]:
-        """A rollout: the place where its batch is, how many decisions that has, games that ended, figures."""
+    def play(self, weights: Weights) -> tuple[int, int, int, list[Any], dict[str, float]]:
+        """A rollout: the place where its batch is, how many decisions that has, and the rest of :class:`Rollout`."""
         self._before, self._past = self._actor.collector.snapshot(), []
         rollout = self._actor.play({name: torch.from_numpy(array) for name, array in weights.items()})
         later, self._later = self._later, []
@@ -266,7 +275,7 @@ class _Worker:
             self.add_past(name, network)
         place, self._next = self._next, (self._next + 1) % PLACES
         rollout.batch.write(self._places[place])
-        return place, len(rollout.batch), rollout.ended, rollout.figures
+        return place, len(rollout.batch), rollout.decisions, rollout.ended, rollout.figures
 
     def add_past(self, name: str, network: ThingsNetwork) -> None:
         """See :meth:`Actor.add_past`."""

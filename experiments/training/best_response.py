@@ -11,22 +11,17 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from experiments.training.config import earlier
-from experiments.training.recipe import Config
+from experiments.training.recipe import Config, fixed
 from experiments.training.runs import launch
 from experiments.training.train import Training
 from skyenv.commands import exit_code
 from skyenv.errors import OptionError, shown
 from skyenv.files import write_atomically
 from skyenv.options import common, option, parse
-
-
-def _fixed(value: Any) -> Any:
-    """An option of the trainer that follows from the task: nobody is asked for it."""
-    return field(default=value, init=False)
 
 
 @dataclass(frozen=True)
@@ -41,13 +36,13 @@ class BestResponseConfig(Config):
         text="paired seeds of the closing evaluation, each played once from every seat; 0: none",
         low=0,
     )
-    opponent_share: float = _fixed(1.0)
-    fixed_opponents: tuple[str, ...] = _fixed(())
-    fixed_share: float = _fixed(1.0)
-    sampling: str = _fixed("uniform")
-    past_policies: int = _fixed(0)
-    snapshot: int = _fixed(1)
-    against: tuple[str, ...] = _fixed(())
+    opponent_share: float = fixed(1.0)
+    fixed_opponents: tuple[str, ...] = fixed(())
+    fixed_share: float = fixed(1.0)
+    sampling: str = fixed("uniform")
+    past_policies: int = fixed(0)
+    snapshot: int = fixed(1)
+    against: tuple[str, ...] = fixed(())
 
     def __post_init__(self) -> None:
         super().__post_init__()

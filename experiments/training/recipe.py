@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import torch
 
 from experiments.training.config import RunConfig
 from experiments.training.network import PolicyNetwork
-from experiments.training.rollouts import Collector
+from experiments.training.rollouts import Batch, Collector
 from experiments.training.runs import PAST
 from experiments.training.seating import Tables
 from skyenv.errors import OptionError
@@ -24,26 +24,40 @@ from skyenv_agents.learned.pool import SAMPLINGS, OpponentPool
 PRECISIONS: Final = ("auto", "float32", "bfloat16")
 SEEDS_APART: Final = 10**9
 """Between the seeds of two kinds of tables: more games than a run plays."""
+LEARNERS_PART: Final = 12
+"""With one other process the learner plays one in so many games: so both are busy for about as long."""
 MOST: Final = 10**7
 """Of whatever is counted."""
+
+
+def fixed(value: Any) -> Any:
+    """An option of the trainer that follows from the task: nobody is asked for it."""
+    return field(default=value, init=False)
 
 
 @dataclass(frozen=True)
 class Config(RunConfig):
     """The options of a training."""
 
+    BATCH: ClassVar[type[Batch]] = Batch
+    """What is learned from."""
+
     reward: str = option("outcome", "what is learned from (see the README)", choices=REWARDS)
-    games: int = option(256, "games played side by side, of all kinds of tables together", low=1, high=MOST)
-    steps: int = option(128, "decisions in each of them between updates", low=1, high=MOST)
-    batch: int = option(2048, "decisions in one gradient step", low=1, high=MOST)
+    games: int = option(512, "games played side by side, of all kinds of tables together", low=1, high=MOST)
+    steps: int = option(64, "decisions in each of them between updates", low=1, high=MOST)
+    batch: int = option(1024, "decisions in one gradient step", low=1, high=MOST)
+    sure_share: float = option(
+        0.25, "share of the decisions in which the policy is sure (99 %) that are learned from, with a weight for the others",
+        above=True, high=1,
+    )  # fmt: skip
     epochs: int = option(2, "passes over the decisions of an update", low=1, high=MOST)
-    learning_rate: float = option(1e-3, "Adam's step size at the beginning", above=True, high=1)
+    learning_rate: float = option(2e-3, "Adam's step size at the beginning", above=True, high=1)
     final_rate: float = option(0.1, "share of it that is left at the end; in between it falls evenly", high=1)
     warm_up: int = option(10, "updates in which the step size of a beginning policy rises to that; 0: none", high=MOST)
     gamma: float = option(1.0, "discount of a decision", above=True, high=1)
     gae_lambda: float = option(0.95, "lambda of the advantage estimate", high=1)
     clip: float = option(0.2, "how far the probability of an action may change in an update, as a share", above=True, high=1)
-    entropy: float = option(0.003, "weight of the entropy bonus")
+    entropy: float = option(0.005, "weight of the entropy bonus")
     value_weight: float = option(0.5, "weight of the value's squared error")
     margin_weight: float = option(0.1, "weight of the squared error of how far ahead in VP the seat will be, an auxiliary target")
     max_gradient: float = option(0.5, "longest gradient; longer ones are shortened", above=True)
@@ -84,7 +98,7 @@ class Config(RunConfig):
             raise OptionError(
                 f"fixed_opponents must not be called {PAST}-…, as past policies are: {as_text(self.fixed_opponents)}"
             )
-        least = len(self.tables) * self.players_of_games
+        least = len(self.tables) * self.parts
         if self.games < least:
             raise OptionError(f"games must be at least {least}, one for each kind of table in each process that plays")
         if self.opponent_share and not self.fixed_opponents and not self.past_policies:
@@ -125,32 +139,41 @@ class Config(RunConfig):
         return network
 
     @property
-    def players_of_games(self) -> int:
-        """Processes that play."""
-        return max(self.processes - 1, 1)
+    def parts(self) -> int:
+        """Into how many parts the games are shared out: one for every process that plays; with two processes both do."""
+        return max(self.processes - 1, min(self.processes, 2))
+
+    def split(self, number: int) -> list[int]:
+        """So many games of one kind shared out among the parts."""
+        if self.processes == 2:
+            own = max(number // LEARNERS_PART, 1)
+            return [number - own, own]
+        return [len(part) for part in np.array_split(np.arange(number), self.parts)]
 
     def games_of(self, part: int) -> int:
-        """Games side by side in one of the processes that play."""
-        return sum(
-            len(np.array_split(np.arange(number), self.players_of_games)[part]) for number, _, _ in self.shares(self.games)
-        )
+        """Games side by side in one of the parts."""
+        return sum(self.split(number)[part] for number, _, _ in self.shares(self.games))
 
     def make_collector(self, part: int) -> Collector:
-        """What plays in one of the processes that do, before its first decision.
+        """What plays one of the parts, before its first decision.
 
         Args:
             part: which one, from 0.
         """
-        parts, kinds = self.players_of_games, self.tables
+        return Collector(*self._collecting(part))
+
+    def _collecting(self, part: int) -> tuple[Any, ...]:
+        """What a collector of one of the parts is made of."""
+        parts, kinds = self.parts, self.tables
         tables = []
         for i, (number, players, side) in enumerate(self.shares(self.games)):
-            own = len(np.array_split(np.arange(number), parts)[part])
             apart = ((self.seed * len(kinds) + i) * parts + part) * SEEDS_APART
             seed = TRAINING.start + apart % (len(TRAINING) - SEEDS_APART)
+            own = self.split(number)[part]
             tables.append(Tables(own, players, side, seed, threads=self.threads, max_turns=self.max_turns, reward=self.reward))
-        return Collector(
+        return (
             tables, self.make_pool(), heuristic_of(self.prior), self.steps, self.opponent_share, self.gamma, self.gae_lambda,
-            self.seed * parts + part, self.is_bfloat16("cpu"),
+            self.seed * parts + part, self.sure_share, self.is_bfloat16("cpu"),
         )  # fmt: skip
 
     def is_bfloat16(self, device: str) -> bool:

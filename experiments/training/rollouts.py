@@ -12,7 +12,7 @@ import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import torch
@@ -32,26 +32,31 @@ from skyenv_agents.learned.pool import OpponentPool
 
 LARGEST: Final = 1.0 - 2.0**-22
 """Random numbers are kept below this, so that rounding doesn't bring a share of a sum up to the whole."""
+SURE: Final = math.log(0.99)
+"""The policy was sure of an action drawn that has a log-probability above this: there is hardly a gradient then."""
+LOWEST: Final = -50.0
+"""What has a lower log-probability adds nothing, and its exponential would take twenty times as long (it underflows)."""
 ROWS: Final = 32
 """The network is asked about a multiple of so many decisions: PyTorch compiles its products anew for every other number."""
 
 
 def advantages(
-    value: Float32, seat: Int64, reward: Float32, done: Bool, ending: Float32, gamma: float, gae_lambda: float
+    value: Float32, seat: Int64, chooses: Bool, reward: Float32, done: Bool, ending: Float32, gamma: float, gae_lambda: float
 ) -> tuple[Float32, Bool]:
     """Generalised advantage estimates of n games over T decisions each, for every seat along its own decisions.
 
     Args:
         value: float32 (T, n), the value, for the seat to act, of each position.
         seat: int64 (T, n), the seat to act.
+        chooses: bool (T, n), whether it has a choice; what is forced is no decision, and only passes rewards on.
         reward: float32 (T, n, players), what the action taken there brought every seat.
         done: bool (T, n), whether it ended the game. The next row then belongs to another game.
         ending: float32 (T, n, players), where it did: the value of the end for every seat, 0 unless it is truncated.
         gamma, gae_lambda: discount and lambda, per decision of a seat.
 
     Returns:
-        The advantages, float32 (T, n), and bool (T, n): false where the seat doesn't act again and the game isn't over within
-        these T decisions, so that there is nothing to estimate from (the advantage is 0 there).
+        The advantages, float32 (T, n), and bool (T, n): false where the seat has no choice, or has none again and the game isn't
+        over within these T decisions, so that there is nothing to estimate from (the advantage is 0 there).
     """
     steps, number, players = reward.shape
     rows = np.arange(number)
@@ -67,11 +72,11 @@ def advantages(
         next_advantage[over] = rewarded[over] = 0.0
         known[over] = True
         rewarded += reward[t]
-        here = rows, seat[t]
-        td_error = rewarded[here] + gamma * next_value[here] - value[t]
+        here = rows[chooses[t]], seat[t, chooses[t]]
+        td_error = rewarded[here] + gamma * next_value[here] - value[t, here[0]]
         estimate = np.where(known[here], td_error + gamma * gae_lambda * next_advantage[here], 0.0)
-        advantage[t], whole[t] = estimate, known[here]
-        next_value[here], next_advantage[here], rewarded[here], known[here] = value[t], estimate, 0.0, True
+        advantage[t, here[0]], whole[t, here[0]] = estimate, known[here]
+        next_value[here], next_advantage[here], rewarded[here], known[here] = value[t, here[0]], estimate, 0.0, True
     return advantage, whole
 
 
@@ -88,6 +93,7 @@ class Batch:
         codes: int16 (k, INPUTS), in the order of the network's inputs. masks: bool (k, 103), legal actions.
         action: int64 (k,), what was played. log_probability: float32 (k,), of it. advantage: float32 (k,).
         target: float32 (k, VALUES), what the network should tell.
+        weight: float32 (k,), how many decisions it stands for; see `sure_share` of :class:`Collector`.
     """
 
     codes: torch.Tensor
@@ -96,6 +102,7 @@ class Batch:
     log_probability: torch.Tensor
     advantage: torch.Tensor
     target: torch.Tensor
+    weight: torch.Tensor
 
     def __len__(self) -> int:
         return len(self.action)
@@ -109,6 +116,7 @@ class Batch:
             "log_probability": ((number,), torch.float32),
             "advantage": ((number,), torch.float32),
             "target": ((number, VALUES), torch.float32),
+            "weight": ((number,), torch.float32),
             "masks": ((number, NUM_ACTIONS), torch.bool),
         }
 
@@ -146,10 +154,12 @@ class Rollout:
     """What a collector comes back with.
 
     Attributes:
-        batch: what is to be learned from. ended: games that ended. figures: what the curve shall tell.
+        batch: what is to be learned from. decisions: how many it stands for. ended: games that ended.
+        figures: what the curve shall tell.
     """
 
     batch: Batch
+    decisions: int
     ended: list[Ended]
     figures: dict[str, float]
 
@@ -185,24 +195,38 @@ class Collector:
         steps: decisions in each game between updates.
         opponent_share: share of the games in which an opponent has all seats but one.
         gamma, gae_lambda: see :func:`advantages`.
-        seed: of who sits where and what is drawn.
+        seed: of who sits where, what is drawn, and what is learned from.
+        sure_share: share of the decisions that the policy was SURE of which are learned from; each stands for several then.
         bfloat16: whether the network computes in that precision.
     """
 
     def __init__(
         self, tables: Sequence[Tables], pool: OpponentPool, prior: HeuristicAgent | None, steps: int, opponent_share: float,
-        gamma: float, gae_lambda: float, seed: int, bfloat16: bool = False,
+        gamma: float, gae_lambda: float, seed: int, sure_share: float = 1.0, bfloat16: bool = False,
     ) -> None:  # fmt: skip
         self.tables, self.pool, self.prior = list(tables), pool, prior
         self.steps, self.opponent_share, self.gamma, self.gae_lambda = steps, opponent_share, gamma, gae_lambda
-        self.bfloat16 = bfloat16
+        self.sure_share, self.bfloat16 = sure_share, bfloat16
         self.rng = np.random.default_rng(seed)
         self.generator = torch.Generator().manual_seed(seed)
         for each in self.tables:
             self._seat(each, np.arange(each.games.num_games))
         self._make_buffers()
 
-    BUFFERS = ("codes", "masks", "action", "owner", "mine", "log_probability", "entropy", "value", "slices")
+    BATCH: ClassVar[type[Batch]] = Batch
+    """What is learned from."""
+    BUFFERS: ClassVar[tuple[str, ...]] = (
+        "codes",
+        "masks",
+        "action",
+        "owner",
+        "chooses",
+        "mine",
+        "log_probability",
+        "entropy",
+        "value",
+        "slices",
+    )
 
     def __getstate__(self) -> dict[str, Any]:
         state = {name: value for name, value in vars(self).items() if name not in self.BUFFERS}
@@ -230,7 +254,7 @@ class Collector:
         self.codes = torch.zeros((*shape, len(INPUTS)), dtype=torch.int16)
         self.masks = torch.zeros((*shape, NUM_ACTIONS), dtype=torch.bool)
         self.action, self.owner = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-        self.mine = np.zeros(shape, np.bool_)
+        self.chooses, self.mine = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
         self.log_probability, self.entropy = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
         self.value = np.zeros((*shape, VALUES), np.float32)
         ends = np.cumsum([each.games.num_games for each in self.tables]).tolist()
@@ -252,34 +276,44 @@ class Collector:
             for tables, place, track in zip(self.tables, self.slices, tracks, strict=True):
                 track.reward[t], track.ahead[t], track.done[t] = tables.step(self.action[t, place])
                 ended += self._note_ends(tables, track, t, network)
-        return Rollout(self._batch(tracks), ended, self._figures())
+        return Rollout(*self._batch(tracks), ended, self._figures())
 
     def _look(self, t: int) -> None:
         """Write who is to act, and what the learner sees where it is its turn, into step t."""
         for tables, place in zip(self.tables, self.slices, strict=True):
-            self.owner[t, place], self.mine[t, place] = tables.games.seat, tables.learns()
+            self.owner[t, place], self.chooses[t, place] = tables.games.seat, tables.chooses()
+            self.mine[t, place] = tables.learns() & self.chooses[t, place]
             self.masks[t, place] = torch.from_numpy(tables.games.mask)
+            self.action[t, place] = tables.games.mask.argmax(axis=1)  # what is forced, where it is
             rows = np.flatnonzero(self.mine[t, place])
             if rows.size:
                 self.codes[t, torch.from_numpy(place.start + rows)] = arranged(tables.look(rows, self.prior))
+
+    def _ask(self, t: int, mine: Int64, network: PolicyNetwork) -> torch.Tensor:
+        """Ask about the decisions in some columns of step t: note the values, and return log-probabilities (k, 103)."""
+        rows = torch.from_numpy(np.resize(mine, -(-mine.size // ROWS) * ROWS))  # some more than once, up to a number that recurs
+        with in_precision("cpu", self.bfloat16):
+            answers = network(self.codes[t].index_select(0, rows), self.masks[t].index_select(0, rows))
+        log_probabilities: torch.Tensor = answers[0][: mine.size]
+        self.entropy[t, mine] = entropy(log_probabilities).numpy()
+        self.value[t, mine] = answers[1][: mine.size].numpy()
+        return log_probabilities
 
     def _choose(self, t: int, network: PolicyNetwork) -> None:
         """Draw an action for every seat to act that is the learner's."""
         mine = np.flatnonzero(self.mine[t])
         if not mine.size:
             return
-        rows = torch.from_numpy(np.resize(mine, -(-mine.size // ROWS) * ROWS))  # some more than once, up to a number that recurs
-        with in_precision("cpu", self.bfloat16):
-            answers = network(self.codes[t].index_select(0, rows), self.masks[t].index_select(0, rows))
-        log_probabilities, values = (answer[: mine.size] for answer in answers)
+        log_probabilities = self._ask(t, mine, network)
         # An illegal action adds nothing to the sums, so it is never the first above a limit.
-        sums = log_probabilities.exp().cumsum(dim=1)
+        sums = (log_probabilities.clamp(min=LOWEST).exp() * self.masks[t, torch.from_numpy(mine)]).cumsum(dim=1)
         limit = torch.rand(mine.size, generator=self.generator).clamp_(max=LARGEST) * sums[:, -1]
-        action = (sums > limit[:, None]).to(torch.int8).argmax(dim=1)
+        self._play(t, mine, (sums > limit[:, None]).to(torch.int8).argmax(dim=1), log_probabilities)
+
+    def _play(self, t: int, mine: Int64, action: torch.Tensor, log_probabilities: torch.Tensor) -> None:
+        """Note the actions of some columns, and how probable the network held them to be."""
         self.action[t, mine] = action.numpy()
         self.log_probability[t, mine] = log_probabilities.gather(1, action[:, None])[:, 0].numpy()
-        self.entropy[t, mine] = entropy(log_probabilities).numpy()
-        self.value[t, mine] = values.numpy()
 
     def _note_ends(self, tables: Tables, track: _Track, t: int, network: PolicyNetwork) -> list[Ended]:
         """Take in the games that have just ended, and seat the next ones."""
@@ -308,8 +342,8 @@ class Collector:
             values: Float32 = network(arranged(codes), torch.ones((players, NUM_ACTIONS), dtype=torch.bool))[1].numpy()
         return values
 
-    def _batch(self, tracks: Sequence[_Track]) -> Batch:
-        """What is to be learned from, with its advantages."""
+    def _batch(self, tracks: Sequence[_Track]) -> tuple[Batch, int]:
+        """What is to be learned from, with its advantages, and how many decisions it stands for."""
         learnable = np.zeros_like(self.mine)
         estimates = np.zeros_like(self.value)
         for place, track in zip(self.slices, tracks, strict=True):
@@ -317,24 +351,36 @@ class Collector:
                 estimates[:, place, k], learnable[:, place] = advantages(
                     self.value[:, place, k],
                     self.owner[:, place],
+                    self.chooses[:, place],
                     reward,
                     track.done,
                     track.ending[..., k],
                     self.gamma,
                     self.gae_lambda,
                 )
-        rows = np.flatnonzero(learnable & self.mine)
+        learnable &= self.mine
+        sure = learnable & (self.log_probability > SURE)
+        kept = learnable & (~sure | (self.rng.random(sure.shape, np.float32) < self.sure_share))
+        weight = np.where(sure, sure.sum() / max((sure & kept).sum(), 1), 1.0).astype(np.float32)
+        rows = np.flatnonzero(kept)
         chosen = torch.from_numpy(rows)
         number = self.action.size
         target = (estimates + self.value).reshape(number, VALUES)
-        return Batch(
+        batch = self.BATCH(
             codes=self.codes.view(number, -1).index_select(0, chosen),
             masks=self.masks.view(number, -1).index_select(0, chosen),
             action=torch.from_numpy(self.action.reshape(-1)[rows]),
             log_probability=torch.from_numpy(self.log_probability.reshape(-1)[rows]),
             advantage=torch.from_numpy(estimates[..., 0].reshape(-1)[rows]),
             target=torch.from_numpy(target[rows]),
+            weight=torch.from_numpy(weight.reshape(-1)[rows]),
+            **self._more(chosen),
         )
+        return batch, int(learnable.sum())
+
+    def _more(self, chosen: torch.Tensor) -> dict[str, torch.Tensor]:
+        """What batches of a kind have beside :class:`Batch`, of some decisions in the order of steps."""
+        return {}
 
     def _figures(self) -> dict[str, float]:
         """What the curve shall tell of a rollout."""
@@ -349,16 +395,12 @@ class Collector:
         }
 
 
-_ORDER: Final = torch.from_numpy(INPUTS)
-
-
 def arranged(codes: Int16) -> torch.Tensor:
     """Codes in the order of the network's inputs."""
-    return torch.from_numpy(codes).index_select(1, _ORDER)
+    return torch.from_numpy(np.take(codes, INPUTS, axis=1))
 
 
 def entropy(log_probabilities: torch.Tensor) -> torch.Tensor:
     """Entropy of each row, in nats."""
-    # What is less probable than e^−50 adds nothing, and its exponential would take twenty times as long (it underflows).
-    bounded = log_probabilities.clamp(min=-50.0)
+    bounded = log_probabilities.clamp(min=LOWEST)
     return -(bounded.exp() * bounded).sum(dim=1)

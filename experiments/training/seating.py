@@ -109,6 +109,11 @@ class Tables:
         mine: Bool = (self.learner == EVERYBODY) | (self.learner == self.games.seat)
         return mine
 
+    def chooses(self) -> Bool:
+        """Where more than one action is legal, bool (number,)."""
+        several: Bool = self.games.mask.sum(axis=1) > 1
+        return several
+
     def look(self, rows: Int64, prior: HeuristicAgent | None) -> Int16:
         """What the network sees of the decisions in some rows, the prior's part with it: codes, int16 (k, NUM_INPUTS)."""
         codes = np.zeros((rows.size, NUM_INPUTS), np.int16)
@@ -117,19 +122,22 @@ class Tables:
             decisions = decisions_in(self.games, prior, rows)
             codes[:, OBSERVATION_SIZE:OUTCOME] = np.rint(prior_scores(prior, decisions) * PRIOR_PARTS)
             if self.reward == OUTCOME_REWARD:
-                chance = win_probabilities_seen(np.asarray(decisions.view))[np.arange(rows.size), decisions.seat]
+                chance = win_probabilities_seen(np.asarray(decisions.view), trusted=True)[np.arange(rows.size), decisions.seat]
                 codes[:, OUTCOME] = np.rint(outcome_of(chance, self.games.num_players) * OUTCOME_PARTS)
         return codes
 
     def step(self, actions: Int64) -> tuple[Float32, Float32, Bool]:
-        """Play one action everywhere: the learner's, or the opponent's where that one is to act (it is written into `actions`).
+        """Play one action everywhere: the learner's, or the opponent's where it has a choice (written into `actions`).
+
+        Args:
+            actions: int64 (number,), with what is forced where nobody has a choice.
 
         Returns:
             What every seat was rewarded, and by how much it got ahead, float32 (number, players); whether the game ended, bool
             (number,).
         """
         games = self.games
-        theirs = np.flatnonzero(~self.learns())
+        theirs = np.flatnonzero(~self.learns() & self.chooses())
         for index in np.unique(self.opponent[theirs]).tolist():
             rows = theirs[self.opponent[theirs] == index]
             actions[rows] = decide(games, self.guests[index], rows)

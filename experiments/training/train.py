@@ -89,8 +89,8 @@ class Training(Run):
             self._note(rollout.ended)
             for name, value in rollout.figures.items():
                 figures[name] = figures.get(name, 0.0) + value / len(rollouts)
-        batch = Batch.join([rollout.batch for rollout in rollouts], self.device)
-        self.decisions += len(batch)
+        batch = config.BATCH.join([rollout.batch for rollout in rollouts], self.device)
+        self.decisions += sum(rollout.decisions for rollout in rollouts)
         figures |= self._improve(batch)
         self._average()
         if config.past_policies and (self.updates + 1) % config.snapshot == 0 and not self._only_value():
@@ -130,7 +130,9 @@ class Training(Run):
         self._anneal_prior()
         if number < 2:  # few steps, and no seat decided twice within them
             return {}
-        gain = (batch.advantage - batch.advantage.mean()) / (batch.advantage.std() + 1e-8)
+        batch.weight /= batch.weight.mean()
+        mean = (batch.weight * batch.advantage).mean()
+        gain = (batch.advantage - mean) / (variance(batch.advantage, batch.weight).sqrt() + 1e-8)
         sums, steps = torch.zeros(3, device=self.device), 0
         for _ in range(config.epochs):
             order = torch.from_numpy(self.rng.permutation(number)).to(self.device)
@@ -138,7 +140,7 @@ class Training(Run):
             for start in range(0, max(number - config.batch, 0) + 1, config.batch):
                 sums += self._step(batch, gain, order[start : start + config.batch])
                 steps += 1
-        unexplained = batch.advantage.var() / batch.target[:, 0].var().clamp(1e-9)
+        unexplained = variance(batch.advantage, batch.weight) / variance(batch.target[:, 0], batch.weight).clamp(1e-9)
         return {
             **dict(zip(("policy_loss", "value_loss", "change"), (sums / steps).tolist(), strict=True)),
             "explained_variance": 1.0 - float(unexplained),
@@ -158,18 +160,25 @@ class Training(Run):
         config = self.config
         with in_precision(self.device.type, self.bfloat16):
             log_probabilities, values = self.network(batch.codes.index_select(0, rows), batch.masks.index_select(0, rows))
+        weight = batch.weight[rows]
         log_ratio = log_probabilities.gather(1, batch.action[rows][:, None])[:, 0] - batch.log_probability[rows]
-        policy_loss = clipped_loss(log_ratio, gain[rows], config.clip)
-        value_loss, margin_loss = (values - batch.target[rows]).square().mean(dim=0)
+        policy_loss = (weight * self._policy_losses(batch, rows, log_probabilities, log_ratio, gain[rows])).mean()
+        value_loss, margin_loss = (weight[:, None] * (values - batch.target[rows]).square()).mean(dim=0)
         loss = config.value_weight * value_loss + config.margin_weight * margin_loss
         if not self._only_value():
-            loss = loss + policy_loss - config.entropy * entropy(log_probabilities).mean()
+            loss = loss + policy_loss - config.entropy * (weight * entropy(log_probabilities)).mean()
         self.optimiser.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(self.network.parameters(), config.max_gradient)
         self.optimiser.step()
         with torch.no_grad():
-            return torch.stack([policy_loss, value_loss, (log_ratio.exp() - 1 - log_ratio).mean()])
+            return torch.stack([policy_loss, value_loss, (weight * (log_ratio.exp() - 1 - log_ratio)).mean()])
+
+    def _policy_losses(
+        self, batch: Batch, rows: torch.Tensor, log_probabilities: torch.Tensor, log_ratio: torch.Tensor, gain: torch.Tensor
+    ) -> torch.Tensor:
+        """How far the policy is from what it should be in some decisions; `log_ratio`: how much likelier it acts so now."""
+        return clipped_loss(log_ratio, gain, self.config.clip)
 
     @torch.no_grad()
     def _average(self) -> None:
@@ -242,9 +251,14 @@ def _copy(network: PolicyNetwork) -> PolicyNetwork:
 
 
 def clipped_loss(log_ratio: torch.Tensor, advantage: torch.Tensor, clip: float) -> torch.Tensor:
-    """PPO's policy loss: no gain from moving a probability further than `clip` from what it was when the action was drawn."""
+    """PPO's policy losses: no gain from moving a probability further than `clip` from what it was when the action was drawn."""
     ratio = log_ratio.exp()
-    return -torch.minimum(ratio * advantage, ratio.clamp(1 - clip, 1 + clip) * advantage).mean()
+    return -torch.minimum(ratio * advantage, ratio.clamp(1 - clip, 1 + clip) * advantage)
+
+
+def variance(values: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    """The variance of values of which each counts so often, weights of mean 1."""
+    return (weight * (values - (weight * values).mean()).square()).mean()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import torch
 from trainings import begun, tiny
 
 from experiments.training.network import PolicyNetwork
-from experiments.training.recipe import SEEDS_APART, Config
+from experiments.training.recipe import LEARNERS_PART, SEEDS_APART, Config
 from experiments.training.train import Training
 from skyenv.errors import CheckpointError, OptionError
 from skyenv_agents.learned.architecture import Sizes
@@ -38,6 +39,7 @@ from skyenv_agents.learned.networks import PlainNetwork
         ("games", [0]),
         ("steps", [0]),
         ("batch", [0]),
+        ("sure_share", [0.0, 1.1, float("nan")]),
         ("epochs", [0]),
         ("learning_rate", [0.0, 2.0, float("nan")]),
         ("final_rate", [-0.1, 1.1]),
@@ -79,7 +81,7 @@ def test_bad_values_are_named(name: str, values: list[Any]) -> None:
 def test_the_list_of_bad_values_is_complete() -> None:
     """Every option has a line in the test above."""
     marks: list[Any] = test_bad_values_are_named.pytestmark
-    assert {name for name, _ in marks[0].args[1]} == set(Config.__dataclass_fields__) - {"start", "beside", "resume"}
+    assert {name for name, _ in marks[0].args[1]} == {field.name for field in fields(Config)} - {"start", "beside", "resume"}
 
 
 def test_options_that_do_not_fit_together(tmp_path: Path) -> None:
@@ -88,6 +90,9 @@ def test_options_that_do_not_fit_together(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="games must be at least 12, one for each kind of table in each process that plays"):
         tiny(players="2,3", side="front,back", games=11, processes=4).check()
     tiny(players="2,3", side="front,back", games=12, processes=4).check()
+    with pytest.raises(OptionError, match="games must be at least 8, "):  # of two processes both play
+        tiny(players="2,3", side="front,back", games=7, processes=2).check()
+    tiny(players="2,3", side="front,back", games=8, processes=2).check()
     with pytest.raises(OptionError, match="opponent_share above 0 needs fixed_opponents or past_policies"):
         tiny(fixed_opponents="", past_policies=0).check()
     path = tmp_path / "past-3" / "model.npz"
@@ -120,27 +125,45 @@ def test_devices(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_games_are_shared_out_among_processes() -> None:
     config = tiny(players="2,3", side="front,back", games=43, processes=4)
-    assert config.players_of_games == 3
+    assert config.parts == 3
     collectors = [config.make_collector(part) for part in range(3)]
     sizes = [[tables.games.num_games for tables in collector.tables] for collector in collectors]
     assert sizes == [[4, 4, 4, 4], [4, 4, 4, 3], [3, 3, 3, 3]]
     assert [config.games_of(part) for part in range(3)] == [16, 15, 12]
     kinds = [(tables.games.num_players, tables.games.side) for tables in collectors[0].tables]
     assert kinds == [(2, "front"), (2, "back"), (3, "front"), (3, "back")]
-    assert (tiny().players_of_games, tiny(processes=2).players_of_games) == (1, 1)
-    assert tiny(games=7).games_of(0) == tiny(games=7, processes=2).games_of(0) == 7
+    assert [tiny(processes=processes).parts for processes in (1, 2, 3, 4)] == [1, 2, 2, 3]
+    assert tiny(games=7).games_of(0) == 7
 
 
+@pytest.mark.parametrize("processes", range(1, 6))
+def test_no_game_is_lost_when_they_are_shared_out(processes: int) -> None:
+    """And each process that plays has one of every kind, however few they are."""
+    config = tiny(players="2,3", processes=processes)
+    for number in range(config.parts, 60):
+        shares = config.split(number)
+        assert (len(shares), sum(shares)) == (config.parts, number)
+        assert min(shares) > 0
+        assert processes == 2 or max(shares) - min(shares) <= 1
+
+
+def test_with_one_other_process_the_learner_plays_a_small_part_of_every_kind() -> None:
+    config = tiny(players="2,3", games=4 * LEARNERS_PART + 2, processes=2)
+    sizes = [[tables.games.num_games for tables in config.make_collector(part).tables] for part in range(2)]
+    assert sizes == [[2 * LEARNERS_PART - 1] * 2, [2] * 2]
+    assert [config.games_of(part) for part in range(2)] == [4 * LEARNERS_PART - 2, 4]
+
+
+@pytest.mark.parametrize("processes", [2, 4])
 @pytest.mark.parametrize("seed", [0, 3, 2**32 - 1])
-def test_no_two_tables_play_the_same_games(seed: int) -> None:
+def test_no_two_tables_play_the_same_games(seed: int, processes: int) -> None:
     """Of whatever kind, process and neighbouring seed; also for the highest one."""
-    first: set[int] = set()
-    configs = [tiny(seed=each, players="2,3,4", side="front,back", processes=4, games=18) for each in {seed, max(seed - 1, 0)}]
-    for config in configs:
-        for part in range(3):
-            for tables in config.make_collector(part).tables:
-                first.add(int(tables.games.seeds[0]) // SEEDS_APART)
-    assert len(first) == 18 * len(configs)
+    first: list[int] = []
+    for each in {seed, max(seed - 1, 0)}:
+        config = tiny(seed=each, players="2,3,4", side="front,back", processes=processes, games=18)
+        for part in range(config.parts):
+            first += [int(tables.games.seeds[0]) // SEEDS_APART for tables in config.make_collector(part).tables]
+    assert len(set(first)) == len(first)
 
 
 def test_parts_draw_on_their_own() -> None:

@@ -15,7 +15,7 @@ from trainings import tiny
 
 from conftest import through_pickle
 from experiments.training.network import ILLEGAL, PolicyNetwork
-from experiments.training.rollouts import LARGEST, Batch, Collector, Rollout, advantages, arranged, entropy
+from experiments.training.rollouts import LARGEST, SURE, Batch, Collector, Rollout, advantages, arranged, entropy
 from experiments.training.seating import EVERYBODY, Tables, margins
 from skyenv.agents import RandomAgent, decide, decisions_in
 from skyenv.games import Games
@@ -75,6 +75,7 @@ def test_advantages_by_hand_over_three_seats() -> None:
     advantage, whole = advantages(
         value=column([2, 3, 4, 5, 6, 1, 2, 3]),
         seat=column([0, 1, 0, 2, 1, 2, 0, 2], np.int64),
+        chooses=np.ones((8, 1), np.bool_),
         reward=column([[1, 0, 8], [0, 4, 0], [2, 0, 0], [6, 1, 0], [1, -1, 3], [7, 7, 7], [1, 0, 2], [0, 0, 5]]),
         done=column([0, 0, 0, 0, 1, 0, 0, 0], np.bool_),
         ending=np.zeros((8, 1, 3), np.float32),
@@ -88,12 +89,43 @@ def test_advantages_by_hand_over_three_seats() -> None:
     assert whole[:, 0].tolist() == [True] * 6 + [False] * 2
 
 
+def test_what_is_forced_only_passes_rewards_on() -> None:
+    """By hand, γ = 0.5 and λ = 0.5, over two seats; what is held of positions without a choice, 100, is nowhere.
+
+    t  seat  chooses  rewards  value
+    0  0     yes      (1, 0)   2
+    1  0     no       (2, 4)   100    the 4 and the 8 come before seat 1's first choice: nobody's
+    2  1     no       (0, 8)   100
+    3  1     yes      (4, 2)   3
+    4  0     no       (0, 0)   100
+    5  0     yes      (1, 1)   5
+    6  1     no       (6, 1)   100    ends the game
+    7  0     yes      (5, 5)   4      the next game, in which seat 0 has no second choice
+    8  0     no       (9, 9)   100
+    """
+    advantage, whole = advantages(
+        value=column([2, 100, 100, 3, 100, 5, 100, 4, 100]),
+        seat=column([0, 0, 1, 1, 0, 0, 1, 0, 0], np.int64),
+        chooses=column([1, 0, 0, 1, 0, 1, 0, 1, 0], np.bool_),
+        reward=column([[1, 0], [2, 4], [0, 8], [4, 2], [0, 0], [1, 1], [6, 1], [5, 5], [9, 9]]),
+        done=column([0, 0, 0, 0, 0, 0, 1, 0, 0], np.bool_),
+        ending=np.zeros((9, 1, 2), np.float32),
+        gamma=0.5,
+        gae_lambda=0.5,
+    )
+    # seat 0: t=5: 1 + 6 − 5 = 2; t=0: 1 + 2 + 0 + 4 + 0 + 0.5·5 − 2 = 7.5, and 7.5 + 0.25·2 = 8
+    # seat 1: t=3: 2 + 0 + 1 + 1 − 3 = 1
+    assert advantage[:, 0].tolist() == [8, 0, 0, 1, 0, 2, 0, 0, 0]
+    assert whole[:, 0].tolist() == [True, False, False, True, False, True, False, False, False]
+
+
 def test_a_truncated_end_counts_what_is_left_for_every_seat() -> None:
     ending = np.zeros((3, 1, 3), np.float32)
     ending[2, 0] = [10, 20, 40]
     advantage, whole = advantages(
         value=column([1, 2, 3]),
         seat=column([0, 1, 0], np.int64),
+        chooses=np.ones((3, 1), np.bool_),
         reward=column([[0, 0, 0], [0, 1, 0], [2, 3, 0]]),
         done=column([0, 0, 1], np.bool_),
         ending=ending,
@@ -106,12 +138,12 @@ def test_a_truncated_end_counts_what_is_left_for_every_seat() -> None:
 
 
 def slowly(
-    value: Any, seat: Any, reward: Any, done: Any, ending: Any, gamma: float, gae_lambda: float
+    value: Any, seat: Any, chooses: Any, reward: Any, done: Any, ending: Any, gamma: float, gae_lambda: float
 ) -> tuple[list[float], list[bool]]:
     """The same for one game after another, forwards, from the definition: Σ (γλ)^k δ_k along a seat's own decisions."""
     steps = len(value)
     advantage, whole = [0.0] * steps, [False] * steps
-    for t in range(steps):
+    for t in np.flatnonzero(chooses).tolist():
         total, factor, now = 0.0, 1.0, t
         while True:
             got, then, over = 0.0, now, False
@@ -119,7 +151,7 @@ def slowly(
                 got += float(reward[then, seat[t]])
                 over = bool(done[then])
                 then += 1
-                if over or then == steps or seat[then] == seat[t]:
+                if over or then == steps or (chooses[then] and seat[then] == seat[t]):
                     break
             if not over and then == steps:
                 break  # nothing to estimate from
@@ -148,14 +180,15 @@ def test_advantages_are_those_of_the_definition(
     rng = np.random.default_rng(seed)
     value = rng.normal(size=(steps, number)).astype(np.float32)
     seat = rng.integers(players, size=(steps, number))
+    chooses = rng.random((steps, number)) < rng.choice([0.3, 0.8, 1.0])
     reward = rng.normal(size=(steps, number, players)).astype(np.float32)
     done = rng.random((steps, number)) < 0.2
     ending = np.where((done & (rng.random((steps, number)) < 0.5))[..., None], rng.normal(size=reward.shape), 0)
     ending = ending.astype(np.float32)
-    advantage, whole = advantages(value, seat, reward, done, ending, gamma, gae_lambda)
+    advantage, whole = advantages(value, seat, chooses, reward, done, ending, gamma, gae_lambda)
     assert advantage.dtype == np.float32
     for game in range(number):
-        part = value[:, game], seat[:, game], reward[:, game], done[:, game], ending[:, game]
+        part = value[:, game], seat[:, game], chooses[:, game], reward[:, game], done[:, game], ending[:, game]
         wanted, wanted_whole = slowly(*part, gamma, gae_lambda)
         assert advantage[:, game] == pytest.approx(wanted, abs=1e-4)
         assert whole[:, game].tolist() == wanted_whole
@@ -167,7 +200,8 @@ def test_without_discount_targets_are_the_returns() -> None:
     value, reward = rng.normal(size=(steps, 1)).astype(np.float32), rng.normal(size=(steps, 1, players)).astype(np.float32)
     seat, done = rng.integers(players, size=(steps, 1)), np.zeros((steps, 1), np.bool_)
     done[[11, -1]] = True
-    advantage, whole = advantages(value, seat, reward, done, np.zeros_like(reward), 1.0, 1.0)
+    everywhere = np.ones((steps, 1), np.bool_)
+    advantage, whole = advantages(value, seat, everywhere, reward, done, np.zeros_like(reward), 1.0, 1.0)
     ends = np.where(np.arange(steps) <= 11, 12, steps)
     returns = [reward[t : ends[t], 0, seat[t, 0]].sum() for t in range(steps)]
     assert (advantage + value)[:, 0] == pytest.approx(returns, abs=1e-5)
@@ -242,7 +276,7 @@ def scores(games: Games) -> Any:
 )
 def test_a_rollout_is_what_happened(changes: dict[str, Any], prior: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Played again action by action, it gives the same seats, inputs and rewards, and advantages from first principles."""
-    config = tiny(reward="points", prior=prior, gamma=0.9, gae_lambda=0.8, seed=5, **changes)
+    config = tiny(reward="points", prior=prior, gamma=0.9, gae_lambda=0.8, seed=5, sure_share=1.0, **changes)
     collector, learned = config.make_collector(0), network(decided=0.1)
     again = [tables.games.copy() for tables in collector.tables]
     learners = [tables.learner.copy() for tables in collector.tables]
@@ -266,13 +300,15 @@ def test_a_rollout_is_what_happened(changes: dict[str, Any], prior: str, monkeyp
         for t in range(config.steps):
             assert np.array_equal(collector.owner[t, place], games.seat)
             assert np.array_equal(collector.masks[t, place].numpy(), games.mask != 0)
-            mine = (learner == EVERYBODY) | (learner == games.seat)
+            chooses = games.mask.sum(axis=1) > 1
+            assert np.array_equal(collector.chooses[t, place], chooses)
+            mine = chooses & ((learner == EVERYBODY) | (learner == games.seat))
             assert np.array_equal(collector.mine[t, place][playing], mine[playing])
             rows = np.flatnonzero(collector.mine[t, place])
             codes = collector.codes[t, place].numpy()[rows]
             assert np.array_equal(codes[:, observed], codes_of(games.observe(games.seat))[rows][:, INPUTS[observed]])
             before = games.state["score"][:, :players].copy()
-            games.step(collector.action[t, place])
+            games.step(collector.action[t, place])  # also what is forced: an illegal action would be an error
             done[t] = games.done
             happened[0, t] = scores(games) - before
             happened[1, t] = margins(scores(games)) - margins(before)
@@ -283,8 +319,8 @@ def test_a_rollout_is_what_happened(changes: dict[str, Any], prior: str, monkeyp
         for row in range(number):
             at = np.arange(collector.mine.shape[1])[place][row]
             for k in range(VALUES):
-                value = collector.value[:, at, k]
-                part = value, collector.owner[:, at], happened[k, :, row], done[:, row], ending[k, :, row]
+                value, seat, chooses = collector.value[:, at, k], collector.owner[:, at], collector.chooses[:, at]
+                part = value, seat, chooses, happened[k, :, row], done[:, row], ending[k, :, row]
                 wanted, whole = slowly(*part, config.gamma, config.gae_lambda)
                 target[:, at, k] = wanted + value
                 if k == 0:
@@ -293,9 +329,11 @@ def test_a_rollout_is_what_happened(changes: dict[str, Any], prior: str, monkeyp
     assert bool(collector.codes[..., ~observed].any()) == bool(prior)
     assert not endings
     assert seen_ends > 0 or config.max_turns == 500
-    assert collector.mine.all() == (config.opponent_share == 0)
+    assert np.array_equal(collector.mine, collector.chooses) == (config.opponent_share == 0)
+    assert not collector.chooses.all()
     batch = rollout.batch
-    assert 0 < len(batch) == chosen.sum()
+    assert 0 < len(batch) == rollout.decisions == chosen.sum()
+    assert (batch.weight == 1).all()
     assert np.array_equal(batch.codes.numpy(), collector.codes.numpy()[chosen])
     assert np.array_equal(batch.masks.numpy(), collector.masks.numpy()[chosen])
     assert np.array_equal(batch.action.numpy(), collector.action[chosen])
@@ -307,6 +345,82 @@ def test_a_rollout_is_what_happened(changes: dict[str, Any], prior: str, monkeyp
         log_probabilities, values = learned(batch.codes, batch.masks)
     assert torch.allclose(log_probabilities.gather(1, batch.action[:, None])[:, 0], batch.log_probability, atol=1e-4)
     assert values.numpy() == pytest.approx(collector.value[chosen], abs=1e-4)
+
+
+def test_the_network_is_asked_where_it_has_a_choice() -> None:
+    collector, learned = tiny(opponent_share=0.5, fixed_opponents="random").make_collector(0), network()
+    asked: list[torch.Tensor] = []
+    learned.register_forward_pre_hook(lambda _, given: asked.append(given[1]))
+    collector.collect(learned)
+    assert sum(len(masks) for masks in asked) > 0
+    assert all((masks.sum(dim=1) > 1).all() for masks in asked)
+
+
+# ---- what is left out ----
+
+
+def thinned(share: float) -> tuple[Collector, list[Rollout]]:
+    """A collector that learns from a share of what the policy was sure of, and its first rollouts."""
+    changes: dict[str, Any] = {"players": "2,3", "games": 60, "opponent_share": 0.6, "fixed_opponents": "random,greedy"}
+    collector, learned = tiny(sure_share=share, **changes).make_collector(0), network(decided=0.8)
+    return collector, [collector.collect(learned) for _ in range(3)]
+
+
+def lines(batch: Batch) -> list[bytes]:
+    """All that is told of each decision but its weight."""
+    arrays = [array.numpy().reshape(len(batch), -1) for name, array in vars(batch).items() if name != "weight"]
+    return [b"".join(array[k].tobytes() for array in arrays) for k in range(len(batch))]
+
+
+def test_with_all_that_is_sure_each_decision_counts_once() -> None:
+    for rollout in thinned(1.0)[1]:
+        assert len(rollout.batch) == rollout.decisions > 0
+        assert (rollout.batch.weight == 1).all()
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5])
+def test_what_the_policy_was_sure_of_is_learned_from_in_part(share: float) -> None:
+    """Of the same games: all other decisions, and of those a share, which stand for all of them."""
+    number = left = 0
+    for rollout, every in zip(thinned(share)[1], thinned(1.0)[1], strict=True):
+        batch, whole = rollout.batch, every.batch
+        rest = iter(lines(whole))
+        assert all(line in rest for line in lines(batch))  # some of them, in their order
+        sure, all_sure = batch.log_probability > SURE, whole.log_probability > SURE
+        assert (~sure).sum() == (~all_sure).sum() > 0
+        assert (batch.weight[~sure] == 1).all()
+        assert batch.weight[sure].numpy() == pytest.approx(int(all_sure.sum()) / int(sure.sum()))
+        assert float(batch.weight.sum()) == pytest.approx(rollout.decisions, rel=1e-5)
+        assert rollout.decisions == len(whole)
+        assert (rollout.ended, rollout.figures) == (every.ended, every.figures)
+        number, left = number + int(all_sure.sum()), left + int(sure.sum())
+    assert number > 400
+    assert left / number == pytest.approx(share, abs=4 * (share * (1 - share) / number) ** 0.5)
+
+
+def test_what_is_expected_of_the_weighted_sums_is_what_all_decisions_give(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is summed up: no decision that the policy was sure of comes more often than others."""
+    tracks: list[Any] = []
+    real = Collector._batch
+    monkeypatch.setattr(Collector, "_batch", lambda self, those: tracks.append(those) or real(self, those))  # type: ignore[func-returns-value]
+    collector, _ = thinned(0.25)
+
+    def sums(batch: Batch) -> Any:
+        each = torch.stack([batch.advantage, batch.target[:, 0], batch.target[:, 1], torch.linspace(0, 1, 103)[batch.action]])
+        return (batch.weight * each).sum(dim=1).numpy()
+
+    drawn = np.array([sums(real(collector, tracks[-1])[0]) for _ in range(400)])
+    collector.sure_share = 1.0
+    error = drawn.std(axis=0) / len(drawn) ** 0.5
+    assert (error > 0).all()
+    assert (np.abs(drawn.mean(axis=0) - sums(real(collector, tracks[-1])[0])) < 4 * error).all()
+
+
+def test_nothing_may_be_left_of_what_the_policy_was_sure_of() -> None:
+    for rollout in thinned(1e-9)[1]:
+        assert (rollout.batch.log_probability <= SURE).all()
+        assert (rollout.batch.weight == 1).all()
+        assert 0 < len(rollout.batch) < rollout.decisions
 
 
 def test_figures_tell_of_the_learners_decisions() -> None:
@@ -369,21 +483,24 @@ def test_ends_are_noted_where_opponents_are_drawn() -> None:
 def same(one: Rollout, other: Rollout) -> bool:
     """Whether two rollouts are the same, bit for bit."""
     arrays = zip(vars(one.batch).values(), vars(other.batch).values(), strict=True)
-    return all(torch.equal(a, b) for a, b in arrays) and one.ended == other.ended and one.figures == other.figures
+    told, also = ((each.decisions, each.ended, each.figures) for each in (one, other))
+    return all(torch.equal(a, b) for a, b in arrays) and told == also
 
 
 @pytest.mark.parametrize("copier", [through_pickle, Collector.snapshot], ids=["pickle", "snapshot"])
 def test_a_copy_goes_on_the_same(copier: Any) -> None:
     """Whatever the first one plays in between."""
-    collector = tiny(players="2,3", opponent_share=0.7, fixed_opponents="greedy,random", prior="greedy").make_collector(0)
+    changes: dict[str, Any] = {"players": "2,3", "opponent_share": 0.9, "fixed_opponents": "greedy,random", "fixed_share": 0.3}
+    collector = tiny(**changes, max_turns=2, prior="greedy", sure_share=0.5).make_collector(0)
     collector.add_opponent(NetworkAgent(network(3).frozen({}), name="past-1"))
-    learned = network(decided=0.1)
+    learned = network(decided=0.8)
     collector.collect(learned)
     again = copier(collector)
     first = [copy.deepcopy(collector.collect(learned)) for _ in range(2)]
     second = [again.collect(learned) for _ in range(2)]
     assert all(same(*both) for both in zip(first, second, strict=True))
     assert not same(*second)
+    assert any((rollout.batch.weight > 1).any() for rollout in second)
     assert any(one.opponent == "past-1" for rollout in first for one in rollout.ended) or "past-1" in {
         guest.name for tables in again.tables for guest in tables.guests
     }

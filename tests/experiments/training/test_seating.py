@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from experiments.training.seating import EVERYBODY, Tables, margins
-from skyenv.agents import RandomAgent, decide, decisions_in
+from skyenv.agents import Decisions, RandomAgent, decide, decisions_in
 from skyenv.games import results
 from skyenv.kernels import MARGIN_SCALE
 from skyenv.observation import OBSERVATION_SIZE, SCALE
@@ -46,6 +46,32 @@ def test_opponents_have_all_seats_but_the_learners() -> None:
     tables.forget_unused()
     assert [tables.guests[index] if index != EVERYBODY else None for index in tables.opponent] == before
     assert len(tables.guests) <= 2
+
+
+def test_nobody_is_asked_where_there_is_no_choice() -> None:
+    """An opponent neither, and what is forced is played."""
+    asked = []
+
+    class Asked(RandomAgent):
+        def act(self, decisions: Decisions) -> np.ndarray:
+            asked.append(decisions.mask.sum(axis=1))
+            return super().act(decisions)
+
+    tables, forced = Tables(30, 3, "front", 2), 0
+    tables.seat(np.arange(30), OpponentPool([Asked()]), 1.0, np.random.default_rng(1))
+    for _ in range(60):
+        chooses, theirs = tables.chooses(), ~tables.learns()
+        assert np.array_equal(chooses, tables.games.mask.sum(axis=1) > 1)
+        expected = int((chooses & theirs).sum())
+        forced += int((~chooses & theirs).sum())
+        before = tables.games.mask.argmax(axis=1)
+        actions = before.copy()
+        asked.clear()
+        tables.step(actions)
+        assert np.array_equal(actions[~(chooses & theirs)], before[~(chooses & theirs)])
+        assert sum(map(len, asked)) == expected
+        assert all((number > 1).all() for number in asked)
+    assert forced > 50
 
 
 @pytest.mark.parametrize("prior", [None, GreedyAgent()], ids=["plain", "prior"])

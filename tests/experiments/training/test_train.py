@@ -12,11 +12,11 @@ import pytest
 import torch
 from trainings import TINY, begun, collector, tiny, updated, weights, while_it_lasts, without_time
 
-from experiments.training import train
+from experiments.training import rollouts, train
 from experiments.training.checkpoints import read_checkpoint
 from experiments.training.rollouts import Batch
 from experiments.training.seating import EVERYBODY, Tables
-from experiments.training.train import Training, clipped_loss
+from experiments.training.train import Training, clipped_loss, variance
 from processes import python
 from skyenv.agents import decide, decisions_in, make_agent
 from skyenv.games import Games
@@ -38,11 +38,46 @@ def test_clipped_loss_by_hand() -> None:
     ratio = torch.tensor([1.5, 0.5, 1.5, 0.5, 1.1])
     gain = torch.tensor([2.0, 2.0, -2.0, -2.0, 1.0])
     log_ratio = ratio.log().requires_grad_()
-    loss = clipped_loss(log_ratio, gain, 0.2)
-    assert loss.item() == pytest.approx(-(1.2 * 2 + 0.5 * 2 - 1.5 * 2 - 0.8 * 2 + 1.1) / 5)
-    loss.backward()  # type: ignore[no-untyped-call]
+    losses = clipped_loss(log_ratio, gain, 0.2)
+    assert losses.tolist() == pytest.approx([-1.2 * 2, -0.5 * 2, 1.5 * 2, 0.8 * 2, -1.1])
+    losses.sum().backward()  # type: ignore[no-untyped-call]
     assert log_ratio.grad is not None
-    assert log_ratio.grad.tolist() == pytest.approx([0.0, -1.0 / 5, 3.0 / 5, 0.0, -1.1 / 5])
+    assert log_ratio.grad.tolist() == pytest.approx([0.0, -1.0, 3.0, 0.0, -1.1])
+
+
+def test_variance_by_hand() -> None:
+    """Of 1, 1, 1 and 5: the mean is 2."""
+    assert variance(torch.tensor([1.0, 5.0]), torch.tensor([1.5, 0.5])).item() == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize("only_value", [False, True])
+def test_a_decision_that_stands_for_several_is_learned_from_as_those(only_value: bool) -> None:
+    """One of weight 3, beside one of weight 1, gives the same gradient, losses and figures as three of weight 1."""
+    config = tiny(batch=10**6, epochs=1, opponent_share=0.0, entropy=0.1, margin_weight=0.5, max_gradient=1e6)
+    made = []
+    for several in (True, False):
+        training = begun(config)
+        training._only_value = lambda: only_value  # type: ignore[method-assign]
+        with torch.no_grad():
+            for parameter in training.network.parameters():  # an even policy's entropy has no gradient
+                parameter.add_(0.4 * torch.cos(torch.arange(float(parameter.numel()))).view_as(parameter))
+        batch = collector(training).collect(training.network).batch
+        shift = torch.sin(torch.arange(float(len(batch))))
+        batch.log_probability += 0.3 * shift  # the policy has changed since; some is clipped
+        batch.target, batch.advantage = torch.stack([shift, 2 * shift.roll(1)], dim=1), 1.0 + shift.roll(2)
+        batch.weight = torch.where(torch.arange(len(batch)) % 3 == 0, 3.0, 1.0)
+        if several:
+            rows = torch.arange(len(batch)).repeat_interleave(batch.weight.long())
+            batch = Batch(**{name: array[rows] for name, array in vars(batch).items()})
+            batch.weight = torch.full((len(rows),), 7.0)  # only how they compare counts
+        figures = training._improve(batch)
+        gradients = [parameter.grad.flatten() for parameter in training.network.parameters() if parameter.grad is not None]
+        made.append((torch.cat(gradients), figures))
+    (repeated, wanted), (weighted, figures) = made
+    assert repeated.abs().max() > 0.01
+    assert torch.allclose(weighted, repeated, atol=1e-6, rtol=1e-3)
+    assert figures == pytest.approx(wanted, rel=1e-3, abs=1e-6)
+    assert figures["change"] > 0.01
 
 
 # ---- a game that can be solved ----
@@ -138,8 +173,9 @@ def policy_and_values(training: Training, shown: int) -> tuple[dict[int, float],
     return {action: float(log_probabilities[0, action].exp()) for action in (LEFT, RIGHT, UP, DOWN)}, values[0].tolist()
 
 
-def test_solves_a_game_of_two_moves() -> None:
-    training = updated(toy(margin_weight=0.5, seed=2), 40)
+@pytest.mark.parametrize("share", [1.0, 0.25])
+def test_solves_a_game_of_two_moves(share: float) -> None:
+    training = updated(toy(margin_weight=0.5, seed=1, sure_share=share), 40)
     first, (worth, ahead) = policy_and_values(training, 0)
     after_left, _ = policy_and_values(training, 1)
     after_right, (worth_right, behind) = policy_and_values(training, 2)
@@ -188,17 +224,22 @@ def test_the_last_decisions_of_a_rollout_are_not_learned_from() -> None:
 # ---- decisions, prior, opponents ----
 
 
-def test_decisions_are_those_that_are_learned_from() -> None:
-    training = begun(tiny(opponent_share=0.5, fixed_opponents="random"))
+@pytest.mark.parametrize("share", [1.0, 0.3])
+def test_decisions_are_those_that_are_learned_from(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or that those stand for; here the policy counts as sure of whatever it held to be likelier than a tenth."""
+    monkeypatch.setattr(rollouts, "SURE", np.log(0.1))
+    training = begun(tiny(opponent_share=0.5, fixed_opponents="random", sure_share=share))
     total, plays = 0, collector(training)
-    learned_from: list[Batch] = []
+    learned_from: list[torch.Tensor] = []
     real = training._improve
-    training._improve = lambda batch: learned_from.append(batch) or real(batch)  # type: ignore[method-assign,func-returns-value]
+    training._improve = lambda batch: learned_from.append(batch.weight.clone()) or real(batch)  # type: ignore[method-assign,func-returns-value]
     for _ in range(3):
         training.update()
-        total += len(learned_from[-1])
-        assert training.decisions == training.curve[-1]["decisions"] == total
-        assert 0 < len(learned_from[-1]) < plays.mine.sum() < 12 * 24
+        weight, before, total = learned_from[-1], total, training.decisions
+        assert training.curve[-1]["decisions"] == total
+        assert 0 < total - before < plays.mine.sum() < 12 * 24
+        assert weight.sum() == pytest.approx(total - before, rel=1e-5)
+        assert (len(weight) == total - before) == (share == 1)
 
 
 @pytest.mark.parametrize("players", ["2", "3"])

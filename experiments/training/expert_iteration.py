@@ -1,0 +1,165 @@
+"""Expert iteration: ``python -m experiments.training.expert_iteration --players 2 --prior greedy --minutes 30``.
+
+An expert, a tree search that begins with what the network holds of the actions at its root, plays the learner's seats, and the
+network, its apprentice, learns what the expert tried most and the outcome that it came to expect (Anthony, Tian and Barber 2017;
+Silver et al. 2018). A better network gives the search a better beginning, and so itself a better expert. Tables, opponents,
+processes, files and options are those of :mod:`experiments.training.train`; all that differs is here: what is played, and the
+policy's loss.
+
+A decision costs the search some hundred times as much as the network, so an hour has fewer of them than one of that trainer,
+each with more to learn from: how good every action is, and not one that was drawn.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+import numpy as np
+import torch
+
+from experiments.training.config import earlier
+from experiments.training.network import PolicyNetwork
+from experiments.training.recipe import Config, fixed
+from experiments.training.rollouts import LOWEST, Batch, Collector
+from experiments.training.runs import launch
+from experiments.training.seating import Int64
+from experiments.training.train import Training
+from skyenv.agents import decisions_in
+from skyenv.commands import exit_code
+from skyenv.games import outcome_of
+from skyenv.options import option, parse
+from skyenv.rules.actions import NUM_ACTIONS
+from skyenv_agents.search.ismcts import SearchAgent
+
+FLATTENED: Final = 0.5
+"""The expert begins with the network's probabilities to this power: it shall try what the network wouldn't."""
+
+
+@dataclass
+class SearchedBatch(Batch):
+    """Decisions that were searched.
+
+    Attributes:
+        policy: float32 (k, 103), the probabilities that the policy should have.
+    """
+
+    policy: torch.Tensor
+
+    @staticmethod
+    def shapes(number: int) -> dict[str, tuple[tuple[int, ...], torch.dtype]]:
+        """See :meth:`experiments.training.rollouts.Batch.shapes`."""
+        return Batch.shapes(number) | {"policy": ((number, NUM_ACTIONS), torch.float32)}
+
+
+class SearchCollector(Collector):
+    """Plays games, and searches every decision of the learner's seats.
+
+    Args:
+        simulations: of each search. sharpness, drawn_share: see :class:`ExpertConfig`. Others: as for
+            :class:`experiments.training.rollouts.Collector`.
+    """
+
+    BATCH = SearchedBatch
+    BUFFERS = (*Collector.BUFFERS, "policy")
+
+    def __init__(self, *args: Any, simulations: int, sharpness: float, drawn_share: float) -> None:
+        self.expert = SearchAgent(simulations)
+        self.sharpness, self.drawn_share = sharpness, drawn_share
+        super().__init__(*args)
+
+    def _make_buffers(self) -> None:
+        super()._make_buffers()
+        self.policy = torch.zeros((*self.masks.shape[:2], NUM_ACTIONS))
+
+    def _choose(self, t: int, network: PolicyNetwork) -> None:
+        """Let the expert decide; the value of a decision is what it expects."""
+        mine = np.flatnonzero(self.mine[t])
+        if not mine.size:
+            return
+        log_probabilities = self._ask(t, mine, network)
+        priors = (FLATTENED * log_probabilities.clamp(min=2 * LOWEST)).exp().numpy()
+        action = np.zeros(mine.size, np.int64)
+        for tables, place in zip(self.tables, self.slices, strict=True):
+            here = np.flatnonzero((mine >= place.start) & (mine < place.stop))
+            if here.size:
+                action[here] = self._search(t, place.start, mine[here], tables, priors[here])
+        self._play(t, mine, torch.from_numpy(action), log_probabilities)
+
+    def _search(self, t: int, start: int, mine: Int64, tables: Any, priors: Any) -> Int64:
+        """What the expert does at tables of one kind, whose columns begin at `start`: now and then not what is best."""
+        found = self.expert.search(decisions_in(tables.games, self.expert, mine - start), priors)
+        shares = found.visits / found.visits.sum(axis=1, keepdims=True)
+        self.value[t, mine, 0] = outcome_of(found.values, tables.games.num_players)
+        sharp = shares**self.sharpness
+        self.policy[t, torch.from_numpy(mine)] = torch.from_numpy((sharp / sharp.sum(axis=1, keepdims=True)).astype(np.float32))
+        drawn = (shares.cumsum(axis=1) > self.rng.random((mine.size, 1))).argmax(axis=1)
+        actions: Int64 = np.where(self.rng.random(mine.size) < self.drawn_share, drawn, found.actions)
+        return actions
+
+    def _more(self, chosen: torch.Tensor) -> dict[str, torch.Tensor]:
+        return {"policy": self.policy.view(-1, NUM_ACTIONS).index_select(0, chosen)}
+
+
+@dataclass(frozen=True)
+class ExpertConfig(Config):
+    """The trainer's options, and the expert's."""
+
+    BATCH: ClassVar[type[Batch]] = SearchedBatch
+
+    run: str = option("runs/expert", "folder of the run", metavar="FOLDER")
+    simulations: int = option(100, "of the expert, for each decision", low=1, high=10**6)
+    sharpness: float = option(4.0, "the policy learns how often each action was tried, to this power", above=True, high=100)
+    drawn_share: float = option(0.3, "share of the decisions that are drawn by how often each action was tried", high=1)
+    games: int = option(64, "games played side by side, of all kinds of tables together", low=1)
+    steps: int = option(32, "decisions in each of them between updates", low=1)
+    batch: int = option(512, "decisions in one gradient step", low=1)
+    epochs: int = option(4, "passes over the decisions of an update", low=1)
+    learning_rate: float = option(1e-3, "Adam's step size at the beginning", above=True, high=1)
+    opponent_share: float = option(
+        0.5, "share of the games in which an opponent has all seats but one; 0: self-play alone", high=1
+    )
+    value_updates: int = fixed(0)
+    clip: float = fixed(0.0)
+    entropy: float = fixed(0.0)
+
+    def make_collector(self, part: int) -> SearchCollector:
+        """See :meth:`experiments.training.recipe.Config.make_collector`."""
+        return SearchCollector(
+            *self._collecting(part), simulations=self.simulations, sharpness=self.sharpness, drawn_share=self.drawn_share
+        )
+
+
+class ExpertIteration(Training):
+    """An apprentice in training."""
+
+    PROGRAM = "expert_iteration"
+    config: ExpertConfig
+
+    def _policy_losses(
+        self, batch: Batch, rows: torch.Tensor, log_probabilities: torch.Tensor, log_ratio: torch.Tensor, gain: torch.Tensor
+    ) -> torch.Tensor:
+        """The cross entropy between what the expert tried and the policy."""
+        assert isinstance(batch, SearchedBatch)
+        return -(batch.policy[rows] * log_probabilities.clamp(min=LOWEST)).sum(dim=1)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit code: 0 all right, 1 a file is bad, 2 the command is, 130 interrupted."""
+    description = "Train an agent by what a search finds in games of its own."
+
+    def run() -> int:
+        config = parse(ExpertConfig, f"experiments.training.{ExpertIteration.PROGRAM}", description, arguments, earlier)
+        return launch(ExpertIteration(config))
+
+    return exit_code(ExpertIteration.PROGRAM, run)
+
+
+if __name__ == "__main__":
+    from experiments.training import (
+        expert_iteration,  # by its own name: checkpoints refer to its classes, and must not look for them in __main__
+    )
+
+    sys.exit(expert_iteration.main())

@@ -1,0 +1,117 @@
+"""Expert iteration: the search's visits are learned, its value is the decision's, and all else is as with the other trainer."""
+
+from __future__ import annotations
+
+from multiprocessing.sharedctypes import RawArray
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from trainings import SMALL, TINY
+
+from experiments.training.expert_iteration import ExpertConfig, ExpertIteration, SearchCollector, SearchedBatch, main
+from experiments.training.network import PolicyNetwork
+from skyenv.agents import decisions_in, make_agent
+from skyenv.games import outcome_of
+from skyenv_agents.search.ismcts import SearchAgent
+
+PART: dict[str, Any] = {**SMALL, "games": 4, "steps": 12, "simulations": 20, "prior": "greedy", "opponent_share": 0.0}
+
+
+def config(**changes: Any) -> ExpertConfig:
+    """Of a second or two."""
+    return ExpertConfig(**{"run": "unused", **PART, **changes})
+
+
+def cautious(seed: int = 1) -> PolicyNetwork:
+    """A network that holds many actions to be possible."""
+    torch.manual_seed(seed)
+    return config(prior_weight=0.5).make_network()
+
+
+@pytest.mark.parametrize("players", ["2", "2,3"])
+def test_every_decision_is_what_the_expert_found(players: str) -> None:
+    """Searched once more from a copy of the games, with the network's priors: the same visits, values and actions."""
+    asked = config(players=players, steps=1, sharpness=2.0, drawn_share=0.0)
+    collector, network = asked.make_collector(0), cautious()
+    assert isinstance(collector, SearchCollector)
+    again = [tables.games.copy() for tables in collector.tables]
+    collector.collect(network)
+    expert, searched = SearchAgent(20), 0
+    with torch.no_grad():
+        flat = 0.5 * network(collector.codes[0], collector.masks[0])[0].clamp(min=-100.0)
+    for place, games in zip(collector.slices, again, strict=True):
+        rows = np.flatnonzero(collector.mine[0, place])
+        at = np.arange(collector.mine.shape[1])[place][rows]
+        found = expert.search(decisions_in(games, expert, rows), flat[at].exp().numpy())
+        wanted = found.visits**2 / (found.visits**2).sum(axis=1, keepdims=True)
+        assert collector.policy[0, at].numpy() == pytest.approx(wanted, abs=1e-6)
+        assert collector.value[0, at, 0] == pytest.approx(outcome_of(found.values, games.num_players), abs=1e-6)
+        assert np.array_equal(collector.action[0, at], found.actions)
+        assert not collector.policy[0, at].numpy()[games.mask[rows] == 0].any()
+        searched += len(rows)
+    assert searched > 0
+
+
+def test_some_actions_are_drawn_by_the_visits() -> None:
+    """Drawn always, some differ from the best; none was never tried."""
+    collector = config(games=60, steps=2, drawn_share=1.0).make_collector(0)
+    collector.collect(cautious())
+    mine = collector.mine
+    policy, action = collector.policy.numpy()[mine], collector.action[mine]
+    assert (policy[np.arange(len(action)), action] > 0).all()
+    assert 0.02 < (policy.argmax(axis=1) != action).mean() < 0.9
+
+
+def test_batches_have_what_the_expert_tried_and_lie_in_shared_memory() -> None:
+    collector = config(sure_share=1.0).make_collector(0)
+    batch = collector.collect(cautious()).batch
+    assert isinstance(batch, SearchedBatch)
+    assert batch.policy.sum(dim=1).numpy() == pytest.approx(np.ones(len(batch)), abs=1e-5)
+    assert not batch.policy[~batch.masks].any()
+    memory = RawArray("b", SearchedBatch.room(len(batch)))
+    batch.write(memory)
+    there = SearchedBatch.within(memory, len(batch))
+    assert all(torch.equal(getattr(there, name), array) for name, array in vars(batch).items())
+    joined = SearchedBatch.join([batch, there], torch.device("cpu"))
+    assert len(joined) == len(joined.policy) == 2 * len(batch)
+
+
+def test_the_policy_comes_closer_to_what_the_expert_tried() -> None:
+    training = ExpertIteration(config(games=16, steps=24, epochs=20, batch=32, learning_rate=0.01, warm_up=0, hidden=32))
+    training.begin()
+    assert training.actors is not None
+    batch = training.actors.rollouts(training.network)[0].batch
+    assert isinstance(batch, SearchedBatch)
+
+    def distance() -> float:
+        with torch.no_grad():
+            log_probabilities, _ = training.network(batch.codes, batch.masks)
+        losses = training._policy_losses(batch, torch.arange(len(batch)), log_probabilities, torch.zeros(1), torch.zeros(1))
+        by_hand = [-float((row * told)[row > 0].sum()) for row, told in zip(batch.policy, log_probabilities, strict=True)]
+        assert losses.numpy() == pytest.approx(by_hand, abs=1e-3)
+        lowest = -(batch.policy * batch.policy.clamp(min=1e-30).log()).sum(dim=1)
+        return float((losses - lowest).mean())
+
+    before = distance()
+    training._improve(batch)
+    assert 0 < distance() < 0.7 * before
+    training.end()
+
+
+def test_a_run_of_two_processes_plays_in_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = str(tmp_path / "run")
+    options = ["--games", "4", "--steps", "8", "--simulations", "10", "--processes", "2", "--decisions", "60"]
+    assert main([*TINY, *options, "--run", run, "--prior", "greedy"]) == 0
+    assert f"{run} is finished" in capsys.readouterr().out
+    assert make_agent(tmp_path / "run" / "model.npz").evaluate is not None
+    assert main(["--run", run, "--resume", "--decisions", "90"]) == 0
+
+
+def test_what_has_no_part_in_it_can_not_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("--clip", "--entropy", "--value-updates"):
+        with pytest.raises(SystemExit):
+            main([name, "1"])
+        assert "unrecognized arguments" in capsys.readouterr().err

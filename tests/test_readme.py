@@ -96,6 +96,7 @@ AS_A_READER = next(command for command in COMMANDS if command not in RUN_ELSEWHE
 SHORTER = {
     "train": (r"--minutes \d+", "--minutes {minutes}"),
     "best_response": (r"--minutes \d+", "--minutes {minutes}"),
+    "expert_iteration": (r"--minutes \d+", "--minutes {minutes}"),
     "tune": (r"--minutes \d+", "--generations 1 --population 4"),
     "strength": (r"--minutes \d+", "--paired-seeds 1 --budgets 4 1ms --against random"),
     "search": (r"$", " --quick"),
@@ -106,6 +107,7 @@ AT_THE_END = {
     "record": " --max-turns 10",
     "train": " --paired-seeds 2 --games 32 --steps 32 --hidden 32",
     "best_response": " --paired-seeds 2 --games 32 --steps 32 --hidden 32",
+    "expert_iteration": " --paired-seeds 2 --games 8 --steps 8 --hidden 32 --simulations 10",
 }
 """By program, options that overrule those before them."""
 

@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
+from multiprocessing.context import SpawnProcess
 from multiprocessing.sharedctypes import RawArray
 from typing import Any, Final
 
@@ -128,32 +129,39 @@ class Elsewhere(Actors):
     """Other processes play, always; and this one before it learns, where there is one part more than others."""
 
     def __init__(self, config: Config, network: PolicyNetwork, kept: Mapping[str, Any] | None) -> None:
-        context = multiprocessing.get_context("spawn")
         self._connections: list[Connection] = []
-        self._processes = []
+        self._processes: list[SpawnProcess] = []
         self._places: list[list[Any]] = []
         self._batch = config.BATCH
         self._own: _Worker | None = None
         self._own_answer: Any = None
-        for part in range(config.parts):
-            size = config.BATCH.room(config.steps * config.games_of(part))
-            places = [RawArray(ctypes.c_byte, size) for _ in range(PLACES)]
-            self._places.append(places)
-            state = None if kept is None else kept["actors"][part]
-            if part == config.processes - 1:  # the last part, where there is one more than other processes
-                self._own = _Worker(config, part, state, places)
-                continue
-            mine, theirs = context.Pipe()
-            process = context.Process(target=_work, args=(theirs, config, part, state, places), daemon=True, name=f"actor {part}")
-            with for_a_worker():
-                process.start()
-            theirs.close()
-            self._connections.append(mine)
-            self._processes.append(process)
         self._weights: Weights = _portable(network.state_dict()) if kept is None else kept["weights"]
         self._pending: list[tuple[Any, ...]] | None = None
         self._past: list[tuple[str, ThingsNetwork]] = []
-        self._send("play", self._weights)
+        try:
+            for part in range(config.parts):
+                self._start(config, part, None if kept is None else kept["actors"][part])
+            self._send("play", self._weights)
+        except BaseException:  # nobody else knows those that play already
+            self.end()
+            raise
+
+    def _start(self, config: Config, part: int, kept: bytes | None) -> None:
+        """Let a process play a part of the games: this one the last, where there are as many parts as processes."""
+        size = config.BATCH.room(config.steps * config.games_of(part))
+        places = [RawArray(ctypes.c_byte, size) for _ in range(PLACES)]
+        self._places.append(places)
+        if part == config.processes - 1:
+            self._own = _Worker(config, part, kept, places)
+            return
+        context = multiprocessing.get_context("spawn")
+        mine, theirs = context.Pipe()
+        process = context.Process(target=_work, args=(theirs, config, part, kept, places), daemon=True, name=f"actor {part}")
+        with for_a_worker():
+            process.start()
+        theirs.close()
+        self._connections.append(mine)
+        self._processes.append(process)
 
     def rollouts(self, network: PolicyNetwork) -> list[Rollout]:
         """See :meth:`Actors.rollouts`; the actors play on with the network as it is now."""

@@ -12,7 +12,7 @@ import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 import torch
@@ -126,7 +126,7 @@ class Batch:
         return sum(_aligned(math.prod(shape) * kind.itemsize) for shape, kind in cls.shapes(number).values())
 
     @classmethod
-    def within(cls, memory: Any, number: int) -> Batch:
+    def within(cls, memory: Any, number: int) -> Self:
         """A batch whose arrays lie in some memory, one after the other."""
         start, arrays = 0, {}
         for name, (shape, kind) in cls.shapes(number).items():
@@ -142,7 +142,7 @@ class Batch:
             array.copy_(getattr(self, name))
 
     @classmethod
-    def join(cls, batches: Sequence[Batch], device: torch.device) -> Batch:
+    def join(cls, batches: Sequence[Batch], device: torch.device) -> Self:
         """All of them in one, on a device."""
         if len(batches) == 1:
             return cls(**{name: array.to(device) for name, array in vars(batches[0]).items()})

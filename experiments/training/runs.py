@@ -219,6 +219,8 @@ class Run(ABC):
         if state["program"] != self.PROGRAM:
             raise CheckpointError(f"{path} was written by {state['program']}, not by {self.PROGRAM}")
         now = self.config.as_dict()
+        if missing := sorted(set(now) - set(state["config"]) - set(self.config.LIMITS)):
+            raise CheckpointError(f"{path} is of a version that had no {', '.join(missing)}; its run can't be gone on with")
         for name, value in state["config"].items():
             if name not in self.config.LIMITS and now.get(name) != value:
                 raise CheckpointError(

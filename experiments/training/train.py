@@ -130,7 +130,7 @@ class Training(Run):
         self._anneal_prior()
         if number < 2:  # few steps, and no seat decided twice within them
             return {}
-        batch.weight /= batch.weight.mean()
+        batch.weight = batch.weight / batch.weight.mean()
         mean = (batch.weight * batch.advantage).mean()
         gain = (batch.advantage - mean) / (variance(batch.advantage, batch.weight).sqrt() + 1e-8)
         sums, steps = torch.zeros(3, device=self.device), 0

@@ -32,6 +32,7 @@ from skyenv_agents.learned.networks import PlainNetwork
         ("seed", [-1, 2**32]),
         ("max_turns", [0]),
         ("checkpoint_seconds", [-1.0, float("nan")]),
+        ("milestone_minutes", [-1.0, float("nan")]),
         ("paired_seeds", [-1]),
         ("against", ["", "nobody", "random,", "nowhere:Agent"]),
         ("threads", [0, 1025]),

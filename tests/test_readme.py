@@ -26,7 +26,11 @@ COMMANDS = list(dict.fromkeys(re.findall(r"^\$ (.*?)(?: +#.*)?$", README + DOCS,
 ADD = "python -m skyenv tournament --add my_module:MyAgent --players 2 --minutes 5"
 BOARD = re.findall(r"```toml\n(.*?)```", DOCS, re.DOTALL)
 
-MEASUREMENTS = re.findall(r"^\$ (.+)$", (ROOT / "docs" / "training.md").read_text(encoding="utf-8"), re.MULTILINE)
+MEASUREMENTS = [
+    command
+    for command in re.findall(r"^\$ (.+)$", (ROOT / "docs" / "training.md").read_text(encoding="utf-8"), re.MULTILINE)
+    if "expert" not in command and "league" not in command
+]
 """Minutes long, to repeat published figures; other commands of the docs, or their own tests, run these programs."""
 LADDERS = next(command for command in COMMANDS if command.startswith("for players in "))
 RUN_ELSEWHERE = {

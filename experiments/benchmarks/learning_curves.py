@@ -139,6 +139,8 @@ class Measured:
                 self.rows.append(unsealed(parse_json(line)))
             except ValueError as error:
                 raise CheckpointError(f"{path}: line {number} is no measurement: {error}; the file is damaged") from None
+            if not {"digest", "secret", "wins"} <= self.rows[-1].keys():
+                raise CheckpointError(f"{path} holds something else than measurements; choose another folder for them")
         if half_written:
             write_atomically(path, b"".join(map(line_of, self.rows)))
 
@@ -290,10 +292,10 @@ def _run(options: LearningCurvesOptions) -> int:
     wanted = tasks(options)
     with locked(options.out):
         if options.secret is None:
-            before = (row["secret"] for path in sorted(options.out.glob("*.jsonl")) for row in Measured(path).rows)
-            options = replace(options, secret=next(before, None) or fresh_seed())
+            before = [row["secret"] for path in sorted(options.out.glob("*.jsonl")) for row in Measured(path).rows]
+            options = replace(options, secret=before[0] if before else fresh_seed())
             wanted = [replace(task, question={**task.question, "secret": options.secret}) for task in wanted]
-        measured = {task.run: Measured(options.out / file_name(task.run)) for task in wanted}
+        measured = {run: Measured(options.out / file_name(run)) for run in dict.fromkeys(task.run for task in wanted)}
         missing = [task for task in wanted if measured[task.run].answer(task.question) is None]
         interrupted = _measure_all(missing, measured, options)
         answers = [(task.run, measured[task.run].answer(task.question)) for task in wanted]

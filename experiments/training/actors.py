@@ -4,7 +4,7 @@ With others, all that is learned from was played with the weights before the lat
 rollout is fetched, with the network as it is then, and writes into a second place while the first is learned from. So nobody
 waits longer than the slower side needs, and what is learned doesn't depend on who that is: a run is reproduced by its seed and
 its number of processes. As playing takes longer than learning, one other process alone would let the learner wait: then the
-learner plays a small share of the games, too, with the same weights as the other.
+learner plays a share of the games, too, with the same weights as the other.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Expert iteration: ``python -m experiments.training.expert_iteration --players 2 --prior greedy --minutes 30``.
 
-An expert, a tree search that begins with what the network holds of the actions at its root, plays the learner's seats, and the
-network, its apprentice, learns what the expert tried most and the outcome that it came to expect (Anthony, Tian and Barber 2017;
-Silver et al. 2018). A better network gives the search a better beginning, and so itself a better expert. Tables, opponents,
-processes, files and options are those of :mod:`experiments.training.train`; all that differs is here: what is played, and the
-policy's loss.
+An expert, a tree search that begins with what the network holds of the actions at its root, plays the learner's seats. The
+network, its apprentice, learns what the expert tried most, and λ-returns over the outcomes that it came to expect (Anthony,
+Tian and Barber 2017; Silver et al. 2018). A better network gives the search a better beginning, and so itself a better expert.
+Tables, opponents, processes, files and options are those of :mod:`experiments.training.train`; all that differs is here: what
+is played, and the policy's loss.
 
 A decision costs the search some hundred times as much as the network, so an hour has fewer of them than one of that trainer,
 each with more to learn from: how good every action is, and not one that was drawn.
@@ -22,16 +22,17 @@ import torch
 
 from experiments.training.config import earlier
 from experiments.training.network import PolicyNetwork
-from experiments.training.recipe import Config, fixed
+from experiments.training.recipe import MOST, Config, fixed
 from experiments.training.rollouts import LOWEST, Batch, Collector
 from experiments.training.runs import launch
 from experiments.training.seating import Int64
 from experiments.training.train import Training
 from skyenv.agents import decisions_in
 from skyenv.commands import exit_code
-from skyenv.games import outcome_of
+from skyenv.games import Games, outcome_of
 from skyenv.options import option, parse
 from skyenv.rules.actions import NUM_ACTIONS
+from skyenv_agents.learned.networks import OUTCOME_REWARD
 from skyenv_agents.search.ismcts import SearchAgent
 
 FLATTENED: Final = 0.5
@@ -66,7 +67,7 @@ class SearchCollector(Collector):
     BUFFERS = (*Collector.BUFFERS, "policy")
 
     def __init__(self, *args: Any, simulations: int, sharpness: float, drawn_share: float) -> None:
-        self.expert = SearchAgent(simulations)
+        self.expert = SearchAgent(simulations, margin=0.0)  # winning counts, and not by how much
         self.sharpness, self.drawn_share = sharpness, drawn_share
         super().__init__(*args)
 
@@ -95,7 +96,8 @@ class SearchCollector(Collector):
         self.value[t, mine, 0] = outcome_of(found.values, tables.games.num_players)
         sharp = shares**self.sharpness
         self.policy[t, torch.from_numpy(mine)] = torch.from_numpy((sharp / sharp.sum(axis=1, keepdims=True)).astype(np.float32))
-        drawn = (shares.cumsum(axis=1) > self.rng.random((mine.size, 1))).argmax(axis=1)
+        tries = found.visits.cumsum(axis=1)
+        drawn = (tries > self.rng.random((mine.size, 1)) * tries[:, -1:]).argmax(axis=1)
         actions: Int64 = np.where(self.rng.random(mine.size) < self.drawn_share, drawn, found.actions)
         return actions
 
@@ -108,19 +110,22 @@ class ExpertConfig(Config):
     """The trainer's options, and the expert's."""
 
     BATCH: ClassVar[type[Batch]] = SearchedBatch
+    LEARNERS_PART: ClassVar[int] = 2  # learning takes next to no time here
 
     run: str = option("runs/expert", "folder of the run", metavar="FOLDER")
     simulations: int = option(100, "of the expert, for each decision", low=1, high=10**6)
     sharpness: float = option(4.0, "the policy learns how often each action was tried, to this power", above=True, high=100)
     drawn_share: float = option(0.3, "share of the decisions that are drawn by how often each action was tried", high=1)
-    games: int = option(64, "games played side by side, of all kinds of tables together", low=1)
-    steps: int = option(32, "decisions in each of them between updates", low=1)
-    batch: int = option(512, "decisions in one gradient step", low=1)
-    epochs: int = option(4, "passes over the decisions of an update", low=1)
+    games: int = option(64, "games played side by side, of all kinds of tables together", low=1, high=MOST)
+    steps: int = option(32, "decisions in each of them between updates", low=1, high=MOST)
+    batch: int = option(512, "decisions in one gradient step", low=1, high=MOST)
+    epochs: int = option(4, "passes over the decisions of an update", low=1, high=MOST)
     learning_rate: float = option(1e-3, "Adam's step size at the beginning", above=True, high=1)
     opponent_share: float = option(
         0.5, "share of the games in which an opponent has all seats but one; 0: self-play alone", high=1
     )
+    reward: str = fixed(OUTCOME_REWARD)  # the search tells win probabilities
+    sure_share: float = fixed(1.0)  # what was searched is too dear not to be learned from
     value_updates: int = fixed(0)
     clip: float = fixed(0.0)
     entropy: float = fixed(0.0)
@@ -136,14 +141,21 @@ class ExpertIteration(Training):
     """An apprentice in training."""
 
     PROGRAM = "expert_iteration"
+    CLOSING_COST = 0.03  # nothing is searched there
     config: ExpertConfig
+
+    def _warm_up(self) -> None:
+        super()._warm_up()
+        expert = SearchAgent(1)
+        for players, side in self.config.tables:
+            expert.search(decisions_in(Games(1, players, side, 0), expert))
 
     def _policy_losses(
         self, batch: Batch, rows: torch.Tensor, log_probabilities: torch.Tensor, log_ratio: torch.Tensor, gain: torch.Tensor
     ) -> torch.Tensor:
         """The cross entropy between what the expert tried and the policy."""
         assert isinstance(batch, SearchedBatch)
-        return -(batch.policy[rows] * log_probabilities.clamp(min=LOWEST)).sum(dim=1)
+        return -(batch.policy[rows] * log_probabilities).sum(dim=1)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -24,8 +24,6 @@ from skyenv_agents.learned.pool import SAMPLINGS, OpponentPool
 PRECISIONS: Final = ("auto", "float32", "bfloat16")
 SEEDS_APART: Final = 10**9
 """Between the seeds of two kinds of tables: more games than a run plays."""
-LEARNERS_PART: Final = 12
-"""With one other process the learner plays one in so many games: so both are busy for about as long."""
 MOST: Final = 10**7
 """Of whatever is counted."""
 
@@ -41,6 +39,8 @@ class Config(RunConfig):
 
     BATCH: ClassVar[type[Batch]] = Batch
     """What is learned from."""
+    LEARNERS_PART: ClassVar[int] = 12
+    """With one other process the learner plays one in so many games: so both are busy for about as long."""
 
     reward: str = option("outcome", "what is learned from (see the README)", choices=REWARDS)
     games: int = option(512, "games played side by side, of all kinds of tables together", low=1, high=MOST)
@@ -146,7 +146,7 @@ class Config(RunConfig):
     def split(self, number: int) -> list[int]:
         """So many games of one kind shared out among the parts."""
         if self.processes == 2:
-            own = max(number // LEARNERS_PART, 1)
+            own = max(number // self.LEARNERS_PART, 1)
             return [number - own, own]
         return [len(part) for part in np.array_split(np.arange(number), self.parts)]
 

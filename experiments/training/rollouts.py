@@ -30,8 +30,9 @@ from skyenv_agents.learned.layout import INPUTS, NUM_INPUTS, OUTCOME, OUTCOME_PA
 from skyenv_agents.learned.networks import OUTCOME_REWARD
 from skyenv_agents.learned.pool import OpponentPool
 
+SMALLEST: Final = 2.0**-25
 LARGEST: Final = 1.0 - 2.0**-22
-"""Random numbers are kept below this, so that rounding doesn't bring a share of a sum up to the whole."""
+"""Random numbers stay between these: 0 takes the first legal action, and rounding may bring a share of a sum up to the whole."""
 SURE: Final = math.log(0.99)
 """The policy was sure of an action drawn that has a log-probability above this: there is hardly a gradient then."""
 LOWEST: Final = -50.0
@@ -307,7 +308,7 @@ class Collector:
         log_probabilities = self._ask(t, mine, network)
         # An illegal action adds nothing to the sums, so it is never the first above a limit.
         sums = (log_probabilities.clamp(min=LOWEST).exp() * self.masks[t, torch.from_numpy(mine)]).cumsum(dim=1)
-        limit = torch.rand(mine.size, generator=self.generator).clamp_(max=LARGEST) * sums[:, -1]
+        limit = torch.rand(mine.size, generator=self.generator).clamp_(min=SMALLEST, max=LARGEST) * sums[:, -1]
         self._play(t, mine, (sums > limit[:, None]).to(torch.int8).argmax(dim=1), log_probabilities)
 
     def _play(self, t: int, mine: Int64, action: torch.Tensor, log_probabilities: torch.Tensor) -> None:

@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -52,8 +52,6 @@ FEWEST_EPISODES: Final = 50
 """Fewer games than this tell nothing yet."""
 CLOSING_SEED: Final = 1_000_000
 """What the secret of the closing evaluation is derived from, together with the run's seed."""
-CLOSING_COST: Final = 1.0
-"""A decision of the closing evaluation takes about so much of the time of one in training, which is learned from as well."""
 LARGEST_CLOSING: Final = 0.5
 """The closing evaluation is given so much of the minutes at most."""
 PAST: Final = "past"
@@ -102,6 +100,8 @@ class Run(ABC):
 
     PROGRAM: str
     """The program's name, which its checkpoints bear."""
+    CLOSING_COST: ClassVar[float] = 1.0
+    """A decision of the closing evaluation takes about so much of the time of one in training, which is learned from as well."""
 
     def __init__(self, config: RunConfig) -> None:
         self.config = config
@@ -181,7 +181,7 @@ class Run(ABC):
         if not self.decisions or not self.episodes.lengths:
             return 0.0
         decisions = self.closing_games() * float(np.mean(self.episodes.lengths))
-        seconds = CLOSING_COST * decisions * self.seconds / self.decisions
+        seconds = self.CLOSING_COST * decisions * self.seconds / self.decisions
         return min(seconds, LARGEST_CLOSING * 60 * self.config.minutes) if self.config.minutes else seconds
 
     # ---- files ----

@@ -8,7 +8,9 @@ when a turn begins and when it ends, so that as many rollouts are played in it a
 the rounds of the learner's decisions per second, whole updates counted: playing, opponents and learning. "times" is the median
 of the rounds' ratios to MaskablePPO.
 
-In our trainer all seats learn in most games, so that most decisions are the learner's; MaskablePPO has one seat of every game.
+Ours counts choices, and learns from one in four of those that the policy was sure of; MaskablePPO counts forced moves, too (one
+in thirteen), and learns from all. In our trainer all seats learn in most games, so that most decisions are the learner's;
+MaskablePPO has one seat of every game.
 The network's own arithmetic is the same for all, so a wide one hides what they differ in; ``--hidden`` sets it.
 """
 
@@ -41,7 +43,7 @@ BASELINE: Final = "MaskablePPO"
 METHOD: Final = "decisions of the learner per second, median of rounds in which the trainers take turns"
 
 Trainer = Callable[[int], int]
-"""Makes so many updates, and returns how many decisions of the learner it learned from."""
+"""Makes so many updates, and returns how many decisions of the learner those stand for."""
 
 
 @dataclass(frozen=True)

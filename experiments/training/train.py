@@ -30,7 +30,7 @@ from experiments.training.actors import Actors, make_actors
 from experiments.training.config import earlier
 from experiments.training.network import PolicyNetwork, in_precision
 from experiments.training.recipe import Config
-from experiments.training.rollouts import Batch, entropy
+from experiments.training.rollouts import Batch, Rollout, entropy
 from experiments.training.runs import PAST, Run, launch
 from experiments.training.seating import Ended, Tables
 from skyenv.agents import decide
@@ -84,14 +84,11 @@ class Training(Run):
         config, actors = self.config, self.actors
         assert actors is not None
         rollouts = actors.rollouts(self.network)
-        figures: dict[str, float] = {}
         for rollout in rollouts:
             self._note(rollout.ended)
-            for name, value in rollout.figures.items():
-                figures[name] = figures.get(name, 0.0) + value / len(rollouts)
         batch = config.BATCH.join([rollout.batch for rollout in rollouts], self.device)
         self.decisions += sum(rollout.decisions for rollout in rollouts)
-        figures |= self._improve(batch)
+        figures = mean_figures(rollouts) | self._improve(batch)
         self._average()
         if config.past_policies and (self.updates + 1) % config.snapshot == 0 and not self._only_value():
             actors.add_past(f"{PAST}-{self.updates + 1}", self.frozen())
@@ -193,7 +190,7 @@ class Training(Run):
         """The network with its mean weights, to play."""
         players = as_text(self.config.players)
         about = {
-            "description": f"trained by experiments/training/train.py: {self.decisions:,} decisions, {players} players",
+            "description": f"trained by experiments/training/{self.PROGRAM}.py: {self.decisions:,} decisions, {players} players",
             "version": "1",
             "prior": self.config.prior,
             "prior_version": self.prior.version if self.prior else "",
@@ -248,6 +245,14 @@ class Training(Run):
 def _copy(network: PolicyNetwork) -> PolicyNetwork:
     """The same network once more, on the same device."""
     return copy.deepcopy(network).requires_grad_(False)
+
+
+def mean_figures(rollouts: Sequence[Rollout]) -> dict[str, float]:
+    """The figures of rollouts, by how many decisions each stands for."""
+    weights = np.array([max(rollout.decisions, 1) for rollout in rollouts], np.float64)
+    return {
+        name: float(np.average([rollout.figures[name] for rollout in rollouts], weights=weights)) for name in rollouts[0].figures
+    }
 
 
 def clipped_loss(log_ratio: torch.Tensor, advantage: torch.Tensor, clip: float) -> torch.Tensor:

@@ -264,13 +264,16 @@ class SearchAgent(BudgetedAgent):
 
         Args:
             decisions: k of them.
-            priors: (k, 103), how probable somebody else holds the legal actions to be, instead of the greedy player or the
-                evaluator, at the roots. None: nobody does.
+            priors: (k, 103), how probable somebody else holds the legal actions to be, at the roots, not the greedy player.
+                Then nothing is taken up from earlier decisions. None: nobody does.
 
         Raises:
-            AgentError: a prior isn't finite, or no legal action has one above 0.
+            AgentError: priors have another shape, aren't finite, or are above 0 for no legal action; or the search has an
+                evaluator, or no priors at all.
         """
         decisions = checked_decisions(decisions)
+        if priors is not None:
+            self._check_priors(priors, len(decisions))
         assert decisions.view is not None
         views = as_records(decisions.view, VIEW_DTYPE)
         weights = self._greedy.weights(decisions.num_players)
@@ -278,9 +281,10 @@ class SearchAgent(BudgetedAgent):
         trees: dict[int, list[Tree]] = {}
         for i in several:
             view = views[i : i + 1]
-            known = (self._memory.find(view) if self.reuse else []) or [
-                None if priors is None else root(decisions.mask[i], np.asarray(priors[i], np.float64))
-            ] * self.trees
+            if priors is None:
+                known = (self._memory.find(view) if self.reuse else []) or [None] * self.trees
+            else:
+                known = [root(decisions.mask[i], priors[i].astype(np.float64))] * self.trees
             seed = seed_of(decisions.uniform[i]) * self.trees
             trees[i] = [Tree(view, self._room, seed + k, weights, self._options, known[k]) for k in range(self.trees)]
         self._run([tree for row in several for tree in trees[row]])
@@ -290,6 +294,12 @@ class SearchAgent(BudgetedAgent):
             for i in several:
                 self._memory.keep(views[i : i + 1], int(result.actions[i]), [tree.nodes for tree in trees[i]])
         return result
+
+    def _check_priors(self, priors: npt.NDArray[np.floating[Any]], number: int) -> None:
+        if self.evaluator is not None or self._options["temperature"][0] == 0.0:
+            raise AgentError("priors from outside need a search without an evaluator, with a temperature above 0")
+        if np.shape(priors) != (number, NUM_ACTIONS):
+            raise AgentError(f"priors must have shape {(number, NUM_ACTIONS)}, not {np.shape(priors)}")
 
     @property
     def _per_tree(self) -> int:

@@ -16,6 +16,7 @@ from experiments.benchmarks.milestones import keep
 from experiments.training.recipe import Config
 from skyenv.arena.estimates import Estimate
 from skyenv.arena.evaluate import Result
+from skyenv.arena.folder import line_of
 from skyenv.errors import CheckpointError
 from skyenv.files import locked
 
@@ -287,9 +288,17 @@ def test_the_part_of_the_docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_what_was_asked_is_found_again_only_as_a_whole(tmp_path: Path) -> None:
     measured = Measured(tmp_path / "run.jsonl")
-    measured.add({"digest": "a", "players": 2, "wins": {}})
-    measured.add({"digest": "a", "players": 3, "wins": {}})
+    measured.add({"digest": "a", "players": 2, "secret": 0, "wins": {}})
+    measured.add({"digest": "a", "players": 3, "secret": 0, "wins": {}})
     for kept in (measured, Measured(measured.path)):
-        assert kept.answer({"digest": "a", "players": 3}) == {"digest": "a", "players": 3, "wins": {}}
+        assert kept.answer({"digest": "a", "players": 3}) == {"digest": "a", "players": 3, "secret": 0, "wins": {}}
         assert kept.answer({"digest": "a", "players": 4}) is None
         assert kept.answer({"digest": "a", "players": 2, "side": "front"}) is None
+
+
+def test_files_of_others_are_left_alone(tmp_path: Path) -> None:
+    """As in the folder of a tournament, whose games are sealed the same way."""
+    path = tmp_path / "games.jsonl"
+    path.write_bytes(line_of({"digest": "a", "secret": 1}))
+    with pytest.raises(CheckpointError, match="holds something else than measurements"):
+        Measured(path)

@@ -11,10 +11,12 @@ import pytest
 import torch
 from trainings import SMALL, TINY
 
+from experiments.training.curves import read_curve
 from experiments.training.expert_iteration import ExpertConfig, ExpertIteration, SearchCollector, SearchedBatch, main
 from experiments.training.network import PolicyNetwork
-from skyenv.agents import decisions_in, make_agent
-from skyenv.games import outcome_of
+from skyenv.agents import decide, decisions_in, make_agent
+from skyenv.errors import OptionError
+from skyenv.games import Games, outcome_of
 from skyenv_agents.search.ismcts import SearchAgent
 
 PART: dict[str, Any] = {**SMALL, "games": 4, "steps": 12, "simulations": 20, "prior": "greedy", "opponent_share": 0.0}
@@ -39,7 +41,7 @@ def test_every_decision_is_what_the_expert_found(players: str) -> None:
     assert isinstance(collector, SearchCollector)
     again = [tables.games.copy() for tables in collector.tables]
     collector.collect(network)
-    expert, searched = SearchAgent(20), 0
+    expert, searched = SearchAgent(20, margin=0.0), 0
     with torch.no_grad():
         flat = 0.5 * network(collector.codes[0], collector.masks[0])[0].clamp(min=-100.0)
     for place, games in zip(collector.slices, again, strict=True):
@@ -66,7 +68,7 @@ def test_some_actions_are_drawn_by_the_visits() -> None:
 
 
 def test_batches_have_what_the_expert_tried_and_lie_in_shared_memory() -> None:
-    collector = config(sure_share=1.0).make_collector(0)
+    collector = config().make_collector(0)
     batch = collector.collect(cautious()).batch
     assert isinstance(batch, SearchedBatch)
     assert batch.policy.sum(dim=1).numpy() == pytest.approx(np.ones(len(batch)), abs=1e-5)
@@ -80,7 +82,7 @@ def test_batches_have_what_the_expert_tried_and_lie_in_shared_memory() -> None:
 
 
 def test_the_policy_comes_closer_to_what_the_expert_tried() -> None:
-    training = ExpertIteration(config(games=16, steps=24, epochs=20, batch=32, learning_rate=0.01, warm_up=0, hidden=32))
+    training = ExpertIteration(config(games=16, steps=24, epochs=60, batch=32, learning_rate=0.01, warm_up=0, hidden=32))
     training.begin()
     assert training.actors is not None
     batch = training.actors.rollouts(training.network)[0].batch
@@ -106,12 +108,28 @@ def test_a_run_of_two_processes_plays_in_the_end(tmp_path: Path, capsys: pytest.
     options = ["--games", "4", "--steps", "8", "--simulations", "10", "--processes", "2", "--decisions", "60"]
     assert main([*TINY, *options, "--run", run, "--prior", "greedy"]) == 0
     assert f"{run} is finished" in capsys.readouterr().out
-    assert make_agent(tmp_path / "run" / "model.npz").evaluate is not None
+    games = Games(3, 2)
+    assert games.mask[np.arange(3), decide(games, make_agent(tmp_path / "run" / "model.npz"))].all()
+    before = read_curve(run)[-1]
     assert main(["--run", run, "--resume", "--decisions", "90"]) == 0
+    after = read_curve(run)[-1]
+    assert before["decisions"] < 90 <= after["decisions"]
+    assert after["update"] > before["update"]
+
+
+def test_two_processes_search_half_of_the_games_each() -> None:
+    assert config(games=64, processes=2).split(64) == [32, 32]
+
+
+@pytest.mark.parametrize("name", ["games", "steps", "batch", "epochs", "simulations"])
+def test_bad_values_are_named(name: str) -> None:
+    for value in (0, 10**12):
+        with pytest.raises(OptionError, match=name):
+            config(**{name: value}).check()
 
 
 def test_what_has_no_part_in_it_can_not_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
-    for name in ("--clip", "--entropy", "--value-updates"):
+    for name in ("--clip", "--entropy", "--value-updates", "--reward", "--sure-share"):
         with pytest.raises(SystemExit):
             main([name, "1"])
         assert "unrecognized arguments" in capsys.readouterr().err

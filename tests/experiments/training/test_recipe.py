@@ -12,7 +12,7 @@ import torch
 from trainings import begun, tiny
 
 from experiments.training.network import PolicyNetwork
-from experiments.training.recipe import LEARNERS_PART, SEEDS_APART, Config
+from experiments.training.recipe import SEEDS_APART, Config
 from experiments.training.train import Training
 from skyenv.errors import CheckpointError, OptionError
 from skyenv_agents.learned.architecture import Sizes
@@ -149,10 +149,10 @@ def test_no_game_is_lost_when_they_are_shared_out(processes: int) -> None:
 
 
 def test_with_one_other_process_the_learner_plays_a_small_part_of_every_kind() -> None:
-    config = tiny(players="2,3", games=4 * LEARNERS_PART + 2, processes=2)
+    config = tiny(players="2,3", games=4 * Config.LEARNERS_PART + 2, processes=2)
     sizes = [[tables.games.num_games for tables in config.make_collector(part).tables] for part in range(2)]
-    assert sizes == [[2 * LEARNERS_PART - 1] * 2, [2] * 2]
-    assert [config.games_of(part) for part in range(2)] == [4 * LEARNERS_PART - 2, 4]
+    assert sizes == [[2 * Config.LEARNERS_PART - 1] * 2, [2] * 2]
+    assert [config.games_of(part) for part in range(2)] == [4 * Config.LEARNERS_PART - 2, 4]
 
 
 @pytest.mark.parametrize("processes", [2, 4])

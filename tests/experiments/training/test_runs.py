@@ -697,7 +697,7 @@ def test_the_closing_evaluation_counts_in_the_minutes() -> None:
     training.decisions, training.seconds = 240_000, 240.0
     for _ in range(10):
         training.episodes.note(100, 5.0)
-    seconds = runs.CLOSING_COST * 120
+    seconds = runs.Run.CLOSING_COST * 120
     assert training.closing_games() == 1200
     assert training.closing_seconds() == pytest.approx(seconds)
     assert training.progress() == pytest.approx(240 / (600 - seconds))

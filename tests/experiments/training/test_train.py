@@ -14,9 +14,9 @@ from trainings import TINY, begun, collector, tiny, updated, weights, while_it_l
 
 from experiments.training import rollouts, train
 from experiments.training.checkpoints import read_checkpoint
-from experiments.training.rollouts import Batch
+from experiments.training.rollouts import Batch, Rollout
 from experiments.training.seating import EVERYBODY, Tables
-from experiments.training.train import Training, clipped_loss, variance
+from experiments.training.train import Training, clipped_loss, mean_figures, variance
 from processes import python
 from skyenv.agents import decide, decisions_in, make_agent
 from skyenv.games import Games
@@ -31,6 +31,12 @@ TRUNK = "trunk.weight"
 
 
 # ---- loss ----
+
+
+def test_figures_of_rollouts_count_by_their_decisions() -> None:
+    batch = tiny().make_collector(0).collect(tiny().make_network()).batch
+    made = [Rollout(batch, 30, [], {"entropy": 1.0}), Rollout(batch, 10, [], {"entropy": 5.0})]
+    assert mean_figures(made) == {"entropy": 2.0}
 
 
 def test_clipped_loss_by_hand() -> None:

@@ -71,6 +71,17 @@ def test_wrong_priors(wrong: float) -> None:
         agent.search(decisions_in(games, agent), np.full((20, NUM_ACTIONS), wrong))
 
 
+def test_priors_that_no_search_could_use() -> None:
+    games = positions(2, "front", 20)
+    for agent in (SearchAgent(5, temperature=0.0), SearchAgent(5, evaluator=GreedyAgent())):
+        with pytest.raises(AgentError, match="need a search without an evaluator, with a temperature above 0"):
+            agent.search(decisions_in(games, agent), np.ones((20, NUM_ACTIONS)))
+    for shape in ((19, NUM_ACTIONS), (20, 5), (NUM_ACTIONS,)):
+        agent = SearchAgent(5)
+        with pytest.raises(AgentError, match=r"priors must have shape \(20, 103\), not"):
+            agent.search(decisions_in(games, agent), np.ones(shape))
+
+
 # ---- the tree ----
 
 

@@ -11,10 +11,12 @@ import pytest
 import torch
 from trainings import begun, tiny
 
+from experiments.training import recipe
 from experiments.training.network import PolicyNetwork
 from experiments.training.recipe import SEEDS_APART, Config
 from experiments.training.train import Training
 from skyenv.errors import CheckpointError, OptionError
+from skyenv.options import parse
 from skyenv_agents.learned.architecture import Sizes
 from skyenv_agents.learned.networks import PlainNetwork
 
@@ -119,6 +121,17 @@ def test_devices(monkeypatch: pytest.MonkeyPatch) -> None:
         training = Training(tiny(device=name))
         training._prepare()
         assert training.device.type == kind
+
+
+RECIPES = sorted((Path(recipe.__file__).parent / "recipes").glob("*.toml"))
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=[path.stem for path in RECIPES])
+def test_recipes_are_of_an_hour_and_can_be_followed(path: Path) -> None:
+    config = parse(Config, "train", "Train.", ["--config", str(path)])
+    config.check()
+    assert config.minutes == 60
+    assert path.stem == f"{config.players[0]}-players"
 
 
 # ---- who plays ----

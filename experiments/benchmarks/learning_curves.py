@@ -28,6 +28,7 @@ from typing import Any, Final
 
 from experiments.benchmarks.lines import MOST_LINES, names_of, tidy, write_labels
 from experiments.benchmarks.milestones import milestones_of
+from experiments.benchmarks.publishing import published_part
 from skyenv import tables
 from skyenv.agents import make_agent
 from skyenv.arena.estimates import interval
@@ -223,14 +224,7 @@ def published() -> str:
     Raises:
         CheckpointError: the file is damaged.
     """
-    path = SHIPPED / f"{NAME}.json"
-    if not path.exists():
-        return ""
-    try:
-        text = markdown(json.loads(path.read_text(encoding="utf-8")))
-    except (ValueError, KeyError, TypeError) as error:
-        raise CheckpointError(f"{path} is damaged: {error}") from error
-    return f"{text}\n\n![wins over the time of training]({SHIPPED.name}/{NAME}.png)"
+    return published_part(SHIPPED / f"{NAME}.json", markdown, f"![wins over the time of training]({SHIPPED.name}/{NAME}.png)")
 
 
 def draw(content: Mapping[str, Any], path: Path) -> None:

@@ -27,6 +27,7 @@ from typing import Any, Final
 import numpy as np
 
 from experiments.benchmarks.lines import tidy
+from experiments.benchmarks.publishing import published_part
 from experiments.benchmarks.speed import machine
 from skyenv import tables
 from skyenv.arena.estimates import Estimate, interval, percent
@@ -39,7 +40,7 @@ from skyenv.arena.ratings import rate, rate_newcomer
 from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Settings, entrants
 from skyenv.arena.tournament import Tournament
 from skyenv.commands import INTERRUPTED, complain, exit_code
-from skyenv.errors import CheckpointError, OptionError
+from skyenv.errors import OptionError
 from skyenv.files import write_atomically
 from skyenv.games import HIGHEST_SEED, cores
 from skyenv.options import Options, command_line, common, option, parse
@@ -161,13 +162,9 @@ def published() -> str:
     Raises:
         CheckpointError: the file is damaged.
     """
-    path = SHIPPED / f"{NAME}.json"
-    if not path.exists():
-        return "Nothing has been published yet."
-    try:
-        return f"{markdown(json.loads(path.read_text(encoding='utf-8')))}\n\n![wins by budget](search/{NAME}.png)"
-    except (ValueError, KeyError, TypeError) as error:
-        raise CheckpointError(f"{path} is damaged: {error}") from error
+    return published_part(
+        SHIPPED / f"{NAME}.json", markdown, f"![wins by budget](search/{NAME}.png)", "Nothing has been published yet."
+    )
 
 
 # ---- the picture ----

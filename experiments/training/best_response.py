@@ -14,14 +14,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from experiments.training.config import earlier
 from experiments.training.recipe import Config, fixed
-from experiments.training.runs import launch
+from experiments.training.runs import program
 from experiments.training.train import Training
-from skyenv.commands import exit_code
 from skyenv.errors import OptionError, shown
 from skyenv.files import write_atomically
-from skyenv.options import common, option, parse
+from skyenv.options import common, option
 
 
 @dataclass(frozen=True)
@@ -96,14 +94,8 @@ def bound(result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit code: 0 all right, 1 a file is bad, 2 the command is, 130 interrupted."""
-    description = "Train a best response against a frozen agent."
-
-    def run() -> int:
-        config = parse(BestResponseConfig, f"experiments.training.{BestResponse.PROGRAM}", description, arguments, earlier)
-        return launch(BestResponse(config))
-
-    return exit_code(BestResponse.PROGRAM, run)
+    """The command line; returns the exit code, see :func:`experiments.training.runs.program`."""
+    return program(BestResponse, BestResponseConfig, "Train a best response against a frozen agent.", arguments)
 
 
 if __name__ == "__main__":

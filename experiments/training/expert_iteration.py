@@ -20,17 +20,15 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import torch
 
-from experiments.training.config import earlier
 from experiments.training.network import PolicyNetwork
 from experiments.training.recipe import MOST, Config, fixed
 from experiments.training.rollouts import LOWEST, Batch, Collector
-from experiments.training.runs import launch
+from experiments.training.runs import program
 from experiments.training.seating import Int64
 from experiments.training.train import Training
 from skyenv.agents import decisions_in
-from skyenv.commands import exit_code
 from skyenv.games import Games, outcome_of
-from skyenv.options import option, parse
+from skyenv.options import option
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents.learned.networks import OUTCOME_REWARD
 from skyenv_agents.search.ismcts import SearchAgent
@@ -159,14 +157,8 @@ class ExpertIteration(Training):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit code: 0 all right, 1 a file is bad, 2 the command is, 130 interrupted."""
-    description = "Train an agent by what a search finds in games of its own."
-
-    def run() -> int:
-        config = parse(ExpertConfig, f"experiments.training.{ExpertIteration.PROGRAM}", description, arguments, earlier)
-        return launch(ExpertIteration(config))
-
-    return exit_code(ExpertIteration.PROGRAM, run)
+    """The command line; returns the exit code, see :func:`experiments.training.runs.program`."""
+    return program(ExpertIteration, ExpertConfig, "Train an agent by what a search finds in games of its own.", arguments)
 
 
 if __name__ == "__main__":

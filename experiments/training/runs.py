@@ -30,18 +30,18 @@ from experiments.benchmarks import milestones
 from experiments.training.board import Board
 from experiments.training.checkpoints import read_checkpoint, write_checkpoint
 from experiments.training.closing import MODEL, how_to_go_on, summary
-from experiments.training.config import CONFIG, RunConfig
+from experiments.training.config import CONFIG, RunConfig, earlier
 from experiments.training.curves import draw_curves, read_curve
 from experiments.training.interrupts import Interrupts, terminating
 from skyenv import __version__
 from skyenv.agents import make_agent
 from skyenv.arena.evaluate import Result, as_json, evaluate, record_games, table
 from skyenv.arena.plots import plot_results
-from skyenv.commands import INTERRUPTED
+from skyenv.commands import INTERRUPTED, exit_code
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import locked, write_atomically
 from skyenv.games import secret_seeds
-from skyenv.options import as_text
+from skyenv.options import as_text, parse
 from skyenv.progress import Bar, progress
 
 CHECKPOINT: Final = "checkpoint.bin"
@@ -349,6 +349,19 @@ class Run(ABC):
 
 
 # ---- the program ----
+
+
+def program(training: type[Run], config: type[RunConfig], description: str, arguments: Sequence[str] | None) -> int:
+    """The command line of a trainer; returns the exit code: 0 all right, 1 a file is bad, 2 the command is, 130 interrupted.
+
+    Args:
+        training: the trainer. config: its options. description: what ``--help`` says of it.
+        arguments: the command line; None: that of this process.
+    """
+    name = training.PROGRAM
+    return exit_code(
+        name, lambda: launch(training(parse(config, f"experiments.training.{name}", description, arguments, earlier)))
+    )
 
 
 def launch(training: Run) -> int:

@@ -27,16 +27,14 @@ import torch
 from torch import nn
 
 from experiments.training.actors import Actors, make_actors
-from experiments.training.config import earlier
 from experiments.training.network import PolicyNetwork, in_precision
 from experiments.training.recipe import Config
 from experiments.training.rollouts import Batch, Rollout, entropy
-from experiments.training.runs import PAST, Run, launch
+from experiments.training.runs import PAST, Run, program
 from experiments.training.seating import Ended, Tables
 from skyenv.agents import decide
-from skyenv.commands import exit_code
 from skyenv.games import results
-from skyenv.options import as_text, parse
+from skyenv.options import as_text
 from skyenv_agents.heuristic.player import HeuristicAgent
 from skyenv_agents.learned.networks import ThingsNetwork, heuristic_of
 
@@ -267,12 +265,8 @@ def variance(values: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit code: 0 all right, 1 a file is bad, 2 the command is, 130 interrupted."""
-    description = "Train an agent by self-play."
-    return exit_code(
-        Training.PROGRAM,
-        lambda: launch(Training(parse(Config, f"experiments.training.{Training.PROGRAM}", description, arguments, earlier))),
-    )
+    """The command line; returns the exit code, see :func:`experiments.training.runs.program`."""
+    return program(Training, Config, "Train an agent by self-play.", arguments)
 
 
 if __name__ == "__main__":

@@ -264,8 +264,8 @@ class SearchAgent(BudgetedAgent):
 
         Args:
             decisions: k of them.
-            priors: (k, 103), how probable somebody else holds the legal actions to be, at the roots, not the greedy player.
-                Then nothing is taken up from earlier decisions. None: nobody does.
+            priors: (k, 103), how probable the legal actions are held to be at the roots, in place of the greedy player's priors.
+                Then nothing is taken up from earlier decisions. None: the greedy player's, or the evaluator's.
 
         Raises:
             AgentError: priors have another shape, aren't finite, or are above 0 for no legal action; or the search has an

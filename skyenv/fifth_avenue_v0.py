@@ -1,5 +1,5 @@
 """The game as a PettingZoo environment, named as PettingZoo names its own: ``from skyenv import fifth_avenue_v0``."""
 
-from skyenv.envs.aec import env, raw_env
+from skyenv.envs.aec import env, parallel_env, raw_env
 
-__all__ = ["env", "raw_env"]
+__all__ = ["env", "parallel_env", "raw_env"]

@@ -80,7 +80,7 @@ def test_fifth_avenue_v0_comes_with_the_package() -> None:
     from skyenv import fifth_avenue_v0
 
     assert skyenv.fifth_avenue_v0 is fifth_avenue_v0
-    assert fifth_avenue_v0.__all__ == ["env", "raw_env"]
+    assert fifth_avenue_v0.__all__ == ["env", "parallel_env", "raw_env"]
 
 
 IMPORTS = """

@@ -1,7 +1,8 @@
-"""The game as a PettingZoo AEC environment: :func:`env` with PettingZoo's usual wrappers, and :class:`raw_env` without.
+"""The game for PettingZoo: :func:`env` with its usual wrappers, :class:`raw_env` without, :func:`parallel_env` turn by turn.
 
 Agents are ``"seat_0"`` … in seat order. Each observes a dict of ``"observation"``, float32 (OBSERVATION_SIZE,), and
-``"action_mask"``, int8 (103,), which is all 0 for an agent that is not to act. All agents end in the same step.
+``"action_mask"``, int8 (103,), which is all 0 for an agent that is not to act; ``mask="info"`` gives the vector alone, and the
+mask in the infos (:class:`skyenv.envs.masks.MaskPlace`). All agents end in the same step.
 
 What an illegal action does: ``raw_env`` raises IllegalActionError and nothing changes. ``env`` follows the classic
 environments of PettingZoo: TerminateIllegalWrapper ends the game with reward −1 for the agent and 0 for the others, and
@@ -10,29 +11,32 @@ an action outside the action space is an AssertionError.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar, Unpack, cast
 
 import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
-from pettingzoo import AECEnv
+from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils import wrappers
+from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 from skyenv.checks import check_integer, check_options
 from skyenv.envs.learner import ILLEGAL_REWARD
+from skyenv.envs.masks import ACTION_MASK, Mask, MaskKeywords, MaskPlace
 from skyenv.envs.pictures import RENDER_MODES, Renderer
 from skyenv.envs.registration import register_pettingzoo
-from skyenv.envs.spaces import action_space, masked_observation_space, state_space
+from skyenv.envs.spaces import action_space, observation_space, state_space
 from skyenv.envs.streams import Streams, as_seeds
 from skyenv.errors import GameOverError, IllegalActionError
 from skyenv.game_options import GameKeywords
 from skyenv.games import HIGHEST_SEED, Games, fresh_seed
 from skyenv.rules.actions import NUM_ACTIONS
 
-Observation = dict[str, npt.NDArray[Any]]
+Observation = npt.NDArray[Any] | dict[str, npt.NDArray[Any]]
+"""The vector, or the dict of it and the mask; see :class:`skyenv.envs.masks.MaskPlace`."""
 
 
-class AecKeywords(GameKeywords, total=False):
+class AecKeywords(GameKeywords, MaskKeywords, total=False):
     """The options of :class:`raw_env` that :func:`env` hands on."""
 
     render_mode: str | None
@@ -41,20 +45,47 @@ class AecKeywords(GameKeywords, total=False):
 
 def env(num_players: int = 2, side: str = "front", **options: Unpack[AecKeywords]) -> AECEnv:
     """The environment with the wrappers of PettingZoo's classic ones; the options are those of :class:`raw_env`."""
-    wrapped = wrappers.TerminateIllegalWrapper(raw_env(num_players, side, **options), illegal_reward=ILLEGAL_REWARD)
+    wrapped = TerminateIllegal(raw_env(num_players, side, **options), illegal_reward=ILLEGAL_REWARD)
     wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)
     return wrappers.OrderEnforcingWrapper(wrapped)
+
+
+class TerminateIllegal(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
+    """PettingZoo's wrapper, after which infos tell of the end that an illegal action has made."""
+
+    def step(self, action: Any) -> None:
+        """As the wrapper does."""
+        game = self.unwrapped
+        was_over = game.is_over
+        super().step(action)
+        if game.is_over and not was_over and not game.games.done[0]:
+            game.tell()
+
+
+def parallel_env(num_players: int = 2, side: str = "front", **options: Unpack[AecKeywords]) -> ParallelEnv:
+    """The environment of :func:`env` as PettingZoo's parallel API has turn-based games, by PettingZoo's own conversion.
+
+    A step is one decision, as in :func:`env`: all agents give an action and get observation, reward and info, but only the action
+    of the one whose mask allows some counts, and the others may be left out. So rewards and games are those of :func:`env`; but
+    whoever learns from each agent's every step learns from actions that did nothing, too, unless he leaves those out. Where their
+    empty masks do harm, ``noop=True`` lets them allow action 0.
+
+    Args:
+        num_players, side, options: as for :class:`raw_env`.
+    """
+    return turn_based_aec_to_parallel(env(num_players, side, **options))
 
 
 class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own name)
     """A game of Fifth Avenue, one decision per step.
 
-    ``infos`` are empty: the mask is part of the observation, as in PettingZoo's classic environments. A copy
+    ``infos`` are empty if the mask is in the observation alone, as in PettingZoo's classic environments. A copy
     (``copy.deepcopy``, pickle) continues exactly as the original would.
 
     Args:
         num_players: 2, 3 or 4.
         side: ``"front"`` or ``"back"`` of the board.
+        mask, noop: where the mask is given, and what it allows who is not to act: :class:`skyenv.envs.masks.MaskPlace`.
         render_mode: ``"ansi"``: :meth:`render` returns the text picture; ``"rgb_array"``: pixels, uint8 (height, width, 3);
             ``"human"``: every position is shown in a window. The last two need the extra ``[pictures]``.
         render_all_hands: pictures show every hand; by default they show what the selected agent may know, and nothing more.
@@ -80,6 +111,8 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         num_players: int = 2,
         side: str = "front",
         *,
+        mask: str = "observation",
+        noop: bool = False,
         render_mode: str | None = None,
         render_all_hands: bool = False,
         **options: Unpack[GameKeywords],
@@ -90,7 +123,8 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         self._renderer = Renderer(render_mode, render_all_hands)
         self.render_mode = self._renderer.mode
         self.possible_agents = [f"seat_{seat}" for seat in range(num_players)]
-        self.observation_spaces = {agent: masked_observation_space() for agent in self.possible_agents}
+        self._masks = MaskPlace(mask, noop)
+        self.observation_spaces = {agent: self._masks.space(observation_space()) for agent in self.possible_agents}
         self.action_spaces = {agent: action_space() for agent in self.possible_agents}
         self.state_space = state_space(num_players)
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
@@ -136,9 +170,19 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         self._cumulative_rewards = dict.fromkeys(agents, 0.0)
         self.terminations = dict.fromkeys(agents, False)
         self.truncations = dict.fromkeys(agents, False)
-        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in agents}
         self._skip_agent_selection: str | None = None
         self.agent_selection = self.possible_agents[int(self.games.seat[0])]
+        self.tell()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the agents have ended, or there is no game yet."""
+        return not self.agents or self.terminations[self.agents[0]] or self.truncations[self.agents[0]]
+
+    def tell(self) -> None:
+        """Make every agent's info. They are looked at again and again, so they hold the same arrays until the next step."""
+        in_info = self._masks.in_info
+        self.infos = {agent: {ACTION_MASK: self._mask(agent)} if in_info else {} for agent in self.agents}
 
     def step(self, action: Any) -> None:
         """Take the selected agent's decision; after the end, remove the selected agent, with the action None.
@@ -165,6 +209,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
             self._end(bool(games.truncated[0]))
         else:
             self.agent_selection = self.possible_agents[games.seat[0]]
+        self.tell()
         if self.render_mode == "human":
             self.render()
 
@@ -189,17 +234,17 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         """What an agent sees now; any agent, at any time, also after the end.
 
         Returns:
-            ``"observation"``: float32 (OBSERVATION_SIZE,), from the agent's own view; ``"action_mask"``: int8 (103,),
-            its legal actions, all 0 if it is not to act. Both are new arrays.
+            A new float32 (OBSERVATION_SIZE,), from the agent's own view; unless ``mask="info"`` in a dict, as
+            ``"observation"``, together with a new ``"action_mask"``, int8 (103,), its legal actions, all 0 if it is not to act.
         """
         games, seat = self.games, self._seats[agent]
-        if seat != games.seat[0]:
-            observation = games.observe(seat)[0]
-        else:
-            observation = games.observation[0].copy()
-            if not self.terminations.get(agent, True):
-                return {"observation": observation, "action_mask": games.mask[0].copy()}
-        return {"observation": observation, "action_mask": np.zeros(NUM_ACTIONS, dtype=np.int8)}
+        vector = games.observation[0].copy() if seat == games.seat[0] else games.observe(seat)[0]
+        return cast(Observation, self._masks.observation(vector, lambda: self._mask(agent)))
+
+    def _mask(self, agent: str) -> Mask:
+        """An agent's legal actions as they are shown, a new int8 (103,)."""
+        is_to_act = self._seats[agent] == self.games.seat[0] and not self.terminations.get(agent, True)
+        return self._masks.shown(self.games.mask[0].copy() if is_to_act else np.zeros(NUM_ACTIONS, dtype=np.int8))
 
     def state(self) -> npt.NDArray[np.float32]:
         """All that there is to know: float32 (num_players · OBSERVATION_SIZE,), every seat's observation in seat order.

@@ -10,7 +10,7 @@ import importlib.util
 ENV_ID = "skyenv/FifthAvenue-v0"
 """Gymnasium's id, for ``gymnasium.make`` and ``gymnasium.make_vec``."""
 AEC_ID = "skyenv/fifth_avenue_v0"
-"""PettingZoo's id, for ``pettingzoo.make("aec", AEC_ID)``."""
+"""PettingZoo's id, for ``pettingzoo.make("aec", AEC_ID)``, and with ``"parallel"``."""
 
 
 def register_gymnasium() -> None:
@@ -29,9 +29,10 @@ def register_pettingzoo() -> None:
     """Enter AEC_ID into PettingZoo's registry, which there is since 1.27; once is enough, more does no harm."""
     import pettingzoo
 
-    register_aec = getattr(pettingzoo, "register", None)
-    if register_aec is not None and pettingzoo.EnvSpec(AEC_ID).id not in pettingzoo.aec_registry:
-        register_aec("aec", AEC_ID, entry_point="skyenv.envs.aec:env")
+    enter = getattr(pettingzoo, "register", None)
+    if enter is not None and pettingzoo.EnvSpec(AEC_ID).id not in pettingzoo.aec_registry:
+        enter("aec", AEC_ID, entry_point="skyenv.envs.aec:env")
+        enter("parallel", AEC_ID, entry_point="skyenv.envs.aec:parallel_env")
 
 
 def register() -> None:

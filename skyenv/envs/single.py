@@ -10,19 +10,20 @@ import numpy.typing as npt
 
 from skyenv.checks import check_options
 from skyenv.envs.learner import LearnerGames, LearnerKeywords
+from skyenv.envs.masks import ACTION_MASK, MaskPlace
 from skyenv.envs.pictures import RENDER_MODES, Renderer
 from skyenv.envs.spaces import action_space
 
 
-class FifthAvenueEnv(gymnasium.Env[npt.NDArray[Any], np.int64]):
+class FifthAvenueEnv(gymnasium.Env[Any, np.int64]):
     """One seat's view of a game of Fifth Avenue.
 
     A step is one decision of the learner; what the others do until its next decision belongs to the step. The observation
-    is its seat's vector, float32 or int16 (OBSERVATION_SIZE,); the action one of the 103 numbers; the reward the sum of all that
-    its seat was rewarded since its previous decision. An episode terminates when the game ends and is truncated when the
-    game is (END-5).
+    is its seat's vector, float32 or int16 (OBSERVATION_SIZE,), or a dict of it and the mask (`mask`); the action one of the 103
+    numbers; the reward the sum of all that its seat was rewarded since its previous decision. An episode terminates when the
+    game ends and is truncated when the game is (END-5).
 
-    ``info`` holds ``"action_mask"``, int8 (103,), 1 for a legal action, all 0 after the end, and ``"seat"``, the learner's
+    ``info`` holds ``"action_mask"``, int8 (103,), 1 for a legal action, all 0 after the end, and ``"seat"``, int64, the learner's
     seat in this episode. :meth:`action_masks` gives the mask to sb3-contrib. The game's seed, which decides every hidden
     card, is no part of it; ``core.games.seeds[0]`` has it.
 
@@ -36,6 +37,7 @@ class FifthAvenueEnv(gymnasium.Env[npt.NDArray[Any], np.int64]):
     Args:
         num_players: 2, 3 or 4.
         side: ``"front"`` or ``"back"`` of the board.
+        mask, noop: where the mask is given, and what it allows after the end: :class:`skyenv.envs.masks.MaskPlace`.
         illegal: what an illegal action does: ``"end"`` or ``"raise"``.
         render_mode: ``"ansi"``: :meth:`render` returns the text picture; ``"rgb_array"``: pixels, uint8 (height, width, 3);
             ``"human"``: every position is shown in a window. The last two need the extra ``[pictures]``.
@@ -62,6 +64,8 @@ class FifthAvenueEnv(gymnasium.Env[npt.NDArray[Any], np.int64]):
         num_players: int = 2,
         side: str = "front",
         *,
+        mask: str = "info",
+        noop: bool = False,
         illegal: str = "end",
         render_mode: str | None = None,
         render_all_hands: bool = False,
@@ -71,10 +75,11 @@ class FifthAvenueEnv(gymnasium.Env[npt.NDArray[Any], np.int64]):
         self.core = LearnerGames(1, num_players, side, illegal=illegal, **options)
         self._renderer = Renderer(render_mode, render_all_hands)
         self.render_mode = self._renderer.mode
-        self.observation_space = self.core.space
+        self._masks = MaskPlace(mask, noop)
+        self.observation_space = self._masks.space(self.core.space)
         self.action_space = action_space()
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[npt.NDArray[Any], dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start a game, up to the learner's first decision.
 
         Args:
@@ -87,9 +92,9 @@ class FifthAvenueEnv(gymnasium.Env[npt.NDArray[Any], np.int64]):
         super().reset(seed=seed)
         self.core.reset(seed, generator=self.np_random)
         self._show()
-        return self.core.observation()[0], self._info()
+        return self._observation(), self._info()
 
-    def step(self, action: Any) -> tuple[npt.NDArray[Any], float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Take the learner's decision and let the others play up to its next one, or to the end.
 
         Args:
@@ -109,12 +114,11 @@ class FifthAvenueEnv(gymnasium.Env[npt.NDArray[Any], np.int64]):
         self._show()
         truncated = bool(self.core.truncated[0])
         terminated = bool(self.core.done[0]) and not truncated
-        return self.core.observation()[0], float(self.core.reward[0]), terminated, truncated, info
+        return self._observation(), float(self.core.reward[0]), terminated, truncated, info
 
     def action_masks(self) -> npt.NDArray[np.int8]:
         """The learner's legal actions, int8 (103,), all 0 after the end; sb3-contrib asks for this method."""
-        mask: npt.NDArray[np.int8] = self.core.mask()[0]
-        return mask
+        return self._masks.shown(self.core.mask()[0])
 
     def render(self) -> npt.NDArray[np.uint8] | str | None:
         """The position as the learner sees it, or with all hands open if ``render_all_hands``.
@@ -135,5 +139,9 @@ class FifthAvenueEnv(gymnasium.Env[npt.NDArray[Any], np.int64]):
         """Close the window, if there is one."""
         self._renderer.close()
 
+    def _observation(self) -> Any:
+        return self._masks.observation(self.core.observation()[0], self.action_masks)
+
     def _info(self) -> dict[str, Any]:
-        return {"action_mask": self.action_masks(), "seat": int(self.core.learner[0])}
+        mask = {ACTION_MASK: self.action_masks()} if self._masks.in_info else {}
+        return {**mask, "seat": self.core.learner[0]}

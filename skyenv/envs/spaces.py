@@ -29,12 +29,6 @@ def action_space() -> spaces.Discrete:
     return spaces.Discrete(NUM_ACTIONS)
 
 
-def masked_observation_space() -> spaces.Dict:
-    """An observation together with the mask of the legal actions, int8 (103,), as PettingZoo wants it."""
-    mask = spaces.Box(low=0, high=1, shape=(NUM_ACTIONS,), dtype=np.int8)
-    return spaces.Dict({"observation": observation_space(), "action_mask": mask})
-
-
 def state_space(num_players: int) -> spaces.Space[npt.NDArray[np.float32]]:
     """Every seat's observation, one after the other in seat order: float32 (num_players · OBSERVATION_SIZE,)."""
     low, high = np.tile(LOW, num_players), np.tile(HIGH, num_players)

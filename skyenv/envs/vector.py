@@ -13,12 +13,13 @@ from gymnasium.vector.utils import batch_space
 
 from skyenv.checks import check_options
 from skyenv.envs.learner import LearnerGames, LearnerKeywords
+from skyenv.envs.masks import ACTION_MASK, MaskPlace
 from skyenv.envs.pictures import RENDER_MODES, Renderer
 from skyenv.envs.spaces import action_space
 from skyenv.errors import GameOverError, IllegalActionError, OptionError, shown
 
-Observations = npt.NDArray[Any]
-"""float32, or int16 with ``observation="codes"``."""
+Observations = Any
+"""float32, or int16 with ``observation="codes"``; or a dict of it and the masks."""
 Float64 = npt.NDArray[np.float64]
 Bool = npt.NDArray[np.bool_]
 StepResult = tuple[Observations, Float64, Bool, Bool, dict[str, Any]]
@@ -38,6 +39,7 @@ class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Observations, npt.NDArray[
     Args:
         num_envs: number of games.
         num_players, side: as for the single environment.
+        mask, noop: as for the single environment; observations are then dicts of arrays.
         illegal: as for the single environment; with ``"raise"`` the error names the row.
         render_mode: ``"ansi"``: :meth:`render` returns one text picture per row; ``"rgb_array"``: pixels of every row;
             ``"human"``: it shows the first rows in a window. The last two need the extra ``[pictures]``.
@@ -64,6 +66,8 @@ class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Observations, npt.NDArray[
         num_players: int = 2,
         side: str = "front",
         *,
+        mask: str = "info",
+        noop: bool = False,
         illegal: str = "end",
         render_mode: str | None = None,
         render_all_hands: bool = False,
@@ -82,7 +86,8 @@ class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Observations, npt.NDArray[
         self._renderer = Renderer(render_mode, render_all_hands)
         self.render_mode = self._renderer.mode
         self.metadata = {"render_modes": list(RENDER_MODES), "render_fps": 2, "autoreset_mode": self.autoreset_mode}
-        self.single_observation_space = self.core.space
+        self._masks = MaskPlace(mask, noop)
+        self.single_observation_space = self._masks.space(self.core.space)
         self.single_action_space = action_space()
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -108,7 +113,7 @@ class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Observations, npt.NDArray[
             rows = np.flatnonzero(self._checked_reset_mask(options["reset_mask"]))
         super().reset(seed=seed if isinstance(seed, int) else None)
         self.core.reset(seed, rows, generator=self.np_random)
-        return self.core.observation(), self._info()
+        return self._observations(), self._info()
 
     def step(self, actions: npt.ArrayLike) -> StepResult:
         """Take every row's decision; what then happens to finished rows is the autoreset mode's choice (see the class).
@@ -144,11 +149,11 @@ class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Observations, npt.NDArray[
             info = {**self._info(), **final}
         else:
             info = self._info(numbers, legal)
-        return core.observation(), rewards, terminations, truncations, info
+        return self._observations(), rewards, terminations, truncations, info
 
     def action_masks(self) -> npt.NDArray[np.int8]:
         """Every row's legal actions, int8 (num_envs, 103); all 0 in a row that is over."""
-        return self.core.mask()
+        return self._masks.shown(self.core.mask())
 
     def render(self) -> tuple[Any, ...] | None:
         """Every row as its learner sees it, or with all hands open if ``render_all_hands``.
@@ -179,21 +184,23 @@ class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Observations, npt.NDArray[
         over = core.done.copy()
         rows = np.flatnonzero(over)
         final_obs = np.full(self.num_envs, None, dtype=object)
-        for row, observation in zip(rows.tolist(), core.observation(rows), strict=True):
-            final_obs[row] = observation.copy()
+        final = self._masks.observation(core.observation(rows), lambda: self._masks.shown(core.mask(rows)))
+        for i, row in enumerate(rows.tolist()):
+            final_obs[row] = {key: part[i].copy() for key, part in final.items()} if isinstance(final, dict) else final[i].copy()
         final_info = self._info(actions, legal, over)
         core.reset(rows=rows)
         return {"final_obs": final_obs, "_final_obs": over, "final_info": final_info, "_final_info": over.copy()}
+
+    def _observations(self) -> Observations:
+        return self._masks.observation(self.core.observation(), self.action_masks)
 
     def _info(
         self, actions: npt.NDArray[Any] | None = None, legal: Bool | None = None, present: Bool | None = None
     ) -> dict[str, Any]:
         """The infos of the rows that `present` marks (None: of all); the entries of the others are 0."""
         core = self.core
-        info: dict[str, Any] = {
-            "action_mask": core.mask(),
-            "seat": core.learner.copy(),
-        }
+        info: dict[str, Any] = {ACTION_MASK: self.action_masks()} if self._masks.in_info else {}
+        info["seat"] = core.learner.copy()
         present = np.ones(self.num_envs, dtype=np.bool_) if present is None else present
         for name in list(info):
             info[name][~present] = 0

@@ -68,8 +68,27 @@ def test_pettingzoos_render_test(num_players: int, side: str) -> None:
 
 @each_table
 def test_pettingzoos_state_test(num_players: int, side: str) -> None:
-    env = fifth_avenue_v0.env(num_players=num_players, side=side)
-    conformance.state_test(env, env)  # there is no parallel environment; of one it asks only what `env` has too
+    options: dict[str, Any] = {"num_players": num_players, "side": side}
+    conformance.state_test(fifth_avenue_v0.env(**options), fifth_avenue_v0.parallel_env(**options))
+
+
+@pytest.mark.parametrize("mask", ["info", "both"])
+@each_maker
+@pytest.mark.filterwarnings(
+    "ignore:Observation space for each agent probably should be:UserWarning",
+    "ignore:Observation is not a NumPy array:UserWarning",
+    "ignore:Action mask numpy array is all zeros:UserWarning",
+)
+def test_pettingzoos_tests_with_the_mask_elsewhere(make: Any, mask: str) -> None:
+    conformance.api_test(make(mask=mask, max_turns=60), num_cycles=300)
+    conformance.seed_test(lambda: make(mask=mask), num_cycles=50)
+
+
+@each_table
+@pytest.mark.parametrize("noop", [False, True])
+def test_pettingzoos_parallel_api_test(num_players: int, side: str, noop: bool) -> None:
+    env = fifth_avenue_v0.parallel_env(num_players=num_players, side=side, noop=noop, max_turns=60)
+    conformance.parallel_api_test(env, num_cycles=300)
 
 
 @each_table
@@ -83,6 +102,49 @@ def test_pettingzoo_makes_it_by_its_id() -> None:
     assert env.possible_agents == ["seat_0", "seat_1", "seat_2", "seat_3"]
     assert str(env) == "fifth_avenue_v0"
     assert not env.metadata["is_parallelizable"]
+    assert pettingzoo.make("parallel", "skyenv/fifth_avenue_v0").possible_agents == ["seat_0", "seat_1"]
+
+
+# ---- in parallel ----
+
+
+@each_table
+@pytest.mark.parametrize("reward", ["outcome", "margin"])
+def test_in_parallel_it_is_the_same_game(num_players: int, side: str, reward: str) -> None:
+    """One decision a step, whatever the others give: the same observations, rewards and end for everybody."""
+    options: dict[str, Any] = {"num_players": num_players, "side": side, "reward": reward}
+    env, aec = fifth_avenue_v0.parallel_env(**options), fifth_avenue_v0.env(**options)
+    observations, infos = env.reset(seed=6)
+    aec.reset(seed=6)
+    rng = np.random.default_rng(6)
+    rewards: dict[str, float]
+    sums = dict.fromkeys(env.agents, 0.0)
+    while env.agents:
+        assert set(observations) == set(infos) == set(env.possible_agents)
+        assert [agent for agent in env.agents if observations[agent]["action_mask"].any()] == [aec.agent_selection]
+        actions = {agent: int(rng.integers(103)) for agent in env.agents}
+        actions[aec.agent_selection] = int(rng.choice(np.flatnonzero(observations[aec.agent_selection]["action_mask"])))
+        if rng.random() < 0.5:
+            actions = {aec.agent_selection: actions[aec.agent_selection]}
+        aec.step(actions[aec.agent_selection])
+        observations, rewards, terminations, truncations, infos = env.step(actions)
+        for agent in env.possible_agents:
+            assert (observations[agent]["observation"] == aec.observe(agent)["observation"]).all()
+            sums[agent] += rewards[agent]
+        assert rewards == aec.rewards
+        assert terminations == aec.terminations
+        assert truncations == aec.truncations
+    assert all(terminations.values())
+    assert sum(sums.values()) == pytest.approx(0.0, abs=1e-5) or (reward == "margin" and num_players > 2)
+
+
+def test_in_parallel_an_illegal_action_ends_the_game() -> None:
+    env = fifth_avenue_v0.parallel_env(num_players=3)
+    observations, _ = env.reset(seed=6)
+    _, rewards, terminations, _, _ = env.step({"seat_0": int(observations["seat_0"]["action_mask"].argmin())})
+    assert rewards == {"seat_0": -1.0, "seat_1": 0, "seat_2": 0}
+    assert all(terminations.values())
+    assert env.agents == []
 
 
 # ---- what is observed ----

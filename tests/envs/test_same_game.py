@@ -92,7 +92,7 @@ def test_the_learners_environments(num_players: int, side: str, seat: int) -> No
     ("make", "option", "others"),
     [
         (FifthAvenueEnv, "pool", "render_all_hands, board, max_turns, observation, opponents, reward, seat"),
-        (FifthAvenueEnv, "observe", "num_players, side, illegal, render_mode, render_all_hands"),
+        (FifthAvenueEnv, "observe", "num_players, side, mask, noop, illegal, render_mode, render_all_hands"),
         (FifthAvenueVectorEnv, "one_opponent", "threads, board"),
         (partial(SkyenvVecEnv, 2), "render_mode", "num_envs, num_players, side, opponent_weights, one_opponent"),
         (fifth_avenue_v0.raw_env, "threads", "render_all_hands, board, max_turns, reward"),

@@ -12,8 +12,9 @@ seat (:mod:`skyenv.arena.evaluate`). Ctrl-C ends the games and reports the paire
 :mod:`skyenv.arena.tournament`. In the end ladder.txt, ladder.json and (where matplotlib is installed) ladder.png are written
 there, too. The same command, or ``--resume``, goes on where the folder ends. Only paired seeds with all their games count.
 
-``--add NEWCOMER`` rates an agent against the ladder that ships with skyenv (see :func:`skyenv.arena.ratings.rate_newcomer`): the
-pairs and mixed tables with the newcomer are played.
+``--add NEWCOMER`` rates an agent against the ladder that ships with skyenv (see :func:`skyenv.arena.ratings.rate_newcomer`):
+pairs and mixed tables with the newcomer are played, most against those who cost little or are about as strong (see
+:mod:`skyenv.arena.opponents`).
 
 Exit codes: 0 all right, 1 a file is bad, 2 the command or an agent is, 130 interrupted (after the report).
 """
@@ -36,7 +37,7 @@ from skyenv.arena.evaluate import as_json, evaluate, record_games, table
 from skyenv.arena.folder import CONFIG, Folder, read_config, secret_of
 from skyenv.arena.plots import check_plots, plot_ladder, plot_results
 from skyenv.arena.ratings import rate, rate_newcomer
-from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Settings, entrants
+from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Rung, Settings, entrants
 from skyenv.arena.tournament import Tournament
 from skyenv.commands import INTERRUPTED, complain
 from skyenv.errors import CheckpointError, OptionError, RenderError
@@ -307,7 +308,8 @@ def _newcomer_settings(options: TournamentOptions, shipped: ladder.Ladder) -> Se
             )
     secret = secret_of(options.secret, *([] if options.out is None else [options.out]))
     kind = (options.players, options.side, options.seed, options.max_turns)
-    return Settings((newcomer, *rungs), *kind, secret, newcomer=True)
+    known = tuple(Rung(rung["rating"]["mean"], 1 / (rung["decisions_per_second"] or 1e9)) for rung in shipped["agents"])
+    return Settings((newcomer, *rungs), *kind, secret, newcomer=True, rungs=known)
 
 
 def _rate_newcomer(options: TournamentOptions, settings: Settings, shipped: ladder.Ladder, path: Path) -> int:

@@ -369,9 +369,12 @@ def newcomer_as_dict(
                 "name": agent["name"],
                 "rating": agent["rating"],
                 "share": None if share is None else share.rounded(4),
+                "predicted": round(float(predicted), 4),
                 "better": round(float(better), 4),
             }
-            for agent, share, better in zip(shipped["agents"], newcomer.against, newcomer.better, strict=True)
+            for agent, share, predicted, better in zip(
+                shipped["agents"], newcomer.against, newcomer.predicted, newcomer.better, strict=True
+            )
         ],
     }
 
@@ -385,12 +388,20 @@ def newcomer_table(newcomer: dict[str, Any]) -> str:
         f"{newcomer['players']} players, {newcomer['side']} side"
     )
     rows = [
-        [rung["name"], interval(rung["rating"]), percent(rung["share"]), f"{100 * rung['better']:.1f} %"]
+        [
+            rung["name"],
+            interval(rung["rating"]),
+            percent(rung["share"]),
+            f"{100 * rung['predicted']:.1f} %",
+            f"{100 * rung['better']:.1f} %",
+        ]
         for rung in newcomer["against"]
     ]
-    rows.insert(newcomer["place"] - 1, [newcomer["name"], interval(newcomer["rating"]), "", ""])
+    rows.insert(newcomer["place"] - 1, [newcomer["name"], interval(newcomer["rating"]), "", "", ""])
     ranked = [[f"{'→' if rank == newcomer['place'] else ''}{rank}", *row] for rank, row in enumerate(rows, 1)]
-    compared = tables.columns([["", "agent", "rating", "newcomer wins", "P(it is better)"], *ranked], 2, tables.WIDTH)
+    compared = tables.columns(
+        [["", "agent", "rating", "newcomer wins", "predicted", "P(it is better)"], *ranked], 2, tables.WIDTH
+    )
     means = f"wins {percent(newcomer['wins'])}, VP {interval(newcomer['vp'], 1)}, margin {interval(newcomer['margin'], 1)}"
     ladder = f"Ladder of {newcomer['ladder']['date']}: {anchored(newcomer['ladder']['anchors'])}."
     return "\n\n".join(

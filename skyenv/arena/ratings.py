@@ -160,11 +160,11 @@ def _fit(
     return strengths(wins, counts, np.concatenate([sums.tables, one[first] + one[second]]), start=start, free=free)
 
 
-def _rating(results: GameResults, agents: int) -> GameResults:
-    """The games that rate: those at tables of different agents; all games if an agent has none there."""
+def _rating(results: GameResults, rated: Sequence[int]) -> GameResults:
+    """The games that rate these agents: those at tables of different agents; all games if one of them has none there."""
     ordered = np.sort(results.seats, axis=1)
     mixed = (np.diff(ordered, axis=1) > 0).all(axis=1)
-    if len(np.unique(results.seats[mixed])) < agents:
+    if not np.isin(rated, results.seats[mixed]).all():
         return results
     return GameResults(results.paired_seeds[mixed], results.seats[mixed], results.shares[mixed], results.scores[mixed])
 
@@ -187,7 +187,7 @@ def rate(results: GameResults, names: Sequence[str], seed: int = 0, resamples: i
     numbers = np.unique(results.paired_seeds)
     agents, players = len(names), results.seats.shape[1]
     weights, imaginary = _draw(len(numbers), agents, players, seed, resamples)
-    games = _rating(results, agents)
+    games = _rating(results, range(agents))
     paired_seed = np.searchsorted(numbers, games.paired_seeds)
     sums = Sums.of(games.seats, games.shares, paired_seed, len(numbers), agents)
     fitted = _fit(sums, weights.paired_seeds, imaginary, players)
@@ -195,7 +195,7 @@ def rate(results: GameResults, names: Sequence[str], seed: int = 0, resamples: i
     anchors = [index for index, name in enumerate(names) if name in ANCHORS] or list(range(agents))
     points = ANCHOR_POINTS + POINTS * (theta - theta[:, anchors].mean(axis=1, keepdims=True))
     samples = points[1:]
-    wins, vp, margin = _alone(games, paired_seed, weights, agents)
+    wins, vp, margin = _alone(games, paired_seed, weights, range(agents))
     return Ratings(
         points=estimates(points),
         samples=samples,
@@ -242,13 +242,13 @@ def best_other(scores: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def _alone(
-    results: GameResults, paired_seed: npt.NDArray[np.int64], weights: Weights, agents: int
+    results: GameResults, paired_seed: npt.NDArray[np.int64], weights: Weights, agents: Sequence[int]
 ) -> tuple[list[Estimate], list[Estimate], list[Estimate]]:
     """Wins, VP and margin of each agent in the games in which it has one seat."""
     once = _once(results)
     margins = results.scores - best_other(results.scores)
     wins, vp, margin = [], [], []
-    for agent in range(agents):
+    for agent in agents:
         game, seat = np.nonzero(once & (results.seats == agent))
         wins.append(weights.mean(results.shares[game, seat], paired_seed[game], share=True))
         vp.append(weights.mean(results.scores[game, seat], paired_seed[game]))
@@ -306,7 +306,9 @@ class Newcomer:
     Attributes:
         points: its rating. better: float64 (K,), the probability that it is better than each of the ladder.
         wins, vp, margin: as for :class:`Ratings`.
-        against: its share of the games that it or each of the ladder won, at tables of different agents with both.
+        against: its share of the games that it or each of the ladder won, at tables of different agents with both; None where
+            there are none.
+        predicted: float64 (K,), the same by the ratings.
         paired_seeds, games: how many.
     """
 
@@ -316,6 +318,7 @@ class Newcomer:
     vp: Estimate
     margin: Estimate
     against: list[Estimate | None]
+    predicted: Floats
     paired_seeds: int
     games: int
 
@@ -332,15 +335,15 @@ def rate_newcomer(results: GameResults, points: npt.ArrayLike, samples: npt.Arra
         seed: of the bootstrap, which takes r samples or a multiple of it, at least `RESAMPLES`.
 
     Raises:
-        OptionError: there are no games, or an agent of the ladder has none.
+        OptionError: there are no games.
     """
     rungs, drawn = np.asarray(points, np.float64), np.asarray(samples, np.float64)
-    _check(results, ["newcomer", *(f"{index} of the ladder" for index in range(len(rungs)))])
+    _check(results, ["newcomer"])
     numbers = np.unique(results.paired_seeds)
     repeats = -(-RESAMPLES // len(drawn))
     agents, players = 1 + len(rungs), results.seats.shape[1]
     weights, duels = _draw(len(numbers), agents, players, seed, repeats * len(drawn))
-    games = _rating(results, agents)
+    games = _rating(results, [0])
     paired_seed = np.searchsorted(numbers, games.paired_seeds)
     sums = Sums.of(games.seats, games.shares, paired_seed, len(numbers), agents)
     ladder = np.concatenate([rungs[None], np.tile(drawn, (repeats, 1))])
@@ -348,14 +351,15 @@ def rate_newcomer(results: GameResults, points: npt.ArrayLike, samples: npt.Arra
     start[:, 0], start[:, 1:agents] = ladder.mean(axis=1) / POINTS, ladder / POINTS
     free = np.arange(start.shape[1]) % agents == 0  # the newcomer, and the clone term if there is one
     rating = POINTS * _fit(sums, weights.paired_seeds, duels, players, start, free)[:, :1]
-    wins, vp, margin = _alone(games, paired_seed, weights, agents)
+    (wins,), (vp,), (margin,) = _alone(games, paired_seed, weights, [0])
     return Newcomer(
         points=estimates(rating)[0],
         better=better(rating[1:], ladder[1:])[0],
-        wins=wins[0],
-        vp=vp[0],
-        margin=margin[0],
+        wins=wins,
+        vp=vp,
+        margin=margin,
         against=_pairs(games, paired_seed, _with_other_imaginary(weights, 2, seed), agents)[0][1:],
+        predicted=1 / (1 + np.exp((rungs - rating[0]) / POINTS)),
         paired_seeds=len(numbers),
         games=len(results.paired_seeds),
     )

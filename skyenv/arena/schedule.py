@@ -51,6 +51,14 @@ class Entrant:
 
 
 @dataclass(frozen=True)
+class Rung:
+    """What is known of an agent of a ladder: its rating, and the seconds that it takes for a decision."""
+
+    rating: float
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Settings:
     """What is played. Paired seed i, counted from 0, is the seed `seed` + i.
 
@@ -59,6 +67,8 @@ class Settings:
         players, side, seed, max_turns: as for :class:`skyenv.Games`.
         secret: as for :func:`skyenv.arena.matches.play_games`.
         newcomer: whether only games with agent 0 are played.
+        rungs: the agents of the ladder, all but agent 0, if it is chosen by the games so far who plays
+            (:mod:`skyenv.arena.opponents`); none: everybody does.
         slow: names of agents that play fewer paired seeds. slow_paired_seeds: how many these play.
         project: version of skyenv.
 
@@ -73,6 +83,7 @@ class Settings:
     max_turns: int = DEFAULT_MAX_TURNS
     secret: int | None = None
     newcomer: bool = False
+    rungs: tuple[Rung, ...] = ()
     slow: tuple[str, ...] = ()
     slow_paired_seeds: int = MOST_PAIRED_SEEDS
     project: str = skyenv.__version__
@@ -89,15 +100,15 @@ class Settings:
             raise OptionError("at least two agents must not be slow")
 
     def field(self, paired_seed: int) -> Group:
-        """Who plays a paired seed."""
+        """Who plays a paired seed, unless that is chosen by the games so far."""
         everybody = range(len(self.agents))
         if paired_seed < self.slow_paired_seeds:
             return tuple(everybody)
         return tuple(index for index in everybody if self.agents[index].name not in self.slow)
 
-    def groups(self, paired_seed: int = 0) -> list[Group]:
-        """Who plays with whom in a paired seed; with two players always the same, if nobody is slow."""
-        field = self.field(paired_seed)
+    def groups(self, paired_seed: int = 0, field: Group | None = None) -> list[Group]:
+        """Who of a field (default: as for :meth:`field`) plays with whom in a paired seed."""
+        field = self.field(paired_seed) if field is None else field
         pairs = [(field[i], field[j]) for i, j in pairs_of(len(field), None if self.players == 2 else paired_seed)]
         groups: list[Group] = [pair for pair in pairs if 0 in pair or not self.newcomer]
         if self.players > 2 and len(field) >= self.players:
@@ -116,14 +127,14 @@ class Settings:
             tables = tables[(tables == 0).any(axis=1)]
         return np.concatenate([np.roll(tables, turn, axis=1) for turn in range(self.players)]).astype(np.int64)
 
-    def games_in(self, paired_seed: int) -> int:
+    def games_in(self, paired_seed: int, field: Group | None = None) -> int:
         """How many games a paired seed has."""
-        return sum(len(self.seatings(group, paired_seed)) for group in self.groups(paired_seed))
+        return sum(len(self.seatings(group, paired_seed)) for group in self.groups(paired_seed, field))
 
-    def group_of(self, seats: Sequence[int], paired_seed: int) -> Group:
-        """The group that a game of a paired seed belongs to."""
+    def group_of(self, seats: Sequence[int], field: Group) -> Group:
+        """The group that a game of a field belongs to."""
         members = tuple(sorted(set(seats)))
-        return members if len(members) == 2 else self.field(paired_seed)
+        return members if len(members) == 2 else field
 
 
 @cache

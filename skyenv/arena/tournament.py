@@ -206,7 +206,7 @@ class Tournament:
         self.started = time.perf_counter()
         self.before = self.started, 0
         limit = self.paired_seeds or MOST_PAIRED_SEEDS
-        total = sum(map(self.settings.games_in, range(limit))) if limit <= COUNTED else None
+        total = None if self.settings.rungs or limit > COUNTED else sum(map(self.settings.games_in, range(limit)))
         here = sum(
             len(games)
             for (paired_seed, _), games in self.folder.games.items()
@@ -249,22 +249,31 @@ class Tournament:
     def _time_left(self) -> float:
         return 60 * self.minutes - (time.perf_counter() - self.started) if self.minutes is not None else float("inf")
 
-    def _units(self) -> Iterator[Unit]:
-        """What is to be played, round by round."""
+    def _units(self) -> Iterator[Unit | None]:
+        """What is to be played, round by round; None while the games that say who plays next aren't finished."""
         first, size = 0, 1
         limit = MOST_PAIRED_SEEDS if self.paired_seeds is None else self.paired_seeds
         while first < limit:
-            size = min(self._round(size), limit - first)
+            if first == self.folder.chosen():
+                while self._missing(0, first):
+                    yield None
+                self.folder.choose()
+            size = min(self._round(size), limit - first, self.folder.chosen() - first)
             if size == 0:
                 return
-            missing: dict[Group, list[int]] = {}
-            for paired_seed in range(first, first + size):
-                for group in self.settings.groups(paired_seed):
-                    if (paired_seed, group) not in self.folder.games:
-                        missing.setdefault(group, []).append(paired_seed)
+            missing = self._missing(first, first + size)
             self.next = first = first + size
             for group, paired_seeds in missing.items():
                 yield Unit(group, tuple(paired_seeds))
+
+    def _missing(self, first: int, end: int) -> dict[Group, list[int]]:
+        """The paired seeds of a range that each group has to play."""
+        missing: dict[Group, list[int]] = {}
+        for paired_seed in range(first, end):
+            for group in self.folder.groups(paired_seed):
+                if (paired_seed, group) not in self.folder.games:
+                    missing.setdefault(group, []).append(paired_seed)
+        return missing
 
     def _round(self, size: int) -> int:
         """Paired seeds of the next round, by the pace of the last one; 0 if not even one is likely to be finished in time."""
@@ -272,7 +281,8 @@ class Tournament:
             return 1
         now = time.perf_counter()
         if self.played > self.before[1]:
-            games = (self.played - self.before[1]) / self.settings.games_in(self.next)
+            last = self.next - 1
+            games = (self.played - self.before[1]) / self.settings.games_in(last, self.folder.field(last))
             self.seconds_per_paired_seed = (now - self.before[0]) / games
             self.before = now, self.played
         time_left = self._time_left()

@@ -38,7 +38,7 @@ Result = TypeVar("Result")
 
 def run_units(
     work: Callable[[Unit], Result],
-    units: Iterator[Unit],
+    units: Iterator[Unit | None],
     workers: int,
     *,
     done: Callable[[Unit, Result], None],
@@ -50,7 +50,7 @@ def run_units(
 
     Args:
         work: does a unit, in a worker. It, units and results are pickled. What it raises ends all work.
-        units: asked for the next unit whenever a worker is free.
+        units: asked for the next unit whenever a worker is free; None: there is none before others are done.
         workers: how many processes at the most, at least 1.
         done: called with each result as it comes.
         tick: called several times a second; False ends the work at once, unfinished units are dropped.
@@ -67,7 +67,7 @@ def run_units(
     again: deque[tuple[Unit, int]] = deque()  # and how many workers died over it
     try:
         while tick():
-            while idle and (task := again.popleft() if again else next(((unit, 0) for unit in units), None)) is not None:
+            while idle and (task := again.popleft() if again else _fresh(units)) is not None:
                 worker = idle.pop()
                 busy[worker.begin(work, task[0])] = (worker, *task)
             if not busy:
@@ -87,6 +87,12 @@ def run_units(
     finally:
         for worker in crew:
             worker.end()
+
+
+def _fresh(units: Iterator[Unit | None]) -> tuple[Unit, int] | None:
+    """The next unit, over which nobody has died."""
+    unit = next(units, None)
+    return None if unit is None else (unit, 0)
 
 
 class _Worker:

@@ -81,8 +81,8 @@ class SelfPlay(BaseCallback):
         for row in np.flatnonzero(self.locals["dones"]).tolist():
             info = self.locals["infos"][row]
             opponent = next(name for name in info["opponents"] if name is not None)  # None is the learner
-            self.pool.note(opponent, info["share"])
-            self.logger.record_mean(f"win share/{opponent.partition('-')[0]}", info["share"])
+            self.pool.note(opponent, info["win_share"])
+            self.logger.record_mean(f"win share/{opponent.partition('-')[0]}", info["win_share"])
         return True
 
     def _on_rollout_end(self) -> None:

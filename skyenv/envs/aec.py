@@ -21,6 +21,7 @@ from pettingzoo.utils import wrappers
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 from skyenv.checks import check_integer, check_options
+from skyenv.envs.episodes import episode_infos
 from skyenv.envs.learner import ILLEGAL_REWARD
 from skyenv.envs.masks import ACTION_MASK, Mask, MaskKeywords, MaskPlace
 from skyenv.envs.pictures import RENDER_MODES, Renderer
@@ -79,8 +80,9 @@ def parallel_env(num_players: int = 2, side: str = "front", **options: Unpack[Ae
 class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own name)
     """A game of Fifth Avenue, one decision per step.
 
-    ``infos`` are empty if the mask is in the observation alone, as in PettingZoo's classic environments. A copy
-    (``copy.deepcopy``, pickle) continues exactly as the original would.
+    ``infos`` are empty if the mask is in the observation alone, as in PettingZoo's classic environments; at the end they tell
+    what the episode came to for each agent (:func:`skyenv.envs.episodes.episode_infos`). A copy (``copy.deepcopy``, pickle)
+    continues exactly as the original would.
 
     Args:
         num_players: 2, 3 or 4.
@@ -182,7 +184,15 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
     def tell(self) -> None:
         """Make every agent's info. They are looked at again and again, so they hold the same arrays until the next step."""
         in_info = self._masks.in_info
-        self.infos = {agent: {ACTION_MASK: self._mask(agent)} if in_info else {} for agent in self.agents}
+        self.infos: dict[str, dict[str, Any]] = {
+            agent: {ACTION_MASK: self._mask(agent)} if in_info else {} for agent in self.agents
+        }
+        if self.agents and self.is_over:
+            seats, state = np.arange(self.max_num_agents), np.repeat(self.games.state, self.max_num_agents)
+            illegal = np.full(seats.size, not self.games.done[0])
+            infos = episode_infos(state, seats, [self.possible_agents] * seats.size, illegal)
+            for agent, info in zip(self.possible_agents, infos, strict=True):
+                self.infos[agent].update(info)
 
     def step(self, action: Any) -> None:
         """Take the selected agent's decision; after the end, remove the selected agent, with the action None.

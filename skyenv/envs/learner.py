@@ -15,11 +15,12 @@ import numpy.typing as npt
 
 from skyenv.agents import Agent, decide, make_agent
 from skyenv.checks import check_choice, check_seat
+from skyenv.envs.episodes import episode_infos
 from skyenv.envs.spaces import observation_space
 from skyenv.envs.streams import Streams, as_seeds, as_uniform, row_seeds
 from skyenv.errors import GameOverError, IllegalActionError, OptionError
 from skyenv.game_options import GameKeywords
-from skyenv.games import SCALED, Games, fresh_seed, results
+from skyenv.games import SCALED, Games, fresh_seed
 from skyenv.observation import codes_of
 from skyenv.rules.actions import NUM_ACTIONS
 
@@ -342,14 +343,10 @@ class LearnerGames:
         mask[self.done[rows]] = 0
         return mask
 
-    def scores(self, row: int) -> list[int]:
-        """The VP of every seat of a row."""
-        scores: list[int] = self.games.state["score"][row, : self.games.num_players].tolist()
-        return scores
-
-    def share(self, row: int) -> float:
-        """The learner's share of the win in a row whose game is over (END-4; if truncated, by the scores as they stand)."""
-        return float(results(self.games.state[row : row + 1])[0][0, self.learner[row]])
+    def episode_infos(self, rows: Int64) -> list[dict[str, Any]]:
+        """What the episodes in `rows`, which are over, came to: :func:`skyenv.envs.episodes.episode_infos`."""
+        names = [[self._agents[index].name if index >= 0 else "" for index in self._opponent[row].tolist()] for row in rows]
+        return episode_infos(self.games.state[rows], self.learner[rows], names, self.games.seat[rows] >= 0)
 
 
 def whole_numbers(actions: npt.ArrayLike, count: int) -> Int64:

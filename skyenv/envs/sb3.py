@@ -26,9 +26,8 @@ class SkyenvVecEnv(VecEnv):
 
     A step is one decision of the learner in every row; the others are asked in batches. A finished row is reset in the
     same step. The info of a finished row holds ``"terminal_observation"``, ``"TimeLimit.truncated"``, ``"episode"``
-    (``r``, ``l`` and ``t`` of SB3's Monitor, so no such wrapper is needed), and of the game ``"scores"`` (VP per seat),
-    ``"seat"`` (the learner's), ``"share"`` (the learner's share of the win by END-4; of a truncated game by the scores as they
-    stand), ``"decisions"`` (of all seats together) and ``"opponents"`` (the name of each seat's player, None at the learner's).
+    (``r``, ``l`` and ``t`` of SB3's Monitor, so no such wrapper is needed), and what the episode came to: ``"win_share"``,
+    ``"own_vp"``, ``"opponents"`` and the others of :func:`skyenv.envs.episodes.episode_infos`.
     The seeds, which decide every hidden card, are no part of it: ``get_attr("seed")`` has those of the games under way, and
     ``core.games.finished.seed`` that of each row's latest finished game.
 
@@ -138,23 +137,19 @@ class SkyenvVecEnv(VecEnv):
         rewards, dones = core.reward.astype(np.float32), core.done.copy()
         infos: list[dict[str, Any]] = [{"TimeLimit.truncated": False} for _ in range(self.num_envs)]
         rows = np.flatnonzero(dones)
-        for row, observation in zip(rows.tolist(), core.observation(rows), strict=True):
-            infos[row] = self._final_info(row, observation.copy())
+        for row, observation, episode in zip(rows.tolist(), core.observation(rows), core.episode_infos(rows), strict=True):
+            infos[row] = self._final_info(row, observation.copy(), episode)
         core.reset(rows=rows)
         return core.observation(), rewards, dones, infos
 
-    def _final_info(self, row: int, observation: npt.NDArray[Any]) -> dict[str, Any]:
+    def _final_info(self, row: int, observation: npt.NDArray[Any], episode: dict[str, Any]) -> dict[str, Any]:
         core = self.core
         seconds = round(time.time() - self._started, 6)
         return {
             "terminal_observation": observation,
             "TimeLimit.truncated": bool(core.truncated[row]),
             "episode": {"r": round(float(core.total[row]), 6), "l": int(core.length[row]), "t": seconds},
-            "scores": core.scores(row),
-            "seat": int(core.learner[row]),
-            "share": core.share(row),
-            "decisions": int(core.games.state["decisions"][row]),
-            "opponents": core.opponents(row),
+            **episode,
         }
 
     def action_masks(self) -> npt.NDArray[np.int8]:

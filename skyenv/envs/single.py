@@ -24,8 +24,9 @@ class FifthAvenueEnv(gymnasium.Env[Any, np.int64]):
     game ends and is truncated when the game is (END-5).
 
     ``info`` holds ``"action_mask"``, int8 (103,), 1 for a legal action, all 0 after the end, and ``"seat"``, int64, the learner's
-    seat in this episode. :meth:`action_masks` gives the mask to sb3-contrib. The game's seed, which decides every hidden
-    card, is no part of it; ``core.games.seeds[0]`` has it.
+    seat in this episode. When the episode is over, it also holds what it came to: ``"win_share"``, ``"own_vp"`` and the others of
+    :func:`skyenv.envs.episodes.episode_infos`. :meth:`action_masks` gives the mask to sb3-contrib. The game's seed, which decides
+    every hidden card, is no part of it; ``core.games.seeds[0]`` has it.
 
     An illegal action (of the 103) ends the episode: it terminates with reward −1, the game stays where it was, and
     ``info["illegal_action"]`` holds the action. With ``illegal="raise"`` it raises IllegalActionError instead and nothing
@@ -144,4 +145,5 @@ class FifthAvenueEnv(gymnasium.Env[Any, np.int64]):
 
     def _info(self) -> dict[str, Any]:
         mask = {ACTION_MASK: self.action_masks()} if self._masks.in_info else {}
-        return {**mask, "seat": self.core.learner[0]}
+        episode = self.core.episode_infos(self.core.all_rows)[0] if self.core.done[0] else {}
+        return {**mask, "seat": self.core.learner[0], **episode}

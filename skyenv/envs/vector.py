@@ -31,7 +31,9 @@ class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Observations, npt.NDArray[
     ``info["action_mask"]``, int8 (num_envs, 103), and ``info["seat"]``, int64 (num_envs,), tell of the position that the
     observation shows; as usual a bool array ``"_action_mask"`` … says which rows have an entry (all). The games' seeds,
     which decide every hidden card, are no part of it; ``core.games.seeds`` has them.
-    After an illegal action ``info["illegal_action"]`` holds it, in the rows that ``"_illegal_action"`` marks.
+    After an illegal action ``info["illegal_action"]`` holds it, in the rows that ``"_illegal_action"`` marks. Rows whose episode
+    has just ended tell what it came to: ``"win_share"``, ``"own_vp"`` and the others of
+    :func:`skyenv.envs.episodes.episode_infos`.
 
     A finished row is reset in the next step, which ignores its action (``AutoresetMode.NEXT_STEP``), in the same step,
     with the end in ``info["final_obs"]`` and ``info["final_info"]`` (``SAME_STEP``), or by the user alone (``DISABLED``).
@@ -205,6 +207,9 @@ class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Observations, npt.NDArray[
         for name in list(info):
             info[name][~present] = 0
             info[f"_{name}"] = present.copy()
+        ended = np.flatnonzero(core.done & present) if actions is not None else core.all_rows[:0]
+        for row, episode in zip(ended.tolist(), core.episode_infos(ended), strict=True):
+            info = self._add_info(info, episode, row)
         if actions is not None and legal is not None and not legal.all():
             info["illegal_action"] = np.where(legal, 0, actions).astype(np.int64)
             info["_illegal_action"] = ~legal

@@ -85,7 +85,14 @@ def test_the_learners_environments(num_players: int, side: str, seat: int) -> No
         vector.reset(options={"reset_mask": batch[2]}) if batch[2].any() and not over else None
     assert over
     assert all((observation == game.observation(seat)).all() for observation in observed)
-    assert single.core.scores(0) == vector.core.scores(1) == infos[1]["scores"] == game.scores
+    assert game.outcome is not None
+    for info in (learner[4], infos[1], {name: entry[1] for name, entry in batch[4].items()}):
+        assert (info["scores"], info["seat"], info["end_reason"]) == (game.scores, seat, game.outcome.reason)
+        assert info["win_share"] == (1 / len(game.outcome.winners) if seat in game.outcome.winners else 0)
+        assert info["own_vp"] == game.scores[seat]
+        assert info["best_other_vp"] == max(score for other, score in enumerate(game.scores) if other != seat)
+        assert info["opponents"] == [None if other == seat else "lowest_legal" for other in range(num_players)]
+        assert (info["decisions"], info["turns"]) == (game.state["decisions"], game.state["turns"])
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def test_episodes_are_reported() -> None:
             assert info["opponents"] == [None if seat == info["seat"] else "random" for seat in range(3)]
             assert info["decisions"] > info["episode"]["l"]
             if info["scores"][info["seat"]] < max(info["scores"]):
-                assert info["share"] == 0
+                assert info["win_share"] == 0
             ended += 1
         for row in np.flatnonzero(~dones):
             assert infos[row] == {"TimeLimit.truncated": False}
@@ -128,8 +128,9 @@ def test_the_share_of_a_win_is_that_of_the_result() -> None:
         env.core.step(choose(env, rng))
         rows = np.flatnonzero(env.core.done)
         expected = results(env.core.games.state[rows].view(np.recarray))[0]
-        assert [env.core.share(row) for row in rows.tolist()] == expected[np.arange(rows.size), env.core.learner[rows]].tolist()
-        shares += [env.core.share(row) for row in rows.tolist()]
+        told = [info["win_share"] for info in env.core.episode_infos(rows)]
+        assert told == expected[np.arange(rows.size), env.core.learner[rows]].tolist()
+        shares += told
         env.core.reset(rows=rows)
     assert {0.0, 1.0} <= set(shares)
 

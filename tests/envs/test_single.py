@@ -95,7 +95,7 @@ def test_the_margin_too() -> None:
     env = FifthAvenueEnv(num_players=2, seat=1, reward="margin")
     env.reset(seed=1)
     steps = play(env, np.random.default_rng(1))
-    mine, other = env.core.scores(0)[1], env.core.scores(0)[0]
+    other, mine = env.core.games.state["score"][0, :2].tolist()
     total = sum(reward for _, reward, *_ in steps)
     assert total != 0
     assert np.sign(total) == np.sign(mine - other)
@@ -144,7 +144,7 @@ def test_infos_do_not_tell_the_seed() -> None:
         assert set(info) == {"action_mask", "seat"}
         *_, terminated, truncated, info = env.step(rng.choice(np.flatnonzero(info["action_mask"])))
         ended = terminated or truncated
-    assert set(info) == {"action_mask", "seat"}
+    assert not any("seed" in name for name in info)
 
 
 @pytest.mark.compiled

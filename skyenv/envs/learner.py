@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, decide, make_agent
-from skyenv.checks import check_choice, check_seat
+from skyenv.checks import check_choice, check_flag, check_seat
 from skyenv.envs.episodes import episode_infos
 from skyenv.envs.spaces import observation_space
 from skyenv.envs.streams import Streams, as_seeds, as_uniform, row_seeds
@@ -38,7 +38,11 @@ class LearnerKeywords(GameKeywords, total=False):
     """The options of :class:`LearnerGames` that environments of one learner hand on: ``**options: Unpack[LearnerKeywords]``."""
 
     opponents: AgentSpec | Sequence[AgentSpec]
+    opponent_weights: Sequence[float] | None
+    pool: bool | None
+    one_opponent: bool
     seat: int | str | None
+    illegal: str
     observation: str
 
 
@@ -49,11 +53,12 @@ class LearnerGames:
         num_games: number of rows.
         num_players: 2 to 4.
         side: ``"front"`` or ``"back"`` of the board.
-        opponents: who plays the other seats. One player plays them all. A sequence is, with `pool`, the players of whom
-            one is drawn for every seat and episode; else one player per other seat, clockwise from the learner's.
+        opponents: who plays the other seats. One player plays them all. A list is one player per other seat, clockwise from the
+            learner's; or a pool, of which one is drawn for every seat and episode. A player is an agent, a callable, a built-in
+            name or an import string ``module:Name``.
         opponent_weights: relative frequencies in a pool; None: all alike.
-        pool: see `opponents`.
-        one_opponent: with a pool, draw one player for all other seats of an episode instead of one for each of them.
+        pool: whether a list of opponents is a pool; None: if `opponent_weights` or `one_opponent` say how to draw of it.
+        one_opponent: draw one player of the pool for all other seats of an episode instead of one for each of them.
         seat: the learner's seat; ``"random"`` (or None): drawn for every episode; ``"rotate"``: one further each episode,
             beginning with the row's seed modulo the number of players.
         illegal: ``"end"`` or ``"raise"``, see :meth:`step`.
@@ -86,7 +91,7 @@ class LearnerGames:
         *,
         opponents: AgentSpec | Sequence[AgentSpec] = "random",
         opponent_weights: Sequence[float] | None = None,
-        pool: bool = False,
+        pool: bool | None = None,
         one_opponent: bool = False,
         seat: int | str | None = "random",
         illegal: str = "end",
@@ -99,7 +104,9 @@ class LearnerGames:
         )  # fmt: skip
         self.space = observation_space(observation)
         self.illegal = check_choice("illegal", illegal, ILLEGAL)
-        self._one_opponent = one_opponent
+        self._one_opponent = check_flag("one_opponent", one_opponent)
+        drawn = self._one_opponent or opponent_weights is not None
+        self._pool = drawn if pool is None else check_flag("pool", pool)
         self._seat = _checked_seat(seat, num_players)
         self._streams = Streams(num_games)
         self._rotation: Int64 = np.zeros(num_games, dtype=np.int64)
@@ -113,19 +120,21 @@ class LearnerGames:
         self.truncated = np.zeros(num_games, dtype=np.bool_)
         self.length: Int64 = np.zeros(num_games, dtype=np.int64)
         self.total = np.zeros(num_games, dtype=np.float64)
-        self.set_opponents(opponents, opponent_weights, pool=pool)
+        self.set_opponents(opponents, opponent_weights, pool)
 
     # ---- who plays ----
 
     def set_opponents(
-        self, opponents: AgentSpec | Sequence[AgentSpec], weights: Sequence[float] | None = None, *, pool: bool = False
+        self,
+        opponents: AgentSpec | Sequence[AgentSpec],
+        opponent_weights: Sequence[float] | None = None,
+        pool: bool | None = None,
     ) -> None:
         """Let others play, from every row's next episode on; episodes under way go on with the players they have.
 
         Args:
-            opponents: as for the class.
-            weights: as `opponent_weights` for the class.
-            pool: as for the class.
+            opponents, opponent_weights: as for the class.
+            pool: as for the class; None: as the class was told, or if there are weights.
 
         Raises:
             OptionError: the numbers of opponents, seats and weights don't fit together.
@@ -134,15 +143,18 @@ class LearnerGames:
         specs: list[AgentSpec]
         several = isinstance(opponents, Sequence) and not isinstance(opponents, str)
         specs = list(opponents) if several else [opponents]  # type: ignore[arg-type,list-item]
+        drawn = check_flag("pool", (opponent_weights is not None or self._pool) if pool is None else pool)
         others = self.games.num_players - 1
-        if several and not pool and len(specs) != others:
-            raise OptionError(f"opponents has {len(specs)} entries, but there are {others} other seats")
-        limits = _cumulative(weights, len(specs))
+        if several and not drawn and len(specs) != others:
+            raise OptionError(f"opponents has {len(specs)} entries, but there are {others} other seats; pool=True draws of them")
+        if not drawn and opponent_weights is not None:
+            raise OptionError("opponent_weights are for a pool, which pool=False says the opponents aren't")
+        limits = _cumulative(opponent_weights, len(specs))
         agents = [make_agent(spec) for spec in specs]
         self._forget_unused()
         self._choices = np.array([self._index(agent) for agent in agents], dtype=np.int64)
         self._limits = limits
-        self._clockwise = several and not pool
+        self._clockwise = several and not drawn
 
     def opponents(self, row: int) -> list[str | None]:
         """The name of the player of every seat of a row; None at the learner's."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -14,6 +13,9 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from skyenv.checks import check_options
 from skyenv.envs.learner import AgentSpec, LearnerGames, LearnerKeywords, whole_numbers
+from skyenv.envs.masks import MaskPlace
+from skyenv.envs.pictures import Renderer
+from skyenv.envs.rows import ATTRIBUTES, Rows
 from skyenv.envs.spaces import action_space
 from skyenv.errors import IllegalActionError, OptionError
 from skyenv.seeds import check_not_held_out
@@ -31,18 +33,23 @@ class SkyenvVecEnv(VecEnv):
     The seeds, which decide every hidden card, are no part of it: ``get_attr("seed")`` has those of the games under way, and
     ``core.games.finished.seed`` that of each row's latest finished game.
 
-    Illegal actions raise IllegalActionError with the row; MaskablePPO asks for the masks and makes none.
+    An illegal action (of the 103) ends its row's episode with reward −1, and the info's ``"illegal_action"`` holds it, so that
+    what knows no masks (DQN, A2C, SB3's own ``evaluate_policy``) runs; with ``illegal="raise"`` it raises IllegalActionError with
+    the row. MaskablePPO asks for the masks and makes none.
 
     Args:
         num_envs: number of games.
         num_players: 2 to 4.
         side: ``"front"`` or ``"back"`` of the board.
-        opponent_weights: how often each of the opponents is drawn, relative to the others; None: all alike.
-        one_opponent: draw one player for all other seats of an episode, instead of one for each of them.
+        render_mode: ``"rgb_array"``: :meth:`render` gives all rows' pictures as one; ``"human"``: it shows the first rows in a
+            window. Both need the extra ``[pictures]``.
+        render_all_hands: pictures show every hand; by default they show what the learner may know, and nothing more.
         seed: row i's first game gets the seed ``seed`` + i, everything later follows; None: the system's entropy.
         threads: threads to play on; None: a sensible number (see :class:`skyenv.Games`).
-        opponents: the pool: for every row, seat and episode one of these players is drawn (default: ``"random"`` alone). A
-            player is an agent, a callable, a built-in name or an import string ``module:Name``.
+        opponents, opponent_weights, pool, one_opponent: who plays the other seats: one player for all of them; a list with one
+            per other seat, clockwise from the learner's; or with ``pool=True`` a list of which one is drawn for every row, seat
+            and episode (:class:`skyenv.envs.learner.LearnerGames`).
+        illegal: ``"end"`` or ``"raise"``, see above.
         seat: the learner's seat; ``"rotate"``, the default: the next one each episode, beginning with the row's seed modulo the
             number of players; ``"random"``: drawn for every episode.
         observation: what observations are, here and in the spaces: ``"scaled"``, float32, or ``"codes"``, int16 (see
@@ -63,25 +70,17 @@ class SkyenvVecEnv(VecEnv):
         num_players: int = 2,
         side: str = "front",
         *,
-        opponent_weights: Sequence[float] | None = None,
-        one_opponent: bool = False,
+        render_mode: str | None = None,
+        render_all_hands: bool = False,
         seed: int | None = None,
         threads: int | None = 1,
         **options: Unpack[LearnerKeywords],
     ) -> None:
         check_options(SkyenvVecEnv, options, LearnerKeywords.__optional_keys__)
         options.setdefault("seat", "rotate")
-        self.core = LearnerGames(
-            num_envs,
-            num_players,
-            side,
-            opponent_weights=opponent_weights,
-            pool=True,
-            one_opponent=one_opponent,
-            illegal="raise",
-            threads=threads,
-            **options,
-        )
+        self.core = LearnerGames(num_envs, num_players, side, threads=threads, **options)
+        self._renderer = Renderer(render_mode, render_all_hands)
+        self._batch = Rows(self.core, self._renderer, MaskPlace("info"))
         super().__init__(num_envs, self.core.space, action_space())
         self._actions: npt.NDArray[np.int64] | None = None
         self._started = time.time()
@@ -98,9 +97,14 @@ class SkyenvVecEnv(VecEnv):
             check_not_held_out(check_not_held_out(seed, "training") + self.num_envs - 1, "training")
         return super().seed(seed)
 
-    def set_opponents(self, opponents: AgentSpec | Sequence[AgentSpec], opponent_weights: Sequence[float] | None = None) -> None:
-        """Take another pool of opponents from every row's next episode on (see the constructor for both arguments)."""
-        self.core.set_opponents(opponents, opponent_weights, pool=True)
+    def set_opponents(
+        self,
+        opponents: AgentSpec | Sequence[AgentSpec],
+        opponent_weights: Sequence[float] | None = None,
+        pool: bool | None = None,
+    ) -> None:
+        """Let others play from every row's next episode on: :meth:`skyenv.envs.learner.LearnerGames.set_opponents`."""
+        self.core.set_opponents(opponents, opponent_weights, pool)
 
     # ---- playing ----
 
@@ -130,15 +134,17 @@ class SkyenvVecEnv(VecEnv):
             learner's previous decision; whether each row's game is over, bool (num_envs,); one info per row.
 
         Raises:
-            IllegalActionError: an action is not legal in its row. Nothing has changed.
+            IllegalActionError: an action is not one of the 103, or not legal with ``illegal="raise"``. Nothing has changed.
         """
-        core = self.core
-        core.step(np.asarray(self._actions))
+        core, actions = self.core, np.asarray(self._actions)
+        legal = core.step(actions)
         rewards, dones = core.reward.astype(np.float32), core.done.copy()
         infos: list[dict[str, Any]] = [{"TimeLimit.truncated": False} for _ in range(self.num_envs)]
         rows = np.flatnonzero(dones)
         for row, observation, episode in zip(rows.tolist(), core.observation(rows), core.episode_infos(rows), strict=True):
             infos[row] = self._final_info(row, observation.copy(), episode)
+            if not legal[row]:
+                infos[row]["illegal_action"] = int(actions[row])
         core.reset(rows=rows)
         return core.observation(), rewards, dones, infos
 
@@ -157,46 +163,42 @@ class SkyenvVecEnv(VecEnv):
         return self.core.mask()
 
     def close(self) -> None:
-        """Nothing has to be released."""
+        """Close the window, if there is one."""
+        self._renderer.close()
 
     # ---- what SB3 asks of the single environments, answered from the batch ----
 
     def has_attr(self, attr_name: str) -> bool:
         """Whether :meth:`get_attr` has an answer."""
-        return attr_name in _ATTRIBUTES
+        return attr_name in ATTRIBUTES
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """One value per asked row: ``render_mode`` (None), ``action_masks`` (a function), ``seat`` or ``seed``.
+        """Every asked row's ``action_masks`` (a function), ``opponents`` (names by seat), ``render_mode``, ``seat`` or ``seed``.
 
         Raises:
             AttributeError: for any other name.
         """
-        rows = self._rows(indices)
-        if attr_name not in _ATTRIBUTES:
-            raise AttributeError(f"the environments have no attribute {attr_name!r}")
-        return [_ATTRIBUTES[attr_name](self, row) for row in rows]
+        return [self._batch.attribute(attr_name, row) for row in self._rows(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         """Raise AttributeError: the rows of a batch have no attributes of their own that could be set."""
-        raise AttributeError(f"attribute {attr_name!r} can't be set: the rows are one batch, not separate environments")
+        self._batch.refuse(attr_name)
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
-        """Call ``action_masks`` in the asked rows: one int8 (103,) each.
+        """Call ``action_masks``, ``render`` or, of all rows, ``set_opponents``; returns what each of the asked rows gives.
 
         Raises:
             AttributeError: for any other method.
         """
-        if method_name != "action_masks":
-            raise AttributeError(f"the environments have no method {method_name!r}")
-        return list(self.core.mask(np.array(self._rows(indices), dtype=np.int64)))
+        return self._batch.call(method_name, self._rows(indices), *method_args, **method_kwargs)
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
         """True for SB3's Monitor, whose "episode" entries this environment makes itself; else False."""
         return [wrapper_class is Monitor for _ in self._rows(indices)]
 
-    def get_images(self) -> Sequence[None]:
-        """No images: one None per row."""
-        return [None] * self.num_envs
+    def get_images(self) -> Sequence[npt.NDArray[np.uint8] | None]:
+        """Every row's pixels, uint8 (height, width, 3), in the mode ``"rgb_array"``, else None."""
+        return self._batch.call("render", self._rows(None)) if self.render_mode == "rgb_array" else [None] * self.num_envs
 
     def _rows(self, indices: Indices) -> list[int]:
         return list(self._get_indices(indices))
@@ -235,10 +237,15 @@ class MixedVecEnv(VecEnv):
         super().__init__(ends[-1], self.parts[0].core.space, action_space())
         self._actions: npt.NDArray[np.int64] | None = None
 
-    def set_opponents(self, opponents: AgentSpec | Sequence[AgentSpec], opponent_weights: Sequence[float] | None = None) -> None:
-        """Take another pool of opponents in all parts, see :meth:`SkyenvVecEnv.set_opponents`."""
+    def set_opponents(
+        self,
+        opponents: AgentSpec | Sequence[AgentSpec],
+        opponent_weights: Sequence[float] | None = None,
+        pool: bool | None = None,
+    ) -> None:
+        """Let others play in all parts, see :meth:`SkyenvVecEnv.set_opponents`."""
         for part in self.parts:
-            part.set_opponents(opponents, opponent_weights)
+            part.set_opponents(opponents, opponent_weights, pool)
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
         """Set the seeds of the next reset: row i, counted over all parts, gets `seed` + i. Without it a part keeps its own."""
@@ -281,7 +288,9 @@ class MixedVecEnv(VecEnv):
         return np.concatenate([part.action_masks() for part in self.parts])
 
     def close(self) -> None:
-        """Nothing has to be released."""
+        """Close the parts' windows, if there are any."""
+        for part in self.parts:
+            part.close()
 
     # ---- what SB3 asks of the single environments ----
 
@@ -305,9 +314,11 @@ class MixedVecEnv(VecEnv):
         """See :meth:`SkyenvVecEnv.env_is_wrapped`."""
         return self._ask(lambda part, rows: part.env_is_wrapped(wrapper_class, rows), indices)
 
-    def get_images(self) -> Sequence[None]:
-        """No images: one None per row."""
-        return [None] * self.num_envs
+    def get_images(self) -> Sequence[npt.NDArray[np.uint8] | None]:
+        """Every row's pixels, of one size for all kinds of tables, in the mode ``"rgb_array"``, else None."""
+        images = [image for part in self.parts for image in part.get_images()]
+        height = max((image.shape[0] for image in images if image is not None), default=0)
+        return [image if image is None else np.pad(image, ((0, height - len(image)), (0, 0), (0, 0))) for image in images]
 
     def _ask(self, question: Callable[[SkyenvVecEnv, Indices], list[Any]], indices: Indices) -> list[Any]:
         """The parts' answers for the asked rows, in the order asked."""
@@ -325,16 +336,3 @@ def _moved(error: IllegalActionError, start: int) -> IllegalActionError:
     """The error of a part whose rows begin with row `start` of the whole."""
     row = start + (error.row or 0)
     return type(error)(f"row {row}: {str(error).removeprefix(f'row {error.row}: ')}", error.action, row)
-
-
-def _row_mask(env: SkyenvVecEnv, row: int) -> npt.NDArray[np.int8]:
-    mask: npt.NDArray[np.int8] = env.core.mask(np.array([row]))[0]
-    return mask
-
-
-_ATTRIBUTES: dict[str, Callable[[SkyenvVecEnv, int], Any]] = {
-    "render_mode": lambda env, row: None,
-    "action_masks": lambda env, row: partial(_row_mask, env, row),
-    "seat": lambda env, row: int(env.core.learner[row]),
-    "seed": lambda env, row: int(env.core.games.seeds[row]),
-}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Unpack
 
 import gymnasium
@@ -9,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.checks import check_options
-from skyenv.envs.learner import LearnerGames, LearnerKeywords
+from skyenv.envs.learner import AgentSpec, LearnerGames, LearnerKeywords
 from skyenv.envs.masks import ACTION_MASK, MaskPlace
 from skyenv.envs.pictures import RENDER_MODES, Renderer
 from skyenv.envs.spaces import action_space
@@ -43,8 +44,9 @@ class FifthAvenueEnv(gymnasium.Env[Any, np.int64]):
         render_mode: ``"ansi"``: :meth:`render` returns the text picture; ``"rgb_array"``: pixels, uint8 (height, width, 3);
             ``"human"``: every position is shown in a window. The last two need the extra ``[pictures]``.
         render_all_hands: pictures show every hand; by default they show what the learner may know, and nothing more.
-        opponents: who plays the other seats: one player for all of them, or a list with one per other seat, clockwise
-            from the learner's. A player is an agent, a callable, a built-in name or an import string ``module:Name``.
+        opponents, opponent_weights, pool, one_opponent: who plays the other seats: one player for all of them; a list with one
+            per other seat, clockwise from the learner's; or with ``pool=True`` a list of which one is drawn for every seat and
+            episode (:class:`skyenv.envs.learner.LearnerGames`).
         seat: the learner's seat; ``"random"`` or None: drawn for every episode; ``"rotate"``: the next one each episode.
         observation: what observations are, here and in the spaces: ``"scaled"``, float32, or ``"codes"``, int16 (see
             :class:`skyenv.Games`).
@@ -67,13 +69,12 @@ class FifthAvenueEnv(gymnasium.Env[Any, np.int64]):
         *,
         mask: str = "info",
         noop: bool = False,
-        illegal: str = "end",
         render_mode: str | None = None,
         render_all_hands: bool = False,
         **options: Unpack[LearnerKeywords],
     ) -> None:
         check_options(FifthAvenueEnv, options, LearnerKeywords.__optional_keys__)
-        self.core = LearnerGames(1, num_players, side, illegal=illegal, **options)
+        self.core = LearnerGames(1, num_players, side, **options)
         self._renderer = Renderer(render_mode, render_all_hands)
         self.render_mode = self._renderer.mode
         self._masks = MaskPlace(mask, noop)
@@ -116,6 +117,15 @@ class FifthAvenueEnv(gymnasium.Env[Any, np.int64]):
         truncated = bool(self.core.truncated[0])
         terminated = bool(self.core.done[0]) and not truncated
         return self._observation(), float(self.core.reward[0]), terminated, truncated, info
+
+    def set_opponents(
+        self,
+        opponents: AgentSpec | Sequence[AgentSpec],
+        opponent_weights: Sequence[float] | None = None,
+        pool: bool | None = None,
+    ) -> None:
+        """Let others play from the next episode on: :meth:`skyenv.envs.learner.LearnerGames.set_opponents`."""
+        self.core.set_opponents(opponents, opponent_weights, pool)
 
     def action_masks(self) -> npt.NDArray[np.int8]:
         """The learner's legal actions, int8 (103,), all 0 after the end; sb3-contrib asks for this method."""

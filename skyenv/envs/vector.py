@@ -12,9 +12,10 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from skyenv.checks import check_options
-from skyenv.envs.learner import LearnerGames, LearnerKeywords
+from skyenv.envs.learner import AgentSpec, LearnerGames, LearnerKeywords
 from skyenv.envs.masks import ACTION_MASK, MaskPlace
 from skyenv.envs.pictures import RENDER_MODES, Renderer
+from skyenv.envs.rows import METHODS, Rows
 from skyenv.envs.spaces import action_space
 from skyenv.errors import GameOverError, IllegalActionError, OptionError, shown
 
@@ -50,7 +51,7 @@ class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Observations, npt.NDArray[
         threads: threads to play on; None: a sensible number (see :class:`skyenv.Games`).
         observation: what observations are, here and in the spaces: ``"scaled"``, float32, or ``"codes"``, int16 (see
             :class:`skyenv.Games`).
-        opponents, seat, board, max_turns, reward: as for the single environment.
+        opponents, opponent_weights, pool, one_opponent, seat, board, max_turns, reward: as for the single environment.
 
     Attributes:
         core: the games, the learner's seats and the opponents, a :class:`skyenv.envs.learner.LearnerGames`.
@@ -70,15 +71,16 @@ class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Observations, npt.NDArray[
         *,
         mask: str = "info",
         noop: bool = False,
-        illegal: str = "end",
         render_mode: str | None = None,
         render_all_hands: bool = False,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         threads: int | None = 1,
         **options: Unpack[LearnerKeywords],
     ) -> None:
+        if "max_episode_steps" in options:  # make_vec hands it on
+            raise OptionError("there is no max_episode_steps; max_turns truncates games after so many turns of all seats (END-5)")
         check_options(FifthAvenueVectorEnv, options, LearnerKeywords.__optional_keys__)
-        self.core = LearnerGames(num_envs, num_players, side, illegal=illegal, threads=threads, **options)
+        self.core = LearnerGames(num_envs, num_players, side, threads=threads, **options)
         try:
             self.autoreset_mode = AutoresetMode(autoreset_mode)
         except ValueError:
@@ -89,6 +91,7 @@ class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Observations, npt.NDArray[
         self.render_mode = self._renderer.mode
         self.metadata = {"render_modes": list(RENDER_MODES), "render_fps": 2, "autoreset_mode": self.autoreset_mode}
         self._masks = MaskPlace(mask, noop)
+        self._rows = Rows(self.core, self._renderer, self._masks)
         self.single_observation_space = self._masks.space(self.core.space)
         self.single_action_space = action_space()
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -156,6 +159,37 @@ class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Observations, npt.NDArray[
     def action_masks(self) -> npt.NDArray[np.int8]:
         """Every row's legal actions, int8 (num_envs, 103); all 0 in a row that is over."""
         return self._masks.shown(self.core.mask())
+
+    def set_opponents(
+        self,
+        opponents: AgentSpec | Sequence[AgentSpec],
+        opponent_weights: Sequence[float] | None = None,
+        pool: bool | None = None,
+    ) -> None:
+        """Let others play from every row's next episode on: :meth:`skyenv.envs.learner.LearnerGames.set_opponents`."""
+        self.core.set_opponents(opponents, opponent_weights, pool)
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """What a method of the rows (``action_masks``, ``render``, ``set_opponents``) returns in each, or each one's attribute.
+
+        Raises:
+            AttributeError: there is neither; the message names those that there are.
+        """
+        if name in METHODS:
+            return tuple(self._rows.call(name, self.core.all_rows.tolist(), *args, **kwargs))
+        return self.get_attr(name)
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Every row's ``action_masks`` (a function), ``opponents`` (names by seat), ``render_mode``, ``seat`` or ``seed``.
+
+        Raises:
+            AttributeError: for any other name.
+        """
+        return tuple(self._rows.attribute(name, row) for row in range(self.num_envs))
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Raise AttributeError: the rows of a batch have no attributes of their own that could be set."""
+        self._rows.refuse(name)
 
     def render(self) -> tuple[Any, ...] | None:
         """Every row as its learner sees it, or with all hands open if ``render_all_hands``.

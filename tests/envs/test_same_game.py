@@ -98,10 +98,10 @@ def test_the_learners_environments(num_players: int, side: str, seat: int) -> No
 @pytest.mark.parametrize(
     ("make", "option", "others"),
     [
-        (FifthAvenueEnv, "pool", "render_all_hands, board, max_turns, observation, opponents, reward, seat"),
-        (FifthAvenueEnv, "observe", "num_players, side, mask, noop, illegal, render_mode, render_all_hands"),
-        (FifthAvenueVectorEnv, "one_opponent", "threads, board"),
-        (partial(SkyenvVecEnv, 2), "render_mode", "num_envs, num_players, side, opponent_weights, one_opponent"),
+        (FifthAvenueEnv, "threads", "board, illegal, max_turns, observation, one_opponent, .*pool, reward, seat"),
+        (FifthAvenueEnv, "observe", "num_players, side, mask, noop, render_mode, render_all_hands"),
+        (FifthAvenueVectorEnv, "observe", "threads, board"),
+        (partial(SkyenvVecEnv, 2), "autoreset", "num_envs, num_players, side, render_mode, render_all_hands, seed, threads"),
         (fifth_avenue_v0.raw_env, "threads", "render_all_hands, board, max_turns, reward"),
         (fifth_avenue_v0.env, "agent_seed", "render_all_hands, board, max_turns, reward"),
     ],

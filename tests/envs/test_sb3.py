@@ -11,6 +11,8 @@ import pytest
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3 import A2C, DQN
+from stable_baselines3.common.evaluation import evaluate_policy as evaluate_without_masks
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecMonitor
 
@@ -38,7 +40,7 @@ def run(env: Any, steps: int, seed: int = 0) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (3, "back"), (4, "front")])
 def test_maskable_ppo_learns_in_it(num_players: int, side: str) -> None:
-    env = SkyenvVecEnv(NUM_ENVS, num_players, side, opponents=("random", "crowd"), seed=1, max_turns=8)
+    env = SkyenvVecEnv(NUM_ENVS, num_players, side, opponents=("random", "crowd"), pool=True, seed=1, max_turns=8)
     assert is_masking_supported(env)
     model = MaskablePPO("MlpPolicy", env, n_steps=40, batch_size=60, n_epochs=1, seed=1, device="cpu")
     model.learn(480)
@@ -141,7 +143,7 @@ def test_one_opponent_can_have_all_other_seats() -> None:
     tables = [{name for name in env.core.opponents(row) if name is not None} for row in range(200)]
     assert all(len(names) == 1 for names in tables)
     assert tables.count({"random"}) == pytest.approx(150, abs=25)
-    env = SkyenvVecEnv(200, 4, opponents=("random", "crowd"), seed=1)
+    env = SkyenvVecEnv(200, 4, opponents=("random", "crowd"), pool=True, seed=1)
     env.reset()
     assert any(len(set(env.core.opponents(row))) == 3 for row in range(200))
 
@@ -165,7 +167,7 @@ def test_seeds_decide_everything() -> None:
         return [(o.tobytes(), r.tobytes(), d.tobytes()) for o, r, d, _ in run(env, 60)]
 
     def make(seed: int | None = None, threads: int = 1) -> SkyenvVecEnv:
-        return SkyenvVecEnv(NUM_ENVS, 3, opponents=("random", "crowd"), seed=seed, max_turns=9, threads=threads)
+        return SkyenvVecEnv(NUM_ENVS, 3, opponents=("random", "crowd"), pool=True, seed=seed, max_turns=9, threads=threads)
 
     expected = told(make(seed=5))
     assert told(make(seed=5, threads=2)) == expected != told(make(seed=6))
@@ -205,7 +207,7 @@ def test_codes_are_the_scaled_observations_without_the_scale() -> None:
 
 
 def test_illegal_actions_are_refused_with_the_row() -> None:
-    env = SkyenvVecEnv(NUM_ENVS, seed=1)
+    env = SkyenvVecEnv(NUM_ENVS, seed=1, illegal="raise")
     env.reset()
     actions = env.action_masks().argmax(axis=1)
     actions[4] = env.action_masks()[4].argmin()
@@ -214,6 +216,32 @@ def test_illegal_actions_are_refused_with_the_row() -> None:
         env.step(actions)
     assert refused.value.row == 4
     assert (env.core.games.state == state).all()
+
+
+def test_illegal_actions_end_their_rows() -> None:
+    env: Any = SkyenvVecEnv(NUM_ENVS, seed=1)
+    env.reset()
+    actions = env.action_masks().argmax(axis=1)
+    actions[4] = env.action_masks()[4].argmin()
+    _, rewards, dones, infos = env.step(actions)
+    assert dones.tolist() == [row == 4 for row in range(NUM_ENVS)]
+    assert rewards.tolist() == [-1.0 if row == 4 else 0.0 for row in range(NUM_ENVS)]
+    assert infos[4]["illegal_action"] == actions[4]
+    assert (infos[4]["end_reason"], infos[4]["win_share"], infos[4]["TimeLimit.truncated"]) == ("illegal", 0, False)
+    assert not any("illegal_action" in info for row, info in enumerate(infos) if row != 4)
+    assert env.action_masks()[4].any()
+    with pytest.raises(IllegalActionError):
+        env.step(np.full(NUM_ENVS, 103))
+
+
+@pytest.mark.parametrize(("algorithm", "options"), [(A2C, {"n_steps": 5}), (DQN, {"learning_starts": 20, "buffer_size": 500})])
+def test_what_knows_no_masks_learns_in_it(algorithm: Any, options: dict[str, Any]) -> None:
+    model = algorithm("MlpPolicy", SkyenvVecEnv(2, seed=1), seed=1, device="cpu", **options)
+    model.learn(100)
+    rewards: Any
+    lengths: Any
+    rewards, lengths = evaluate_without_masks(model, SkyenvVecEnv(2, seed=1), n_eval_episodes=3, return_episode_rewards=True)
+    assert len(rewards) == len(lengths) == 3
 
 
 def test_what_sb3_asks_of_the_rows() -> None:
@@ -246,7 +274,7 @@ def test_evaluation_counts_its_episodes() -> None:
 
 
 def test_a_copy_continues_as_the_original(copier: Any) -> None:
-    env = SkyenvVecEnv(NUM_ENVS, 3, opponents=("random", "hoard"), seed=1, max_turns=6)
+    env = SkyenvVecEnv(NUM_ENVS, 3, opponents=("random", "hoard"), pool=True, seed=1, max_turns=6)
     env.reset()
     run(env, 20)
     twin = copier(env)
@@ -278,7 +306,7 @@ def test_wrong_options_are_named(options: dict[str, Any], error: type[Exception]
 def mixed(seed: int | None = None, **options: Any) -> MixedVecEnv:
     """Three kinds of tables; with a seed each has those seeds that it would have as rows 0, 2 and 5 of the whole."""
     kinds = ((2, 2, "front", 0), (3, 3, "back", 2), (1, 4, "front", 5))
-    settings: dict[str, Any] = {"opponents": ("random", "crowd"), "max_turns": 9, **options}
+    settings: dict[str, Any] = {"illegal": "raise", "opponents": ("random", "crowd"), "pool": True, "max_turns": 9, **options}
     return MixedVecEnv(
         [
             SkyenvVecEnv(size, players, side, seed=None if seed is None else seed + start, **settings)

@@ -206,6 +206,8 @@ def test_wrong_options_are_named() -> None:
     for options in ({"autoreset_mode": "never"}, {"num_envs": 0}, {"threads": 0}, {"seat": 9}):
         with pytest.raises(OptionError):
             FifthAvenueVectorEnv(**options)
+    with pytest.raises(OptionError, match="there is no max_episode_steps; max_turns truncates games"):
+        gymnasium.make_vec(ENV_ID, num_envs=2, max_episode_steps=9)
     env = native()
     wrong: Any
     for wrong in (-1, [1, 2], [1, 2, 3, 4, -5], "12345"):

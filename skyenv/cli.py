@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command.
 
     Args:
-        arguments: without the program's name; None: those of this process.
+        arguments: without the program's name; None: those of this process. None at all list the commands.
 
     Returns:
         The exit code (see the module's text).
@@ -61,6 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # for names of files that are no text, and terminals that lack frames
     words = sys.argv[1:] if arguments is None else list(arguments)
+    words = words or ["--help"]
     parser = Parser("skyenv", "Record, verify, show, film and play games; measure agents.")
     parser.add_argument("--version", action="version", version=f"skyenv {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, dest="command", parser_class=argparse.ArgumentParser)

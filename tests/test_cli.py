@@ -40,6 +40,13 @@ def games(tmp_path: Path) -> Path:
     return path
 
 
+def test_without_a_command_the_commands_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        cli.main([])
+    printed = capsys.readouterr().out
+    assert all(f"\n    {name}" in printed for name in cli.COMMANDS)
+
+
 # ---- record ----
 
 

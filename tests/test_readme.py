@@ -23,7 +23,7 @@ DOCS = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs
 
 CODE = re.findall(r"```python\n(.*?)```", README + DOCS, re.DOTALL)
 COMMANDS = list(dict.fromkeys(re.findall(r"^\$ (.*?)(?: +#.*)?$", README + DOCS, re.MULTILINE)))
-ADD = "python -m skyenv tournament --add my_module:MyAgent --players 2 --minutes 5"
+ADD = "python -m skyenv tournament --add my_module:MyAgent --players 2 --minutes 2"
 BOARD = re.findall(r"```toml\n(.*?)```", DOCS, re.DOTALL)
 
 MEASUREMENTS = [
@@ -182,7 +182,7 @@ def test_the_template_agent_gets_a_rating(tmp_path: Path) -> None:
     (tmp_path / "my_module.py").write_text(template, encoding="utf-8")
     assert ADD in COMMANDS
     bash("python -m skyenv tournament random crowd --paired-seeds 4 --workers 1 --out games --publish shipped", tmp_path)
-    output = bash(ADD.replace("--minutes 5", "--minutes 0.01 --workers 1 --ladder shipped/2-players.json"), tmp_path)
+    output = bash(ADD.replace("--minutes 2", "--minutes 0.01 --workers 1 --ladder shipped/2-players.json"), tmp_path)
     assert re.match(r"mine: rating -?\d+ \[-?\d+, -?\d+\] \(95 %\), place [123] of 3;", output)
 
 

@@ -57,7 +57,7 @@ def how_to_go_on(config: RunConfig, program_name: str) -> str:
     commands = {
         f"Train it further, to {' or '.join(goals)} in all": f"{program} --run {run} --resume{limits}",
         "Play against it": f"make play PLAY='--agents {model}'",
-        "Rate it against the ladder": f"{python} -m skyenv tournament --add {model} --players {players} --minutes 5",
+        "Rate it against the ladder": f"{python} -m skyenv tournament --add {model} --players {players} --minutes 2",
         "See how it went": f"{run}/curves.png; {python} -m tensorboard.main --logdir {run}/tensorboard",
     }
     return "\n".join([f"The agent: {model}", *(f"{what}:\n  {command}" for what, command in commands.items())])

@@ -175,7 +175,7 @@ def test_how_to_go_on(limits: dict[str, Any], line: str) -> None:
     command = "python -m experiments.training.train --run 'runs/a b'"
     assert line.format(command) in re.sub(r"\S*/python ", "python ", hint)
     assert "make play PLAY='--agents " in hint
-    assert "skyenv tournament --add 'runs/a b/model.npz' --players 3 --minutes 5" in hint
+    assert "skyenv tournament --add 'runs/a b/model.npz' --players 3 --minutes 2" in hint
 
 
 def test_a_finished_run_says_so_and_how_to_go_on(

@@ -1,6 +1,7 @@
 """Making the environments known to Gymnasium and PettingZoo.
 
 ``import skyenv`` calls :func:`register`, so that ``gymnasium.make(ENV_ID)`` and ``pettingzoo.make("aec", AEC_ID)`` work after it.
+A process that has not imported it, such as a worker that was given the id alone, doesn't know them.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 
 ENV_ID = "skyenv/FifthAvenue-v0"
-"""Gymnasium's id, for ``gymnasium.make`` and ``gymnasium.make_vec``."""
+"""Gymnasium's id, for ``gymnasium.make`` and ``gymnasium.make_vec``; ``"skyenv:" + ENV_ID`` where skyenv isn't imported yet."""
 AEC_ID = "skyenv/fifth_avenue_v0"
 """PettingZoo's id, for ``pettingzoo.make("aec", AEC_ID)``, and with ``"parallel"``."""
 

@@ -35,10 +35,12 @@ def test_pettingzoo_knows_the_id_in_whatever_order_the_imports_stand(imports: st
     assert run(f"{imports}\nprint(pettingzoo.spec('aec', 'skyenv/fifth_avenue_v0').id)") == "skyenv/fifth_avenue-v0"
 
 
-def test_gymnasium_can_import_the_module_itself() -> None:
+@pytest.mark.parametrize("module", ["skyenv", "skyenv.envs"])
+def test_gymnasium_can_import_the_module_itself(module: str) -> None:
+    """As a worker process must that has been given an id and nothing else."""
     result = run(
         "import gymnasium\n"
-        "env = gymnasium.make('skyenv.envs:skyenv/FifthAvenue-v0', num_players=3)\n"
+        f"env = gymnasium.make('{module}:skyenv/FifthAvenue-v0', num_players=3)\n"
         "print(type(env.unwrapped).__name__, env.unwrapped.core.games.num_players)"
     )
     assert result == "FifthAvenueEnv 3"

@@ -36,9 +36,9 @@ class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Observations, npt.NDArray[
     has just ended tell what it came to: ``"win_share"``, ``"own_vp"`` and the others of
     :func:`skyenv.envs.episodes.episode_infos`.
 
-    A finished row is reset in the same step, with the end in ``info["final_obs"]`` and ``info["final_info"]`` (``SAME_STEP``; take
-    it: then no mask is ever empty); in the next step, which ignores its action (``NEXT_STEP``, the default); or by
-    the user alone (``DISABLED``). In the last two a finished row's mask is all 0, unless ``noop=True`` lets it allow action 0.
+    A finished row is reset in the same step, with the end in ``info["final_obs"]`` and ``info["final_info"]`` (``SAME_STEP``:
+    take it, no mask is ever empty then); in the next step, which ignores its action (``NEXT_STEP``, the default); or by the
+    user alone (``DISABLED``). In the last two a finished row's mask is all 0, unless ``noop=True`` lets it allow action 0.
 
     Args:
         num_envs: number of games.

@@ -2,7 +2,7 @@
 
 Measures the agent of a finished run of :mod:`experiments.training.train` in paired seeds that it hasn't seen, and writes
 
-* agents/skyenv_agents/trained/N-players.npz: the network, which plays as ``trained``;
+* agents/skyenv_agents/trained/N-players.npz: the network, which plays as ``trained``, its weights as float16;
 * agents/skyenv_agents/trained/N-players.json: how it was made (with the runs that it started from) and how strong it is, which
   docs/agents.md shows and the tests hold it to;
 * docs/trained/N-players.png: its curve.
@@ -20,6 +20,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 from experiments.benchmarks.speed import machine
 from experiments.training.curves import draw_curves, read_curve
 from experiments.training.recipe import Config
@@ -29,7 +31,7 @@ from skyenv.commands import INTERRUPTED, complain, exit_code
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import write_atomically
 from skyenv.options import Options, argument, command_line, common, option, parse
-from skyenv_agents.learned.networks import TRAINED, NetworkAgent, TrainedAgent
+from skyenv_agents.learned.networks import TRAINED, Network, NetworkAgent, TrainedAgent
 
 PICTURES: Final = Path(__file__).resolve().parents[2] / "docs" / "trained"
 SEED: Final = 50_000_000
@@ -123,8 +125,9 @@ def export(config: ExportConfig) -> str:
     ((players, side),) = stages[-1].config.tables
     if stages[-1].stopped:
         raise CheckpointError(f"{run} hasn't reached the limit of its training; go on with it by --resume")
-    network = (run / "model.npz").read_bytes()
-    agent = NetworkAgent(run / "model.npz", deterministic=True, name=TrainedAgent.name)
+    rounded = Network.load(run / "model.npz").rounded()
+    network = rounded.to_bytes(np.float16)
+    agent = NetworkAgent(rounded, deterministic=True, name=TrainedAgent.name)
     results = evaluate(agent, config.against, players, side, config.paired_seeds, SEED, progress=True)
     if len(results) < len(config.against) or results[-1].interrupted:
         return ""

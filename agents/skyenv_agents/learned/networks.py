@@ -157,11 +157,20 @@ class Network(ABC):
     def _layer(self, name: str, inputs: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return products(inputs, self._arrays[f"{name}.weight"], self._arrays[f"{name}.bias"])
 
-    def to_bytes(self) -> bytes:
-        """The content of a network file."""
+    def rounded(self) -> Network:
+        """The same with weights that float16 can hold, off by up to 0.05 %: its file takes half of the room."""
+        return type(self)({name: array.astype(np.float16) for name, array in self.weights.items()}, self.about)
+
+    def to_bytes(self, precision: type[np.floating[Any]] = np.float32) -> bytes:
+        """The content of a network file.
+
+        Args:
+            precision: of the weights; float16 for a network that is :meth:`rounded`.
+        """
         file = io.BytesIO()
         about = json.dumps({"format": self.FORMAT, **self.about}, sort_keys=True)
-        np.savez_compressed(file, **{ABOUT: np.array(about)}, **self.weights)  # type: ignore[arg-type]
+        weights = {name: array.astype(precision) for name, array in self.weights.items()}
+        np.savez_compressed(file, **{ABOUT: np.array(about)}, **weights)  # type: ignore[arg-type]
         return file.getvalue()
 
     @staticmethod

@@ -35,6 +35,7 @@ class BestResponseConfig(Config):
         low=0,
     )
     opponent_share: float = fixed(1.0)
+    mixed_share: float = fixed(0.0)
     fixed_opponents: tuple[str, ...] = fixed(())
     fixed_share: float = fixed(1.0)
     sampling: str = fixed("uniform")

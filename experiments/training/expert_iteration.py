@@ -119,9 +119,7 @@ class ExpertConfig(Config):
     batch: int = option(512, "decisions in one gradient step", low=1, high=MOST)
     epochs: int = option(4, "passes over the decisions of an update", low=1, high=MOST)
     learning_rate: float = option(1e-3, "Adam's step size at the beginning", above=True, high=1)
-    opponent_share: float = option(
-        0.5, "share of the games in which an opponent has all seats but one; 0: self-play alone", high=1
-    )
+    opponent_share: float = option(0.5, "share of the games with opponents; 0: self-play alone", high=1)
     reward: str = fixed(OUTCOME_REWARD)  # the search tells win probabilities
     sure_share: float = fixed(1.0)  # what was searched is too dear not to be learned from
     value_updates: int = fixed(0)

@@ -72,8 +72,9 @@ class Config(RunConfig):
     prior_weight: float = option(6.0, "what the prior's scores, in VP, are multiplied with at the beginning")
     final_prior: float = option(1.0, "share of that weight that is left at the end, beside what is learned of it", high=1)
     value_updates: int = option(10, "with a prior: updates in the beginning that train the values alone", high=MOST)
-    opponent_share: float = option(
-        0.6, "share of the games in which an opponent has all seats but one; 0: self-play alone", high=1
+    opponent_share: float = option(0.6, "share of the games with opponents; 0: self-play alone", high=1)
+    mixed_share: float = option(
+        0.5, "share of those in which the learner has one to all but one seats, and each other's opponent is drawn", high=1
     )
     fixed_opponents: tuple[str, ...] = option(("random", "greedy"), "opponents that stay", metavar="AGENT")
     fixed_share: float = option(0.85, "share of the opponents that are fixed; the others are past policies", high=1)
@@ -173,7 +174,7 @@ class Config(RunConfig):
             tables.append(Tables(own, players, side, seed, threads=self.threads, max_turns=self.max_turns, reward=self.reward))
         return (
             tables, self.make_pool(), heuristic_of(self.prior), self.steps, self.opponent_share, self.gamma, self.gae_lambda,
-            self.seed * parts + part, self.sure_share, self.is_bfloat16("cpu"),
+            self.seed * parts + part, self.sure_share, self.is_bfloat16("cpu"), self.mixed_share,
         )  # fmt: skip
 
     def is_bfloat16(self, device: str) -> bool:

@@ -194,7 +194,7 @@ class Collector:
         pool: the opponents.
         prior: the network's, or None.
         steps: decisions in each game between updates.
-        opponent_share: share of the games in which an opponent has all seats but one.
+        opponent_share, mixed_share: share of the games with opponents, and of these with several; see :meth:`Tables.seat`.
         gamma, gae_lambda: see :func:`advantages`.
         seed: of who sits where, what is drawn, and what is learned from.
         sure_share: share of the decisions that the policy was SURE of which are learned from; each stands for several then.
@@ -203,11 +203,11 @@ class Collector:
 
     def __init__(
         self, tables: Sequence[Tables], pool: OpponentPool, prior: HeuristicAgent | None, steps: int, opponent_share: float,
-        gamma: float, gae_lambda: float, seed: int, sure_share: float = 1.0, bfloat16: bool = False,
+        gamma: float, gae_lambda: float, seed: int, sure_share: float = 1.0, bfloat16: bool = False, mixed_share: float = 0.0,
     ) -> None:  # fmt: skip
         self.tables, self.pool, self.prior = list(tables), pool, prior
         self.steps, self.opponent_share, self.gamma, self.gae_lambda = steps, opponent_share, gamma, gae_lambda
-        self.sure_share, self.bfloat16 = sure_share, bfloat16
+        self.sure_share, self.bfloat16, self.mixed_share = sure_share, bfloat16, mixed_share
         self.rng = np.random.default_rng(seed)
         self.generator = torch.Generator().manual_seed(seed)
         for each in self.tables:
@@ -262,7 +262,7 @@ class Collector:
         self.slices = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
 
     def _seat(self, tables: Tables, rows: Int64) -> None:
-        tables.seat(rows, self.pool, self.opponent_share if self.pool.agents else 0.0, self.rng)
+        tables.seat(rows, self.pool, self.opponent_share if self.pool.agents else 0.0, self.rng, self.mixed_share)
 
     @torch.no_grad()
     def collect(self, network: PolicyNetwork) -> Rollout:

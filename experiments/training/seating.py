@@ -17,8 +17,8 @@ from skyenv_agents.learned.layout import NUM_INPUTS, OUTCOME, OUTCOME_PARTS, PRI
 from skyenv_agents.learned.networks import OUTCOME_REWARD, prior_scores
 from skyenv_agents.learned.pool import OpponentPool
 
-EVERYBODY: Final = -1
-"""Stands for the learner's seat where it has all seats."""
+LEARNER: Final = -1
+"""Stands for the learner where seats name who has them."""
 
 Float32 = npt.NDArray[np.float32]
 Int16 = npt.NDArray[np.int16]
@@ -31,8 +31,9 @@ class Ended(NamedTuple):
 
     Attributes:
         table: what kind of table it was. length: decisions of all seats.
-        points: VP of the learner's seat, the mean of all seats where it had all.
-        opponent: name of who had the other seats; None: the learner had all. share: what the learner won of it.
+        points: VP of the learner's seats, their mean.
+        opponent: name of who had all seats but one of the learner's; None: it was another table.
+        share: what the learner won of it.
     """
 
     table: str
@@ -50,8 +51,7 @@ class Tables:
 
     Attributes:
         games: the games.
-        opponent: int64 (number,), index in `guests` of who has all seats but one; EVERYBODY: the learner has all.
-        learner: int64 (number,), the learner's seat, or EVERYBODY.
+        seats: int64 (number, players), index in `guests` of who has each seat, or LEARNER.
         guests: opponents at the tables now.
         margin: float32 (number, players), by how much each seat is ahead of the best other one, in the unit of rewards.
     """
@@ -71,8 +71,7 @@ class Tables:
             number, players, side, seed, threads=threads, observation="codes", max_turns=max_turns, reward=reward
         )  # fmt: skip
         self.reward = reward
-        self.opponent: Int64 = np.full(number, EVERYBODY, np.int64)
-        self.learner: Int64 = np.full(number, EVERYBODY, np.int64)
+        self.seats: Int64 = np.full((number, players), LEARNER, np.int64)
         self.guests: list[Agent] = []
         self.margin = margins(self.games.state["score"][:, :players])
 
@@ -81,14 +80,32 @@ class Tables:
         """What kind of tables they are."""
         return f"{self.games.num_players} players, {self.games.side}"
 
-    def seat(self, rows: Int64, pool: OpponentPool, share: float, rng: np.random.Generator) -> None:
-        """Decide who sits where in games that begin: opponents at `share` of the tables, the learner on a random seat."""
-        self.opponent[rows] = self.learner[rows] = EVERYBODY
+    def seat(
+        self, rows: Int64, pool: OpponentPool, share: float, rng: np.random.Generator, mixed_share: float = 0.0
+    ) -> None:  # fmt: skip
+        """Decide who sits where in games that begin.
+
+        Args:
+            rows: which games.
+            pool: the opponents. share: of the games that have any; in the others the learner has all seats.
+            rng: decides.
+            mixed_share: share of the games with opponents in which the learner has one to all but one of the seats, as often
+                each, and the opponents of the others are drawn one by one; else one opponent has all seats but one.
+        """
+        self.seats[rows] = LEARNER
         chosen = rows[rng.random(rows.size) < share]
-        if chosen.size:
-            drawn = rng.choice(len(pool.agents), size=chosen.size, p=pool.weights())
-            self.opponent[chosen] = [self._index(pool.agents[index]) for index in drawn.tolist()]
-            self.learner[chosen] = rng.integers(self.games.num_players, size=chosen.size)
+        if not chosen.size:
+            return
+        size = chosen.size, self.games.num_players
+        mixed = rng.random((chosen.size, 1)) < mixed_share
+        drawn = rng.choice(len(pool.agents), size=size, p=pool.weights())
+        drawn = np.where(mixed, drawn, drawn[:, :1])
+        guests = np.zeros(len(pool.agents), np.int64)
+        for index in np.unique(drawn).tolist():
+            guests[index] = self._index(pool.agents[index])
+        learners = np.where(mixed, rng.integers(1, self.games.num_players, size=(chosen.size, 1)), 1)
+        order = rng.permuted(np.tile(np.arange(self.games.num_players), (chosen.size, 1)), axis=1)
+        self.seats[chosen] = np.where(order < learners, LEARNER, guests[drawn])
 
     def _index(self, agent: Agent) -> int:
         for index, guest in enumerate(self.guests):
@@ -99,15 +116,19 @@ class Tables:
 
     def forget_unused(self) -> None:
         """Drop the guests that sit at no table any more."""
-        used = sorted(set(self.opponent.tolist()) - {EVERYBODY})
-        renumbered = {EVERYBODY: EVERYBODY, **{old: new for new, old in enumerate(used)}}
-        self.opponent = np.array([renumbered[old] for old in self.opponent.tolist()], np.int64)
-        self.guests = [self.guests[old] for old in used]
+        used, seats = np.unique(np.append(self.seats, LEARNER), return_inverse=True)  # the first is the learner
+        self.seats = seats[:-1].reshape(self.seats.shape) + LEARNER
+        self.guests = [self.guests[old] for old in used[1:].tolist()]
 
     def learns(self) -> Bool:
         """Where it is the learner who is to act, bool (number,)."""
-        mine: Bool = (self.learner == EVERYBODY) | (self.learner == self.games.seat)
+        mine: Bool = self._to_act() == LEARNER
         return mine
+
+    def _to_act(self) -> Int64:
+        """Who is to act, as in `seats`, int64 (number,)."""
+        acting: Int64 = np.take_along_axis(self.seats, self.games.seat.astype(np.int64)[:, None], axis=1)[:, 0]
+        return acting
 
     def chooses(self) -> Bool:
         """Where more than one action is legal, bool (number,)."""
@@ -137,9 +158,9 @@ class Tables:
             (number,).
         """
         games = self.games
-        theirs = np.flatnonzero(~self.learns() & self.chooses())
-        for index in np.unique(self.opponent[theirs]).tolist():
-            rows = theirs[self.opponent[theirs] == index]
+        acting = np.where(self.chooses(), self._to_act(), LEARNER)
+        for index in np.unique(acting[acting != LEARNER]).tolist():
+            rows = np.flatnonzero(acting == index)
             actions[rows] = decide(games, self.guests[index], rows)
         games.step(actions)
         before, self.margin = self.margin, margins(games.state["score"][:, : games.num_players])
@@ -149,23 +170,19 @@ class Tables:
             after = np.where(games.done[:, None], final, after)
         return games.reward.copy(), after - before, games.done.copy()
 
-    def won(self, row: int) -> float:
-        """The learner's share of the win in the game that has just ended in a row."""
-        return float(results(self.games.finished[row : row + 1])[0][0, self.learner[row]])
-
     def ended(self) -> list[Ended]:
         """The games that have just ended, row by row."""
         games = self.games
         ends = []
         for row in np.flatnonzero(games.done).tolist():
-            scores = games.finished["score"][row, : games.num_players]
-            learner, length = int(self.learner[row]), int(games.finished["decisions"][row])
-            if learner == EVERYBODY:
-                ends.append(Ended(self.label, length, float(scores.mean()), None, 0.0))
-            else:
-                ends.append(
-                    Ended(self.label, length, float(scores[learner]), self.guests[self.opponent[row]].name, self.won(row))
-                )
+            mine = self.seats[row] == LEARNER
+            points = float(games.finished["score"][row, : games.num_players][mine].mean())
+            others = np.unique(self.seats[row][~mine])
+            opponent, share = None, 0.0
+            if mine.sum() == 1 and len(others) == 1:
+                opponent = self.guests[others[0]].name
+                share = float(results(games.finished[row : row + 1])[0][0, : games.num_players][mine][0])
+            ends.append(Ended(self.label, int(games.finished["decisions"][row]), points, opponent, share))
         return ends
 
 

@@ -183,7 +183,7 @@ def test_no_two_tables_play_the_same_games(seed: int, processes: int) -> None:
 def test_parts_draw_on_their_own() -> None:
     config = tiny(processes=3, games=200, opponent_share=0.5)
     one, other = (config.make_collector(part) for part in range(2))
-    assert one.tables[0].learner.tolist() != other.tables[0].learner.tolist()
+    assert one.tables[0].seats.tolist() != other.tables[0].seats.tolist()
     assert torch.rand(3, generator=one.generator).tolist() != torch.rand(3, generator=other.generator).tolist()
 
 

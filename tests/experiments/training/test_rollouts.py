@@ -16,7 +16,7 @@ from trainings import tiny
 from conftest import through_pickle
 from experiments.training.network import ILLEGAL, PolicyNetwork
 from experiments.training.rollouts import LARGEST, SURE, Batch, Collector, Rollout, advantages, arranged, entropy
-from experiments.training.seating import EVERYBODY, Tables, margins
+from experiments.training.seating import LEARNER, Tables, margins
 from skyenv.agents import RandomAgent, decide, decisions_in
 from skyenv.games import Games
 from skyenv.observation import OBSERVATION_SIZE, codes_of
@@ -279,7 +279,7 @@ def test_a_rollout_is_what_happened(changes: dict[str, Any], prior: str, monkeyp
     config = tiny(reward="points", prior=prior, gamma=0.9, gae_lambda=0.8, seed=5, sure_share=1.0, **changes)
     collector, learned = config.make_collector(0), network(decided=0.1)
     again = [tables.games.copy() for tables in collector.tables]
-    learners = [tables.learner.copy() for tables in collector.tables]
+    seated = [tables.seats.copy() for tables in collector.tables]
     endings: dict[tuple[int, int], Any] = {}
     real = Collector._values_at_end
 
@@ -292,7 +292,7 @@ def test_a_rollout_is_what_happened(changes: dict[str, Any], prior: str, monkeyp
     observed = INPUTS < OBSERVATION_SIZE
     seen_ends, chosen = 0, np.zeros_like(collector.mine)
     advantage, target = np.zeros(chosen.shape), np.zeros((*chosen.shape, VALUES))
-    for tables, place, games, learner in zip(collector.tables, collector.slices, again, learners, strict=True):
+    for tables, place, games, seats in zip(collector.tables, collector.slices, again, seated, strict=True):
         players, number = games.num_players, games.num_games
         happened, done = np.zeros((VALUES, config.steps, number, players)), np.zeros((config.steps, number), np.bool_)
         ending = np.zeros_like(happened)
@@ -302,7 +302,7 @@ def test_a_rollout_is_what_happened(changes: dict[str, Any], prior: str, monkeyp
             assert np.array_equal(collector.masks[t, place].numpy(), games.mask != 0)
             chooses = games.mask.sum(axis=1) > 1
             assert np.array_equal(collector.chooses[t, place], chooses)
-            mine = chooses & ((learner == EVERYBODY) | (learner == games.seat))
+            mine = chooses & (seats[np.arange(number), games.seat] == LEARNER)
             assert np.array_equal(collector.mine[t, place][playing], mine[playing])
             rows = np.flatnonzero(collector.mine[t, place])
             codes = collector.codes[t, place].numpy()[rows]

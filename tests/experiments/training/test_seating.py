@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
-from experiments.training.seating import EVERYBODY, Tables, margins
-from skyenv.agents import Decisions, RandomAgent, decide, decisions_in
+from experiments.training.seating import LEARNER, Tables, margins
+from skyenv.agents import Agent, CrowdAgent, Decisions, RandomAgent, decide, decisions_in
 from skyenv.games import results
 from skyenv.kernels import MARGIN_SCALE
 from skyenv.observation import OBSERVATION_SIZE, SCALE
@@ -28,24 +30,53 @@ def test_opponents_have_all_seats_but_the_learners() -> None:
     pool = OpponentPool([RandomAgent(), GreedyAgent()], fixed_share=1.0, sampling="uniform")
     rows = np.arange(400)
     tables.seat(rows, pool, 0.5, np.random.default_rng(1))
-    theirs = tables.opponent != EVERYBODY
+    mine = tables.seats == LEARNER
+    theirs = ~mine.all(axis=1)
     assert theirs.mean() == pytest.approx(0.5, abs=0.08)
-    assert np.array_equal(theirs, tables.learner != EVERYBODY)
-    assert np.bincount(tables.learner[theirs], minlength=4).min() > 25
-    assert {tables.guests[index].name for index in tables.opponent[theirs]} == {"random", "greedy"}
-    assert np.array_equal(tables.learns(), ~theirs | (tables.learner == tables.games.seat))
+    assert (mine[theirs].sum(axis=1) == 1).all()
+    assert mine[theirs].sum(axis=0).min() > 25
+    opponent = tables.seats.max(axis=1)
+    assert (mine | (tables.seats == opponent[:, None])).all()
+    assert {tables.guests[index].name for index in opponent[theirs]} == {"random", "greedy"}
+    assert np.array_equal(tables.learns(), mine[rows, tables.games.seat])
     wanted = {guest.name: decide(tables.games, guest) for guest in tables.guests}
     mine, chosen = tables.learns(), tables.games.mask.argmax(axis=1)
     actions = chosen.copy()
     tables.step(actions)
     assert np.array_equal(actions[mine], chosen[mine])
     for row in np.flatnonzero(~mine).tolist():
-        assert actions[row] == wanted[tables.guests[tables.opponent[row]].name][row]
+        assert actions[row] == wanted[tables.guests[opponent[row]].name][row]
     tables.seat(rows[:399], OpponentPool([GreedyAgent()]), 1.0, np.random.default_rng(2))
-    before = [tables.guests[index] if index != EVERYBODY else None for index in tables.opponent]
+    before = guests_at(tables)
     tables.forget_unused()
-    assert [tables.guests[index] if index != EVERYBODY else None for index in tables.opponent] == before
+    assert guests_at(tables) == before
     assert len(tables.guests) <= 2
+
+
+def guests_at(tables: Tables) -> list[Agent | None]:
+    """Who has each seat of each game; None: the learner."""
+    return [tables.guests[index] if index != LEARNER else None for index in tables.seats.flat]
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_mixed_tables(players: int) -> None:
+    """The learner has one to all but one seats, as often each, everywhere as often; the others are drawn one by one."""
+    tables = Tables(2000, players, "front", 1)
+    pool = OpponentPool([RandomAgent(), GreedyAgent(), CrowdAgent()], fixed_share=1.0, sampling="uniform")
+    tables.seat(np.arange(2000), pool, 1.0, np.random.default_rng(3), 1.0)
+    mine = tables.seats == LEARNER
+    numbers = np.bincount(mine.sum(axis=1), minlength=players + 1)
+    assert numbers[0] == numbers[players] == 0
+    assert numbers[1:players] / 2000 == pytest.approx(1 / (players - 1), abs=0.05)
+    assert mine.mean(axis=0) == pytest.approx(0.5, abs=0.05)
+    assert np.bincount(tables.seats[~mine]) / (~mine).sum() == pytest.approx(1 / 3, abs=0.05)
+    if players == 4:
+        three = tables.seats[mine.sum(axis=1) == 1]
+        kinds = [len(set(row) - {LEARNER}) for row in three.tolist()]
+        assert np.bincount(kinds)[1:] / len(kinds) == pytest.approx([1 / 9, 6 / 9, 2 / 9], abs=0.06)
+    tables.seat(np.arange(2000), pool, 1.0, np.random.default_rng(3), 0.5)
+    alone = ((tables.seats == LEARNER).sum(axis=1) == 1).mean()
+    assert alone == pytest.approx((1 + 1 / (players - 1)) / 2, abs=0.05)
 
 
 def test_nobody_is_asked_where_there_is_no_choice() -> None:
@@ -134,27 +165,31 @@ def test_what_seats_get_in_a_game_adds_up(max_turns: int, truncated: bool) -> No
     assert moved > 5
 
 
-def test_ends_are_told_of() -> None:
+@pytest.mark.parametrize("players", [2, 3])
+def test_ends_are_told_of(players: int) -> None:
     """Who won what against whom: by hand, from the games that have ended."""
-    tables = Tables(30, 2, "back", 5, max_turns=40)
-    tables.seat(np.arange(30), OpponentPool([RandomAgent()]), 0.5, np.random.default_rng(1))
-    found = 0
-    for _ in range(400):
+    tables = Tables(30, players, "back", 5, max_turns=40)
+    tables.seat(np.arange(30), OpponentPool([RandomAgent(), CrowdAgent()]), 0.7, np.random.default_rng(1), 0.6)
+    found = Counter[int]()
+    for _ in range(1500):
         tables.step(decide(tables.games, GreedyAgent()))
         ended = tables.ended()
         rows = np.flatnonzero(tables.games.done).tolist()
         assert len(ended) == len(rows)
         for one, row in zip(ended, rows, strict=True):
             final = tables.games.finished[row]
-            learner = tables.learner[row]
-            assert (one.table, one.length) == ("2 players, back", final["decisions"])
-            assert (one.opponent is None) == (learner == EVERYBODY)
-            if learner == EVERYBODY:
-                assert one.points == pytest.approx(final["score"][:2].mean())
+            seats = [None if index == LEARNER else tables.guests[index].name for index in tables.seats[row]]
+            learners = [seat for seat in range(players) if seats[seat] is None]
+            assert (one.table, one.length) == (f"{players} players, back", final["decisions"])
+            assert one.points == pytest.approx(final["score"][learners].mean())
+            opponents = set(seats) - {None}
+            if len(learners) == 1 and len(opponents) == 1:
+                assert opponents == {one.opponent}
+                assert one.share == results(tables.games.finished[row : row + 1])[0][0, learners[0]]
             else:
-                assert (one.opponent, one.points) == ("random", final["score"][learner])
-                assert one.share == results(tables.games.finished[row : row + 1])[0][0, learner] == tables.won(row)
-            found += 1
-        if found >= 30:
+                assert (one.opponent, one.share) == (None, 0.0)
+            found[len(learners)] += 1
+        if found.total() >= 60:
             break
-    assert found >= 30
+    assert found.total() >= 60
+    assert len(found) == players

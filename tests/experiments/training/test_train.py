@@ -15,7 +15,7 @@ from trainings import TINY, begun, collector, tiny, updated, weights, while_it_l
 from experiments.training import rollouts, train
 from experiments.training.checkpoints import read_checkpoint
 from experiments.training.rollouts import Batch, Rollout
-from experiments.training.seating import EVERYBODY, Tables
+from experiments.training.seating import LEARNER, Tables
 from experiments.training.train import Training, clipped_loss, mean_figures, variance
 from processes import python
 from skyenv.agents import decide, decisions_in, make_agent
@@ -147,8 +147,7 @@ class ToyTables(Tables):
     def __init__(self, number: int) -> None:
         self.games: Any = ToyGames(number)
         self.guests = []
-        self.opponent = np.full(number, EVERYBODY)
-        self.learner = np.full(number, EVERYBODY)
+        self.seats = np.full((number, 2), LEARNER)
 
     @property
     def label(self) -> str:
@@ -332,16 +331,16 @@ def test_the_prior_is_left_behind_by_the_clock_too() -> None:
 def test_self_play_alone() -> None:
     training = updated(begun(tiny(opponent_share=0.0, fixed_opponents="", past_policies=0)), 2)
     assert collector(training).pool.agents == []
-    assert all((tables.learner == EVERYBODY).all() for tables in collector(training).tables)
+    assert all((tables.seats == LEARNER).all() for tables in collector(training).tables)
     assert training.curve[-1]["shares"] == {}
 
 
 def test_a_pool_without_fixed_opponents_fills_with_past_policies() -> None:
     training = begun(tiny(opponent_share=1.0, fixed_opponents="", snapshot=1, max_turns=2, decisions=10**9))
-    assert (collector(training).tables[0].learner == EVERYBODY).all()
+    assert (collector(training).tables[0].seats == LEARNER).all()
     updated(training, 6)
     assert [opponent.name for opponent in collector(training).pool.past] == ["past-4", "past-6"]
-    assert (collector(training).tables[0].learner != EVERYBODY).any()
+    assert (collector(training).tables[0].seats != LEARNER).any()
     assert all(guest.name.startswith("past-") for guest in collector(training).tables[0].guests)
 
 

@@ -63,6 +63,7 @@ from skyenv_agents.learned.networks import PlainNetwork
         ("value_updates", [-1]),
         ("warm_up", [-1]),
         ("opponent_share", [-0.1, 1.1]),
+        ("mixed_share", [-0.1, 1.1]),
         ("fixed_opponents", ["nobody", "random,", "random,random", ",", "nowhere:Agent"]),
         ("fixed_share", [-0.1, 1.1]),
         ("sampling", ["best"]),

@@ -6,14 +6,15 @@ import hashlib
 import os
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any, Final, Self, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from skyenv import game_options, kernels
-from skyenv.checks import check_choice, check_flag, check_integer, check_rows, check_seats
+from skyenv.checks import check_choice, check_flag, check_integer, check_output, check_rows, check_seats
 from skyenv.crew import Crew
 from skyenv.errors import GameOverError, IllegalActionError, OptionError
 from skyenv.game_options import GameKeywords, GameOptions
@@ -45,6 +46,9 @@ WRITTEN: Final = (
     "_state", "_finished", "_slots", "_scratch", "_claims", "_tape", "mask", "seat", "observation", "reward", "done", "truncated",
 )  # fmt: skip
 """The arrays that change while games are played; a copy has its own, and shares everything else."""
+
+OUTPUTS: Final = ("mask", "seat", "observation", "reward", "done", "truncated")
+"""The arrays that tell what steps came to; they may be somebody else's."""
 
 Seeds = int | Sequence[int] | npt.NDArray[np.integer[Any]]
 
@@ -96,7 +100,9 @@ def sensible_threads(num_games: int, observed: bool) -> int:
 class Games:
     """A batch of games of one kind, played in step.
 
-    The arrays below are allocated once and written in place by :meth:`reset` and :meth:`step`; row i of each tells of game i.
+    The arrays below are allocated once and written in place by :meth:`reset` and :meth:`step`; row i of each tells of game i. So
+    what is to be kept must be copied, be it appended to a list, or handed to a library that takes arrays without copying them
+    (``torch.from_numpy``, ``jax.numpy.from_dlpack``, ``jax.device_put``). With ``copy=True`` every call makes new ones.
     A game's seed and the actions taken decide it, however rows are batched and on any number of threads: a
     :class:`skyenv.Game` with the seed of a row and the same actions is that row's game.
 
@@ -121,6 +127,13 @@ class Games:
             write; times :data:`skyenv.observation.SCALE` they are the scaled ones.
         agent_seed: a secret from 0 to 2⁶³−1 that decides agents' random numbers (:meth:`uniforms`) together with the games'
             seeds, so that nobody can try out by them whether a guessed seed is right; None: the games' seeds decide alone.
+        copy: whether every call that writes `mask`, `seat`, `observation`, `reward`, `done` and `truncated` puts new arrays in
+            their place, so that those that were there stay as they are. `state` and `finished` are always written in place.
+        out: arrays of the caller's own for some of those six, by name, which are written instead of new ones: shared or pinned
+            memory, or columns of wider rows. Shapes and dtypes are those below; each must be writable and aligned, its rows
+            contiguous, and none may share memory with another one. Where rows lie apart everything is compiled once more
+            for such arrays. They are the batch's from then on: what else is written into them isn't looked at. Copies of the
+            batch, and unpickled ones, have arrays of their own.
         options: ``board``, ``max_turns`` and ``reward`` of :class:`skyenv.GameOptions`.
 
     Attributes:
@@ -152,6 +165,8 @@ class Games:
         observe: bool = True,
         observation: str = SCALED,
         agent_seed: int | None = None,
+        copy: bool = False,
+        out: Mapping[str, npt.NDArray[Any]] | None = None,
         **options: Unpack[GameKeywords],
     ) -> None:
         self.num_games = check_integer("num_games", num_games, 1, 2**31 - 1)
@@ -165,7 +180,10 @@ class Games:
         self._kind = kernels.REWARDS.index(game.reward)
         self._blank = blank_game(self.num_players, self.board, self.max_turns)
         self._scaling = check_choice("observation", observation, OBSERVATIONS) == SCALED
+        self._renewing = check_flag("copy", copy)
         self._allocate(OBSERVATION_SIZE if observed else 0)
+        if out is not None:
+            self._write_into(out)
         self._finished[:] = self._blank
         self.reset(seed)
 
@@ -190,6 +208,23 @@ class Games:
         self._stamp = 0
         self._start_alone()
         self._make_views()
+
+    def _write_into(self, out: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take the caller's arrays instead of those allocated."""
+        if self._renewing:
+            raise OptionError("copy=True makes new arrays with every call, so out can't be given as well")
+        for name, array in out.items():
+            own: npt.NDArray[Any] = getattr(self, check_choice("out's name", name, OUTPUTS))
+            setattr(self, name, check_output(f"out['{name}']", array, own.shape, own.dtype))
+        for one, other in combinations(out, 2):
+            if np.shares_memory(getattr(self, one), getattr(self, other)):
+                raise OptionError(f"out['{one}'] and out['{other}'] share memory")
+
+    def _renew(self) -> None:
+        """With ``copy=True`` leave the arrays that were handed out as they are."""
+        if self._renewing:
+            for name in OUTPUTS:
+                setattr(self, name, getattr(self, name).copy())
 
     def _start_alone(self) -> None:
         """Begin without other threads: they can't be copied, nor taken along into a forked process."""
@@ -240,6 +275,7 @@ class Games:
         return as_records(self.observation.view(CODES_DTYPE)[:, 0], CODES_DTYPE)
 
     def _reset(self, rows: npt.NDArray[np.int64], seeds: npt.NDArray[np.int64], tape: npt.NDArray[np.void]) -> None:
+        self._renew()
         kernels.reset_rows(
             self._state, self._slots, self.mask, self.seat, self._scaled(), self.reward, self.done, self.truncated,
             self._blank, tape, self._codes(0), rows, seeds,
@@ -309,6 +345,7 @@ class Games:
         refused = kernels.first_refused(self._slots, chosen, wanted, self._stamp)
         if refused != kernels.OK:
             raise self.refusal(int(chosen[refused]), int(wanted[refused]), self.num_games > 1)
+        self._renew()
         self._play(chosen, wanted, 0, 0, self._tape)
 
     def play_random(self, steps: int, salt: int = 0) -> None:
@@ -323,6 +360,7 @@ class Games:
         salt = check_integer("salt", salt, 0, 2**62)
         most = max(1, DECISIONS_AT_A_TIME // self.num_games)
         with self._alone:
+            self._renew()
             while left > 0 and (self.seat >= 0).any():
                 self._play(self._all_rows, self._no_actions, min(left, most), salt, self._tape)
                 left -= most

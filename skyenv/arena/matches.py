@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,18 @@ against itself plays the same games whichever seat is called its own."""
 
 Progress = Callable[[int], Any]
 """Called with the number of games that have finished since the last call."""
+
+
+class Onlooker(Protocol):
+    """Sees every decision of a match; rows and matches are int64 (k,), which row of the batch plays which game of the match."""
+
+    def decided(
+        self, games: Games, rows: npt.NDArray[np.int64], matches: npt.NDArray[np.int64], actions: npt.NDArray[np.int64]
+    ) -> None:
+        """So it is decided in some rows, and not yet played: masks, seats and observations (codes) are of the decisions."""
+
+    def played(self, games: Games, rows: npt.NDArray[np.int64], matches: npt.NDArray[np.int64]) -> None:
+        """It is played; rows whose games are over don't go on yet."""
 
 
 @dataclass
@@ -88,7 +100,9 @@ def play_games(
     secret: int | None = None,
     purpose: range = EVALUATION,
     rows: int = ROWS,
+    reward: str = "outcome",
     progress: Progress | None = None,
+    onlooker: Onlooker | None = None,
 ) -> Played:
     """Play games between agents. The result doesn't depend on `rows`.
 
@@ -102,7 +116,9 @@ def play_games(
             game by its seed. None: the games of `seeds` themselves, which anybody can deal who guesses small ones.
         purpose: which seeds the secret draws from, a range of :mod:`skyenv.seeds`.
         rows: games under way at once.
+        reward: as for :class:`skyenv.GameOptions`; an onlooker sees them.
         progress: told about every game that finishes.
+        onlooker: who sees every decision; the games write observations for it, as codes.
 
     Returns:
         All results; after Ctrl-C those so far, with `interrupted` set.
@@ -123,12 +139,14 @@ def play_games(
         dealt[:width],
         board=board,
         max_turns=max_turns,
+        reward=reward,
         autoreset=False,
-        observe=False,  # observations are made for those who ask for them alone
+        observe=onlooker is not None,  # else observations are made for those agents alone that ask for them
+        observation="codes",
         agent_seed=secret,
     )
     try:
-        _play_all(games, agents, played, dealt, progress)
+        _play_all(games, agents, played, dealt, progress, onlooker)
     except KeyboardInterrupt:
         played.interrupted = True
     return played
@@ -148,7 +166,12 @@ def _new_match(agents: Sequence[Agent], seating: npt.ArrayLike, seeds: npt.Array
 
 
 def _play_all(
-    games: Games, agents: Sequence[Agent], played: Played, seeds: npt.NDArray[np.int64], progress: Progress | None
+    games: Games,
+    agents: Sequence[Agent],
+    played: Played,
+    seeds: npt.NDArray[np.int64],
+    progress: Progress | None,
+    onlooker: Onlooker | None,
 ) -> None:
     """Play until every game is finished; a row whose game is over takes the next game that waits."""
     match = np.arange(games.num_games)  # which game of the match each row plays
@@ -157,7 +180,12 @@ def _play_all(
         rows = np.flatnonzero(games.seat >= 0)
         if not rows.size:
             return
-        games.step(_decisions(games, agents, played.seating[match], rows), rows)
+        actions = _decisions(games, agents, played.seating[match], rows)
+        if onlooker is not None:
+            onlooker.decided(games, rows, match[rows], actions)
+        games.step(actions, rows)
+        if onlooker is not None:
+            onlooker.played(games, rows, match[rows])
         over = rows[games.done[rows]]
         if not over.size:
             continue

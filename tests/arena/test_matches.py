@@ -12,6 +12,7 @@ from skyenv import Game, Games
 from skyenv.agents import Agent, Decisions, RandomAgent, make_agent
 from skyenv.arena.matches import SALT, Played, play_game, play_games, rotations
 from skyenv.errors import OptionError
+from skyenv.observation import codes_of
 from skyenv_agents import GreedyAgent
 
 
@@ -106,3 +107,23 @@ def test_wrong_matches(seating: Any, seeds: Any, message: str) -> None:
 
 def test_no_games() -> None:
     assert play_games([RandomAgent()], np.zeros((0, 2), int), []).shares.shape == (0, 2)
+
+
+def test_an_onlooker_sees_every_decision_and_changes_none() -> None:
+    agents: list[Agent] = [GreedyAgent(), RandomAgent()]
+    seen = np.zeros((4, 2), np.int64)  # decisions, and the points scored, of each game
+
+    class Counting:
+        def decided(self, games: Games, rows: Any, matches: Any, actions: Any) -> None:
+            assert games.mask[rows, actions].all()
+            assert np.array_equal(games.observation[rows], codes_of(games.observe(games.seat[rows], rows)))
+            seen[matches, 0] += 1
+
+        def played(self, games: Games, rows: Any, matches: Any) -> None:
+            seen[matches, 1] += games.reward[rows].sum(axis=1).astype(np.int64)
+
+    alone = play_games(agents, rotations(2, 2), [7, 7, 8, 8])
+    watched = play_games(agents, rotations(2, 2), [7, 7, 8, 8], rows=3, reward="points", onlooker=Counting())
+    assert same(alone, watched)
+    assert seen[:, 0].tolist() == watched.decisions.tolist()
+    assert seen[:, 1].tolist() == watched.scores.sum(axis=1).tolist()

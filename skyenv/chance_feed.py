@@ -116,6 +116,7 @@ class ChanceFeed(Games):
         board: a :class:`Board`, or the path of a board file.
         max_turns: turns after which the game is truncated (END-5).
         observe, agent_seed: as for :class:`Games`.
+        reward: as for :class:`skyenv.GameOptions`.
 
     Attributes:
         is_seeded: whether the seed and the actions have decided all of the game: nothing came from outside.
@@ -134,10 +135,12 @@ class ChanceFeed(Games):
         max_turns: int = DEFAULT_MAX_TURNS,
         observe: bool = True,
         agent_seed: int | None = None,
+        reward: str = "outcome",
     ) -> None:
         super().__init__(
-            1, num_players, side, seed, board=board, max_turns=max_turns, autoreset=False, observe=observe, agent_seed=agent_seed
-        )
+            1, num_players, side, seed, board=board, max_turns=max_turns, autoreset=False, observe=observe, agent_seed=agent_seed,
+            reward=reward,
+        )  # fmt: skip
         self.is_seeded = True
 
     def _make_views(self) -> None:

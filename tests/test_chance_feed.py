@@ -263,3 +263,16 @@ def test_chance_that_is_no_row_of_outcomes(chance: Any) -> None:
     for wrong in (lambda: Game(2, seed=1, chance=chance), lambda: game.play(game.legal_actions[0], chance)):
         with pytest.raises(ChanceError, match="chance must be outcomes one after the other, not"):
             wrong()
+
+
+def test_it_rewards_as_a_batch_does() -> None:
+    games = Games(1, seed=3, reward="points", max_turns=30)
+    feed = ChanceFeed(seed=3, reward="points", max_turns=30)
+    agent, total = make_agent("greedy"), 0.0
+    while feed.seat[0] != NONE:
+        action = decide(feed, agent)
+        feed.play(int(action[0]))
+        games.step(action)
+        assert np.array_equal(feed.reward, games.reward)
+        total += float(feed.reward.sum())
+    assert total == feed.state["score"].sum() > 0

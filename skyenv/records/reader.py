@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, NoReturn, TypeAlias
 
 from skyenv.checks import MOST_DIGITS
-from skyenv.errors import OptionError
+from skyenv.errors import OptionError, RecordError
 from skyenv.events import Event
 from skyenv.records.format import check_event, checked_header, checked_setup, fail, quoted, shortened
 
@@ -51,11 +52,24 @@ class GameLines:
     _games: Iterator[GameLines] | None = field(default=None, repr=False)  # closes the file when it is forgotten
 
 
-def iter_games(source: Source) -> Iterator[GameLines]:
+@contextmanager
+def named(file: str | Path) -> Iterator[None]:
+    """Mistakes in a record are told with the file's name, in what the block does."""
+    try:
+        yield
+    except RecordError as error:
+        raise RecordError(f"{file}: {error}", error.line) from error
+
+
+def iter_games(source: Source, first_line: int = 1) -> Iterator[GameLines]:
     """Read a record, one game after the other, in bounded memory.
 
     The events of a game are read while they are iterated; what is left of them is skipped when the next game is asked
     for.
+
+    Args:
+        source: the record.
+        first_line: the number of its first line, if it is a part of a longer one.
 
     Raises:
         RecordError: a line is wrong in itself. The lines before it have been handed out.
@@ -63,9 +77,9 @@ def iter_games(source: Source) -> Iterator[GameLines]:
     """
     if isinstance(source, (str, Path)):
         with open(source, "rb") as stream:
-            yield from _games(_Reader(stream))
+            yield from _games(_Reader(stream, first_line))
     else:
-        yield from _games(_Reader(source))
+        yield from _games(_Reader(source, first_line))
 
 
 def nth_game(source: Source, number: int = 1) -> GameLines:
@@ -122,9 +136,9 @@ def _events(reader: _Reader, players: int) -> Iterator[Line]:
 class _Reader:
     """The lines of a stream as JSON objects, with one line of look-ahead: `next`, None at the end."""
 
-    def __init__(self, stream: IO[str] | IO[bytes]) -> None:
+    def __init__(self, stream: IO[str] | IO[bytes], first_line: int) -> None:
         self._stream = stream
-        self._number = 0
+        self._number = first_line - 1
         self.next: Line | None = None
         self.advance()
 

@@ -27,8 +27,12 @@ MAX_LINES_PER_ACTION: Final = 256
 """More lines than this can't follow from one action."""
 
 
-def begin(lines: GameLines) -> tuple[ChanceFeed, list[Event]]:
+def begin(lines: GameLines, reward: str = "outcome") -> tuple[ChanceFeed, list[Event]]:
     """The game that the lines tell of, right after its setup, and the setup's event.
+
+    Args:
+        lines: the game.
+        reward: for which it is played, as for :class:`skyenv.GameOptions`.
 
     Raises:
         RecordError: there is no such board or setup.
@@ -37,7 +41,7 @@ def begin(lines: GameLines) -> tuple[ChanceFeed, list[Event]]:
     seed: int | None = header["seed"]
     try:
         board = make_board(header["side"], dict(zip(DISTRICTS, header["rings"], strict=True)))
-        feed = ChanceFeed(header["players"], header["side"], 0, board=board, max_turns=header["max_turns"])
+        feed = ChanceFeed(header["players"], header["side"], 0, board=board, max_turns=header["max_turns"], reward=reward)
         if seed is not None and (events := feed.set_up(seed)) == [setup]:
             return feed, events
         return feed, feed.set_up(seed, setup_outcomes(setup, header["side"]))

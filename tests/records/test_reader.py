@@ -18,7 +18,7 @@ from recorded import as_text, at, base_record, error_of, played
 from skyenv import records
 from skyenv.errors import RecordError
 from skyenv.game import Game
-from skyenv.records.reader import MAX_LINE
+from skyenv.records.reader import MAX_LINE, named
 
 
 def test_games_are_read_one_by_one_and_what_is_left_of_them_is_skipped() -> None:
@@ -178,3 +178,12 @@ def test_a_directory_or_device_is_no_record(tmp_path: Path) -> None:
     if os.path.exists("/dev/zero"):
         with pytest.raises(RecordError, match="line 1: longer"):
             records.verify("/dev/zero")
+
+
+def test_a_part_of_a_record_tells_the_lines_and_the_name_of_the_whole() -> None:
+    text = played(max_turns=3).to_record()
+    (lines,) = records.iter_games(io.StringIO(text), first_line=101)
+    assert (lines.header.number, lines.setup.number) == (101, 102)
+    with pytest.raises(RecordError, match=r"^games\.jsonl: line 103: not JSON") as caught, named("games.jsonl"):
+        list(next(records.iter_games(io.StringIO("\n".join([*text.splitlines()[:2], "{"])), first_line=101)).events)
+    assert caught.value.line == 103

@@ -1,4 +1,4 @@
-"""The command line: ``python -m skyenv record | verify | show | film | play | export | evaluate | tournament``.
+"""The command line: ``python -m skyenv record | verify | show | film | play | export | evaluate | tournament | dataset``.
 
 Exit codes: 0 all right, 1 the data or a file is bad, 2 the command or an agent is, 130 interrupted. Whatever is wrong is told in
 one line on stderr.
@@ -27,7 +27,8 @@ from skyenv.agents import (
 )
 from skyenv.arena.commands import EvaluateOptions, TournamentOptions, earlier, evaluate_agent, play_tournament
 from skyenv.commands import Parser, exit_code
-from skyenv.errors import OptionError, RecordError
+from skyenv.dataset.commands import DatasetOptions, write_dataset
+from skyenv.errors import OptionError
 from skyenv.files import check_writable, write_atomically, writing
 from skyenv.game import Game
 from skyenv.games import HIGHEST_SEED, fresh_seed
@@ -36,6 +37,7 @@ from skyenv.page import commands as page
 from skyenv.progress import Bar, progress
 from skyenv.records import nth_game, verify
 from skyenv.records.format import MAX_INT32
+from skyenv.records.reader import named
 from skyenv.render.colours import THEMES
 from skyenv.render.extras import PIXELS, check_installed
 from skyenv.render.film import film
@@ -210,10 +212,8 @@ def _evaluation(name: str | None, game: Game) -> Evaluation | None:
 
 def _about(file: Path, read: Callable[[], _Result]) -> _Result:
     """What `read` returns; a mistake in the record is told with the file's name."""
-    try:
+    with named(file):
         return read()
-    except RecordError as error:
-        raise RecordError(f"{file}: {error}", error.line) from error
 
 
 # ---- film ----
@@ -281,4 +281,5 @@ COMMANDS: Final = {
     "tournament": Command(
         "let agents play each other and rate them; or rate one against a ladder", TournamentOptions, play_tournament, earlier
     ),
+    "dataset": Command("write games as Parquet files and as a Minari dataset", DatasetOptions, write_dataset),
 }

@@ -113,6 +113,10 @@ class CheckpointError(SkyenvError, ValueError):
     """A checkpoint is damaged, incomplete, or was written for something else."""
 
 
+class DatasetError(SkyenvError, ValueError):
+    """A dataset can't be written or gone on with: its folder holds another one or is damaged, or a package is missing."""
+
+
 class FolderInUseError(SkyenvError, ValueError):
     """Another process works in a folder that only one may work in."""
 

@@ -68,9 +68,17 @@ def odd_agents(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
 @pytest.fixture
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tournaments start no processes."""
-    from tournaments import inline
-
+    from processes import inline
     from skyenv.arena import tournament
 
     tournament.player_of.cache_clear()
     monkeypatch.setattr(tournament, "run_units", inline)
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dataset's shards are made in this process."""
+    from processes import inline
+    from skyenv.dataset import folder
+
+    monkeypatch.setattr(folder, "run_units", inline)

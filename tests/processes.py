@@ -59,6 +59,23 @@ def wait_until(condition: Callable[[], object], process: subprocess.Popen[str] |
         time.sleep(0.01)
 
 
+def inline(
+    work: Callable[[Any], Any],
+    units: Iterator[Any],
+    workers: int,
+    *,
+    done: Callable[..., None],
+    tick: Callable[[], bool],
+    parts: Callable[..., Any],
+    about: Callable[..., str],
+) -> None:
+    """What :func:`skyenv.arena.workers.run_units` does, in this process."""
+    for unit in units:
+        if not tick():
+            return
+        done(unit, work(unit))
+
+
 def _command(words: tuple[object, ...]) -> list[str]:
     return [sys.executable, *map(str, words)]
 

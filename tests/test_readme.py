@@ -105,6 +105,8 @@ SHORTER = {
     "strength": (r"--minutes \d+", "--paired-seeds 1 --budgets 4 1ms --against random"),
     "search": (r"$", " --quick"),
     "game_figures": (r"$", " --deals 8 --players 2"),
+    "dataset": (r"--games \d+", "--games 3 --max-turns 10"),
+    "million": (r"$", " --quick"),
 }
 """By program, what is replaced so that a command of the docs takes seconds; `minutes` grow if a run is resumed."""
 AT_THE_END = {

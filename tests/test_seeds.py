@@ -14,6 +14,7 @@ from skyenv.arena import matches
 from skyenv.arena.evaluate import evaluate
 from skyenv.arena.schedule import Settings, entrants
 from skyenv.arena.tournament import Player, Unit
+from skyenv.dataset.sources import Matches
 from skyenv.envs.sb3 import SkyenvVecEnv
 from skyenv.errors import OptionError
 from skyenv.games import Games, fresh_seed, secret_seeds
@@ -50,6 +51,7 @@ def test_held_out_seeds_are_refused() -> None:
     with pytest.raises(OptionError, match=r"held out \(ladders\); choose a seed below 2\*\*62"):
         SkyenvVecEnv(num_envs=1, seed=PURPOSES["ladders"].start)
     SkyenvVecEnv(num_envs=1, seed=TRAINING.stop - 1).close()
+    assert check_not_held_out(PURPOSES["datasets"].stop - 1, "a training") in PURPOSES["datasets"], "they are to be learnt from"
 
 
 @pytest.fixture
@@ -71,7 +73,7 @@ def dealt(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 @pytest.mark.compiled
 def test_programs_deal_games_of_their_own_range(dealt: list[int]) -> None:
-    """Evaluations, tournaments and tuning, as matches deal their games."""
+    """Evaluations, tournaments, datasets and tuning, as matches deal their games."""
     evaluate("random", ["hoard"], paired_seeds=2, max_turns=3, secret=7)
     settings = Settings(entrants(["random", "hoard"]), 2, max_turns=3, secret=7)
     assert dealt, "the fixture sees what is dealt"
@@ -80,6 +82,10 @@ def test_programs_deal_games_of_their_own_range(dealt: list[int]) -> None:
     Player(settings)(Unit((0, 1), (0, 1)))
     assert dealt
     assert {purpose_of(seed) for seed in dealt} == {"ladders"}
+    dealt.clear()
+    Matches.new(["random"], 2, "front", 2, 1, 3).trajectories(0, 2, "outcome")
+    assert dealt
+    assert {purpose_of(seed) for seed in dealt} == {"datasets"}
     dealt.clear()
     tuner = tune.Tuner(tune.Tuning("greedy", ("random",), 2, paired_seeds=1, population=2, seed=1))
     tuner.advance()

@@ -6,6 +6,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Final
 
+from skyenv.checks import Refusal
 from skyenv.errors import RenderError, install_hint
 
 PIXELS: Final = ("thorvg_python", "fontTools", "font_source_sans_pro")
@@ -24,8 +25,8 @@ def needed(module: str, extra: str = "pictures") -> Any:
         raise RenderError(f"{error}; {install_hint(extra)}") from error
 
 
-def check_installed(*modules: str, extra: str = "pictures") -> None:
-    """Raise RenderError unless these modules of an extra are there; nothing is imported."""
+def check_installed(*modules: str, extra: str = "pictures", error: Refusal = RenderError) -> None:
+    """Raise RenderError (or what `error` makes of the message) unless modules of an extra are there; nothing is imported."""
     missing = [module for module in modules if find_spec(module) is None]
     if missing:
-        raise RenderError(f"No module named '{missing[0]}'; {install_hint(extra)}")
+        raise error(f"No module named '{missing[0]}'; {install_hint(extra)}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -68,23 +67,6 @@ def play(path: Path, wanted: Settings, paired_seeds: int = 3, workers: int = 1, 
         tournament = Tournament(folder, paired_seeds=None if minutes else paired_seeds, minutes=minutes, workers=workers)
         tournament.run()
     return tournament
-
-
-def inline(
-    work: Callable[[Any], Any],
-    units: Iterator[Any],
-    workers: int,
-    *,
-    done: Callable[..., None],
-    tick: Callable[[], bool],
-    parts: Callable[..., Any],
-    about: Callable[..., str],
-) -> None:
-    """What run_units does, in this process."""
-    for unit in units:
-        if not tick():
-            return
-        done(unit, work(unit))
 
 
 def lines(path: Path) -> list[str]:

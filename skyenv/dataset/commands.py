@@ -1,0 +1,105 @@
+"""The command ``python -m skyenv dataset``: games as Parquet files and as a Minari dataset.
+
+``python -m skyenv dataset greedy appraiser --players 2 --games 1000 -o runs/games`` lets agents play, seats drawn for every game;
+``--records`` takes games that there are. Ctrl-C or a kill loses only shards under way: the same command goes on, and comes to the
+same bytes as if nothing had happened (but for agents whose budget is time).
+
+Exit codes: 0 all right, 1 a file is bad, 2 the command or an agent is, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from skyenv.agents import agents_help
+from skyenv.commands import INTERRUPTED, complain
+from skyenv.dataset import episodes, parquet
+from skyenv.dataset.folder import FORMATS, MINARI, PARQUET, Plan, Writer
+from skyenv.dataset.sources import Matches, Records, Source, sources_of
+from skyenv.errors import DatasetError, OptionError
+from skyenv.games import HIGHEST_SEED, OBSERVATIONS, cores
+from skyenv.kernels import REWARDS
+from skyenv.options import Options, argument, common, option
+from skyenv.render.extras import check_installed
+from skyenv.tables import counted
+
+NAMES: Final = re.compile(r"([-_\w]+/)*[-_\w]+-v\d+")
+"""Names that Minari takes."""
+
+
+@dataclass(frozen=True)
+class DatasetOptions(Options):
+    """What the command takes."""
+
+    agents: tuple[str, ...] = argument(f"who plays, seats drawn for every game: {agents_help()}", default=(), metavar="AGENT")
+    out: Path | None = option(None, "where it is written, gone on with if it is there", short="-o", metavar="FOLDER")
+    records: tuple[str, ...] = option(
+        (), "take these games instead: record files, folders of them, folders of tournaments", metavar="PATH"
+    )
+    formats: tuple[str, ...] = option(FORMATS, "what is written", choices=FORMATS, metavar="FORMAT")
+    players: int = common("players")
+    side: str = common("side")
+    games: int = option(1000, "how many games", low=1, high=10**7, metavar="N")
+    seed: int = common("seed", text="decides deals and seats", high=HIGHEST_SEED)
+    max_turns: int = common("max_turns")
+    observation: str = option("scaled", "what observations are", choices=OBSERVATIONS)
+    reward: str = option("outcome", "what is rewarded", choices=REWARDS)
+    episodes: str = option(
+        "seat", "what an episode of Minari is: a game from one seat, or the whole table", choices=episodes.EPISODES
+    )
+    id: str | None = option(None, "Minari's name of it (default: skyenv/, the folder's name, -v0)", metavar="NAME")
+    shard_games: int = option(100, "games of one file", low=1, high=10**5, metavar="N")
+    workers: int = option(0, "processes; 0: one for each core", high=1024, metavar="W")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.out is None:
+            raise OptionError("-o FOLDER says where to write")
+        if bool(self.agents) == bool(self.records):
+            raise OptionError("name the agents that play, or the games to take by --records; one of the two")
+        if not self.formats:
+            raise OptionError(f"formats must be {' or '.join(FORMATS)}, or both")
+        if self.id is not None and NAMES.fullmatch(self.id) is None:
+            raise OptionError(f"id must be a name that Minari takes, such as skyenv/games-v0, not {self.id!r:.60}")
+
+
+def write_dataset(options: DatasetOptions) -> int:
+    """Run the command; returns the exit code."""
+    assert options.out is not None
+    needed = {PARQUET: parquet.MODULES, MINARI: ("gymnasium", *episodes.MODULES)}
+    check_installed(*(module for name in options.formats for module in needed[name]), extra="dataset", error=DatasetError)
+    sources = _sources(options)
+    plan = Plan(
+        tuple(sources), tuple(name for name in FORMATS if name in options.formats), options.observation, options.episodes,
+        options.reward, options.shard_games, options.id or default_id(options.out),
+    )  # fmt: skip
+    if plan.games == 0:
+        raise DatasetError("there is no finished game to take")
+    written = Writer(plan, options.out, workers=options.workers or cores(), progress=True).run()
+    if written.interrupted:
+        complain("dataset", "interrupted; the same command goes on")
+        return INTERRUPTED
+    assert written.sizes is not None
+    sizes = " and ".join(f"{size / 1e6:,.1f} MB of {name.capitalize()}" for name, size in written.sizes.items())
+    print(f"{options.out}: {counted(written.games, 'game')}, {counted(written.decisions, 'decision')}; {sizes}")
+    if MINARI in plan.formats:
+        print(f"Minari: MINARI_DATASETS_PATH={options.out / MINARI}, minari.load_dataset({plan.dataset_id!r})")
+    for source in sources:
+        if isinstance(source, Records) and source.unfinished:
+            print(f"left out: {counted(source.unfinished, 'game')} without an end")
+    return 0
+
+
+def _sources(options: DatasetOptions) -> list[Source]:
+    if options.records:
+        return sources_of([Path(path) for path in options.records])
+    return [Matches.new(options.agents, options.players, options.side, options.games, options.seed, options.max_turns)]
+
+
+def default_id(folder: Path) -> str:
+    """Minari's name of a dataset in a folder."""
+    name = re.sub(r"[^-_\w]", "-", folder.resolve().name, flags=re.ASCII) or "games"
+    return f"skyenv/{name}-v0"

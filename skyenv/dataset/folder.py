@@ -1,0 +1,325 @@
+"""A dataset's folder: what it is made of, its shards, and making those that are missing.
+
+config.json says what was asked for. The games are made in *shards* of some games each, in worker processes; every file of a shard
+is there as a whole or not at all, and holds the same bytes whoever makes it, so the same command goes on where it ended. ::
+
+    config.json                                  what was asked for, with a checksum
+    dataset.json                                 what it came to, once all of it is there
+    parquet/00000.parquet …                      one row a decision
+    minari/ID/data/main_data.hdf5, metadata.json what Minari reads; the first holds links to
+    minari/ID/data/00000.hdf5 …                  the episodes
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+import numpy as np
+
+from skyenv import __version__
+from skyenv.arena.folder import CHECKSUM, checksum, unsealed
+from skyenv.arena.workers import run_units
+from skyenv.dataset import episodes, parquet
+from skyenv.dataset.sources import Matches, Source
+from skyenv.errors import CheckpointError, DatasetError
+from skyenv.files import locked, read_json, write_atomically
+from skyenv.games import SCALED
+from skyenv.progress import Bar, progress
+from skyenv.tables import counted
+
+FORMAT: Final = 1
+"""Of the folder."""
+CONFIG: Final = "config.json"
+SUMMARY: Final = "dataset.json"
+PARQUET: Final = "parquet"
+MINARI: Final = "minari"
+FORMATS: Final = (PARQUET, MINARI)
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Some games of a source, and their place in the dataset: `number` of the shard, `game` of the first."""
+
+    number: int
+    source: int
+    first: int
+    stop: int
+    game: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a dataset is made of.
+
+    Attributes:
+        sources: its games.
+        formats: some of :data:`FORMATS`. observation: ``"scaled"`` or ``"codes"``. episodes: ``"seat"`` or ``"table"``.
+        reward: as for :class:`skyenv.GameOptions`.
+        shard_games: games of a shard, at most.
+        dataset_id: Minari's name of it.
+    """
+
+    sources: tuple[Source, ...]
+    formats: tuple[str, ...] = FORMATS
+    observation: str = SCALED
+    episodes: str = "seat"
+    reward: str = "outcome"
+    shard_games: int = 100
+    dataset_id: str = "skyenv/games-v0"
+
+    @property
+    def games(self) -> int:
+        """How many there are."""
+        return sum(source.games for source in self.sources)
+
+    def shards(self) -> list[Shard]:
+        """All of them, in the order of their games."""
+        shards: list[Shard] = []
+        game = 0
+        for index, source in enumerate(self.sources):
+            for first in range(0, source.games, self.shard_games):
+                stop = min(first + self.shard_games, source.games)
+                shards.append(Shard(len(shards), index, first, stop, game + first))
+            game += source.games
+        return shards
+
+    def about(self) -> dict[str, Any]:
+        """All that decides the files, as JSON has it."""
+        about = {
+            "format": FORMAT,
+            "project": __version__,
+            "sources": [source.about() for source in self.sources],
+            **{
+                name: getattr(self, name)
+                for name in ("formats", "observation", "episodes", "reward", "shard_games", "dataset_id")
+            },
+        }
+        whole: dict[str, Any] = json.loads(json.dumps(about))
+        return whole
+
+    def digest(self) -> str:
+        """Tells one dataset from another."""
+        return hashlib.sha256(json.dumps(self.about(), sort_keys=True).encode()).hexdigest()[:16]
+
+    def data(self, folder: Path) -> Path:
+        """Minari's folder of the data."""
+        return folder.joinpath(MINARI, *self.dataset_id.split("/"), "data")
+
+    def files(self, folder: Path, shard: Shard) -> dict[str, Path]:
+        """A shard's files by their format."""
+        places = {
+            PARQUET: folder / PARQUET / f"{shard.number:05}.parquet",
+            MINARI: self.data(folder) / f"{shard.number:05}.hdf5",
+        }
+        return {name: places[name] for name in self.formats}
+
+
+# ---- one shard, in a worker ----
+
+
+def make_shard(plan: Plan, folder: Path, shard: Shard) -> int:
+    """Make a shard's files; returns how many decisions they hold.
+
+    Raises:
+        SkyenvError: see :meth:`skyenv.dataset.sources.Source.trajectories`. OSError: a file can't be written.
+    """
+    trajectories = plan.sources[shard.source].trajectories(shard.first, shard.stop, plan.reward)
+    scaled = plan.observation == SCALED
+    about = _about(plan, shard)
+    for name, path in plan.files(folder, shard).items():
+        if name == PARQUET:
+            content = parquet.parquet_bytes(trajectories, shard.game, scaled, about)
+        else:
+            content = episodes.episodes_bytes(trajectories, shard.game, scaled, plan.episodes == "seat", about)
+        write_atomically(path, content)
+    return len(trajectories)
+
+
+def _about(plan: Plan, shard: Shard) -> dict[str, Any]:
+    """What a shard's files say of themselves."""
+    return {"dataset": plan.digest(), "shard": shard.number}
+
+
+def _checked(plan: Plan, shard: Shard, name: str, path: Path) -> tuple[int, int]:
+    """How many episodes (of Parquet files none) and decisions a shard's file holds.
+
+    Raises:
+        DatasetError: it is damaged, or of another dataset.
+    """
+    try:
+        if name == PARQUET:
+            said, steps = parquet.about_file(path)
+            found = 0
+        else:
+            said, found, steps = episodes.about_file(path)
+    except Exception as error:  # two libraries, which raise all sorts of things
+        reason = " ".join(str(error).split())
+        raise DatasetError(f"{path} is damaged: {reason:.200}; remove it, and it is made anew") from error
+    if said != _about(plan, shard):
+        raise DatasetError(f"{path} is of another dataset; choose another folder, or remove it")
+    return found, steps
+
+
+# ---- the whole dataset ----
+
+
+@dataclass
+class Written:
+    """What a run came to.
+
+    Attributes:
+        made: decisions that it made itself. games, decisions: of the whole dataset, once all of it is there.
+        sizes: bytes by format, likewise.
+        interrupted: whether Ctrl-C ended it early.
+    """
+
+    made: int = 0
+    games: int = 0
+    decisions: int = 0
+    sizes: dict[str, int] | None = None
+    interrupted: bool = False
+
+
+class Writer:
+    """Makes the missing shards of a dataset.
+
+    Args:
+        plan: what is asked for.
+        folder: where; made if it isn't there.
+        workers: processes.
+        progress: show a bar on stderr.
+    """
+
+    def __init__(self, plan: Plan, folder: Path, *, workers: int = 1, progress: bool = False) -> None:
+        self.plan, self.folder, self.workers, self.progress = plan, folder, workers, progress
+        self.written = Written()
+        self._shards = plan.shards()
+
+    def run(self) -> Written:
+        """Make them.
+
+        Raises:
+            FolderInUseError: another process works in the folder.
+            DatasetError: the folder holds another dataset, or a file of it is damaged.
+            SkyenvError, OSError: as for :func:`make_shard`.
+        """
+        with locked(self.folder):
+            self._agree()
+            for path in self.plan.files(self.folder, self._shards[0]).values():
+                path.parent.mkdir(parents=True, exist_ok=True)
+            missing = [shard for shard in self._shards if not self._is_there(shard)]
+            here = sum(shard.stop - shard.first for shard in self._shards if shard not in missing)
+            previous = signal.signal(signal.SIGINT, self._stop)
+            try:
+                with progress(self.plan.games, done=here, shown=self.progress) as bar:
+                    run_units(
+                        partial(make_shard, self.plan, self.folder), iter(missing), self.workers,
+                        done=partial(self._count, bar), tick=lambda: not self.written.interrupted,
+                        parts=lambda shard: [shard],
+                        about=lambda shard: f"games {shard.game} to {shard.game + shard.stop - shard.first - 1} were made",
+                    )  # fmt: skip
+            finally:
+                signal.signal(signal.SIGINT, previous)
+            if not self.written.interrupted:
+                self._finish()
+        return self.written
+
+    def _agree(self) -> None:
+        """The folder is of this dataset, or new."""
+        path = self.folder / CONFIG
+        wanted = self.plan.about()
+        if not path.exists():
+            if any((self.folder / name).exists() for name in FORMATS):
+                raise DatasetError(f"{self.folder} holds games but no {CONFIG} that says what they are; choose another folder")
+            write_atomically(path, json.dumps({**wanted, CHECKSUM: checksum(wanted)}, indent=2) + "\n")
+            return
+        try:
+            config = unsealed(read_json(path))
+        except (ValueError, CheckpointError) as error:
+            raise DatasetError(f"{path} is damaged or of something else: {error}") from error
+        for key, value in wanted.items():
+            if config.get(key) != value:
+                raise DatasetError(
+                    f"{self.folder} holds another dataset: {_difference(key, config.get(key), value)}; choose another folder"
+                )
+
+    def _is_there(self, shard: Shard) -> bool:
+        """Whether a shard has all its files; what is there is looked at."""
+        files = self.plan.files(self.folder, shard)
+        for name, path in files.items():
+            if path.exists():
+                _checked(self.plan, shard, name, path)
+        return all(path.exists() for path in files.values())
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        self.written.interrupted = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a second Ctrl-C doesn't wait for anything
+
+    def _count(self, bar: Bar, shard: Shard, decisions: int) -> None:
+        self.written.made += decisions
+        bar.set_postfix_str(counted(self.written.made, "decision"), refresh=False)
+        bar.update(shard.stop - shard.first)
+
+    def _finish(self) -> None:
+        """Write what tells of all shards."""
+        sizes = {}
+        for name in self.plan.formats:
+            paths = [self.plan.files(self.folder, shard)[name] for shard in self._shards]
+            found = [_checked(self.plan, shard, name, path) for shard, path in zip(self._shards, paths, strict=True)]
+            steps = sum(steps for _, steps in found)
+            sizes[name] = sum(path.stat().st_size for path in paths)
+            if name == MINARI:
+                self._tell_minari(paths, [number for number, _ in found], steps, sizes[name])
+        self.written.games, self.written.decisions, self.written.sizes = self.plan.games, steps, sizes
+        summary = {"games": self.plan.games, "decisions": steps, "shards": len(self._shards), "bytes": sizes}
+        write_atomically(self.folder / SUMMARY, json.dumps(summary, indent=2) + "\n")
+
+    def _tell_minari(self, paths: Sequence[Path], numbers: Sequence[int], steps: int, size: int) -> None:
+        from skyenv.envs.spaces import observation_space
+
+        data = self.plan.data(self.folder)
+        write_atomically(
+            data / episodes.MAIN, episodes.main_bytes([(path.name, n) for path, n in zip(paths, numbers, strict=True)])
+        )
+        names = sorted({agent.name for source in self.plan.sources if isinstance(source, Matches) for agent in source.agents})
+        described = {
+            "total_episodes": sum(numbers),
+            "total_steps": steps,
+            "dataset_size": float(np.round(size / 1e6, 1)),
+            "description": f"Games of Fifth Avenue, an auction board game; an episode is a {self.plan.episodes} of a game",
+            "algorithm_name": ", ".join(names) or "of records",
+        }
+        content = episodes.metadata(self.plan.dataset_id, described, observation_space(self.plan.observation), self._kind())
+        write_atomically(data / episodes.METADATA, json.dumps(content, indent=2) + "\n")
+
+    def _kind(self) -> Mapping[str, Any] | None:
+        """The options of an environment whose episodes these are; None: there is none."""
+        kinds = [
+            {"num_players": source.seating.shape[1], "side": source.side, "max_turns": source.max_turns}
+            for source in self.plan.sources
+            if isinstance(source, Matches)
+        ]
+        is_one = len(kinds) == len(self.plan.sources) and all(kind == kinds[0] for kind in kinds)
+        if self.plan.episodes != "seat" or not is_one:
+            return None
+        return {**kinds[0], "reward": self.plan.reward, "observation": self.plan.observation}
+
+
+def _difference(key: str, old: Any, new: Any) -> str:
+    """What is different in a setting, for a message: of sources, where they are first."""
+    with suppress(TypeError, KeyError, IndexError, ValueError):
+        if key == "sources" and len(old) == len(new):
+            before, after = next((a, b) for a, b in zip(old, new, strict=True) if a != b)
+            name = next(name for name in after if before.get(name) != after[name])
+            return _difference(name, before.get(name), after[name])
+    texts = [json.dumps(value) for value in (old, new)]
+    return f"{key} was {texts[0]:.200}, is {texts[1]:.200}"

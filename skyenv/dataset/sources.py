@@ -1,0 +1,341 @@
+"""Where a dataset's games come from: they are played by agents, or read from records and tournaments' folders.
+
+A source tells how many games it has and gives the trajectories of any run of them, the same whenever it is asked and in whatever
+process: so shards can be made in any order, and made again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.agents import Agent, ReportingAgent, make_agent
+from skyenv.arena.folder import CONFIG, GAMES, read_config, unsealed
+from skyenv.arena.matches import Played, play_games
+from skyenv.arena.schedule import Entrant, entrants
+from skyenv.dataset.trajectories import Collector, Int64, Trajectories, joined
+from skyenv.errors import CheckpointError, DatasetError, RecordError
+from skyenv.files import parse_json
+from skyenv.games import DEFAULT_MAX_TURNS, results, secret_seeds
+from skyenv.observation import OBSERVATION_SIZE, codes_of
+from skyenv.records.format import checked_header, fail
+from skyenv.records.reader import GameLines, iter_games, named
+from skyenv.records.replay import begin, follow
+from skyenv.rules.components import MAX_PLAYERS
+from skyenv.rules.state import END_TRUNCATED, NONE
+from skyenv.seeds import DATASETS, LADDERS
+
+BLOCK: Final = 1000
+"""So many games' seats are drawn at a time."""
+
+
+class Source(Protocol):
+    """Games in an order."""
+
+    @property
+    def games(self) -> int:
+        """How many there are."""
+
+    def about(self) -> dict[str, Any]:
+        """What they are, as JSON can hold it: the same for the same games."""
+
+    def trajectories(self, first: int, stop: int, reward: str) -> Trajectories:
+        """The games from `first` to before `stop`, at least one, played for a reward (:class:`skyenv.GameOptions`).
+
+        Raises:
+            AgentError, CheckpointError: an agent can't be made, or fails. RecordError: a record is wrong.
+            DatasetError: a tournament's games can't be played again.
+        """
+
+
+# ---- games that agents play ----
+
+
+@lru_cache(16)
+def _agent(spec: str) -> Agent:
+    """An agent, made once in each process."""
+    return ReportingAgent(make_agent(spec))
+
+
+def draw_seats(agents: int, players: int, games: int, seed: int) -> Int64:
+    """Who sits where: int64 (games, players), each drawn among so many agents. More games begin with the same seats."""
+    blocks = [np.random.default_rng([seed, block]).integers(agents, size=(BLOCK, players)) for block in range(-(-games // BLOCK))]
+    return np.concatenate(blocks)[:games].astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Matches:
+    """Games that agents play.
+
+    Attributes:
+        agents: who plays.
+        seating: int64 (games, players), the agent of every seat, counted from 0.
+        numbers: int64 (games,), what the deals are drawn by, together with the secret.
+        side, max_turns: as for :class:`skyenv.Games`.
+        secret, purpose: as for :func:`skyenv.arena.matches.play_games`.
+        known: what is known of the games from a tournament's folder; empty if they are new.
+        name: what messages call them.
+    """
+
+    agents: tuple[Entrant, ...]
+    seating: Int64
+    numbers: Int64
+    side: str = "front"
+    max_turns: int = DEFAULT_MAX_TURNS
+    secret: int | None = 1
+    purpose: range = DATASETS
+    known: tuple[dict[str, Any], ...] = ()
+    name: str = "games"
+
+    @classmethod
+    def new(cls, specs: Sequence[str], players: int, side: str, games: int, seed: int, max_turns: int) -> Matches:
+        """New games, whose seats are drawn among the agents, and whose deals the seed decides.
+
+        Raises:
+            AgentError, CheckpointError: an agent can't be made. OptionError: two have one name.
+        """
+        agents = entrants(specs)
+        return cls(agents, draw_seats(len(agents), players, games, seed), np.arange(games), side, max_turns, seed)
+
+    @property
+    def games(self) -> int:
+        """See :class:`Source`."""
+        return len(self.numbers)
+
+    def about(self) -> dict[str, Any]:
+        """See :class:`Source`."""
+        digest = hashlib.sha256(self.seating.tobytes() + self.numbers.tobytes()).hexdigest()
+        return {
+            "agents": [asdict(agent) for agent in self.agents],
+            "players": self.seating.shape[1],
+            **{name: getattr(self, name) for name in ("side", "games", "max_turns", "secret")},
+            "seeds": [self.purpose.start, self.purpose.stop],
+            "seating": digest,
+        }
+
+    def trajectories(self, first: int, stop: int, reward: str) -> Trajectories:
+        """See :class:`Source`."""
+        used, seating = np.unique(self.seating[first:stop], return_inverse=True)
+        numbers = self.numbers[first:stop]
+        collector = Collector(len(numbers))
+        played = play_games(
+            [_agent(self.agents[index].spec) for index in used], seating.reshape(len(numbers), -1), numbers, self.side,
+            max_turns=self.max_turns, secret=self.secret, purpose=self.purpose, rows=len(numbers), reward=reward,
+            onlooker=collector,
+        )  # fmt: skip
+        if played.interrupted:
+            raise KeyboardInterrupt
+        self._check(played, first)
+        names = [self.agents[index].name for index in used]
+        seeds = numbers if self.secret is None else secret_seeds(self.secret, numbers, self.purpose)
+        return collector.trajectories(played, self.side, names, seeds)
+
+    def _check(self, played: Played, first: int) -> None:
+        """The games are those that the tournament played, if they are known."""
+        for row, game in enumerate(self.known[first : first + len(played.seeds)]):
+            again = {
+                "scores": played.scores[row].tolist(),
+                "turns": int(played.turns[row]),
+                "decisions": int(played.decisions[row]),
+            }
+            if any(game.get(name) != value for name, value in again.items()):
+                names = ", ".join(self.agents[index].name for index in self.seating[first + row])
+                raise DatasetError(
+                    f"{self.name}: {names} play paired seed {game['paired_seed']} otherwise than they did then: an agent has"
+                    f" changed, or its budget is time"
+                )
+
+
+def of_tournament(path: Path) -> Matches:
+    """The games of a tournament's folder, which its agents play once more.
+
+    Raises:
+        DatasetError: the folder is damaged, or holds no games. AgentError, CheckpointError: an agent can't be made.
+    """
+    try:
+        config = read_config(path)
+    except CheckpointError as error:
+        raise DatasetError(str(error)) from error
+    agents = entrants([agent["spec"] for agent in config["agents"]])
+    for agent, old in zip(agents, config["agents"], strict=True):
+        if (agent.version, agent.digest) != (old["version"], old["digest"]):
+            raise DatasetError(f"{path}: {agent.name} is another one than played then, so it can't play these games again")
+    known = []
+    for number, line in enumerate((path / GAMES).read_bytes().split(b"\n")[:-1], 1):
+        try:
+            game = unsealed(parse_json(line))
+        except ValueError as error:
+            raise DatasetError(f"{path / GAMES}: line {number} is no game: {error}; the file is damaged") from None
+        if "seats" in game:
+            known.append(game)
+    if not known:
+        raise DatasetError(f"{path} has no finished game")
+    return Matches(
+        agents,
+        np.array([game["seats"] for game in known], np.int64),
+        np.array([config["seed"] + game["paired_seed"] for game in known], np.int64),
+        config["side"], config["max_turns"], config["secret"], LADDERS, tuple(known), str(path),
+    )  # fmt: skip
+
+
+# ---- games of records ----
+
+
+class _Place(NamedTuple):
+    """Where a game stands: a file (its number), where it begins, how many bytes it has, and the number of its first line."""
+
+    file: int
+    start: int
+    size: int
+    line: int
+
+
+@dataclass(frozen=True)
+class Records:
+    """The finished games of records.
+
+    Attributes:
+        files: the records.
+        places: of the games.
+        unfinished: how many games have no end, and are left out.
+        digest: of all the files' content.
+    """
+
+    files: tuple[Path, ...]
+    places: tuple[_Place, ...] = field(repr=False)
+    unfinished: int
+    digest: str
+
+    @classmethod
+    def of(cls, files: Sequence[Path]) -> Records:
+        """Look through records for where their games begin and end.
+
+        Raises:
+            RecordError: a header or the last line of a game is wrong. OSError: a file can't be read.
+        """
+        digest = hashlib.sha256()
+        places, unfinished = [], 0
+        for number, path in enumerate(files):
+            content = path.read_bytes()
+            digest.update(hashlib.sha256(content).digest())
+            with named(path):
+                for place, is_finished in _games_in(content, number):
+                    places += [place] if is_finished else []
+                    unfinished += not is_finished
+        return cls(tuple(files), tuple(places), unfinished, digest.hexdigest())
+
+    @property
+    def games(self) -> int:
+        """See :class:`Source`."""
+        return len(self.places)
+
+    def about(self) -> dict[str, Any]:
+        """See :class:`Source`."""
+        return {"records": self.digest, "games": self.games}
+
+    def trajectories(self, first: int, stop: int, reward: str) -> Trajectories:
+        """See :class:`Source`."""
+        games = []
+        for place in self.places[first:stop]:
+            path = self.files[place.file]
+            with open(path, "rb") as stream:
+                stream.seek(place.start)
+                content = io.BytesIO(stream.read(place.size))
+            with named(path):
+                games.append(_replayed(next(iter_games(content, place.line)), reward))
+        return joined(games)
+
+
+def _games_in(content: bytes, file: int) -> Iterator[tuple[_Place, bool]]:
+    """The places of a record's games, and whether they are finished. Only headers have the word "format" in them."""
+    lines = content.split(b"\n")
+    if lines[-1] == b"":
+        lines.pop()
+    starts = np.cumsum([0, *(len(line) + 1 for line in lines)]).tolist()
+    firsts = [number for number, line in enumerate(lines) if b'"format"' in line]
+    if firsts[:1] != [0]:
+        raise RecordError('line 1: a game must begin with its header, the line with "format": "skyenv-record"', 1)
+    for first, stop in zip(firsts, [*firsts[1:], len(lines)], strict=True):
+        checked_header(first + 1, _parsed(lines[first], first + 1))
+        is_finished = stop - first > 2 and _parsed(lines[stop - 1], stop).get("event") == "end"
+        yield _Place(file, starts[first], starts[stop] - starts[first], first + 1), is_finished
+
+
+def _parsed(line: bytes, number: int) -> dict[str, Any]:
+    try:
+        value = parse_json(line)
+    except ValueError as error:
+        fail(number, f"not JSON: {error}", error)
+    if not isinstance(value, dict):
+        fail(number, "a line must be one JSON object")
+    return value
+
+
+def _replayed(lines: GameLines, reward: str) -> Trajectories:
+    """The game that a record's lines tell of, every line checked."""
+    feed, _ = begin(lines, reward)
+    players = feed.num_players
+    parts: dict[str, list[npt.NDArray[Any]]] = {}
+    moves = follow(feed, lines)
+    while True:
+        step: dict[str, npt.NDArray[Any]] = {
+            "seat": feed.seat.copy(),
+            "mask": feed.mask.copy(),
+            "codes": codes_of(feed.observation),
+        }
+        events = next(moves, None)
+        if events is None:
+            break
+        step["action"] = np.array([events[0]["action"]])
+        step["rewards"] = np.zeros((1, MAX_PLAYERS), np.float32)
+        step["rewards"][:, :players] = feed.reward
+        for name, array in step.items():
+            parts.setdefault(name, []).append(array)
+    if feed.seat[0] != NONE:
+        fail(lines.header.number, "this game has not ended, but the record has no more of it")
+    values: dict[str, Any] = {name: np.concatenate(arrays) for name, arrays in parts.items()}
+    last = np.zeros((1, MAX_PLAYERS, OBSERVATION_SIZE), np.int16)
+    last[0, :players] = [codes_of(feed.observe(seat))[0] for seat in range(players)]
+    return Trajectories(
+        **values,
+        game=np.zeros(len(values["seat"]), np.int64),
+        players=np.array([players]),
+        sides=[feed.side],
+        seeds=np.array([lines.header.value["seed"] if feed.is_seeded else NONE]),
+        agents=[lines.header.value["agents"]],
+        shares=results(feed.state)[0],
+        scores=feed.state["score"].astype(np.int64),
+        truncated=feed.state["end"] == END_TRUNCATED,
+        last=last,
+    )
+
+
+# ---- what is named on the command line ----
+
+
+def sources_of(paths: Sequence[Path]) -> list[Source]:
+    """The games of record files, folders of them, and folders of tournaments; records come first.
+
+    Raises:
+        DatasetError: a folder holds neither. RecordError: a file is no record. OSError: a file can't be read.
+    """
+    files: list[Path] = []
+    tournaments: list[Source] = []
+    for path in paths:
+        if not path.is_dir():
+            files.append(path)
+        elif (path / CONFIG).exists() and (path / GAMES).exists():
+            tournaments.append(of_tournament(path))
+        elif found := sorted(path.glob("*.jsonl")):
+            files += found
+        else:
+            raise DatasetError(f"{path} holds neither records (.jsonl) nor a tournament ({CONFIG} and {GAMES})")
+    return [*([Records.of(files)] if files else []), *tournaments]

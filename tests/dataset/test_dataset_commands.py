@@ -1,0 +1,108 @@
+"""``python -m skyenv dataset``: what it takes, what it says, and one line for every mistake."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import minari
+import pytest
+from datasets import contents
+from pyarrow import parquet as pq
+
+from skyenv import cli
+from skyenv.commands import BAD_COMMAND, BAD_DATA
+from skyenv.dataset.commands import DatasetOptions, default_id
+
+pytestmark = pytest.mark.usefixtures("here")
+
+SHORT = ["--games", "5", "--max-turns", "5", "--shard-games", "3"]
+
+
+def run(*words: object) -> int:
+    return cli.main(["dataset", *map(str, words)])
+
+
+def test_it_writes_both_and_says_how_to_load_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "some games"
+    assert run("random", "crowd", *SHORT, "--players", 3, "-o", path) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    table = pq.read_table(path / "parquet")
+    assert first.startswith(f"{path}: 5 games, {len(table)} decisions; ")
+    assert first.endswith(" MB of Minari")
+    assert second == f"Minari: MINARI_DATASETS_PATH={path / 'minari'}, minari.load_dataset('skyenv/some-games-v0')"
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(path / "minari"))
+    dataset = minari.load_dataset("skyenv/some-games-v0")
+    assert (dataset.total_episodes, dataset.total_steps) == (15, len(table))
+    before = contents(path)
+    assert run("random", "crowd", *SHORT, "--players", 3, "-o", path) == 0
+    assert contents(path) == before
+
+
+def test_one_format_alone(tmp_path: Path) -> None:
+    assert run("random", *SHORT, "-o", tmp_path, "--formats", "parquet", "--observation", "codes", "--reward", "points") == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["config.json", "dataset.json", "parquet"]
+
+
+def test_records_are_taken_and_those_without_an_end_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record = tmp_path / "games.jsonl"
+    assert cli.main(["record", "--games", "3", "--seed", "5", "--max-turns", "4", "-o", str(record)]) == 0
+    lines = record.read_text(encoding="utf-8").splitlines(keepends=True)
+    record.write_text("".join(lines[:-1]), encoding="utf-8")
+    assert run("--records", record, "-o", tmp_path / "out", "--formats", "parquet") == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "left out: 1 game without an end"
+    table = pq.read_table(tmp_path / "out" / "parquet")
+    assert set(table["seed"].to_pylist()) == {5, 6}
+    assert json.loads((tmp_path / "out" / "dataset.json").read_bytes())["games"] == 2
+    record.write_text("".join(lines[: len(lines) // 4]), encoding="utf-8")
+    assert run("--records", record, "-o", tmp_path / "none") == BAD_DATA
+    assert capsys.readouterr().err == "dataset: error: there is no finished game to take\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["random"], "-o FOLDER says where to write"),
+        (["-o", "x"], "name the agents that play, or the games to take by --records; one of the two"),
+        (["random", "--records", "y", "-o", "x"], "name the agents that play, or the games to take by --records; one of the two"),
+        (["random", "-o", "x", "--id", "../x"], "id must be a name that Minari takes, such as skyenv/games-v0, not '../x'"),
+        (["random", "-o", "x", "--formats", "csv"], "formats must be one of parquet, minari, not 'csv'"),
+        (["nobody", "-o", "x"], "unknown agent 'nobody'"),
+    ],
+)
+def test_a_wrong_command_is_told_in_one_line(
+    words: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(*words) == BAD_COMMAND
+    complaint = capsys.readouterr().err
+    assert complaint.startswith(f"dataset: error: {message}")
+    assert complaint.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_foreign_files_are_told_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "x.jsonl").write_text("no record\n")
+    assert run("--records", tmp_path / "x.jsonl", "-o", tmp_path / "out") == BAD_DATA
+    assert capsys.readouterr().err.startswith(f"dataset: error: {tmp_path / 'x.jsonl'}: line 1: ")
+    assert run("--records", tmp_path / "none.jsonl", "-o", tmp_path / "out") == BAD_DATA
+    assert capsys.readouterr().err == f"dataset: error: {tmp_path / 'none.jsonl'}: No such file or directory\n"
+
+
+@pytest.mark.parametrize(("module", "formats"), [("pyarrow", "parquet"), ("minari", "minari"), ("h5py", "minari")])
+def test_a_missing_package_names_the_extra(
+    module: str, formats: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr("skyenv.render.extras.find_spec", lambda name: None if name == module else find(name))
+    assert run("random", *SHORT, "-o", tmp_path / "out", "--formats", formats) == BAD_DATA
+    assert f"No module named '{module}'; install the extra [dataset]" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_name_for_minari_comes_of_the_folder() -> None:
+    assert default_id(Path("runs/strong games.1")) == "skyenv/strong-games-1-v0"
+    assert DatasetOptions(agents=("random",), out=Path("x"), id="a/b/c-v12").id == "a/b/c-v12"

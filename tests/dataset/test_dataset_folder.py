@@ -1,0 +1,177 @@
+"""A dataset's folder: the same bytes whatever happens on the way, and one error for what isn't its own."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from datasets import contents, matches, write
+from pyarrow import parquet as pq
+
+from processes import inline, running, wait_until
+from skyenv import cli
+from skyenv.commands import INTERRUPTED
+from skyenv.dataset import folder
+from skyenv.dataset.folder import Plan, Writer
+from skyenv.errors import DatasetError, FolderInUseError
+from skyenv.files import LOCK, locked
+
+
+def plan(**options: Any) -> Plan:
+    """Three shards of one source and one of another."""
+    sources = (matches(games=5), matches(players=3, games=2, seed=9))
+    return Plan(**{"sources": sources, "shard_games": 2, "dataset_id": "a/b-v1", **options})
+
+
+@pytest.mark.usefixtures("here")
+def test_shards_cover_the_games_once_and_their_size_does_not_change_games(tmp_path: Path) -> None:
+    shards = plan().shards()
+    assert [(shard.number, shard.source, shard.first, shard.stop, shard.game) for shard in shards] == [
+        (0, 0, 0, 2, 0), (1, 0, 2, 4, 2), (2, 0, 4, 5, 4), (3, 1, 0, 2, 5),
+    ]  # fmt: skip
+    tables = []
+    for games in (2, 5):
+        path = write(plan(shard_games=games, formats=("parquet",)), tmp_path / str(games))
+        read = [pq.read_table(file).unify_dictionaries() for file in sorted((path / "parquet").iterdir())]
+        tables.append([row for table in read for row in table.to_pylist()])
+    assert tables[0] == tables[1]
+    assert sorted({row["game"] for row in tables[0]}) == list(range(7))
+
+
+@pytest.mark.usefixtures("here")
+def test_what_is_missing_is_made_anew_bit_for_bit(tmp_path: Path) -> None:
+    whole = contents(write(plan(), tmp_path))
+    assert set(whole) == {
+        "config.json", "dataset.json", "minari/a/b-v1/data/main_data.hdf5", "minari/a/b-v1/data/metadata.json",
+        *(f"parquet/0000{shard}.parquet" for shard in range(4)), *(f"minari/a/b-v1/data/0000{shard}.hdf5" for shard in range(4)),
+    }  # fmt: skip
+    summary = json.loads(whole["dataset.json"])
+    assert (summary["games"], summary["shards"]) == (7, 4)
+    for gone in (["parquet/00001.parquet"], ["minari/a/b-v1/data/00003.hdf5", "dataset.json"], [*whole][2:]):
+        for name in gone:
+            (tmp_path / name).unlink(missing_ok=name == LOCK)
+        write(plan(), tmp_path)
+        assert contents(tmp_path) == whole
+
+
+def test_ctrl_c_between_shards_keeps_those_that_are_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counter = itertools.count()
+
+    def pressed(work: Callable[[Any], Any], units: Iterator[Any], workers: int, **options: Any) -> None:
+        def tick() -> bool:
+            if next(counter) == 2:
+                signal.raise_signal(signal.SIGINT)
+            return bool(options["tick"]())
+
+        inline(work, units, workers, **{**options, "tick": tick})
+
+    monkeypatch.setattr(folder, "run_units", pressed)
+    before = signal.getsignal(signal.SIGINT)
+    assert Writer(plan(), tmp_path / "cut").run().interrupted
+    assert signal.getsignal(signal.SIGINT) == before
+    assert len(list((tmp_path / "cut" / "parquet").iterdir())) == 2
+    assert not (tmp_path / "cut" / "dataset.json").exists()
+    monkeypatch.setattr(folder, "run_units", inline)
+    assert contents(write(plan(), tmp_path / "cut")) == contents(write(plan(), tmp_path / "whole"))
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_the_same_command_goes_on_after_ctrl_c_and_kill(
+    how: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = [
+        "dataset",
+        "random",
+        "crowd",
+        "--games",
+        "60",
+        "--shard-games",
+        "5",
+        "--max-turns",
+        "30",
+        "--workers",
+        "1",
+        "--id",
+        "a-v0",
+    ]
+    made = tmp_path / "cut" / "parquet"
+    with running("-m", "skyenv", *command, "-o", tmp_path / "cut") as process:
+        wait_until(lambda: made.is_dir() and len(list(made.glob("[0-9]*.parquet"))) >= 2, process)
+        process.send_signal(how)
+        _, complaint = process.communicate()
+    if how == signal.SIGINT and not (tmp_path / "cut" / "dataset.json").exists():  # it may have been done before the signal came
+        assert process.returncode == INTERRUPTED
+        assert complaint.splitlines()[-1] == "dataset: error: interrupted; the same command goes on"
+    monkeypatch.setattr(folder, "run_units", inline)
+    for place in ("cut", "whole"):
+        assert cli.main([*command, "-o", str(tmp_path / place)]) == 0
+    assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"observation": "codes"}, 'observation was "scaled", is "codes"'),
+        ({"formats": ("parquet",)}, r'formats was \["parquet", "minari"\], is \["parquet"\]'),
+        ({"sources": (matches(games=5, seed=4), matches(players=3, games=2, seed=9))}, "secret was 3, is 4"),
+        ({"sources": (matches(games=5),)}, "sources was "),
+    ],
+)
+def test_another_dataset_needs_another_folder(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+    write(plan(), tmp_path)
+    with pytest.raises(DatasetError, match=f"holds another dataset: {message}.*; choose another folder"):
+        write(plan(**change), tmp_path)
+
+
+@pytest.mark.usefixtures("here")
+def test_damaged_and_foreign_files_are_one_error(tmp_path: Path) -> None:
+    whole = contents(write(plan(), tmp_path))
+    for name in ("parquet/00001.parquet", "minari/a/b-v1/data/00001.hdf5"):
+        path = tmp_path / name
+        for content, message in (
+            (b"", "is damaged: .*; remove it, and it is made anew"),
+            (whole[name][: len(whole[name]) // 2], "is damaged: .*; remove it, and it is made anew"),
+            (whole[name.replace("00001", "00002")], "is of another dataset"),
+        ):
+            path.write_bytes(content)
+            with pytest.raises(DatasetError, match=rf"^{path} {message}"):
+                write(plan(), tmp_path)
+        path.unlink()
+        assert contents(write(plan(), tmp_path)) == whole
+    config = tmp_path / "config.json"
+    for text in (whole["config.json"].replace(b'"reward": "o', b'"reward": "O'), b"{", b"[]"):
+        config.write_bytes(text)
+        with pytest.raises(DatasetError, match=rf"^{config} is damaged or of something else"):
+            write(plan(), tmp_path)
+    config.unlink()
+    with pytest.raises(DatasetError, match=r"holds games but no config\.json"):
+        write(plan(), tmp_path)
+
+
+@pytest.mark.usefixtures("here")
+def test_a_folder_is_for_one_process(tmp_path: Path) -> None:
+    with locked(tmp_path), pytest.raises(FolderInUseError):
+        write(plan(), tmp_path)
+
+
+@pytest.mark.usefixtures("here")
+def test_games_of_agents_tell_what_environment_they_are_of(tmp_path: Path) -> None:
+    def told(**options: Any) -> dict[str, Any]:
+        made = plan(formats=("minari",), dataset_id="x-v0", **options)
+        write(made, tmp_path / str(len(list(tmp_path.iterdir()))))
+        content = (sorted(tmp_path.iterdir())[-1] / "minari" / "x-v0" / "data" / "metadata.json").read_bytes()
+        metadata: dict[str, Any] = json.loads(content)
+        return metadata
+
+    assert "env_spec" not in told(), "two kinds of games"
+    one = told(sources=(matches("random", "hoard", players=3, games=2),))
+    assert json.loads(one["env_spec"])["kwargs"] == {
+        "num_players": 3, "side": "front", "max_turns": 6, "reward": "outcome", "observation": "scaled",
+    }  # fmt: skip
+    assert one["algorithm_name"] == "hoard, random"

@@ -1,0 +1,117 @@
+"""Minari reads what is written, and it is what the trajectories say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import h5py
+import minari
+import numpy as np
+import pytest
+from datasets import matches, write
+from minari import MinariDataset
+
+from skyenv.dataset import episodes
+from skyenv.dataset.folder import Plan
+from skyenv.envs.spaces import observation_space
+from skyenv.observation import SCALE
+
+pytestmark = pytest.mark.usefixtures("here")
+
+
+def loaded(path: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> tuple[MinariDataset, Plan]:
+    """A dataset of two sources and four shards as Minari loads it."""
+    sources = options.pop("sources", (matches(games=3), matches(games=2, seed=8)))
+    plan = Plan(sources, ("minari",), shard_games=2, dataset_id="skyenv/short/games-v3", **options)
+    write(plan, path)
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(path / "minari"))
+    return minari.load_dataset("skyenv/short/games-v3"), plan
+
+
+def test_a_seat_of_a_game_is_an_episode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset, plan = loaded(tmp_path, monkeypatch, reward="margin")
+    kept = [source.trajectories(0, source.games, "margin") for source in plan.sources]
+    assert (dataset.total_episodes, dataset.total_steps) == (10, sum(map(len, kept)))
+    for number, episode in enumerate(dataset):
+        source, game, seat = divmod(number, 6)[0], number % 6 // 2, number % 2
+        whole = kept[source]
+        rows = (whole.game == game) & (whole.seat == seat)
+        assert np.array_equal(episode.observations[:-1], whole.codes[rows] * SCALE)
+        assert np.array_equal(episode.observations[-1], whole.last[game, seat] * SCALE)
+        assert np.array_equal(episode.actions, whole.action[rows])
+        assert np.array_equal(episode.rewards, whole.reward()[rows])
+        assert np.array_equal(episode.infos["action_mask"], [*whole.mask[rows], np.zeros(103)])
+        assert not episode.terminations.any()
+        assert episode.truncations.tolist() == [False] * (len(episode) - 1) + [True]
+        assert episode.observations.dtype == np.float32
+        about = next(iter(dataset.storage.get_episode_metadata([number])))
+        names = list(whole.agents[game] or ())
+        assert (about["seat"], about["agent"], list(about["agents"])) == (seat, names[seat], names)
+        assert about["seed"] == whole.seeds[game]
+        assert (about["vp"], about["share"]) == (whole.scores[game, seat], whole.shares[game, seat])
+        assert about["game"] == number // 2
+        assert about["total_steps"] == rows.sum() == len(episode)
+
+
+def test_a_whole_table_is_an_episode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = matches(players=3, games=3, max_turns=500)
+    dataset, _ = loaded(tmp_path, monkeypatch, episodes="table", observation="codes", sources=(source,))
+    whole = source.trajectories(0, 3, "outcome")
+    assert dataset.env_spec is None
+    for number, episode in enumerate(dataset):
+        rows = whole.game == number
+        assert np.array_equal(episode.observations, [*whole.codes[rows], whole.last[number, 0]])
+        assert episode.observations.dtype == np.int16
+        assert np.array_equal(episode.infos["seat"], [*whole.seat[rows], -1])
+        assert np.array_equal(episode.infos["rewards"], [np.zeros(3), *whole.rewards[rows, :3]])
+        assert np.array_equal(episode.rewards, whole.rewards[rows, whole.seat[rows]])
+        assert episode.terminations.tolist() == [False] * (len(episode) - 1) + [True]
+        assert not episode.truncations.any()
+        about = next(iter(dataset.storage.get_episode_metadata([number])))
+        assert about["vp"].tolist() == whole.scores[number, :3].tolist()
+        assert "agent" not in about
+
+
+def test_the_environment_comes_back_with_the_spaces_of_the_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for observation in ("scaled", "codes"):
+        dataset, _ = loaded(tmp_path / observation, monkeypatch, observation=observation)
+        env = dataset.recover_environment(opponents="greedy")
+        assert env.observation_space == dataset.observation_space == observation_space(observation)
+        assert env.action_space == dataset.action_space
+        first, _ = env.reset(seed=1)
+        assert dataset.observation_space.contains(first)
+        assert all(dataset.observation_space.contains(one) for one in dataset[1].observations)
+        env.close()
+
+
+def test_what_minari_does_with_datasets_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset, _ = loaded(tmp_path, monkeypatch)
+    assert list(minari.list_local_datasets()) == ["skyenv/short/games-v3"]
+    assert len(dataset.filter_episodes(lambda episode: len(episode) > 10)) <= 10
+    first, second = minari.split_dataset(dataset, [6, 4], seed=1)
+    assert sorted([*first.episode_indices, *second.episode_indices]) == list(range(10))
+    assert len(list(dataset.sample_episodes(3))) == 3
+    combined = minari.combine_datasets([first, second], "skyenv/both-v0")
+    assert combined.total_steps == 2 * dataset.total_steps  # Minari combines the whole of what parts are of
+    assert np.array_equal(combined[3].observations, dataset[3].observations)
+
+
+def test_flipped_bits_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset, plan = loaded(tmp_path, monkeypatch)
+    path = plan.files(tmp_path, plan.shards()[0])["minari"]
+    with h5py.File(path, "r") as file:
+        place = file["0/observations"].id.get_chunk_info(0).byte_offset
+    content = bytearray(path.read_bytes())
+    content[place + 5] ^= 16
+    path.write_bytes(content)
+    with pytest.raises(OSError, match="filter"):
+        dataset[0]
+    dataset[2]
+
+
+def test_a_foreign_file_is_told(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "x.hdf5", "w"):
+        pass
+    with pytest.raises(ValueError, match="of no dataset"):
+        episodes.about_file(tmp_path / "x.hdf5")

@@ -1,0 +1,93 @@
+"""Parquet files say what the trajectories say."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pytest
+from datasets import matches
+from pyarrow import parquet as pq
+
+from skyenv.dataset import parquet
+from skyenv.dataset.trajectories import joined
+from skyenv.observation import OBSERVATION_SIZE, SCALE
+
+ABOUT = {"dataset": "x", "shard": 3}
+
+
+def table_of(trajectories: Any, *, scaled: bool = False, first: int = 0) -> pa.Table:
+    content = parquet.parquet_bytes(trajectories, first, scaled, ABOUT)
+    return pq.read_table(io.BytesIO(content), page_checksum_verification=True)
+
+
+def matrix(table: pa.Table, name: str) -> Any:
+    return table[name].combine_chunks().flatten().to_numpy().reshape(len(table), -1)
+
+
+def test_a_row_is_a_decision() -> None:
+    kept = joined(
+        [matches(games=2).trajectories(0, 2, "margin"), matches(players=4, side="back", games=2).trajectories(0, 2, "margin")]
+    )
+    table = table_of(kept, first=40)
+    assert len(table) == len(kept)
+    assert np.array_equal(matrix(table, "observation"), kept.codes)
+    assert np.array_equal(matrix(table, "mask"), kept.mask)
+    whose = (kept.game, kept.seat)
+    columns: dict[str, npt.NDArray[Any]] = {
+        "game": kept.game + 40, "seed": kept.seeds[kept.game], "players": kept.players[kept.game], "step": kept.step(),
+        "seat": kept.seat, "action": kept.action, "reward": kept.reward(), "last": kept.is_last(),
+        "truncated": kept.truncated[kept.game], "share": kept.shares[whose].astype(np.float32), "vp": kept.scores[whose],
+        "margin": kept.margin()[whose],
+    }  # fmt: skip
+    for name, wanted in columns.items():
+        assert np.array_equal(table[name].to_numpy(), wanted), name
+    assert table["side"].to_pylist() == [kept.sides[game] for game in kept.game]
+    assert table["agent"].to_pylist() == [
+        (kept.agents[game] or ())[seat] for game, seat in zip(kept.game, kept.seat, strict=True)
+    ]
+
+
+def test_types_are_those_that_the_docs_tell() -> None:
+    schema = table_of(matches(games=1).trajectories(0, 1, "outcome"), scaled=True).schema
+    assert schema.field("observation").type == pa.list_(pa.field("entry", pa.float32(), nullable=False), OBSERVATION_SIZE)
+    assert schema.field("mask").type == pa.list_(pa.field("entry", pa.int8(), nullable=False), 103)
+    words = pa.dictionary(pa.int32(), pa.string())
+    assert {name: schema.field(name).type for name in schema.names if name not in ("observation", "mask")} == {
+        "game": pa.int64(), "seed": pa.int64(), "players": pa.int8(), "side": words, "step": pa.int32(), "seat": pa.int8(),
+        "agent": words, "action": pa.int16(), "reward": pa.float32(), "last": pa.bool_(), "truncated": pa.bool_(),
+        "share": pa.float32(), "vp": pa.int32(), "margin": pa.int32(),
+    }  # fmt: skip
+
+
+def test_scaled_observations_are_those_of_the_engine() -> None:
+    kept = matches(games=1).trajectories(0, 1, "outcome")
+    assert np.array_equal(matrix(table_of(kept, scaled=True), "observation"), kept.codes * SCALE)
+
+
+def test_what_is_not_known_is_null() -> None:
+    kept = matches(games=1).trajectories(0, 1, "outcome")
+    table = table_of(replace(kept, agents=[None], seeds=np.array([-1])))
+    assert table["agent"].null_count == table["seed"].null_count == len(kept)
+
+
+def test_a_file_says_what_it_is_of(tmp_path: Path) -> None:
+    kept = matches(games=1).trajectories(0, 1, "outcome")
+    path = tmp_path / "x.parquet"
+    path.write_bytes(parquet.parquet_bytes(kept, 0, False, ABOUT))
+    assert parquet.about_file(path) == (ABOUT, len(kept))
+    pq.write_table(pa.table({"a": [1]}), path)
+    with pytest.raises(ValueError, match="of no dataset"):
+        parquet.about_file(path)
+
+
+def test_flipped_bits_are_found_by_who_asks_for_it() -> None:
+    content = bytearray(parquet.parquet_bytes(matches(games=1).trajectories(0, 1, "outcome"), 0, False, ABOUT))
+    content[len(content) // 3] ^= 4
+    with pytest.raises(OSError, match="CRC"):
+        pq.read_table(io.BytesIO(content), page_checksum_verification=True)

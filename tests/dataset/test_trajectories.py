@@ -1,0 +1,109 @@
+"""Trajectories are the games, decision by decision."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from functools import cache
+
+import numpy as np
+import pytest
+from datasets import matches
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skyenv.agents import make_agent
+from skyenv.arena.matches import play_games
+from skyenv.dataset.trajectories import Trajectories, joined
+from skyenv.game import Game
+from skyenv.games import results
+from skyenv.observation import SCALE
+from skyenv.seeds import DATASETS
+
+
+@pytest.mark.parametrize(("players", "side", "max_turns"), [(2, "front", 500), (3, "back", 9), (4, "front", 9)])
+def test_they_are_the_games_that_seeds_and_actions_give(players: int, side: str, max_turns: int) -> None:
+    source = matches("random", "crowd", players=players, side=side, games=3, max_turns=max_turns)
+    kept = source.trajectories(0, 3, "outcome")
+    row = 0
+    for number in range(3):
+        assert int(kept.seeds[number]) in DATASETS
+        assert list(kept.agents[number] or ()) == [("random", "crowd")[index] for index in source.seating[number]]
+        game = Game(players, side, int(kept.seeds[number]), max_turns=max_turns)
+        while game.seat is not None:
+            assert (kept.game[row], kept.seat[row]) == (number, game.seat)
+            assert np.array_equal(kept.mask[row], game.mask)
+            assert np.array_equal(kept.codes[row] * SCALE, game.observation())
+            assert np.array_equal(kept.rewards[row - 1], np.zeros(4)) or kept.game[row - 1] != number
+            game.play(int(kept.action[row]))
+            row += 1
+        assert np.array_equal(kept.scores[number, :players], game.scores)
+        assert np.array_equal(kept.shares[[number]], results(game.games.state)[0])
+        assert np.array_equal(kept.rewards[row - 1, :players], game.games.reward[0])
+        assert kept.truncated[number] == (max_turns == 9)
+        for seat in range(players):
+            assert np.array_equal(kept.last[number, seat] * SCALE, game.observation(seat))
+    assert row == len(kept)
+
+
+def test_they_are_the_games_that_matches_play_with_the_seed_as_secret() -> None:
+    source = matches("random", "crowd", games=4)
+    agents = [make_agent(agent.spec) for agent in source.agents]
+    played = play_games(agents, source.seating, range(4), max_turns=6, secret=3, purpose=DATASETS)
+    kept = source.trajectories(0, 4, "points")
+    assert np.array_equal(kept.scores[:, :2], played.scores)
+    assert np.bincount(kept.game).tolist() == played.decisions.tolist()
+    for number in range(4):
+        assert np.array_equal(kept.rewards[kept.game == number].sum(axis=0)[:2], played.scores[number])
+
+
+def test_parts_are_the_whole() -> None:
+    source = matches(players=3, games=5)
+    whole = source.trajectories(0, 5, "margin")
+    parts = joined([source.trajectories(0, 2, "margin"), source.trajectories(2, 5, "margin")])
+    for field in fields(Trajectories):
+        one, other = getattr(whole, field.name), getattr(parts, field.name)
+        assert np.array_equal(one, other) if isinstance(one, np.ndarray) else list(one) == list(other), field.name
+
+
+ORDERS = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=12), min_size=1, max_size=4)
+"""Of some games, who decides when."""
+
+
+@cache
+def one_game() -> Trajectories:
+    """To put other numbers into."""
+    return matches(games=1).trajectories(0, 1, "outcome")
+
+
+@given(ORDERS)
+def test_rewards_and_ends_of_seats_are_those_of_a_slow_count(orders: list[list[int]]) -> None:
+    number = len(orders)
+    seat = np.array([seat for order in orders for seat in order])
+    rng = np.random.default_rng(len(seat))
+    kept = replace(
+        one_game(),
+        game=np.repeat(np.arange(number), [len(order) for order in orders]),
+        seat=seat,
+        rewards=rng.integers(-9, 9, size=(len(seat), 4)).astype(np.float32),
+        players=np.full(number, 4),
+    )
+    step, summed, is_last = [], [], []
+    for row in range(len(seat)):
+        game = kept.game[row]
+        step.append(sum(kept.game[:row] == game))
+        later = [after for after in range(row + 1, len(seat)) if kept.game[after] == game and seat[after] == seat[row]]
+        end = later[0] if later else max(np.flatnonzero(kept.game == game)) + 1
+        summed.append(kept.rewards[row:end, seat[row]].sum())
+        is_last.append(not later)
+    assert kept.step().tolist() == step
+    assert kept.reward().tolist() == summed
+    assert kept.is_last().tolist() == is_last
+
+
+def test_the_margin_is_to_the_best_other_seat() -> None:
+    kept = replace(
+        one_game(),
+        players=np.array([2, 4]),
+        scores=np.array([[7, 9, 0, 0], [1, 5, 5, 2]]),
+    )
+    assert kept.margin().tolist() == [[-2, 2, 0, 0], [-4, 0, 0, -3]]

@@ -5,7 +5,8 @@ the setup, the seat's own hand, and every event in its order, those of other han
 have the same information state for a seat exactly if the seat can't tell them apart.
 
 As a text (:func:`information_state`) it is a key for tables. As a vector (:func:`information_tensor`) it has one length for all
-games, :func:`information_size`; it holds plain codes, not scaled:
+games, :func:`information_size`; it holds plain codes, or with ``scaled=True`` each times a constant, which brings them to about
+−1 to 1:
 
     0         the seat whose it is
     1         number of players
@@ -77,6 +78,36 @@ FIELDS: Final[dict[str, str]] = {
     "end": "why (1 businesses, 2 stops, 3 truncated), cards in every seat's hand",
 }
 """The numbers of each kind of event in the vector, after the kind itself; 0 behind them."""
+
+
+_VP: Final = 20
+"""Victory points of an event that are scaled to 1."""
+_LARGEST: Final[dict[str, tuple[int, ...]]] = {
+    "action": (3, 102),
+    "top": (4, 6),
+    "shuffle": (),
+    "black": (3, 6),
+    "alea": (4, 6, 6, 6, 6),
+    "alea builds": (6, 63),
+    "tile to park": (3,),
+    "auction": (7, 3),
+    "won": (3, 20),
+    "stop": (6, 3),
+    "vp": (4, 7, _VP, _VP, _VP, _VP),
+    "park": (3, 3, 3, 3),
+    "end": (3, 20, 20, 20, 20),
+}
+"""For each of :data:`FIELDS` what is scaled to 1: the largest there is, or large ones of those without a bound."""
+_LARGEST_OF_HEADER: Final = (3, 4, 1, 500, *[5] * 42, *[5, 3] * 7, *[3] * 20, *[4] * 18, *[6] * 5)
+
+
+def _scales(largest: Iterable[int], size: int) -> list[float]:
+    scales = [1 / number for number in largest]
+    return scales + [1.0] * (size - len(scales))
+
+
+_HEADER_SCALE: Final = np.array(_scales(_LARGEST_OF_HEADER, HEADER_SIZE), np.float32)
+_EVENT_SCALES: Final = np.array([_scales((len(KINDS), *_LARGEST[kind]), EVENT_SIZE) for kind in KINDS], np.float32)
 
 
 class Told(Protocol):
@@ -167,13 +198,14 @@ def information_size(events: int = DEFAULT_EVENTS) -> int:
     return HEADER_SIZE + EVENT_SIZE * events
 
 
-def information_tensor(game: Told, seat: int, events: int = DEFAULT_EVENTS) -> npt.NDArray[np.float32]:
+def information_tensor(game: Told, seat: int, events: int = DEFAULT_EVENTS, scaled: bool = False) -> npt.NDArray[np.float32]:
     """A seat's information state as a vector, float32 (information_size(events),); see the module's text.
 
     Args:
         game: the game; its events must tell the whole of it.
         seat: 0 … N−1.
         events: room for so many, the setup not counted.
+        scaled: codes times constants, for networks; otherwise whole numbers.
 
     Raises:
         OptionError: there is no such seat, or more has happened than there is room for.
@@ -186,7 +218,12 @@ def information_tensor(game: Told, seat: int, events: int = DEFAULT_EVENTS) -> n
     rows = vector[HEADER_SIZE:].reshape(events, EVENT_SIZE)
     for row, event in zip(rows, happened, strict=False):
         numbers = _NUMBERS[event["event"]](event)
-        row[: 1 + len(numbers)] = [1 + KINDS.index(event["event"]), *numbers]
+        kind = KINDS.index(event["event"])
+        row[: 1 + len(numbers)] = [1 + kind, *numbers]
+        if scaled:
+            row *= _EVENT_SCALES[kind]
+    if scaled:
+        vector[:HEADER_SIZE] *= _HEADER_SCALE
     return vector
 
 

@@ -96,6 +96,23 @@ def test_the_vector_tells_all_that_a_seat_has_seen(players: int, side: str, agen
         }  # fmt: skip
 
 
+@pytest.mark.parametrize(("players", "side", "agent"), TABLES)
+def test_scaled_it_tells_the_same_in_numbers_about_1(players: int, side: str, agent: str) -> None:
+    """Every entry is the code times a constant of the event's kind, 0 where it is 0; none is lost."""
+    game = played(players, side, agent)
+    codes, scaled = information_tensor(game, 1), information_tensor(game, 1, scaled=True)
+    assert scaled.dtype == np.float32
+    assert ((codes == 0) == (scaled == 0)).all()
+    assert np.abs(scaled).max() < 5 < np.abs(codes).max()
+    assert np.linalg.norm(scaled) < np.linalg.norm(codes) / 10
+    factors: dict[tuple[int, int], set[float]] = {}
+    for plain, one in zip(codes[HEADER_SIZE:].reshape(-1, 7), scaled[HEADER_SIZE:].reshape(-1, 7), strict=True):
+        for entry in np.flatnonzero(plain).tolist():
+            factors.setdefault((int(plain[0]), entry), set()).add(round(float(one[entry] / plain[entry]), 5))
+    assert len(factors) > 20
+    assert all(len(of_entry) == 1 for of_entry in factors.values())
+
+
 def header_told(codes: Any) -> dict[str, Any]:
     """Board and setup of a vector, from its entries 4 to 102."""
     plots, hand = codes[42:56].reshape(7, 2).tolist(), codes[76:94].reshape(6, 3).tolist()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyspiel
 import pytest
+from open_spiel.python import rl_environment
 from open_spiel.python.algorithms import evaluate_bots, generate_playthrough, ismcts, mcts
 from open_spiel.python.bots import uniform_random
 
@@ -23,8 +25,9 @@ from skyenv.agents import Agent
 from skyenv.chance_feed import OUTCOMES
 from skyenv.envs.open_spiel import SHORT_NAME, AgentBot
 from skyenv.envs.open_spiel.positions import OUTCOME_NAMES
-from skyenv.information import information_state, information_tensor
+from skyenv.information import information_size, information_state, information_tensor
 from skyenv.knowledge import resample, view
+from skyenv.observation import OBSERVATION_SIZE
 from skyenv.rules.state import GAME_DTYPE
 
 TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
@@ -72,7 +75,7 @@ def again(game: Any, history: list[int]) -> Any:
 def test_registered_with_parameters() -> None:
     game = pyspiel.load_game("fifth_avenue(players=3,side=back,max_turns=40)")
     assert game.num_players() == 3
-    assert game.get_parameters() == {"players": 3, "side": "back", "max_turns": 40, "events": 2048}
+    assert game.get_parameters() == {"players": 3, "side": "back", "max_turns": 40, "events": 2048, "information_state": True}
     assert "fifth_avenue" in pyspiel.registered_names()
     assert pyspiel.load_game(str(game)) == game
     assert game.new_initial_state().position.table is pyspiel.load_game(str(game)).new_initial_state().position.table
@@ -106,6 +109,25 @@ def test_type() -> None:
 def test_wrong_parameters_are_named(params: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         pyspiel.load_game(SHORT_NAME, params)
+
+
+def test_a_game_that_says_it_has_no_information_state() -> None:
+    """What prefers it takes the observation; it can still be asked for, and copies say so as well."""
+    game = loaded(3, information_state=False)
+    for one in (game, pickle.loads(pickle.dumps(game)), pyspiel.load_game("fifth_avenue(players=3,information_state=False)")):
+        assert not one.get_type().provides_information_state_tensor
+        assert not one.get_type().provides_information_state_string
+        assert one.get_type().provides_observation_tensor
+    assert loaded(3).get_type().provides_information_state_tensor
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        by_default, without = rl_environment.Environment(loaded(3)), rl_environment.Environment(game)
+    assert by_default.observation_spec()["info_state"] == (information_size(),)
+    assert without.observation_spec()["info_state"] == (OBSERVATION_SIZE,)
+    assert len(without.reset().observations["info_state"][0]) == OBSERVATION_SIZE
+    state = state_after(game, 1, 5)
+    assert state.information_state_string(0) == state_after(loaded(3), 1, 5).information_state_string(0)
+    pyspiel.random_sim_test(loaded(2, max_turns=1, events=40, information_state=False), 1, False, False)
 
 
 def test_unknown_parameters_are_refused() -> None:
@@ -219,7 +241,7 @@ def test_same_play_same_record(players: int, side: str) -> None:
     assert state.current_player() == TERMINAL
     for seat in range(players):
         assert state.information_state_string(seat) == information_state(game, seat)
-        assert state.information_state_tensor(seat) == information_tensor(game, seat).tolist()
+        assert state.information_state_tensor(seat) == information_tensor(game, seat, scaled=True).tolist()
     header, *lines = state.to_game().to_record().splitlines()
     assert lines == game.to_record().splitlines()[1:]
     assert header == game.to_record().splitlines()[0].replace('"seed": 5', '"seed": null')
@@ -452,7 +474,7 @@ def test_a_pickled_game_is_found_by_a_process_that_has_not_imported_it(tmp_path:
         "import pickle, sys\ngame = pickle.load(open(sys.argv[1], 'rb'))\nprint(game, game.new_initial_state().current_player())"
     )
     told = printed("-W", "ignore", "-c", program, file)
-    assert told.split() == ["fifth_avenue(events=2048,max_turns=9,players=4,side=front)", str(CHANCE)]
+    assert told.split() == ["fifth_avenue(events=2048,information_state=True,max_turns=9,players=4,side=front)", str(CHANCE)]
 
 
 def test_threads_don_t_disturb_each_other() -> None:
@@ -545,6 +567,15 @@ def test_what_openspiel_can_t_do_with_python_games() -> None:
     bot = pyspiel.ISMCTSBot(1, pyspiel.RandomRolloutEvaluator(1, 1), 2.0, 5)
     with pytest.raises(pyspiel.SpielError, match="ResampleFromInfostate"):
         bot.get_policy(state_after(loaded(2), 1, 3))
+
+
+def test_what_openspiels_search_in_c_can_do() -> None:
+    """As one of the players of a whole game, and asked for its tree, it works (asked for a step it ends the process)."""
+    game = loaded(2, max_turns=1)
+    bot = pyspiel.MCTSBot(game, pyspiel.RandomRolloutEvaluator(1, 1), 2.0, 3, 100, False, 1, False)
+    assert bot.mcts_search(state_after(game, 1, 3)).explore_count > 0
+    returns = pyspiel.evaluate_bots(game.new_initial_state(), [pyspiel.make_uniform_random_bot(0, 1), bot], 1)
+    assert returns == [0, 0]  # truncated
 
 
 class Watching(Agent):

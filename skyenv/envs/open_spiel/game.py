@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyspiel
 
 from skyenv.chance_feed import OUTCOMES, SETUP
-from skyenv.checks import check_integer
+from skyenv.checks import check_flag, check_integer
 from skyenv.envs.open_spiel.positions import (
     CHANCES_AT_THE_END,
     CHANCES_OF_SETUP,
@@ -36,26 +36,38 @@ from skyenv.rules.state import NONE
 
 SHORT_NAME: Final = "fifth_avenue"
 """For ``pyspiel.load_game``."""
-PARAMETERS: Final = {"players": 2, "side": "front", "max_turns": DEFAULT_MAX_TURNS, "events": DEFAULT_EVENTS}
+PARAMETERS: Final = {
+    "players": 2,
+    "side": "front",
+    "max_turns": DEFAULT_MAX_TURNS,
+    "events": DEFAULT_EVENTS,
+    "information_state": True,
+}
 """The game's parameters and their defaults."""
 MOST_EVENTS: Final = 1_000_000
 
-GAME_TYPE: Final = pyspiel.GameType(
-    short_name=SHORT_NAME,
-    long_name="Fifth Avenue",
-    dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
-    chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
-    information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
-    utility=pyspiel.GameType.Utility.ZERO_SUM,
-    reward_model=pyspiel.GameType.RewardModel.TERMINAL,
-    max_num_players=MAX_PLAYERS,
-    min_num_players=MIN_PLAYERS,
-    provides_information_state_string=True,
-    provides_information_state_tensor=True,
-    provides_observation_string=True,
-    provides_observation_tensor=True,
-    parameter_specification=PARAMETERS,
-)
+
+def _game_type(information_state: bool) -> pyspiel.GameType:
+    """What OpenSpiel is told of the game, with or without an information state."""
+    return pyspiel.GameType(
+        short_name=SHORT_NAME,
+        long_name="Fifth Avenue",
+        dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
+        chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
+        information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
+        utility=pyspiel.GameType.Utility.ZERO_SUM,
+        reward_model=pyspiel.GameType.RewardModel.TERMINAL,
+        max_num_players=MAX_PLAYERS,
+        min_num_players=MIN_PLAYERS,
+        provides_information_state_string=information_state,
+        provides_information_state_tensor=information_state,
+        provides_observation_string=True,
+        provides_observation_tensor=True,
+        parameter_specification=PARAMETERS,
+    )
+
+
+GAME_TYPE: Final = _game_type(information_state=True)
 _CHANCE: Final = int(pyspiel.PlayerId.CHANCE)
 _TERMINAL: Final = int(pyspiel.PlayerId.TERMINAL)
 _NOTHING: Final = base64.b64encode(pickle.dumps({})).decode()
@@ -77,8 +89,9 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
     """The game for some number of players; ``pyspiel.load_game("fifth_avenue(players=3)")`` makes one.
 
     Args:
-        params: ``players`` (2 to 4), ``side`` (``"front"`` or ``"back"``), ``max_turns`` (END-5; 1 to 1,000,000), and ``events``,
-            for how many events the information state's tensor has room.
+        params: ``players`` (2 to 4), ``side`` (``"front"`` or ``"back"``), ``max_turns`` (END-5; 1 to 1,000,000), ``events``,
+            for how many events the information state's tensor has room, and ``information_state``: False for a game whose
+            type says that it provides none, so that algorithms that prefer it take the observation.
 
     Attributes:
         table: what all positions of the game share.
@@ -94,7 +107,8 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
             raise OptionError(f"{SHORT_NAME} has no parameter {shown(unknown[0])}; it has {', '.join(PARAMETERS)}")
         self.table: Table = table_of(given["players"], given["side"], given["max_turns"])
         self.max_events = check_integer("events", given["events"], 1, MOST_EVENTS)
-        super().__init__(GAME_TYPE, _info(self.table.num_players, self.table.max_turns), params or {})
+        kind = _game_type(check_flag("information_state", given["information_state"]))
+        super().__init__(kind, _info(self.table.num_players, self.table.max_turns), params or {})
 
     def __reduce__(self) -> tuple[Any, ...]:
         # OpenSpiel's own way makes a game of this class without calling __init__; copies and pickles are loaded anew instead.

@@ -267,7 +267,7 @@ class Position:
         return "\n".join(lines)
 
     def information_vector(self, seat: int, events: int) -> npt.NDArray[np.float32]:
-        """:func:`skyenv.information.information_tensor`; zeros before the setup is done.
+        """:func:`skyenv.information.information_tensor`, scaled; zeros before the setup is done.
 
         Raises:
             OptionError: more has happened than there is room for.
@@ -275,7 +275,7 @@ class Position:
         if not self.steps:
             return np.zeros(information_size(events), np.float32)
         try:
-            return information_tensor(self, seat, events)
+            return information_tensor(self, seat, events, scaled=True)
         except OptionError as error:
             raise OptionError(f"{error}; load the game with a larger parameter events") from None
 

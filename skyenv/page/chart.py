@@ -26,7 +26,7 @@ def chart(scores: Sequence[Sequence[int]], names: Sequence[str], width: int = WI
     Colours come from the page's style sheet by the classes ``seat-0`` … ``seat-3``, ``axis`` and ``cursor``.
 
     Args:
-        scores: [step][seat].
+        scores: ``[step][seat]``.
         names: who sits where.
         width: of the drawing; its text has the same size in all.
 

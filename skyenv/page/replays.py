@@ -200,7 +200,7 @@ class Replay:
         return [step for step, events in enumerate(self.events) if any(event["event"] == "vp" for event in events)]
 
     def scores(self) -> list[list[int]]:
-        """VP after every step, [step][seat]."""
+        """VP after every step, ``[step][seat]``."""
         scores: list[list[int]] = self.states["score"][:, : self.players].tolist()
         return scores
 

@@ -42,6 +42,7 @@ BUILD: Final = BID_DONE + 1
 """+ number of skyscrapers, 0 to 3."""
 STOP: Final = BUILD + 4
 NUM_ACTIONS: Final = STOP + 1
+"""How many actions there are: they are numbered from 0."""
 
 
 def _names() -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from experiments.tools.document import PAGES, filled
+from experiments.tools.drawings import FOLDER, MOMENTS, drawings
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -227,6 +228,15 @@ def test_make_train_is_what_the_long_test_trains(tmp_path: Path) -> None:
 def test_generated_parts_are_up_to_date(page: Path) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     assert filled(text) == text, f"{page}: run `make docs`"
+
+
+def test_drawings_are_up_to_date() -> None:
+    """All that there are, byte for byte."""
+    made = drawings()
+    assert sorted(path.relative_to(ROOT) for path in (ROOT / FOLDER).iterdir()) == sorted(made)
+    assert {path.stem for path in made} == MOMENTS.keys()
+    changed = [path for path, drawing in made.items() if (ROOT / path).read_text(encoding="utf-8") != drawing]
+    assert not changed, "run `make docs`"
 
 
 # ---- what the pages point to ----

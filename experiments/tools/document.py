@@ -2,7 +2,8 @@
 
 With ``--training runs/first`` the figures of that run, which `make train` left, go into docs/training.json first.
 
-A generated part stands between the comments ``<!-- NAME -->`` and ``<!-- end -->``. A test holds docs and code together.
+A generated part stands between the comments ``<!-- NAME -->`` and ``<!-- end -->``; drawings are files (``drawings.py``). A test
+holds docs and code together.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from experiments.benchmarks import game_figures, learning_curves, strength
+from experiments.tools.drawings import FOLDER, drawings
 from experiments.training.curves import read_curve
 from skyenv import information
 from skyenv.agents import agent_names, make_agent
@@ -223,6 +225,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for path in PAGES:
             page = (ROOT / path).read_text(encoding="utf-8")
             write_atomically(ROOT / path, filled(page))
+            print(path)
+        (ROOT / FOLDER).mkdir(exist_ok=True)
+        for path, drawing in drawings().items():
+            write_atomically(ROOT / path, drawing)
             print(path)
         return 0
 

@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup quick test test-programs test-ci test-long test-uncompiled test-lowest lint format train play speed docs clean
+.PHONY: help setup quick test test-programs test-ci test-long test-uncompiled test-lowest lint format train play speed docs site clean
 
 help:  ## say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -91,8 +91,12 @@ format: $(READY)  ## put the code into the house style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(READY)  ## write the generated tables of the docs anew
+docs: $(READY)  ## write the generated tables and drawings of the docs anew
 	$(BIN)/python -m experiments.tools.document
 
+# The theme's makers announce its successor at every build; warnings of the build itself are errors.
+site: $(READY)  ## the docs as a site with a search and the API reference, in site/; to be opened without a server, too
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
 clean:  ## remove what can be made again
-	rm -rf $(VENV) $(LOWEST) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup quick test test-programs test-ci test-long test-uncompiled test-lowest lint format train play speed docs site clean
+.PHONY: help setup quick test test-programs test-ci test-long test-uncompiled test-lowest test-libraries lint format train play speed docs site clean
 
 help:  ## say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -70,6 +70,18 @@ test-lowest: $(LOWEST)/.ready  ## rules, games and environments with the lowest 
 		tests/rules tests/envs tests/knowledge tests/records $(wildcard tests/test_game*.py) tests/test_chance_feed.py \
 		tests/test_checks.py tests/test_information.py tests/test_observation.py tests/test_properties.py
 
+# An environment for each library that examples/libraries shows, because their pins collide.
+LIBRARIES := $(patsubst examples/libraries/%.txt,%,$(wildcard examples/libraries/*.txt))
+
+.venv-libraries/%/.ready: examples/libraries/%.txt pyproject.toml constraints.txt
+	$(PYTHON) -m venv --clear $(@D)
+	$(@D)/bin/python -m pip install --requirement $< --editable . hypothesis pytest pytest-timeout
+	@touch $@
+
+# Libraries warn of what others have deprecated: no errors here.
+test-libraries: $(LIBRARIES:%=.venv-libraries/%/.ready)  ## examples with other libraries, each in an environment of its own
+	$(foreach name,$(LIBRARIES),.venv-libraries/$(name)/bin/python -m pytest -W default tests/examples/libraries/test_$(name).py &&) true
+
 COMMA := ,
 PROCESSES = $(shell $(PYTHON) -c 'import os; print(min(os.cpu_count() or 1, 2))')
 
@@ -99,4 +111,4 @@ site: $(READY)  ## the docs as a site with a search and the API reference, in si
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 clean:  ## remove what can be made again
-	rm -rf $(VENV) $(LOWEST) build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) .venv-libraries build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -43,6 +43,8 @@ RUN_ELSEWHERE = {
     "python -m experiments.benchmarks.page_load --games 50 --seconds 60": "a long test in tests/page/test_browser.py runs it",
     "python -m experiments.tools.screenshots --out runs/screenshots": "a long test in tests/page/test_browser.py runs it",
     "make test": "is what runs this test",
+    "make test-libraries": "installs other libraries; the light part of it is tests/experiments/benchmarks/test_libraries.py",
+    "python -m experiments.benchmarks.libraries --json docs/libraries.json": "needs what that one installs",
     ADD: "needs my_module.py and a ladder; test_the_template_agent_gets_a_rating runs it",
     "python -m pip install --constraint constraints.txt --editable '.[test]'": "is how this environment was made",
     "python -m pip install --constraint constraints.txt '.[pettingzoo,page]'": "is like the one above",

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from experiments.benchmarks import game_figures, learning_curves, strength
+from experiments.benchmarks import game_figures, learning_curves, libraries, strength
 from experiments.tools.drawings import FOLDER, drawings
 from experiments.training.curves import read_curve
 from skyenv import information
@@ -178,6 +178,7 @@ PARTS: Final[dict[str, Callable[[], str]]] = {
     "speed table": speed_table,
     "OpenSpiel speed table": partial(speed_table, "open_spiel_speed"),
     "resampling speed table": partial(speed_table, "knowledge_speed"),
+    "libraries table": libraries.table,
     "picture speed table": partial(speed_table, "picture_speed"),
     "trained agents": trained_agents,
     "training result": training_result,
@@ -193,7 +194,19 @@ PAGES: Final = (
     Path("README.md"),
     *(
         Path("docs") / f"{name}.md"
-        for name in ("observation", "actions", "agents", "game", "knowledge", "ladder", "open_spiel", "page", "speed", "training")
+        for name in (
+            "observation",
+            "actions",
+            "agents",
+            "game",
+            "knowledge",
+            "ladder",
+            "libraries",
+            "open_spiel",
+            "page",
+            "speed",
+            "training",
+        )
     ),
 )
 

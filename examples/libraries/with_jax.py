@@ -1,0 +1,102 @@
+"""JAX: steps within compiled functions, by `io_callback`; a whole rollout of a masked policy is one `jit`.
+
+``python examples/libraries/with_jax.py`` plays a rollout twice, the first time to compile, and prints steps a second. Needs
+`pip install -r examples/libraries/with_jax.txt`. The games stay outside of JAX: no `vmap` over a step, no gradient through
+it, and they go on with every call; what JAX gets are its own copies.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.experimental import io_callback
+
+from skyenv import Games
+
+# ---- bridge ----
+
+
+class Step(NamedTuple):
+    """What a step came to, of n games of p players.
+
+    observation: float32 (n, OBSERVATION_SIZE); mask: bool (n, 103), legal actions; seat: int32 (n,), who acts next;
+    reward: float32 (n, p), every seat's; done: bool (n,), whether the step finished a game, after which the next one begins;
+    truncated: bool (n,), whether by truncation.
+    """
+
+    observation: Any
+    mask: Any
+    seat: Any
+    reward: Any
+    done: Any
+    truncated: Any
+
+
+def look(games: Games) -> Step:
+    """How the games stand, in arrays of its own: JAX may take an array without copying it, and the next step writes there."""
+    mask, seat = games.mask.astype(np.bool_), games.seat.astype(np.int32)
+    return Step(games.observation.copy(), mask, seat, games.reward.copy(), games.done.copy(), games.truncated.copy())
+
+
+def stepper(games: Games) -> Callable[[Any], Step]:
+    """A function for compiled code: actions, integers (n,), in; a :class:`Step` out. Calls keep their order."""
+    shapes = jax.tree.map(lambda array: jax.ShapeDtypeStruct(array.shape, array.dtype), look(games))
+
+    def play(actions: Any) -> Step:
+        games.step(np.asarray(actions))
+        return look(games)
+
+    return lambda actions: io_callback(play, shapes, actions, ordered=True)
+
+
+# ---- use ----
+
+
+def policy(weights: Any, now: Step, key: Any) -> Any:
+    """A linear policy's action for every game, int32 (n,), drawn among the legal ones."""
+    return jax.random.categorical(key, jnp.where(now.mask, now.observation @ weights, -jnp.inf))
+
+
+def make_rollout(games: Games, length: int) -> Callable[[Any, Step, Any], tuple[Step, tuple[Step, Any]]]:
+    """A compiled function: weights, where the games stand and a key in; where they stand then, all steps and actions out."""
+    step = stepper(games)
+
+    def rollout(weights: Any, now: Step, key: Any) -> tuple[Step, tuple[Step, Any]]:
+        def once(now: Step, key: Any) -> tuple[Step, tuple[Step, Any]]:
+            actions = policy(weights, now, key)
+            following = step(actions)
+            return following, (following, actions)
+
+        played: tuple[Step, tuple[Step, Any]] = jax.lax.scan(once, now, jax.random.split(key, length))
+        return played
+
+    compiled: Callable[[Any, Step, Any], tuple[Step, tuple[Step, Any]]] = jax.jit(rollout)
+    return compiled
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Play and print steps a second."""
+    parser = argparse.ArgumentParser(description="A rollout in JAX.")
+    parser.add_argument("--games", type=int, default=1024)
+    parser.add_argument("--steps", type=int, default=200, help="of every game")
+    options = parser.parse_args(arguments)
+    games = Games(options.games, seed=1)
+    rollout = make_rollout(games, options.steps)
+    now = jax.tree.map(jnp.asarray, look(games))
+    weights = jnp.zeros((now.observation.shape[1], now.mask.shape[1]))
+    for seed in range(2):
+        started = time.perf_counter()
+        now, (steps, _) = jax.block_until_ready(rollout(weights, now, jax.random.key(seed)))
+        seconds = time.perf_counter() - started
+    print(f"{int(steps.done.sum())} games ended")
+    print(f"{options.games * options.steps / seconds:,.0f} steps/s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""The examples with other libraries: each has its requirements, its test and its row; the benchmark reads what they print."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from experiments.benchmarks import libraries
+from skyenv.errors import OptionError
+
+ROOT = Path(__file__).resolve().parents[3]
+EXAMPLES = libraries.examples()
+
+
+def test_there_are_examples_and_nothing_beside_them() -> None:
+    names = {path.stem for path in libraries.EXAMPLES.glob("*.*")}
+    assert names == {path.stem for path in EXAMPLES} != set()
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_example_is_complete(example: Path) -> None:
+    assert (ROOT / "tests" / "examples" / "libraries" / f"test_{example.stem}.py").exists()
+    text = example.read_text(encoding="utf-8")
+    assert text.count(libraries.BRIDGE) == text.count(libraries.USE) == 1
+    assert libraries.lines_of_glue(example) > 0
+    library, what = libraries.what_works(example)
+    page = (ROOT / "docs" / "libraries.md").read_text(encoding="utf-8")
+    assert f"| {library} | {libraries.version(example)} | {what} |" in page
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_requirements_are_pinned(example: Path) -> None:
+    for line in example.with_suffix(".txt").read_text(encoding="utf-8").splitlines():
+        assert line.startswith("#") or "==" in line or line == "--constraint ../../constraints.txt", line
+
+
+def test_lines_of_code_are_counted() -> None:
+    source = '"""Text."""\n\nimport a  # why\n\n\ndef f(x):\n    """Text\n\n    of it."""\n    # why\n    return x\n\n\ny = "#"\n'
+    assert libraries.lines_of_code(source) == 4
+    assert libraries.lines_of_code('class A:\n    """Only text."""\n') == 2
+
+
+def test_a_program_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    python = tmp_path / "with_it" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(sys.executable)
+    monkeypatch.setattr(libraries, "ENVIRONMENTS", tmp_path)
+    monkeypatch.setattr(libraries, "EXAMPLES", tmp_path)
+    example = tmp_path / "with_it.py"
+    example.write_text("print('3 games ended')\nprint('12,345 steps/s')\n", encoding="utf-8")
+    assert libraries.all_figures(quick=True) == []  # its environment isn't ready
+    (tmp_path / "with_it" / ".ready").touch()
+    (figure,) = libraries.all_figures(quick=True)
+    assert (figure.name, figure.median) == ("with_it", 12345)
+    example.write_text("print('12,345 steps/s')\nraise SystemExit('broken')\n", encoding="utf-8")
+    with pytest.raises(OptionError, match="broken"):
+        libraries.all_figures(quick=True)
+
+
+def test_a_version_must_be_pinned(tmp_path: Path) -> None:
+    (tmp_path / "with_it.txt").write_text("# why\nit>=3\n", encoding="utf-8")
+    with pytest.raises(OptionError, match="pins no version"):
+        libraries.version(tmp_path / "with_it.py")

@@ -103,10 +103,14 @@ class Training(Run):
     def _new_optimiser(self) -> torch.optim.Adam:
         return torch.optim.Adam(self.network.parameters(), lr=self.config.learning_rate, eps=1e-5, fused=True)
 
+    def _left(self, share: float) -> float:
+        """The share that is left now of what falls evenly to a share of itself."""
+        return 1.0 - (1.0 - share) * self.progress()
+
     def _learning_rate(self) -> float:
         """Adam's step size in this update."""
         config = self.config
-        rate = config.learning_rate * (1.0 - (1.0 - config.final_rate) * self.progress())
+        rate = config.learning_rate * self._left(config.final_rate)
         begun = self.updates + 1 - (config.value_updates if self.prior is not None else 0)
         return rate * min(begun / config.warm_up, 1.0) if begun > 0 and config.warm_up else rate
 
@@ -161,7 +165,8 @@ class Training(Run):
         value_loss, margin_loss = (weight[:, None] * (values - batch.target[rows]).square()).mean(dim=0)
         loss = config.value_weight * value_loss + config.margin_weight * margin_loss
         if not self._only_value():
-            loss = loss + policy_loss - config.entropy * (weight * entropy(log_probabilities)).mean()
+            bonus = config.entropy * self._left(config.final_entropy)
+            loss = loss + policy_loss - bonus * (weight * entropy(log_probabilities)).mean()
         self.optimiser.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(self.network.parameters(), config.max_gradient)

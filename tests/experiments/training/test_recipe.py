@@ -50,6 +50,7 @@ from skyenv_agents.learned.networks import PlainNetwork
         ("gae_lambda", [-0.1, 1.5]),
         ("clip", [0.0, 1.5]),
         ("entropy", [-0.1]),
+        ("final_entropy", [-0.1, 1.1]),
         ("value_weight", [-0.1]),
         ("max_gradient", [0.0, float("inf")]),
         ("averaging", [-0.1, 1.1]),

@@ -400,6 +400,17 @@ def test_the_learning_rate_falls_to_its_last_share() -> None:
     assert rates[-1] == pytest.approx(2.5e-4)
 
 
+def test_the_entropy_bonus_falls_to_its_last_share() -> None:
+    """At the end of a training one that falls to nothing is as none at all."""
+
+    def learned(**changes: Any) -> bytes:
+        return updated(begun(tiny(decisions=1, **changes)), 2).frozen().to_bytes()
+
+    without = learned(entropy=0.0)
+    assert learned(entropy=0.5, final_entropy=0.0) == without
+    assert learned(entropy=0.5, final_entropy=0.1) == learned(entropy=0.05) != without
+
+
 # ---- the same again ----
 
 

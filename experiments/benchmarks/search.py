@@ -19,6 +19,7 @@ from experiments.benchmarks.speed import Figure, figure, report
 from skyenv.agents import decide_game, decisions_in
 from skyenv.game import Game
 from skyenv_agents import GreedyAgent
+from skyenv_agents.learned.networks import TrainedAgent
 from skyenv_agents.search.guided import GuidedAgent
 from skyenv_agents.search.ismcts import SearchAgent
 from skyenv_agents.search.tree import NODE_DTYPE
@@ -79,9 +80,9 @@ SEARCHERS: Final = (
     Searcher("leaves by what seats have", by_agent(SearchAgent, leaf_value="holdings"), 10_000),
     Searcher("greedy rollout of 3 turns", by_agent(SearchAgent, **ROLLOUTS), 500),
     Searcher("random rollout of 3 turns", by_agent(SearchAgent, rollout_policy="random", **ROLLOUTS), 2_000),
-    Searcher("network, 8 leaves at once", by_agent(GuidedAgent, value_weight=1.0), 2_000, (1,)),
-    Searcher("network, 64 leaves at once", by_agent(GuidedAgent, value_weight=1.0, leaves=64), 2_000, (1,)),
-    Searcher("network and greedy rollout of 3 turns", by_agent(GuidedAgent), 500, (1,)),
+    Searcher("guided at its root by a network", by_agent(GuidedAgent), 5_000, (1,)),
+    Searcher("network, 8 leaves at once", by_agent(SearchAgent, evaluator=TrainedAgent()), 2_000, (1,)),
+    Searcher("network, 64 leaves at once", by_agent(SearchAgent, evaluator=TrainedAgent(), leaves=64), 2_000, (1,)),
 )
 
 

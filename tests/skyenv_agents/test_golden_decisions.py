@@ -36,7 +36,10 @@ AGENTS: Final[dict[str, Agent]] = {
     "ismcts-60, no prior": SearchAgent(60, temperature=0.0, exploration=0.7, turns=0, trees=3),
     "ismcts-40, random": SearchAgent(40, rollout_policy="random", turns=2, margin=0.5, early=12.0, late=4.0),
     "ismcts-trained-32": GuidedAgent(32),
-    "ismcts-trained-24, two trees": GuidedAgent(24, leaves=5, trees=2, exploration=1.5),
+    "ismcts-trained-24, two trees": GuidedAgent(24, flatness=1.5, trees=2, exploration=1.5),
+    "ismcts-24, trained at leaves": SearchAgent(
+        24, evaluator=TrainedAgent(), value_weight=0.25, leaves=5, trees=2, turns=3, leaf_value="holdings", exploration=1.5
+    ),
     "trained": TrainedAgent(),
     "trained, drawn": TrainedAgent(deterministic=False),
 }

@@ -264,8 +264,8 @@ class SearchAgent(BudgetedAgent):
 
         Args:
             decisions: k of them.
-            priors: (k, 103), how probable the legal actions are held to be at the roots, in place of the greedy player's priors.
-                Then nothing is taken up from earlier decisions. None: the greedy player's, or the evaluator's.
+            priors: (k, 103), how probable the legal actions are held to be at the roots, in place of the greedy player's priors;
+                trees that go on from an earlier decision have theirs. None: the greedy player's, or the evaluator's.
 
         Raises:
             AgentError: priors have another shape, aren't finite, or are above 0 for no legal action; or the search has an
@@ -281,10 +281,9 @@ class SearchAgent(BudgetedAgent):
         trees: dict[int, list[Tree]] = {}
         for i in several:
             view = views[i : i + 1]
-            if priors is None:
-                known = (self._memory.find(view) if self.reuse else []) or [None] * self.trees
-            else:
-                known = [root(decisions.mask[i], priors[i].astype(np.float64))] * self.trees
+            known: list[npt.NDArray[np.void] | None] = [*(self._memory.find(view) if self.reuse else [])]
+            if not known:
+                known = [None if priors is None else root(decisions.mask[i], priors[i].astype(np.float64))] * self.trees
             seed = seed_of(decisions.uniform[i]) * self.trees
             trees[i] = [Tree(view, self._room, seed + k, weights, self._options, known[k]) for k in range(self.trees)]
         self._run([tree for row in several for tree in trees[row]])

@@ -63,7 +63,7 @@ def test_decides_alone_as_in_a_batch(num_players: int, side: str, name: str) -> 
     """And on any number of threads, in any order, as a copy, and when asked again."""
     games = positions(num_players, side, 40)
     make = partial(TINY[name], **({} if name == "rollout" else {"trees": 2}))
-    player, threaded = make(), make() if name == "ismcts-trained" else make(threads=3)
+    player, threaded = make(), make(threads=3)
     alone = [decide(games, player, [row])[0] for row in range(games.num_games)]
     for other in (player, threaded, copy.deepcopy(player), pickle.loads(pickle.dumps(player))):
         assert decide(games, other).tolist() == alone

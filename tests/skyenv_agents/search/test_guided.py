@@ -1,4 +1,4 @@
-"""The search that a network guides: legal, the same in any batch, blind to what its seat can't know, better than its network."""
+"""The search that a network guides: it begins with what that holds, and is better than its network."""
 
 from __future__ import annotations
 
@@ -12,135 +12,97 @@ from positions import positions
 from skyenv.agents import Decisions, Evaluations, RandomAgent, decide, decisions_in
 from skyenv.arena.matches import play_games, rotations
 from skyenv.errors import AgentError, CheckpointError
-from skyenv.rules.actions import OPTION_A
+from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.architecture import Sizes
-from skyenv_agents.learned.networks import TRAINED, Network, NetworkAgent, ThingsNetwork, TrainedAgent
-from skyenv_agents.search.evaluation import LeafBatch, seat_values
+from skyenv_agents.learned.networks import TRAINED, Network, ThingsNetwork, TrainedAgent
 from skyenv_agents.search.guided import GuidedAgent
+from skyenv_agents.search.ismcts import SearchAgent
 
 PATH = TRAINED / "2-players.npz"
 
 
 @pytest.mark.long
-def test_beats_its_network() -> None:
+@pytest.mark.parametrize("opponent", [TrainedAgent(), SearchAgent(100)], ids=lambda agent: agent.name)
+def test_beats_its_network_and_a_search_without(opponent: TrainedAgent | SearchAgent) -> None:
     """In wins and in VP; the paired seeds are few, but the same each time."""
-    paired_seeds = 32
+    paired_seeds = 40
     seating = rotations(2, paired_seeds)
-    played = play_games([GuidedAgent(), TrainedAgent()], seating, np.repeat(np.arange(3000, 3000 + paired_seeds), 2))
+    played = play_games([GuidedAgent(), opponent], seating, np.repeat(np.arange(3000, 3000 + paired_seeds), 2))
     assert played.finished.all()
     assert played.shares[seating == 0].mean() > 0.5
-    assert played.scores[seating == 0].mean() > played.scores[seating == 1].mean() + 2
+    assert played.scores[seating == 0].mean() > played.scores[seating == 1].mean()
 
 
-# ---- what the network says of leaves ----
-
-
-def test_leaves_are_judged_as_the_network_judges_decisions() -> None:
-    games = positions(2, "front", 40)
-    guide = TrainedAgent()
-    batch = LeafBatch(40)
-    batch.games[:] = np.asarray(games.state)
-    batch.masks[:] = games.mask
-    batch.leaves["number"] = games.mask.sum(axis=1)
-    batch.leaves["number"][7] = 0
-    batch.leaves["value"][7] = 0.25
-    batch.evaluate(39, guide)
-    weights, outcomes = guide.evaluate(decisions_in(games, guide))
-    assert outcomes is not None
-    rows = np.delete(np.arange(39), 7)
-    assert batch.priors[rows] == pytest.approx(weights[rows], abs=1e-6)
-    own = batch.leaves["value"][rows, games.seat[rows]]
-    assert own == pytest.approx((outcomes[rows] + 1) / 2, abs=1e-6)
-    assert batch.leaves["value"][rows].sum(axis=1) == pytest.approx(1)
-    assert (batch.leaves["value"][7] == 0.25).all(), "a game that is over isn't judged"
-    assert not batch.priors[7].any()
-    assert not batch.priors[39].any(), "there are only 39"
-    assert own.min() < 0.4 < 0.6 < own.max()
-
-
-def test_chances_share_what_a_seat_leaves() -> None:
-    estimates = np.array([[0.5, 0.2, 0.3, 0.0], [0.1, 0.6, 0.3, 0.0], [0.2, 0.4, 0.4, 0.0]])
-    values = seat_values(np.array([1.0, -0.5, 0.25]), np.array([0, 1, 2]), 3, estimates)
-    assert values == pytest.approx(np.array([[1, 0, 0, 0], [0.25, 0, 0.75, 0], [1 / 6, 1 / 3, 1 / 2, 0]]))
-
-
-def test_what_nodes_count_adds_up() -> None:
+@pytest.mark.parametrize("flatness", [1.0, 4.0, 100.0])
+def test_searches_with_the_guides_probabilities(flatness: float) -> None:
+    """Their root of that degree; with those of a call instead, if there are some."""
     games = positions(3, "front", 40)
-    player = GuidedAgent(150, leaves=7, trees=2)
-    result = player.search(decisions_in(games, player))
-    several = games.mask.sum(axis=1) > 1
-    assert (result.simulations[several] == 150).all(), "expanding the root doesn't count"
-    assert (result.visits[several].sum(axis=1) == 150).all()
-    assert ((result.values[several] > 0) & (result.values[several] < 1)).all()
-    assert (result.visits[games.mask == 0] == 0).all()
+    guided, plain = GuidedAgent(60, flatness=flatness, trees=2), SearchAgent(60, trees=2)
+    decisions = decisions_in(games, guided)
+    probabilities, _ = TrainedAgent().evaluate(decisions)
+    expected = plain.search(decisions, probabilities ** (1 / flatness))
+    assert np.array_equal(guided.search(decisions).visits, expected.visits)
+    assert not np.array_equal(expected.visits, plain.search(decisions).visits)
+    alike = decisions.mask.astype(np.float64)
+    assert np.array_equal(guided.search(decisions, alike).visits, plain.search(decisions, alike).visits)
 
 
-# ---- options ----
+class LastOfAll(RandomAgent):
+    """Holds the last legal action to be right, and wants no observation."""
 
-
-class Counting(RandomAgent):
-    """Judges a position by the skyscrapers on the board, and the option A by far the best."""
-
-    name = "counting"
-    asked = 0
+    name = "last"
 
     def evaluate(self, decisions: Decisions) -> Evaluations:
-        assert decisions.view is not None
-        Counting.asked = max(Counting.asked, len(decisions))
-        floors, owner = (decisions.view["game"][field].astype(np.int64) for field in ("floors", "owner"))
-        mine = (floors * (owner == decisions.seat[:, None, None])).sum(axis=(1, 2))
-        weights = decisions.mask * np.where(np.arange(decisions.mask.shape[1]) == OPTION_A, 1000.0, 1.0)
-        return weights / weights.sum(axis=1, keepdims=True), np.clip(mine / 10 - 1, -1, 1)
+        last = decisions.mask.shape[1] - 1 - decisions.mask[:, ::-1].argmax(axis=1)
+        return (np.arange(decisions.mask.shape[1]) == last[:, None]).astype(np.float64), None
 
 
-def test_an_evaluation_of_ones_own() -> None:
-    """Any agent that evaluates can guide the search, about many leaves at once; one that doesn't is refused."""
+def test_a_guide_of_ones_own() -> None:
+    """Any agent that tells probabilities; one that doesn't is refused."""
     games = positions(3, "back", 30)
-    player = GuidedAgent(24, evaluator=Counting(), value_weight=1.0)
-    assert player.name == "ismcts-counting-24"
-    result = player.search(decisions_in(games, player))
-    options = np.flatnonzero(games.mask[:, OPTION_A] & (games.mask.sum(axis=1) > 1))
-    assert len(options)
-    assert (result.actions[options] == OPTION_A).all()
-    assert Counting.asked > len(games.seat)
-    with pytest.raises(AgentError, match="agent random can't guide a search: it doesn't tell the outcome"):
-        decide(games, GuidedAgent(24, evaluator=RandomAgent()))
+    player = GuidedAgent(8, guide=LastOfAll(), exploration=10.0)
+    assert (player.name, player.uses_observation, player.uses_view) == ("ismcts-last-8", False, True)
+    last = games.mask.shape[1] - 1 - games.mask[:, ::-1].argmax(axis=1)
+    assert (decide(games, player) == last).mean() > 0.9
+    with pytest.raises(AgentError, match="agent greedy can't guide a search: it doesn't tell how probable actions are"):
+        decide(games, GuidedAgent(8, guide=GreedyAgent()))
 
 
 def test_a_network_of_ones_own(tmp_path: Path) -> None:
-    """By path or as an object it is the same; one without a prior, too; one that tells no outcome is refused."""
+    """By path or as an object it is the same; one without a prior will do, too, and one that tells no outcome."""
     games = positions(2, "front", 20)
     network = Network.load(PATH)
-    by_path, shipped = GuidedAgent(20, evaluator=PATH), GuidedAgent(20)
+    by_path, shipped = GuidedAgent(20, guide=PATH), GuidedAgent(20)
     assert by_path.name == "ismcts-2-players-20"
     assert decide(games, by_path).tolist() == decide(games, shipped).tolist()
-    assert decide(games, GuidedAgent(20, evaluator=network)).tolist() == decide(games, shipped).tolist()
+    assert decide(games, GuidedAgent(20, guide=network)).tolist() == decide(games, shipped).tolist()
     rng = np.random.default_rng(1)
     weights = {name: rng.normal(scale=0.2, size=shape).astype(np.float32) for name, shape in Sizes(6, 1, 3).shapes().items()}
-    plain = ThingsNetwork(weights, {"reward": "outcome"})
-    assert decide(games, GuidedAgent(20, evaluator=plain)).tolist() != decide(games, shipped).tolist()
-    silent = ThingsNetwork(weights, {"reward": "points"})
-    assert NetworkAgent(silent).evaluate(decisions_in(games, NetworkAgent(silent)))[1] is None
-    with pytest.raises(AgentError, match="agent network can't guide a search: it doesn't tell the outcome"):
-        decide(games, GuidedAgent(20, evaluator=silent))
+    plain = ThingsNetwork(weights, {"reward": "points"})
+    assert decide(games, GuidedAgent(20, guide=plain)).tolist() != decide(games, shipped).tolist()
     with pytest.raises(CheckpointError, match="there is no network file"):
-        GuidedAgent(evaluator=tmp_path / "none.npz")
+        GuidedAgent(guide=tmp_path / "none.npz")
 
 
-@pytest.mark.usefixtures("ticking")
-def test_budget_in_milliseconds() -> None:
-    games = positions(2, "front", 20)
+def test_goes_on_with_its_tree() -> None:
+    """With reuse, a tree that is known is gone on with; the guide speaks where there is none."""
+    games = positions(2, "front", 40)
+    player = GuidedAgent(40, reuse=True)
+    first = player.search(decisions_in(games, player))
     several = games.mask.sum(axis=1) > 1
-    for milliseconds, simulations in ((0.01, 8), (4.5, 5 * 8)):  # the leaves that are judged at once, between two looks
-        result = GuidedAgent(milliseconds=milliseconds).search(decisions_in(games, GuidedAgent()))
-        assert (result.simulations[several] == simulations).all()
+    assert (first.simulations[several] == 40).all()
+    seats = games.seat.copy()
+    games.step(first.actions)
+    again = several & (games.mask.sum(axis=1) > 1) & (games.seat == seats) & ~games.done
+    assert again.any()
+    assert (player.search(decisions_in(games, player)).simulations[again] > 40).any()
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"simulations": 0}, "simulations must be a whole number from 1 to 1000000, not 0"),
-        ({"leaves": 0}, "leaves must be a whole number from 1 to 1024, not 0"),
+        ({"flatness": 0.5}, "flatness must be a number from 1"),
         ({"exploration": -1}, "exploration must be a number from 0"),
     ],
 )

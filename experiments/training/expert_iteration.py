@@ -15,26 +15,24 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 
 from experiments.training.network import PolicyNetwork
 from experiments.training.recipe import MOST, Config, fixed
-from experiments.training.rollouts import LOWEST, Batch, Collector
+from experiments.training.rollouts import LOWEST, SURE, Batch, Collector
 from experiments.training.runs import program
-from experiments.training.seating import Int64
+from experiments.training.seating import Bool, Int64
 from experiments.training.train import Training
 from skyenv.agents import decisions_in
 from skyenv.games import Games, outcome_of
 from skyenv.options import option
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents.learned.networks import OUTCOME_REWARD
+from skyenv_agents.search.guided import FLATNESS
 from skyenv_agents.search.ismcts import SearchAgent
-
-FLATTENED: Final = 0.5
-"""The expert begins with the network's probabilities to this power: it shall try what the network wouldn't."""
 
 
 @dataclass
@@ -54,7 +52,7 @@ class SearchedBatch(Batch):
 
 
 class SearchCollector(Collector):
-    """Plays games, and searches every decision of the learner's seats.
+    """Plays games, and searches decisions of the learner's seats: all but most of those that the policy is sure of.
 
     Args:
         simulations: of each search. sharpness, drawn_share: see :class:`ExpertConfig`. Others: as for
@@ -62,7 +60,7 @@ class SearchCollector(Collector):
     """
 
     BATCH = SearchedBatch
-    BUFFERS = (*Collector.BUFFERS, "policy")
+    BUFFERS = (*Collector.BUFFERS, "policy", "sure", "searched")
 
     def __init__(self, *args: Any, simulations: int, sharpness: float, drawn_share: float) -> None:
         self.expert = SearchAgent(simulations, margin=0.0)  # winning counts, and not by how much
@@ -72,17 +70,21 @@ class SearchCollector(Collector):
     def _make_buffers(self) -> None:
         super()._make_buffers()
         self.policy = torch.zeros((*self.masks.shape[:2], NUM_ACTIONS))
+        self.sure, self.searched = np.zeros_like(self.mine), np.zeros_like(self.mine)
 
     def _choose(self, t: int, network: PolicyNetwork) -> None:
-        """Let the expert decide; the value of a decision is what it expects."""
+        """Let the expert decide, and tell what the outcome will be; the network where nothing is searched."""
         mine = np.flatnonzero(self.mine[t])
+        self.sure[t] = self.searched[t] = False
         if not mine.size:
             return
         log_probabilities = self._ask(t, mine, network)
-        priors = (FLATTENED * log_probabilities.clamp(min=2 * LOWEST)).exp().numpy()
-        action = np.zeros(mine.size, np.int64)
+        priors = (log_probabilities.clamp(min=FLATNESS * LOWEST) / FLATNESS).exp().numpy()
+        action = log_probabilities.argmax(dim=1).numpy()
+        self.sure[t, mine] = log_probabilities.amax(dim=1).numpy() > SURE
+        self.searched[t, mine] = ~self.sure[t, mine] | (self.rng.random(mine.size) < self.sure_share)
         for tables, place in zip(self.tables, self.slices, strict=True):
-            here = np.flatnonzero((mine >= place.start) & (mine < place.stop))
+            here = np.flatnonzero((mine >= place.start) & (mine < place.stop) & self.searched[t, mine])
             if here.size:
                 action[here] = self._search(t, place.start, mine[here], tables, priors[here])
         self._play(t, mine, torch.from_numpy(action), log_probabilities)
@@ -98,6 +100,9 @@ class SearchCollector(Collector):
         drawn = (tries > self.rng.random((mine.size, 1)) * tries[:, -1:]).argmax(axis=1)
         actions: Int64 = np.where(self.rng.random(mine.size) < self.drawn_share, drawn, found.actions)
         return actions
+
+    def _sure(self) -> tuple[Bool, Bool]:
+        return self.sure, self.searched
 
     def _more(self, chosen: torch.Tensor) -> dict[str, torch.Tensor]:
         return {"policy": self.policy.view(-1, NUM_ACTIONS).index_select(0, chosen)}
@@ -121,7 +126,10 @@ class ExpertConfig(Config):
     learning_rate: float = option(1e-3, "Adam's step size at the beginning", above=True, high=1)
     opponent_share: float = option(0.5, "share of the games with opponents; 0: self-play alone", high=1)
     reward: str = fixed(OUTCOME_REWARD)  # the search tells win probabilities
-    sure_share: float = fixed(1.0)  # what was searched is too dear not to be learned from
+    sure_share: float = option(
+        0.1, "share of the decisions in which the policy is sure (99 %) that are searched and learned from, with a weight",
+        above=True, high=1,
+    )  # fmt: skip
     value_updates: int = fixed(0)
     clip: float = fixed(0.0)
     entropy: float = fixed(0.0)

@@ -360,8 +360,8 @@ class Collector:
                     self.gae_lambda,
                 )
         learnable &= self.mine
-        sure = learnable & (self.log_probability > SURE)
-        kept = learnable & (~sure | (self.rng.random(sure.shape, np.float32) < self.sure_share))
+        sure, drawn = self._sure()
+        kept, sure = learnable & (~sure | drawn), learnable & sure
         weight = np.where(sure, sure.sum() / max((sure & kept).sum(), 1), 1.0).astype(np.float32)
         rows = np.flatnonzero(kept)
         chosen = torch.from_numpy(rows)
@@ -378,6 +378,11 @@ class Collector:
             **self._more(chosen),
         )
         return batch, int(learnable.sum())
+
+    def _sure(self) -> tuple[Bool, Bool]:
+        """Which decisions the policy was sure of, and which ones of them are learned from."""
+        sure = self.log_probability > SURE
+        return sure, self.rng.random(sure.shape, np.float32) < self.sure_share
 
     def _more(self, chosen: torch.Tensor) -> dict[str, torch.Tensor]:
         """What batches of a kind have beside :class:`Batch`, of some decisions in the order of steps."""

@@ -43,9 +43,9 @@ def test_every_decision_is_what_the_expert_found(players: str) -> None:
     collector.collect(network)
     expert, searched = SearchAgent(20, margin=0.0), 0
     with torch.no_grad():
-        flat = 0.5 * network(collector.codes[0], collector.masks[0])[0].clamp(min=-100.0)
+        flat = network(collector.codes[0], collector.masks[0])[0].clamp(min=-200.0) / 4.0
     for place, games in zip(collector.slices, again, strict=True):
-        rows = np.flatnonzero(collector.mine[0, place])
+        rows = np.flatnonzero(collector.searched[0, place])
         at = np.arange(collector.mine.shape[1])[place][rows]
         found = expert.search(decisions_in(games, expert, rows), flat[at].exp().numpy())
         wanted = found.visits**2 / (found.visits**2).sum(axis=1, keepdims=True)
@@ -65,6 +65,29 @@ def test_some_actions_are_drawn_by_the_visits() -> None:
     policy, action = collector.policy.numpy()[mine], collector.action[mine]
     assert (policy[np.arange(len(action)), action] > 0).all()
     assert 0.02 < (policy.argmax(axis=1) != action).mean() < 0.9
+
+
+def test_of_what_the_policy_is_sure_of_some_is_searched() -> None:
+    """The rest is played as the policy has it, isn't learned from, and is stood for by the others' weight."""
+    collector = config(games=60, steps=20, sure_share=0.3, prior_weight=60.0).make_collector(0)
+    network = config(prior_weight=60.0).make_network()
+    rollout = collector.collect(network)
+    with torch.no_grad():
+        probabilities = network(collector.codes.flatten(0, 1), collector.masks.flatten(0, 1))[0].exp()
+    best, action = (probabilities.amax(1).numpy(), probabilities.argmax(1).numpy())
+    best, action = best.reshape(collector.mine.shape), action.reshape(collector.mine.shape)
+    sure = collector.mine & (best > 0.99)
+    clear = np.abs(best - 0.99) > 1e-4  # sums over other batches may differ in their last digits
+    assert np.array_equal((sure & clear), (collector.sure & clear))
+    assert 0.2 < sure[collector.mine].mean() < 1.0
+    assert collector.searched[collector.mine & ~sure & clear].all()
+    assert collector.searched[sure].mean() == pytest.approx(0.3, abs=0.06)
+    left = sure & ~collector.searched
+    assert np.array_equal(collector.action[left], action[left])
+    assert not collector.policy.numpy()[left].any()
+    assert (collector.policy.numpy().sum(axis=2)[collector.searched] > 0.99).all()
+    assert len(rollout.batch) < 0.7 * rollout.decisions
+    assert float(rollout.batch.weight.sum()) == pytest.approx(rollout.decisions, rel=1e-3)
 
 
 def test_batches_have_what_the_expert_tried_and_lie_in_shared_memory() -> None:
@@ -129,7 +152,7 @@ def test_bad_values_are_named(name: str) -> None:
 
 
 def test_what_has_no_part_in_it_can_not_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
-    for name in ("--clip", "--entropy", "--value-updates", "--reward", "--sure-share"):
+    for name in ("--clip", "--entropy", "--value-updates", "--reward"):
         with pytest.raises(SystemExit):
             main([name, "1"])
         assert "unrecognized arguments" in capsys.readouterr().err

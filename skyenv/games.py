@@ -213,6 +213,8 @@ class Games:
         """Take the caller's arrays instead of those allocated."""
         if self._renewing:
             raise OptionError("copy=True makes new arrays with every call, so out can't be given as well")
+        if not isinstance(out, Mapping):
+            raise OptionError(f"out must be a dict of arrays by name ({', '.join(OUTPUTS)}), not {type(out).__name__}")
         for name, array in out.items():
             own: npt.NDArray[Any] = getattr(self, check_choice("out's name", name, OUTPUTS))
             setattr(self, name, check_output(f"out['{name}']", array, own.shape, own.dtype))

@@ -157,6 +157,9 @@ def test_wrong_outputs_are_named() -> None:
         make(out={"observation": wide[:, :OBSERVATION_SIZE], "reward": wide[:, OBSERVATION_SIZE - 1 :]})
     with pytest.raises(OptionError, match="copy=True makes new arrays"):
         make(out={"done": flags}, copy=True)
+    for wrong in (np.zeros(3), ["mask"], "mask"):
+        with pytest.raises(OptionError, match=r"out must be a dict of arrays by name \(.*mask.*\), not"):
+            make(out=wrong)
     with pytest.raises(OptionError, match=r"out\['observation'\] must be .* \(5, 0\)"):
         make(out={"observation": wide}, observe=False)
 

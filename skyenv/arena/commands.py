@@ -228,7 +228,7 @@ def _end(folder: Folder, tournament: Tournament, hint: str) -> int:
 
 def default_folder(settings: Settings) -> Path:
     """Where a tournament is kept if the command doesn't say it: another folder for each kind of tournament."""
-    played = json.dumps(asdict(replace(settings, secret=None)))
+    played = json.dumps(replace(settings, secret=None).as_dict())
     name = hashlib.sha256(played.encode()).hexdigest()[:8]
     return Path("runs", f"ladder-{settings.players}-{settings.side}-{name}")
 

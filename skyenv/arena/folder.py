@@ -14,7 +14,6 @@ import os
 import zlib
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -85,7 +84,7 @@ class Folder:
         self.close()
 
     def _agree(self, begun: dict[str, Any]) -> None:
-        wanted = json.loads(json.dumps({"format": FORMAT, **asdict(self.settings)}))
+        wanted = json.loads(json.dumps({"format": FORMAT, **self.settings.as_dict()}))
         config = read_config(self.path)
         if not config:
             if (self.path / GAMES).exists():
@@ -167,7 +166,8 @@ class Folder:
 
     def groups(self, paired_seed: int) -> list[Group]:
         """Who plays with whom in a paired seed; see :meth:`field`."""
-        return self.settings.groups(paired_seed, self.field(paired_seed))
+        field = self.field(paired_seed)
+        return self.settings.groups(paired_seed, field) if field else []
 
     def chosen(self) -> int:
         """Of how many paired seeds, from the first one on, it is known who plays."""

@@ -19,9 +19,9 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -98,6 +98,10 @@ class Settings:
             raise OptionError(f"{unknown[0]} is called slow, but doesn't play")
         if self.slow and len(self.agents) - len(self.slow) < 2:
             raise OptionError("at least two agents must not be slow")
+
+    def as_dict(self) -> dict[str, Any]:
+        """As config.json has it; what not every tournament has is left out where there is none."""
+        return {name: value for name, value in asdict(self).items() if name != "rungs" or value}
 
     def field(self, paired_seed: int) -> Group:
         """Who plays a paired seed, unless that is chosen by the games so far."""

@@ -52,12 +52,18 @@ def env(num_players: int = 2, side: str = "front", **options: Unpack[AecKeywords
 
 
 class TerminateIllegal(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
-    """PettingZoo's wrapper, after which infos tell of the end that an illegal action has made."""
+    """PettingZoo's wrapper, after which infos tell of the end that an illegal action has made.
+
+    An action is judged by what is legal, not by the arrays that were handed out, which others may have written into.
+    """
 
     def step(self, action: Any) -> None:
         """As the wrapper does."""
         game = self.unwrapped
         was_over = game.is_over
+        if not was_over:
+            self._prev_obs = None
+            game.tell()
         super().step(action)
         if game.is_over and not was_over and not game.games.done[0]:
             game.tell()

@@ -42,9 +42,10 @@ class MaskPlace:
         mask: ``"observation"``: observations are dicts of ``"observation"`` and ``"action_mask"``; ``"info"``: observations are
             vectors, and infos have ``"action_mask"``; ``"both"``: dicts, and infos have it, too; ``"rllib"``: dicts of
             ``"observations"`` and ``"action_mask"``, which RLlib's masking modules ask for.
-        noop: where there is nothing to decide (the game is over, or another agent is to act) the mask allows action 0, which
-            does nothing there, instead of no action at all. Who masks with −∞ and takes a softmax or a maximum gets NaN or −∞
-            of a mask without any action.
+        noop: where there is nothing to decide (the game is over, or another agent is to act) the mask allows action 0 instead of
+            no action at all. Who masks with −∞ and takes a softmax or a maximum gets NaN or −∞ of a mask without any action.
+            Action 0 does nothing in a finished row that is about to be reset (NEXT_STEP), nor for a parallel agent who isn't to
+            act; elsewhere an action after the end is an error as before.
 
     Attributes:
         in_info: whether infos have the mask.

@@ -15,7 +15,7 @@ from tournaments import lines, play, settings
 
 from processes import python
 from skyenv.arena.folder import FORMAT, Folder, line_of, read_config, secret_of
-from skyenv.arena.schedule import Settings
+from skyenv.arena.schedule import Rung, Settings
 from skyenv.cli import main
 from skyenv.errors import CheckpointError, FolderInUseError
 
@@ -207,3 +207,12 @@ def test_the_secret_is_the_folders_unless_one_is_asked_for(tmp_path: Path) -> No
     assert secret_of(None, tmp_path / "b", tmp_path / "a") == 7
     assert secret_of(0, tmp_path / "a") == 0
     assert json.loads((tmp_path / "a" / "config.json").read_text())["secret"] == 7
+
+
+def test_settings_that_not_every_tournament_has_are_left_out(tmp_path: Path) -> None:
+    """A folder of before there were any is gone on with."""
+    wanted = settings("random", "crowd", secret=3)
+    assert "rungs" not in wanted.as_dict()
+    play(tmp_path, wanted, 1)
+    assert "rungs" not in read_config(tmp_path)
+    assert "rungs" in dataclasses.replace(wanted, rungs=(Rung(1000.0, 0.1),)).as_dict()

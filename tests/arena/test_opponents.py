@@ -16,6 +16,7 @@ from skyenv.arena.folder import Folder
 from skyenv.arena.opponents import FIRST_STAGE, LEAST, LONGEST_STAGE, fields_of_a_stage, information, stage_after
 from skyenv.arena.ratings import GameResults
 from skyenv.arena.schedule import Group, Rung, Settings, entrants
+from skyenv.errors import CheckpointError
 
 NOTHING = GameResults(np.zeros(0, np.int64), np.zeros((0, 2), np.int64), np.zeros((0, 2)), np.zeros((0, 2), np.int64))
 LADDER = ("random", "crowd", "hoard")
@@ -74,6 +75,24 @@ def test_time_is_shared_by_what_it_tells() -> None:
     counts = Counter(agent for field in fields for agent in field)
     assert 3 not in fields[0]
     assert counts[3] * 20 == pytest.approx(counts[1], rel=0.1)
+
+
+def test_processes_do_not_matter(tmp_path: Path) -> None:
+    """A stage is chosen when all games before it are finished, in whatever order they end."""
+    wanted = settings(2, secret=8)
+    for workers in (1, 3):
+        play(tmp_path / str(workers), wanted, 20, workers=workers)
+    assert lines(tmp_path / "1") == lines(tmp_path / "3")
+
+
+def test_a_folder_that_does_not_say_who_plays(tmp_path: Path) -> None:
+    """Games of paired seeds that nobody has been chosen for are those of a damaged file."""
+    wanted = settings(3, secret=8)
+    play(tmp_path, wanted, 1)
+    path = tmp_path / "games.jsonl"
+    path.write_text("".join(line for line in path.read_text().splitlines(keepends=True) if '"fields"' not in line))
+    with pytest.raises(CheckpointError, match="paired seed 0 has a game that this tournament doesn't play"):
+        Folder(tmp_path, wanted)
 
 
 @pytest.mark.usefixtures("in_this_process")

@@ -77,6 +77,19 @@ def test_infos_hold_the_same_arrays_until_the_next_step_and_keep_them() -> None:
     assert (first == before).all()
 
 
+@each_place
+def test_what_is_legal_is_not_what_somebody_wrote_into_a_mask(mask: str) -> None:
+    env = fifth_avenue_v0.env(mask=mask)
+    env.reset(seed=1)
+    observation, _, _, _, info = env.last()
+    shown = mask_of(mask, observation, info)
+    action = int(shown.argmax())
+    shown[:] = 0
+    env.step(action)
+    assert not any(env.terminations.values())
+    assert env.unwrapped.games.state["decisions"][0] == 1
+
+
 def test_nobody_has_legal_actions_after_an_illegal_one() -> None:
     env = fifth_avenue_v0.env(mask="both")
     env.reset(seed=1)

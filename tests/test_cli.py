@@ -282,7 +282,6 @@ def test_film_writes_a_film(games: Path, tmp_path: Path, capsys: pytest.CaptureF
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ("", "COMMAND"),
         ("dance", "invalid choice: 'dance'"),
         ("verify", "FILE is required: the record"),
         ("record", "-o/--output is required: the file to write"),

@@ -10,9 +10,10 @@ Exit codes: 0 all right, 1 a file is bad, 2 the command or an agent is, 130 inte
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from skyenv.agents import agents_help
 from skyenv.commands import INTERRUPTED, complain
@@ -20,14 +21,24 @@ from skyenv.dataset import episodes, parquet
 from skyenv.dataset.folder import FORMATS, MINARI, PARQUET, Plan, Writer
 from skyenv.dataset.sources import Matches, Records, Source, sources_of
 from skyenv.errors import DatasetError, OptionError
-from skyenv.games import HIGHEST_SEED, OBSERVATIONS, cores
+from skyenv.games import OBSERVATIONS, cores
 from skyenv.kernels import REWARDS
-from skyenv.options import Options, argument, common, option
+from skyenv.options import COMMON, Options, argument, common, option
 from skyenv.render.extras import check_installed
 from skyenv.tables import counted
 
-NAMES: Final = re.compile(r"([-_\w]+/)*[-_\w]+-v\d+")
-"""Names that Minari takes."""
+NAMES: Final = re.compile(r"(?![^/]/[^/]*$)([-_\w]+/)*[-_\w]+-v\d+")
+"""Names that Minari takes: a namespace has two characters or more. (It takes two slashes side by side, too.)"""
+PLAYED: Final[Mapping[str, Any]] = {
+    "players": COMMON["players"]["default"], "side": COMMON["side"]["default"], "games": 1000, "seed": COMMON["seed"]["default"],
+    "max_turns": COMMON["max_turns"]["default"],
+}  # fmt: skip
+"""Options of games that agents play, with their defaults; games that there are take none of them."""
+
+
+def _played(name: str, text: str = "") -> Any:
+    """An option of :data:`PLAYED`, None if it isn't given."""
+    return common(name, default=None, text=f"{text or COMMON[name]['text']} (default: {PLAYED[name]})")
 
 
 @dataclass(frozen=True)
@@ -40,11 +51,11 @@ class DatasetOptions(Options):
         (), "take these games instead: record files, folders of them, folders of tournaments", metavar="PATH"
     )
     formats: tuple[str, ...] = option(FORMATS, "what is written", choices=FORMATS, metavar="FORMAT")
-    players: int = common("players")
-    side: str = common("side")
-    games: int = option(1000, "how many games", low=1, high=10**7, metavar="N")
-    seed: int = common("seed", text="decides deals and seats", high=HIGHEST_SEED)
-    max_turns: int = common("max_turns")
+    players: int | None = _played("players")
+    side: str | None = _played("side")
+    games: int | None = option(None, f"how many games (default: {PLAYED['games']})", low=1, high=10**7, metavar="N")
+    seed: int | None = _played("seed", "decides deals and seats")
+    max_turns: int | None = _played("max_turns")
     observation: str = option("scaled", "what observations are", choices=OBSERVATIONS)
     reward: str = option("outcome", "what is rewarded", choices=REWARDS)
     episodes: str = option(
@@ -60,6 +71,9 @@ class DatasetOptions(Options):
             raise OptionError("-o FOLDER says where to write")
         if bool(self.agents) == bool(self.records):
             raise OptionError("name the agents that play, or the games to take by --records; one of the two")
+        given = [f"--{name.replace('_', '-')}" for name in PLAYED if getattr(self, name) is not None]
+        if self.records and given:
+            raise OptionError(f"--records takes games as they are; it doesn't go with {', '.join(given)}")
         if not self.formats:
             raise OptionError(f"formats must be {' or '.join(FORMATS)}, or both")
         if self.id is not None and NAMES.fullmatch(self.id) is None:
@@ -96,7 +110,8 @@ def write_dataset(options: DatasetOptions) -> int:
 def _sources(options: DatasetOptions) -> list[Source]:
     if options.records:
         return sources_of([Path(path) for path in options.records])
-    return [Matches.new(options.agents, options.players, options.side, options.games, options.seed, options.max_turns)]
+    given = {name: getattr(options, name) for name in PLAYED if getattr(options, name) is not None}
+    return [Matches.new(options.agents, **{**PLAYED, **given})]
 
 
 def default_id(folder: Path) -> str:

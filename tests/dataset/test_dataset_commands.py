@@ -9,11 +9,14 @@ from pathlib import Path
 import minari
 import pytest
 from datasets import contents
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from minari.dataset.minari_dataset import parse_dataset_id
 from pyarrow import parquet as pq
 
 from skyenv import cli
 from skyenv.commands import BAD_COMMAND, BAD_DATA
-from skyenv.dataset.commands import DatasetOptions, default_id
+from skyenv.dataset.commands import NAMES, DatasetOptions, default_id
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -69,6 +72,14 @@ def test_records_are_taken_and_those_without_an_end_are_told(tmp_path: Path, cap
         (["-o", "x"], "name the agents that play, or the games to take by --records; one of the two"),
         (["random", "--records", "y", "-o", "x"], "name the agents that play, or the games to take by --records; one of the two"),
         (["random", "-o", "x", "--id", "../x"], "id must be a name that Minari takes, such as skyenv/games-v0, not '../x'"),
+        (["random", "-o", "x", "--id", "a/b-v1"], "id must be a name that Minari takes, such as skyenv/games-v0, not 'a/b-v1'"),
+        (
+            ["--records", "y", "-o", "x", "--players", "2", "--max-turns", "9"],
+            "--records takes games as they are; it doesn't go with --players, --max-turns\n",
+        ),
+        (["--records", "y", "-o", "x", "--seed", "1"], "--records takes games as they are; it doesn't go with --seed\n"),
+        (["--records", "y", "-o", "x", "--games", "9"], "--records takes games as they are; it doesn't go with --games\n"),
+        (["--records", "y", "-o", "x", "--side", "back"], "--records takes games as they are; it doesn't go with --side\n"),
         (["random", "-o", "x", "--formats", "csv"], "formats must be one of parquet, minari, not 'csv'"),
         (["nobody", "-o", "x"], "unknown agent 'nobody'"),
     ],
@@ -101,6 +112,22 @@ def test_a_missing_package_names_the_extra(
     assert run("random", *SHORT, "-o", tmp_path / "out", "--formats", formats) == BAD_DATA
     assert f"No module named '{module}'; install the extra [dataset]" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+@settings(max_examples=500)
+@given(st.text("ab-_/v0.\n", max_size=12).map(lambda text: f"{text}-v1"))
+@example("a/b-v1")
+@example("-/x-v0")
+@example("a/b/c-v12")
+@example("ab/c-v1")
+@example("c-v1")
+def test_names_are_those_that_minari_takes(name: str) -> None:
+    try:
+        parse_dataset_id(name)
+        is_taken = "//" not in name  # a folder's name is never empty
+    except (ValueError, TypeError):  # the latter is its mistake over a name that is only a version
+        is_taken = False
+    assert (NAMES.fullmatch(name) is not None) == is_taken
 
 
 def test_a_name_for_minari_comes_of_the_folder() -> None:

@@ -220,6 +220,7 @@ class Records:
 
         Raises:
             RecordError: a header or the last line of a game is wrong. OSError: a file can't be read.
+            DatasetError: an agent's name has a null byte in it, which HDF5 can't hold.
         """
         digest = hashlib.sha256()
         places, unfinished = [], 0
@@ -227,7 +228,9 @@ class Records:
             content = path.read_bytes()
             digest.update(hashlib.sha256(content).digest())
             with named(path):
-                for place, is_finished in _games_in(content, number):
+                for place, is_finished, agents in _games_in(content, number):
+                    if any("\0" in name for name in agents):
+                        raise DatasetError(f"{path}: line {place.line}: an agent's name has a null byte in it")
                     places += [place] if is_finished else []
                     unfinished += not is_finished
         return cls(tuple(files), tuple(places), unfinished, digest.hexdigest())
@@ -254,8 +257,11 @@ class Records:
         return joined(games)
 
 
-def _games_in(content: bytes, file: int) -> Iterator[tuple[_Place, bool]]:
-    """The places of a record's games, and whether they are finished. Only headers have the word "format" in them."""
+def _games_in(content: bytes, file: int) -> Iterator[tuple[_Place, bool, Sequence[str]]]:
+    """The places of a record's games, whether they are finished, and their agents' names.
+
+    Only headers have the word "format" in them.
+    """
     lines = content.split(b"\n")
     if lines[-1] == b"":
         lines.pop()
@@ -264,9 +270,10 @@ def _games_in(content: bytes, file: int) -> Iterator[tuple[_Place, bool]]:
     if firsts[:1] != [0]:
         raise RecordError('line 1: a game must begin with its header, the line with "format": "skyenv-record"', 1)
     for first, stop in zip(firsts, [*firsts[1:], len(lines)], strict=True):
-        checked_header(first + 1, _parsed(lines[first], first + 1))
+        header = _parsed(lines[first], first + 1)
+        checked_header(first + 1, header)
         is_finished = stop - first > 2 and _parsed(lines[stop - 1], stop).get("event") == "end"
-        yield _Place(file, starts[first], starts[stop] - starts[first], first + 1), is_finished
+        yield _Place(file, starts[first], starts[stop] - starts[first], first + 1), is_finished, header["agents"] or ()
 
 
 def _parsed(line: bytes, number: int) -> dict[str, Any]:

@@ -83,6 +83,17 @@ def test_chance_from_outside_has_no_seed_and_names_may_be_missing(tmp_path: Path
     assert np.array_equal(again.codes, kept.codes)
 
 
+def test_names_that_hdf5_cannot_hold_are_told_with_file_and_line(tmp_path: Path) -> None:
+    kept = matches("random", "crowd", games=2).trajectories(0, 2, "outcome")
+    lines = (record_of(kept, 0, 6) + record_of(kept, 1, 6, named=False)).splitlines(keepends=True)
+    second = next(number for number, line in enumerate(lines) if number and '"format"' in line)
+    lines[second] = lines[second].replace('"agents": null', r'"agents": ["a\u0000b", "c"]')
+    path = tmp_path / "game.jsonl"
+    path.write_text("".join(lines), encoding="utf-8")
+    with pytest.raises(DatasetError, match=rf"^{path}: line {second + 1}: an agent's name has a null byte in it$"):
+        sources_of([path])
+
+
 def test_games_without_an_end_are_left_out(tmp_path: Path) -> None:
     kept = matches(games=3).trajectories(0, 3, "outcome")
     texts = [record_of(kept, 0, 6), record_of(kept, 1, 6, actions=5), record_of(kept, 2, 6), record_of(kept, 1, 6, actions=0)]

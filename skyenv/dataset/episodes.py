@@ -21,7 +21,7 @@ from skyenv.dataset.trajectories import Trajectories
 from skyenv.envs.registration import ENV_ID
 from skyenv.observation import SCALE
 from skyenv.rules.actions import NUM_ACTIONS
-from skyenv.rules.state import NONE
+from skyenv.rules.state import END_REASONS, END_TRUNCATED, NONE
 
 MODULES: Final = ("minari", "h5py", "PIL")
 """What must be installed to write and read it; Minari imports Pillow, but doesn't ask for it."""
@@ -77,7 +77,7 @@ def _episodes(trajectories: Trajectories, per_seat: bool) -> Iterator[dict[str, 
         for seat in range(players) if per_seat else (None,):
             own = rows if seat is None else rows[trajectories.seat[rows] == seat]
             is_last = own == own[-1]
-            truncated = bool(trajectories.truncated[game])
+            truncated = bool(trajectories.ends[game] == END_TRUNCATED)
             whose = slice(0, players) if seat is None else seat
             names = trajectories.agents[game]
             attributes = {
@@ -85,8 +85,9 @@ def _episodes(trajectories: Trajectories, per_seat: bool) -> Iterator[dict[str, 
                 "players": players,
                 "side": trajectories.sides[game],
                 "total_steps": len(own),
-                "share": trajectories.shares[game, whose],
-                "vp": trajectories.scores[game, whose],
+                "end_reason": END_REASONS[trajectories.ends[game]],
+                "win_share": trajectories.shares[game, whose],
+                "scores" if seat is None else "own_vp": trajectories.scores[game, whose],
                 "margin": trajectories.margin()[game, whose],
             }
             if seat is not None:

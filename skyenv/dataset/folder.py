@@ -36,8 +36,8 @@ from skyenv.games import SCALED
 from skyenv.progress import Bar, progress
 from skyenv.tables import counted
 
-FORMAT: Final = 1
-"""Of the folder."""
+FORMAT: Final = 2
+"""Of the folder: 1 had other names of columns."""
 CONFIG: Final = "config.json"
 SUMMARY: Final = "dataset.json"
 PARQUET: Final = "parquet"

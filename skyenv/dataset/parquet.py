@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from skyenv.dataset.trajectories import Trajectories
 from skyenv.observation import SCALE
-from skyenv.rules.state import NONE
+from skyenv.rules.state import END_REASONS, NONE
 
 MODULES: Final = ("pyarrow",)
 """What must be installed to write it."""
@@ -53,9 +53,9 @@ def parquet_bytes(trajectories: Trajectories, first: int, scaled: bool, about: M
         "action": pa.array(trajectories.action, pa.int16()),
         "reward": pa.array(trajectories.reward(), pa.float32()),
         "last": pa.array(trajectories.is_last()),
-        "truncated": pa.array(trajectories.truncated[game]),
-        "share": pa.array(trajectories.shares[own], pa.float32()),
-        "vp": pa.array(trajectories.scores[own], pa.int32()),
+        "end_reason": pa.array([END_REASONS[end] for end in trajectories.ends[game]], pa.string()).dictionary_encode(),
+        "win_share": pa.array(trajectories.shares[own], pa.float32()),
+        "own_vp": pa.array(trajectories.scores[own], pa.int32()),
         "margin": pa.array(trajectories.margin()[own], pa.int32()),
     }
     table = pa.table(columns).replace_schema_metadata({KEY: json.dumps(about, sort_keys=True)})

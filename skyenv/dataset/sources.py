@@ -30,7 +30,7 @@ from skyenv.records.format import checked_header, fail
 from skyenv.records.reader import GameLines, iter_games, named
 from skyenv.records.replay import begin, follow
 from skyenv.rules.components import MAX_PLAYERS
-from skyenv.rules.state import END_TRUNCATED, NONE
+from skyenv.rules.state import NONE
 from skyenv.seeds import DATASETS, LADDERS
 
 BLOCK: Final = 1000
@@ -116,7 +116,8 @@ class Matches:
         return {
             "agents": [asdict(agent) for agent in self.agents],
             "players": self.seating.shape[1],
-            **{name: getattr(self, name) for name in ("side", "games", "max_turns", "secret")},
+            **{name: getattr(self, name) for name in ("side", "games", "max_turns")},
+            "seed" if self.purpose == DATASETS else "secret": self.secret,
             "seeds": [self.purpose.start, self.purpose.stop],
             "seating": digest,
         }
@@ -320,7 +321,7 @@ def _replayed(lines: GameLines, reward: str) -> Trajectories:
         agents=[lines.header.value["agents"]],
         shares=results(feed.state)[0],
         scores=feed.state["score"].astype(np.int64),
-        truncated=feed.state["end"] == END_TRUNCATED,
+        ends=feed.state["end"].astype(np.int64),
         last=last,
     )
 

@@ -31,7 +31,8 @@ class Trajectories:
         players: int64 (k,). sides: one word for each game.
         seeds: int64 (k,), −1 for a game without a seed.
         agents: for each game a name for each seat; None for a game that doesn't tell them.
-        shares: float64 (k, 4), of the win. scores: int64 (k, 4), VP. truncated: bool (k,), END-5 ended the game.
+        shares: float64 (k, 4), of the win. scores: int64 (k, 4), VP.
+        ends: int64 (k,), why the game is over, END_… of skyenv/rules/state.py.
         last: int16 (k, 4, OBSERVATION_SIZE), what each seat sees of the game's end.
     """
 
@@ -47,7 +48,7 @@ class Trajectories:
     agents: Sequence[Sequence[str] | None]
     shares: npt.NDArray[np.float64]
     scores: Int64
-    truncated: npt.NDArray[np.bool_]
+    ends: Int64
     last: npt.NDArray[np.int16]
 
     def __len__(self) -> int:
@@ -148,7 +149,7 @@ class Collector:
             sides=[side] * number,
             seeds=seeds,
             agents=[[agents[index] for index in seats] for seats in played.seating.tolist()],
-            truncated=played.truncated,
+            ends=played.ends,
             last=self._last,
         )
 

@@ -119,7 +119,7 @@ def test_the_same_command_goes_on_after_ctrl_c_and_kill(
     [
         ({"observation": "codes"}, 'observation was "scaled", is "codes"'),
         ({"formats": ("parquet",)}, r'formats was \["parquet", "minari"\], is \["parquet"\]'),
-        ({"sources": (matches(games=5, seed=4), matches(players=3, games=2, seed=9))}, "secret was 3, is 4"),
+        ({"sources": (matches(games=5, seed=4), matches(players=3, games=2, seed=9))}, "seed was 3, is 4"),
         ({"sources": (matches(games=5),)}, "sources was "),
     ],
 )

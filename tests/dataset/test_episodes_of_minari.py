@@ -49,8 +49,9 @@ def test_a_seat_of_a_game_is_an_episode(tmp_path: Path, monkeypatch: pytest.Monk
         names = list(whole.agents[game] or ())
         assert (about["seat"], about["agent"], list(about["agents"])) == (seat, names[seat], names)
         assert about["seed"] == whole.seeds[game]
-        assert (about["vp"], about["share"]) == (whole.scores[game, seat], whole.shares[game, seat])
+        assert (about["own_vp"], about["win_share"]) == (whole.scores[game, seat], whole.shares[game, seat])
         assert about["game"] == number // 2
+        assert about["end_reason"] == "truncated"
         assert about["total_steps"] == rows.sum() == len(episode)
 
 
@@ -69,7 +70,9 @@ def test_a_whole_table_is_an_episode(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert episode.terminations.tolist() == [False] * (len(episode) - 1) + [True]
         assert not episode.truncations.any()
         about = next(iter(dataset.storage.get_episode_metadata([number])))
-        assert about["vp"].tolist() == whole.scores[number, :3].tolist()
+        assert about["scores"].tolist() == whole.scores[number, :3].tolist()
+        assert about["win_share"].tolist() == whole.shares[number, :3].tolist()
+        assert about["end_reason"] in ("businesses", "stops")
         assert "agent" not in about
 
 

@@ -42,12 +42,13 @@ def test_a_row_is_a_decision() -> None:
     columns: dict[str, npt.NDArray[Any]] = {
         "game": kept.game + 40, "seed": kept.seeds[kept.game], "players": kept.players[kept.game], "step": kept.step(),
         "seat": kept.seat, "action": kept.action, "reward": kept.reward(), "last": kept.is_last(),
-        "truncated": kept.truncated[kept.game], "share": kept.shares[whose].astype(np.float32), "vp": kept.scores[whose],
+        "win_share": kept.shares[whose].astype(np.float32), "own_vp": kept.scores[whose],
         "margin": kept.margin()[whose],
     }  # fmt: skip
     for name, wanted in columns.items():
         assert np.array_equal(table[name].to_numpy(), wanted), name
     assert table["side"].to_pylist() == [kept.sides[game] for game in kept.game]
+    assert set(table["end_reason"].to_pylist()) == {"truncated"}
     assert table["agent"].to_pylist() == [
         (kept.agents[game] or ())[seat] for game, seat in zip(kept.game, kept.seat, strict=True)
     ]
@@ -60,14 +61,20 @@ def test_types_are_those_that_the_docs_tell() -> None:
     words = pa.dictionary(pa.int32(), pa.string())
     assert {name: schema.field(name).type for name in schema.names if name not in ("observation", "mask")} == {
         "game": pa.int64(), "seed": pa.int64(), "players": pa.int8(), "side": words, "step": pa.int32(), "seat": pa.int8(),
-        "agent": words, "action": pa.int16(), "reward": pa.float32(), "last": pa.bool_(), "truncated": pa.bool_(),
-        "share": pa.float32(), "vp": pa.int32(), "margin": pa.int32(),
+        "agent": words, "action": pa.int16(), "reward": pa.float32(), "last": pa.bool_(), "end_reason": words,
+        "win_share": pa.float32(), "own_vp": pa.int32(), "margin": pa.int32(),
     }  # fmt: skip
 
 
 def test_scaled_observations_are_those_of_the_engine() -> None:
     kept = matches(games=1).trajectories(0, 1, "outcome")
     assert np.array_equal(matrix(table_of(kept, scaled=True), "observation"), kept.codes * SCALE)
+
+
+def test_it_says_why_a_game_ended() -> None:
+    kept = replace(matches(games=3).trajectories(0, 3, "outcome"), ends=np.array([1, 2, 3]))
+    reasons = ("businesses", "stops", "truncated")
+    assert table_of(kept)["end_reason"].to_pylist() == [reasons[game] for game in kept.game]
 
 
 def test_what_is_not_known_is_null() -> None:

@@ -17,6 +17,7 @@ from skyenv.dataset.trajectories import Trajectories, joined
 from skyenv.game import Game
 from skyenv.games import results
 from skyenv.observation import SCALE
+from skyenv.rules.state import END_REASONS
 from skyenv.seeds import DATASETS
 
 
@@ -39,7 +40,9 @@ def test_they_are_the_games_that_seeds_and_actions_give(players: int, side: str,
         assert np.array_equal(kept.scores[number, :players], game.scores)
         assert np.array_equal(kept.shares[[number]], results(game.games.state)[0])
         assert np.array_equal(kept.rewards[row - 1, :players], game.games.reward[0])
-        assert kept.truncated[number] == (max_turns == 9)
+        assert game.outcome is not None
+        assert END_REASONS[kept.ends[number]] == game.outcome.reason
+        assert (game.outcome.reason == "truncated") == (max_turns == 9)
         for seat in range(players):
             assert np.array_equal(kept.last[number, seat] * SCALE, game.observation(seat))
     assert row == len(kept)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
@@ -17,12 +18,13 @@ from typing import Any, Final, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Agent, ReportingAgent, make_agent
+from skyenv.agents import make_agent
 from skyenv.arena.folder import CONFIG, GAMES, read_config, unsealed
 from skyenv.arena.matches import Played, play_games
 from skyenv.arena.schedule import Entrant, entrants
+from skyenv.arena.tournament import Watched
 from skyenv.dataset.trajectories import Collector, Int64, Trajectories, joined
-from skyenv.errors import CheckpointError, DatasetError, RecordError
+from skyenv.errors import AgentError, CheckpointError, DatasetError, RecordError
 from skyenv.files import parse_json
 from skyenv.games import DEFAULT_MAX_TURNS, results, secret_seeds
 from skyenv.observation import OBSERVATION_SIZE, codes_of
@@ -60,9 +62,9 @@ class Source(Protocol):
 
 
 @lru_cache(16)
-def _agent(spec: str) -> Agent:
+def _agent(spec: str) -> Watched:
     """An agent, made once in each process."""
-    return ReportingAgent(make_agent(spec))
+    return Watched(make_agent(spec))
 
 
 def draw_seats(agents: int, players: int, games: int, seed: int) -> Int64:
@@ -127,13 +129,17 @@ class Matches:
         used, seating = np.unique(self.seating[first:stop], return_inverse=True)
         numbers = self.numbers[first:stop]
         collector = Collector(len(numbers))
+        agents = [_agent(self.agents[index].spec) for index in used]
         played = play_games(
-            [_agent(self.agents[index].spec) for index in used], seating.reshape(len(numbers), -1), numbers, self.side,
+            agents, seating.reshape(len(numbers), -1), numbers, self.side,
             max_turns=self.max_turns, secret=self.secret, purpose=self.purpose, rows=len(numbers), reward=reward,
             onlooker=collector,
         )  # fmt: skip
         if played.interrupted:
-            raise KeyboardInterrupt
+            if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
+                raise KeyboardInterrupt
+            # Workers are deaf to Ctrl-C, so it was the agent that was asked last.
+            raise AgentError(f"agent {max(agents, key=lambda agent: agent.asked).name} raised KeyboardInterrupt")
         self._check(played, first)
         names = [self.agents[index].name for index in used]
         seeds = numbers if self.secret is None else secret_seeds(self.secret, numbers, self.purpose)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 from dataclasses import fields
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from skyenv.arena.schedule import Settings, entrants
 from skyenv.arena.tournament import Tournament
 from skyenv.dataset.sources import Records, draw_seats, of_tournament, sources_of
 from skyenv.dataset.trajectories import Trajectories
-from skyenv.errors import DatasetError, OptionError, RecordError
+from skyenv.errors import AgentError, DatasetError, OptionError, RecordError
 from skyenv.game import Game
 from skyenv.seeds import LADDERS
 
@@ -39,6 +40,21 @@ def test_seats_are_drawn_evenly_and_more_games_begin_with_the_same() -> None:
 def test_agents_are_told_apart_by_their_names() -> None:
     with pytest.raises(OptionError, match="two agents are called random"):
         matches("random", "random")
+
+
+def test_an_agent_that_raises_keyboard_interrupt_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def act(self: object, decisions: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("skyenv.agents.simple.CrowdAgent.act", act)
+    source = matches("random", "crowd")
+    monkeypatch.setattr(signal, "getsignal", lambda number: signal.SIG_IGN)  # as in a worker
+    with pytest.raises(AgentError, match=r"^agent crowd raised KeyboardInterrupt$"):
+        source.trajectories(0, 5, "outcome")
+    monkeypatch.undo()
+    monkeypatch.setattr("skyenv.agents.simple.CrowdAgent.act", act)
+    with pytest.raises(KeyboardInterrupt):
+        source.trajectories(0, 5, "outcome")
 
 
 # ---- records ----

@@ -80,31 +80,42 @@ def test_ctrl_c_between_shards_keeps_those_that_are_there(tmp_path: Path, monkey
     assert contents(write(plan(), tmp_path / "cut")) == contents(write(plan(), tmp_path / "whole"))
 
 
+WAITING = """
+import os
+import time
+
+from skyenv.agents import RandomAgent
+
+
+class Waiting(RandomAgent):
+    name = "waiting"
+    description = "random, but decides nothing any more once a file is there"
+
+    def act(self, decisions):
+        while os.path.exists(os.environ.get("WAIT_FOR", "")):
+            time.sleep(0.01)
+        return super().act(decisions)
+"""
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_the_same_command_goes_on_after_ctrl_c_and_kill(
     how: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command = [
-        "dataset",
-        "random",
-        "crowd",
-        "--games",
-        "60",
-        "--shard-games",
-        "5",
-        "--max-turns",
-        "30",
-        "--workers",
-        "1",
-        "--id",
-        "a-v0",
-    ]
-    made = tmp_path / "cut" / "parquet"
-    with running("-m", "skyenv", *command, "-o", tmp_path / "cut") as process:
-        wait_until(lambda: made.is_dir() and len(list(made.glob("[0-9]*.parquet"))) >= 2, process)
+    command = ["dataset", "waiting:Waiting", "--games", "12", "--shard-games", "3", "--max-turns", "6"]
+    command += ["--workers", "1", "--id", "a-v0"]
+    (tmp_path / "waiting.py").write_text(WAITING)
+    monkeypatch.syspath_prepend(tmp_path)
+    made = tmp_path / "cut" / "parquet" / "00001.parquet"
+    with running(
+        "-m", "skyenv", *command, "-o", tmp_path / "cut", environment={"PYTHONPATH": str(tmp_path), "WAIT_FOR": str(made)}
+    ) as process:
+        wait_until(made.exists, process)
         process.send_signal(how)
         _, complaint = process.communicate()
-    if how == signal.SIGINT and not (tmp_path / "cut" / "dataset.json").exists():  # it may have been done before the signal came
+    assert not (tmp_path / "cut" / "dataset.json").exists()
+    assert {path.name for path in made.parent.glob("[0-9]*")} == {"00000.parquet", "00001.parquet"}
+    if how == signal.SIGINT:
         assert process.returncode == INTERRUPTED
         assert complaint.splitlines()[-1] == "dataset: error: interrupted; the same command goes on"
     monkeypatch.setattr(folder, "run_units", inline)

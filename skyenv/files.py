@@ -37,12 +37,17 @@ _ONLY_WRITING: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 
 
 @contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
+def replacing(path: str | Path, *, tidy: bool = True) -> Iterator[Path]:
     """Where to write what is to stand at `path`, once the block ends without an exception.
 
     After an exception everything is as it was, so what stood at `path` before is never lost for something half-written. A target
     that is no regular file (a pipe, ``/dev/stdout``) is written directly. The hidden file must be written where it is, not
     replaced by another one.
+
+    Args:
+        path: the file.
+        tidy: remove what killed writers of it left behind, for which the folder is listed; who writes very many files into one
+            has that done once for all of them (:func:`remove_abandoned`).
 
     Raises:
         OSError: the file can't be written; it names `path`, and where a part can't be made, it is raised before the block begins.
@@ -60,7 +65,9 @@ def replacing(path: str | Path) -> Iterator[Path]:
     part = None
     try:
         with _naming(path, target):
-            _remove_abandoned(target.parent, re.compile(rf"{re.escape(_start(target))}{_RANDOM}\.part{re.escape(_end(target))}"))
+            if tidy:
+                names = re.compile(rf"{re.escape(_start(target))}{_RANDOM}\.part{re.escape(_end(target))}")
+                remove_abandoned(target.parent, names)
             part, lock = _new_part(target)
         with _naming(path, part), lock:
             yield part
@@ -72,19 +79,23 @@ def replacing(path: str | Path) -> Iterator[Path]:
 
 
 @contextmanager
-def writing(path: str | Path) -> Iterator[BinaryIO]:
+def writing(path: str | Path, *, tidy: bool = True) -> Iterator[BinaryIO]:
     """A binary stream of what is to stand at `path`; see :func:`replacing`."""
-    with replacing(path) as part, open(part, "wb") as stream:
+    with replacing(path, tidy=tidy) as part, open(part, "wb") as stream:
         yield stream
 
 
-def write_atomically(path: str | Path, content: bytes | str) -> None:
+def write_atomically(path: str | Path, content: bytes | str, *, tidy: bool = True) -> None:
     """Write a file so that, whatever happens, its name stands for the old content or the new, never for a part.
+
+    Args:
+        path, tidy: as for :func:`replacing`.
+        content: what is to stand there; text as UTF-8.
 
     Raises:
         OSError: as for :func:`replacing`.
     """
-    with writing(path) as stream:
+    with writing(path, tidy=tidy) as stream:
         stream.write(content.encode("utf-8") if isinstance(content, str) else content)
 
 
@@ -139,8 +150,8 @@ def _end(target: Path) -> str:
     return target.suffix[:20]
 
 
-def _remove_abandoned(folder: Path, names: re.Pattern[str]) -> None:
-    """Remove hidden files whose writers were killed."""
+def remove_abandoned(folder: Path, names: re.Pattern[str] = _HIDDEN) -> None:
+    """Remove a folder's hidden files whose writers were killed: all, or those with such names."""
     if fcntl is None:
         return
     with contextlib.suppress(OSError):
@@ -202,7 +213,7 @@ def locked(folder: str | Path) -> Iterator[None]:
         os.truncate(held, 0)
         who = f"process {os.getpid()} on {socket.gethostname()}, since {datetime.datetime.now():%Y-%m-%d %H:%M:%S}"
         os.write(held, who.encode())
-        _remove_abandoned(Path(folder), _HIDDEN)
+        remove_abandoned(Path(folder))
         yield
     finally:
         path.unlink(missing_ok=True)  # while it is still ours

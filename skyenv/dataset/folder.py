@@ -17,11 +17,11 @@ import json
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from skyenv.arena.workers import run_units
 from skyenv.dataset import episodes, parquet
 from skyenv.dataset.sources import Matches, Source
 from skyenv.errors import CheckpointError, DatasetError
-from skyenv.files import locked, read_json, write_atomically
+from skyenv.files import locked, read_json, remove_abandoned, write_atomically
 from skyenv.games import SCALED
 from skyenv.progress import Bar, progress
 from skyenv.tables import counted
@@ -47,9 +47,13 @@ FORMATS: Final = (PARQUET, MINARI)
 
 @dataclass(frozen=True)
 class Shard:
-    """Some games of a source, and their place in the dataset: `number` of the shard, `game` of the first."""
+    """Some games of a source, and their place in the dataset: `number` of the shard, `game` of the first.
+
+    `name` is what its files are called: the number, with zeros before it, so that names sort as numbers do.
+    """
 
     number: int
+    name: str
     source: int
     first: int
     stop: int
@@ -85,10 +89,11 @@ class Plan:
         """All of them, in the order of their games."""
         shards: list[Shard] = []
         game = 0
+        digits = max(5, len(str(sum(-(-source.games // self.shard_games) for source in self.sources) - 1)))
         for index, source in enumerate(self.sources):
             for first in range(0, source.games, self.shard_games):
                 stop = min(first + self.shard_games, source.games)
-                shards.append(Shard(len(shards), index, first, stop, game + first))
+                shards.append(Shard(len(shards), f"{len(shards):0{digits}}", index, first, stop, game + first))
             game += source.games
         return shards
 
@@ -117,8 +122,8 @@ class Plan:
     def files(self, folder: Path, shard: Shard) -> dict[str, Path]:
         """A shard's files by their format."""
         places = {
-            PARQUET: folder / PARQUET / f"{shard.number:05}.parquet",
-            MINARI: self.data(folder) / f"{shard.number:05}.hdf5",
+            PARQUET: folder / PARQUET / f"{shard.name}.parquet",
+            MINARI: self.data(folder) / f"{shard.name}.hdf5",
         }
         return {name: places[name] for name in self.formats}
 
@@ -126,34 +131,47 @@ class Plan:
 # ---- one shard, in a worker ----
 
 
-def make_shard(plan: Plan, folder: Path, shard: Shard) -> int:
+class Task(NamedTuple):
+    """A shard to be made, and its games alone."""
+
+    shard: Shard
+    games: Source
+
+
+def make_shard(plan: Plan, folder: Path, digest: str, task: Task) -> int:
     """Make a shard's files; returns how many decisions they hold.
+
+    Args:
+        plan: how they are written; its sources aren't needed.
+        folder: of the dataset. digest: of the whole plan.
+        task: what to make.
 
     Raises:
         SkyenvError: see :meth:`skyenv.dataset.sources.Source.trajectories`. OSError: a file can't be written.
     """
-    trajectories = plan.sources[shard.source].trajectories(shard.first, shard.stop, plan.reward)
+    shard, games = task
+    trajectories = games.trajectories(0, shard.stop - shard.first, plan.reward)
     scaled = plan.observation == SCALED
-    about = _about(plan, shard)
+    about = _about(digest, shard)
     for name, path in plan.files(folder, shard).items():
         if name == PARQUET:
             content = parquet.parquet_bytes(trajectories, shard.game, scaled, about)
         else:
             content = episodes.episodes_bytes(trajectories, shard.game, scaled, plan.episodes == "seat", about)
-        write_atomically(path, content)
+        write_atomically(path, content, tidy=False)  # once for all is enough: listing the folder takes longer and longer
     return len(trajectories)
 
 
-def _about(plan: Plan, shard: Shard) -> dict[str, Any]:
+def _about(digest: str, shard: Shard) -> dict[str, Any]:
     """What a shard's files say of themselves."""
-    return {"dataset": plan.digest(), "shard": shard.number}
+    return {"dataset": digest, "shard": shard.number}
 
 
-def _checked(plan: Plan, shard: Shard, name: str, path: Path) -> tuple[int, int]:
+def _checked(digest: str, shard: Shard, name: str, path: Path) -> tuple[int, int]:
     """How many episodes (of Parquet files none) and decisions a shard's file holds.
 
     Raises:
-        DatasetError: it is damaged, or of another dataset.
+        DatasetError: it is no whole file, or of another dataset (what is in it isn't read).
     """
     try:
         if name == PARQUET:
@@ -164,7 +182,7 @@ def _checked(plan: Plan, shard: Shard, name: str, path: Path) -> tuple[int, int]
     except Exception as error:  # two libraries, which raise all sorts of things
         reason = " ".join(str(error).split())
         raise DatasetError(f"{path} is damaged: {reason:.200}; remove it, and it is made anew") from error
-    if said != _about(plan, shard):
+    if said != _about(digest, shard):
         raise DatasetError(f"{path} is of another dataset; choose another folder, or remove it")
     return found, steps
 
@@ -203,6 +221,7 @@ class Writer:
         self.plan, self.folder, self.workers, self.progress = plan, folder, workers, progress
         self.written = Written()
         self._shards = plan.shards()
+        self._digest = plan.digest()
 
     def run(self) -> Written:
         """Make them.
@@ -216,22 +235,26 @@ class Writer:
             self._agree()
             for path in self.plan.files(self.folder, self._shards[0]).values():
                 path.parent.mkdir(parents=True, exist_ok=True)
+                remove_abandoned(path.parent)
             missing = [shard for shard in self._shards if not self._is_there(shard)]
-            here = sum(shard.stop - shard.first for shard in self._shards if shard not in missing)
+            here = self.plan.games - sum(shard.stop - shard.first for shard in missing)
             previous = signal.signal(signal.SIGINT, self._stop)
             try:
                 with progress(self.plan.games, done=here, shown=self.progress) as bar:
                     run_units(
-                        partial(make_shard, self.plan, self.folder), iter(missing), self.workers,
+                        partial(make_shard, replace(self.plan, sources=()), self.folder, self._digest),
+                        map(self._task, missing), self.workers,
                         done=partial(self._count, bar), tick=lambda: not self.written.interrupted,
-                        parts=lambda shard: [shard],
-                        about=lambda shard: f"games {shard.game} to {shard.game + shard.stop - shard.first - 1} were made",
+                        parts=lambda task: [task], about=_told,
                     )  # fmt: skip
             finally:
                 signal.signal(signal.SIGINT, previous)
             if not self.written.interrupted:
                 self._finish()
         return self.written
+
+    def _task(self, shard: Shard) -> Task:
+        return Task(shard, self.plan.sources[shard.source].part(shard.first, shard.stop))
 
     def _agree(self) -> None:
         """The folder is of this dataset, or new."""
@@ -257,24 +280,24 @@ class Writer:
         files = self.plan.files(self.folder, shard)
         for name, path in files.items():
             if path.exists():
-                _checked(self.plan, shard, name, path)
+                _checked(self._digest, shard, name, path)
         return all(path.exists() for path in files.values())
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         self.written.interrupted = True
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a second Ctrl-C doesn't wait for anything
 
-    def _count(self, bar: Bar, shard: Shard, decisions: int) -> None:
+    def _count(self, bar: Bar, task: Task, decisions: int) -> None:
         self.written.made += decisions
         bar.set_postfix_str(counted(self.written.made, "decision"), refresh=False)
-        bar.update(shard.stop - shard.first)
+        bar.update(task.shard.stop - task.shard.first)
 
     def _finish(self) -> None:
         """Write what tells of all shards."""
         sizes = {}
         for name in self.plan.formats:
             paths = [self.plan.files(self.folder, shard)[name] for shard in self._shards]
-            found = [_checked(self.plan, shard, name, path) for shard, path in zip(self._shards, paths, strict=True)]
+            found = [_checked(self._digest, shard, name, path) for shard, path in zip(self._shards, paths, strict=True)]
             steps = sum(steps for _, steps in found)
             sizes[name] = sum(path.stat().st_size for path in paths)
             if name == MINARI:
@@ -312,6 +335,12 @@ class Writer:
         if self.plan.episodes != "seat" or not is_one:
             return None
         return {**kinds[0], "reward": self.plan.reward, "observation": self.plan.observation}
+
+
+def _told(task: Task) -> str:
+    """What a task is, for a message."""
+    shard = task.shard
+    return f"games {shard.game} to {shard.game + shard.stop - shard.first - 1} were made"
 
 
 def _difference(key: str, old: Any, new: Any) -> str:

@@ -10,10 +10,10 @@ import hashlib
 import io
 import signal
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +48,9 @@ class Source(Protocol):
 
     def about(self) -> dict[str, Any]:
         """What they are, as JSON can hold it: the same for the same games."""
+
+    def part(self, first: int, stop: int) -> Source:
+        """The games from `first` to before `stop` alone: what is sent to another process is no larger than they need."""
 
     def trajectories(self, first: int, stop: int, reward: str) -> Trajectories:
         """The games from `first` to before `stop`, at least one, played for a reward (:class:`skyenv.GameOptions`).
@@ -123,6 +126,11 @@ class Matches:
             "seeds": [self.purpose.start, self.purpose.stop],
             "seating": digest,
         }
+
+    def part(self, first: int, stop: int) -> Self:
+        """See :class:`Source`."""
+        some = slice(first, stop)
+        return replace(self, seating=self.seating[some], numbers=self.numbers[some], known=self.known[some])
 
     def trajectories(self, first: int, stop: int, reward: str) -> Trajectories:
         """See :class:`Source`."""
@@ -250,6 +258,13 @@ class Records:
     def about(self) -> dict[str, Any]:
         """See :class:`Source`."""
         return {"records": self.digest, "games": self.games}
+
+    def part(self, first: int, stop: int) -> Self:
+        """See :class:`Source`."""
+        places = self.places[first:stop]
+        used = {file: number for number, file in enumerate(dict.fromkeys(place.file for place in places))}
+        files = tuple(self.files[file] for file in used)
+        return replace(self, files=files, places=tuple(place._replace(file=used[place.file]) for place in places), unfinished=0)
 
     def trajectories(self, first: int, stop: int, reward: str) -> Trajectories:
         """See :class:`Source`."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
+import pickle
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,7 +27,7 @@ from skyenv.files import LOCK, locked
 def plan(**options: Any) -> Plan:
     """Three shards of one source and one of another."""
     sources = (matches(games=5), matches(players=3, games=2, seed=9))
-    return Plan(**{"sources": sources, "shard_games": 2, "dataset_id": "a/b-v1", **options})
+    return Plan(**{"sources": sources, "shard_games": 2, "dataset_id": "some/b-v1", **options})
 
 
 @pytest.mark.usefixtures("here")
@@ -47,12 +49,13 @@ def test_shards_cover_the_games_once_and_their_size_does_not_change_games(tmp_pa
 def test_what_is_missing_is_made_anew_bit_for_bit(tmp_path: Path) -> None:
     whole = contents(write(plan(), tmp_path))
     assert set(whole) == {
-        "config.json", "dataset.json", "minari/a/b-v1/data/main_data.hdf5", "minari/a/b-v1/data/metadata.json",
-        *(f"parquet/0000{shard}.parquet" for shard in range(4)), *(f"minari/a/b-v1/data/0000{shard}.hdf5" for shard in range(4)),
+        "config.json", "dataset.json", "minari/some/b-v1/data/main_data.hdf5", "minari/some/b-v1/data/metadata.json",
+        *(f"parquet/0000{shard}.parquet" for shard in range(4)),
+        *(f"minari/some/b-v1/data/0000{shard}.hdf5" for shard in range(4)),
     }  # fmt: skip
     summary = json.loads(whole["dataset.json"])
     assert (summary["games"], summary["shards"]) == (7, 4)
-    for gone in (["parquet/00001.parquet"], ["minari/a/b-v1/data/00003.hdf5", "dataset.json"], [*whole][2:]):
+    for gone in (["parquet/00001.parquet"], ["minari/some/b-v1/data/00003.hdf5", "dataset.json"], [*whole][2:]):
         for name in gone:
             (tmp_path / name).unlink(missing_ok=name == LOCK)
         write(plan(), tmp_path)
@@ -125,6 +128,59 @@ def test_the_same_command_goes_on_after_ctrl_c_and_kill(
 
 
 @pytest.mark.usefixtures("here")
+def test_what_a_kill_left_half_written_is_removed(tmp_path: Path) -> None:
+    whole = contents(write(plan(), tmp_path))
+    for name in ("parquet/00001.parquet", "minari/some/b-v1/data/00001.hdf5"):
+        path = tmp_path / name
+        path.unlink()
+        path.with_name(f".{path.name}.0123abcd.part{path.suffix}").write_bytes(b"half")
+    assert contents(write(plan(), tmp_path)) == whole
+
+
+def test_the_work_grows_with_the_games_and_no_faster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twice as many shards: each is sent as many bytes, nothing else is done more than once for each."""
+
+    def counting(calls: list[Any], function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            calls.append(arguments)
+            return function(*arguments)
+
+        return call
+
+    def work_of(games: int) -> tuple[list[int], list[Any], list[Any]]:
+        sent: list[int] = []
+        listed: list[Any] = []
+        digests: list[Any] = []
+
+        def weighed(work: Callable[[Any], Any], units: Iterator[Any], workers: int, **options: Any) -> None:
+            def counted() -> Iterator[Any]:
+                for unit in units:
+                    sent.append(len(pickle.dumps((work, unit))))
+                    yield unit
+
+            inline(work, counted(), workers, **options)
+
+        monkeypatch.setattr(folder, "run_units", weighed)
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "listdir", counting(listed, os.listdir))
+            patched.setattr(Plan, "digest", counting(digests, Plan.digest))
+            write(plan(sources=(matches(games=games),), shard_games=1), tmp_path / f"{games:03}")
+        return sent, listed, digests
+
+    few, many = work_of(3), work_of(6)
+    assert (len(few[0]), len(many[0])) == (3, 6)
+    assert max(many[0]) == max(few[0])
+    assert len(few[1]) == len(many[1])
+    assert len(few[2]) == len(many[2]) == 1
+
+
+def test_names_of_files_sort_as_their_numbers() -> None:
+    shards = plan(sources=(matches(games=100_002),), shard_games=1).shards()
+    assert [shards[number].name for number in (0, 1, 100_001)] == ["000000", "000001", "100001"]
+    assert [shard.name for shard in shards] == sorted(shard.name for shard in shards)
+
+
+@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -143,7 +199,7 @@ def test_another_dataset_needs_another_folder(change: dict[str, Any], message: s
 @pytest.mark.usefixtures("here")
 def test_damaged_and_foreign_files_are_one_error(tmp_path: Path) -> None:
     whole = contents(write(plan(), tmp_path))
-    for name in ("parquet/00001.parquet", "minari/a/b-v1/data/00001.hdf5"):
+    for name in ("parquet/00001.parquet", "minari/some/b-v1/data/00001.hdf5"):
         path = tmp_path / name
         for content, message in (
             (b"", "is damaged: .*; remove it, and it is made anew"),

@@ -85,6 +85,8 @@ def test_a_record_gives_what_its_games_gave(players: int, side: str, reward: str
     assert source.games == 4
     assert_same(source.trajectories(0, 4, reward), kept)
     assert source.trajectories(2, 3, reward).seeds.tolist() == [kept.seeds[2]]
+    assert_same(source.part(1, 3).trajectories(0, 2, reward), source.trajectories(1, 3, reward))
+    assert source.part(3, 4).files == (tmp_path / "b.jsonl",)  # type: ignore[attr-defined]
     assert source.about() == sources_of([tmp_path / "a.jsonl", tmp_path / "b.jsonl"])[0].about()
     assert source.about() != sources_of([tmp_path / "b.jsonl", tmp_path / "a.jsonl"])[0].about()
 
@@ -166,6 +168,12 @@ def test_damage_is_one_error_or_makes_no_difference(whole: tuple[Path, bytes], d
     assert told == "" or re.match(rf"{path}: line \d+: [^\n]+$", told)
 
 
+def test_a_part_has_its_games_alone() -> None:
+    source = matches(games=6)
+    assert_same(source.part(2, 5).trajectories(0, 3, "margin"), source.trajectories(2, 5, "margin"))
+    assert source.part(2, 5).games == 3
+
+
 # ---- tournaments ----
 
 
@@ -204,6 +212,9 @@ def test_games_that_agents_play_otherwise_now_are_refused(played: Path) -> None:
     (played / "games.jsonl").write_bytes(content)
     source = of_tournament(played)
     source.trajectories(0, 3, "outcome")
+    source.part(4, 6).trajectories(0, 2, "outcome")
+    with pytest.raises(DatasetError, match=r"otherwise than they did then"):
+        source.part(3, 4).trajectories(0, 1, "outcome")
     with pytest.raises(DatasetError, match=r"ladder: .* play paired seed \d otherwise than they did then"):
         source.trajectories(0, 4, "outcome")
 

@@ -84,7 +84,8 @@ def test_does_not_see_what_its_seat_cannot_know(num_players: int, side: str, nam
     for number in range(2):
         state = np.concatenate([resample(decisions.view[i], number) for i in range(len(decisions))])  # type: ignore[index]
         assert (state["hand"] != games.state["hand"]).any()
-        other = Decisions(decisions.mask, decisions.seat, num_players, decisions.uniform, view=view(state, games.seat))
+        seen = games.observe(games.seat, state=state.view(np.recarray))
+        other = Decisions(decisions.mask, decisions.seat, num_players, decisions.uniform, seen, view(state, games.seat))
         for array, same in zip(player.search(other), before, strict=True):
             assert np.array_equal(array, same, equal_nan=True)
     assert {PHASES[phase] for phase in games.state["phase"]} >= {"option", "take", "move", "bid"}

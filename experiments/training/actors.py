@@ -225,7 +225,10 @@ class Elsewhere(Actors):
         return answers if self._own is None else [*answers, self._own_answer]
 
     def _dead(self) -> SkyenvError:
-        wait_for([process.sentinel for process in self._processes], SECONDS_TO_DIE)  # a pipe closes a little earlier
+        ended = wait_for([process.sentinel for process in self._processes], SECONDS_TO_DIE)  # a pipe closes a little earlier
+        for process in self._processes:
+            if process.sentinel in ended:
+                process.join(SECONDS_TO_DIE)  # and the sentinel is a pipe as well
         codes = {process.name: process.exitcode for process in self._processes if not process.is_alive()}
         return SkyenvError(
             f"a process that plays has ended ({codes}); what was trained is kept, --resume goes on from the last checkpoint"

@@ -23,6 +23,8 @@ THEMES: Final = ("light", "dark")
 WIDE: Final = 1200
 NARROW: Final = 640
 """Widths of drawings for wide screens and for phones; they have different layouts."""
+MOST_HINTED: Final = 6
+"""Actions that a hint tells of."""
 Payload = dict[str, Any]
 """What goes to a browser, as JSON."""
 
@@ -139,13 +141,13 @@ def final_scoring(game: Game, names: Sequence[str]) -> list[Payload]:
 
 
 def hint_payload(hint: Hint, game: Game, name: str) -> Payload:
-    """An agent's hint in words: what it would do, and its best actions with how sure it is of each."""
+    """An agent's hint in words: what it would do, and its best actions, that one among them, with how sure it is of each."""
     position = game.view()
     sure = hint.probabilities if hint.probabilities is not None else hint.worth
     best: list[int] = [hint.action]
     if sure is not None:
-        legal = game.legal_actions
-        best = sorted(legal, key=lambda action: (-float(sure[action]), action))[:6]
+        others = sorted((a for a in game.legal_actions if a != hint.action), key=lambda action: -float(sure[action]))
+        best = sorted([hint.action, *others[: MOST_HINTED - 1]], key=lambda action: -float(sure[action]))
     return {
         "agent": name,
         "action": hint.action,

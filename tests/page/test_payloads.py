@@ -12,7 +12,7 @@ from pages import played
 from skyenv import Game
 from skyenv.errors import PageError
 from skyenv.knowledge import resample
-from skyenv.page.hints import hint
+from skyenv.page.hints import Hint, hint
 from skyenv.page.payloads import Look, final_scoring, hint_payload
 from skyenv.rules.actions import NUM_ACTIONS
 
@@ -116,6 +116,19 @@ def test_hints_tell_how_sure_agents_are() -> None:
     assert payload["kind"] == "vp"
     assert payload["best"][0]["action"] == greedy.action
     assert len(payload["best"]) == min(6, len(game.legal_actions))
+
+
+@pytest.mark.parametrize("chosen", range(4))
+def test_a_hint_lists_what_the_agent_would_do_also_among_equals(chosen: int) -> None:
+    """Drawn among many equals, or an unlikely one: the page marks it in the list."""
+    game = Game(2, "front", 3)
+    action = sorted(game.legal_actions)[-1 - chosen]
+    for worth in (np.zeros(103), np.where(np.arange(103) == action, -1.0, 0.0)):
+        payload = hint_payload(Hint(action, worth=worth), game, "greedy")
+        told = [one["action"] for one in payload["best"]]
+        assert told.count(action) == 1
+        assert len(set(told)) == len(told) == 6
+        assert told[0 if worth[action] == 0 else -1] == action
 
 
 def test_an_agent_that_evaluates_tells_probabilities_and_a_value() -> None:

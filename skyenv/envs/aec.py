@@ -61,9 +61,7 @@ class TerminateIllegal(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
         """As the wrapper does."""
         game = self.unwrapped
         was_over = game.is_over
-        if not was_over:
-            self._prev_obs = None
-            game.tell()
+        self._prev_obs = {ACTION_MASK: game.games.mask[0]}
         super().step(action)
         if game.is_over and not was_over and not game.games.done[0]:
             game.tell()

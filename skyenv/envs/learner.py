@@ -361,6 +361,26 @@ class LearnerGames:
         return episode_infos(self.games.state[rows], self.learner[rows], names, self.games.seat[rows] >= 0)
 
 
+class LearnerEnv:
+    """What every environment of one learner can do; `core` is its games."""
+
+    core: LearnerGames
+
+    def cores(self) -> Sequence[LearnerGames]:
+        """The environment's games: `core`, or those of its parts."""
+        return [self.core]
+
+    def set_opponents(
+        self,
+        opponents: AgentSpec | Sequence[AgentSpec],
+        opponent_weights: Sequence[float] | None = None,
+        pool: bool | None = None,
+    ) -> None:
+        """Let others play from every row's next episode on: :meth:`LearnerGames.set_opponents`."""
+        for core in self.cores():
+            core.set_opponents(opponents, opponent_weights, pool)
+
+
 def whole_numbers(actions: npt.ArrayLike, count: int) -> Int64:
     """Actions as int64 (count,).
 

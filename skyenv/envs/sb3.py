@@ -12,7 +12,7 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
 from skyenv.checks import check_options
-from skyenv.envs.learner import AgentSpec, LearnerGames, LearnerKeywords, whole_numbers
+from skyenv.envs.learner import LearnerEnv, LearnerGames, LearnerKeywords, whole_numbers
 from skyenv.envs.masks import MaskPlace
 from skyenv.envs.pictures import Renderer
 from skyenv.envs.rows import ATTRIBUTES, Rows
@@ -23,7 +23,7 @@ from skyenv.seeds import check_not_held_out
 Indices = None | int | Iterable[int]
 
 
-class SkyenvVecEnv(VecEnv):
+class SkyenvVecEnv(LearnerEnv, VecEnv):
     """`num_envs` games in which one seat learns and a pool of agents plays the others.
 
     A step is one decision of the learner in every row; the others are asked in batches. A finished row is reset in the
@@ -96,15 +96,6 @@ class SkyenvVecEnv(VecEnv):
         if seed is not None:
             check_not_held_out(check_not_held_out(seed, "training") + self.num_envs - 1, "training")
         return super().seed(seed)
-
-    def set_opponents(
-        self,
-        opponents: AgentSpec | Sequence[AgentSpec],
-        opponent_weights: Sequence[float] | None = None,
-        pool: bool | None = None,
-    ) -> None:
-        """Let others play from every row's next episode on: :meth:`skyenv.envs.learner.LearnerGames.set_opponents`."""
-        self.core.set_opponents(opponents, opponent_weights, pool)
 
     # ---- playing ----
 
@@ -204,7 +195,7 @@ class SkyenvVecEnv(VecEnv):
         return list(self._get_indices(indices))
 
 
-class MixedVecEnv(VecEnv):
+class MixedVecEnv(LearnerEnv, VecEnv):
     """Several :class:`SkyenvVecEnv` side by side as one: say tables for 2, 3 and 4 players, for one policy that plays them all.
 
     Rows are those of the parts, in the order given; each part plays the episodes that it plays alone with the same seeds.
@@ -237,15 +228,9 @@ class MixedVecEnv(VecEnv):
         super().__init__(ends[-1], self.parts[0].core.space, action_space())
         self._actions: npt.NDArray[np.int64] | None = None
 
-    def set_opponents(
-        self,
-        opponents: AgentSpec | Sequence[AgentSpec],
-        opponent_weights: Sequence[float] | None = None,
-        pool: bool | None = None,
-    ) -> None:
-        """Let others play in all parts, see :meth:`SkyenvVecEnv.set_opponents`."""
-        for part in self.parts:
-            part.set_opponents(opponents, opponent_weights, pool)
+    def cores(self) -> Sequence[LearnerGames]:
+        """See :meth:`skyenv.envs.learner.LearnerEnv.cores`: the parts'."""
+        return [part.core for part in self.parts]
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
         """Set the seeds of the next reset: row i, counted over all parts, gets `seed` + i. Without it a part keeps its own."""

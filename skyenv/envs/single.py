@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar, Unpack
 
 import gymnasium
@@ -10,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.checks import check_options
-from skyenv.envs.learner import AgentSpec, LearnerGames, LearnerKeywords
+from skyenv.envs.learner import LearnerEnv, LearnerGames, LearnerKeywords
 from skyenv.envs.masks import ACTION_MASK, MaskPlace
 from skyenv.envs.pictures import RENDER_MODES, Renderer
 from skyenv.envs.spaces import action_space
 
 
-class FifthAvenueEnv(gymnasium.Env[Any, np.int64]):
+class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
     """One seat's view of a game of Fifth Avenue.
 
     A step is one decision of the learner; what the others do until its next decision belongs to the step. The observation
@@ -117,15 +116,6 @@ class FifthAvenueEnv(gymnasium.Env[Any, np.int64]):
         truncated = bool(self.core.truncated[0])
         terminated = bool(self.core.done[0]) and not truncated
         return self._observation(), float(self.core.reward[0]), terminated, truncated, info
-
-    def set_opponents(
-        self,
-        opponents: AgentSpec | Sequence[AgentSpec],
-        opponent_weights: Sequence[float] | None = None,
-        pool: bool | None = None,
-    ) -> None:
-        """Let others play from the next episode on: :meth:`skyenv.envs.learner.LearnerGames.set_opponents`."""
-        self.core.set_opponents(opponents, opponent_weights, pool)
 
     def action_masks(self) -> npt.NDArray[np.int8]:
         """The learner's legal actions, int8 (103,), all 0 after the end; sb3-contrib asks for this method."""

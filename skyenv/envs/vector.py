@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from skyenv.checks import check_options
-from skyenv.envs.learner import AgentSpec, LearnerGames, LearnerKeywords
+from skyenv.envs.learner import LearnerEnv, LearnerGames, LearnerKeywords
 from skyenv.envs.masks import ACTION_MASK, MaskPlace
 from skyenv.envs.pictures import RENDER_MODES, Renderer
 from skyenv.envs.rows import METHODS, Rows
@@ -26,7 +26,7 @@ Bool = npt.NDArray[np.bool_]
 StepResult = tuple[Observations, Float64, Bool, Bool, dict[str, Any]]
 
 
-class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Observations, npt.NDArray[np.int64], npt.NDArray[Any]]):
+class FifthAvenueVectorEnv(LearnerEnv, gymnasium.vector.VectorEnv[Observations, npt.NDArray[np.int64], npt.NDArray[Any]]):
     """`num_envs` games as one: row i is what :class:`skyenv.envs.single.FifthAvenueEnv` would be with row i's seed.
 
     ``info["action_mask"]``, int8 (num_envs, 103), and ``info["seat"]``, int64 (num_envs,), tell of the position that the
@@ -160,15 +160,6 @@ class FifthAvenueVectorEnv(gymnasium.vector.VectorEnv[Observations, npt.NDArray[
     def action_masks(self) -> npt.NDArray[np.int8]:
         """Every row's legal actions, int8 (num_envs, 103); all 0 in a row that is over."""
         return self._masks.shown(self.core.mask())
-
-    def set_opponents(
-        self,
-        opponents: AgentSpec | Sequence[AgentSpec],
-        opponent_weights: Sequence[float] | None = None,
-        pool: bool | None = None,
-    ) -> None:
-        """Let others play from every row's next episode on: :meth:`skyenv.envs.learner.LearnerGames.set_opponents`."""
-        self.core.set_opponents(opponents, opponent_weights, pool)
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """What a method of the rows (``action_masks``, ``render``, ``set_opponents``) returns in each, or each one's attribute.

@@ -1,10 +1,11 @@
 """Expert iteration: ``python -m experiments.training.expert_iteration --players 2 --prior greedy --minutes 30``.
 
-An expert, a tree search that begins with what the network holds of the actions at its root, plays the learner's seats. The
-network, its apprentice, learns what the expert tried most, and λ-returns over the outcomes that it came to expect (Anthony,
-Tian and Barber 2017; Silver et al. 2018). A better network gives the search a better beginning, and so itself a better expert.
-Tables, opponents, processes, files and options are those of :mod:`experiments.training.train`; all that differs is here: what
-is played, and the policy's loss.
+An expert, a tree search that begins with what a guide holds of the actions at its root, plays the learner's seats. The network,
+its apprentice, learns what the expert tried most, and λ-returns over the outcomes that it came to expect (Anthony, Tian and
+Barber 2017; Silver et al. 2018). The guide is the network as it was when the run began, or as it was some updates ago: a better
+one makes a better expert. A guide that follows the network at once makes a worse one: what the search can't tell from noise, it
+makes a little less sure each time, and begins from that the next time. Tables, opponents, processes, files and options are
+those of :mod:`experiments.training.train`; all that differs is here: what is played, and the policy's loss.
 
 A decision costs the search some hundred times as much as the network, so an hour has fewer of them than one of that trainer,
 each with more to learn from: how good every action is, and not one that was drawn.
@@ -12,6 +13,7 @@ each with more to learn from: how good every action is, and not one that was dra
 
 from __future__ import annotations
 
+import copy
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +24,7 @@ import torch
 
 from experiments.training.network import PolicyNetwork
 from experiments.training.recipe import MOST, Config, fixed
-from experiments.training.rollouts import LOWEST, SURE, Batch, Collector
+from experiments.training.rollouts import LOWEST, SURE, Batch, Collector, Rollout
 from experiments.training.runs import program
 from experiments.training.seating import Bool, Int64
 from experiments.training.train import Training
@@ -55,17 +57,29 @@ class SearchCollector(Collector):
     """Plays games, and searches decisions of the learner's seats: all but most of those that the policy is sure of.
 
     Args:
-        simulations: of each search. sharpness, drawn_share: see :class:`ExpertConfig`. Others: as for
+        simulations: of each search. sharpness, drawn_share, renewal: see :class:`ExpertConfig`. Others: as for
             :class:`experiments.training.rollouts.Collector`.
+
+    Attributes:
+        guide: the network that searches begin with; None: nothing was collected yet.
     """
 
     BATCH = SearchedBatch
     BUFFERS = (*Collector.BUFFERS, "policy", "sure", "searched")
 
-    def __init__(self, *args: Any, simulations: int, sharpness: float, drawn_share: float) -> None:
+    def __init__(self, *args: Any, simulations: int, sharpness: float, drawn_share: float, renewal: int) -> None:
         self.expert = SearchAgent(simulations, margin=0.0)  # winning counts, and not by how much
-        self.sharpness, self.drawn_share = sharpness, drawn_share
+        self.sharpness, self.drawn_share, self.renewal = sharpness, drawn_share, renewal
+        self.guide: PolicyNetwork | None = None
+        self.guided = 0
         super().__init__(*args)
+
+    def collect(self, network: PolicyNetwork) -> Rollout:
+        """See :meth:`experiments.training.rollouts.Collector.collect`; every now and then the network becomes the guide."""
+        if self.guide is None or self.guided == self.renewal > 0:
+            self.guide, self.guided = copy.deepcopy(network), 0
+        self.guided += 1
+        return super().collect(network)
 
     def _make_buffers(self) -> None:
         super()._make_buffers()
@@ -73,15 +87,17 @@ class SearchCollector(Collector):
         self.sure, self.searched = np.zeros_like(self.mine), np.zeros_like(self.mine)
 
     def _choose(self, t: int, network: PolicyNetwork) -> None:
-        """Let the expert decide, and tell what the outcome will be; the network where nothing is searched."""
+        """Let the expert decide, and tell what the outcome will be; its guide where nothing is searched."""
         mine = np.flatnonzero(self.mine[t])
         self.sure[t] = self.searched[t] = False
         if not mine.size:
             return
+        assert self.guide is not None
         log_probabilities = self._ask(t, mine, network)
-        priors = (log_probabilities.clamp(min=FLATNESS * LOWEST) / FLATNESS).exp().numpy()
-        action = log_probabilities.argmax(dim=1).numpy()
-        self.sure[t, mine] = log_probabilities.amax(dim=1).numpy() > SURE
+        held, _ = self._answers(t, mine, self.guide)
+        priors = (held.clamp(min=FLATNESS * LOWEST) / FLATNESS).exp().numpy()
+        action = held.argmax(dim=1).numpy()
+        self.sure[t, mine] = held.amax(dim=1).numpy() > SURE
         self.searched[t, mine] = ~self.sure[t, mine] | (self.rng.random(mine.size) < self.sure_share)
         for tables, place in zip(self.tables, self.slices, strict=True):
             here = np.flatnonzero((mine >= place.start) & (mine < place.stop) & self.searched[t, mine])
@@ -119,6 +135,11 @@ class ExpertConfig(Config):
     simulations: int = option(100, "of the expert, for each decision", low=1, high=10**6)
     sharpness: float = option(4.0, "the policy learns how often each action was tried, to this power", above=True, high=100)
     drawn_share: float = option(0.3, "share of the decisions that are drawn by how often each action was tried", high=1)
+    renewal: int = option(
+        0,
+        "updates after which the search begins with the network as it is then; 0: always as it was when the run began",
+        high=10**9,
+    )
     games: int = option(64, "games played side by side, of all kinds of tables together", low=1, high=MOST)
     steps: int = option(32, "decisions in each of them between updates", low=1, high=MOST)
     batch: int = option(512, "decisions in one gradient step", low=1, high=MOST)
@@ -127,7 +148,7 @@ class ExpertConfig(Config):
     opponent_share: float = option(0.5, "share of the games with opponents; 0: self-play alone", high=1)
     reward: str = fixed(OUTCOME_REWARD)  # the search tells win probabilities
     sure_share: float = option(
-        0.1, "share of the decisions in which the policy is sure (99 %) that are searched and learned from, with a weight",
+        0.1, "share of the decisions of which the guide is sure (99 %) that are searched and learned from, with a weight",
         above=True, high=1,
     )  # fmt: skip
     value_updates: int = fixed(0)
@@ -137,8 +158,9 @@ class ExpertConfig(Config):
     def make_collector(self, part: int) -> SearchCollector:
         """See :meth:`experiments.training.recipe.Config.make_collector`."""
         return SearchCollector(
-            *self._collecting(part), simulations=self.simulations, sharpness=self.sharpness, drawn_share=self.drawn_share
-        )
+            *self._collecting(part), simulations=self.simulations, sharpness=self.sharpness, drawn_share=self.drawn_share,
+            renewal=self.renewal,
+        )  # fmt: skip
 
 
 class ExpertIteration(Training):

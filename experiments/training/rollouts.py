@@ -292,13 +292,17 @@ class Collector:
 
     def _ask(self, t: int, mine: Int64, network: PolicyNetwork) -> torch.Tensor:
         """Ask about the decisions in some columns of step t: note the values, and return log-probabilities (k, 103)."""
+        log_probabilities, values = self._answers(t, mine, network)
+        self.entropy[t, mine] = entropy(log_probabilities).numpy()
+        self.value[t, mine] = values.numpy()
+        return log_probabilities
+
+    def _answers(self, t: int, mine: Int64, network: PolicyNetwork) -> tuple[torch.Tensor, torch.Tensor]:
+        """Log-probabilities (k, 103) and values (k, VALUES) of the decisions in some columns of step t."""
         rows = torch.from_numpy(np.resize(mine, -(-mine.size // ROWS) * ROWS))  # some more than once, up to a number that recurs
         with in_precision("cpu", self.bfloat16):
             answers = network(self.codes[t].index_select(0, rows), self.masks[t].index_select(0, rows))
-        log_probabilities: torch.Tensor = answers[0][: mine.size]
-        self.entropy[t, mine] = entropy(log_probabilities).numpy()
-        self.value[t, mine] = answers[1][: mine.size].numpy()
-        return log_probabilities
+        return answers[0][: mine.size], answers[1][: mine.size]
 
     def _choose(self, t: int, network: PolicyNetwork) -> None:
         """Draw an action for every seat to act that is the learner's."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from multiprocessing.sharedctypes import RawArray
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,35 @@ def test_every_decision_is_what_the_expert_found(players: str) -> None:
         assert not collector.policy[0, at].numpy()[games.mask[rows] == 0].any()
         searched += len(rows)
     assert searched > 0
+
+
+@pytest.mark.parametrize(("renewal", "guides"), [(0, [0, 0, 0, 0, 0]), (1, [0, 1, 2, 3, 4]), (2, [0, 0, 2, 2, 4])])
+def test_the_search_begins_with_a_network_of_before(renewal: int, guides: list[int]) -> None:
+    """Which of the networks that were handed over; values are the newest one's all the same."""
+    collector = config(games=2, steps=2, renewal=renewal, sure_share=1.0).make_collector(0)
+    assert isinstance(collector, SearchCollector)
+    networks = [cautious(seed) for seed in range(5)]
+    for newest, guide in zip(networks, guides, strict=True):
+        collector.collect(newest)
+        assert collector.guide is not None
+        expected = networks[guide].state_dict()
+        assert all(torch.equal(weights, expected[name]) for name, weights in collector.guide.state_dict().items())
+        assert collector.guide is not newest  # which learns on
+        with torch.no_grad():
+            values = newest(collector.codes[0], collector.masks[0])[1].numpy()
+        mine = collector.mine[0]
+        assert collector.value[0, mine, 1] == pytest.approx(values[mine, 1], abs=1e-5)
+
+
+def test_a_guide_survives_a_checkpoint() -> None:
+    collector = config(games=2, steps=2).make_collector(0)
+    assert isinstance(collector, SearchCollector)
+    collector.collect(cautious(1))
+    other = pickle.loads(pickle.dumps(collector))
+    for each in (collector, other):
+        each.collect(cautious(2))
+    assert np.array_equal(collector.action, other.action)
+    assert torch.equal(collector.policy, other.policy)
 
 
 def test_some_actions_are_drawn_by_the_visits() -> None:

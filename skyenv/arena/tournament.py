@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from types import FrameType
@@ -78,6 +78,11 @@ class Watched(ReportingAgent):
         return actions
 
 
+def blamed(agents: Iterable[Watched]) -> AgentError:
+    """The error of a match that a KeyboardInterrupt ended where Ctrl-C isn't heard: the agent asked last has raised it."""
+    return AgentError(f"agent {max(agents, key=lambda agent: agent.asked).name} raised KeyboardInterrupt")
+
+
 class Player:
     """Plays units; the agents are made when they are first needed.
 
@@ -120,7 +125,7 @@ class Player:
             max_turns=settings.max_turns, secret=settings.secret, purpose=LADDERS,
         )  # fmt: skip
         if played.interrupted:
-            raise AgentError(f"agent {max(used.values(), key=lambda agent: agent.asked).name} raised KeyboardInterrupt")
+            raise blamed(used.values())
         return _as_games(played, seats, paired_seeds)
 
     def _one_by_one(

@@ -22,9 +22,9 @@ from skyenv.agents import make_agent
 from skyenv.arena.folder import CONFIG, GAMES, read_config, unsealed
 from skyenv.arena.matches import Played, play_games
 from skyenv.arena.schedule import Entrant, entrants
-from skyenv.arena.tournament import Watched
+from skyenv.arena.tournament import Watched, blamed
 from skyenv.dataset.trajectories import Collector, Int64, Trajectories, joined
-from skyenv.errors import AgentError, CheckpointError, DatasetError, RecordError
+from skyenv.errors import CheckpointError, DatasetError, RecordError
 from skyenv.files import parse_json
 from skyenv.games import DEFAULT_MAX_TURNS, results, secret_seeds
 from skyenv.observation import OBSERVATION_SIZE, codes_of
@@ -146,8 +146,7 @@ class Matches:
         if played.interrupted:
             if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
                 raise KeyboardInterrupt
-            # Workers are deaf to Ctrl-C, so it was the agent that was asked last.
-            raise AgentError(f"agent {max(agents, key=lambda agent: agent.asked).name} raised KeyboardInterrupt")
+            raise blamed(agents)  # workers are deaf to Ctrl-C
         self._check(played, first)
         names = [self.agents[index].name for index in used]
         seeds = numbers if self.secret is None else secret_seeds(self.secret, numbers, self.purpose)

@@ -46,6 +46,8 @@ RUN_ELSEWHERE = {
     "make test-libraries": "installs other libraries; the light part of it is tests/experiments/benchmarks/test_libraries.py",
     "python -m experiments.benchmarks.libraries --json docs/libraries.json": "needs what that one installs",
     ADD: "needs my_module.py and a ladder; test_the_template_agent_gets_a_rating runs it",
+    "python examples/behaviour_cloning.py runs/strong --imitate trained": "is slow; tests/examples runs it on a small dataset",
+    "python -m skyenv evaluate runs/clone --against greedy --deterministic": "needs what the example leaves",
     "python -m pip install --constraint constraints.txt --editable '.[test]'": "is how this environment was made",
     "python -m pip install --constraint constraints.txt '.[pettingzoo,page]'": "is like the one above",
 }

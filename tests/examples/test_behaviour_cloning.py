@@ -1,0 +1,110 @@
+"""The clone: it learns what a dataset's agents did, and what plays is what has learnt."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+import torch
+
+from skyenv.agents import decide, decisions_in, make_agent
+from skyenv.dataset.folder import Plan, Writer
+from skyenv.dataset.sources import Matches
+from skyenv.games import Games
+from skyenv.observation import OBSERVATION_SIZE, codes_of
+from skyenv_agents.learned.layout import NUM_INPUTS
+from skyenv_agents.learned.networks import NetworkAgent
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def example() -> ModuleType:
+    """The program as a module."""
+    spec = importlib.util.spec_from_file_location("behaviour_cloning", ROOT / "examples" / "behaviour_cloning.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look for it there
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("observation", ["scaled", "codes"])
+def test_decisions_that_left_a_choice_are_read(example: ModuleType, observation: str, tmp_path: Path) -> None:
+    source = Matches.new(("random", "hoard"), 2, "front", 6, 1, 9)
+    Writer(Plan((source,), ("parquet",), observation, shard_games=4), tmp_path).run()
+    kept = source.trajectories(0, 6, "outcome")
+    names = np.array([(kept.agents[game] or ())[seat] for game, seat in zip(kept.game, kept.seat, strict=True)])
+    for imitate in ([], ["hoard"]):
+        wanted = (kept.mask.sum(axis=1) > 1) & (np.isin(names, imitate) if imitate else True)
+        decisions = example.Decisions(tmp_path, imitate, "")
+        assert np.array_equal(decisions.codes[:, :OBSERVATION_SIZE], kept.codes[wanted])
+        assert not decisions.codes[:, OBSERVATION_SIZE:].any()
+        assert np.array_equal(decisions.mask, kept.mask[wanted])
+        assert np.array_equal(decisions.action, kept.action[wanted])
+        whose = (kept.game[wanted], kept.seat[wanted])
+        assert np.allclose(decisions.values, np.stack([2 * kept.shares[whose] - 1, kept.margin()[whose] / 50], axis=1))
+    with pytest.raises(SystemExit, match="has no Parquet files"):
+        example.Decisions(tmp_path / "parquet", [], "")
+
+
+@pytest.mark.usefixtures("here")
+def test_a_heuristic_is_asked_once_more(example: ModuleType, tmp_path: Path) -> None:
+    """Of greedy's own decisions it holds those that greedy took to be the best; and a new network decides as it does."""
+    Writer(Plan((Matches.new(("greedy", "hoard"), 2, "front", 3, 1, 500),), ("parquet",)), tmp_path).run()
+    decisions = example.Decisions(tmp_path, ["greedy"], "greedy")
+    scores = decisions.codes[:, OBSERVATION_SIZE:-1]
+    assert (scores <= 0).all()
+    assert (scores < 0).any()
+    taken = scores.gather(1, decisions.action[:, None])
+    assert (taken == 0).all()
+    network = example.Network(example.Sizes(16, 1, 8), "greedy", 6.0)
+    with torch.no_grad():
+        policy, _ = network(decisions.codes, decisions.mask != 0)
+    best = scores.masked_fill(decisions.mask == 0, -9999) == 0
+    assert (best.gather(1, policy.argmax(1, keepdim=True))).float().mean() > 0.95
+    assert network.frozen().about["prior"] == "greedy"
+    whole = {
+        "game": np.zeros(1),
+        "seed": np.array([5]),
+        "players": [2],
+        "side": ["front"],
+        "action": np.zeros(1, int),
+        "mask": np.ones((1, 103)),
+    }
+    with pytest.raises(SystemExit, match="can't be played again"):
+        example.prior_codes(whole, np.ones(1, np.bool_), "greedy")
+
+
+@pytest.mark.usefixtures("here")
+def test_it_learns_and_what_plays_is_what_has_learnt(example: ModuleType, tmp_path: Path) -> None:
+    """An agent that takes the first legal action is learnt within a few steps, and played without PyTorch."""
+    source = Matches.new(("skyenv.agents:RandomAgent",), 2, "front", 12, 1, 9)
+    Writer(Plan((source,), ("parquet",), "codes"), tmp_path).run()
+    decisions = example.Decisions(tmp_path, [], "")
+    decisions.action = decisions.mask.argmax(1)  # as if the first legal action had been taken
+    options = example.Options(epochs=30, batch=64, trunk=32, thing=8, learning_rate=1e-2, held_out=4, prior="")
+    network = example.train(decisions, options)
+    with torch.no_grad():
+        _, _, foreseen = example.losses(network, decisions.batch(torch.arange(len(decisions))))
+    assert foreseen > 0.9
+
+    path = tmp_path / "model.npz"
+    path.write_bytes(network.frozen().to_bytes())
+    clone = make_agent(path, deterministic=True)
+    assert isinstance(clone, NetworkAgent)
+    games = Games(32, 2, seed=5)
+    games.play_random(40)
+    with torch.no_grad():
+        codes = np.pad(codes_of(games.observation), ((0, 0), (0, NUM_INPUTS - OBSERVATION_SIZE)))
+        policy, values = network(torch.from_numpy(codes), torch.from_numpy(games.mask) != 0)
+    probabilities, outcome = clone.evaluate(decisions_in(games, clone)) or (None, None)
+    assert np.allclose(policy.exp(), probabilities, atol=1e-5)
+    assert np.allclose(values[:, 0].clip(-1, 1), outcome, atol=1e-5)
+    assert np.array_equal(decide(games, clone), policy.argmax(1))

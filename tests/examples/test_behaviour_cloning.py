@@ -104,7 +104,8 @@ def test_it_learns_and_what_plays_is_what_has_learnt(example: ModuleType, tmp_pa
     with torch.no_grad():
         codes = np.pad(codes_of(games.observation), ((0, 0), (0, NUM_INPUTS - OBSERVATION_SIZE)))
         policy, values = network(torch.from_numpy(codes), torch.from_numpy(games.mask) != 0)
-    probabilities, outcome = clone.evaluate(decisions_in(games, clone)) or (None, None)
+    probabilities, outcome = clone.evaluate(decisions_in(games, clone))
+    assert outcome is not None
     assert np.allclose(policy.exp(), probabilities, atol=1e-5)
     assert np.allclose(values[:, 0].clip(-1, 1), outcome, atol=1e-5)
     assert np.array_equal(decide(games, clone), policy.argmax(1))

@@ -19,14 +19,16 @@ from typing import Any, Final
 
 from experiments.benchmarks import game_figures, learning_curves, libraries, strength
 from experiments.tools.drawings import FOLDER, drawings
+from experiments.tools.fields import fields_table
 from experiments.training.curves import read_curve
-from skyenv import information
+from skyenv import information, knowledge
 from skyenv.agents import agent_names, make_agent
 from skyenv.arena import ladder
 from skyenv.commands import exit_code
 from skyenv.files import write_atomically
 from skyenv.observation import OBSERVATION_SIZE, markdown_table
 from skyenv.options import Options, option, parse
+from skyenv.rules import state
 from skyenv.rules.actions import ACTION_NAMES
 from skyenv.rules.components import SIDES
 from skyenv.tables import markdown
@@ -177,6 +179,8 @@ PARTS: Final[dict[str, Callable[[], str]]] = {
     "agents table": agents_table,
     "speed table": speed_table,
     "OpenSpiel speed table": partial(speed_table, "open_spiel_speed"),
+    "view table": partial(fields_table, knowledge, "VIEW_DTYPE"),
+    "game table": partial(fields_table, state, "GAME_DTYPE"),
     "resampling speed table": partial(speed_table, "knowledge_speed"),
     "libraries table": libraries.table,
     "picture speed table": partial(speed_table, "picture_speed"),

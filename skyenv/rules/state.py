@@ -62,7 +62,7 @@ GAME_DTYPE: Final = np.dtype(
         ("score", np.int32, (4,)),  # VP of each seat
         ("bid_total", np.int16, (4,)),  # in an auction: value of all cards that the seat has laid down
         ("highest", np.int16),  # in an auction: highest total so far; 0 before the first bid
-        ("num_players", np.int8),
+        ("num_players", np.int8),  # 2, 3 or 4
         ("side", np.int8),  # 0 front, 1 back
         ("ring", np.int8, (7, 6)),  # COM-6, COM-9: [district, position] → plot; −1 behind the fifth on the front side
         # -- where the decision stands
@@ -100,7 +100,7 @@ GAME_DTYPE: Final = np.dtype(
         ("face_down", np.int8, (6, 3)),  # [card colour, rank] → cards face down in the stack, in unknown order
         ("unlocated", np.int8, (6, 3)),  # [card colour, rank] → cards that are face down or in a hand and not known
         ("returned", np.int8, (5, 12)),  # AUC-8: ranks of the returned cards under them, in the order they will come up
-        ("num_returned", np.int8, (5,)),
+        ("num_returned", np.int8, (5,)),  # how many these are
         ("black_face_up", np.int8, (3,)),  # [rank] → black cards face up at the bottom of the black stack
         # -- the auction under way
         ("auction_place", np.int8),  # district or CENTRAL_PARK; NONE between auctions
@@ -131,7 +131,7 @@ GAME_DTYPE: Final = np.dtype(
             np.int8,
             (50, 2),
         ),  # black cards, not known, laid down since: 3 · seat + rank, and how many such cards the hand had right before
-        ("num_shown", np.int8),
+        ("num_shown", np.int8),  # how many these are
         ("spare", np.int8, (1,)),  # 0; fills the record, so that copies and comparisons of bytes meet no gaps
     ],
     align=True,

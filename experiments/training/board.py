@@ -17,6 +17,8 @@ from tensorboard.summary.writer.record_writer import RecordWriter  # type: ignor
 
 COUNTERS: Final = ("update", "decisions")
 """What is told as the step, or by it."""
+NO_NUMBERS: Final = ("shares", "players")
+"""What holds several numbers, or stays the same."""
 
 
 class Board:
@@ -60,6 +62,6 @@ class Board:
         writer.write(event.SerializeToString())
 
     def _summary(self, point: Mapping[str, Any]) -> Any:
-        figures = {f"{self._program}/{name}": value for name, value in point.items() if name not in (*COUNTERS, "shares")}
+        figures = {f"{self._program}/{name}": value for name, value in point.items() if name not in (*COUNTERS, *NO_NUMBERS)}
         figures |= {f"win share/{kind}": share for kind, share in point["shares"].items()}
         return Summary(value=[Summary.Value(tag=tag, simple_value=value) for tag, value in figures.items() if value is not None])

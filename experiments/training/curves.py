@@ -1,8 +1,9 @@
 """How several trainings went, in one picture: ``python -m experiments.training.curves runs/first runs/second -o curves.png``.
 
 The picture shows the share of wins against each kind of opponent over the time of training, which is wall time without
-checkpoints and the closing evaluation; below it the entropy. At most six lines are drawn: without ``--against`` past policies,
-which are others in every run, are left out where there are several runs, and then the opponents that are beaten most easily.
+checkpoints and the closing evaluation, with a line at par; below it the entropy. At most six lines are drawn: without
+``--against`` past policies, which are others in every run, are left out where there are several runs, and then the opponents
+that are beaten most easily.
 
 Exit codes: 0 all right, 1 a curve can't be read, 2 the command is wrong.
 """
@@ -83,7 +84,7 @@ def kinds_to_draw(curves: Mapping[str, Curve], against: Sequence[str] = ()) -> l
 
 
 def draw_curves(curves: Mapping[str, Curve], path: str | Path, against: Sequence[str] = ()) -> None:
-    """Win shares against kinds of opponents, and the entropy, over the time of training.
+    """Win shares against kinds of opponents, with a line at par, and the entropy, over the time of training.
 
     Several runs have a colour each and the opponents differ by dashes; in the picture of one run opponents have colours.
 
@@ -114,6 +115,7 @@ def draw_curves(curves: Mapping[str, Curve], path: str | Path, against: Sequence
         below.plot(minutes, entropy, color=REFERENCE if len(curves) == 1 else SERIES[number], linewidth=1.5)
     if not labels:
         wins.text(0.5, 0.5, "too few games yet", transform=wins.transAxes, ha="center", color=REFERENCE)
+    labels += _draw_pars(wins, curves)
     whom = kinds[0] if len(kinds) == 1 else "each opponent"
     wins.set_title(f"Share of wins against {whom}, mean of the latest games", loc="left", fontsize=12)
     wins.set(ylabel="wins, %", ylim=(0, 102), yticks=range(0, 101, 25))
@@ -124,6 +126,15 @@ def draw_curves(curves: Mapping[str, Curve], path: str | Path, against: Sequence
     for axes in (wins, below):
         tidy(axes)
     save(figure, path)
+
+
+def _draw_pars(axes: Any, curves: Mapping[str, Curve]) -> list[tuple[float, float, str, str]]:
+    """Dashes at par, one for each number of players; what they are called, for `write_labels`."""
+    players = sorted({number for curve in curves.values() for point in curve for number in point.get("players", ())})
+    end = max((point["seconds"] / 60 for curve in curves.values() for point in curve), default=0.0)
+    for number in players:
+        axes.axhline(100 / number, color=REFERENCE, linewidth=1, linestyle=(0, (4, 3)), zorder=1.5)
+    return [(end, 100 / number, "par" if len(players) == 1 else f"par, {number} players", REFERENCE) for number in players]
 
 
 # ---- the command line ----

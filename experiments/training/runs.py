@@ -157,6 +157,7 @@ class Run(ABC):
                 "length": float(np.mean(self.episodes.lengths)) if self.episodes.lengths else None,
                 "points": float(np.mean(self.episodes.points)) if self.episodes.points else None,
                 "shares": self.episodes.means(),
+                "players": sorted({players for players, _ in self.config.tables}),
                 **learned,
             }
         )

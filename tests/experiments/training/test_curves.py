@@ -41,6 +41,17 @@ def test_picture_of_several_runs(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "named twice" in capsys.readouterr().err
 
 
+def test_there_is_a_line_at_par_for_each_number_of_players(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    named: list[tuple[float, str]] = []
+    monkeypatch.setattr(curves, "write_labels", lambda _, labels: named.extend((height, name) for _, height, name, _ in labels))
+    alone, three = ([point | {"players": players} for point in curve(greedy=0.2)] for players in ([2], [3, 4]))
+    draw_curves({"run": alone}, tmp_path / "one.png")
+    assert named == [(20, "greedy"), (50, "par")]
+    named.clear()
+    draw_curves({"two": alone, "three": three, "older": curve(greedy=0.4)}, tmp_path / "several.png")
+    assert named[3:] == [(50, "par, 2 players"), (pytest.approx(33.3, abs=0.1), "par, 3 players"), (25, "par, 4 players")]
+
+
 def test_a_run_without_a_game_has_a_picture(tmp_path: Path) -> None:
     for name, points in (("none", []), ("no-shares", curve())):
         draw_curves({"run": points}, tmp_path / f"{name}.png")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import code
 import importlib
+import json
 import os
 import pkgutil
 import re
@@ -248,6 +249,12 @@ def test_drawings_are_up_to_date() -> None:
 TEXTS = {
     path: path.read_text(encoding="utf-8")
     for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+}
+TEXTS |= {
+    path: "\n".join(
+        "".join(cell["source"]) for cell in json.loads(path.read_text("utf-8"))["cells"] if cell["cell_type"] == "markdown"
+    )
+    for path in sorted((ROOT / "docs").rglob("*.ipynb"))
 }
 FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 YOURS = {"my_module.py"}

@@ -73,6 +73,18 @@ def outside(pages: list[str]) -> dict[str, str]:
     return found
 
 
+def in_the_docs(pattern: str) -> list[str]:
+    """Files of docs/ from the root, such as all notebooks by ``"*.ipynb"``."""
+    return [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").rglob(pattern))]
+
+
+def repository_path(page: str) -> str:
+    """The file that became a page of the site (:func:`address` leads back)."""
+    if page.startswith("notebooks/"):
+        return f"docs/{page.removeprefix('notebooks/').removesuffix('.md')}.ipynb"
+    return page if (ROOT / page).is_file() else f"docs/{page}"
+
+
 def notebook_page(path: Path) -> str:
     """A notebook as a page: its text, its code, and what it has printed."""
     parts = []
@@ -83,7 +95,8 @@ def notebook_page(path: Path) -> str:
         if printed:
             parts.append(f"```text\n{printed.rstrip()}\n```")
     title, *rest = parts
-    return "\n\n".join([title, f"[The notebook itself](../{path.name}){{ download }}", *rest])
+    file = path.relative_to(ROOT / "docs")
+    return "\n\n".join([title, f"[The notebook itself]({'../' * len(file.parts)}{file.as_posix()}){{ download }}", *rest])
 
 
 # ---- the API reference ----
@@ -170,8 +183,7 @@ class Docstrings(Extension):  # type: ignore[misc]
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """The reference's part of the navigation, and pages for which mkdocs.yml has no place yet."""
     placed = set(re.findall(r"[\w./]+\.md", str(config.nav)))
-    files = sorted(path for path in (ROOT / "docs").glob("*.*") if path.suffix in (".md", ".ipynb"))
-    others = [page for page in (address(f"docs/{path.name}") for path in files) if page not in placed]
+    others = [page for page in map(address, in_the_docs("*.md") + in_the_docs("*.ipynb")) if page not in placed]
     order = sorted(rooms(), key=lambda room: (room not in SOURCES, room))
     pages: list[Any] = ["api/index.md", *({room: f"api/{room}.md"} for room in order)]
     more = [{"More": others}] if others else []
@@ -181,12 +193,13 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Pages from outside docs/, notebooks, the reference."""
-    pages = [f"docs/{file.src_uri}" for file in files.documentation_pages()] + ["CHANGELOG.md", "CONTRIBUTING.md"]
+    notebooks = in_the_docs("*.ipynb")
+    pages = [f"docs/{file.src_uri}" for file in files.documentation_pages()] + notebooks + ["CHANGELOG.md", "CONTRIBUTING.md"]
     for path, text in outside(pages).items():
         listed = InclusionLevel.INCLUDED if path.endswith(".md") else InclusionLevel.NOT_IN_NAV
         files.append(File.generated(config, address(path), content=text, inclusion=listed))
-    for notebook in sorted((ROOT / "docs").glob("*.ipynb")):
-        files.append(File.generated(config, address(f"docs/{notebook.name}"), content=notebook_page(notebook)))
+    for notebook in notebooks:
+        files.append(File.generated(config, address(notebook), content=notebook_page(ROOT / notebook)))
     for where, text in reference().items():
         files.append(File.generated(config, where, content=text))
     return files
@@ -194,9 +207,11 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Links to files of the repository lead to their pages here."""
-    if page.file.src_uri.startswith(("api/", "notebooks/")):
-        return markdown
     here = page.file.src_uri
-    path = here if (ROOT / here).is_file() else f"docs/{here}"
-    links = {link: posixpath.relpath(address(target), posixpath.dirname(here)) for link, target in linked(path, markdown)}
+    if here.startswith("api/"):
+        return markdown
+    links = {
+        link: posixpath.relpath(address(target), posixpath.dirname(here))
+        for link, target in linked(repository_path(here), markdown)
+    }
     return LINK.sub(lambda match: match[1] + links.get(match[2], match[2]), markdown)

@@ -88,6 +88,13 @@ def test_a_notebook_is_a_page() -> None:
     assert "(../open_spiel.ipynb)" in page
     assert page.count("```python\n") > 4
     assert page.count("```text\n") > 4
+    tutorial = docs_site.notebook_page(ROOT / "docs" / "tutorials" / "first_agent.ipynb")
+    assert "(../../tutorials/first_agent.ipynb)" in tutorial
+
+
+def test_pages_lead_back_to_files() -> None:
+    for path in ["docs/game.md", "docs/tutorials/first_agent.ipynb", "docs/open_spiel.ipynb", "CHANGELOG.md"]:
+        assert docs_site.repository_path(docs_site.address(path)) == path
 
 
 @pytest.fixture(scope="module")
@@ -135,11 +142,7 @@ def test_every_page_is_reached_and_no_link_is_dead(site: Path, pages: dict[Path,
 def test_every_page_of_the_docs_is_in_the_navigation(site: Path) -> None:
     home = (site / "index.html").read_text(encoding="utf-8")
     navigation = Reader("".join(re.findall(r"<nav.*?</nav>", home, re.DOTALL)))
-    wanted = {
-        docs_site.address(path.relative_to(ROOT).as_posix())
-        for path in (ROOT / "docs").glob("*.*")
-        if path.suffix in (".md", ".ipynb")
-    }
+    wanted = {docs_site.address(path) for path in docs_site.in_the_docs("*.md") + docs_site.in_the_docs("*.ipynb")}
     wanted |= set(docs_site.reference())
     assert wanted - {link.replace(".html", ".md") for link in navigation.links} == set()
 

@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup quick test test-programs test-ci test-long test-uncompiled test-lowest test-libraries lint format train play speed docs site clean
+.PHONY: help setup quick test test-programs test-ci test-long test-uncompiled test-lowest test-libraries lint format train play speed peers docs site clean
 
 help:  ## say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -99,6 +99,14 @@ play: $(PAGE_READY)  ## open the page: play against people and agents, replay re
 speed: $(READY)  ## the figures of docs/speed.md
 	$(BIN)/python -m experiments.benchmarks.speed
 
+.venv-peers/.ready: experiments/benchmarks/peers.txt pyproject.toml constraints.txt
+	$(PYTHON) -m venv --clear $(@D)
+	$(@D)/bin/python -m pip install --requirement $< --editable .
+	@touch $@
+
+peers: .venv-peers/.ready  ## measure speed beside other libraries, which get an environment of their own (`make docs` shows it)
+	.venv-peers/bin/python -m experiments.benchmarks.peers --json docs/peers.json --picture docs/peers.png
+
 format: $(READY)  ## put the code into the house style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -111,4 +119,4 @@ site: $(READY)  ## the docs as a site with a search and the API reference, in si
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 clean:  ## remove what can be made again
-	rm -rf $(VENV) $(LOWEST) .venv-libraries build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) .venv-libraries .venv-peers build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

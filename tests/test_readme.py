@@ -46,6 +46,7 @@ RUN_ELSEWHERE = {
     "make test": "is what runs this test",
     "make test-libraries": "installs other libraries; the light part of it is tests/experiments/benchmarks/test_libraries.py",
     "python -m experiments.benchmarks.libraries --json docs/libraries.json": "needs what that one installs",
+    "make peers": "installs other libraries; tests/experiments/benchmarks/test_peers.py measures those that are here",
     ADD: "needs my_module.py and a ladder; test_the_template_agent_gets_a_rating runs it",
     "python examples/behaviour_cloning.py runs/strong --imitate trained": "is slow; tests/examples runs it on a small dataset",
     "python -m skyenv evaluate runs/clone --against greedy --deterministic": "needs what the example leaves",

@@ -11,6 +11,7 @@ choosing the action. Compile and start-up times are those of fresh processes.
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
 import os
 import platform
@@ -18,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -291,27 +292,39 @@ def report(
     measure_all: Callable[[bool], list[Figure]],
     arguments: Sequence[str] | None,
     packages: Sequence[str] = (),
+    draw: Callable[[Mapping[str, Any], Path], None] | None = None,
 ) -> int:
-    """The command line of a benchmark: measure, print, and write JSON if asked to; returns the exit code.
+    """The command line of a benchmark: measure, print, and write JSON (and a picture) if asked to; returns the exit code.
 
     Args:
         program: name of its module. description: of the program. method: how it measures.
         measure_all: gives all figures; with True less work, for a first look.
         arguments: of the command line; None: the process's own.
         packages: as for :func:`machine`.
+        draw: draws what the JSON file holds into a file.
     """
     parser = argparse.ArgumentParser(prog=f"python -m experiments.benchmarks.{program}", description=description)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures, the machine and the method as JSON")
     parser.add_argument("--quick", action="store_true", help="a fraction of the work, for a first look")
+    if draw is not None:
+        parser.add_argument("--picture", type=Path, metavar="FILE", help="draw the figures")
     options = parser.parse_args(arguments)
     where = machine(*packages)
     print(f"{method}\n{where}\n")
     figures = measure_all(options.quick)
     print("\n".join(shown(figure) for figure in figures))
+    content = {
+        "date": datetime.date.today().isoformat(),
+        "machine": where,
+        "method": method,
+        "figures": [asdict(figure) for figure in figures],
+    }
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
-        content = {"machine": where, "method": method, "figures": [asdict(figure) for figure in figures]}
         write_atomically(options.json, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    if draw is not None and options.picture:
+        options.picture.parent.mkdir(parents=True, exist_ok=True)
+        draw(content, options.picture)
     return 0
 
 

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from experiments.benchmarks import game_figures, learning_curves, libraries, strength
+from experiments.benchmarks import game_figures, learning_curves, libraries, peers, strength
 from experiments.tools.drawings import FOLDER, drawings
 from experiments.tools.fields import fields_table
 from experiments.training.curves import read_curve
@@ -183,6 +183,7 @@ PARTS: Final[dict[str, Callable[[], str]]] = {
     "game table": partial(fields_table, state, "GAME_DTYPE"),
     "resampling speed table": partial(speed_table, "knowledge_speed"),
     "libraries table": libraries.table,
+    "peers table": peers.published,
     "picture speed table": partial(speed_table, "picture_speed"),
     "trained agents": trained_agents,
     "training result": training_result,

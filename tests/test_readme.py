@@ -11,6 +11,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import pytest
 
 from experiments.tools.document import PAGES, filled
 from experiments.tools.drawings import FOLDER, MOMENTS, drawings
+from skyenv import make_agent
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -193,6 +195,32 @@ def test_the_template_agent_gets_a_rating(tmp_path: Path) -> None:
     bash("python -m skyenv tournament random crowd --paired-seeds 4 --workers 1 --out games --publish shipped", tmp_path)
     output = bash(ADD.replace("--minutes 2", "--minutes 0.01 --workers 1 --ladder shipped/2-players.json"), tmp_path)
     assert re.match(r"mine: rating -?\d+ \[-?\d+, -?\d+\] \(95 %\), place [123] of 3;", output)
+
+
+PRINTED = sorted(set(re.findall(r"^`python -m (.+ --.+)`$", DOCS, re.MULTILINE)))
+"""Commands below published tables, with everything that was asked for."""
+
+
+def test_printed_commands_are_those_of_ladders_and_of_strength() -> None:
+    kinds = {command.split(" ")[0] for command in PRINTED}
+    assert kinds == {"skyenv", "experiments.benchmarks.strength"}
+
+
+@pytest.mark.parametrize("command", PRINTED, ids=lambda command: command[:60])
+def test_the_command_below_a_table_can_be_given_as_it_is_printed(command: str) -> None:
+    """Every option is known, and its value a possible one; playing takes hours."""
+    from experiments.benchmarks.strength import StrengthOptions
+    from skyenv.arena.commands import TournamentOptions
+    from skyenv.options import parse
+
+    module, *arguments = shlex.split(command)
+    if module == "skyenv":
+        assert arguments.pop(0) == "tournament"
+        agents: Sequence[str] = parse(TournamentOptions, "skyenv tournament", "", arguments).agents
+    else:
+        strength = parse(StrengthOptions, module, "", arguments)
+        agents = [*(f"{strength.agent}-{budget}" for budget in strength.budgets), *strength.against]
+    assert [make_agent(agent).name for agent in agents] == list(agents)
 
 
 @pytest.mark.programs

@@ -24,15 +24,15 @@ TUTORIALS = ["datasets", "first_agent", "rating", "search", "self_play"]
 
 
 def run(path: Path) -> Any:
-    """The notebook after a run in its own folder."""
+    """The notebook after a run in its own folder, in which nothing is said of compiling the rules: that happens once."""
     notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}})
-    client.execute()
+    client.execute(env={**os.environ, "SKYENV_QUIET": "1"})
     return notebook
 
 
 def printed(notebook: Any) -> list[list[tuple[str, str]]]:
-    """What each cell has printed, and where; but for what tells of compiling the rules, which happens once.
+    """What each cell has printed, and where.
 
     A stream may come in any number of pieces: those that follow one another are joined. Of a cell that varies the figures are
     left out.
@@ -44,8 +44,6 @@ def printed(notebook: Any) -> list[list[tuple[str, str]]]:
         texts: list[tuple[str, str]] = []
         for output in cell["outputs"]:
             kind, text = str(output.get("name", output["output_type"])), str(output.get("text", ""))
-            if "skyenv: compiling" in text:
-                continue
             if texts and texts[-1][0] == kind:
                 text = texts.pop()[1] + text
             texts.append((kind, text))
@@ -57,7 +55,6 @@ def printed(notebook: Any) -> list[list[tuple[str, str]]]:
 
 def write(path: Path) -> None:
     """Run a notebook and store what it prints: ``python -c "import test_notebooks as t; [t.write(p) for p in t.NOTEBOOKS]"``."""
-    os.environ["SKYENV_QUIET"] = "1"
     started = time.perf_counter()
     notebook = run(path)
     for cell in notebook["cells"]:

@@ -112,6 +112,18 @@ def test_a_truncation_is_a_truncation() -> None:
     assert not any(truncated for *_, truncated, _, _ in steps[:-1])
 
 
+def test_max_turns_ends_the_game_and_max_episode_steps_only_stops_asking() -> None:
+    """Gymnasium's wrapper truncates without the account of what the episode came to, and a decision is left open."""
+    for options, tells in (({"max_turns": 2}, True), ({"max_episode_steps": 3}, False)):
+        env = make(**options)
+        env.reset(seed=1)
+        over = False
+        while not over:
+            *_, terminated, over, info = env.step(env.unwrapped.action_masks().argmax())
+            assert not terminated
+        assert ("win_share" in info, info["action_mask"].any()) == (tells, not tells)
+
+
 def test_the_seat_is_drawn_anew_each_episode_from_the_environments_own_stream() -> None:
     env, twin = FifthAvenueEnv(num_players=4, seat=None), FifthAvenueEnv(num_players=4, seat="random")
     seats = [env.reset(seed=6)[1]["seat"]] + [env.reset()[1]["seat"] for _ in range(80)]

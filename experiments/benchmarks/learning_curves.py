@@ -219,12 +219,14 @@ def markdown(content: Mapping[str, Any]) -> str:
 
 
 def published() -> str:
-    """The part of the docs with the published curves; nothing if there are none.
+    """The part of the docs with the published curves; a line that says so if there are none.
 
     Raises:
         CheckpointError: the file is damaged.
     """
-    return published_part(SHIPPED / f"{NAME}.json", markdown, f"![wins over the time of training]({SHIPPED.name}/{NAME}.png)")
+    picture = f"![wins over the time of training]({SHIPPED.name}/{NAME}.png)"
+    otherwise = "Nothing has been published yet: the last command above, with `--publish`, fills this place."
+    return published_part(SHIPPED / f"{NAME}.json", markdown, picture, otherwise)
 
 
 def draw(content: Mapping[str, Any], path: Path) -> None:

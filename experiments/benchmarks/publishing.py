@@ -10,7 +10,7 @@ from typing import Any
 from skyenv.errors import CheckpointError
 
 
-def published_part(path: Path, markdown: Callable[[dict[str, Any]], str], picture: str, otherwise: str = "") -> str:
+def published_part(path: Path, markdown: Callable[[dict[str, Any]], str], picture: str, otherwise: str) -> str:
     """The part of the docs with a published measurement.
 
     Args:

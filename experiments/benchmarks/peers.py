@@ -38,7 +38,8 @@ METHOD: Final = (
     "uniformly random legal play on one core; decisions a second without choosing and compilation; median of repeats in which the"
     " libraries take turns"
 )
-MANY: Final = 1024
+BATCHES: Final = (1, 64, 1024)
+"""Numbers of games side by side, where a library can play many."""
 THEIRS: Final = "#A8A8A8"
 """The bars of other libraries."""
 INSIDE_STEPS: Final = 256
@@ -323,18 +324,18 @@ def catan(_seen: str, _number: int) -> Play:
 OURS: Final = "Fifth Avenue, 2 players"
 CARD: Final = "a decision: a bid is several, card by card"
 PEERS: Final = (
-    Peer("skyenv, Games", OURS, CARD, ("skyenv",), games, (MASK, MASK_AND_OBSERVATION, INSIDE_MASK, INSIDE_ALL), (1, MANY)),
+    Peer("skyenv, Games", OURS, CARD, ("skyenv",), games, (MASK, MASK_AND_OBSERVATION, INSIDE_MASK, INSIDE_ALL), BATCHES),
     Peer(
         "Pgx", "sparrow mahjong, 3 players", "a tile discarded; the draw belongs to it", ("pgx", "jax"), sparrow_mahjong,
-        (MASK, MASK_AND_OBSERVATION, INSIDE_MASK, INSIDE_ALL), (1, MANY),
+        (MASK, MASK_AND_OBSERVATION, INSIDE_MASK, INSIDE_ALL), BATCHES,
     ),
     Peer(
         "PufferLib", "Triple Triad, against a script", "an action, legal or not; the answer belongs to it",
-        ("pufferlib",), triple_triad, (OBSERVATION,), (1, MANY),
+        ("pufferlib",), triple_triad, (OBSERVATION,), BATCHES,
     ),
     Peer(
         "skyenv, OpenSpiel", OURS, f"{CARD}; chance nodes take time, but don't count", ("skyenv", "open_spiel"),
-        in_open_spiel("fifth_avenue", "skyenv.envs.open_spiel"), (LIST, MASK),
+        in_open_spiel("fifth_avenue", "skyenv.envs.open_spiel"), (LIST, MASK, MASK_AND_OBSERVATION),
     ),
     Peer(
         "OpenSpiel", "bridge, calls and cards", "a call, or a card; chance nodes (the deal) take time, but don't count",
@@ -473,7 +474,7 @@ def published() -> str:
 
 
 def draw(content: Mapping[str, Any], path: Path) -> None:
-    """Decisions a second of every library as bars on a logarithmic scale; one game above, many below.
+    """Decisions a second of every library as bars on a logarithmic scale; one game above, many below, a panel for each number.
 
     Args:
         content: what peers.json holds.
@@ -496,7 +497,7 @@ def draw(content: Mapping[str, Any], path: Path) -> None:
             for seen, games_at_once in peer.runs()
             if games_at_once == number and name_of(peer, seen, number) in figures
         ]
-        for number in (1, MANY)
+        for number in BATCHES
     }
     drawn = {number: sorted(bars, key=lambda bar: -bar[1]["median"]) for number, bars in drawn.items() if bars}
     lines = [len(bars) for bars in drawn.values()]

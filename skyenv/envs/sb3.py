@@ -23,7 +23,29 @@ from skyenv.seeds import check_not_held_out
 Indices = None | int | Iterable[int]
 
 
-class SkyenvVecEnv(LearnerEnv, VecEnv):
+class _RenderedVecEnv(LearnerEnv, VecEnv):
+    """A VecEnv that also renders text, which SB3's own render() leaves out."""
+
+    def render(self, mode: str | None = None) -> Any:
+        """Every row as its learner sees it, or with all hands open if ``render_all_hands``.
+
+        Args:
+            mode: None or the environment's own mode; SB3 warns of others. ``"human"`` in the mode ``"rgb_array"``: SB3 shows the
+                picture in a window, for which it needs OpenCV.
+
+        Returns:
+            All rows' pictures as one, uint8 (height, width, 3) (``"rgb_array"``), or a tuple of texts, one per row (``"ansi"``);
+            None without a mode and in the mode ``"human"``, which shows the first rows in a window.
+
+        Raises:
+            RenderError: no window can be opened.
+        """
+        if self.render_mode == "ansi" and mode in (None, "ansi"):
+            return tuple(self.env_method("render"))
+        return super().render(mode)
+
+
+class SkyenvVecEnv(_RenderedVecEnv):
     """`num_envs` games in which one seat learns and a pool of agents plays the others.
 
     A step is one decision of the learner in every row; the others are asked in batches. A finished row is reset in the
@@ -41,8 +63,8 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
         num_envs: number of games.
         num_players: 2 to 4.
         side: ``"front"`` or ``"back"`` of the board.
-        render_mode: ``"rgb_array"``: :meth:`render` gives all rows' pictures as one; ``"human"``: it shows the first rows in a
-            window. Both need the extra ``[pictures]``.
+        render_mode: ``"ansi"``: :meth:`render` returns one text picture per row; ``"rgb_array"``: all rows' pictures as one;
+            ``"human"``: it shows the first rows in a window. The last two need the extra ``[pictures]``.
         render_all_hands: pictures show every hand; by default they show what the learner may know, and nothing more.
         seed: row i's first game gets the seed ``seed`` + i, everything later follows; None: the system's entropy.
         threads: threads to play on; None: a sensible number (see :class:`skyenv.Games`).
@@ -195,7 +217,7 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
         return list(self._get_indices(indices))
 
 
-class MixedVecEnv(LearnerEnv, VecEnv):
+class MixedVecEnv(_RenderedVecEnv):
     """Several :class:`SkyenvVecEnv` side by side as one: say tables for 2, 3 and 4 players, for one policy that plays them all.
 
     Rows are those of the parts, in the order given; each part plays the episodes that it plays alone with the same seeds.

@@ -67,6 +67,21 @@ def test_sb3_renders_all_rows_as_one_picture() -> None:
     assert both.render() is not None
 
 
+def test_sb3_renders_text_of_every_row() -> None:
+    env = SkyenvVecEnv(2, 3, seed=1, render_mode="ansi")
+    env.reset()
+    texts = env.render()
+    assert texts == env.render("ansi") == tuple(env.env_method("render"))
+    assert len(set(texts)) == 2
+    both = MixedVecEnv([env, SkyenvVecEnv(1, 4, seed=5, render_mode="ansi")])
+    both.reset()
+    texts = both.render()
+    assert [text.count("as seat") for text in texts] == [1, 1, 1]
+    assert texts == tuple(both.env_method("render"))
+    with pytest.warns(UserWarning, match="has to be the same as the environment render mode"):
+        assert env.render("rgb_array") is None
+
+
 def test_sb3_shows_the_first_rows_in_a_window() -> None:
     env = SkyenvVecEnv(2, seed=1, render_mode="human")
     shown: list[Any] = []

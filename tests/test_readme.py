@@ -36,9 +36,9 @@ MEASUREMENTS = [
     if "expert" not in command and "league" not in command
 ]
 """Minutes long, to repeat published figures; other commands of the docs, or their own tests, run these programs."""
-LADDERS = next(command for command in COMMANDS if command.startswith("for players in "))
+LADDERS = [command for command in COMMANDS if command.startswith("for ") and " tournament " in command]
 RUN_ELSEWHERE = {
-    LADDERS: "plays the published ladders, for hours; test_the_command_of_the_published_ladders runs a small one",
+    **dict.fromkeys(LADDERS, "plays published ladders; test_the_commands_of_the_published_ladders runs small ones"),
     **dict.fromkeys(MEASUREMENTS, "repeats published figures"),
     "make train": "its recipe is checked below; the long test in tests/experiments/training/test_train.py trains as it does",
     "make play": "its recipe is checked below; tests/page/test_commands.py starts the page",
@@ -224,17 +224,18 @@ def test_the_command_below_a_table_can_be_given_as_it_is_printed(command: str) -
 
 
 @pytest.mark.programs
-def test_the_command_of_the_published_ladders(tmp_path: Path) -> None:
-    """One of its ladders, small, published elsewhere."""
-    agents = re.search(r"tournament (.*?) --players", LADDERS)
+@pytest.mark.parametrize(("command", "players"), list(zip(LADDERS, [2, 3], strict=True)), ids=["2", "3"])
+def test_the_commands_of_the_published_ladders(command: str, players: int, tmp_path: Path) -> None:
+    """One ladder of each, small, published elsewhere."""
+    agents = re.search(r"tournament (.*?) --players", command)
     assert agents is not None
     assert {"appraiser", "bidder", "builder"} < set(agents[1].split())
-    short = LADDERS.replace(f"tournament {agents[1]}", "tournament crowd builder bidder rollout-2").replace("2 3 4", "3")
+    short = command.replace(f"tournament {agents[1]}", "tournament crowd builder bidder rollout-2").replace("in 3 4;", "in 3;")
     short = short.replace("in front back", "in back").replace("--publish", "--publish shipped --workers 1 --max-turns 20")
     short = re.sub(r"--slow .* --slow-paired-seeds \d+", "--slow rollout-2 --slow-paired-seeds 1", short)
     bash(re.sub(r"--paired-seeds \d+ ", "--paired-seeds 2 ", short), tmp_path)
-    assert (tmp_path / "shipped" / "3-players-back.json").exists()
-    assert (tmp_path / "runs" / "ladders-3-back" / "ladder.txt").exists()
+    assert (tmp_path / "shipped" / f"{players}-players-back.json").exists()
+    assert (tmp_path / "runs" / f"ladders-{players}-back" / "ladder.txt").exists()
 
 
 def bash(command: str, folder: Path) -> str:

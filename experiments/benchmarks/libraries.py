@@ -23,10 +23,26 @@ from skyenv.tables import markdown
 ROOT: Final = Path(__file__).resolve().parents[2]
 EXAMPLES: Final = ROOT / "examples" / "libraries"
 ENVIRONMENTS: Final = ROOT / ".venv-libraries"
+CONSTRAINTS: Final = ROOT / "constraints.txt"
 PUBLISHED: Final = ROOT / "docs" / "libraries.json"
 METHOD: Final = "median of repeats of each program of examples/libraries, after a run that compiles; one process"
 BRIDGE: Final = "# ---- bridge ----\n"
 USE: Final = "# ---- use ----\n"
+BUILT_IN: Final = (
+    ("Gymnasium", "gymnasium", "single and vector environments: one learner among agents; masks.", "../examples/ppo.py"),
+    ("OpenSpiel", "open_spiel", "the game with every card a chance node; bots, searches, algorithms.", "open_spiel.ipynb"),
+    ("PettingZoo", "pettingzoo", "agents in turns, and in its parallel API; masks.", "../examples/random_play.py"),
+    (
+        "Stable-Baselines3", "stable-baselines3", "a vector environment, MaskablePPO; without masks illegal actions end games.",
+        "../examples/maskable_ppo.py",
+    ),
+)  # fmt: skip
+"""Libraries that skyenv has environments for: name, package, what works, and where it is shown."""
+SPEEDS: Final = {"OpenSpiel": "[measured](open_spiel.md)", "PettingZoo": "[measured](speed.md)"}
+"""Where the speeds of those are published."""
+BEFORE: Final = {**{name: 0 for name, *_ in BUILT_IN}, "JAX": 8}
+"""Lines of glue that a user of version 0.1 wrote. It had the environments that are built in; JAX's were counted when
+`io_callback` was tried with it. Of other libraries nobody counted them."""
 
 
 def examples() -> list[Path]:
@@ -34,14 +50,13 @@ def examples() -> list[Path]:
     return sorted(EXAMPLES.glob("with_*.py"))
 
 
-def version(example: Path) -> str:
-    """The version of the library that an example is for: the first that its requirements pin.
+def version(requirements: Path, package: str = r"[\w.-]+") -> str:
+    """The version of a package, by default of the first one, that a file of requirements pins.
 
     Raises:
-        OptionError: they pin none.
+        OptionError: it pins none.
     """
-    requirements = example.with_suffix(".txt")
-    pinned = re.search(r"^[\w.-]+(?:\[.*\])?==(\S+)$", requirements.read_text(encoding="utf-8"), re.MULTILINE)
+    pinned = re.search(rf"^{package}(?:\[.*\])?==(\S+)$", requirements.read_text(encoding="utf-8"), re.MULTILINE)
     if pinned is None:
         raise OptionError(f"{requirements} pins no version")
     return pinned[1]
@@ -75,13 +90,18 @@ def table() -> str:
     """The libraries, as docs/libraries.md lists them; speeds are those of docs/libraries.json, if that has been published."""
     content = json.loads(PUBLISHED.read_text(encoding="utf-8")) if PUBLISHED.exists() else {"figures": []}
     speeds = {figure["name"]: f"{figure['median']:,.0f}" for figure in content["figures"]}
-    rows = [["library", "version", "what works", "program", "lines of glue", "steps/s"]]
+    rows = []
+    for library, package, what, where in BUILT_IN:
+        program = f"[{Path(where).name}]({where})"
+        rows.append([library, version(CONSTRAINTS, package), what, program, "0", SPEEDS.get(library, "–")])
     for example in examples():
         library, what = what_works(example)
         program = f"[{example.name}](../examples/libraries/{example.name})"
         speed = speeds.get(example.stem, "not measured yet")
-        rows.append([library, version(example), what, program, str(lines_of_glue(example)), speed])
-    return markdown(rows, "llllrr")
+        rows.append([library, version(example.with_suffix(".txt")), what, program, str(lines_of_glue(example)), speed])
+    head = ["library", "version", "what works", "where", "lines of glue before", "lines of glue", "steps/s"]
+    told = [[*row[:4], str(BEFORE.get(row[0], "–")), *row[4:]] for row in sorted(rows, key=lambda row: row[0].lower())]
+    return markdown([head, *told], "llllrrr")
 
 
 def steps_per_second(example: Path, arguments: Sequence[str] = ()) -> float:

@@ -27,7 +27,7 @@ def test_example_is_complete(example: Path) -> None:
     assert libraries.lines_of_glue(example) > 0
     library, what = libraries.what_works(example)
     page = (ROOT / "docs" / "libraries.md").read_text(encoding="utf-8")
-    assert f"| {library} | {libraries.version(example)} | {what} |" in page
+    assert f"| {library} | {libraries.version(example.with_suffix('.txt'))} | {what} |" in page
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
@@ -62,4 +62,17 @@ def test_a_program_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_version_must_be_pinned(tmp_path: Path) -> None:
     (tmp_path / "with_it.txt").write_text("# why\nit>=3\n", encoding="utf-8")
     with pytest.raises(OptionError, match="pins no version"):
-        libraries.version(tmp_path / "with_it.py")
+        libraries.version(tmp_path / "with_it.txt")
+
+
+def test_what_is_built_in_stands_in_the_table_as_it_is_pinned() -> None:
+    table = libraries.table().splitlines()
+    assert len(table) == 2 + len(libraries.BUILT_IN) + len(EXAMPLES)
+    pinned = libraries.CONSTRAINTS.read_text(encoding="utf-8").splitlines()
+    for library, package, what, where in libraries.BUILT_IN:
+        (row,) = (row for row in table if row.startswith(f"| {library} |"))
+        _, _, version, said, *_, before, glue, _, _ = (cell.strip() for cell in row.split("|"))
+        assert f"{package}=={version}" in pinned
+        assert (said, before, glue) == (what, "0", "0")
+        assert (ROOT / "docs" / where).exists()
+    assert {row.split("|")[1].strip() for row in table} >= libraries.BEFORE.keys()

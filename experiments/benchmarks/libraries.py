@@ -1,7 +1,8 @@
 """How fast do other libraries play? ``python -m experiments.benchmarks.libraries`` measures docs/libraries.md's examples.
 
 Method: each program of examples/libraries runs in the environment that `make test-libraries` made for it, and prints the steps a
-second of its second run, after one that compiles; the median of repeats. Libraries without an environment are left out.
+second of its second run, after one that compiles; the median of repeats. Libraries without an environment are left out. The
+environments that are built in play as in experiments.benchmarks.peers, here: random legal actions, whose choice isn't timed.
 """
 
 from __future__ import annotations
@@ -11,12 +12,19 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from experiments.benchmarks.speed import Figure, measure, report
+import gymnasium
+import numpy as np
+
+from experiments.benchmarks.peers import MASK_AND_OBSERVATION, Play, in_open_spiel, in_petting_zoo, pace
+from experiments.benchmarks.speed import Figure, legal_choice, measure, report
+from skyenv import fifth_avenue_v0
+from skyenv.envs.registration import ENV_ID
 from skyenv.errors import OptionError
 from skyenv.tables import markdown
 
@@ -25,22 +33,84 @@ EXAMPLES: Final = ROOT / "examples" / "libraries"
 ENVIRONMENTS: Final = ROOT / ".venv-libraries"
 CONSTRAINTS: Final = ROOT / "constraints.txt"
 PUBLISHED: Final = ROOT / "docs" / "libraries.json"
-METHOD: Final = "median of repeats of each program of examples/libraries, after a run that compiles; one process"
+METHOD: Final = (
+    "median of repeats of each program of examples/libraries, after a run that compiles; one process; environments that are built"
+    " in are given random legal actions, whose choice isn't timed"
+)
+UNMEASURED: Final = "not measured yet"
 BRIDGE: Final = "# ---- bridge ----\n"
 USE: Final = "# ---- use ----\n"
+GAMES: Final = 64
+"""Games side by side of the environments that are built in and can play many, as in most of the programs."""
+
+
+def gymnasium_games() -> Play:
+    """Gymnasium's vector environment."""
+    envs = gymnasium.make_vec(ENV_ID, num_envs=GAMES, autoreset_mode="SameStep", opponents="random")
+    _, infos = envs.reset(seed=1)
+    generator = np.random.default_rng(1)
+
+    def step(actions: Any) -> int:
+        nonlocal infos
+        *_, infos = envs.step(actions)
+        return GAMES
+
+    return Play(lambda: legal_choice(infos["action_mask"], generator), step)
+
+
+def stable_baselines_games() -> Play:
+    """Stable-Baselines3's vector environment; a learner that masks asks for the masks after every step."""
+    from skyenv.envs.sb3 import SkyenvVecEnv
+
+    env = SkyenvVecEnv(GAMES, opponents="random", seed=1)
+    env.reset()
+    masks = env.action_masks()
+    generator = np.random.default_rng(1)
+
+    def step(actions: Any) -> int:
+        nonlocal masks
+        env.step(actions)
+        masks = env.action_masks()
+        return GAMES
+
+    return Play(lambda: legal_choice(masks, generator), step)
+
+
+@dataclass(frozen=True)
+class BuiltIn:
+    """A library that skyenv has an environment for.
+
+    Args:
+        library: its name. package: that constraints.txt pins. what: works. where: it is shown, as docs/libraries.md links it.
+        begin: begins to play.
+    """
+
+    library: str
+    package: str
+    what: str
+    where: str
+    begin: Callable[[], Play]
+
+
 BUILT_IN: Final = (
-    ("Gymnasium", "gymnasium", "single and vector environments: one learner among agents; masks.", "../examples/ppo.py"),
-    ("OpenSpiel", "open_spiel", "the game with every card a chance node; bots, searches, algorithms.", "open_spiel.ipynb"),
-    ("PettingZoo", "pettingzoo", "agents in turns, and in its parallel API; masks.", "../examples/random_play.py"),
-    (
+    BuiltIn(
+        "Gymnasium", "gymnasium", "single and vector environments: one learner among agents; masks.", "../examples/ppo.py",
+        gymnasium_games,
+    ),
+    BuiltIn(
+        "OpenSpiel", "open_spiel", "the game with every card a chance node; bots, searches, algorithms.", "open_spiel.ipynb",
+        lambda: in_open_spiel("fifth_avenue", "skyenv.envs.open_spiel")(MASK_AND_OBSERVATION, 1),
+    ),
+    BuiltIn(
+        "PettingZoo", "pettingzoo", "agents in turns, and in its parallel API; masks.", "../examples/random_play.py",
+        lambda: in_petting_zoo(fifth_avenue_v0.env)(MASK_AND_OBSERVATION, 1),
+    ),
+    BuiltIn(
         "Stable-Baselines3", "stable-baselines3", "a vector environment, MaskablePPO; without masks illegal actions end games.",
-        "../examples/maskable_ppo.py",
+        "../examples/maskable_ppo.py", stable_baselines_games,
     ),
 )  # fmt: skip
-"""Libraries that skyenv has environments for: name, package, what works, and where it is shown."""
-SPEEDS: Final = {"OpenSpiel": "[measured](open_spiel.md)", "PettingZoo": "[measured](speed.md)"}
-"""Where the speeds of those are published."""
-BEFORE: Final = {**{name: 0 for name, *_ in BUILT_IN}, "JAX": 8}
+BEFORE: Final = {**{one.library: 0 for one in BUILT_IN}, "JAX": 8}
 """Lines of glue that a user of version 0.1 wrote. It had the environments that are built in; JAX's were counted when
 `io_callback` was tried with it. Of other libraries nobody counted them."""
 
@@ -91,13 +161,14 @@ def table() -> str:
     content = json.loads(PUBLISHED.read_text(encoding="utf-8")) if PUBLISHED.exists() else {"figures": []}
     speeds = {figure["name"]: f"{figure['median']:,.0f}" for figure in content["figures"]}
     rows = []
-    for library, package, what, where in BUILT_IN:
-        program = f"[{Path(where).name}]({where})"
-        rows.append([library, version(CONSTRAINTS, package), what, program, "0", SPEEDS.get(library, "–")])
+    for one in BUILT_IN:
+        shown = f"[{Path(one.where).name}]({one.where})"
+        speed = speeds.get(one.library, UNMEASURED)
+        rows.append([one.library, version(CONSTRAINTS, one.package), one.what, shown, "0", speed])
     for example in examples():
         library, what = what_works(example)
         program = f"[{example.name}](../examples/libraries/{example.name})"
-        speed = speeds.get(example.stem, "not measured yet")
+        speed = speeds.get(example.stem, UNMEASURED)
         rows.append([library, version(example.with_suffix(".txt")), what, program, str(lines_of_glue(example)), speed])
     head = ["library", "version", "what works", "where", "lines of glue before", "lines of glue", "steps/s"]
     told = [[*row[:4], str(BEFORE.get(row[0], "–")), *row[4:]] for row in sorted(rows, key=lambda row: row[0].lower())]
@@ -119,10 +190,15 @@ def steps_per_second(example: Path, arguments: Sequence[str] = ()) -> float:
 
 
 def all_figures(quick: bool) -> list[Figure]:
-    """A figure of every example that has an environment; with `quick` of one run instead of five."""
+    """A figure of what is built in, and of every example that has an environment; with `quick` of one run instead of five."""
     there = [example for example in examples() if (ENVIRONMENTS / example.stem / ".ready").exists()]
-    repeats = 1 if quick else 5
-    return [measure(one.stem, "steps/s", repeats, partial(steps_per_second, one)) for one in there]
+    repeats, span = (1, 0.05) if quick else (5, 2.0)
+    figures = []
+    for one in BUILT_IN:
+        play = one.begin()
+        pace(play, span)  # compiles
+        figures.append(measure(one.library, "steps/s", repeats, partial(pace, play, span)))
+    return figures + [measure(one.stem, "steps/s", repeats, partial(steps_per_second, one)) for one in there]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -48,6 +48,7 @@ def test_a_program_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     python.symlink_to(sys.executable)
     monkeypatch.setattr(libraries, "ENVIRONMENTS", tmp_path)
     monkeypatch.setattr(libraries, "EXAMPLES", tmp_path)
+    monkeypatch.setattr(libraries, "BUILT_IN", ())
     example = tmp_path / "with_it.py"
     example.write_text("print('3 games ended')\nprint('12,345 steps/s')\n", encoding="utf-8")
     assert libraries.all_figures(quick=True) == []  # its environment isn't ready
@@ -57,6 +58,23 @@ def test_a_program_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     example.write_text("print('12,345 steps/s')\nraise SystemExit('broken')\n", encoding="utf-8")
     with pytest.raises(OptionError, match="broken"):
         libraries.all_figures(quick=True)
+
+
+@pytest.mark.parametrize("one", libraries.BUILT_IN, ids=lambda one: one.library)
+def test_what_is_built_in_plays_on_and_on(one: libraries.BuiltIn) -> None:
+    """Whole games; OpenSpiel's chance nodes are no decisions."""
+    play = one.begin()
+    done = [play.step(play.choose()) for _ in range(400)]
+    assert set(done) <= {0, 1, libraries.GAMES}
+    assert sum(done) > 100
+
+
+def test_what_is_built_in_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(libraries, "examples", list)
+    monkeypatch.setattr(libraries, "BUILT_IN", libraries.BUILT_IN[:1])
+    (figure,) = libraries.all_figures(quick=True)
+    assert (figure.name, figure.repeats) == ("Gymnasium", 1)
+    assert figure.median > 0
 
 
 def test_a_version_must_be_pinned(tmp_path: Path) -> None:
@@ -69,10 +87,10 @@ def test_what_is_built_in_stands_in_the_table_as_it_is_pinned() -> None:
     table = libraries.table().splitlines()
     assert len(table) == 2 + len(libraries.BUILT_IN) + len(EXAMPLES)
     pinned = libraries.CONSTRAINTS.read_text(encoding="utf-8").splitlines()
-    for library, package, what, where in libraries.BUILT_IN:
-        (row,) = (row for row in table if row.startswith(f"| {library} |"))
+    for one in libraries.BUILT_IN:
+        (row,) = (row for row in table if row.startswith(f"| {one.library} |"))
         _, _, version, said, *_, before, glue, _, _ = (cell.strip() for cell in row.split("|"))
-        assert f"{package}=={version}" in pinned
-        assert (said, before, glue) == (what, "0", "0")
-        assert (ROOT / "docs" / where).exists()
+        assert f"{one.package}=={version}" in pinned
+        assert (said, before, glue) == (one.what, "0", "0")
+        assert (ROOT / "docs" / one.where).exists()
     assert {row.split("|")[1].strip() for row in table} >= libraries.BEFORE.keys()

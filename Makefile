@@ -71,7 +71,8 @@ test-lowest: $(LOWEST)/.ready  ## rules, games and environments with the lowest 
 		tests/test_checks.py tests/test_information.py tests/test_observation.py tests/test_properties.py
 
 # An environment for each library that examples/libraries shows, because their pins collide.
-LIBRARIES := $(patsubst examples/libraries/%.txt,%,$(wildcard examples/libraries/*.txt))
+# PufferLib's takes more than requirements, and GitHub: docs/libraries.md tells how.
+LIBRARIES := $(filter-out with_pufferlib,$(patsubst examples/libraries/%.txt,%,$(wildcard examples/libraries/*.txt)))
 
 .venv-libraries/%/.ready: examples/libraries/%.txt pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(@D)

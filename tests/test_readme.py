@@ -37,6 +37,7 @@ MEASUREMENTS = [
 ]
 """Minutes long, to repeat published figures; other commands of the docs, or their own tests, run these programs."""
 LADDERS = [command for command in COMMANDS if command.startswith("for ") and " tournament " in command]
+PUFFERLIB = [command for command in COMMANDS if "pufferlib" in command]
 RUN_ELSEWHERE = {
     **dict.fromkeys(LADDERS, "plays published ladders; test_the_commands_of_the_published_ladders runs small ones"),
     **dict.fromkeys(MEASUREMENTS, "repeats published figures"),
@@ -48,6 +49,9 @@ RUN_ELSEWHERE = {
     "make test": "is what runs this test",
     "make test-libraries": "installs other libraries; the light part of it is tests/experiments/benchmarks/test_libraries.py",
     "python -m experiments.benchmarks.libraries --json docs/libraries.json": "needs what that one installs",
+    **dict.fromkeys(
+        PUFFERLIB, "needs PufferLib's source; tests/examples/libraries/test_with_pufferlib.py runs where it is installed"
+    ),
     "make peers": "installs other libraries; tests/experiments/benchmarks/test_peers.py measures those that are here",
     ADD: "needs my_module.py and a ladder; test_the_template_agent_gets_a_rating runs it",
     "python examples/behaviour_cloning.py runs/strong --imitate trained": "is slow; tests/examples runs it on a small dataset",

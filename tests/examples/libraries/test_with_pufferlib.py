@@ -1,0 +1,141 @@
+"""PufferLib's environments play the games that anybody else would play, side by side too; its policy keeps to the masks."""
+
+from __future__ import annotations
+
+import contextlib
+import runpy
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from skyenv import Games, IllegalActionError
+from skyenv.envs.learner import LearnerGames
+from skyenv.observation import OBSERVATION_SIZE
+
+# PufferLib leaves a link to its pictures in the folder that it is imported in.
+with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+    pytest.importorskip("pufferlib")
+    import pufferlib.vector
+    import torch
+    from pufferlib.pytorch import sample_logits
+
+EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "libraries" / "with_pufferlib.py"
+GAMES, STEPS = 4, 150
+
+
+@pytest.fixture(scope="module")
+def example() -> dict[str, Any]:
+    """The program's names."""
+    return runpy.run_path(str(EXAMPLE))
+
+
+def draw(observations: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Random legal actions, by the mask in the observations."""
+    mask = observations[:, OBSERVATION_SIZE:]
+    drawn: npt.NDArray[np.int64] = (mask * rng.random(mask.shape)).argmax(axis=1)
+    return drawn
+
+
+def test_self_play_is_the_games_own_play(example: dict[str, Any]) -> None:
+    """Rows of environments side by side are those of games with the same seeds that are stepped by hand."""
+    envs = pufferlib.vector.make(
+        example["FifthAvenueSelfPlay"],
+        env_kwargs={"num_games": GAMES, "num_players": 3, "max_turns": 30},
+        backend=pufferlib.vector.Serial,
+        num_envs=2,
+    )
+    observations, _ = envs.reset(seed=5)
+    seeds = np.concatenate([env.games.seeds for env in envs.envs])
+    assert len(set(seeds.tolist())) == 2 * GAMES
+    # Each environment's rows go on with seed + its own number of games.
+    twins = [Games(GAMES, 3, seed=part, max_turns=30) for part in np.split(seeds, 2)]
+    rng = np.random.default_rng(0)
+    terminated = truncated = 0
+    for _ in range(STEPS * 3):
+        np.testing.assert_array_equal(observations[:, :OBSERVATION_SIZE], np.concatenate([twin.observation for twin in twins]))
+        np.testing.assert_array_equal(observations[:, OBSERVATION_SIZE:], np.concatenate([twin.mask for twin in twins]))
+        assert envs.single_observation_space.contains(observations[0])
+        actions = draw(observations, rng)
+        seats = [twin.seat.copy() for twin in twins]
+        for twin, part in zip(twins, np.split(actions, 2), strict=True):
+            twin.step(part)
+        observations, rewards, terminals, truncations, _ = envs.step(actions)
+        expected = [twin.reward[np.arange(GAMES), seat] for twin, seat in zip(twins, seats, strict=True)]
+        np.testing.assert_array_equal(rewards, np.concatenate(expected))
+        done, cut = (np.concatenate([getattr(twin, name) for twin in twins]) for name in ("done", "truncated"))
+        np.testing.assert_array_equal(terminals, done & ~cut)
+        np.testing.assert_array_equal(truncations, cut)
+        terminated += int(terminals.sum())
+        truncated += int(truncations.sum())
+    assert terminated > 0
+    assert truncated > 0
+
+
+def test_the_learner_plays_among_agents(example: dict[str, Any]) -> None:
+    """Its rows are those of `LearnerGames` that is stepped by hand; infos tell what games came to."""
+    options: dict[str, Any] = {"num_players": 3, "opponents": "crowd", "max_turns": 12, "illegal": "raise"}
+    env = example["FifthAvenueAmongAgents"](GAMES, **options)
+    observations, _ = env.reset(5)
+    twin = LearnerGames(GAMES, **options)
+    twin.reset(env.core.games.seeds.tolist())
+    rng = np.random.default_rng(0)
+    shares: list[float] = []
+    for _ in range(STEPS):
+        np.testing.assert_array_equal(observations[:, :OBSERVATION_SIZE], twin.observation())
+        np.testing.assert_array_equal(observations[:, OBSERVATION_SIZE:], twin.mask())
+        actions = draw(observations, rng)
+        twin.step(actions)
+        observations, rewards, terminals, truncations, infos = env.step(actions)
+        np.testing.assert_array_equal(rewards, twin.reward.astype(np.float32))
+        np.testing.assert_array_equal(terminals, twin.done & ~twin.truncated)
+        np.testing.assert_array_equal(truncations, twin.truncated)
+        over = np.flatnonzero(twin.done)
+        told = [info["win_share"] for info in infos]
+        assert told == [episode["win_share"] for episode in twin.episode_infos(over)]
+        shares += told
+        twin.reset(rows=over)
+    assert shares
+
+
+def test_a_seed_decides_the_games(example: dict[str, Any]) -> None:
+    for maker in (example["FifthAvenueSelfPlay"], example["FifthAvenueAmongAgents"]):
+        first, twin = maker(GAMES), maker(GAMES)
+        start = first.reset(5)[0].copy()
+        np.testing.assert_array_equal(start, twin.reset(5)[0])
+        assert (first.reset(6)[0] != start).any(axis=1).all()
+
+
+def test_the_policy_keeps_to_the_masks(example: dict[str, Any]) -> None:
+    """However much its scores favour others; what PufferLib makes of the scores stays finite, gradients too."""
+    torch.manual_seed(0)
+    env = example["FifthAvenueSelfPlay"](GAMES, seed=2, max_turns=20)
+    policy = example["MaskedPolicy"](env)
+    with torch.no_grad():
+        policy.decoder.weight.mul_(100_000)
+    observations, _ = env.reset(2)
+    for _ in range(STEPS):
+        logits, values = policy(torch.from_numpy(observations.copy()))
+        actions, log_probabilities, entropy = sample_logits(logits)
+        assert (observations[np.arange(GAMES), OBSERVATION_SIZE + actions.numpy()] == 1).all()
+        observations, *_ = env.step(actions.numpy())
+    (log_probabilities.sum() + entropy.sum() + values.sum()).backward()
+    assert all(torch.isfinite(weights.grad).all() for weights in policy.parameters())
+
+
+def test_an_illegal_action_is_an_error(example: dict[str, Any]) -> None:
+    env = example["FifthAvenueSelfPlay"](GAMES)
+    observations, _ = env.reset(1)
+    with pytest.raises(IllegalActionError, match="not legal"):
+        env.step(observations[:, OBSERVATION_SIZE:].argmin(axis=1))
+
+
+@pytest.mark.parametrize("arguments", [[], ["--opponents", "random"]])
+def test_the_program_says_how_fast_it_was(
+    example: dict[str, Any], capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    example["main"](["--games", "4", "--steps", "20", *arguments])
+    assert capsys.readouterr().out.endswith(" steps/s\n")

@@ -31,7 +31,7 @@ from experiments.benchmarks.speed import Figure, figure, legal_choice, report
 from skyenv import Games, fifth_avenue_v0, tables
 from skyenv.arena.plots import save
 from skyenv.observation import OBSERVATION_SIZE
-from skyenv.render.colours import GRID, SERIES
+from skyenv.render.colours import GRID, REFERENCE, SERIES
 
 PUBLISHED: Final = Path(__file__).resolve().parents[2] / "docs" / "peers.json"
 METHOD: Final = (
@@ -40,8 +40,6 @@ METHOD: Final = (
 )
 BATCHES: Final = (1, 64, 1024)
 """Numbers of games side by side, where a library can play many."""
-THEIRS: Final = "#A8A8A8"
-"""The bars of other libraries."""
 INSIDE_STEPS: Final = 256
 """Decisions of each game in a call, where the library chooses by itself."""
 LIST: Final = "list"
@@ -518,7 +516,7 @@ def draw(content: Mapping[str, Any], path: Path) -> None:
 
 def _draw_bars(axes: Any, bars: Sequence[tuple[str, Mapping[str, Any], bool]]) -> None:
     for row, (_, one, ours) in enumerate(bars):
-        axes.barh(row, one["median"], color=SERIES[0] if ours else THEIRS, height=0.72)
+        axes.barh(row, one["median"], color=SERIES[0] if ours else REFERENCE, alpha=1.0 if ours else 0.55, height=0.72)
         axes.plot([one["lowest"], one["highest"]], [row, row], color="black", linewidth=1)
         axes.annotate(f"{one['median']:,.0f}", (one["highest"], row), (5, 0), textcoords="offset points", va="center", fontsize=9)
     axes.set_yticks(range(len(bars)), [label for label, _, _ in bars], fontsize=9)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
 import torch
+from programs import program
 
 from skyenv.agents import decide, decisions_in, make_agent
 from skyenv.dataset.folder import Plan, Writer
@@ -19,19 +18,11 @@ from skyenv.observation import OBSERVATION_SIZE, codes_of
 from skyenv_agents.learned.layout import NUM_INPUTS
 from skyenv_agents.learned.networks import NetworkAgent
 
-ROOT = Path(__file__).resolve().parents[2]
-
 
 @pytest.fixture(scope="module")
 def example() -> ModuleType:
     """The program as a module."""
-    spec = importlib.util.spec_from_file_location("behaviour_cloning", ROOT / "examples" / "behaviour_cloning.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look for it there
-    spec.loader.exec_module(module)
-    return module
+    return program("behaviour_cloning")
 
 
 @pytest.mark.usefixtures("here")

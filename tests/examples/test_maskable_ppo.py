@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shlex
-import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
+from programs import program
 
 from skyenv.agents import decide, make_agent
 from skyenv.games import Games
 
-ROOT = Path(__file__).resolve().parents[2]
 TINY = shlex.split("--environments 8 --steps 16 --batch 64 --hidden 16 --snapshot 2 --past-policies 2 --max-turns 4 --epochs 1")
 
 
 @pytest.fixture(scope="module")
 def example() -> ModuleType:
     """The program as a module."""
-    spec = importlib.util.spec_from_file_location("maskable_ppo", ROOT / "examples" / "maskable_ppo.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look for it there
-    spec.loader.exec_module(module)
-    return module
+    return program("maskable_ppo")
 
 
 def test_a_short_training_goes_on_and_leaves_an_agent(

@@ -305,7 +305,7 @@ def catan(_seen: str, _number: int) -> Play:
     def new() -> Any:
         return Catan([RandomPlayer(colour) for colour in Color])
 
-    random.seed(1)
+    random.seed(1)  # Catanatron itself draws by Python's global generator
     game = new()
     generator = random.Random(1)
 

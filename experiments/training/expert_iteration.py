@@ -54,7 +54,7 @@ class SearchedBatch(Batch):
 
 
 class SearchCollector(Collector):
-    """Plays games, and searches decisions of the learner's seats: all but most of those that the policy is sure of.
+    """Plays games, and searches decisions of the learner's seats: all but most of those that the guide is sure of.
 
     Args:
         simulations: of each search. sharpness, drawn_share, renewal: see :class:`ExpertConfig`. Others: as for

@@ -8,7 +8,7 @@ import os
 import pickle
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -33,6 +33,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("long"):
             item.add_marker(pytest.mark.timeout(3600))
+
+
+@pytest.fixture
+def app() -> Any:
+    """The page's application, which forgets everything in the end."""
+    from pages import make_app  # here, as other tests need no web server
+
+    return make_app()
+
+
+@pytest.fixture
+def ann(app: Any) -> Iterator[Any]:
+    """The page's first browser; while it is there the application runs."""
+    from pages import client_of
+
+    with client_of(app) as client:
+        yield client
 
 
 def through_pickle(thing: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,8 +16,10 @@ from processes import wait_until
 from skyenv import Game
 from skyenv.agents import CrowdAgent, RandomAgent, decide_game
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
+from skyenv.page.replays import Replay
 from skyenv.page.storage import MEMORY, Storage
 from skyenv.page.web import application
+from skyenv.rules.components import CARD_COLOURS
 from skyenv_agents import GreedyAgent
 
 Json = dict[str, Any]
@@ -135,3 +139,31 @@ class RunningServer:
         self._server.should_exit = True
         self._thread.join()
         self._socket.close()
+
+
+def another(app: Starlette) -> TestClient:
+    """A further browser, which has opened the page."""
+    client = client_of(app)
+    client.get("/")
+    return client
+
+
+def watch(client: TestClient, seat: str, headers: dict[str, str] | None = None) -> Any:
+    """Be told of changes."""
+    return client.websocket_connect(f"ws://localhost{seat}/changes", headers=headers or {})
+
+
+def check_is_known(replay: Replay, seat: int, state: dict[str, Any]) -> None:
+    """No card of another hand is open but those that everybody knows of; no seed, no drawn card, no first hand is told."""
+    text = json.dumps(state)
+    assert "4242424242424242" not in text
+    assert not re.search(rf"seat [^{seat}] \(\w+\) draws a black [456]", text)
+    state_then = replay.states[min(state["step"], replay.steps)]
+    told_cards = re.findall(r"<title>(\d+) (\w+) ([456]) of seat (\d)", state["svg"])
+    for number, colour, value, whose in told_cards:
+        place = int(whose), CARD_COLOURS.index(colour), int(value) - 4
+        assert place[0] == seat or int(number) <= state_then["known"][place], (seat, state["step"], place)
+    assert {int(whose) for whose, _, _ in re.findall(r'data-card="(\d):(\d):(\d)"', state["svg"])} <= {seat}
+    hidden = sum(int(number) for number, _ in re.findall(r"<title>(\d+) (\w+) cards? of seat \d[^<]*, not known", state["svg"]))
+    others = [number for number in range(replay.players) if number != seat]
+    assert hidden == (state_then["hand"][others] - state_then["known"][others]).sum()

@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 from damage import damaged
-from pages import RunningServer, played, quick, quick_catalogue
+from pages import RunningServer, check_is_known, played, quick, quick_catalogue
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from test_web import check_is_known
 
 from experiments.tools.chromium import Browser, browser
 from skyenv import Game

@@ -1,0 +1,156 @@
+"""What a request says, read and checked: who asks, what was sent, numbers in addresses."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import FileResponse, JSONResponse, Response
+
+from skyenv.checks import parse_integer
+from skyenv.errors import PageError, shown
+from skyenv.page.browsers import COOKIE, Browsers, new_token
+from skyenv.page.game_server import GameServer
+from skyenv.page.payloads import THEMES
+from skyenv.page.session import Session
+from skyenv.page.storage import Link
+
+COOKIE_SECONDS: Final = 365 * 24 * 3600
+MOST_JSON: Final = 4096
+"""Bytes of a request that isn't a record."""
+PATIENCE: Final = 60.0
+"""Seconds that a request may take to come in."""
+STATIC: Final = Path(str(files("skyenv.page"))) / "static"
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+def refusal(message: str, status: int) -> Response:
+    """The answer to a request that is refused: a line that says why."""
+    return JSONResponse({"error": message}, status)
+
+
+def browser_of(connection: HTTPConnection) -> str:
+    """The browser's own unguessable name.
+
+    Raises:
+        PageError: it has none yet: it has opened no page.
+    """
+    browsers: Browsers = connection.app.state.browsers
+    name = browsers.name(connection.cookies.get(COOKIE, ""))
+    if name is None:
+        raise PageError("open the page first; it needs cookies", 403)
+    return name
+
+
+def page(name: str) -> Handler:
+    """A page that is the same for all; it gives a browser its name."""
+
+    async def page(request: Request) -> Response:
+        response = FileResponse(STATIC / name, headers={"cache-control": "no-cache"})
+        browsers: Browsers = request.app.state.browsers
+        value = browsers.signed(browsers.name(request.cookies.get(COOKIE, "")) or new_token())
+        is_https = request.url.scheme == "https" or request.headers.get("host") == request.app.state.public
+        # Lax: links that people send each other must find the cookie; requests that change anything check the origin.
+        response.set_cookie(COOKIE, value, COOKIE_SECONDS, httponly=True, samesite="lax", secure=is_https)
+        return response
+
+    return page
+
+
+async def body(request: Request, limit: int) -> bytes:
+    """What was sent, if it isn't too much.
+
+    Raises:
+        PageError: it is, or it comes too slowly.
+    """
+    content = bytearray()
+    try:
+        async with asyncio.timeout(PATIENCE):
+            async for part in request.stream():
+                content += part
+                if len(content) > limit:
+                    raise PageError(f"that is too large; at most {limit} bytes are taken", 413)
+    except TimeoutError as error:
+        raise PageError(f"the request has not come in within {PATIENCE:g} seconds", 408) from error
+    return bytes(content)
+
+
+async def json_object(request: Request) -> dict[str, Any]:
+    """The object that was sent.
+
+    Raises:
+        PageError: it is none.
+    """
+    if request.headers.get("content-type", "").partition(";")[0] != "application/json":
+        raise PageError("a request must be JSON (application/json)", 415)
+    content = await body(request, MOST_JSON)
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise PageError("the request is no JSON") from error
+    if not isinstance(value, dict):
+        raise PageError(f"a request must be one JSON object, not {shown(value)}")
+    return value
+
+
+def integer(value: object, name: str) -> int:
+    """A number that was sent; `name`: what it is called.
+
+    Raises:
+        PageError: it is no whole number, or far too large.
+    """
+    if type(value) is not int or abs(value) > 1 << 31:
+        raise PageError(f"{name} must be a whole number, not {shown(value)}")
+    return value
+
+
+def theme(request: Request) -> str:
+    """The theme that is asked for.
+
+    Raises:
+        PageError: there is no such theme.
+    """
+    theme = request.query_params.get("theme", THEMES[0])
+    if theme not in THEMES:
+        raise PageError(f"theme must be one of {', '.join(THEMES)}, not {shown(theme)}")
+    return theme
+
+
+def number(request: Request, name: str) -> int | None:
+    """A number in what follows the question mark of an address; None if it isn't there."""
+    digits = request.query_params.get(name, "")
+    return None if digits == "" else whole(digits, name)
+
+
+def whole(digits: str, name: str) -> int:
+    """A number in an address; `name`: what it is called.
+
+    Raises:
+        PageError: it is no whole number, or has more than nine digits.
+    """
+    number = parse_integer(digits, 0, 10**9 - 1)
+    if number is None:
+        raise PageError(f"{name} must be a whole number, not {shown(digits)}")
+    return number
+
+
+def server_of(connection: HTTPConnection) -> GameServer:
+    """The games of the server that was asked."""
+    server: GameServer = connection.app.state.server
+    return server
+
+
+def seat_of(connection: HTTPConnection) -> tuple[GameServer, Link, Session]:
+    """The server, the link in the address and its game, if the link is this browser's.
+
+    Raises:
+        PageError: it isn't.
+    """
+    server = server_of(connection)
+    link = server.link(connection.path_params["token"], browser_of(connection))
+    return server, link, server.session(link.game)

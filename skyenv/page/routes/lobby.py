@@ -1,0 +1,65 @@
+"""The lobby: agents to choose from, the browser's games, new ones."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from skyenv.errors import PageError
+from skyenv.page.game_server import GameRequest
+from skyenv.page.payloads import Payload
+from skyenv.page.requests import browser_of, json_object, page, server_of
+
+MOST_LISTED: Final = 40
+"""Games in the lobby's list, the newest ones."""
+
+
+async def _options(request: Request) -> Response:
+    return JSONResponse({"agents": server_of(request).catalogue.describe()})
+
+
+async def _make_game(request: Request) -> Response:
+    server = server_of(request)
+    browser = browser_of(request)
+    link = server.make(GameRequest.checked(await json_object(request), server.catalogue), browser)
+    return JSONResponse({"page": f"/seat/{link.token}"}, 201)
+
+
+async def _list_games(request: Request) -> Response:
+    """The games in which this browser has a seat, or that it watches."""
+    server = server_of(request)
+    payload: list[Payload] = []
+    for link in server.storage.links_of(browser_of(request))[:MOST_LISTED]:
+        try:
+            session = server.session(link.game)
+        except PageError as error:  # another version's game
+            owner = server.storage.game(link.game).owner == link.browser
+            payload.append({"page": f"/seat/{link.token}", "error": str(error), "owner": owner})
+            continue
+        game = session.game
+        state = "over" if game.is_over else "your turn" if game.seat == link.seat else f"seat {game.seat} is to act"
+        payload.append(
+            {
+                "page": f"/seat/{link.token}",
+                "seat": link.seat,
+                "names": session.names(link.seat),
+                "side": game.side,
+                "owner": session.stored.owner == link.browser,
+                "created": session.stored.created,
+                "turn": game.turn,
+                "scores": game.scores,
+                "state": state,
+            }
+        )
+    return JSONResponse({"games": payload})
+
+
+ROUTES: Final[list[BaseRoute]] = [
+    Route("/", page("lobby.html"), methods=["GET"]),
+    Route("/api/options", _options, methods=["GET"]),
+    Route("/api/games", _list_games, methods=["GET"]),
+    Route("/api/games", _make_game, methods=["POST"]),
+]

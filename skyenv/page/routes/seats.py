@@ -1,0 +1,147 @@
+"""A seat at a table: what it is told, what it does, and being told of changes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from skyenv.errors import PageError, SkyenvError
+from skyenv.page.game_server import snapshot
+from skyenv.page.hints import hint
+from skyenv.page.payloads import Look, Payload, hint_payload
+from skyenv.page.requests import browser_of, integer, json_object, number, page, seat_of, server_of, theme
+
+
+async def _table(request: Request) -> Response:
+    """All that a seat is told."""
+    server, link, session = seat_of(request)
+    narrow = bool(number(request, "narrow"))
+    look = Look(snapshot(session, link.seat), link.seat, session.names(link.seat), theme(request), narrow)
+    about: Payload = {
+        "step": session.step_of(link.seat),
+        "undo": session.can_undo(link.seat),
+        "pause": session.stored.pause,
+        "trouble": session.trouble,
+        "watching": link.seat is None,
+        "owner": session.stored.owner == link.browser,
+        "invitations": [
+            {"seat": other.seat, "page": f"/seat/{other.token}"} for other in server.invitations(session, str(link.browser))
+        ],
+    }
+    payload = await asyncio.to_thread(look.payload, number(request, "lines") or 0)
+    return JSONResponse(payload | about)
+
+
+async def _claim(request: Request) -> Response:
+    server_of(request).claim(request.path_params["token"], browser_of(request))
+    return JSONResponse({})
+
+
+async def _release(request: Request) -> Response:
+    server, link, _ = seat_of(request)
+    server.release(link)
+    return JSONResponse({})
+
+
+async def _delete_game(request: Request) -> Response:
+    server = server_of(request)
+    browser = browser_of(request)
+    server.delete(server.link(request.path_params["token"], browser), browser)
+    return JSONResponse({})
+
+
+async def _act(request: Request) -> Response:
+    value = await json_object(request)
+    server, link, _ = seat_of(request)
+    server.act(link, integer(value.get("action"), "action"), integer(value.get("step"), "step"))
+    return JSONResponse({})
+
+
+async def _undo(request: Request) -> Response:
+    server, link, _ = seat_of(request)
+    server.undo(link)
+    return JSONResponse({})
+
+
+async def _pause(request: Request) -> Response:
+    value = await json_object(request)
+    server, link, _ = seat_of(request)
+    server.set_pause(link, value.get("seconds"))
+    return JSONResponse({})
+
+
+async def _hint(request: Request) -> Response:
+    """What an agent would do on this seat now."""
+    server, link, session = seat_of(request)
+    if link.seat is None or session.game.seat != link.seat:
+        raise PageError("hints are for the seat that is to act", 409)
+    game = snapshot(session, link.seat)
+    entry = server.catalogue[request.query_params.get("agent", "")]
+    payload = await server.ask(entry, lambda: hint_payload(hint(entry, game), game, entry.name))
+    return JSONResponse(payload | {"step": session.step_of(link.seat)})
+
+
+async def _words(request: Request) -> Response:
+    """The table as plain text."""
+    _, link, session = seat_of(request)
+    look = Look(snapshot(session, link.seat), link.seat, session.names(link.seat))
+    return JSONResponse({"text": await asyncio.to_thread(look.in_words)})
+
+
+async def _record(request: Request) -> Response:
+    _, _, session = seat_of(request)
+    headers = {"content-disposition": 'attachment; filename="fifth-avenue.jsonl"'}
+    return Response(session.record(), media_type="application/jsonl; charset=utf-8", headers=headers)
+
+
+async def _replay_own(request: Request) -> Response:
+    """Make a replay of a game that is over."""
+    server, link, session = seat_of(request)
+    key, _ = await server.add_replay(session.record().encode(), str(link.browser))
+    return JSONResponse({"page": f"/replay/{key}"}, 201)
+
+
+async def _changes(socket: WebSocket) -> None:
+    """Sends a line whenever this seat sees something new; the page then asks for it."""
+    try:
+        server, link, _ = seat_of(socket)
+    except SkyenvError:
+        await socket.close(1008)
+        return
+    await socket.accept()
+    with server.watching(link) as watcher, contextlib.suppress(WebSocketDisconnect, asyncio.CancelledError):
+        leaving = asyncio.create_task(socket.receive())
+        try:
+            while not leaving.done():
+                waking = asyncio.create_task(watcher.changed.wait())
+                await asyncio.wait([waking, leaving], return_when=asyncio.FIRST_COMPLETED)
+                waking.cancel()
+                if watcher.changed.is_set():
+                    watcher.changed.clear()
+                    await socket.send_text("changed")
+        finally:
+            leaving.cancel()
+
+
+_SEAT: Final = "/api/seats/{token}"
+ROUTES: Final[list[BaseRoute]] = [
+    Route("/seat/{token}", page("table.html"), methods=["GET"]),
+    Route(_SEAT, _table, methods=["GET"]),
+    Route(_SEAT, _delete_game, methods=["DELETE"]),
+    Route(f"{_SEAT}/claim", _claim, methods=["POST"]),
+    Route(f"{_SEAT}/release", _release, methods=["POST"]),
+    Route(f"{_SEAT}/act", _act, methods=["POST"]),
+    Route(f"{_SEAT}/undo", _undo, methods=["POST"]),
+    Route(f"{_SEAT}/pause", _pause, methods=["POST"]),
+    Route(f"{_SEAT}/hint", _hint, methods=["GET"]),
+    Route(f"{_SEAT}/words", _words, methods=["GET"]),
+    Route(f"{_SEAT}/record", _record, methods=["GET"]),
+    Route(f"{_SEAT}/replay", _replay_own, methods=["POST"]),
+    WebSocketRoute(f"{_SEAT}/changes", _changes),
+]

@@ -1,0 +1,369 @@
+"""Seats by the page's interface: games, hints, who may do what."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pages import (
+    act,
+    another,
+    begin,
+    check_is_known,
+    client_of,
+    make_app,
+    payload,
+    play_to_end,
+    quick,
+    quick_catalogue,
+    status,
+    wait_for_turn,
+    watch,
+)
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
+
+from processes import wait_until
+from skyenv import Game
+from skyenv.agents import Decisions, RandomAgent
+from skyenv.page import game_server, requests
+from skyenv.page.browsers import COOKIE
+from skyenv.page.replays import Replay
+
+# ---- games ----
+
+
+@pytest.mark.parametrize(("players", "side"), [(2, "back"), (3, "front")])
+def test_a_whole_game_and_its_record(ann: TestClient, players: int, side: str) -> None:
+    seat = begin(ann, ["me", *["agent:random"] * (players - 1)], side=side, seed="77")
+    assert ann.get(f"{seat}/record").status_code == 403
+    state = play_to_end(ann, seat)
+    answer = ann.get(f"{seat}/record")
+    assert "attachment" in answer.headers["content-disposition"]
+    game = Game.from_record(answer.text)
+    assert game.is_over
+    assert game.seed == 77
+    assert game.scores == state["scores"] == state["final"][-1]["scores"]
+    header = json.loads(answer.text.splitlines()[0])
+    assert header["agents"] == ["human", *["random"] * (players - 1)]
+    replay = ann.post(f"{seat}/replay").json()["page"].rpartition("/")[2]
+    assert ann.get(f"/api/replays/{replay}").json()["games"][0]["is_over"]
+
+
+def test_two_people_and_two_agents_see_only_what_they_may(app: Starlette, ann: TestClient) -> None:
+    """Every answer is searched: open cards of others are those that everybody knows of at that moment."""
+    first = begin(ann, ["me", "agent:crowd", "human", "agent:random"], seed="4242424242424242")
+    bob = another(app)
+    (invitation,) = payload(ann, first)["invitations"]
+    second = "/api/seats/" + invitation["page"].rpartition("/")[2]
+    assert bob.get(second).status_code == 403
+    assert bob.post(f"{second}/claim").status_code == 200
+    assert payload(bob, second)["invitations"] == payload(ann, first)["invitations"] == []
+    heard: list[tuple[int, dict[str, Any]]] = []
+    people = {0: (ann, first), 2: (bob, second)}
+    while status(ann, first) != "over":
+        for seat, who in people.items():
+            if status(*who) != "your turn":
+                continue
+            states = {each: payload(*people[each]) for each in people}
+            heard += states.items()
+            choices = [choice["action"] for choice in states[seat]["legal"]]
+            assert act(*who, states[seat], quick(choices)).status_code == 200
+    replay = Replay.of(ann.get(f"{first}/record").content, 1)
+    assert len(heard) > 50
+    for seat, state in heard:
+        check_is_known(replay, seat, state)
+
+
+def test_a_bid_is_taken_back_and_the_record_tells_only_what_was_played(app: Starlette, ann: TestClient) -> None:
+    seat = begin(ann, ["me", "agent:random"], seed="5")
+    undone = 0
+    for _ in range(2000):
+        state = wait_for_turn(ann, seat)
+        if state["over"]:
+            break
+        cards = [choice["action"] for choice in state["legal"] if 79 <= choice["action"] < 97]
+        if cards and undone < 5 and not state["undo"]:
+            assert act(ann, seat, state, cards[-1]).status_code == 200
+            laid = payload(ann, seat)
+            assert laid["undo"]
+            assert laid["svg"] != state["svg"]
+            assert ann.post(f"{seat}/undo").status_code == 200
+            after = payload(ann, seat)
+            assert {**after, "log": 0} == {**state, "log": 0}
+            assert ann.post(f"{seat}/undo").status_code == 409
+            undone += 1
+            state = after
+        choices = [choice["action"] for choice in state["legal"]]
+        assert act(ann, seat, state, 78 if 78 in choices else choices[0]).status_code == 200
+    assert undone > 0
+    text = ann.get(f"{seat}/record").text
+    assert Game.from_record(text).is_over
+    assert not [line for line in text.splitlines() if '"bid ' in line and '"seat": 0' in line]
+
+
+def test_agents_play_on_alone_only_while_somebody_watches(ann: TestClient) -> None:
+    seat = begin(ann, ["agent:random", "agent:crowd"])
+    state = payload(ann, seat)
+    assert state["watching"]
+    assert payload(ann, seat)["step"] == state["step"] == 0
+    with watch(ann, seat) as socket:
+        while not payload(ann, seat)["over"]:
+            assert socket.receive_text() == "changed"
+    assert ann.get(f"{seat}/record").status_code == 200
+    assert act(ann, seat, payload(ann, seat), 0).status_code == 409
+
+
+def test_changes_are_told_and_drafts_only_to_their_seat(app: Starlette, ann: TestClient) -> None:
+    first = begin(ann, ["me", "me"])
+    second = next(game["page"] for game in ann.get("/api/games").json()["games"] if game["seat"] == 1).replace(
+        "/seat/", "/api/seats/"
+    )
+    with watch(ann, first) as one, watch(ann, second) as two:
+        for _ in range(300):
+            seat, socket, other = (first, one, two) if payload(ann, first)["yours"] else (second, two, one)
+            state = payload(ann, seat)
+            assert state["yours"]
+            cards = [choice["action"] for choice in state["legal"] if 79 <= choice["action"] < 97]
+            if cards:
+                break
+            assert act(ann, seat, state, state["legal"][-1]["action"]).status_code == 200
+            assert [socket.receive_text(), other.receive_text()] == ["changed"] * 2
+        assert act(ann, seat, state, cards[0]).status_code == 200
+        assert socket.receive_text() == "changed"
+        ann.post(f"{seat}/undo")
+        assert socket.receive_text() == "changed"
+        ann.post(f"{first}/pause", json={"seconds": 1})  # the next thing that the other one hears, as it concerns all
+        assert other.receive_text() == "changed"
+        assert payload(ann, second if seat == first else first)["pause"] == 1
+
+
+def test_a_restarted_server_has_lost_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "games.sqlite3"
+    with client_of(make_app(path)) as ann:
+        seat = begin(ann, ["me", "agent:random", "human"])
+        for _ in range(6):
+            state = payload(ann, seat)
+            if not state["yours"]:
+                break
+            act(ann, seat, state, state["legal"][0]["action"])
+        wait_until(lambda: status(ann, seat) != "seat 1 is to act")
+        before = payload(ann, seat)
+        cookies = dict(ann.cookies)
+    with client_of(make_app(path)) as ann:
+        ann.cookies.update(cookies)
+        assert payload(ann, seat) == before
+        assert [game["page"] for game in ann.get("/api/games").json()["games"]] == [seat.replace("/api/seats/", "/seat/")]
+
+
+def test_a_restart_in_the_middle_of_a_bid_leaves_its_cards_on_the_table(tmp_path: Path) -> None:
+    path = tmp_path / "games.sqlite3"
+    with client_of(make_app(path)) as ann:
+        seat = begin(ann, ["me", "agent:random"], seed="5")
+        for _ in range(2000):
+            state = wait_for_turn(ann, seat)
+            cards = [choice["action"] for choice in state["legal"] if 79 <= choice["action"] < 97]
+            assert act(ann, seat, state, (cards or [choice["action"] for choice in state["legal"]])[0]).status_code == 200
+            if cards:
+                break
+        before = payload(ann, seat)
+        assert before["undo"]
+        cookies = dict(ann.cookies)
+    with client_of(make_app(path)) as ann:
+        ann.cookies.update(cookies)
+        assert payload(ann, seat) == before
+        assert ann.post(f"{seat}/undo").status_code == 200
+        assert payload(ann, seat)["step"] == before["step"] - 1
+
+
+def test_agents_go_on_after_a_restart_in_their_middle(tmp_path: Path) -> None:
+    path = tmp_path / "games.sqlite3"
+    with client_of(make_app(path)) as ann:
+        seat = begin(ann, ["me", "agent:random"], seed="3")
+        ann.post(f"{seat}/pause", json={"seconds": 10})
+        state = payload(ann, seat)
+        act(ann, seat, state, state["legal"][0]["action"])
+        assert not payload(ann, seat)["yours"]
+        cookies = dict(ann.cookies)
+    with client_of(make_app(path)) as ann:
+        ann.cookies.update(cookies)
+        ann.post(f"{seat}/pause", json={"seconds": 0})
+        assert wait_for_turn(ann, seat)["step"] == 3
+
+
+def test_an_agent_that_fails_is_told_and_other_games_go_on(ann: TestClient, caplog: pytest.LogCaptureFixture) -> None:
+    class Broken:
+        name = "broken"
+        description = ""
+
+    catalogue = quick_catalogue()
+    seat = begin(ann, ["me", "agent:random"])
+    healthy = begin(ann, ["me", "agent:crowd"])
+    broken = catalogue["random"]
+    running: Any = ann.app
+    running.state.server.catalogue = type(catalogue)([*(catalogue[name] for name in catalogue.names)])
+    object.__setattr__(running.state.server.catalogue["random"], "agent", Broken())
+    assert broken.name == "random"
+    for each in (seat, healthy):
+        state = wait_for_turn(ann, each)
+        act(ann, each, state, state["legal"][0]["action"])
+    wait_until(lambda: payload(ann, seat)["trouble"])
+    assert payload(ann, seat)["trouble"] == "random has failed; the server's log tells more"
+    assert "Traceback" not in json.dumps(payload(ann, seat))
+    assert wait_for_turn(ann, healthy)["step"] > 1
+
+
+def test_a_slow_agent_keeps_only_its_own_games_waiting(ann: TestClient) -> None:
+    """More games wait for it than there are threads; another agent answers nevertheless."""
+    slow, release = threading.Event(), threading.Event()
+
+    class Slow(RandomAgent):
+        def act(self, decisions: Decisions) -> Any:
+            slow.set()
+            release.wait()
+            return super().act(decisions)
+
+    running: Any = ann.app
+    object.__setattr__(running.state.server.catalogue["random"], "agent", Slow())
+    seats = [begin(ann, ["me", "agent:random"]) for _ in range(4)]
+    try:
+        for seat in seats:
+            state = payload(ann, seat)
+            assert act(ann, seat, state, state["legal"][0]["action"]).status_code == 200
+        slow.wait()
+        other = begin(ann, ["me", "agent:crowd"])
+        state = payload(ann, other)
+        act(ann, other, state, state["legal"][0]["action"])
+        assert wait_for_turn(ann, other)["step"] == 3
+        assert {payload(ann, seat)["step"] for seat in seats} == {1}
+    finally:
+        release.set()
+    assert [wait_for_turn(ann, seat)["step"] for seat in seats] == [3] * 4
+
+
+def test_a_game_finds_room_though_all_others_are_watched(ann: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(game_server, "SESSIONS", 1)
+    first, second, third = (begin(ann, ["me", "human"]) for _ in range(3))
+    with watch(ann, first):
+        for seat in (second, third, second, first):
+            assert payload(ann, seat)["step"] == 0
+        running: Any = ann.app
+        assert len(running.state.server._sessions) <= 2
+
+
+def test_a_game_that_cannot_be_replayed_is_told_and_deleted_by_its_owner(app: Starlette, ann: TestClient) -> None:
+    seat = begin(ann, ["me", "human"])
+    bob = another(app)
+    (invitation,) = payload(ann, seat)["invitations"]
+    bob.post(invitation["page"].replace("/seat/", "/api/seats/") + "/claim")
+    running: Any = ann.app
+    inner = running.state.server
+    key = inner.link(seat.rpartition("/")[2], ann.cookies[COOKIE].partition(".")[0]).game
+    inner.storage.append(key, 0, [0])
+    inner._sessions.clear()
+    assert ann.get(seat).status_code == 409
+    for client, owner in ((ann, True), (bob, False)):
+        (game,) = client.get("/api/games").json()["games"]
+        assert "can't be replayed" in game["error"]
+        assert game["owner"] is owner
+    assert ann.delete(seat).status_code == 200
+    assert ann.get("/api/games").json() == bob.get("/api/games").json() == {"games": []}
+
+
+# ---- hints ----
+
+
+def test_hints_are_for_the_seat_to_act_and_tell_how_sure_the_agent_is(ann: TestClient) -> None:
+    seat = begin(ann, ["me", "agent:random"])
+    for name, kind in (("greedy", "vp"), ("random", "probability")):
+        hint = ann.get(f"{seat}/hint?agent={name}").json()
+        state = payload(ann, seat)
+        assert hint["action"] in [choice["action"] for choice in state["legal"]]
+        assert hint["kind"] == kind
+        assert hint["step"] == state["step"]
+        assert ann.get(f"{seat}/hint?agent={name}").json() == hint
+    ann.post(f"{seat}/pause", json={"seconds": 10})
+    act(ann, seat, state, hint["action"])
+    assert ann.get(f"{seat}/hint?agent=greedy").status_code == 409
+
+
+# ---- who may do what ----
+
+
+def test_a_seat_belongs_to_its_browser(app: Starlette, ann: TestClient) -> None:
+    seat = begin(ann, ["me", "agent:random"])
+    eve = another(app)
+    state = payload(ann, seat)
+    action = state["legal"][0]["action"]
+    asked = [
+        eve.get(seat), eve.get(f"{seat}/hint?agent=greedy"), eve.get(f"{seat}/words"), eve.get(f"{seat}/record"),
+        eve.post(f"{seat}/act", json={"action": action, "step": 0}), eve.post(f"{seat}/undo"), eve.post(f"{seat}/release"),
+        eve.post(f"{seat}/pause", json={"seconds": 0}), eve.post(f"{seat}/claim"), eve.post(f"{seat}/replay"), eve.delete(seat),
+    ]  # fmt: skip
+    assert [answer.status_code for answer in asked] == [403] * len(asked)
+    assert all("svg" not in answer.text for answer in asked)
+    with pytest.raises(WebSocketDisconnect), watch(eve, seat):
+        pass
+    assert payload(ann, seat) == state
+    without = client_of(app)
+    assert without.get(seat).status_code == 403
+    assert eve.get("/api/games").json() == {"games": []}
+
+
+def test_a_seat_is_given_up_and_taken_by_another_browser(app: Starlette, ann: TestClient) -> None:
+    seat = begin(ann, ["me", "agent:random"])
+    state = payload(ann, seat)
+    eve = another(app)
+    ann.post(f"{seat}/release")
+    assert ann.get(seat).status_code == 403
+    assert eve.post(f"{seat}/claim").status_code == 200
+    assert ann.post(f"{seat}/claim").status_code == 403
+    assert payload(eve, seat)["svg"] == state["svg"]
+    assert payload(eve, seat)["owner"] is False
+    assert eve.delete(seat).status_code == 403  # the game isn't hers
+
+
+def test_only_who_made_a_game_deletes_it(ann: TestClient) -> None:
+    seat = begin(ann, ["me", "agent:random"])
+    assert ann.delete(seat).status_code == 200
+    assert ann.get(seat).status_code == 404
+
+
+def test_names_are_unguessable_and_all_different(app: Starlette, ann: TestClient) -> None:
+    pages = {begin(ann, ["me", "agent:random"]) for _ in range(5)}
+    assert len(pages) == 5
+    assert all(len(page.rpartition("/")[2]) == 32 for page in pages)
+    cookie = client_of(app).get("/").headers["set-cookie"]
+    assert re.match(rf"{COOKIE}=[\w-]{{32}}\.[\w-]{{32}}; HttpOnly; Max-Age=31536000; Path=/; SameSite=lax$", cookie)
+    assert another(app).cookies[COOKIE] != another(app).cookies[COOKIE]
+
+
+@pytest.mark.parametrize(
+    "content", [
+        b"", b"[]", b"1", b"{", b'{"action": 1}', b'{"action": "13", "step": 0}', b'{"action": 13.0, "step": 0}', b"\xff",
+        b'{"action": 13, "step": null}', b'{"action": 1e999, "step": 0}', b"[" * 4000, b'{"action": -1, "step": 0}',
+    ],
+)  # fmt: skip
+def test_a_wrong_action_gets_a_message(ann: TestClient, content: bytes) -> None:
+    seat = begin(ann, ["me", "agent:random"])
+    answer = ann.post(f"{seat}/act", content=content, headers={"content-type": "application/json"})
+    assert answer.status_code == 400
+    assert set(answer.json()) == {"error"}
+    assert payload(ann, seat)["step"] == 0
+
+
+def test_requests_are_bounded(ann: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    seat = begin(ann, ["me", "agent:random"])
+    large = json.dumps({"action": 13, "step": 0, "more": "x" * requests.MOST_JSON})
+    assert ann.post(f"{seat}/act", content=large, headers={"content-type": "application/json"}).status_code == 413
+    for wrong in (11, -1, float("1e300"), "1", None, True):
+        assert ann.post(f"{seat}/pause", json={"seconds": wrong}).status_code == 400
+    for query in ("theme=blue", "lines=-1", "lines=x", "narrow=99999999999"):
+        assert ann.get(f"{seat}?{query}").status_code == 400
+    monkeypatch.setattr(game_server, "MOST_GAMES", 1)
+    assert ann.post("/api/games", json={"players": 2, "side": "front", "seats": ["me", "me"]}).status_code == 429

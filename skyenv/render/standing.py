@@ -1,0 +1,31 @@
+"""Who leads: what every seat would have if all districts were scored now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.rules.state import PHASE_OVER
+
+
+def if_scored_now(games: Any, players: int) -> npt.NDArray[np.int64]:
+    """VP of every seat if the game ended by END-2 right now: its VP, and SCO-2 of every district that isn't stopped.
+
+    The park area is left out: what it scores depends on the tiles that END-3 turns up. Once a game is over its scores stand.
+    Everything that is looked at is public (INF-1).
+
+    Args:
+        games: records of GAME_DTYPE, of any shape (…), or one record; of a view its ``game``.
+        players: how many seats there are; the same in all of them.
+
+    Returns:
+        int64 (…, players).
+    """
+    owners, worth = games["owner"], games["floors"].astype(np.int64) * games["value"]
+    scores = games["score"][..., :players].astype(np.int64)
+    held = [np.where(owners == seat, worth, 0).sum(axis=(-2, -1)) for seat in range(players)]
+    goes_on = np.asarray(games["phase"] != PHASE_OVER)[..., None]
+    total: npt.NDArray[np.int64] = scores + np.where(goes_on, np.stack(held, axis=-1), 0)
+    return total

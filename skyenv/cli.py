@@ -44,11 +44,13 @@ from skyenv.render.film import film
 from skyenv.render.raster import HIGHEST_FPS, LARGEST, animation, png
 from skyenv.render.svg import svg
 from skyenv.render.text import text
+from skyenv.render.words import seat_name
 from skyenv.rules.board import as_board
 from skyenv.rules.components import MAX_PLAYERS
 from skyenv.tables import counted
 
 _Result = TypeVar("_Result")
+WHOSE: Final = "show what this seat may know, from 0 on (default: all hands)"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -147,7 +149,7 @@ class ShowOptions(Options):
     file: Path = argument("the record", metavar="FILE")
     game: int = option(1, "which game", low=1, high=MAX_INT32, metavar="N")
     step: int | None = option(None, "after N actions (default: all there are)", high=MAX_INT32, metavar="N")
-    seat: int | None = option(None, "show what this seat may know (default: all hands)", high=MAX_PLAYERS - 1, metavar="S")
+    seat: int | None = option(None, WHOSE, high=MAX_PLAYERS - 1, metavar="S")
     svg: Path | None = option(None, "draw it to this file", metavar="FILE")
     png: Path | None = option(None, "draw it to this file (needs the extra [pictures])", metavar="FILE")
     theme: str = option("light", "colours of the drawing", choices=tuple(THEMES))
@@ -165,7 +167,7 @@ def _show(options: ShowOptions) -> None:
         return
     picture = text(game.state, options.seat)
     actions = [event for event in game.events if event["event"] == "action"]
-    last = f": seat {actions[-1]['seat']}, {actions[-1]['name']}" if actions else ""
+    last = f": {seat_name(actions[-1]['seat'])}, {actions[-1]['name']}" if actions else ""
     print(f"{options.file}, game {options.game}, after {counted(len(actions), 'action')}{last}\n")
     print(picture)
 
@@ -229,7 +231,7 @@ class FilmOptions(Options):
     first: int = option(0, "begin after N actions", short="--from", high=MAX_INT32, metavar="N")
     last: int | None = option(None, "end after N actions (default: all there are)", short="--to", high=MAX_INT32, metavar="N")
     every: int = option(1, "a picture after every N actions", low=1, high=MAX_INT32, metavar="N")
-    seat: int | None = option(None, "show what this seat may know (default: all hands)", high=MAX_PLAYERS - 1, metavar="S")
+    seat: int | None = option(None, WHOSE, high=MAX_PLAYERS - 1, metavar="S")
     theme: str = option("light", "colours", choices=tuple(THEMES))
     width: int = option(1200, "pixels of the film's width", low=16, high=LARGEST, metavar="PIXELS")
     fps: float = option(2.0, "pictures a second", high=HIGHEST_FPS, above=True, metavar="F")

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import Final
 
+from skyenv.render.words import seat_label, seat_name
+
 WIDTH: Final = 720
 NARROW: Final = 360
 """Width on phones, where drawings aren't made smaller."""
@@ -74,7 +76,7 @@ def _labels(scores: Sequence[int], names: Sequence[str], left: int, y: Height) -
     for seat in sorted(range(len(names)), key=lambda seat: -scores[seat]):
         place = max(float(y(scores[seat])) + 4, lowest + 15)
         lowest = place
-        name = f"{seat} {names[seat]}".strip()
+        name = f"{seat_label(seat)} {names[seat]}".strip()
         label = f"{escape(name[:11])} · {scores[seat]}"
         labels.append(f'<text class="label seat-{seat}" x="{left + 6}" y="{place}">{label}</text>')
     return labels
@@ -86,5 +88,5 @@ def _rounded(highest: int) -> int:
 
 
 def _in_words(scores: Sequence[Sequence[int]], names: Sequence[str]) -> str:
-    ends = ", ".join(f"seat {seat} {name}: {scores[-1][seat]}" for seat, name in enumerate(names))
+    ends = ", ".join(f"{seat_name(seat)} {name}: {scores[-1][seat]}" for seat, name in enumerate(names))
     return f"VP over the game. At the end {ends}"

@@ -13,10 +13,11 @@ from skyenv.game import Game
 from skyenv.information import seen_by
 from skyenv.page.hints import Hint
 from skyenv.render import words
-from skyenv.render.reasons import why_illegal
+from skyenv.render.reasons import reason
 from skyenv.render.svg import svg
 from skyenv.render.table import look
 from skyenv.render.text import text
+from skyenv.render.words import Sentence
 from skyenv.rules.actions import BID_DONE, NUM_ACTIONS, OPTION_A, OPTION_C, PASS
 
 THEMES: Final = ("light", "dark")
@@ -69,6 +70,7 @@ class Look:
         position = self.position
         table = look(position)
         lines = self.log()
+        reasons = self.reasons(position)
         return {
             "seat": self.seat,
             "names": list(self.names),
@@ -80,8 +82,13 @@ class Look:
             "scores": self.game.scores,
             "svg": self.drawing(position),
             "legal": self.choices(position) if self.is_to_act else [],
-            "why": self.reasons(position),
-            "log": {"from": min(lines_known, len(lines)), "lines": lines[lines_known:]},
+            "why": {why.text: actions for why, actions in reasons.items()},
+            "why_rules": {why.text: why.rules for why in reasons},
+            "log": {
+                "from": min(lines_known, len(lines)),
+                "lines": [line.text for line in lines[lines_known:]],
+                "rules": [line.rules for line in lines[lines_known:]],
+            },
             "final": final_scoring(self.game, self.names) if self.game.is_over else None,
         }
 
@@ -91,9 +98,9 @@ class Look:
         width = NARROW if self.narrow else WIDE
         return svg(position, self.seat, theme=self.theme, agents=list(self.names), legal=legal, width=width)
 
-    def log(self) -> list[str]:
+    def log(self) -> list[Sentence]:
         """What has happened, a line each."""
-        return words.log(seen_by(self.game.events, self.seat), self.names, seat=self.seat)
+        return words.log_lines(seen_by(self.game.events, self.seat), self.names, seat=self.seat)
 
     def choices(self, position: Any) -> list[Payload]:
         """The legal actions: number, what it means, and whether it is a click on the table."""
@@ -102,16 +109,17 @@ class Look:
             for action in self.game.legal_actions
         ]
 
-    def reasons(self, position: Any) -> dict[str, list[int]]:
-        """Why actions aren't legal: each reason in words, with the actions that it is true of."""
+    def reasons(self, position: Any) -> dict[Sentence, list[int]]:
+        """Why actions aren't legal: each reason, with the actions that it is true of."""
         if self.seat is None:
             return {}
         if not self.is_to_act:  # the game is over, or others are to act: one reason for all
-            return {why_illegal(position, OPTION_A): list(range(NUM_ACTIONS))}
-        by_reason: dict[str, list[int]] = {}
+            why = reason(position, OPTION_A)
+            return {} if why is None else {why: list(range(NUM_ACTIONS))}
+        by_reason: dict[Sentence, list[int]] = {}
         for action in range(NUM_ACTIONS):
-            if reason := why_illegal(position, action):
-                by_reason.setdefault(reason, []).append(action)
+            if why := reason(position, action):
+                by_reason.setdefault(why, []).append(action)
         return by_reason
 
     def in_words(self) -> str:

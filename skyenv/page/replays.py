@@ -169,16 +169,16 @@ class Replay:
         position: Any = self.states.view(np.recarray)[step]
         return words.situation(look(position), self.names)
 
-    def lines(self) -> list[tuple[int, str]]:
-        """The log: each line with the step in which it happened."""
-        log: list[tuple[int, str]] = []
+    def lines(self) -> list[tuple[int, str, tuple[str, ...]]]:
+        """The log: of each line the step in which it happened, its text, and the ids of its rules."""
+        log: list[tuple[int, str, tuple[str, ...]]] = []
         for first, last in self._chapters():
             events: list[Event] = []
             known = 0
             for step in range(first, last):
                 events += self.events[step]
-                lines = words.log(events, self.names)
-                log += [(step, line) for line in lines[known:]]
+                lines = words.log_lines(events, self.names)
+                log += [(step, line.text, line.rules) for line in lines[known:]]
                 known = len(lines)
         return log
 

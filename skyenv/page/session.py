@@ -10,6 +10,7 @@ from skyenv.events import Event
 from skyenv.game import Game
 from skyenv.games import HIGHEST_SEED
 from skyenv.page.storage import HUMAN, StoredGame
+from skyenv.render.words import seat_name
 from skyenv.rules.actions import ACTION_NAMES, BID, BID_DONE
 
 
@@ -105,7 +106,7 @@ class Session:
         if self.game.is_over:
             raise PageError("the game is over", 409)
         if seat is None or seat != self.game.seat or not self.is_human(seat):
-            raise PageError(f"it is not your turn; seat {self.game.seat} is to act", 409)
+            raise PageError(f"it is not your turn; {seat_name(self.game.seat)} is to act", 409)
         if step != self.step_of(seat):
             raise PageError("that was meant for an earlier position", 409)
         position = self.as_seen_by(seat)

@@ -354,7 +354,7 @@ def _player(scene: Scene, seat: int, width: float, height: float) -> str:
     on = theme.on_seats[seat]
     right = f"{width:.1f}"
     band = path(f"M0 34V10Q0 0 10 0H{width - 10:.1f}Q{right} 0 {right} 10V34Z", fill=theme.seats[seat])
-    name = scene.agents[seat] if scene.agents is not None and scene.agents[seat] else f"seat {seat}"
+    name = scene.agents[seat] if scene.agents is not None and scene.agents[seat] else seat_name(seat)
     badge = circle(20, 17, 14, fill=theme.paper if theme.name == "light" else theme.panel) + at(
         20, 17.5, shapes.emblem(theme, seat, 9)
     )

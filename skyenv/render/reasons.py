@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from skyenv.render.table import look
-from skyenv.render.words import PLACE_NAMES, card_name, checked_action, counted, plot_name, seat_name
+from skyenv.render.words import PLACE_NAMES, Sentence, card_name, checked_action, counted, plot_name, seat_name
 from skyenv.rules.actions import (
     BID,
     BID_DONE,
@@ -62,7 +62,13 @@ from skyenv.rules.state import (
 
 
 def why_illegal(position: np.void, action: int) -> str:
-    """Why an action isn't legal now, in a line; ``""`` if it is.
+    """Why an action isn't legal now, in a line; ``""`` if it is. Arguments and errors are those of :func:`reason`."""
+    why = reason(position, action)
+    return "" if why is None else why.text
+
+
+def reason(position: np.void, action: int) -> Sentence | None:
+    """Why an action isn't legal now, and the rules that say so; None if it is legal.
 
     Made of what the seat to act knows: of a game for that seat, of a view for its own seat.
 
@@ -77,12 +83,12 @@ def why_illegal(position: np.void, action: int) -> str:
     game = table.game
     phase = int(game["phase"])
     if phase == PHASE_OVER:
-        return "the game is over"
+        return _because("the game is over", "END-1", "END-4")
     if table.seat is not None and table.seat != game["seat"]:
-        return f"not your turn: seat {game['seat']} is to act"
-    wanted = _phases_of(action)
-    if phase not in wanted:
-        return _wrong_phase(game, phase)
+        rule = "AUC-2" if phase in (PHASE_BID, PHASE_BUILD) else "SET-7" if phase == PHASE_START else "TURN-1"
+        return _because(f"not your turn: {seat_name(game['seat'])} is to act", rule)
+    if phase not in _phases_of(action):
+        return _because(*_WRONG_PHASE[phase])
     return _REASONS[phase](game, action)
 
 
@@ -99,18 +105,20 @@ def _phases_of(action: int) -> tuple[int, ...]:
     return (PHASE_BID,) if action < BUILD else (PHASE_BUILD,)
 
 
-def _wrong_phase(game: Any, phase: int) -> str:
-    """What is to be decided instead."""
-    now = {
-        PHASE_START: "place a starting skyscraper first",
-        PHASE_OPTION: "choose an option first: A, B, C or D",
-        PHASE_PLOT: "choose the plot of the business first",
-        PHASE_TAKE: "take a coloured card first",
-        PHASE_MOVE: "move a commissioner first",
-        PHASE_BID: "there is an auction: bid or pass",
-        PHASE_BUILD: "you have won the auction: build, or declare a building stop if you may",
-    }
-    return now[phase]
+def _because(text: str, *rules: str) -> Sentence:
+    return Sentence(text, rules)
+
+
+_WRONG_PHASE: Final = {
+    PHASE_START: ("place a starting skyscraper first", "SET-7"),
+    PHASE_OPTION: ("choose an option first: A, B, C or D", "TURN-1"),
+    PHASE_PLOT: ("choose the plot of the business first", "BUS-2"),
+    PHASE_TAKE: ("take a coloured card first", "TURN-4"),
+    PHASE_MOVE: ("move a commissioner first", "MOVE-1"),
+    PHASE_BID: ("there is an auction: bid or pass", "AUC-2"),
+    PHASE_BUILD: ("you have won the auction: build, or declare a building stop if you may", "AUC-10", "STOP-1"),
+}
+"""What is to be decided instead, and its rules."""
 
 
 def _plots_of(game: Any, district: int, seat: int) -> list[int]:
@@ -121,39 +129,34 @@ def _tiles(game: Any, district: int, plot: int) -> int:
     return int(game["tiles"][district][plot].sum())
 
 
-def _why_no_start(game: Any, action: int) -> str:
+def _why_no_start(game: Any, action: int) -> Sentence | None:
     """SET-8."""
     district, plot = divmod(action - PLOT, NUM_PLOTS)
     if plot == SIXTH:
-        return _no_sixth(game) or "no skyscraper ever stands on the sixth plot"
+        return _no_sixth(game) or _because("no skyscraper ever stands on the sixth plot", "SET-8", "AUC-6")
     if _plots_of(game, district, int(game["seat"])):
-        return f"you stand in {DISTRICTS[district]} already; the second skyscraper goes to another district"
-    return _why_not_empty(game, district, plot)
+        return _because(f"you stand in {DISTRICTS[district]} already; the second skyscraper goes to another district", "SET-8")
+    if (owner := int(game["owner"][district][plot])) != NONE:
+        return _because(f"{seat_name(owner)} stands on {plot_name(district, plot)}", "SET-8")
+    return _because(f"{plot_name(district, plot)} has a business", "SET-8") if _tiles(game, district, plot) else None
 
 
-def _no_sixth(game: Any) -> str:
-    return "the front side of the board has no sixth plots" if game["side"] == FRONT else ""
+def _no_sixth(game: Any) -> Sentence | None:
+    return _because("the front side of the board has no sixth plots", "COM-6", "COM-8") if game["side"] == FRONT else None
 
 
-def _why_not_empty(game: Any, district: int, plot: int) -> str:
-    owner = int(game["owner"][district][plot])
-    if owner != NONE:
-        return f"{seat_name(owner)} stands on {plot_name(district, plot)}"
-    return f"{plot_name(district, plot)} has a business" if _tiles(game, district, plot) else ""
-
-
-def _why_no_business_there(game: Any, action: int) -> str:
+def _why_no_business_there(game: Any, action: int) -> Sentence | None:
     """BUS-2."""
     district, plot = divmod(action - PLOT, NUM_PLOTS)
     if game["stopped"][district]:
-        return f"{DISTRICTS[district]} is stopped"
-    if plot == SIXTH and (reason := _no_sixth(game)):
-        return reason
+        return _because(f"{DISTRICTS[district]} is stopped", "STOP-4", "BUS-2")
+    if plot == SIXTH and (why := _no_sixth(game)):
+        return why
     if plot != SIXTH and game["owner"][district][plot] != NONE:
-        return f"skyscrapers stand on {plot_name(district, plot)}"
+        return _because(f"skyscrapers stand on {plot_name(district, plot)}", "BUS-2")
     if _tiles(game, district, plot) >= MAX_TILES_ON_PLOT:
-        return f"{plot_name(district, plot)} has two businesses already"
-    return ""
+        return _because(f"{plot_name(district, plot)} has two businesses already", "BUS-2")
+    return None
 
 
 def current_set(game: Any) -> int:
@@ -171,38 +174,40 @@ def types_in_set(game: Any) -> list[int]:
     return sorted({int(space) for space in spaces if space != NONE})
 
 
-def _why_no_option(game: Any, action: int) -> str:
+def _why_no_option(game: Any, action: int) -> Sentence | None:
     """TURN-2, TURN-3, BUS-1, SCO-1."""
     if action == OPTION_A:
-        left = int(game["general"][game["seat"]])
-        return "" if left >= SKYSCRAPERS_PER_OPTION else "your general supply is empty"
+        enough = int(game["general"][game["seat"]]) >= SKYSCRAPERS_PER_OPTION
+        return None if enough else _because("your general supply is empty", "TURN-2")
     if OPTION_B <= action < OPTION_C:
         if action - OPTION_B not in types_in_set(game):
-            return f"there is no {BUSINESSES[action - OPTION_B]} in the current set"
+            return _because(f"there is no {BUSINESSES[action - OPTION_B]} in the current set", "BUS-1")
         plots = (PLOT + NUM_PLOTS * district + plot for district in range(NUM_DISTRICTS) for plot in range(NUM_PLOTS))
-        return "" if any(not _why_no_business_there(game, plot) for plot in plots) else "no plot takes a business"
+        free = any(_why_no_business_there(game, plot) is None for plot in plots)
+        return None if free else _because("no plot takes a business", "TURN-3", "BUS-2")
     if action == OPTION_C:
-        return ""
+        return None
     district = action - OPTION_D
     if game["stopped"][district]:
-        return f"{DISTRICTS[district]} is stopped"
-    return "" if district in game["place"] else f"no commissioner stands in {DISTRICTS[district]}"
+        return _because(f"{DISTRICTS[district]} is stopped", "SCO-1", "STOP-4")
+    here = district in game["place"]
+    return None if here else _because(f"no commissioner stands in {DISTRICTS[district]}", "SCO-1", "TURN-3")
 
 
-def _why_no_card(game: Any, action: int) -> str:
+def _why_no_card(game: Any, action: int) -> Sentence | None:
     """TURN-4."""
     colour = action - TAKE
     stacks = [other for other in range(NUM_COLOURS) if game["top"][other] != NONE]
+    first, name, text = int(game["first_colour"]), COLOURS[colour], ""
     if colour not in stacks:
-        return f"the {COLOURS[colour]} stack is empty"
-    first = int(game["first_colour"])
-    if first == colour:
-        return "the second card must have another colour"
-    if first > colour:
-        return f"cards are taken in the order of the colours: after {COLOURS[first]} comes no {COLOURS[colour]}"
-    if first == NONE and colour == stacks[-1] and len(stacks) > 1:
-        return f"cards are taken in the order of the colours: {COLOURS[colour]} comes second, behind another colour"
-    return ""
+        text = f"the {name} stack is empty"
+    elif first == colour:
+        text = "the second card must have another colour"
+    elif first > colour:
+        text = f"cards are taken in the order of the colours: after {COLOURS[first]} comes no {name}"
+    elif first == NONE and colour == stacks[-1] and len(stacks) > 1:
+        text = f"cards are taken in the order of the colours: {name} comes second, behind another colour"
+    return _because(text, "TURN-4") if text else None
 
 
 def next_places(game: Any, place: int) -> list[int]:
@@ -214,19 +219,20 @@ def next_places(game: Any, place: int) -> list[int]:
     return sorted(places)
 
 
-def _why_no_move(game: Any, action: int) -> str:
+def _why_no_move(game: Any, action: int) -> Sentence | None:
     """MOVE-1, MOVE-3, MOVE-4."""
     commissioner, place = divmod(action - MOVE, NUM_PLACES)
-    here = int(game["place"][commissioner])
+    here, who = int(game["place"][commissioner]), COMMISSIONERS[commissioner]
     if place < NUM_DISTRICTS and game["stopped"][place]:
-        return f"{DISTRICTS[place]} is stopped and can't be visited"
+        return _because(f"{DISTRICTS[place]} is stopped and can't be visited", "MOVE-3", "STOP-4")
     targets = next_places(game, here)
     if place in targets:
-        return ""
+        return None
     if place == here:
-        return f"the {COMMISSIONERS[commissioner]} commissioner is in {PLACE_NAMES[place]} already"
+        return _because(f"the {who} commissioner is in {PLACE_NAMES[place]} already", "MOVE-1")
     names = [PLACE_NAMES[target] for target in targets]
-    return f"from {PLACE_NAMES[here]} the {COMMISSIONERS[commissioner]} commissioner can only go to {' or '.join(names)}"
+    text = f"from {PLACE_NAMES[here]} the {who} commissioner can only go to {' or '.join(names)}"
+    return _because(text, "MOVE-4" if here == CENTRAL_PARK else "MOVE-1", "COM-5")
 
 
 def allowed_colours(game: Any, seat: int) -> list[int]:
@@ -242,50 +248,51 @@ def allowed_colours(game: Any, seat: int) -> list[int]:
     return [plot for plot in free if _tiles(game, place, plot) == 0] or free
 
 
-def _why_no_bid(game: Any, action: int) -> str:
+def _why_no_bid(game: Any, action: int) -> Sentence | None:
     """AUC-3 to AUC-5, AUC-12 and the order in which cards are laid down."""
     seat, laid = int(game["seat"]), int(game["laid"])
     if action == PASS:
-        return "" if laid == NONE else "you have laid down cards: end the bid first"
+        return None if laid == NONE else _because("you have laid down cards: end the bid first", "AUC-3")
     missing = int(game["highest"]) - int(game["bid_total"][seat])
     if action == BID_DONE:
-        return "" if missing < 0 else f"the bid must exceed {game['highest']}"
+        return None if missing < 0 else _because(f"the bid must exceed {game['highest']}", "AUC-3")
     colour, rank = divmod(action - BID, NUM_RANKS)
-    if reason := _why_no_colour(game, seat, colour):
-        return reason
+    if why := _why_no_colour(game, seat, colour):
+        return why
     hand = game["hand"][seat]
     if hand[colour][rank] == 0:
-        return f"you have no {card_name(colour, rank)}"
+        return _because(f"you have no {card_name(colour, rank)}", "AUC-3")
     order = (NUM_RANKS if colour == BLACK else 0) + rank
     if order < laid:
-        return "cards are laid down in the order coloured 4, 5, 6, black 4, 5, 6"
+        return _because("cards are laid down in the order coloured 4, 5, 6, black 4, 5, 6", "AUC-4")
     left = sum(int(hand[colour][r]) * (r + LOWEST_CARD) for r in range(rank, NUM_RANKS))
     if colour != BLACK:
         left += sum(int(hand[BLACK][r]) * (r + LOWEST_CARD) for r in range(NUM_RANKS))
     if left <= missing:
-        return f"the bid must exceed {game['highest']}, and would end at {int(game['bid_total'][seat]) + left} at the most"
-    return ""
+        most = int(game["bid_total"][seat]) + left
+        return _because(f"the bid must exceed {game['highest']}, and would end at {most} at the most", "AUC-3")
+    return None
 
 
-def _why_no_colour(game: Any, seat: int, colour: int) -> str:
+def _why_no_colour(game: Any, seat: int, colour: int) -> Sentence | None:
     mine = int(game["bid_colour"][seat])
     if colour == BLACK:
-        return "the first card must be a coloured one" if mine == NONE else ""
+        return _because("the first card must be a coloured one", "AUC-4") if mine == NONE else None
     allowed = allowed_colours(game, seat)
     if colour in allowed:
-        return ""
+        return None
     if mine != NONE:
-        return f"your bid is in {COLOURS[mine]}: only {COLOURS[mine]} or black"
+        return _because(f"your bid is in {COLOURS[mine]}: only {COLOURS[mine]} or black", "AUC-4")
     if game["auction_place"] == CENTRAL_PARK:
-        return f"the park area's auction is in {COLOURS[allowed[0]]}"
+        return _because(f"the park area's auction is in {COLOURS[allowed[0]]}", "AUC-12")
     if not allowed:
-        return "no colour is allowed: skyscrapers of others stand on every plot"
+        return _because("no colour is allowed: skyscrapers of others stand on every plot", "AUC-5")
     names = " or ".join(COLOURS[other] for other in allowed)
     district = int(game["auction_place"])
     if _plots_of(game, district, seat):
-        return f"you stand on {names}: only that colour"
+        return _because(f"you stand on {names}: only that colour", "AUC-5", "AUC-11")
     kind = "an empty plot" if _tiles(game, district, allowed[0]) == 0 else "a plot with businesses"
-    return f"only the colour of {kind}: {names}"
+    return _because(f"only the colour of {kind}: {names}", "AUC-5")
 
 
 def build_limit(game: Any, seat: int) -> int:
@@ -299,23 +306,23 @@ def _is_full(game: Any, district: int) -> bool:
     return all(game["owner"][district][plot] != NONE or _tiles(game, district, plot) for plot in range(NUM_COLOURS))
 
 
-def _why_no_building(game: Any, action: int) -> str:
+def _why_no_building(game: Any, action: int) -> Sentence | None:
     """AUC-10, STOP-1."""
     seat, place = int(game["seat"]), int(game["auction_place"])
     full = place != CENTRAL_PARK and _is_full(game, place)
     if action == STOP:
         if place == CENTRAL_PARK:
-            return "there is no building stop in the park area"
-        return "" if full else f"{DISTRICTS[place]} has an empty plot: no building stop"
+            return _because("there is no building stop in the park area", "AUC-12")
+        return None if full else _because(f"{DISTRICTS[place]} has an empty plot: no building stop", "STOP-1")
     if full and game["owner"][place][game["bid_colour"][seat]] != seat:
-        return f"you have no plot in {DISTRICTS[place]}: you must declare a building stop"
+        return _because(f"you have no plot in {DISTRICTS[place]}: you must declare a building stop", "STOP-1")
     number, limit, supply = action - BUILD, build_limit(game, seat), int(game["supply"][seat])
     if number > limit:
-        return f"your highest card allows {counted(limit, 'skyscraper')}"
-    return "" if number <= supply else f"you have {counted(supply, 'skyscraper')} in your supply"
+        return _because(f"your highest card allows {counted(limit, 'skyscraper')}", "AUC-10", "COM-10")
+    return None if number <= supply else _because(f"you have {counted(supply, 'skyscraper')} in your supply", "AUC-10")
 
 
-_REASONS: Final[dict[int, Callable[[Any, int], str]]] = {
+_REASONS: Final[dict[int, Callable[[Any, int], Sentence | None]]] = {
     PHASE_START: _why_no_start,
     PHASE_OPTION: _why_no_option,
     PHASE_PLOT: _why_no_business_there,

@@ -11,6 +11,7 @@ from typing import Final
 
 from skyenv.render.colours import Theme
 from skyenv.render.marks import at, circle, element, group, number, path, polygon, rectangle, words
+from skyenv.render.words import seat_label
 from skyenv.rules.components import LOWEST_CARD
 
 CARD_WIDTH: Final = 42.0
@@ -109,7 +110,7 @@ def emblem(theme: Theme, owner: int, r: float, label: str | None = None) -> str:
     else:
         points = [(r * 1.12 * math.cos(math.radians(60 * i)), r * 1.12 * math.sin(math.radians(60 * i))) for i in range(6)]
         shape = polygon(points, **style)
-    text = label if label is not None else ("A" if owner == 4 else str(owner))
+    text = seat_label(owner) if label is None else label
     return shape + words(0, r * down, text, r * 1.15, middle=True, bold=True, fill=theme.on_seats[owner])
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from skyenv.render.table import Table, look
-from skyenv.render.words import winners
+from skyenv.render.words import listed, seat_label, seat_name, winners
 from skyenv.rules.components import (
     BACK,
     BLACK,
@@ -27,7 +27,6 @@ from skyenv.rules.components import (
     SET_START,
 )
 from skyenv.rules.state import (
-    ALEA,
     ALEA_OUT,
     ALEA_WAITS,
     END_BUSINESSES,
@@ -57,7 +56,7 @@ _DISTRICT_WIDTH: Final = 19
 _CITY_HALL_WIDTH: Final = 15
 _PARK_WIDTH: Final = 18
 _LEGEND: Final = (
-    "b boutique, j jeweller, g gallery, p perfumery · 0 ×3: three skyscrapers of seat 0 (A: Alea)",
+    "b boutique, j jeweller, g gallery, p perfumery · 1 ×3: three skyscrapers of seat 1 (A: Alea)",
     "+5: VP that a skyscraper there scores · W B: commissioners white and beige · w b: their markers",
     "double frame: under auction · [b p]: the current set · ?: a card not known",
 )
@@ -91,7 +90,7 @@ def _situation(table: Table) -> Lines:
     """What the game waits for, and how far it has come."""
     game = table.game
     over = game["phase"] == PHASE_OVER
-    headline = _outcome(table) if over else f"Seat {game['seat']} {_decision(game)}"
+    headline = _outcome(table) if over else f"{seat_name(int(game['seat'])).capitalize()} {_decision(game)}"
     progress = [
         f"businesses {game['placed']} of {BUSINESSES_TO_PLACE}",
         f"building stops {game['stops']} of {MAX_STOPS}",
@@ -102,8 +101,8 @@ def _situation(table: Table) -> Lines:
         progress.insert(0, f"turn {game['turns'] + 1} of {game['max_turns']}")
         if game["option"] != NONE:
             option = f"option {_OPTION_LETTERS[game['option']]}, {_ORDINALS[game['step']]} action"
-            progress.insert(1, f"seat {game['turn_seat']}, {option}")
-    whose = [] if table.seat is None else [f"as seat {table.seat} sees it"]
+            progress.insert(1, f"{seat_name(int(game['turn_seat']))}, {option}")
+    whose = [] if table.seat is None else [f"as {seat_name(table.seat)} sees it"]
     return [headline, " · ".join(progress), *whose]
 
 
@@ -126,8 +125,8 @@ def _decision(game: Any) -> str:
 def _outcome(table: Table) -> str:
     """END: why the game is over and who has won."""
     game = table.game
-    seats = [str(seat) for seat in winners(table)]
-    win = f"seat {seats[0]} wins" if len(seats) == 1 else f"seats {' and '.join(seats)} share the win"
+    seats = [seat_label(seat) for seat in winners(table)]
+    win = f"seat {seats[0]} wins" if len(seats) == 1 else f"seats {listed(seats)} share the win"
     why = {END_BUSINESSES: "the last business has been placed", END_STOPS: "the second building stop"}
     return f"The game is over ({why.get(int(game['end']), 'truncated')}): {win} with {int(game['score'].max())} VP"
 
@@ -197,7 +196,7 @@ def _plot(game: Any, district: int, plot: int) -> str:
     if businesses or plot >= NUM_COLOURS:
         return f"{PLOTS[plot]:<7}{' '.join(businesses)}"
     owner = int(game["owner"][district, plot])
-    standing = "·" if owner == NONE else f"{'A' if owner == ALEA else owner} ×{game['floors'][district, plot]}"
+    standing = "·" if owner == NONE else f"{seat_label(owner)} ×{game['floors'][district, plot]}"
     return f"{PLOTS[plot]:<7}{standing:<5}{'+' + str(game['value'][district, plot]):>3}"
 
 
@@ -208,7 +207,7 @@ def _business_letters(counts: Any) -> str:
 def _park(table: Table) -> Lines:
     game = table.game
     tiles = _business_letters(game["park_tiles"])
-    seats = [f"seat {seat} ×{game['park'][seat]}" for seat in range(table.players)]
+    seats = [f"{seat_name(seat)} ×{game['park'][seat]}" for seat in range(table.players)]
     return [_badge(table, CENTRAL_PARK), "", *seats, "", f"tiles {tiles or '·'}"]
 
 
@@ -258,14 +257,14 @@ def _auction(table: Table) -> Lines:
     """The auction under way: every seat's cards on the table."""
     game = table.game
     bidder = int(game["highest_bidder"])
-    best = "no bid yet" if bidder == NONE else f"highest {game['highest']}, {'Alea' if bidder == ALEA else f'seat {bidder}'}"
+    best = "no bid yet" if bidder == NONE else f"highest {game['highest']}, {seat_name(bidder)}"
     commissioner = int(game["auction_commissioner"])
     markers = game["visited"][commissioner]
     later = [PLACES[place] for place in markers if place != NONE and place != game["auction_place"]]
     if game["auction_place"] != CENTRAL_PARK:
         later.append(PLACES[CENTRAL_PARK])
     after = f"; then {', '.join(later)}" if later else ""
-    title = f"auction of {PLACES[game['auction_place']]}, started by seat {game['turn_seat']}: {best}{after}"
+    title = f"auction of {PLACES[game['auction_place']]}, started by {seat_name(int(game['turn_seat']))}: {best}{after}"
     lines = [title, *(_bid(game, seat) for seat in range(table.players))]
     if table.players == 2:
         lines.append(_alea_bid(game))
@@ -286,7 +285,7 @@ def _bid(game: Any, seat: int) -> str:
         bid = f"{' · '.join(cards)} = {game['bid_total'][seat]}"
     else:
         bid = "no bid"
-    return f"{mark} seat {seat}    {bid}"
+    return f"{mark} {seat_name(seat)}    {bid}"
 
 
 def _alea_bid(game: Any) -> str:
@@ -307,7 +306,7 @@ def _players(table: Table) -> Lines:
     for seat in range(table.players):
         mark = ">" if game["seat"] == seat else " "
         numbers = f"{game['score'][seat]:>4}{game['supply'][seat]:>8}{game['general'][seat]:>9}"
-        head = f"{mark} seat {seat}    {numbers}{table.cards_in_hand(seat):>7}   "
+        head = f"{mark} {seat_name(seat)}    {numbers}{table.cards_in_hand(seat):>7}   "
         hand = _wrapped(_hand(table, seat) or ["-"], WIDTH - len(head))
         lines.append(head + hand[0])
         lines += [" " * len(head) + line for line in hand[1:]]

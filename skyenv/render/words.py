@@ -6,6 +6,7 @@ All of it is made of what everybody may know, and of what the reader's own seat 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -86,15 +87,36 @@ Names = Sequence[str | None] | None
 """Who sits where; None where nobody is named."""
 
 
+@dataclass(frozen=True)
+class Sentence:
+    """Something that is told, and where RULES.md says more.
+
+    Attributes:
+        text: one line.
+        rules: the ids of its rules, such as ``AUC-4``, the most telling one first; at least one.
+    """
+
+    text: str
+    rules: tuple[str, ...]
+
+
 # ---- small words ----
 
 
 def seat_name(seat: int, agents: Names = None) -> str:
-    """``seat 0 (greedy)``, ``seat 1``, or ``Alea`` (−1 in events, ALEA in positions)."""
+    """``seat 1 (greedy)`` of seat 0, ``seat 2`` of seat 1, or ``Alea`` (−1 in events, ALEA in positions).
+
+    People count seats from 1; numbers in records, addresses and the interface of programs begin with 0.
+    """
     if seat in (-1, ALEA):
         return "Alea"
     name = agents[seat] if agents is not None and seat < len(agents) else None
-    return f"seat {seat} ({name})" if name else f"seat {seat}"
+    return f"seat {seat_label(seat)} ({name})" if name else f"seat {seat_label(seat)}"
+
+
+def seat_label(seat: int) -> str:
+    """What stands on a seat's pieces: ``1`` for seat 0, and ``A`` for Alea."""
+    return "A" if seat in (-1, ALEA) else str(seat + 1)
 
 
 def counted(number: int, thing: str) -> str:
@@ -252,10 +274,77 @@ _EVENTS: Final[dict[Any, Callable[[Event, Names], str]]] = {
 }
 
 
-def log(events: Iterable[Event], agents: Names = None, *, seat: int | None = None) -> list[str]:
-    """Events in a line each, except that what belongs together comes in one line.
+_OPTION_RULES: Final = (("TURN-2",), *[("BUS-2", "BUS-1")] * 4, ("TURN-1",), *[("SCO-1", "SCO-2")] * NUM_DISTRICTS)
+_VP_RULES: Final = {
+    "district": ("SCO-2", "SCO-1"),
+    "stop": ("STOP-2", "STOP-3"),
+    "bonus": ("BUS-4",),
+    "final": ("END-2", "SCO-2"),
+    "park": ("END-3",),
+}
+_EVENT_RULES: Final[dict[Any, tuple[str, ...]]] = {
+    "setup": ("SET-4", "SET-5"),
+    "top": ("TURN-5",),
+    "shuffle": ("AUC-9",),
+    "black": ("TURN-5", "INF-2"),
+    "alea": ("ALEA-2",),
+    "alea builds": ("ALEA-6",),
+    "tile to park": ("BUS-3",),
+    "auction": ("AUC-1", "AUC-2"),
+    "stop": ("STOP-4", "STOP-1"),
+    "park": ("END-3",),
+}
 
-    The cards of a bid are one line with their total ("seat 0 (greedy) bids 12 with green 4 + black 4, 4"), as are a business
+
+def event_rules(event: Event) -> tuple[str, ...]:
+    """The ids of the rules that an event comes from, the most telling one first.
+
+    Raises:
+        OptionError: there is no such event.
+    """
+    kind = event.get("event")
+    if kind == "action":
+        return _action_rules(int(event["action"]))
+    if kind == "vp":
+        return _VP_RULES[event["why"]]
+    if kind == "won":
+        return {-1: ("ALEA-3",), None: ("AUC-2",)}.get(event["seat"], ("AUC-8", "AUC-2"))
+    if kind == "auction" and event["place"] == "CENTRAL_PARK":
+        return ("AUC-12", "AUC-1")
+    if kind == "stop" and event["seat"] == -1:
+        return ("ALEA-7", "STOP-4")
+    if kind == "end":
+        return {"businesses": ("BUS-5", "END-4"), "stops": ("STOP-6", "END-4")}.get(event["reason"], ("END-5", "END-4"))
+    if kind not in _EVENT_RULES:
+        raise OptionError(f"there is no event {shown(kind)}; the events are {', '.join(_EVENTS)}")
+    return _EVENT_RULES[kind]
+
+
+def _action_rules(action: int) -> tuple[str, ...]:
+    if action < PLOT:
+        return _OPTION_RULES[action]
+    if action < TAKE:
+        return ("SET-8",)
+    if action < MOVE:
+        return ("TURN-4", "TURN-5")
+    if action < PASS:
+        return ("MOVE-4", "AUC-1") if (action - MOVE) % NUM_PLACES == CITY_HALL else ("MOVE-1", "MOVE-2")
+    if action == PASS:
+        return ("AUC-7", "AUC-2")
+    if action < BUILD:
+        return ("AUC-3", "AUC-4")
+    return ("AUC-10",) if action < STOP else ("STOP-1",)
+
+
+def log(events: Iterable[Event], agents: Names = None, *, seat: int | None = None) -> list[str]:
+    """The texts of :func:`log_lines`."""
+    return [line.text for line in log_lines(events, agents, seat=seat)]
+
+
+def log_lines(events: Iterable[Event], agents: Names = None, *, seat: int | None = None) -> list[Sentence]:
+    """Events in a line each with their rules, except that what belongs together comes in one line.
+
+    The cards of a bid are one line with their total ("seat 1 (greedy) bids 12 with green 4 + black 4, 4"), as are a business
     and its plot; a stack's new top is told only if the stack is empty. For the total the events must go back to the
     auction's beginning.
 
@@ -264,7 +353,7 @@ def log(events: Iterable[Event], agents: Names = None, *, seat: int | None = Non
         agents: who sits where.
         seat: who reads it; see :func:`event_text`.
     """
-    lines: list[str] = []
+    lines: list[Sentence] = []
     table: dict[int, list[int]] = {}  # cards that each seat has laid down in this auction, as actions
     business = ""
     for event in events:
@@ -274,15 +363,17 @@ def log(events: Iterable[Event], agents: Names = None, *, seat: int | None = Non
         if kind == "action" and BID <= action < BID_DONE:
             table.setdefault(event["seat"], []).append(action)
         elif kind == "action" and action == BID_DONE:
-            lines.append(f"{seat_name(event['seat'], agents)} bids {_bid(table.get(event['seat'], []))}")
+            text = f"{seat_name(event['seat'], agents)} bids {_bid(table.get(event['seat'], []))}"
+            lines.append(Sentence(text, event_rules(event)))
         elif kind == "action" and OPTION_B <= action < OPTION_C:
             business = BUSINESSES[action - OPTION_B]
         elif kind == "action" and PLOT <= action < TAKE:
             what = f"places a {business} on" if business else "builds on"
-            lines.append(f"{seat_name(event['seat'], agents)} {what} {plot_name(*divmod(action - PLOT, NUM_PLOTS))}")
+            text = f"{seat_name(event['seat'], agents)} {what} {plot_name(*divmod(action - PLOT, NUM_PLOTS))}"
+            lines.append(Sentence(text, ("BUS-2",) if business else event_rules(event)))
             business = ""
         elif kind != "top" or event["card"] is None:
-            lines.append(event_text(event, agents, seat=seat))
+            lines.append(Sentence(event_text(event, agents, seat=seat), event_rules(event)))
     return lines
 
 
@@ -406,7 +497,7 @@ def district_points(game: Any, district: int) -> list[int]:
 
 
 def _scoring(game: Any, district: int) -> str:
-    gains = [f"seat {seat} +{vp}" for seat, vp in enumerate(district_points(game, district)) if vp]
+    gains = [f"{seat_name(seat)} +{vp}" for seat, vp in enumerate(district_points(game, district)) if vp]
     return f"option D: score {DISTRICTS[district]} ({', '.join(gains) or 'nobody gets VP'})"
 
 

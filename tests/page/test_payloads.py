@@ -17,6 +17,9 @@ from skyenv.page.payloads import Look, final_scoring, hint_payload
 from skyenv.rules.actions import NUM_ACTIONS
 
 from pages import quick_catalogue  # isort: skip
+from test_rule_ids import rule_ids  # isort: skip
+
+IDS = set(rule_ids())
 
 
 def twin(game: Game, seat: int, seed: int) -> Game:
@@ -65,6 +68,9 @@ def test_every_action_is_legal_or_has_a_reason() -> None:
         legal = [choice["action"] for choice in payload["legal"]]
         why = sorted(action for group in payload["why"].values() for action in group)
         assert sorted(legal + why) == list(range(NUM_ACTIONS))
+        assert payload["why_rules"].keys() == payload["why"].keys()
+        assert len(payload["log"]["rules"]) == len(payload["log"]["lines"])
+        assert IDS.issuperset(rule for rules in [*payload["why_rules"].values(), *payload["log"]["rules"]] for rule in rules)
         assert legal == game.legal_actions
 
 

@@ -49,9 +49,9 @@ def test_the_log_is_that_of_the_whole_game_with_the_step_of_each_line(seed: int)
     game = played(3, seed)
     replay = replay_of(game, ["a", "b", "c"])
     lines = replay.lines()
-    assert [line for _, line in lines] == words.log(game.events, ["a", "b", "c"])
-    assert [step for step, _ in lines] == sorted(step for step, _ in lines)
-    for step, line in lines:
+    assert [line for _, line, _ in lines] == words.log(game.events, ["a", "b", "c"])
+    assert [step for step, *_ in lines] == sorted(step for step, *_ in lines)
+    for step, line, _ in lines:
         if line.startswith("seat ") and "wins the auction" in line:
             assert any(event["event"] == "won" for event in replay.events[step])
 

@@ -7,11 +7,13 @@ from at_a_phase import TSQ, bidding, building, table
 
 from skyenv import ACTION_NAMES, Game, make_agent
 from skyenv.agents import decide_game
+from skyenv.render import reasons
 from skyenv.render.reasons import why_illegal
 from skyenv.render.words import action_text
 from skyenv.rules.actions import ACTION_NUMBERS, NUM_ACTIONS
 from skyenv.rules.components import CENTRAL_PARK, CITY_HALL
 from skyenv.rules.state import ALEA, NONE, PHASE_MOVE, PHASE_PLOT, PHASE_TAKE
+from test_rule_ids import rule_ids
 
 TABLES = [(2, "front"), (2, "back"), (3, "back"), (4, "front")]
 
@@ -19,14 +21,17 @@ TABLES = [(2, "front"), (2, "back"), (3, "back"), (4, "front")]
 @pytest.mark.parametrize("agent", ["random", "crowd", "hoard"])
 @pytest.mark.parametrize(("players", "side"), TABLES)
 def test_a_reason_is_given_exactly_for_illegal_actions(players: int, side: str, agent: str) -> None:
-    """In every position; and every action means something there."""
-    game, player, number = Game(players, side, 3, max_turns=50), make_agent(agent), 0
+    """In every position, with rules that there are; and every action means something there."""
+    game, player, number, ids = Game(players, side, 3, max_turns=50), make_agent(agent), 0, set(rule_ids())
     while not game.is_over:
         if number % 5 == 0 or game.phase == "build":
             view, mask = game.view(), game.mask
             for action in range(NUM_ACTIONS):
+                why = reasons.reason(view, action)
                 reason = why_illegal(view, action)
-                assert (reason == "") == bool(mask[action]), (ACTION_NAMES[action], reason)
+                assert reason == ("" if why is None else why.text)
+                assert (why is None) == bool(mask[action]), (ACTION_NAMES[action], reason)
+                assert why is None or (why.rules and ids.issuperset(why.rules))
                 assert "\n" not in reason
                 text = action_text(view, action)
                 assert text
@@ -40,14 +45,17 @@ def test_another_seat_is_told_whose_turn_it_is() -> None:
     game = Game(3, seed=1)
     game.play(game.legal_actions[0])
     assert game.seat == 2
-    assert {why_illegal(game.view(0), action) for action in range(NUM_ACTIONS)} == {"not your turn: seat 2 is to act"}
+    assert {why_illegal(game.view(0), action) for action in range(NUM_ACTIONS)} == {"not your turn: seat 3 is to act"}
 
 
 def reason(game: Game, name: str) -> str:
-    """The reason; the mask must agree that there is one."""
+    """The reason; the mask must agree that there is one, and RULES.md that there are its rules."""
     game.refresh()
     assert not game.mask[ACTION_NUMBERS[name]]
-    return why_illegal(game.state, ACTION_NUMBERS[name])
+    why = reasons.reason(game.state, ACTION_NUMBERS[name])
+    assert why is not None and why.text == why_illegal(game.state, ACTION_NUMBERS[name])
+    assert set(rule_ids()).issuperset(why.rules)
+    return why.text
 
 
 @pytest.mark.rule("SET-8")
@@ -59,7 +67,7 @@ def test_reasons_at_the_start() -> None:
     back = Game(2, "back", 1)
     assert reason(back, "plot E34 sixth") == "no skyscraper ever stands on the sixth plot"
     back.state["owner"][1, 2] = 1
-    assert reason(back, "plot E34 brown") == "seat 1 stands on E34 brown"
+    assert reason(back, "plot E34 brown") == "seat 2 stands on E34 brown"
     game.state["tiles"][2] = 0
     game.state["tiles"][2, 3, 1] = 1
     assert reason(game, "plot W42 orange") == "W42 orange has a business"

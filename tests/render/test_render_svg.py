@@ -237,7 +237,7 @@ def test_spectators_see_all_hands_and_a_seat_its_own() -> None:
     assert {card[0] for card in things(seen, "card")} == {"1"}
     hidden = [title for title in titles(seen) if title.endswith("not known")]
     assert len(hidden) == 2 * 6
-    assert "4 black cards of seat 0, not known" in hidden
+    assert "4 black cards of seat 1, not known" in hidden
     assert not any(title.endswith("not known") for title in titles(everything))
 
 
@@ -354,14 +354,14 @@ def test_plots_tell_what_stands_on_them() -> None:
     state = built_up(TSQ).state
     plots = things(parsed(svg(state, agents=["greedy", None])), "plot")
     assert [titles(plots[f"{TSQ}:{plot}"])[0] for plot in range(5)] == [
-        "TSQ green: 12 skyscrapers of seat 0 (greedy); a skyscraper scores 3 VP here",
-        "TSQ violet: 1 skyscraper of seat 1; a skyscraper scores 1 VP here",
+        "TSQ green: 12 skyscrapers of seat 1 (greedy); a skyscraper scores 3 VP here",
+        "TSQ violet: 1 skyscraper of seat 2; a skyscraper scores 1 VP here",
         "TSQ brown: 3 skyscrapers of Alea; a skyscraper scores 1 VP here",
         "TSQ orange: empty; a skyscraper scores 3 VP here",
         "TSQ gray: boutique and gallery",
     ]
     written = [texts(plots[f"{TSQ}:{plot}"]) for plot in range(5)]  # a count is there twice, once as its own halo
-    assert written == [["3", "0", "×12", "×12"], ["1", "1"], ["1", "A", "×3", "×3"], ["3"], []]
+    assert written == [["3", "1", "×12", "×12"], ["1", "2"], ["1", "A", "×3", "×3"], ["3"], []]
 
 
 def test_a_stopped_district_says_so() -> None:
@@ -416,7 +416,7 @@ def test_an_auction_shows_bids_and_the_limit() -> None:
     assert f"AUCTION: {place}" in written or (place == "CENTRAL_PARK" and "AUCTION: PARK AREA" in written)
     bidder = int(state["highest_bidder"])
     limit = 3 - int(np.flatnonzero(state["bid_cards"][bidder].sum(axis=0)).max())
-    assert f"{state['highest']} by seat {bidder}: builds up to {limit}" in written
+    assert f"{state['highest']} by seat {bidder + 1}: builds up to {limit}" in written
 
 
 @pytest.mark.rule("ALEA-1")
@@ -433,7 +433,7 @@ def test_the_headline_says_what_the_game_waits_for() -> None:
         if game.is_over:
             assert re.search(r"wins? with \d+ VP|share the win", headline)
         else:
-            assert headline.startswith(f"Fifth Avenue: seat {game.seat} ({'ann' if game.seat == 0 else 'bob'}) ")
+            assert headline.startswith(f"Fifth Avenue: seat {game.seat + 1} ({'ann' if game.seat == 0 else 'bob'}) ")
 
 
 def test_the_log_shows_the_newest_events() -> None:

@@ -61,7 +61,7 @@ def test_every_picture_is_narrow_whole_and_pure(players: int, side: str, agent: 
             assert picture == picture.strip("\n")
             for district in DISTRICTS:
                 assert len(district_rows(picture, district)) == (5 if side == "front" else 6)
-            assert picture.count("seat 0") >= 2
+            assert picture.count("seat 1") >= 2
             assert "None" not in picture
             assert "-1" not in picture
         assert game.state.tobytes() == before
@@ -96,9 +96,9 @@ def test_all_hands_are_open_without_a_seat_and_one_with_it() -> None:
     everything, seen = text(game.state), text(game.state, 1)
     assert "?" not in everything.split("hand")[1].split("b boutique")[0]
     assert seen.count("black ????") == 2
-    assert "as seat 1 sees it" in seen
-    mine = [line for line in everything.splitlines() if line.startswith("  seat 1  ")]
-    assert mine == [line for line in seen.splitlines() if line.startswith("  seat 1  ")]
+    assert "as seat 2 sees it" in seen
+    mine = [line for line in everything.splitlines() if line.startswith("  seat 2  ")]
+    assert mine == [line for line in seen.splitlines() if line.startswith("  seat 2  ")]
 
 
 def test_many_cards_are_counted() -> None:
@@ -109,7 +109,7 @@ def test_many_cards_are_counted() -> None:
     picture = text(game.state)
     assert "black 4×20 5×16 6×14" in picture
     assert "green 44444555" in picture
-    assert re.search(r"seat 0 .* 0   -$", picture, re.MULTILINE)
+    assert re.search(r"seat 1 .* 0   -$", picture, re.MULTILINE)
 
 
 def test_plots_show_what_stands_on_them_and_what_it_scores() -> None:
@@ -153,7 +153,7 @@ def test_an_auction_shows_bids_and_what_comes_after_it() -> None:
     picture = text(game.state)
     place = PLACES[game.state["auction_place"]]
     assert f"bids for {place}" in picture.splitlines()[0]
-    assert f"auction of {place}, started by seat {game.turn_seat}" in picture
+    assert f"auction of {place}, started by seat {game.turn_seat + 1}" in picture
     assert f"= {game.state['bid_total'][game.state['bid_total'] > 0][0]}" in picture
     assert f"╔═ {place.replace('_', ' ')} ═" in picture
 
@@ -179,7 +179,7 @@ def test_the_current_set_is_in_brackets() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scores", "winner"), [((3, 9, 5), "seat 1 wins with 9 VP"), ((9, 9, 5), "seats 0 and 1 share the win with 9 VP")]
+    ("scores", "winner"), [((3, 9, 5), "seat 2 wins with 9 VP"), ((9, 9, 5), "seats 1 and 2 share the win with 9 VP")]
 )
 def test_the_end_says_who_has_won_and_why(scores: tuple[int, ...], winner: str) -> None:
     game = Game(3, seed=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -13,12 +14,14 @@ from positions import deal_anew
 from skyenv import ACTION_NAMES, Game, IllegalActionError, OptionError, make_agent
 from skyenv.agents import decide_game
 from skyenv.events import action_event
+from skyenv.records import nth_game
 from skyenv.render.reasons import why_illegal
 from skyenv.render.table import look
-from skyenv.render.words import action_text, event_text, log, situation
+from skyenv.render.words import action_text, event_rules, event_text, log, log_lines, seat_label, seat_name, situation
 from skyenv.rules.actions import ACTION_NUMBERS, NUM_ACTIONS
 from skyenv.rules.components import CENTRAL_PARK
 from skyenv.rules.state import ALEA, NONE, PHASE_PLOT
+from test_rule_ids import rule_ids
 
 AGENTS = ["greedy", None, "you"]
 TABLES = [(2, "front"), (2, "back"), (3, "back"), (4, "front")]
@@ -33,44 +36,44 @@ EVENTS: list[tuple[dict[str, Any], str]] = [
     ({"event": "top", "color": "green", "card": 5}, "green 5 is the new top of its stack"),
     ({"event": "top", "color": "green", "card": None}, "the green stack is empty now"),
     ({"event": "shuffle"}, "the black stack is shuffled"),
-    ({"event": "black", "seat": 0, "card": 6}, "seat 0 (greedy) draws a black card"),
+    ({"event": "black", "seat": 0, "card": 6}, "seat 1 (greedy) draws a black card"),
     ({"event": "alea", "cards": [6, 5, 6]}, "Alea bids 17 with black 6, 5, 6"),
     ({"event": "alea", "cards": []}, "Alea finds no black card and is out"),
     ({"event": "alea builds", "district": "W34", "plots": ["green"]}, "Alea builds in W34, on green"),
     ({"event": "alea builds", "district": "W34", "plots": ["green", "gray"]}, "Alea builds in W34, on green and gray"),
     ({"event": "tile to park", "business": "gallery"}, "the last tile of the set, a gallery, goes to the park area"),
-    ({"event": "auction", "place": "TSQ", "starter": 1}, "TSQ is auctioned; seat 1 begins"),
-    ({"event": "auction", "place": "CENTRAL_PARK", "starter": 2}, "the park area is auctioned; seat 2 (you) begins"),
-    ({"event": "won", "seat": 1, "total": 12}, "seat 1 wins the auction with 12"),
+    ({"event": "auction", "place": "TSQ", "starter": 1}, "TSQ is auctioned; seat 2 begins"),
+    ({"event": "auction", "place": "CENTRAL_PARK", "starter": 2}, "the park area is auctioned; seat 3 (you) begins"),
+    ({"event": "won", "seat": 1, "total": 12}, "seat 2 wins the auction with 12"),
     ({"event": "won", "seat": -1, "total": 12}, "Alea wins the auction with 12"),
     ({"event": "won", "seat": None, "total": 0}, "nobody has bid"),
-    ({"event": "stop", "district": "E52", "seat": 0}, "building stop in E52, by seat 0 (greedy)"),
+    ({"event": "stop", "district": "E52", "seat": 0}, "building stop in E52, by seat 1 (greedy)"),
     ({"event": "stop", "district": "E52", "seat": -1}, "building stop in E52, by Alea"),
     (
         {"event": "vp", "why": "district", "place": "TSQ", "vp": [3, 0, 5]},
-        "TSQ is scored: seat 0 (greedy) +3, seat 2 (you) +5",
+        "TSQ is scored: seat 1 (greedy) +3, seat 3 (you) +5",
     ),
     ({"event": "vp", "why": "district", "place": "TSQ", "vp": [0, 0, 0]}, "TSQ is scored: nobody gets VP"),
-    ({"event": "vp", "why": "stop", "place": "TSQ", "vp": [0, 2, 0]}, "VP for the building stop in TSQ: seat 1 +2"),
+    ({"event": "vp", "why": "stop", "place": "TSQ", "vp": [0, 2, 0]}, "VP for the building stop in TSQ: seat 2 +2"),
     (
         {"event": "vp", "why": "bonus", "place": None, "vp": [4, 0, 0]},
-        "special points for standing in many districts: seat 0 (greedy) +4",
+        "special points for standing in many districts: seat 1 (greedy) +4",
     ),
-    ({"event": "vp", "why": "final", "place": "W42", "vp": [0, 9, 0]}, "final scoring of W42: seat 1 +9"),
-    ({"event": "vp", "why": "park", "place": "CENTRAL_PARK", "vp": [0, 9, 0]}, "scoring of the park area: seat 1 +9"),
+    ({"event": "vp", "why": "final", "place": "W42", "vp": [0, 9, 0]}, "final scoring of W42: seat 2 +9"),
+    ({"event": "vp", "why": "park", "place": "CENTRAL_PARK", "vp": [0, 9, 0]}, "scoring of the park area: seat 2 +9"),
     ({"event": "park", "tiles": ["gallery", "boutique", "gallery"]}, "in the park area gallery, boutique and gallery count"),
     ({"event": "park", "tiles": []}, "the park area has no businesses"),
     (
         {"event": "end", "reason": "stops", "scores": [4, 9, 1], "cards": [1, 1, 1], "winners": [1]},
-        "the game is over (the second building stop): seat 1 wins with 9 VP",
+        "the game is over (the second building stop): seat 2 wins with 9 VP",
     ),
     (
         {"event": "end", "reason": "businesses", "scores": [9, 9, 1], "cards": [1, 1, 1], "winners": [0, 1]},
-        "the game is over (the last business has been placed): seat 0 (greedy) and seat 1 share the win with 9 VP",
+        "the game is over (the last business has been placed): seat 1 (greedy) and seat 2 share the win with 9 VP",
     ),
     (
         {"event": "end", "reason": "truncated", "scores": [4, 9, 1], "cards": [1, 1, 1], "winners": [1]},
-        "the game is over (truncated, as there were too many turns): seat 1 wins with 9 VP",
+        "the game is over (truncated, as there were too many turns): seat 2 wins with 9 VP",
     ),
 ]
 
@@ -103,9 +106,9 @@ def test_all_kinds_of_events_are_above() -> None:
 @pytest.mark.rule("INF-2")
 def test_a_drawn_black_card_is_told_to_its_owner_alone() -> None:
     event = {"event": "black", "seat": 1, "card": 6}
-    assert event_text(event, seat=1) == "seat 1 draws a black 6"
-    assert event_text(event, seat=0) == event_text(event) == "seat 1 draws a black card"
-    assert log([event], seat=0) == ["seat 1 draws a black card"]
+    assert event_text(event, seat=1) == "seat 2 draws a black 6"
+    assert event_text(event, seat=0) == event_text(event) == "seat 2 draws a black card"
+    assert log([event], seat=0) == ["seat 2 draws a black card"]
 
 
 ACTION_EVENTS = {
@@ -132,7 +135,7 @@ ACTION_EVENTS = {
 @pytest.mark.parametrize("name", ACTION_EVENTS)
 def test_actions_that_have_happened(name: str) -> None:
     event = action_event(0, ACTION_NUMBERS[name])
-    assert event_text(event, AGENTS) == f"seat 0 (greedy) {ACTION_EVENTS[name]}"
+    assert event_text(event, AGENTS) == f"seat 1 (greedy) {ACTION_EVENTS[name]}"
 
 
 def test_every_action_has_words_of_its_own() -> None:
@@ -153,12 +156,12 @@ def test_the_log_puts_together_what_belongs_together() -> None:
     events += [action_event(0, ACTION_NUMBERS[name]) for name in ("bid black 4", "bid done")]
     events += [action_event(1, ACTION_NUMBERS["plot TSQ gray"]), {"event": "top", "color": "gray", "card": None}]
     assert log(events, AGENTS) == [
-        "seat 0 (greedy) places a gallery on W34 green",
-        "TSQ is auctioned; seat 0 (greedy) begins",
-        "seat 0 (greedy) bids 8 with green 4 + black 4",
-        "seat 1 passes",
-        "seat 0 (greedy) bids 12 with green 4 + black 4, 4",
-        "seat 1 builds on TSQ gray",
+        "seat 1 (greedy) places a gallery on W34 green",
+        "TSQ is auctioned; seat 1 (greedy) begins",
+        "seat 1 (greedy) bids 8 with green 4 + black 4",
+        "seat 2 passes",
+        "seat 1 (greedy) bids 12 with green 4 + black 4, 4",
+        "seat 2 builds on TSQ gray",
         "the gray stack is empty now",
     ]
 
@@ -176,6 +179,42 @@ def test_bids_in_the_log_are_the_totals_of_the_game(players: int, side: str) -> 
     logged = [int(match[1]) for line in log(game.events) if (match := re.match(r"seat \d bids (\d+) with", line))]
     assert logged == totals
     assert len(totals) > 3
+
+
+# ---- the rules of what happened ----
+
+
+def test_every_event_has_rules_that_there_are() -> None:
+    ids = set(rule_ids())
+    actions = [action_event(0, action) for action in range(NUM_ACTIONS)]
+    for event in [*(event for event, _ in EVENTS), *actions]:
+        rules = event_rules(event)
+        assert rules and ids.issuperset(rules), event
+    with pytest.raises(OptionError, match="there is no event"):
+        event_rules({"event": "rain"})
+
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+
+@pytest.mark.parametrize("name", [path.name for path in sorted(GOLDEN.glob("*.jsonl"))])
+def test_every_line_of_recorded_games_has_its_rules(name: str) -> None:
+    ids = set(rule_ids())
+    events = Game.replay(nth_game(GOLDEN / name)).events
+    lines = log_lines(events, seat=0)
+    assert [line.text for line in lines] == log(events, seat=0)
+    assert all(line.rules and ids.issuperset(line.rules) for line in lines)
+    (end,) = (line for line in lines if line.text.startswith("the game is over"))
+    assert end.rules[-1] == "END-4"
+    assert {line.rules[0] for line in lines if " bids " in line.text and not line.text.startswith("Alea")} == {"AUC-3"}
+    assert {line.rules[0] for line in lines if re.search("places a .* on", line.text)} <= {"BUS-2"}
+
+
+def test_people_count_seats_from_1() -> None:
+    assert [seat_name(seat) for seat in (0, 3, -1, ALEA)] == ["seat 1", "seat 4", "Alea", "Alea"]
+    assert [seat_label(seat) for seat in (0, 3, -1, ALEA)] == ["1", "4", "A", "A"]
+    assert seat_name(1, AGENTS) == "seat 2"
+    assert seat_name(2, AGENTS) == "seat 3 (you)"
 
 
 # ---- actions and reasons, in whole games ----
@@ -218,7 +257,7 @@ def test_what_actions_mean() -> None:
         "option A": "option A: take 3 skyscrapers into the supply",
         "option B jeweller": "option B: place a jeweller",
         "option C": "option C: take a black card and move a commissioner at once",
-        "option D TSQ": "option D: score TSQ (seat 0 +6, seat 1 +3)",
+        "option D TSQ": "option D: score TSQ (seat 1 +6, seat 2 +3)",
         "option D W34": "option D: score W34 (nobody gets VP)",
         "take violet": "take violet 6",
         "move white E52": "move the white commissioner to E52",
@@ -255,7 +294,7 @@ def test_the_situation_in_every_phase() -> None:
     texts = set()
     while not game.is_over:
         text = situation(look(game.state))
-        assert text.startswith(f"seat {game.seat} ")
+        assert text.startswith(f"seat {game.seat + 1} ")
         texts.add(re.sub(r"^seat \d |(W|E)\d\d|TSQ|the park area|boutique|jeweller|gallery|perfumery", "", text))
         game.play(decide_game(game, player))
     assert texts == {

@@ -53,7 +53,7 @@ export const send = (address, value = {}) => ask(address, {
 });
 
 /** Who sits where, in words. */
-export const seatNames = (names) => names.map((name, seat) => (name ? `${seat} ${name}` : `seat ${seat}`));
+export const seatNames = (names) => names.map((name, seat) => (name ? `${seat + 1} ${name}` : `seat ${seat + 1}`));
 
 /** An agent's hint: its best actions, each with a bar. */
 export function hintList(hint) {

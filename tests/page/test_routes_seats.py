@@ -152,7 +152,7 @@ def test_a_restarted_server_has_lost_nothing(tmp_path: Path) -> None:
             if not state["yours"]:
                 break
             act(ann, seat, state, state["legal"][0]["action"])
-        wait_until(lambda: status(ann, seat) != "seat 1 is to act")
+        wait_until(lambda: status(ann, seat) != "seat 2 is to act")
         before = payload(ann, seat)
         cookies = dict(ann.cookies)
     with client_of(make_app(path)) as ann:

@@ -53,7 +53,8 @@ def reason(game: Game, name: str) -> str:
     game.refresh()
     assert not game.mask[ACTION_NUMBERS[name]]
     why = reasons.reason(game.state, ACTION_NUMBERS[name])
-    assert why is not None and why.text == why_illegal(game.state, ACTION_NUMBERS[name])
+    assert why is not None
+    assert why.text == why_illegal(game.state, ACTION_NUMBERS[name])
     assert set(rule_ids()).issuperset(why.rules)
     return why.text
 

@@ -189,7 +189,8 @@ def test_every_event_has_rules_that_there_are() -> None:
     actions = [action_event(0, action) for action in range(NUM_ACTIONS)]
     for event in [*(event for event, _ in EVENTS), *actions]:
         rules = event_rules(event)
-        assert rules and ids.issuperset(rules), event
+        assert rules
+        assert ids.issuperset(rules), event
     with pytest.raises(OptionError, match="there is no event"):
         event_rules({"event": "rain"})
 
@@ -206,7 +207,7 @@ def test_every_line_of_recorded_games_has_its_rules(name: str) -> None:
     assert all(line.rules and ids.issuperset(line.rules) for line in lines)
     (end,) = (line for line in lines if line.text.startswith("the game is over"))
     assert end.rules[-1] == "END-4"
-    assert {line.rules[0] for line in lines if " bids " in line.text and not line.text.startswith("Alea")} == {"AUC-3"}
+    assert {line.rules[0] for line in lines if " bids " in line.text and not line.text.startswith("Alea")} <= {"AUC-3"}
     assert {line.rules[0] for line in lines if re.search("places a .* on", line.text)} <= {"BUS-2"}
 
 

@@ -12,6 +12,7 @@ from skyenv.errors import PageError
 from skyenv.page.game_server import GameRequest
 from skyenv.page.payloads import Payload
 from skyenv.page.requests import browser_of, json_object, page, server_of
+from skyenv.render.words import seat_name
 
 MOST_LISTED: Final = 40
 """Games in the lobby's list, the newest ones."""
@@ -40,7 +41,7 @@ async def _list_games(request: Request) -> Response:
             payload.append({"page": f"/seat/{link.token}", "error": str(error), "owner": owner})
             continue
         game = session.game
-        state = "over" if game.is_over else "your turn" if game.seat == link.seat else f"seat {game.seat} is to act"
+        state = "over" if game.seat is None else "your turn" if game.seat == link.seat else f"{seat_name(game.seat)} is to act"
         payload.append(
             {
                 "page": f"/seat/{link.token}",

@@ -103,7 +103,7 @@ class Session:
             PageError: it isn't this seat's turn, or something has happened since `step`. Nothing has changed.
             IllegalActionError: the action isn't legal. Nothing has changed.
         """
-        if self.game.is_over:
+        if self.game.seat is None:
             raise PageError("the game is over", 409)
         if seat is None or seat != self.game.seat or not self.is_human(seat):
             raise PageError(f"it is not your turn; {seat_name(self.game.seat)} is to act", 409)

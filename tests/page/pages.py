@@ -157,11 +157,11 @@ def check_is_known(replay: Replay, seat: int, state: dict[str, Any]) -> None:
     """No card of another hand is open but those that everybody knows of; no seed, no drawn card, no first hand is told."""
     text = json.dumps(state)
     assert "4242424242424242" not in text
-    assert not re.search(rf"seat [^{seat}] \(\w+\) draws a black [456]", text)
+    assert not re.search(rf"seat [^{seat + 1}] \(\w+\) draws a black [456]", text)
     state_then = replay.states[min(state["step"], replay.steps)]
     told_cards = re.findall(r"<title>(\d+) (\w+) ([456]) of seat (\d)", state["svg"])
     for number, colour, value, whose in told_cards:
-        place = int(whose), CARD_COLOURS.index(colour), int(value) - 4
+        place = int(whose) - 1, CARD_COLOURS.index(colour), int(value) - 4
         assert place[0] == seat or int(number) <= state_then["known"][place], (seat, state["step"], place)
     assert {int(whose) for whose, _, _ in re.findall(r'data-card="(\d):(\d):(\d)"', state["svg"])} <= {seat}
     hidden = sum(int(number) for number, _ in re.findall(r"<title>(\d+) (\w+) cards? of seat \d[^<]*, not known", state["svg"]))

@@ -88,8 +88,9 @@ def test_a_seat_that_waits_is_told_no_choices() -> None:
 def test_the_log_is_told_from_where_it_is_known() -> None:
     look = Look(played(2, seed=3, actions=40), 0, ["you", "b"])
     lines = look.log()
-    assert look.payload(5)["log"] == {"from": 5, "lines": lines[5:]}
-    assert look.payload(10**6)["log"] == {"from": len(lines), "lines": []}
+    rest = lines[5:]
+    assert look.payload(5)["log"] == {"from": 5, "lines": [line.text for line in rest], "rules": [line.rules for line in rest]}
+    assert look.payload(10**6)["log"] == {"from": len(lines), "lines": [], "rules": []}
 
 
 @pytest.mark.parametrize("seed", range(4))

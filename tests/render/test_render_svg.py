@@ -430,7 +430,7 @@ def test_the_headline_says_what_the_game_waits_for() -> None:
         root = parsed(svg(game.state, agents=["ann", "bob"]))
         headline = titles(root)[0]
         assert headline.startswith("Fifth Avenue: ")
-        if game.is_over:
+        if game.seat is None:
             assert re.search(r"wins? with \d+ VP|share the win", headline)
         else:
             assert headline.startswith(f"Fifth Avenue: seat {game.seat + 1} ({'ann' if game.seat == 0 else 'bob'}) ")

@@ -293,7 +293,7 @@ def test_there_is_no_such_action(action: Any) -> None:
 def test_the_situation_in_every_phase() -> None:
     game, player = Game(3, seed=4), make_agent("crowd")
     texts = set()
-    while not game.is_over:
+    while game.seat is not None:
         text = situation(look(game.state))
         assert text.startswith(f"seat {game.seat + 1} ")
         texts.add(re.sub(r"^seat \d |(W|E)\d\d|TSQ|the park area|boutique|jeweller|gallery|perfumery", "", text))

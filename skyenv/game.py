@@ -19,7 +19,7 @@ from skyenv.errors import IllegalActionError, OptionError, shown
 from skyenv.events import Event, end_event
 from skyenv.events import Outcome as ChanceOutcome
 from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, fresh_seed
-from skyenv.knowledge import view
+from skyenv.knowledge import public_view, view
 from skyenv.records.format import as_text, header_of
 from skyenv.records.reader import GameLines, nth_game
 from skyenv.records.replay import begin, follow
@@ -260,6 +260,11 @@ class Game:
     def view(self, seat: int | None = None) -> np.record:
         """What a seat sees (by default the seat to act): a record of skyenv.knowledge.VIEW_DTYPE."""
         record: np.record = view(self.games.state, self._seat_or_actor(seat))[0]
+        return record
+
+    def public_view(self) -> np.record:
+        """What everybody knows, whoever looks on: a record of skyenv.knowledge.VIEW_DTYPE."""
+        record: np.record = public_view(self.games.state)[0]
         return record
 
     def _seat_or_actor(self, seat: int | None) -> int:

@@ -30,11 +30,14 @@ POSITIONS_AT_A_TIME: Final = 1024
 NOT_LED_TO: Final = "no game has led to it, as the cards laid down show"
 """What is wrong with a view that :func:`sample_determinization` finds no position for."""
 
+PUBLIC: Final = -1
+"""The seat of a view that shows what everybody knows, and no more: nobody sits there."""
+
 VIEW_DTYPE: Final = np.dtype(
     [
         ("game", GAME_DTYPE),  # the position; what the seat can't know is blanked: other hands hold only cards that
         # everybody knows of, nothing is face down, there is no seed and no stream of chance
-        ("seat", np.int8),  # whose view this is
+        ("seat", np.int8),  # whose view this is; PUBLIC: nobody's
         ("unknown", np.int8, (4, 6)),  # [seat, card colour] → cards in that hand that this seat doesn't know
         (
             "unseen",
@@ -407,6 +410,31 @@ def view(state: npt.NDArray[np.void], seats: int | npt.ArrayLike, rows: npt.Arra
     views = new_records(len(chosen), VIEW_DTYPE)
     _see_all(games, chosen, whose, views["game"], views)
     return views.view(np.recarray)
+
+
+def public_view(state: npt.NDArray[np.void], rows: npt.ArrayLike | None = None) -> np.recarray:
+    """What everybody knows of games, whoever looks (INF-1, INF-3): all hands hold only cards that all know of.
+
+    Args:
+        state: games, GAME_DTYPE (n,).
+        rows: which of the games, whole numbers (k,); None means all.
+
+    Returns:
+        New records, VIEW_DTYPE (k,), whose seat is PUBLIC. They are for onlookers; :func:`resample` doesn't take them.
+
+    Raises:
+        OptionError: these are no games, or there is no such row.
+    """
+    views = view(state, 0, rows)  # it has blanked what no seat but its own knows; that seat's own is left
+    games = views["game"]
+    own = games["hand"][:, 0] - games["known"][:, 0]
+    views["unseen"] += own
+    views["unknown"][:, 0] = own.sum(axis=2)
+    games["hand"][:, 0] = games["known"][:, 0]
+    games["held"][:, 0] = 0
+    games["deduced"] = 0  # what two players have worked out by their own hands
+    views["seat"] = PUBLIC
+    return views
 
 
 def _deduced_fits(views: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:

@@ -11,6 +11,7 @@ import numpy as np
 from skyenv.events import Event
 from skyenv.game import Game
 from skyenv.information import seen_by
+from skyenv.knowledge import PUBLIC
 from skyenv.page.hints import Hint
 from skyenv.render import words
 from skyenv.render.reasons import reason
@@ -41,7 +42,7 @@ class Look:
 
     Args:
         game: the game; hidden cards in it never get out of here.
-        seat: who looks; None: a game without people, all open.
+        seat: who looks; PUBLIC: a spectator, who sees what everybody knows; None: a game without people, all open.
         names: who sits where.
         theme: "light" or "dark".
         narrow: whether it is drawn for a phone.
@@ -57,8 +58,10 @@ class Look:
 
     @property
     def position(self) -> Any:
-        """What is drawn and told: the seat's view; the game itself for who sees everything."""
-        return self.game.state if self.seat is None else self.game.view(self.seat)
+        """What is drawn and told: the seat's view, or the public one; the game itself for who sees everything."""
+        if self.seat is None:
+            return self.game.state
+        return self.game.public_view() if self.seat == PUBLIC else self.game.view(self.seat)
 
     @property
     def is_to_act(self) -> bool:
@@ -111,7 +114,7 @@ class Look:
 
     def reasons(self, position: Any) -> dict[Sentence, list[int]]:
         """Why actions aren't legal: each reason, with the actions that it is true of."""
-        if self.seat is None:
+        if self.seat in (None, PUBLIC):
             return {}
         if not self.is_to_act:  # the game is over, or others are to act: one reason for all
             why = reason(position, OPTION_A)

@@ -12,6 +12,7 @@ import numpy as np
 
 from skyenv.agents.interface import Evaluation
 from skyenv.events import Event
+from skyenv.knowledge import PUBLIC
 from skyenv.render import shapes
 from skyenv.render.marks import at, circle, element, fitted, group, path, rectangle, title, width_of, words, wrapped
 from skyenv.render.reasons import build_limit, current_set
@@ -80,7 +81,7 @@ def headline(scene: Scene, width: float, name: str | None) -> Panel:
     down += 26.0 * (len(first) - 1)
     parts = progress(scene.table)
     if scene.table.seat is not None:
-        parts.append(f"seen by {seat_name(scene.table.seat, scene.agents)}")
+        parts.append(f"seen by {'all' if scene.table.seat == PUBLIC else seat_name(scene.table.seat, scene.agents)}")
     lines = _lines(" · ".join(parts), 15.5, room, 2 if scene.upright else 1)
     second = [words(left + 36, down + 53 + 19 * i, line, 15.5, fill=theme.faint) for i, line in enumerate(lines)]
     return "".join([sign, mark, *large, *second]), down + 45 + 19 * len(lines)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from skyenv.checks import check_seat
 from skyenv.errors import OptionError, shown
-from skyenv.knowledge import VIEW_DTYPE, view
+from skyenv.knowledge import PUBLIC, VIEW_DTYPE, view
 from skyenv.rules.components import CARD_COLOURS
 from skyenv.rules.state import GAME_DTYPE
 
@@ -23,7 +23,7 @@ class Table:
         game: a record of GAME_DTYPE; what a seat can't know is blanked if a seat looks.
         unknown: int8 (seats, 6): cards of each colour in each hand whose value the onlooker doesn't know.
         face_down: cards face down in each of the six stacks.
-        seat: who looks; None: everything is shown.
+        seat: who looks; PUBLIC: somebody who sits on no seat; None: everything is shown.
     """
 
     game: Any
@@ -45,7 +45,7 @@ def look(position: np.void, seat: int | None = None) -> Table:
     """The table as somebody sees it (INF-1 to INF-3).
 
     Args:
-        position: a record of GAME_DTYPE, or a seat's view of one, VIEW_DTYPE.
+        position: a record of GAME_DTYPE, or a view of one, VIEW_DTYPE.
         seat: who looks at a game; None sees everything. A view has been made for its seat, and no other one can use it.
 
     Raises:
@@ -54,7 +54,8 @@ def look(position: np.void, seat: int | None = None) -> Table:
     names = getattr(getattr(position, "dtype", None), "names", None)
     if names == VIEW_DTYPE.names:
         if seat is not None and seat != position["seat"]:
-            raise OptionError(f"this is the view of seat {position['seat']}; it can't be drawn for seat {shown(seat)}")
+            whose = "a public view" if position["seat"] == PUBLIC else f"the view of seat {position['seat']}"
+            raise OptionError(f"this is {whose}; it can't be drawn for seat {shown(seat)}")
         return _of_view(position)
     if names != GAME_DTYPE.names:
         raise OptionError(f"a position is a record of GAME_DTYPE or VIEW_DTYPE, not {shown(position)}")

@@ -6,6 +6,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from skyenv.knowledge import PUBLIC
 from skyenv.render.table import Table, look
 from skyenv.render.words import listed, seat_label, seat_name, winners
 from skyenv.rules.components import (
@@ -102,7 +103,8 @@ def _situation(table: Table) -> Lines:
         if game["option"] != NONE:
             option = f"option {_OPTION_LETTERS[game['option']]}, {_ORDINALS[game['step']]} action"
             progress.insert(1, f"{seat_name(int(game['turn_seat']))}, {option}")
-    whose = [] if table.seat is None else [f"as {seat_name(table.seat)} sees it"]
+    onlooker = "everybody" if table.seat == PUBLIC else seat_name(int(table.seat or 0))
+    whose = [] if table.seat is None else [f"as {onlooker} sees it"]
     return [headline, " · ".join(progress), *whose]
 
 

@@ -11,7 +11,7 @@ from scenario import bare_game, hand, same_record, stages
 from skyenv import Game, Games, make_agent
 from skyenv.agents import decide, decide_game
 from skyenv.errors import OptionError
-from skyenv.knowledge import VIEW_DTYPE, view
+from skyenv.knowledge import PUBLIC, VIEW_DTYPE, resample, view
 from skyenv.rules.components import CARD_COUNTS
 from skyenv.rules.state import GAME_DTYPE, GAME_FIELDS
 
@@ -65,6 +65,28 @@ def hidden_from(game: Game, seat: int) -> np.ndarray:
     hidden: np.ndarray = game.state["hand"] - game.state["known"]
     hidden[seat] = 0
     return hidden
+
+
+@pytest.mark.parametrize(("players", "side"), TABLES)
+@pytest.mark.rule("INF-1", "INF-2", "INF-3")
+def test_the_public_view_is_what_all_seats_know(players: int, side: str) -> None:
+    """It differs from every seat's own view only in what that seat alone knows, and adds up."""
+    for game in stages(players, side, "crowd", seed=3):
+        public = game.public_view()
+        assert public["seat"] == PUBLIC
+        assert (public["game"]["hand"] == game.state["known"]).all()
+        assert not public["game"]["face_down"].any()
+        assert not public["game"]["held"].any()
+        assert not public["game"]["deduced"].any()
+        assert (public["unknown"] == game.state["unknown"]).all()
+        assert (public["unseen"] == game.state["unlocated"]).all()
+        assert (public["unseen"].sum(axis=1) == public["unknown"].sum(axis=0) + public["num_face_down"]).all()
+        for seat in range(players):
+            own = game.view(seat)
+            for field in set(GAME_FIELDS) - {"hand", "held", "deduced"}:
+                assert (public["game"][field] == own["game"][field]).all(), field
+        with pytest.raises(OptionError, match="its seat"):
+            resample(public, [1])
 
 
 # ---- leaks: drawing anew what can't be known ----

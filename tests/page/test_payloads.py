@@ -11,7 +11,7 @@ from pages import played
 
 from skyenv import Game
 from skyenv.errors import PageError
-from skyenv.knowledge import resample
+from skyenv.knowledge import PUBLIC, resample
 from skyenv.page.hints import Hint, hint
 from skyenv.page.payloads import Look, final_scoring, hint_payload
 from skyenv.rules.actions import NUM_ACTIONS
@@ -59,6 +59,28 @@ def test_games_that_a_seat_cannot_tell_apart_are_told_alike(players: int) -> Non
                     thoughts = [hint_payload(hint(catalogue[name], each), each, name) for each in (game, other)]
                     assert thoughts[0] == thoughts[1]
     assert different >= 3 * players  # the test can fail
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+@pytest.mark.rule("INF-1", "INF-2", "INF-3")
+def test_games_that_differ_in_hidden_cards_are_told_to_spectators_alike(players: int) -> None:
+    """Byte for byte, whichever hands differ: a spectator sees none of them."""
+    different = set()
+    for actions in (9, 40, 77, 120):
+        game = played(players, seed=actions, actions=actions)
+        others = [twin(game, seat, seed=seat) for seat in range(players)]
+        others += [twin(other, 1, seed=7) for other in others[:1]]  # seat 0's view: all hands but its own; then its own, too
+        told = [Look(each, PUBLIC, ["a"] * players) for each in (game, *others)]
+        assert len({json.dumps(look.payload()) for look in told}) == 1
+        assert len({look.in_words() for look in told}) == 1
+        for other in others:
+            hands = zip(game.state["hand"], other.state["hand"], strict=True)
+            different |= {seat for seat, (one, two) in enumerate(hands) if (one != two).any()}
+    assert different == set(range(players))  # the test can fail
+    payload = told[0].payload()
+    assert (payload["yours"], payload["legal"], payload["why"]) == (False, [], {})
+    assert "data-card" not in payload["svg"]
+    assert "seen by all" in payload["svg"]
 
 
 def test_every_action_is_legal_or_has_a_reason() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from accessibility import violations
 from damage import damaged
 from pages import RunningServer, check_is_known, played, quick, quick_catalogue
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -97,6 +98,23 @@ def test_a_browser_forgets(ann: Browser, server: RunningServer) -> None:
     ann.open(f"{server.address}/static/icon.svg")
     assert ann.run("return localStorage.length") == 0
     assert ann.driver.get_cookies() == []
+
+
+def test_what_nobody_can_use_is_found(ann: Browser, server: RunningServer) -> None:
+    """The check itself, in a page with the strict policy."""
+    ann.open(f"{server.address}/")
+    ann.wait("#seat-1")
+    ann.run("""
+        const icon = document.querySelector("main").appendChild(document.createElement("img"));
+        icon.id = "unnamed";
+        icon.src = "/static/icon.svg";
+        const pale = document.querySelector("main").appendChild(document.createElement("p"));
+        pale.id = "pale";
+        pale.style.color = "#ccc";
+        pale.textContent = "hard to read";
+    """)
+    found = violations(ann, "#unnamed") + violations(ann, "#pale")
+    assert {one.split(" (")[0] for one in found} == {"image-alt", "color-contrast"}
 
 
 def begin(page: Browser, server: RunningServer, *seats: str, seed: str = "") -> None:

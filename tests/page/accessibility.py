@@ -1,0 +1,40 @@
+"""Whether a page can be used by everybody: axe-core, run in the page that a browser shows.
+
+axe-core lies beside this module (``axe/``, version 4.14.1 of the npm package, its licence with it). The driver runs it: the
+page's own content security policy stays as it is.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from experiments.tools.chromium import Browser
+
+_RUN: Final = """
+    const done = arguments[1];
+    axe.run(arguments[0] ?? document, {resultTypes: ["violations"]}).then(
+      ({violations}) => done(violations.flatMap((rule) => rule.nodes.map((node) =>
+        `${rule.id} (${rule.impact}): ${node.html.slice(0, 300)} — ${node.failureSummary}`))),
+      (error) => done([`axe-core failed: ${error}`]));
+"""
+
+
+@cache
+def _axe() -> str:
+    return (Path(__file__).parent / "axe" / "axe.min.js").read_text(encoding="utf-8")
+
+
+def violations(page: Browser, selector: str | None = None) -> list[str]:
+    """What axe-core finds wrong in the page as it is shown now, a text each; `selector`: in a part of it alone."""
+    page.run(_axe())
+    page.driver.set_script_timeout(300)
+    found: list[str] = page.driver.execute_async_script(_RUN, selector)
+    return found
+
+
+def check_accessible(page: Browser, selector: str | None = None) -> None:
+    """Fail with all that axe-core finds wrong in the page as it is shown now."""
+    found = violations(page, selector)
+    assert not found, "\n\n".join(found)

@@ -1,0 +1,47 @@
+// An agent is asked what it would do on this seat.
+import { ask, el, hintList } from "./dom.js";
+import { $, api, attempt, note, onConnect, onState, seat } from "./seat.js";
+
+let asking = false;  // whether an agent is thinking
+
+async function loadAdvisers() {
+  if ($("adviser").options.length) return;
+  const { agents } = await ask("/api/options");
+  $("adviser").replaceChildren(...agents.map((one) => el("option", { value: one.name, title: one.description }, one.name)));
+  if (seat.state) showHints(seat.state);
+}
+
+function showHints(state) {
+  $("hints").hidden = state.watching || state.over;
+  $("ask-hint").disabled = !state.yours || !$("adviser").value;
+  if ($("hint").dataset.step !== String(state.step)) $("hint").replaceChildren();  // it was for another position
+  $("hint").dataset.step = state.step;
+}
+
+async function hint() {
+  if (asking) return;
+  const name = $("adviser").value;
+  asking = true;
+  $("hint").replaceChildren(el("p", {}, `${name} is thinking …`));
+  await attempt(async () => {
+    try {
+      const hint = await ask(`${api}/hint?agent=${encodeURIComponent(name)}`);
+      if (hint.step !== seat.state.step) return;
+      $("hint").replaceChildren(hintList(hint));
+      for (const part of $("board").querySelectorAll(".hinted")) part.classList.remove("hinted");
+      for (const part of $("board").querySelectorAll(`[data-action="${hint.action}"]`)) part.classList.add("hinted");
+    } catch (error) {
+      $("hint").replaceChildren();
+      throw error;
+    } finally {
+      asking = false;
+    }
+  });
+}
+
+/** Offer hints. */
+export function setUpHints() {
+  $("ask-hint").onclick = hint;
+  onState(showHints);
+  onConnect(() => loadAdvisers().catch((error) => note(error.message)));
+}

@@ -1,0 +1,24 @@
+// Seats that nobody has taken yet, for who made the game.
+import { el } from "./dom.js";
+import { $, note } from "./seat.js";
+
+/** Show the addresses of free seats. */
+export function showInvitations(state) {
+  const address = (one) => new URL(one.page, location.href).href;
+  const shown = JSON.stringify(state.invitations);
+  if ($("invitations").dataset.shown === shown) return;  // lest a link is made anew while somebody clicks it
+  $("invitations").dataset.shown = shown;
+  $("invitations").hidden = state.invitations.length === 0;
+  $("invitation-list").replaceChildren(...state.invitations.map((one) => el("li", {},
+    `seat ${one.seat}: `, el("a", { href: one.page }, address(one)), " ",
+    el("button", { type: "button", class: "quiet", onclick: (event) => copy(address(one), event.target) }, "copy"))));
+}
+
+async function copy(text, button) {
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "copied";
+  } catch {
+    note("This browser doesn't let pages copy; mark the address instead.");
+  }
+}

@@ -3,44 +3,37 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 
-from skyenv.agents import Agent, agent_names, decide_game, make_agent
+from skyenv.agents import Agent, agent_names, make_agent
 from skyenv.errors import PageError, SkyenvError, shown
-from skyenv.game import Game
-from skyenv.rules.state import NONE
 
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """An agent that can be chosen.
+    """An agent that can be chosen. It can be sent to another process, where an agent that has a specification is made anew.
 
     Attributes:
         name: what it is called on the page, in the database and in records.
-        agent: the agent itself.
-        lock: held while it decides, as an agent needn't be safe in several threads. Who asks it from an event loop lets one
-            caller at a time near it (``GameServer.ask``), lest threads stand and wait here.
+        source: its specification, as for :func:`skyenv.agents.make_agent`, or the agent itself.
     """
 
     name: str
-    agent: Agent
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    source: str | Agent
 
-    def move(self, game: Game) -> list[int]:
-        """What the agent plays next in a game, which is changed: one action, or all actions of a bid.
+    @property
+    def agent(self) -> Agent:
+        """The agent; made when it is first asked for, once in a process.
 
         Raises:
-            AgentError: the agent's answer is none.
+            AgentError, CheckpointError: it can't be made.
         """
-        actions: list[int] = []
-        with self.lock:
-            while True:
-                actions.append(decide_game(game, self.agent))
-                game.play(actions[-1])
-                if game.phase != "bid" or int(game.state["laid"]) == NONE:
-                    return actions
+        return _made(self.source) if isinstance(self.source, str) else self.source
+
+
+_made = cache(make_agent)
 
 
 class Catalogue:
@@ -85,10 +78,14 @@ def catalogue(specifications: Iterable[str] = ()) -> Catalogue:
         AgentError, CheckpointError: there is no agent as asked for, or it can't be made.
     """
     asked = dict.fromkeys(specifications)
-    made = [CatalogueEntry(name, make_agent(name)) for name in asked]
+    made = [CatalogueEntry(name, name) for name in asked]
+    for entry in made:
+        _made(entry.name)
     for name in agent_names():
         try:
-            made += [] if name in asked else [CatalogueEntry(name, make_agent(name))]
+            if name not in asked:
+                _made(name)
+                made.append(CatalogueEntry(name, name))
         except SkyenvError as error:
             print(f"skyenv: {name} is not offered: {error}", file=sys.stderr)
     return Catalogue(made)

@@ -21,9 +21,11 @@ from skyenv.game import Game
 from skyenv.options import Options, argument, option
 from skyenv.page.catalogue import Catalogue, catalogue
 from skyenv.page.export import exported
+from skyenv.page.jobs import move
 from skyenv.page.payloads import THEMES
 from skyenv.page.replays import Replay
 from skyenv.page.storage import Storage
+from skyenv.page.workers import Workers
 from skyenv.progress import progress
 from skyenv.records import nth_game
 from skyenv.tables import counted
@@ -48,6 +50,9 @@ class PlayOptions(Options):
     )
     port: int | None = option(None, f"port (default: {PORT}, or a free one if it is taken)", high=65535, metavar="N")
     database: Path = option(DATABASE, "where games are kept", metavar="FILE")
+    workers: int | None = option(
+        None, "processes that think for agents and hints (default: one for each core, at least two)", low=1, high=256, metavar="N"
+    )
     no_browser: bool = option(False, "don't open a browser")
 
     def __post_init__(self) -> None:
@@ -81,7 +86,7 @@ def play(options: PlayOptions) -> None:
     chosen = catalogue(options.agents)
     storage = Storage(options.database.expanduser())
     listening = listen(options.host, options.port)
-    app = web.application(storage, chosen, _hosts(options.host), options.public_host)
+    app = web.application(storage, chosen, _hosts(options.host), options.public_host, Workers(options.workers))
     address = address_of(options.host, listening)
     threading.Thread(target=_warm_up, args=(chosen,), daemon=True).start()
     print(f"The page is {address} (Ctrl-C ends it; games are kept in {options.database})", flush=True)
@@ -129,7 +134,7 @@ def _warm_up(chosen: Catalogue) -> None:
     try:
         game = Game(2, seed=1)
         for name in chosen.names[:1]:
-            chosen[name].move(game)
+            move(chosen[name], game, print)
     except SkyenvError:
         pass  # whoever plays against it is told
 

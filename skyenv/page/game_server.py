@@ -5,22 +5,24 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeVar
+from functools import partial
+from typing import Any, Final
 
 from skyenv.checks import check_choice, check_integer, check_number, parse_integer
 from skyenv.errors import PageError, shown
 from skyenv.game import Game
 from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, fresh_seed
 from skyenv.page.browsers import new_token
-from skyenv.page.catalogue import Catalogue, CatalogueEntry
+from skyenv.page.catalogue import Catalogue
+from skyenv.page.jobs import move
 from skyenv.page.replays import Replay, Summary, summaries
 from skyenv.page.session import Session
 from skyenv.page.storage import HUMAN, Link, Storage, StoredGame
+from skyenv.page.workers import Workers
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
 LONGEST_PAUSE: Final = 10.0
@@ -41,7 +43,6 @@ ME: Final = "me"
 """A seat for the browser that makes the game; the other seats are HUMAN or have an agent's name behind AGENT."""
 AGENT: Final = "agent:"
 
-_Answer = TypeVar("_Answer")
 _log = logging.getLogger("skyenv.page")
 
 
@@ -97,22 +98,22 @@ class GameServer:
     Args:
         storage: the database.
         catalogue: the agents that can be chosen.
+        workers: who thinks for the games; None: threads of this process.
 
     Attributes:
         receiving: held by who receives a record.
     """
 
-    def __init__(self, storage: Storage, catalogue: Catalogue) -> None:
+    def __init__(self, storage: Storage, catalogue: Catalogue, workers: Workers | None = None) -> None:
         self.storage = storage
         self.catalogue = catalogue
+        self.workers = workers or Workers(in_threads=True)
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._replays: OrderedDict[tuple[str, int, str], Replay] = OrderedDict()
         self._runners: dict[str, asyncio.Task[None]] = {}
         self._watchers: dict[str, set[Watcher]] = {}
         self._reading = asyncio.Semaphore(2)
         self.receiving = asyncio.Semaphore(UPLOADS)
-        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._thinking = ThreadPoolExecutor(2, thread_name_prefix="agent")  # slow agents must not keep pages from being drawn
 
     async def close(self) -> None:
         """Stop all agents; games stay in the database."""
@@ -120,7 +121,7 @@ class GameServer:
         for runner in runners:
             runner.cancel()
         await asyncio.gather(*runners, return_exceptions=True)
-        self._thinking.shutdown(wait=True, cancel_futures=True)
+        await self.workers.close()
 
     # ---- games ----
 
@@ -280,7 +281,8 @@ class GameServer:
         try:
             while (name := session.agent_to_move) is not None and (session.has_humans or key in self._watchers):
                 began = time.monotonic()
-                actions = await self.ask(self.catalogue[name], self.catalogue[name].move, session.game.copy())
+                job = partial(move, self.catalogue[name], session.game.copy())
+                actions = await self.workers.ask(job, group=key, agent=name)
                 while (left := began + session.stored.pause - time.monotonic()) > 0:
                     await asyncio.sleep(min(left, 0.2))  # the pause may be made shorter meanwhile
                 self._commit(session, actions)
@@ -292,14 +294,6 @@ class GameServer:
             self._runners.pop(key, None)
         if session.trouble:
             self._tell(key)
-
-    async def ask(self, entry: CatalogueEntry, ask: Callable[..., _Answer], *arguments: object) -> _Answer:
-        """Have an agent decide, in one of the threads that are for that.
-
-        Who waits for an agent that somebody else has asked waits here, so that one slow agent doesn't take all threads.
-        """
-        async with self._turns[entry.name]:
-            return await asyncio.get_running_loop().run_in_executor(self._thinking, ask, *arguments)
 
     # ---- who is told of changes ----
 

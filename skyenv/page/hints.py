@@ -47,10 +47,9 @@ def hint(entry: CatalogueEntry, game: Game) -> Hint:
     if game.is_over:
         raise PageError("the game is over; there is nothing to decide", 409)
     decisions = _decision(game, entry.agent)
-    with entry.lock:
-        evaluation = first_evaluation(entry.agent.evaluate(decisions))
-        worth = _worth(entry.agent, decisions) if evaluation is None else None
-        action = int(np.asarray(entry.agent.act(decisions))[0])
+    evaluation = first_evaluation(entry.agent.evaluate(decisions))
+    worth = _worth(entry.agent, decisions) if evaluation is None else None
+    action = int(np.asarray(entry.agent.act(decisions))[0])
     if not (0 <= action < NUM_ACTIONS and decisions.mask[0, action]):
         raise AgentError(f"agent {entry.name} chose action {action}, which is not legal")
     if evaluation is None:

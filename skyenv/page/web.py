@@ -27,6 +27,7 @@ from skyenv.page.game_server import GameServer
 from skyenv.page.requests import STATIC, refusal
 from skyenv.page.routes import lobby, replays, seats
 from skyenv.page.storage import Storage
+from skyenv.page.workers import Workers
 
 MOST_SAID: Final = 500
 """Characters of a message."""
@@ -40,7 +41,13 @@ HEADERS: Final = {
 }
 
 
-def application(storage: Storage, catalogue: Catalogue, hosts: list[str] | None = None, public: str | None = None) -> Starlette:
+def application(
+    storage: Storage,
+    catalogue: Catalogue,
+    hosts: list[str] | None = None,
+    public: str | None = None,
+    workers: Workers | None = None,
+) -> Starlette:
     """The page as an ASGI application.
 
     Args:
@@ -49,12 +56,13 @@ def application(storage: Storage, catalogue: Catalogue, hosts: list[str] | None 
         hosts: names that a request may call the server by; None: any. On loopback a fixed list keeps other sites' pages out,
             whatever address their names point to.
         public: the name, with its port if it isn't 443, by which browsers call a server with HTTPS before this one.
+        workers: who thinks for the games; ended when the application ends. None: threads of this process.
     """
     names = None if hosts is None else [*hosts, *([public.partition(":")[0]] if public else [])]
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        app.state.server = GameServer(storage, catalogue)
+        app.state.server = GameServer(storage, catalogue, workers)
         app.state.browsers = Browsers(storage.key())
         app.state.public = public
         yield

@@ -207,7 +207,7 @@ def test_an_agent_that_fails_is_told_and_other_games_go_on(ann: TestClient, capl
     broken = catalogue["random"]
     running: Any = ann.app
     running.state.server.catalogue = type(catalogue)([*(catalogue[name] for name in catalogue.names)])
-    object.__setattr__(running.state.server.catalogue["random"], "agent", Broken())
+    object.__setattr__(running.state.server.catalogue["random"], "source", Broken())
     assert broken.name == "random"
     for each in (seat, healthy):
         state = wait_for_turn(ann, each)
@@ -229,7 +229,7 @@ def test_a_slow_agent_keeps_only_its_own_games_waiting(ann: TestClient) -> None:
             return super().act(decisions)
 
     running: Any = ann.app
-    object.__setattr__(running.state.server.catalogue["random"], "agent", Slow())
+    object.__setattr__(running.state.server.catalogue["random"], "source", Slow())
     seats = [begin(ann, ["me", "agent:random"]) for _ in range(4)]
     try:
         for seat in seats:

@@ -10,10 +10,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from skyenv.page.hints import hint
-from skyenv.page.payloads import Payload, hint_payload
+from skyenv.page.jobs import advise
 from skyenv.page.replays import Replay
 from skyenv.page.requests import body, browser_of, number, page, server_of, theme, whole
+from skyenv.page.workers import Priority
 
 MOST_RECORD: Final = 8 << 20
 """Bytes of a record."""
@@ -55,14 +55,11 @@ async def _replay_step(request: Request) -> Response:
 
 async def _replay_hint(request: Request) -> Response:
     replay = await _found(request)
-    entry = server_of(request).catalogue[request.query_params.get("agent", "")]
-    step = _step(request)
-
-    def ask() -> Payload:
-        game = replay.at(step)
-        return hint_payload(hint(entry, game), game, entry.name)
-
-    return JSONResponse(await server_of(request).ask(entry, ask))
+    server = server_of(request)
+    entry = server.catalogue[request.query_params.get("agent", "")]
+    game = await asyncio.to_thread(replay.at, _step(request))
+    key = request.path_params["key"]
+    return JSONResponse(await server.workers.ask(partial(advise, entry, game), Priority.HINT, group=key, agent=entry.name))
 
 
 _GAME: Final = "/api/replays/{key}/{game}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from functools import partial
 from typing import Final
 
 from starlette.requests import Request
@@ -13,9 +14,10 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from skyenv.errors import PageError, SkyenvError
 from skyenv.page.game_server import snapshot
-from skyenv.page.hints import hint
-from skyenv.page.payloads import Look, Payload, hint_payload
+from skyenv.page.jobs import advise
+from skyenv.page.payloads import Look, Payload
 from skyenv.page.requests import browser_of, integer, json_object, number, page, seat_of, server_of, theme
+from skyenv.page.workers import Priority
 
 
 async def _table(request: Request) -> Response:
@@ -83,7 +85,7 @@ async def _hint(request: Request) -> Response:
         raise PageError("hints are for the seat that is to act", 409)
     game = snapshot(session, link.seat)
     entry = server.catalogue[request.query_params.get("agent", "")]
-    payload = await server.ask(entry, lambda: hint_payload(hint(entry, game), game, entry.name))
+    payload = await server.workers.ask(partial(advise, entry, game), Priority.HINT, group=link.token, agent=entry.name)
     return JSONResponse(payload | {"step": session.step_of(link.seat)})
 
 

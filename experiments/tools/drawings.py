@@ -1,7 +1,8 @@
-"""The drawings of docs/how_it_is_played.md: moments of one game of greedy players, by the project's own renderer."""
+"""The drawings of docs/how_it_is_played.md and of the lobby: moments of games of greedy players, by the project's own renderer."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Final
 
@@ -16,9 +17,34 @@ SEED: Final = 7
 MOMENTS: Final = {"start": ("start", 0), "turn": ("option", 6), "auction": ("bid", 12), "end": ("over", 0)}
 """By the drawing's name the phase in which seat 0 is to act, or the game is over, and how many turns are over at least."""
 
+LOBBY: Final = Path("skyenv") / "page" / "static"
+LOBBY_PLAYERS: Final = 4
+LOBBY_SEED: Final = 12
+LOBBY_TURN: Final = 26
+BOARD: Final = "18 78 870 605"
+"""The part of a drawing that shows the board alone, as a viewBox."""
+
 
 def drawings() -> dict[Path, str]:
-    """Every drawing, an SVG as seat 0 sees the table and what it may choose, by its path in the repository."""
+    """Every drawing, an SVG, by its path in the repository."""
+    return _moments() | _board()
+
+
+def _board() -> dict[Path, str]:
+    """The board in the middle of a game, for the lobby: nothing in it can be chosen, and nobody looks at it in detail."""
+    game, agent = Game(LOBBY_PLAYERS, seed=LOBBY_SEED), GreedyAgent()
+    while game.turn < LOBBY_TURN or game.phase != "option":
+        game.play(decide_game(game, agent))
+    drawn: dict[Path, str] = {}
+    for theme in ("light", "dark"):
+        whole = svg(game.public_view(), theme=theme)
+        board = re.sub(r' viewBox="[^"]*" width="[^"]*" height="[^"]*"', f' viewBox="{BOARD}"', whole, count=1)
+        drawn[LOBBY / f"lobby-{theme}.svg"] = re.sub(r"<title>[^<]*</title>| data-(?!theme)[a-z-]+=\"[^\"]*\"", "", board) + "\n"
+    return drawn
+
+
+def _moments() -> dict[Path, str]:
+    """The drawings of the docs, as seat 0 sees the table and what it may choose, by their paths."""
     game, agent = Game(PLAYERS, seed=SEED), GreedyAgent()
     drawn: dict[Path, str] = {}
     while True:

@@ -3,28 +3,97 @@ import { ask, el, send, themeButton } from "./dom.js";
 
 const $ = (name) => document.getElementById(name);
 const note = (text) => { $("note").textContent = text; $("note").hidden = !text; };
+const isReady = (name) => agents.find((one) => one.name === name)?.ready !== false;
 let agents = [];
+
+// ---- names ----
+
+const NAME = "name";  // of the person at this browser, which keeps it
+const stored = () => { try { return localStorage.getItem(NAME) ?? ""; } catch { return ""; } };
+$("name").value = stored();
+$("name").onchange = () => {
+  try { localStorage.setItem(NAME, $("name").value.trim()); } catch { /* then it lasts as long as the page */ }
+};
+
+// ---- beginning a game ----
+
+/** What a wish for a game is called, so that one that is sent twice makes one game. */
+const newWish = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+let wish = newWish();
+
+/** Begin a game and go to its table; nothing can be begun meanwhile. */
+async function begin(form, game) {
+  if (document.body.classList.contains("leaving")) return;
+  const button = form.querySelector("button:not([type])"), words = button.textContent;
+  leave(true);
+  button.textContent = "setting up the table …";
+  note("");
+  try {
+    location.href = (await send("/api/games", { ...game, wish })).page;
+  } catch (error) {
+    leave(false);
+    button.textContent = words;
+    note(error.message);
+  }
+}
+
+function leave(leaving) {
+  document.body.classList.toggle("leaving", leaving);
+  for (const button of document.querySelectorAll("form button")) button.disabled = leaving;
+}
+addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });  // back from a table: games have changed
+
+// ---- what is on offer ----
+
+function showStrengths(strengths) {
+  const usual = strengths.find((one) => isReady(one.agent))?.agent;
+  $("strengths").replaceChildren(...strengths.map((one) => el("label", { class: "strength" },
+    el("input", { type: "radio", name: "strength", value: one.agent, checked: one.agent === usual, disabled: !isReady(one.agent) }),
+    el("span", {}, el("b", {}, one.word), ` · ${one.agent}`),
+    el("span", { class: "rating" }, one.rating === null ? "" : `${Math.round(one.rating)} points`.replace("-", "−")),
+    el("span", { class: "style" }, isReady(one.agent) ? one.style : `${one.style} It is still getting ready.`))));
+  $("points").hidden = strengths.every((one) => one.rating === null);
+}
+
+const options = () => agents.map((one) => el("option", { value: `agent:${one.name}`, title: one.description, disabled: one.ready === false },
+  one.ready === false ? `${one.name} (getting ready)` : one.name));
 
 function showSeats() {
   const before = [...$("seats").querySelectorAll("select")].map((select) => select.value);
   const usual = agents.some((one) => one.name === "greedy") ? "greedy" : agents[0].name;
   const seats = Array.from({ length: Number($("players").value) }, (_, seat) => {
-    const select = el("select", { id: `seat-${seat}` },
-      el("option", { value: "me" }, "me"), el("option", { value: "human" }, "another person"),
-      el("optgroup", { label: "agents" }, ...agents.map((one) => el("option", { value: `agent:${one.name}`, title: one.description }, one.name))));
+    const select = el("select", { id: `seat-${seat}`, onchange: showHot },
+      el("option", { value: "me" }, seat === 0 ? "me" : "me, or somebody at this screen"), el("option", { value: "human" }, "another person, by a link"),
+      el("optgroup", { label: "agents" }, ...options()));
     select.value = before[seat] ?? (seat === 0 ? "me" : `agent:${usual}`);
-    return el("p", { class: "row" }, el("label", {}, `seat ${seat} `, select), seat === 0 ? el("span", { class: "small" }, "begins") : null);
+    const name = el("input", { id: `name-${seat}`, maxlength: 24, placeholder: `Player ${seat + 1}`, size: 14, "aria-label": `name of who sits on seat ${seat + 1}` });
+    if (seat === 0) name.value = $("name").value;
+    return el("p", { class: "row" }, el("label", {}, `seat ${seat + 1} `, select), name, seat === 0 ? el("span", { class: "small" }, "begins") : null);
   });
   $("seats").replaceChildren($("seats").firstElementChild, ...seats);
+  showHot();
 }
 
+/** Whoever sits at this screen has a name; two of them share it. */
+function showHot() {
+  const seats = [...$("seats").querySelectorAll("select")];
+  const here = seats.filter((select) => select.value === "me");
+  for (const select of seats) select.closest("p").querySelector("input").hidden = !here.includes(select);
+  $("hot").hidden = here.length < 2;
+}
+
+// ---- games under way ----
+
+const when = (seconds) => new Date(1000 * seconds).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+
 function describe(game) {
-  const remove = game.owner ? el("button", { type: "button", class: "quiet", onclick: () => forget(game) }, "delete") : null;
-  if (game.error) return [game.error, " ", remove].filter(Boolean);
-  const names = game.names.map((name, seat) => (name === "human" ? `seat ${seat}` : name)).join(", ");
-  return [el("a", { href: game.page }, `${names}; ${game.side} side`), ` ${game.state === "over" ? "over" : `turn ${game.turn + 1}: ${game.state}`}`,
-    ` (${game.scores.join(" : ")}) `, el("span", { class: "small" }, new Date(1000 * game.created).toLocaleString()),
-    remove].filter(Boolean);
+  const remove = game.owner ? el("button", { type: "button", class: "quiet", "aria-label": "delete this game", onclick: () => forget(game) }, "delete") : null;
+  if (game.error) return [el("span", { class: "what bad" }, game.error), remove].filter(Boolean);
+  const names = game.names.map((name, seat) => (name === "human" ? `seat ${seat + 1}` : name)).join(", ");
+  const state = game.state === "over" ? "over" : game.state === "your turn" ? el("span", { class: "yours" }, "your turn") : game.state;
+  return [el("span", { class: "what" }, el("a", { href: game.page }, names), ` `, el("span", { class: "small" }, `${game.side} side · begun ${when(game.created)}`)),
+    el("span", { class: "small" }, game.state === "over" ? "" : `turn ${game.turn + 1}`), el("span", {}, state),
+    el("span", { class: "score", title: "points" }, game.scores.join(" : ")), remove].filter(Boolean);
 }
 
 async function forget(game) {
@@ -40,7 +109,7 @@ async function forget(game) {
 async function showGames() {
   const { games } = await ask("/api/games");
   $("mine").hidden = games.length === 0;
-  $("games").replaceChildren(...games.map((game) => el("li", { class: game.state === "your turn" ? "yours" : null }, ...describe(game))));
+  $("games").replaceChildren(...games.map((game) => el("li", {}, ...describe(game))));
 }
 
 async function open(file) {
@@ -52,15 +121,23 @@ async function open(file) {
   }
 }
 
+// ---- setting up ----
+
 $("players").onchange = showSeats;
-$("new").onsubmit = async (event) => {
+$("play").onsubmit = (event) => {
   event.preventDefault();
-  try {
-    const seats = [...$("seats").querySelectorAll("select")].map((select) => select.value);
-    location.href = (await send("/api/games", { players: seats.length, side: $("side").value, seed: $("seed").value.trim(), seats })).page;
-  } catch (error) {
-    note(error.message);
-  }
+  const agent = $("play").elements.strength.value;
+  begin($("play"), { players: 2, side: "front", seats: ["me", `agent:${agent}`], names: [$("name").value.trim(), ""] });
+};
+$("watch").onsubmit = (event) => {
+  event.preventDefault();
+  begin($("watch"), { players: 2, side: "front", seats: [$("watch-0").value, $("watch-1").value] });
+};
+$("new").onsubmit = (event) => {
+  event.preventDefault();
+  const seats = [...$("seats").querySelectorAll("select")].map((select) => select.value);
+  const names = seats.map((kind, seat) => (kind === "me" ? $(`name-${seat}`).value.trim() : ""));
+  begin($("new"), { players: seats.length, side: $("side").value, seed: $("seed").value.trim(), seats, names });
 };
 $("file").onchange = () => { if ($("file").files.length) open($("file").files[0]); };
 addEventListener("dragover", (event) => { event.preventDefault(); $("drop").classList.add("over"); });
@@ -71,10 +148,30 @@ addEventListener("drop", (event) => {
   if (event.dataTransfer.files.length) open(event.dataTransfer.files[0]);
 });
 document.querySelector("header").append(themeButton(() => {}));
-try {
-  ({ agents } = await ask("/api/options"));
-  showSeats();
-  await showGames();
-} catch (error) {
-  note(error.message);
+const openCustom = () => { if (location.hash === "#custom") $("custom").open = true; };
+addEventListener("hashchange", openCustom);
+openCustom();
+
+async function load() {
+  try {
+    const offer = await ask("/api/options");
+    agents = offer.agents;
+    showStrengths(offer.strengths);
+    for (const way of $("ways").children) way.hidden = !offer.pages.includes(way.getAttribute("href"));
+    $("ways").hidden = [...$("ways").children].every((way) => way.hidden);
+    if (offer.pages.includes("/ladder")) $("to-ladder").href = "/ladder";
+    showSeats();
+    for (const [seat, name] of [[0, "trained"], [1, "greedy"]]) {
+      $(`watch-${seat}`).replaceChildren(...options());
+      if (agents.some((one) => one.name === name && isReady(name))) $(`watch-${seat}`).value = `agent:${name}`;
+    }
+    $("waiting").textContent = "";
+    $("play").removeAttribute("aria-busy");
+    leave(false);
+    $("play-now").disabled = $("play").elements.strength === undefined || !$("play").querySelector(":checked");
+    await showGames();
+  } catch (error) {
+    $("waiting").replaceChildren(`${error.message} `, el("button", { type: "button", onclick: load }, "try again"));
+  }
 }
+await load();

@@ -72,7 +72,7 @@ def played(players: int, phase: str) -> list[int]:
 def sit_down(page: Browser, site: Site, players: int, phase: str) -> None:
     """A game against greedy players in which this browser is to act in a phase."""
     page.open(site.address)
-    page.wait("#seat-1")
+    page.wait("#strengths input")
     name = str((page.driver.get_cookie(COOKIE) or {})["value"]).partition(".")[0]
     agents = (HUMAN, *["greedy"] * (players - 1))
     game = StoredGame(new_token(), name, time.time(), players, "front", DEFAULT_MAX_TURNS, SEED, agents, 0.5)
@@ -88,7 +88,7 @@ def take(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as data, serving(Path(data)) as site:
         with browser() as page:
             page.open(site.address)
-            page.wait("#seat-1")
+            page.wait("#strengths input")
             page.picture(folder / "lobby.png")
             for phase in ("start", "bid"):
                 sit_down(page, site, 2, phase)

@@ -91,7 +91,7 @@ def ann(shared: Browser) -> Iterator[Browser]:
 
 def test_a_browser_forgets(ann: Browser, server: RunningServer) -> None:
     ann.open(f"{server.address}/")
-    ann.wait("#seat-1")
+    ann.wait("#strengths input")
     ann.run("localStorage.setItem('theme', 'dark')")
     assert ann.driver.get_cookie(COOKIE) is not None
     ann.forget()
@@ -103,7 +103,7 @@ def test_a_browser_forgets(ann: Browser, server: RunningServer) -> None:
 def test_what_nobody_can_use_is_found(ann: Browser, server: RunningServer) -> None:
     """The check itself, in a page with the strict policy."""
     ann.open(f"{server.address}/")
-    ann.wait("#seat-1")
+    ann.wait("#strengths input")
     ann.run("""
         const icon = document.querySelector("main").appendChild(document.createElement("img"));
         icon.id = "unnamed";
@@ -119,7 +119,7 @@ def test_what_nobody_can_use_is_found(ann: Browser, server: RunningServer) -> No
 
 def begin(page: Browser, server: RunningServer, *seats: str, seed: str = "") -> None:
     """Fill in the lobby's form."""
-    page.open(f"{server.address}/")
+    page.open(f"{server.address}/#custom")
     page.wait("#seat-1")
     if len(seats) > 2:
         page.run(
@@ -294,6 +294,44 @@ def test_a_commissioner_and_then_its_next_place(ann: Browser, server: RunningSer
     assert ann.run("return document.activeElement.dataset.place[0]") == "1"
     play(ann, shown, next(action for action in shown["table"] if 69 <= action < 78))
     assert "you) moves the beige commissioner" in ann.text("#log")
+
+
+def test_the_lobby_greets_and_one_click_begins_a_game(ann: Browser, server: RunningServer, listener: Listener) -> None:
+    ann.open(f"{server.address}/")
+    ann.wait("#strengths input:checked")
+    check_accessible(ann)
+    ann.driver.find_element("css selector", "#name").send_keys("Ann")
+    ann.run("for (const button of [1, 2]) document.getElementById('play-now').click()")  # a double click
+    ann.wait("#board svg")
+    assert listener.asked.count("/api/games") == 2  # the lobby's list, and one game
+    ann.open(f"{server.address}/")
+    ann.wait("#games li")
+    check_accessible(ann)
+    assert ann.run("return document.querySelectorAll('#games li').length") == 1
+    assert ann.wait("#name").get_attribute("value") == "Ann"
+
+
+def test_agents_are_watched_from_the_lobby(ann: Browser, server: RunningServer) -> None:
+    ann.open(f"{server.address}/")
+    ann.wait("#strengths input:checked")
+    ann.run("document.getElementById('watch-0').value = 'agent:random'")
+    ann.click("#watch button")
+    ann.wait("#board svg")
+    assert ann.find("#release") is None
+
+
+def test_a_lobby_without_its_server_says_so(ann: Browser, server: RunningServer, listener: Listener) -> None:
+    listener.held.add("/api/options")
+    ann.open(f"{server.address}/")
+    assert "Asking the server" in ann.wait("#waiting").text
+    assert not ann.wait("#play-now").is_enabled()
+    ann.run("window.fetch = () => Promise.reject(new TypeError('gone'))")
+    listener.held.clear()
+    ann.wait("#strengths input")  # what had been asked before is answered
+    assert "can't be reached" in ann.wait("#waiting").text
+    ann.run("window.fetch = undefined; delete window.fetch")
+    ann.click("#waiting button")
+    ann.wait_until(lambda: ann.text("#waiting") == "", "the list of games")
 
 
 def test_a_game_is_deleted_in_the_lobby(ann: Browser, server: RunningServer) -> None:
@@ -512,7 +550,7 @@ def test_on_a_phone_and_in_the_dark(server: RunningServer, tmp_path: Path) -> No
         below = f"{edges} scrollTo(0, document.body.scrollHeight); return edge('release').bottom <= edge('choices').top"
         phone.wait_until(lambda: phone.run(below), "the page's end above the choices, which lie over the page")
         replay = (tmp_path / "game.html").as_uri()
-        for address, shown in ((None, "#board svg"), (f"{server.address}/", "#seat-1"), (replay, "#board svg")):
+        for address, shown in ((None, "#board svg"), (f"{server.address}/", "#strengths input"), (replay, "#board svg")):
             if address:
                 phone.open(address)
             phone.wait(shown)
@@ -550,7 +588,7 @@ def test_reconnect_after_a_server_restart(ann: Browser, tmp_path: Path) -> None:
 def open_file(page: Browser, server: RunningServer, path: Path) -> None:
     """Choose a file in the lobby."""
     page.open(f"{server.address}/")
-    page.wait("#seat-1")
+    page.wait("#strengths input")
     page.driver.find_element("id", "file").send_keys(str(path))
 
 
@@ -598,7 +636,7 @@ def test_replay_of_a_record_file(ann: Browser, server: RunningServer, tmp_path: 
 def test_a_file_dropped_on_the_page_and_several_games(ann: Browser, server: RunningServer) -> None:
     text = "".join(played(2, seed=seed).to_record() for seed in (1, 2))
     ann.open(f"{server.address}/")
-    ann.wait("#seat-1")
+    ann.wait("#strengths input")
     ann.run(
         """
         const data = new DataTransfer();

@@ -40,3 +40,14 @@ def test_a_wrong_wish_gets_a_message(ann: TestClient, change: dict[str, Any]) ->
     assert set(answer.json()) == {"error"}
     assert "Traceback" not in answer.text
     assert ann.get("/api/games").json() == {"games": []}
+
+
+def test_what_is_on_offer(ann: TestClient) -> None:
+    """Agents, recommended ones among them, and pages: only those that are there."""
+    ann.get("/")
+    offer = ann.get("/api/options").json()
+    names = [agent["name"] for agent in offer["agents"]]
+    assert {"greedy", "random", "crowd"} <= set(names)
+    assert [one["agent"] for one in offer["strengths"]] == ["crowd", "greedy"]
+    for path in ("/tutorial", "/rules", "/ladder", "/library", "/runs"):
+        assert (path in offer["pages"]) == (ann.get(path).status_code == 200)

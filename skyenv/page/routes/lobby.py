@@ -12,14 +12,25 @@ from skyenv.errors import PageError
 from skyenv.page.game_server import GameRequest
 from skyenv.page.payloads import Payload
 from skyenv.page.requests import browser_of, json_object, page, server_of
+from skyenv.page.strengths import strengths
 from skyenv.render.words import seat_name
 
+PAGES: Final = ("/tutorial", "/rules", "/ladder", "/library", "/runs")
+"""Where the lobby leads to, as far as the server has it."""
 MOST_LISTED: Final = 40
 """Games in the lobby's list, the newest ones."""
 
 
 async def _options(request: Request) -> Response:
-    return JSONResponse({"agents": server_of(request).catalogue.describe()})
+    """What the lobby has to offer: agents, those of them that it recommends, and the pages that this server has."""
+    catalogue = server_of(request).catalogue
+    paths = {getattr(route, "path", "") for route in request.app.routes}
+    offer = {
+        "agents": catalogue.describe(),
+        "strengths": strengths(catalogue.names),
+        "pages": [path for path in PAGES if path in paths],
+    }
+    return JSONResponse(offer)
 
 
 async def _make_game(request: Request) -> Response:

@@ -49,8 +49,8 @@ function showStrengths(strengths) {
   const usual = strengths.find((one) => isReady(one.agent))?.agent;
   $("strengths").replaceChildren(...strengths.map((one) => el("label", { class: "strength" },
     el("input", { type: "radio", name: "strength", value: one.agent, checked: one.agent === usual, disabled: !isReady(one.agent) }),
-    el("span", {}, el("b", {}, one.word), ` · ${one.agent}`),
-    el("span", { class: "rating" }, one.rating === null ? "" : `${Math.round(one.rating)} points`.replace("-", "−")),
+    el("b", {}, one.word),
+    el("span", { class: "rating" }, `${one.agent}${one.rating === null ? "" : `, ${`${Math.round(one.rating)}`.replace("-", "−")} points`}`),
     el("span", { class: "style" }, isReady(one.agent) ? one.style : `${one.style} It is still getting ready.`))));
   $("points").hidden = strengths.every((one) => one.rating === null);
 }
@@ -91,7 +91,7 @@ function describe(game) {
   if (game.error) return [el("span", { class: "what bad" }, game.error), remove].filter(Boolean);
   const names = game.names.map((name, seat) => (name === "human" ? `seat ${seat + 1}` : name)).join(", ");
   const state = game.state === "over" ? "over" : game.state === "your turn" ? el("span", { class: "yours" }, "your turn") : game.state;
-  return [el("span", { class: "what" }, el("a", { href: game.page }, names), ` `, el("span", { class: "small" }, `${game.side} side · begun ${when(game.created)}`)),
+  return [el("span", { class: "what" }, el("a", { href: game.page }, names), el("span", { class: "small" }, `${game.side} side · begun ${when(game.created)}`)),
     el("span", { class: "small" }, game.state === "over" ? "" : `turn ${game.turn + 1}`), el("span", {}, state),
     el("span", { class: "score", title: "points" }, game.scores.join(" : ")), remove].filter(Boolean);
 }

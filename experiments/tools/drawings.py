@@ -1,4 +1,4 @@
-"""The drawings of docs/how_it_is_played.md and of the lobby: moments of games of greedy players, by the project's own renderer."""
+"""The drawings of docs/how_it_is_played.md and of the lobby: moments of greedy players' games, by the project's own renderer."""
 
 from __future__ import annotations
 

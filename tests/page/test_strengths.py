@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from skyenv.agents import agent_names
 from skyenv.page.strengths import STRENGTHS, ratings, strengths
 
@@ -13,7 +15,7 @@ def test_words_are_true_by_the_published_ladder() -> None:
     assert [one["word"] for one in offered] == list(STRENGTHS)
     told = [one["rating"] for one in offered]
     assert told == [points[one["agent"]] for one in offered]
-    assert all(weaker + 120 < stronger for weaker, stronger in zip(told, told[1:], strict=False))
+    assert all(weaker + 120 < stronger for weaker, stronger in pairwise(told))
 
 
 def test_only_what_can_be_chosen_is_offered() -> None:

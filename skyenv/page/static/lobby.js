@@ -6,15 +6,6 @@ const note = (text) => { $("note").textContent = text; $("note").hidden = !text;
 const isReady = (name) => agents.find((one) => one.name === name)?.ready !== false;
 let agents = [];
 
-// ---- names ----
-
-const NAME = "name";  // of the person at this browser, which keeps it
-const stored = () => { try { return localStorage.getItem(NAME) ?? ""; } catch { return ""; } };
-$("name").value = stored();
-$("name").onchange = () => {
-  try { localStorage.setItem(NAME, $("name").value.trim()); } catch { /* then it lasts as long as the page */ }
-};
-
 // ---- beginning a game ----
 
 /** What a wish for a game is called, so that one that is sent twice makes one game. */
@@ -62,24 +53,13 @@ function showSeats() {
   const before = [...$("seats").querySelectorAll("select")].map((select) => select.value);
   const usual = agents.some((one) => one.name === "greedy") ? "greedy" : agents[0].name;
   const seats = Array.from({ length: Number($("players").value) }, (_, seat) => {
-    const select = el("select", { id: `seat-${seat}`, onchange: showHot },
-      el("option", { value: "me" }, seat === 0 ? "me" : "me, or somebody at this screen"), el("option", { value: "human" }, "another person, by a link"),
+    const select = el("select", { id: `seat-${seat}` },
+      el("option", { value: "me" }, "me"), el("option", { value: "human" }, "another person"),
       el("optgroup", { label: "agents" }, ...options()));
     select.value = before[seat] ?? (seat === 0 ? "me" : `agent:${usual}`);
-    const name = el("input", { id: `name-${seat}`, maxlength: 24, placeholder: `Player ${seat + 1}`, size: 14, "aria-label": `name of who sits on seat ${seat + 1}` });
-    if (seat === 0) name.value = $("name").value;
-    return el("p", { class: "row" }, el("label", {}, `seat ${seat + 1} `, select), name, seat === 0 ? el("span", { class: "small" }, "begins") : null);
+    return el("p", { class: "row" }, el("label", {}, `seat ${seat + 1} `, select), seat === 0 ? el("span", { class: "small" }, "begins") : null);
   });
   $("seats").replaceChildren($("seats").firstElementChild, ...seats);
-  showHot();
-}
-
-/** Whoever sits at this screen has a name; two of them share it. */
-function showHot() {
-  const seats = [...$("seats").querySelectorAll("select")];
-  const here = seats.filter((select) => select.value === "me");
-  for (const select of seats) select.closest("p").querySelector("input").hidden = !here.includes(select);
-  $("hot").hidden = here.length < 2;
 }
 
 // ---- games under way ----
@@ -127,7 +107,7 @@ $("players").onchange = showSeats;
 $("play").onsubmit = (event) => {
   event.preventDefault();
   const agent = $("play").elements.strength.value;
-  begin($("play"), { players: 2, side: "front", seats: ["me", `agent:${agent}`], names: [$("name").value.trim(), ""] });
+  begin($("play"), { players: 2, side: "front", seats: ["me", `agent:${agent}`] });
 };
 $("watch").onsubmit = (event) => {
   event.preventDefault();
@@ -136,8 +116,7 @@ $("watch").onsubmit = (event) => {
 $("new").onsubmit = (event) => {
   event.preventDefault();
   const seats = [...$("seats").querySelectorAll("select")].map((select) => select.value);
-  const names = seats.map((kind, seat) => (kind === "me" ? $(`name-${seat}`).value.trim() : ""));
-  begin($("new"), { players: seats.length, side: $("side").value, seed: $("seed").value.trim(), seats, names });
+  begin($("new"), { players: seats.length, side: $("side").value, seed: $("seed").value.trim(), seats });
 };
 $("file").onchange = () => { if ($("file").files.length) open($("file").files[0]); };
 addEventListener("dragover", (event) => { event.preventDefault(); $("drop").classList.add("over"); });

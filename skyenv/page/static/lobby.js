@@ -10,7 +10,7 @@ let agents = [];
 
 /** What a wish for a game is called, so that one that is sent twice makes one game. */
 const newWish = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-let wish = newWish();
+const wish = newWish();
 
 /** Begin a game and go to its table; nothing can be begun meanwhile. */
 async function begin(form, game) {

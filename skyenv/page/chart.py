@@ -1,92 +1,144 @@
-"""A chart of VP over a game, as SVG."""
+"""Charts of what every seat has over a game, as SVG: VP, VP if scored now, the expected share of the win."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import Final
-
-from skyenv.render.words import seat_label, seat_name
 
 WIDTH: Final = 720
 NARROW: Final = 360
 """Width on phones, where drawings aren't made smaller."""
 HEIGHT: Final = 200
-LEFT: Final = 34
-RIGHT: Final = 124
-TOP: Final = 10
-BOTTOM: Final = 22
+LEFT: Final = 44
+RIGHT: Final = 136
+TOP: Final = 12
+BOTTOM: Final = 24
+APART: Final = 15
+"""Between two names at the ends of their lines."""
 DASHES: Final = ("none", "7 3", "2 3", "10 3 2 3")
 """Lines differ by their dashes as well as by their colour."""
+LONGEST: Final = 11
+"""Characters of a name."""
 
 Height = Callable[[float], float]
+Rows = Sequence[Sequence[float | None]]
+"""``[step][seat]``; None: not known yet."""
 
 
-def chart(scores: Sequence[Sequence[int]], names: Sequence[str], width: int = WIDTH) -> str:
-    """VP of every seat over the steps of a game.
+@dataclass(frozen=True)
+class Kind:
+    """What a chart tells.
 
-    Colours come from the page's style sheet by the classes ``seat-0`` … ``seat-3``, ``axis`` and ``cursor``.
+    Attributes:
+        name: what it is called.
+        top: the axis' end; None: a multiple of 20 above all numbers.
+        percent: whether numbers are shares, from 0 to 1.
+    """
+
+    name: str
+    top: float | None = None
+    percent: bool = False
+
+    def shown(self, number: float | None) -> str:
+        """A number as it is written at the axis and the lines' ends."""
+        if number is None:
+            return "–"
+        return f"{100 * number:.0f} %" if self.percent else f"{number:.0f}"
+
+
+VP: Final = Kind("VP")
+NOW: Final = Kind("VP if all districts were scored now")
+SHARE: Final = Kind("Expected share of the win", 1.0, True)
+
+
+def chart(
+    rows: Rows, names: Sequence[str], kind: Kind = VP, width: int = WIDTH, marks: Iterable[tuple[int, int]] = ()
+) -> str:
+    """Numbers of every seat over the steps of a game.
+
+    Colours come from the page's style sheet by the classes ``seat-0`` … ``seat-3``, ``axis``, ``mark`` and ``cursor``.
 
     Args:
-        scores: ``[step][seat]``.
+        rows: the numbers, at least 0.
         names: who sits where.
+        kind: what the numbers are.
         width: of the drawing; its text has the same size in all.
+        marks: steps and seats on whose lines something stands out.
 
     Returns:
         An SVG element, width × HEIGHT; its ``data-left`` and ``data-right`` tell where the first and the last step lie.
     """
-    steps, last = max(len(scores) - 1, 1), width - RIGHT
-    top = _rounded(max((max(row) for row in scores), default=0))
+    steps, last = max(len(rows) - 1, 1), width - RIGHT
+    top = _rounded(max((number for row in rows for number in row if number is not None), default=0)) if kind.top is None else kind.top
     scale_x = (last - LEFT) / steps
-    scale_y = (HEIGHT - TOP - BOTTOM) / top
 
-    def y(score: float) -> float:
-        return round(HEIGHT - BOTTOM - score * scale_y, 1)
+    def y(number: float) -> float:
+        return round(HEIGHT - BOTTOM - number * (HEIGHT - TOP - BOTTOM) / top, 1)
 
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {width} {HEIGHT}" role="img"'
-        f' aria-label="{escape(_in_words(scores, names))}" data-left="{LEFT}" data-right="{last}">'
+        f' aria-label="{escape(_in_words(rows[-1], names, kind))}" data-left="{LEFT}" data-right="{last}">'
     ]
-    for score in range(0, top + 1, max(top // 4, 1)):
-        parts.append(f'<path class="axis" d="M{LEFT} {y(score)}H{last}"/>')
-        parts.append(f'<text class="axis" x="{LEFT - 6}" y="{y(score) + 4}" text-anchor="end">{score}</text>')
-    parts.append(f'<text class="axis" x="{LEFT}" y="{HEIGHT - 5}">VP after each of {steps} actions</text>')
+    for quarter in range(5):
+        number = top * quarter / 4
+        parts.append(f'<path class="axis" d="M{LEFT} {y(number)}H{last}"/>')
+        parts.append(f'<text class="axis" x="{LEFT - 6}" y="{y(number) + 4}" text-anchor="end">{kind.shown(number)}</text>')
+    parts.append(f'<text class="axis" x="{LEFT}" y="{HEIGHT - 5}">{escape(kind.name)}, {steps} actions</text>')
     for seat in range(len(names)):
-        parts.append(_line([row[seat] for row in scores], seat, (scale_x, last), y))
-    parts += _labels(scores[-1], names, last, y)
+        parts.append(_line([row[seat] for row in rows], seat, (scale_x, last), y))
+    for step, seat in marks:
+        number = rows[step][seat] or 0.0
+        parts.append(f'<circle class="mark seat-{seat}" cx="{round(LEFT + step * scale_x, 1)}" cy="{y(number)}" r="4"/>')
+    parts += _labels(rows[-1], names, kind, last, y)
     parts.append(f'<path class="cursor" d="M0 {TOP}V{HEIGHT - BOTTOM}" transform="translate({LEFT})"/></svg>')
     return "".join(parts)
 
 
-def _line(scores: Sequence[int], seat: int, across: tuple[float, int], y: Height) -> str:
-    """A line; `across`: how wide a step is, and where the line ends."""
+def _line(numbers: Sequence[float | None], seat: int, across: tuple[float, int], y: Height) -> str:
+    """A line of steps, which begins where the first number is known; `across`: how wide a step is, and where the line ends."""
     scale_x, last = across
-    points = [f"M{LEFT} {y(scores[0])}"]
-    for step in range(1, len(scores)):
-        if scores[step] != scores[step - 1]:
-            points.append(f"H{round(LEFT + step * scale_x, 1)}V{y(scores[step])}")
+    points: list[str] = []
+    before: float | None = None
+    for step, number in enumerate(numbers):
+        if number is not None and number != before:
+            x = round(LEFT + step * scale_x, 1)
+            points.append(f"H{x}V{y(number)}" if points else f"M{x} {y(number)}")
+            before = number
+    if not points:
+        return ""
     points.append(f"H{last}")
     return f'<path class="line seat-{seat}" d="{"".join(points)}" stroke-dasharray="{DASHES[seat]}"/>'
 
 
-def _labels(scores: Sequence[int], names: Sequence[str], left: int, y: Height) -> list[str]:
-    """The names at the ends of their lines, moved apart where they would overlap."""
-    labels = []
-    lowest = 0.0
-    for seat in sorted(range(len(names)), key=lambda seat: -scores[seat]):
-        place = max(float(y(scores[seat])) + 4, lowest + 15)
-        lowest = place
-        name = f"{seat_label(seat)} {names[seat]}".strip()
-        label = f"{escape(name[:11])} · {scores[seat]}"
-        labels.append(f'<text class="label seat-{seat}" x="{left + 6}" y="{place}">{label}</text>')
-    return labels
+def _labels(numbers: Sequence[float | None], names: Sequence[str], kind: Kind, left: int, y: Height) -> list[str]:
+    """The names at the ends of their lines, moved apart where they would overlap, and not below the drawing."""
+    seats = sorted(range(len(names)), key=lambda seat: -(numbers[seat] or 0.0))
+    places: list[float] = []
+    for seat in seats:
+        places.append(max(float(y(numbers[seat] or 0.0)) + 4, places[-1] + APART if places else 0.0))
+    floor = HEIGHT - 6.0
+    for index in range(len(places) - 1, -1, -1):
+        places[index] = min(places[index], floor)
+        floor = places[index] - APART
+    return [
+        f'<text class="label seat-{seat}" x="{left + 6}" y="{round(place, 1)}">'
+        f"{escape(seat_and_name(seat, names[seat]))} · {kind.shown(numbers[seat])}</text>"
+        for seat, place in zip(seats, places, strict=True)
+    ]
 
 
-def _rounded(highest: int) -> int:
+def seat_and_name(seat: int, name: str) -> str:
+    """Who sits on a seat, counted from 1 for people, in a few characters."""
+    return f"{seat + 1} {name[:LONGEST]}" if name else f"seat {seat + 1}"
+
+
+def _rounded(highest: float) -> int:
     """The top of the axis: a multiple of 20, at least 20."""
-    return max(20, -(-highest // 20) * 20)
+    return max(20, -(-int(highest) // 20) * 20)
 
 
-def _in_words(scores: Sequence[Sequence[int]], names: Sequence[str]) -> str:
-    ends = ", ".join(f"{seat_name(seat)} {name}: {scores[-1][seat]}" for seat, name in enumerate(names))
-    return f"VP over the game. At the end {ends}"
+def _in_words(numbers: Sequence[float | None], names: Sequence[str], kind: Kind) -> str:
+    ends = ", ".join(f"seat {seat + 1} {name}: {kind.shown(numbers[seat])}" for seat, name in enumerate(names))
+    return f"{kind.name} over the game. At the end {ends}"

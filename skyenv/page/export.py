@@ -44,7 +44,7 @@ def exported(
     values = {
         "title": escape(title),
         "hash": digest,
-        "style": _static("page.css"),
+        "style": _static("page.css") + _static("bench.css"),
         "script": script,
         "data": _data(replay, themes, progress),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
@@ -15,10 +15,11 @@ from skyenv.errors import OptionError, PageError
 from skyenv.events import Event
 from skyenv.game import Game
 from skyenv.page.chart import NARROW as NARROW_CHART
-from skyenv.page.chart import chart
+from skyenv.page.chart import NOW, VP, Kind, Rows, chart
 from skyenv.page.payloads import NARROW, WIDE, Payload
 from skyenv.records import GameLines, iter_games, nth_game
 from skyenv.render import words
+from skyenv.render.standing import if_scored_now
 from skyenv.render.svg import svg
 from skyenv.render.table import look
 from skyenv.rules.actions import OPTION_A, PLOT
@@ -204,6 +205,14 @@ class Replay:
         scores: list[list[int]] = self.states["score"][:, : self.players].tolist()
         return scores
 
+    def charts(self, rows: Rows, kind: Kind, marks: Iterable[tuple[int, int]] = ()) -> dict[str, str]:
+        """A chart of some numbers of every seat over the game, for wide screens and for phones."""
+        marked = list(marks)
+        return {
+            "wide": chart(rows, self.names, kind, marks=marked),
+            "narrow": chart(rows, self.names, kind, NARROW_CHART, marked),
+        }
+
     def payload(self) -> Payload:
         """All that the viewer needs beside the drawings."""
         return {
@@ -217,8 +226,10 @@ class Replay:
             "auctions": self.auctions(),
             "scorings": self.scorings(),
             "scores": self.scores(),
-            "chart": chart(self.scores(), self.names),
-            "narrow_chart": chart(self.scores(), self.names, NARROW_CHART),
+            "charts": {
+                "now": self.charts(if_scored_now(self.states, self.players).tolist(), NOW),
+                "vp": self.charts(self.scores(), VP),
+            },
         }
 
 

@@ -14,4 +14,5 @@ const draw = async (step, seat, theme, narrow) =>
   text(frames[`${themes.includes(theme) ? theme : themes[0]}/${seat ?? "all"}/${narrow ? "narrow" : "wide"}`][step]);
 let redraw = () => {};
 document.querySelector("header").append(themeButton(() => redraw()));
-redraw = view(document.querySelector("main"), game, draw);
+const viewer = view(document.querySelector("main"), game, draw);
+redraw = () => viewer.show(false, true);

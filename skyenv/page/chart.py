@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Final
 
+from skyenv.render.words import seat_label, seat_name
+
 WIDTH: Final = 720
 NARROW: Final = 360
 """Width on phones, where drawings aren't made smaller."""
@@ -53,9 +55,7 @@ NOW: Final = Kind("VP if all districts were scored now")
 SHARE: Final = Kind("Expected share of the win", 1.0, True)
 
 
-def chart(
-    rows: Rows, names: Sequence[str], kind: Kind = VP, width: int = WIDTH, marks: Iterable[tuple[int, int]] = ()
-) -> str:
+def chart(rows: Rows, names: Sequence[str], kind: Kind = VP, width: int = WIDTH, marks: Iterable[tuple[int, int]] = ()) -> str:
     """Numbers of every seat over the steps of a game.
 
     Colours come from the page's style sheet by the classes ``seat-0`` … ``seat-3``, ``axis``, ``mark`` and ``cursor``.
@@ -71,7 +71,11 @@ def chart(
         An SVG element, width × HEIGHT; its ``data-left`` and ``data-right`` tell where the first and the last step lie.
     """
     steps, last = max(len(rows) - 1, 1), width - RIGHT
-    top = _rounded(max((number for row in rows for number in row if number is not None), default=0)) if kind.top is None else kind.top
+    top = (
+        _rounded(max((number for row in rows for number in row if number is not None), default=0))
+        if kind.top is None
+        else kind.top
+    )
     scale_x = (last - LEFT) / steps
 
     def y(number: float) -> float:
@@ -131,7 +135,7 @@ def _labels(numbers: Sequence[float | None], names: Sequence[str], kind: Kind, l
 
 def seat_and_name(seat: int, name: str) -> str:
     """Who sits on a seat, counted from 1 for people, in a few characters."""
-    return f"{seat + 1} {name[:LONGEST]}" if name else f"seat {seat + 1}"
+    return f"{seat_label(seat)} {name[:LONGEST]}" if name else seat_name(seat)
 
 
 def _rounded(highest: float) -> int:
@@ -140,5 +144,5 @@ def _rounded(highest: float) -> int:
 
 
 def _in_words(numbers: Sequence[float | None], names: Sequence[str], kind: Kind) -> str:
-    ends = ", ".join(f"seat {seat + 1} {name}: {kind.shown(numbers[seat])}" for seat, name in enumerate(names))
+    ends = ", ".join(f"{seat_name(seat)} {name}: {kind.shown(numbers[seat])}" for seat, name in enumerate(names))
     return f"{kind.name} over the game. At the end {ends}"

@@ -57,6 +57,12 @@ def hint(entry: CatalogueEntry, game: Game) -> Hint:
     return Hint(action, np.asarray(evaluation.probabilities, np.float64), value=evaluation.value)
 
 
+def sure_of_all(told: Hint, game: Game) -> dict[int, float]:
+    """How sure an agent is of every legal action, by number: its probability, or the VP that it is worse than the best."""
+    sure = told.probabilities if told.probabilities is not None else told.worth
+    return {} if sure is None else {action: round(float(sure[action]), 4) for action in game.legal_actions}
+
+
 def _decision(game: Game, agent: Agent) -> Decisions:
     known = game.view()
     digest = hashlib.blake2b(np.asarray(known).tobytes(), digest_size=6).digest()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from skyenv.agents import decide_game
 from skyenv.game import Game
 from skyenv.page.catalogue import CatalogueEntry
-from skyenv.page.hints import hint
+from skyenv.page.hints import hint, sure_of_all
 from skyenv.page.payloads import Payload, hint_payload
 from skyenv.page.workers import Report
 from skyenv.rules.state import NONE
@@ -32,4 +32,5 @@ def advise(entry: CatalogueEntry, game: Game, report: Report) -> Payload:
         PageError: the game is over.
         AgentError: the agent's answer is none.
     """
-    return hint_payload(hint(entry, game), game, entry.name)
+    told = hint(entry, game)
+    return hint_payload(told, game, entry.name) | {"seat": game.seat, "sure": sure_of_all(told, game)}

@@ -631,6 +631,62 @@ def test_replay_of_a_record_file(ann: Browser, server: RunningServer, tmp_path: 
     assert ann.run("return document.querySelectorAll('i').length") == 0
 
 
+def test_the_address_says_what_is_shown_and_leads_back(ann: Browser, server: RunningServer, tmp_path: Path) -> None:
+    game = played(2, seed=3)
+    path = tmp_path / "game.jsonl"
+    path.write_text(game.to_record(["ann", "bob"]) * 2, encoding="utf-8")
+    open_file(ann, server, path)
+    ann.wait("tbody tr:nth-child(2) button").click()
+    ann.wait("#board svg")
+    assert ann.driver.current_url.endswith("?game=2")
+    ann.click("#auction-next")
+    ann.wait_until(lambda: "step=" in ann.driver.current_url, "the step in the address")
+    auction = ann.driver.current_url
+    ann.click("#last")
+    ann.run("const w = document.getElementById('whose'); w.value = 1; w.dispatchEvent(new Event('change'))")
+    ann.wait_until(lambda: "seat=1" in ann.driver.current_url, "the seat in the address")
+    steps = int(game.state["decisions"])
+    assert f"step={steps}" in ann.driver.current_url
+    for wanted, seat in (
+        (f"{steps} / {steps}", ""),
+        (ann.run("return new URLSearchParams(arguments[0]).get('step')", auction.partition("?")[2]) + f" / {steps}", ""),
+    ):
+        ann.driver.back()
+        ann.wait_until(lambda text=wanted: ann.text("#count") == text, "where it was before")  # type: ignore[misc]
+        assert ann.run("return document.getElementById('whose').value") == seat
+    assert ann.driver.current_url == auction
+    ann.driver.back()
+    ann.driver.back()
+    ann.wait("tbody tr:nth-child(2) button")
+    ann.driver.get(auction.replace("game=2", "game=1") + "&seat=0&agent=greedy")
+    ann.wait("#board svg")
+    assert ann.run("return [document.getElementById('whose').value, document.getElementById('adviser').value]") == ["0", "greedy"]
+    assert ann.text("#count") != f"0 / {steps}"
+
+
+def test_agents_stand_side_by_side_and_tell_their_numbers_on_the_board(
+    ann: Browser, server: RunningServer, tmp_path: Path
+) -> None:
+    path = tmp_path / "game.jsonl"
+    path.write_text(played(3, seed=12, actions=60).to_record(), encoding="utf-8")
+    open_file(ann, server, path)
+    ann.wait("#board svg")
+    ann.run("document.getElementById('adviser').value = 'crowd'; document.getElementById('adviser-1').value = 'greedy'")
+    ann.click("#ask")
+    ann.wait_until(lambda: ann.run("return document.querySelectorAll('#hint .answer li.choice').length") == 2, "both answers")
+    told = ann.run("return [...document.querySelectorAll('.badge')].map((one) => [Number(one.dataset.badge), one.textContent])")
+    key = ann.driver.current_url.rpartition("/")[2].partition("?")[0]
+    answer = ann.run("return fetch(`/api/replays/${arguments[0]}/1/0/hint?agent=crowd`).then((a) => a.json())", key)
+    assert told
+    assert all(
+        text == f"{100 * answer['sure'][str(action)]:.{1 if answer['sure'][str(action)] < 0.095 else 0}f} %"
+        for action, text in told
+    )
+    ann.run("document.getElementById('always').click()")
+    ann.click("#next")
+    ann.wait_until(lambda: ann.text("#count").startswith("1 /") and ann.find("#hint li.choice") is not None, "the next answer")
+
+
 def test_a_file_dropped_on_the_page_and_several_games(ann: Browser, server: RunningServer) -> None:
     text = "".join(played(2, seed=seed).to_record() for seed in (1, 2))
     ann.open(f"{server.address}/")

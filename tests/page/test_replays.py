@@ -16,7 +16,7 @@ from pages import played
 from skyenv import Game
 from skyenv.errors import PageError
 from skyenv.page import export, replays
-from skyenv.page.chart import chart
+from skyenv.page.chart import HEIGHT, NOW, SHARE, chart
 from skyenv.page.frames import Frames, text
 from skyenv.page.replays import Replay, summaries
 from skyenv.render import words
@@ -111,6 +111,31 @@ def test_a_chart_of_nothing_much(scores: list[list[int]]) -> None:
     ]
     heights = [float(str(node.get("y"))) for node in labels]
     assert all(b - a >= 15 for a, b in pairwise(heights))
+    assert max(heights) < HEIGHT
+
+
+def test_a_chart_of_shares_begins_where_they_are_known_and_marks_what_stands_out() -> None:
+    root = ElementTree.fromstring(chart([[None, None], [0.5, None], [0.25, 0.75]], ["ann", ""], SHARE, marks=[(2, 1)]))
+    texts = [str(node.text) for node in root.iter() if node.get("class") == "axis" and node.text]
+    assert texts[:5] == ["0 %", "25 %", "50 %", "75 %", "100 %"]
+    lines = {node.get("class"): str(node.get("d")) for node in root.iter() if "line" in node.get("class", "").split()}
+    starts = [float(re.findall(r"M([\d.]+)", path)[0]) for path in (lines["line seat-0"], lines["line seat-1"])]
+    ends = float(str(root.get("data-left"))), float(str(root.get("data-right")))
+    assert starts == [sum(ends) / 2, ends[1]]
+    (mark,) = [node for node in root.iter() if node.get("class") == "mark seat-1"]
+    assert float(str(mark.get("cx"))) == ends[1]
+    labels = [node.text for node in root.iter() if node.get("class", "").startswith("label")]
+    assert labels == ["seat 2 · 75 %", "1 ann · 25 %"]
+
+
+def test_the_chart_of_if_scored_now_ends_at_the_scores() -> None:
+    replay = replay_of(played(3, seed=4), ["a", "b", "c"])
+    charts = replay.payload()["charts"]
+    assert set(charts) == {"now", "vp"}
+    for score, name in zip(replay.game.scores, "abc", strict=True):
+        assert f"{name} · {score}<" in charts["now"]["wide"]
+        assert f"{name} · {score}<" in charts["vp"]["narrow"]
+    assert NOW.name in charts["now"]["wide"]
 
 
 # ---- frames ----

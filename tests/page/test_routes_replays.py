@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -45,7 +46,7 @@ def test_a_record_is_replayed_step_by_step(ann: TestClient) -> None:
     assert replay["names"] == ["ann", "<b>bob</b>", "clonglonglonglonglonglonglong"[:24]]
     assert replay["scores"][-1] == game.scores
     drawn = ann.get(f"/api/replays/{key}/1/40").json()["svg"]
-    assert "<b>" not in drawn + replay["chart"]
+    assert "<b>" not in drawn + json.dumps(replay["charts"])
     closed = ann.get(f"/api/replays/{key}/1/40?seat=1&theme=dark&narrow=1").json()["svg"]
     state = Game.from_record(game.to_record(), 1, 40).state
     for text, seen in (

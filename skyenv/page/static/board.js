@@ -1,6 +1,6 @@
 // The drawing of the table, put into the page: what can be clicked, and what is said about the rest.
 
-const PARTS = "[data-district],[data-plot],[data-stack],[data-place],[data-commissioner],[data-card],[data-row-type]";
+export const PARTS = "[data-district],[data-plot],[data-stack],[data-place],[data-commissioner],[data-card],[data-row-type]";
 
 /** The number of the action that an element of the drawing stands for, legal or not; null if there is none. */
 export function actionOf(part, seat) {

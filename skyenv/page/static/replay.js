@@ -1,11 +1,44 @@
-// Replays that the server keeps: which game of the record, and its drawings.
+// Replays that the server keeps: which game of the record, its drawings, and the address of what is shown.
+import { tools } from "./analysis.js";
 import { ask, el, seatNames, themeButton } from "./dom.js";
 import { view } from "./viewer.js";
 
 const api = `/api/replays/${location.pathname.split("/").pop()}`;
 const main = document.querySelector("main");
 let redraw = () => {};
+let viewer = null;
+let opened = null;  // the number of the game that is shown
 document.querySelector("header").append(themeButton(() => redraw()));
+
+// ---- addresses: /replay/KEY?game=2&step=87&seat=1&agent=trained ----
+
+/** What an address says; numbers that are none are left out. */
+function place() {
+  const said = new URLSearchParams(location.search);
+  const whole = (name) => (/^\d{1,9}$/.test(said.get(name) ?? "") ? Number(said.get(name)) : null);
+  return { game: whole("game"), step: whole("step") ?? 0, seat: whole("seat"), agent: said.get("agent") };
+}
+
+/** Make the address say something else; `jumped`: as a place of its own, to which the browser's back button leads. */
+function note(changes, jumped = false) {
+  const said = new URLSearchParams(location.search);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null || value === "") said.delete(name);
+    else said.set(name, value);
+  }
+  const address = `${location.pathname}${said.size ? `?${said}` : ""}`;
+  if (address !== location.pathname + location.search) history[jumped ? "pushState" : "replaceState"](null, "", address);
+}
+
+/** Browsers refuse more than some changes of the address in a few seconds: while a game plays by itself, the last one will do. */
+let late = null;
+function moved(where, jumped) {
+  clearTimeout(late);
+  if (jumped) note(where, true);
+  else late = setTimeout(note, 300, where);
+}
+
+// ---- one game ----
 
 async function open(number, agents) {
   const game = await ask(`${api}/${number}`);
@@ -23,24 +56,45 @@ async function open(number, agents) {
     wanted.then(() => { if (step < game.steps) fetchDrawing(step + 1, seat, theme, narrow).catch(() => {}); }, () => kept.clear());
     return wanted;
   };
+  const { step, seat, agent } = place();
   main.className = "wide";
-  redraw = view(main, game, draw, agents, (step, agent) => ask(`${api}/${number}/${step}/hint?agent=${encodeURIComponent(agent)}`));
+  opened = number;
+  viewer = view(main, game, draw, {
+    step, seat: seat !== null && seat < game.players ? seat : null, moved,
+    tools: (made) => tools(made, { api: `${api}/${number}`, record: api, agents, agent, noted: (name) => note({ agent: name }) }),
+  });
+  redraw = () => viewer.show(false, true);
 }
 
+// ---- the games of a record ----
+
 function choose(games, agents) {
-  const row = (game) => el("tr", {}, el("td", {}, el("button", { type: "button", onclick: () => open(game.number, agents) }, `game ${game.number}`)),
+  const enter = (game) => { note({ game: game.number, step: null, seat: null }, true); return open(game.number, agents); };
+  const row = (game) => el("tr", {}, el("td", {}, el("button", { type: "button", onclick: () => enter(game) }, `game ${game.number}`)),
     el("td", {}, seatNames(game.names).join(", ")), el("td", {}, game.side), el("td", {}, `${game.actions}`),
     el("td", {}, game.scores.join(" : ") + (game.is_over ? "" : " (not over)")));
-  const heads = ["", "seats", "side", "actions", "VP"].map((text) => el("th", { scope: "col" }, text));
+  const heads = ["game", "seats", "side", "actions", "VP"].map((text) => el("th", { scope: "col" }, text));
+  opened = viewer = null;
+  redraw = () => {};
+  main.className = "";
   main.replaceChildren(el("section", { class: "card" }, el("h1", {}, `${games.length} games`),
     el("table", {}, el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...games.map(row)))));
 }
 
+/** What the address names: one game, or which there are. */
+async function showPlace(record) {
+  clearTimeout(late);
+  const agents = record.agents.map((one) => one.name);
+  const wanted = record.games.length === 1 ? 1 : place().game;
+  if (!record.games.some((game) => game.number === wanted)) choose(record.games, agents);
+  else if (wanted === opened) viewer.put(place());
+  else await open(wanted, agents);
+}
+
 try {
   const record = await ask(api);
-  const agents = record.agents.map((one) => one.name);
-  if (record.games.length === 1) await open(1, agents);
-  else choose(record.games, agents);
+  await showPlace(record);
+  addEventListener("popstate", () => showPlace(record));
 } catch (error) {
   main.replaceChildren(el("p", { class: "note", role: "alert" }, error.message));
 }

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
 from skyenv.checks import check_choice, check_integer, check_number, parse_integer
-from skyenv.errors import PageError, shown
+from skyenv.errors import ConflictError, PageError, StorageError, shown
 from skyenv.game import Game
 from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, fresh_seed
 from skyenv.page.browsers import new_token
@@ -39,10 +40,13 @@ SESSIONS: Final = 200
 """Games that are kept in memory though nobody looks at them."""
 REPLAYS: Final = 8
 """The same for replays."""
+FIRST_RETRY, LONGEST_RETRY = 0.5, 30.0
+"""Seconds until a move that couldn't be stored is tried again, at first and at most."""
 ME: Final = "me"
 """A seat for the browser that makes the game; the other seats are HUMAN or have an agent's name behind AGENT."""
 AGENT: Final = "agent:"
 
+_WISH: Final = re.compile(r"[A-Za-z0-9-]{8,64}")
 _log = logging.getLogger("skyenv.page")
 
 
@@ -55,12 +59,14 @@ class GameRequest:
         side: ``"front"`` or ``"back"``.
         seed: None: a random one.
         seats: one of ME, HUMAN, AGENT + name for each.
+        wish: what the browser calls this wish, lest one that is sent twice makes two games; None: it doesn't.
     """
 
     players: int
     side: str
     seed: int | None
     seats: tuple[str, ...]
+    wish: str | None = None
 
     @classmethod
     def checked(cls, value: Mapping[str, Any], catalogue: Catalogue) -> GameRequest:
@@ -79,7 +85,7 @@ class GameRequest:
                 catalogue[seat.removeprefix(AGENT)]
             elif seat not in (ME, HUMAN):
                 raise PageError(f"a seat is '{ME}', '{HUMAN}' or '{AGENT}NAME', not {shown(seat)}")
-        return cls(players, side, _seed(seed), tuple(seats))
+        return cls(players, side, _seed(seed), tuple(seats), _wish(value.get("wish")))
 
 
 def _seed(value: object) -> int | None:
@@ -90,6 +96,12 @@ def _seed(value: object) -> int | None:
     if seed is not None:
         return seed
     raise PageError(f"the seed must be a whole number from 0 to {HIGHEST_SEED}, not {shown(value)}")
+
+
+def _wish(value: object) -> str | None:
+    if value is None or (isinstance(value, str) and _WISH.fullmatch(value)):
+        return value
+    raise PageError(f"a wish is called by 8 to 64 letters, digits and hyphens, not {shown(value)}")
 
 
 class GameServer:
@@ -116,17 +128,18 @@ class GameServer:
         self.receiving = asyncio.Semaphore(UPLOADS)
 
     async def close(self) -> None:
-        """Stop all agents; games stay in the database."""
+        """Stop all agents and close the database; games stay in it."""
         runners = list(self._runners.values())
         for runner in runners:
             runner.cancel()
         await asyncio.gather(*runners, return_exceptions=True)
         await self.workers.close()
+        await asyncio.to_thread(self.storage.close)
 
     # ---- games ----
 
-    def make(self, request: GameRequest, browser: str) -> Link:
-        """Make a game.
+    async def make(self, request: GameRequest, browser: str) -> Link:
+        """Make a game; none if the same wish has led to one already.
 
         Returns:
             The way to it for the browser that made it: its first seat, or watching; if it has neither, the first seat there is.
@@ -134,34 +147,41 @@ class GameServer:
         Raises:
             PageError: the browser has too many games.
         """
-        if self.storage.number_of_games(browser) >= MOST_GAMES:
-            raise PageError(f"this browser has {MOST_GAMES} games; delete some", 429)
         seed = fresh_seed() if request.seed is None else request.seed
         agents = tuple(seat.removeprefix(AGENT) if seat.startswith(AGENT) else HUMAN for seat in request.seats)
-        game = StoredGame(
-            new_token(), browser, time.time(), request.players, request.side, DEFAULT_MAX_TURNS, seed, agents, DEFAULT_PAUSE
-        )
+        options = request.players, request.side, DEFAULT_MAX_TURNS, seed, agents, DEFAULT_PAUSE, request.wish
+        game = StoredGame(new_token(), browser, time.time(), *options)
         links = [
             Link(new_token(), game.id, seat, browser if kind == ME else None)
             for seat, kind in enumerate(request.seats)
             if not kind.startswith(AGENT)
         ] or [Link(new_token(), game.id, None, browser)]
-        self.storage.add_game(game, links)
+        links = await self.storage.write(self.storage.add_game, game, links, MOST_GAMES)
         return next((link for link in links if link.browser == browser), links[0])
 
-    def session(self, key: str) -> Session:
-        """A game, from memory or from the database; its agents play on.
+    async def session(self, link: Link) -> Session:
+        """The game of a link, from memory or from the database; its agents play on.
 
         Raises:
-            PageError: there is no such game.
+            PageError: there is no such game, or it is damaged.
         """
+        key = link.game
         if key not in self._sessions:
-            session = Session(self.storage.game(key), self.storage.actions(key), self.storage.draft(key))
-            self._forget_some()  # first, lest the new one is the only one that can go
-            self._sessions[key] = session
+            stored = await self.storage.read(self._stored, key)
+            session = await asyncio.to_thread(Session, *stored)  # plays the whole game
+            if key not in self._sessions:  # else another request has been faster, and may have changed its own
+                self._forget_some()  # first, lest the new one is the only one that can go
+                self._sessions[key] = session
+        session = self._sessions[key]
         self._sessions.move_to_end(key)
-        self._run(self._sessions[key])
-        return self._sessions[key]
+        self._run(session)
+        if link.seat not in (None, *range(session.stored.players)):
+            raise PageError("this seat is damaged in the database", 409)
+        return session
+
+    def _stored(self, key: str) -> tuple[StoredGame, list[int], list[int]]:
+        """What the database has of a game."""
+        return self.storage.game(key), self.storage.actions(key), self.storage.draft(key)
 
     def _forget_some(self) -> None:
         """Make room for one more session, as far as others are idle."""
@@ -169,102 +189,120 @@ class GameServer:
         for key in idle[: max(0, len(self._sessions) + 1 - SESSIONS)]:
             del self._sessions[key]
 
-    def delete(self, link: Link, browser: str) -> None:
+    async def delete(self, link: Link, browser: str) -> None:
         """Forget a game for good.
 
         Raises:
             PageError: it is another browser's.
         """
-        if self.storage.game(link.game).owner != browser:
+        if await self.storage.read(self.storage.owner, link.game) != browser:
             raise PageError("only who made the game can delete it", 403)
+        await self.storage.write(self.storage.delete_game, link.game)
         if runner := self._runners.pop(link.game, None):
             runner.cancel()
         self._sessions.pop(link.game, None)
-        self.storage.delete_game(link.game)
         self._tell(link.game)
 
     # ---- who may do what ----
 
-    def link(self, token: str, browser: str) -> Link:
+    async def link(self, token: str, browser: str) -> Link:
         """The link with that token.
 
         Raises:
             PageError: there is none, or it isn't this browser's.
         """
-        link = self.storage.link(token)
+        link = await self.storage.read(self.storage.link, token)
         if link.browser is None:
             raise PageError("nobody has taken this seat yet", 403)
         if link.browser != browser:
             raise PageError("this seat belongs to another browser, which can give it up", 403)
         return link
 
-    def claim(self, token: str, browser: str) -> None:
+    async def claim(self, token: str, browser: str) -> None:
         """Take a seat that nobody has.
 
         Raises:
             PageError: there is no such seat, or somebody has it.
         """
-        link = self.storage.link(token)
-        if not self.storage.claim(token, browser):
+        link = await self.storage.read(self.storage.link, token)
+        if not await self.storage.write(self.storage.claim, token, browser):
             raise PageError("this seat belongs to another browser, which can give it up", 403)
         self._tell(link.game)
 
-    def release(self, link: Link) -> None:
-        """Give a seat up; the next browser that opens its link can have it."""
-        self.storage.release(link.token)
+    async def release(self, link: Link) -> None:
+        """Give a seat up; the next browser that opens its link can have it. Who watched on it hears of nothing any more."""
+        await self.storage.write(self.storage.release, link.token)
+        for watcher in self._watchers.get(link.game, ()):
+            if watcher.token == link.token:
+                watcher.is_dismissed = True
+                watcher.changed.set()
         self._tell(link.game)
 
-    def invitations(self, session: Session, browser: str) -> list[Link]:
+    async def invitations(self, session: Session, browser: str) -> list[Link]:
         """The seats that nobody has taken, told to who made the game alone."""
         if session.stored.owner != browser:
             return []
-        return [link for link in self.storage.links(session.stored.id) if link.browser is None]
+        links = await self.storage.read(self.storage.links, session.stored.id)
+        return [link for link in links if link.browser is None]
 
     # ---- playing ----
 
-    def act(self, link: Link, action: int, step: int) -> None:
+    async def act(self, link: Link, action: int, step: int) -> None:
         """Play an action of a seat.
 
         Raises:
             PageError, IllegalActionError: as for :meth:`Session.act`.
         """
-        session = self.session(link.game)
-        actions = session.act(link.seat, action, step)
-        if actions:
-            self._commit(session, actions)
-        else:
-            self._tell_draft(session, link)
+        session = await self.session(link)
+        async with session.changing:
+            actions, draft = session.act(link.seat, action, step)
+            if actions:
+                await self._commit(session, actions)
+            else:
+                await self._lay_down(session, link, draft)
 
-    def undo(self, link: Link) -> None:
+    async def undo(self, link: Link) -> None:
         """Take back the last card of a seat's unfinished bid.
 
         Raises:
             PageError: there is none.
         """
-        session = self.session(link.game)
-        session.undo(link.seat)
-        self._tell_draft(session, link)
+        session = await self.session(link)
+        async with session.changing:
+            await self._lay_down(session, link, session.undo(link.seat))
 
-    def _tell_draft(self, session: Session, link: Link) -> None:
-        """Store an unfinished bid, and tell its own seat."""
-        self.storage.set_draft(link.game, session.draft)
+    async def _lay_down(self, session: Session, link: Link, draft: Sequence[int]) -> None:
+        """Store an unfinished bid, then lay it down, then tell its own seat."""
+        await self.storage.write(self.storage.set_draft, link.game, draft)
+        session.lay_down(draft)
         self._tell(link.game, only=link.seat)
 
-    def set_pause(self, link: Link, pause: object) -> None:
+    async def set_pause(self, link: Link, pause: object) -> None:
         """Change how long agents' moves take, in seconds.
 
         Raises:
             PageError: that is no such time.
         """
         seconds = check_number("the pause, in seconds,", pause, 0.0, LONGEST_PAUSE, PageError)
-        session = self.session(link.game)
+        session = await self.session(link)
+        await self.storage.write(self.storage.set_pause, link.game, seconds)
         session.stored = replace(session.stored, pause=seconds)
-        self.storage.set_pause(link.game, seconds)
         self._tell(link.game)
 
-    def _commit(self, session: Session, actions: Sequence[int]) -> None:
-        """Store actions, then play them, then tell everybody."""
-        self.storage.append(session.stored.id, session.step, actions)
+    async def _commit(self, session: Session, actions: Sequence[int]) -> None:
+        """Store actions, then play them, then tell everybody; for who holds ``session.changing``.
+
+        Raises:
+            ConflictError: another server has gone on with the game. It is read anew when it is next asked for.
+            StorageError: the actions can't be stored. Nothing has changed.
+        """
+        try:
+            await self.storage.write(self.storage.append, session.stored.id, session.step, actions)
+        except ConflictError:
+            if self._sessions.get(session.stored.id) is session:
+                del self._sessions[session.stored.id]
+            self._tell(session.stored.id)
+            raise
         session.commit(actions)
         self._tell(session.stored.id)
         self._run(session)
@@ -280,12 +318,14 @@ class GameServer:
         key = session.stored.id
         try:
             while (name := session.agent_to_move) is not None and (session.has_humans or key in self._watchers):
-                began = time.monotonic()
+                began, step = time.monotonic(), session.step
                 job = partial(move, self.catalogue[name], session.game.copy())
                 actions = await self.workers.ask(job, group=key, agent=name)
                 while (left := began + session.stored.pause - time.monotonic()) > 0:
                     await asyncio.sleep(min(left, 0.2))  # the pause may be made shorter meanwhile
-                self._commit(session, actions)
+                await self._commit_agents(session, actions, step)
+        except ConflictError:
+            pass  # whoever looks at the game next reads it anew
         except Exception:  # an agent's code can fail anyhow; the others' games go on
             _log.exception("agent %s failed", name)
             # No more than that: an error could tell what its seat may do, and so of its hand.
@@ -295,15 +335,37 @@ class GameServer:
         if session.trouble:
             self._tell(key)
 
+    async def _commit_agents(self, session: Session, actions: Sequence[int], step: int) -> None:
+        """Commit what an agent has decided after `step` actions; as often as it takes until there is space for it."""
+        pause = FIRST_RETRY
+        while True:
+            try:
+                async with session.changing:
+                    if session.step == step:  # else the game has been changed while it thought
+                        session.trouble = None
+                        await self._commit(session, actions)
+                return
+            except StorageError as error:
+                _log.warning("a move can't be stored: %s", error.why)
+                session.trouble = f"{error.why}: the game goes on {error.until}"
+            self._tell(session.stored.id)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_RETRY)
+
     # ---- who is told of changes ----
 
-    @contextmanager
-    def watching(self, link: Link) -> Iterator[Watcher]:
-        """Be told of changes to a game."""
-        watcher = Watcher(link.seat)
+    @asynccontextmanager
+    async def watching(self, link: Link) -> AsyncIterator[Watcher]:
+        """Be told of changes to a game, until the seat is given up.
+
+        Raises:
+            PageError: the seat isn't that browser's any more, or the game is gone.
+        """
+        watcher = Watcher(link)
         self._watchers.setdefault(link.game, set()).add(watcher)
         try:
-            self.session(link.game)
+            await self.link(link.token, str(link.browser))  # it may have been given up before there was anybody to dismiss
+            await self.session(link)
             yield watcher
         finally:
             watchers = self._watchers[link.game]
@@ -331,7 +393,7 @@ class GameServer:
         async with self._reading:
             games = await asyncio.to_thread(summaries, content)
         key = new_token()
-        self.storage.add_replay(key, browser, content, MOST_REPLAYS, MOST_REPLAYS_IN_ALL)
+        await self.storage.write(self.storage.add_replay, key, browser, content, MOST_REPLAYS, MOST_REPLAYS_IN_ALL)
         return key, games
 
     async def summaries(self, key: str, browser: str) -> list[Summary]:
@@ -340,7 +402,7 @@ class GameServer:
         Raises:
             PageError: it isn't there, or another browser's.
         """
-        content = self.storage.replay(key, browser)
+        content = await self.storage.read(self.storage.replay, key, browser)
         async with self._reading:
             return await asyncio.to_thread(summaries, content)
 
@@ -352,8 +414,9 @@ class GameServer:
         """
         place = key, number, browser
         if place not in self._replays:
+            content = await self.storage.read(self.storage.replay, key, browser)
             async with self._reading:
-                replay = await asyncio.to_thread(Replay.of, self.storage.replay(key, browser), number)
+                replay = await asyncio.to_thread(Replay.of, content, number)
             self._replays[place] = replay
             while len(self._replays) > REPLAYS:
                 self._replays.popitem(last=False)
@@ -365,15 +428,20 @@ class Watcher:
     """Somebody who is told of changes to a game.
 
     Args:
-        seat: on which seat; None: watching.
+        link: as whom.
 
     Attributes:
+        token: the link's.
+        seat: on which seat; None: watching.
         changed: set when something has changed that this seat can see.
+        is_dismissed: whether the seat has been given up.
     """
 
-    def __init__(self, seat: int | None) -> None:
-        self.seat = seat
+    def __init__(self, link: Link) -> None:
+        self.token = link.token
+        self.seat = link.seat
         self.changed = asyncio.Event()
+        self.is_dismissed = False
 
 
 def snapshot(session: Session, seat: int | None) -> Game:

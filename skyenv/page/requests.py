@@ -145,12 +145,12 @@ def server_of(connection: HTTPConnection) -> GameServer:
     return server
 
 
-def seat_of(connection: HTTPConnection) -> tuple[GameServer, Link, Session]:
+async def seat_of(connection: HTTPConnection) -> tuple[GameServer, Link, Session]:
     """The server, the link in the address and its game, if the link is this browser's.
 
     Raises:
         PageError: it isn't.
     """
     server = server_of(connection)
-    link = server.link(connection.path_params["token"], browser_of(connection))
-    return server, link, server.session(link.game)
+    link = await server.link(connection.path_params["token"], browser_of(connection))
+    return server, link, await server.session(link)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import hashlib
 from collections.abc import Sequence
 
@@ -30,6 +32,7 @@ class Session:
         stored: the options.
         game: the game, without any draft.
         trouble: what keeps agents from playing on, in a line; or None.
+        changing: held by who changes the game, from looking at it until the change is stored and made.
 
     Raises:
         PageError: the actions aren't legal: another version of the rules has played them.
@@ -38,18 +41,20 @@ class Session:
     def __init__(self, stored: StoredGame, actions: Sequence[int] = (), draft: Sequence[int] = ()) -> None:
         self.stored = stored
         self.trouble: str | None = None
+        self.changing = asyncio.Lock()
         self._draft: list[int] = []
         self._draft_game: Game | None = None
         # The key is nowhere to be seen: agents' random numbers are of use to nobody who guesses the seed.
         agent_seed = int.from_bytes(hashlib.blake2b(stored.id.encode(), digest_size=8).digest()) & HIGHEST_SEED
-        self.game = Game(stored.players, stored.side, stored.seed, max_turns=stored.max_turns, agent_seed=agent_seed)
         try:
+            self.game = Game(stored.players, stored.side, stored.seed, max_turns=stored.max_turns, agent_seed=agent_seed)
             for action in actions:
                 self.game.play(action)
-            self._lay_down(list(draft))
         except SkyenvError as error:
             # No more than that: the error could tell what a seat may do, and so of its hand.
             raise PageError("this game can't be replayed; another version of skyenv has stored it", 409) from error
+        with contextlib.suppress(SkyenvError):  # a damaged draft is none: its cards can be laid down again
+            self.lay_down(draft)
 
     @property
     def draft(self) -> list[int]:
@@ -88,8 +93,8 @@ class Session:
         """Whether the seat has a draft."""
         return bool(self._draft) and seat == self.game.seat
 
-    def act(self, seat: int | None, action: int, step: int) -> list[int]:
-        """Play an action of a person.
+    def act(self, seat: int | None, action: int, step: int) -> tuple[list[int], list[int]]:
+        """What an action of a person leads to. Nothing has changed yet: first it has to be stored.
 
         Args:
             seat: whose.
@@ -97,11 +102,12 @@ class Session:
             step: actions that had been played, as the person saw it, so that a click that comes late or twice does nothing.
 
         Returns:
-            The actions that the game has to be changed by with :meth:`commit`; empty if it only changed the draft.
+            The actions that the game is to be changed by with :meth:`commit`, none if only the draft changes; and the draft to be
+            laid down.
 
         Raises:
-            PageError: it isn't this seat's turn, or something has happened since `step`. Nothing has changed.
-            IllegalActionError: the action isn't legal. Nothing has changed.
+            PageError: it isn't this seat's turn, or something has happened since `step`.
+            IllegalActionError: the action isn't legal.
         """
         if self.game.seat is None:
             raise PageError("the game is over", 409)
@@ -114,27 +120,25 @@ class Session:
             what = ACTION_NAMES[action] if 0 <= action < len(ACTION_NAMES) else str(action)
             raise IllegalActionError(f"'{what}' is not legal here", action)
         if BID <= action < BID_DONE:
-            self._lay_down([*self._draft, action])
-            return []
-        return [*self._draft, action]
+            return [], [*self._draft, action]
+        return [*self._draft, action], []
 
-    def undo(self, seat: int | None) -> None:
-        """Take back the last card of the seat's draft.
+    def undo(self, seat: int | None) -> list[int]:
+        """The draft that is to be laid down when the seat has taken back the last card of its own.
 
         Raises:
             PageError: there is none.
         """
         if not self.can_undo(seat):
             raise PageError("there is nothing to take back; only cards of your own unfinished bid can be", 409)
-        self._lay_down(self._draft[:-1])
+        return self._draft[:-1]
 
-    def _lay_down(self, actions: list[int]) -> None:
-        self._draft = actions
-        self._draft_game = None
-        if actions:
-            self._draft_game = self.game.copy()
-            for action in actions:
-                self._draft_game.play(action)
+    def lay_down(self, actions: Sequence[int]) -> None:
+        """Lay down the cards of a draft, instead of those that lie there."""
+        game = self.game.copy()
+        for action in actions:
+            game.play(action)
+        self._draft, self._draft_game = list(actions), game if actions else None
 
     def commit(self, actions: Sequence[int]) -> list[Event]:
         """Play actions in the game itself; the draft is gone then.
@@ -142,7 +146,7 @@ class Session:
         Raises:
             IllegalActionError: one of them isn't legal.
         """
-        self._lay_down([])
+        self.lay_down([])
         return [event for action in actions for event in self.game.play(action)]
 
     def names(self, seat: int | None = None) -> list[str]:

@@ -2,28 +2,42 @@
 
 A game is stored as its options, its seed and its actions, which decide it bit for bit. Every action is in the file before any
 browser hears of it.
+
+A disk can be slow or full, and another program can hold the file. So no event loop waits for it: it asks by :meth:`Storage.read`
+and :meth:`Storage.write`, each with a thread and a connection of its own, as readers needn't wait for who writes.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
+import logging
+import math
 import os
 import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, ParamSpec, TypeVar
 
-from skyenv.errors import PageError, shown
+from skyenv.errors import ConflictError, PageError, StorageError, shown
+from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
 HUMAN: Final = "human"
 """Who sits on a seat that people play; other seats have an agent's name."""
 MEMORY: Final = ":memory:"
-VERSION: Final = 3
+PATIENCE: Final = 2.0
+"""Seconds that a change waits for another program to release the database."""
+
+_Values = ParamSpec("_Values")
+_Answer = TypeVar("_Answer")
+_log = logging.getLogger("skyenv.page")
 
 _TABLES: Final = """
 CREATE TABLE game (
@@ -56,8 +70,22 @@ CREATE TABLE setting (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX replay_created ON replay (created);
 """
-_STEPS: Final = (_TABLES, _SINCE_2, _SINCE_3)
-"""What leads from each version to the next one."""
+_SINCE_4: Final = """
+ALTER TABLE game ADD COLUMN wish TEXT;
+ALTER TABLE game ADD COLUMN origin TEXT;
+ALTER TABLE game ADD COLUMN origin_step INTEGER;
+CREATE UNIQUE INDEX game_wish ON game (owner, wish);
+ALTER TABLE link ADD COLUMN name TEXT NOT NULL DEFAULT '';
+ALTER TABLE link ADD COLUMN seen REAL NOT NULL DEFAULT 0;
+ALTER TABLE link ADD COLUMN screen TEXT;
+CREATE TABLE spectator (
+    token TEXT NOT NULL REFERENCES link ON DELETE CASCADE, browser TEXT NOT NULL, name TEXT NOT NULL DEFAULT '',
+    seen REAL NOT NULL DEFAULT 0, PRIMARY KEY (token, browser)
+) STRICT, WITHOUT ROWID;
+"""
+_STEPS: Final = (_TABLES, _SINCE_2, _SINCE_3, _SINCE_4)
+"""What leads from each version to the next one. A step is added at the end, and none that was published is changed."""
+VERSION: Final = len(_STEPS)
 
 
 @dataclass(frozen=True)
@@ -71,6 +99,8 @@ class StoredGame:
         players, side, max_turns, seed: as for :class:`skyenv.Game`.
         agents: for every seat HUMAN or an agent's name.
         pause: seconds that an agent's move takes at least.
+        wish: what the browser called its wish for a game; who sends one twice gets one game.
+        origin, origin_step: the game that this one goes on from, which may be gone, and after how many of its actions.
     """
 
     id: str
@@ -82,6 +112,9 @@ class StoredGame:
     seed: int
     agents: tuple[str, ...]
     pause: float
+    wish: str | None = None
+    origin: str | None = None
+    origin_step: int | None = None
 
 
 @dataclass(frozen=True)
@@ -93,12 +126,18 @@ class Link:
         game: the game's key.
         seat: 0 … N−1; None: watch a game without people.
         browser: who has taken it; None: nobody yet.
+        name: what who has taken it is called.
+        seen: when he was last there, seconds since 1970; 0: never.
+        screen: seats with the same one are played at one screen.
     """
 
     token: str
     game: str
     seat: int | None
     browser: str | None
+    name: str = ""
+    seen: float = 0.0
+    screen: str | None = None
 
 
 class Storage:
@@ -109,36 +148,44 @@ class Storage:
 
     Raises:
         PageError: the file is something else, or a later version's.
+        StorageError: of every method: the database can't do that now. Nothing has changed.
         OSError: it can't be made.
     """
 
     def __init__(self, path: str | Path) -> None:
-        self._lock = threading.Lock()
         if path != MEMORY:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+        self._writer = _Connection(path)
         try:
             self._prepare()
+            self._reader = self._writer if path == MEMORY else _Connection(path)
         except sqlite3.DatabaseError as error:
-            self._connection.close()
+            self._writer.close()
             raise PageError(f"{path} can't be used as the page's database: {error}") from error
         except PageError:
-            self._connection.close()
+            self._writer.close()
             raise
+        self._reading, self._writing = (ThreadPoolExecutor(1, f"storage-{name}") for name in ("reads", "writes"))
 
     def _prepare(self) -> None:
-        (version,) = self._connection.execute("PRAGMA user_version").fetchone()
-        (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        connection = self._writer.connection
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         if not 0 <= version <= VERSION or (version == 0 and tables):
             raise PageError(f"the database has version {version} of its tables, or another program's; this is version {VERSION}")
         for setting in ("foreign_keys = ON", "journal_mode = WAL", "synchronous = NORMAL"):
-            self._connection.execute(f"PRAGMA {setting}")
+            connection.execute(f"PRAGMA {setting}")
         if version < VERSION:
-            self._make_tables("".join(_STEPS[version:]))
+            connection.executescript(f"BEGIN; {''.join(_STEPS[version:])} PRAGMA user_version = {VERSION}; COMMIT;")
 
-    def _make_tables(self, tables: str) -> None:
-        self._connection.executescript(f"BEGIN; {tables} PRAGMA user_version = {VERSION}; COMMIT;")
+    async def read(self, ask: Callable[_Values, _Answer], *values: _Values.args, **more: _Values.kwargs) -> _Answer:
+        """What a method that changes nothing gives, asked in another thread: ``await storage.read(storage.links, key)``."""
+        return await asyncio.get_running_loop().run_in_executor(self._reading, partial(ask, *values, **more))
+
+    async def write(self, ask: Callable[_Values, _Answer], *values: _Values.args, **more: _Values.kwargs) -> _Answer:
+        """The same of a method that changes something; one after the other, in the order in which they are asked."""
+        return await asyncio.get_running_loop().run_in_executor(self._writing, partial(ask, *values, **more))
 
     def key(self) -> bytes:
         """This database's own random key, made when it is first asked for."""
@@ -149,58 +196,86 @@ class Storage:
         return value
 
     def close(self) -> None:
-        """Close the file."""
-        with self._lock:
-            self._connection.close()
+        """Close the file, when all that was asked is done."""
+        for pool in (self._reading, self._writing):
+            pool.shutdown()
+        for connection in (self._reader, self._writer):
+            connection.close()
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """All or nothing."""
-        with self._lock:
-            self._connection.execute("BEGIN IMMEDIATE")
+        with self._writer.using() as connection:
+            if connection.in_transaction:  # even taking back has failed
+                connection.execute("ROLLBACK")
+            connection.execute("BEGIN IMMEDIATE")
             try:
-                yield self._connection
-            except BaseException:
-                self._connection.execute("ROLLBACK")
-                raise
-            self._connection.execute("COMMIT")
+                yield connection
+                connection.execute("COMMIT")
+            finally:
+                if connection.in_transaction:  # a full disk may have ended it already
+                    connection.execute("ROLLBACK")
 
-    def _rows(self, query: str, *values: object) -> list[tuple[object, ...]]:
-        with self._lock:
-            return self._connection.execute(query, values).fetchall()
+    def _rows(self, query: str, *values: object) -> list[sqlite3.Row]:
+        with self._reader.using() as connection:
+            return connection.execute(query, values).fetchall()
 
     # ---- games ----
 
-    def add_game(self, game: StoredGame, links: Iterable[Link]) -> None:
-        """Store a new game and the ways to its seats."""
-        row = (game.id, game.owner, game.created, game.players, game.side, game.max_turns, game.seed)
+    def add_game(self, game: StoredGame, links: Iterable[Link], most: int | None = None) -> list[Link]:
+        """Store a new game and the ways to its seats; of each browser at most `most` games.
+
+        Returns:
+            The links; if the browser has had a game for the same wish, those of that game, and nothing is stored.
+
+        Raises:
+            PageError: the browser has too many games.
+        """
+        links = list(links)
         with self._transaction() as connection:
-            connection.execute("INSERT INTO game VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, json.dumps(game.agents), game.pause))
-            connection.executemany(
-                "INSERT INTO link VALUES (?, ?, ?, ?)", [(link.token, link.game, link.seat, link.browser) for link in links]
-            )
+            same = "SELECT link.* FROM link JOIN game ON game.id = link.game WHERE owner = ? AND wish = ? ORDER BY seat"
+            if earlier := connection.execute(same, (game.owner, game.wish)).fetchall():
+                return [_link(row) for row in earlier]
+            (number,) = connection.execute("SELECT count(*) FROM game WHERE owner = ?", (game.owner,)).fetchone()
+            if most is not None and number >= most:
+                raise PageError(f"this browser has {most} games; delete some", 429)
+            _insert(connection, "game", vars(game) | {"agents": json.dumps(game.agents)})
+            for link in links:
+                _insert(connection, "link", vars(link))
+        return links
 
     def game(self, key: str) -> StoredGame:
         """A game's options.
 
         Raises:
-            PageError: there is no such game.
+            PageError: there is no such game, or its row is damaged.
         """
         rows = self._rows("SELECT * FROM game WHERE id = ?", key)
         if not rows:
             raise PageError("there is no such game", 404)
         return _game(rows[0])
 
+    def owner(self, key: str) -> str:
+        """Who has made a game, whatever is damaged of it; nobody is called ``""``."""
+        rows = self._rows("SELECT owner FROM game WHERE id = ?", key)
+        return str(rows[0]["owner"]) if rows else ""
+
     def actions(self, key: str) -> list[int]:
-        """A game's actions so far."""
-        rows = self._rows("SELECT action FROM action WHERE game = ? ORDER BY number", key)
-        return [int(str(action)) for (action,) in rows]
+        """A game's actions so far.
+
+        Raises:
+            PageError: some are missing.
+        """
+        rows = self._rows("SELECT number, action FROM action WHERE game = ? ORDER BY number", key)
+        if [row["number"] for row in rows] != list(range(len(rows))):
+            raise _damaged(key, "actions are missing")
+        return [row["action"] for row in rows]
 
     def append(self, key: str, number: int, actions: Sequence[int]) -> None:
         """Store further actions of a game, whose draft is gone then; `number`: how many actions there are already.
 
         Raises:
-            PageError: another process has gone on with the game.
+            ConflictError: another process has gone on with the game, or deleted it.
         """
         rows = [(key, number + i, action) for i, action in enumerate(actions)]
         try:
@@ -208,12 +283,16 @@ class Storage:
                 connection.executemany("INSERT INTO action VALUES (?, ?, ?)", rows)
                 connection.execute("DELETE FROM draft WHERE game = ?", (key,))
         except sqlite3.IntegrityError as error:
-            raise PageError("another server plays this game with the same database", 409) from error
+            raise ConflictError("another server plays this game with the same database; look at it again", 409) from error
 
     def draft(self, key: str) -> list[int]:
-        """The actions of a game's unfinished bid."""
+        """The actions of a game's unfinished bid; a damaged one is none, as its cards can be laid down again."""
         rows = self._rows("SELECT actions FROM draft WHERE game = ?", key)
-        return [int(action) for action in json.loads(str(rows[0][0]))] if rows else []
+        actions = _parsed(rows[0]["actions"]) if rows else []
+        if isinstance(actions, list) and all(type(action) is int for action in actions):
+            return actions
+        _log.warning("the unfinished bid of game %s… is damaged; it is forgotten", key[:8])
+        return []
 
     def set_draft(self, key: str, actions: Sequence[int]) -> None:
         """Store the actions of a game's unfinished bid."""
@@ -224,10 +303,6 @@ class Storage:
         """Change how long agents' moves take."""
         with self._transaction() as connection:
             connection.execute("UPDATE game SET pause = ? WHERE id = ?", (pause, key))
-
-    def number_of_games(self, owner: str) -> int:
-        """How many games a browser has made."""
-        return len(self._rows("SELECT id FROM game WHERE owner = ?", owner))
 
     def delete_game(self, key: str) -> None:
         """Forget a game, its actions and links."""
@@ -251,17 +326,17 @@ class Storage:
         """All links of a game, by seat."""
         return [_link(row) for row in self._rows("SELECT * FROM link WHERE game = ? ORDER BY seat", key)]
 
-    def links_of(self, browser: str) -> list[Link]:
-        """The links that a browser has taken, the newest game first."""
-        query = "SELECT link.* FROM link JOIN game ON game.id = link.game WHERE browser = ? ORDER BY created DESC, seat"
-        return [_link(row) for row in self._rows(query, browser)]
+    def links_of(self, browser: str, most: int = -1) -> list[Link]:
+        """The links that a browser has taken, the newest game first; `most`: so many of them."""
+        query = "SELECT link.* FROM link JOIN game ON game.id = link.game WHERE browser = ? ORDER BY created DESC, seat LIMIT ?"
+        return [_link(row) for row in self._rows(query, browser, most)]
 
     def claim(self, token: str, browser: str) -> bool:
         """Give a link to a browser; whether it has it now. Who comes first has it."""
         with self._transaction() as connection:
             connection.execute("UPDATE link SET browser = ? WHERE token = ? AND browser IS NULL", (browser, token))
-            row: tuple[object, ...] | None = connection.execute("SELECT browser FROM link WHERE token = ?", (token,)).fetchone()
-        return row == (browser,)
+            row = connection.execute("SELECT browser FROM link WHERE token = ?", (token,)).fetchone()
+        return row is not None and bool(row["browser"] == browser)
 
     def release(self, token: str) -> None:
         """Take a link from its browser, so that another one can have it."""
@@ -292,19 +367,112 @@ class Storage:
         rows = self._rows("SELECT record FROM replay WHERE id = ? AND browser = ?", key, browser)
         if not rows:
             raise PageError(f"there is no replay {shown(key, 20)} of this browser; open the record again", 404)
-        record = rows[0][0]
-        assert isinstance(record, bytes)
+        record: bytes = rows[0]["record"]
         return record
 
 
-def _game(row: tuple[object, ...]) -> StoredGame:
-    key, owner, created, players, side, max_turns, seed, agents, pause = row
-    return StoredGame(
-        str(key), str(owner), float(str(created)), int(str(players)), str(side), int(str(max_turns)), int(str(seed)),
-        tuple(json.loads(str(agents))), float(str(pause)),
-    )  # fmt: skip
+class _Connection:
+    """A connection that one thread at a time uses.
+
+    Args:
+        path: of the database.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.connection = sqlite3.connect(path, timeout=PATIENCE, check_same_thread=False, isolation_level=None)
+        self.connection.row_factory = sqlite3.Row
+        self.connection.text_factory = partial(str, encoding="utf-8", errors="replace")
+        self._lock = threading.Lock()
+        self._is_patient = True
+
+    @contextlib.contextmanager
+    def using(self) -> Iterator[sqlite3.Connection]:
+        """The connection for this thread.
+
+        Raises:
+            StorageError: instead of SQLite's errors, but for broken constraints.
+        """
+        assert not _in_event_loop(), "the database is asked by Storage.read and Storage.write"
+        with self._lock:
+            try:
+                yield self.connection
+            except sqlite3.IntegrityError:
+                raise
+            except sqlite3.DatabaseError as error:
+                trouble = _trouble(error)
+                self._wait(not trouble.is_busy)
+                raise trouble from error
+            self._wait(True)
+
+    def _wait(self, is_patient: bool) -> None:
+        """Whether to wait for other programs: not again where one wait was in vain, lest those who queue up wait one by one."""
+        if is_patient != self._is_patient:
+            self.connection.execute(f"PRAGMA busy_timeout = {int(is_patient * PATIENCE * 1000)}")
+            self._is_patient = is_patient
+
+    def close(self) -> None:
+        """Close it; once is enough."""
+        with self._lock:
+            self.connection.close()
 
 
-def _link(row: tuple[object, ...]) -> Link:
-    token, game, seat, browser = row
-    return Link(str(token), str(game), None if seat is None else int(str(seat)), None if browser is None else str(browser))
+def _in_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _trouble(error: sqlite3.DatabaseError) -> StorageError:
+    """SQLite's error in words of ours."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # the rest is detail
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return StorageError("the database is busy, as another program has locked it", "when it is free", is_busy=True)
+    if code == sqlite3.SQLITE_FULL:
+        return StorageError("the disk is full", "when there is space")
+    if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        return StorageError(f"the disk doesn't take what is written ({error})", "when it does")
+    return StorageError(f"the database is damaged ({error})", "when it is mended")
+
+
+def _insert(connection: sqlite3.Connection, table: str, values: dict[str, object]) -> None:
+    """Add a row; `values`: by the columns' names."""
+    places = ", ".join("?" * len(values))
+    connection.execute(f"INSERT INTO {table} ({', '.join(values)}) VALUES ({places})", tuple(values.values()))
+
+
+def _damaged(key: str, what: str) -> PageError:
+    _log.warning("game %s… in the database is damaged: %s", key[:8], what)
+    return PageError(f"this game is damaged in the database: {what}", 409)
+
+
+def _parsed(text: str) -> object:
+    """JSON; None if it isn't."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _game(row: sqlite3.Row) -> StoredGame:
+    """A game's options, if they can be.
+
+    Raises:
+        PageError: they are damaged.
+    """
+    values = dict(row)
+    agents = _parsed(values["agents"])
+    if not (isinstance(agents, list) and all(isinstance(name, str) for name in agents)):
+        raise _damaged(values["id"], "who sits where")
+    if not (MIN_PLAYERS <= values["players"] <= MAX_PLAYERS and len(agents) == values["players"]):
+        raise _damaged(values["id"], "the number of players")
+    if values["side"] not in SIDES or values["max_turns"] < 1 or values["seed"] < 0:
+        raise _damaged(values["id"], "side, seed or number of turns")
+    for name in ("created", "pause"):  # of no weight
+        values[name] = values[name] if math.isfinite(values[name]) and values[name] >= 0 else 0.0
+    return StoredGame(**values | {"agents": tuple(agents)})
+
+
+def _link(row: sqlite3.Row) -> Link:
+    return Link(**dict(row))

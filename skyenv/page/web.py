@@ -63,11 +63,10 @@ def application(
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.server = GameServer(storage, catalogue, workers)
-        app.state.browsers = Browsers(storage.key())
+        app.state.browsers = Browsers(await storage.write(storage.key))
         app.state.public = public
         yield
         await app.state.server.close()
-        storage.close()
 
     return Starlette(
         routes=[*lobby.ROUTES, *seats.ROUTES, *replays.ROUTES, Mount("/static", StaticFiles(directory=STATIC))],

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from skyenv.errors import PageError
-from skyenv.page.storage import Link, Storage, StoredGame
+from skyenv.page.storage import _STEPS, VERSION, Link, Storage, StoredGame
 
 GAME = StoredGame("g", "ann", 1.5, 2, "back", 500, 2**63 - 1, ("human", "greedy"), 0.25)
 LINKS = [Link("t0", "g", 0, None), Link("w", "g", None, "ann")]
@@ -23,7 +23,7 @@ def path(tmp_path: Path) -> Path:
 
 def opened(path: Path) -> Storage:
     storage = Storage(path)
-    if not storage.number_of_games("ann"):
+    if not storage.owner("g"):
         storage.add_game(GAME, LINKS)
     return storage
 
@@ -119,18 +119,21 @@ def test_an_unfinished_bid_is_stored_until_it_is_played(path: Path) -> None:
     storage.close()
 
 
-@pytest.mark.parametrize(("version", "tables"), [(1, ["draft", "setting"]), (2, ["setting"])])
-def test_a_database_of_an_earlier_version_goes_on(version: int, tables: list[str], path: Path) -> None:
-    storage = opened(path)
-    storage.append("g", 0, [13])
-    storage.close()
+@pytest.mark.parametrize("version", range(1, VERSION))
+def test_a_database_of_an_earlier_version_goes_on(version: int, path: Path) -> None:
+    path.parent.mkdir()
     connection = sqlite3.connect(path)
-    dropped = " ".join(f"DROP TABLE {table};" for table in tables)
-    connection.executescript(f"{dropped} DROP INDEX replay_created; PRAGMA user_version = {version};")
+    connection.executescript("".join(_STEPS[:version]))
+    connection.execute("INSERT INTO game VALUES ('g', 'ann', 1.5, 2, 'back', 500, 7, '[\"human\", \"greedy\"]', 0.25)")
+    connection.execute("INSERT INTO link VALUES ('t0', 'g', 0, 'bob')")
+    connection.execute("INSERT INTO action VALUES ('g', 0, 13)")
+    connection.execute(f"PRAGMA user_version = {version}")
+    connection.commit()
     connection.close()
     storage = opened(path)
     storage.set_draft("g", [70])
-    assert (storage.actions("g"), storage.draft("g")) == ([13], [70])
+    assert storage.game("g") == StoredGame("g", "ann", 1.5, 2, "back", 500, 7, ("human", "greedy"), 0.25)
+    assert (storage.actions("g"), storage.draft("g"), storage.link("t0")) == ([13], [70], Link("t0", "g", 0, "bob"))
     assert len(storage.key()) == 32
     storage.close()
 

@@ -263,7 +263,7 @@ def test_a_game_that_cannot_be_replayed_is_told_and_deleted_by_its_owner(app: St
     bob.post(invitation["page"].replace("/seat/", "/api/seats/") + "/claim")
     running: Any = ann.app
     inner = running.state.server
-    key = inner.link(seat.rpartition("/")[2], ann.cookies[COOKIE].partition(".")[0]).game
+    key = inner.storage.link(seat.rpartition("/")[2]).game
     inner.storage.append(key, 0, [0])
     inner._sessions.clear()
     assert ann.get(seat).status_code == 409

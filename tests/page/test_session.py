@@ -39,7 +39,9 @@ def lay_down_all(played: Session) -> list[int]:
     seat, laid = played.game.seat, []
     while BID_DONE not in played.as_seen_by(seat).legal_actions:
         laid.append(cards(played.as_seen_by(seat))[0])
-        assert played.act(seat, laid[-1], played.step_of(seat)) == []
+        actions, draft = played.act(seat, laid[-1], played.step_of(seat))
+        assert (actions, draft[-1]) == ([], laid[-1])
+        played.lay_down(draft)
     return laid
 
 
@@ -50,8 +52,9 @@ def test_a_bid_is_played_only_when_it_is_done() -> None:
     assert auction.game == before
     assert auction.game.events == before.events
     assert auction.step_of(seat) == auction.step + len(laid)
-    actions = auction.act(seat, BID_DONE, auction.step_of(seat))
-    assert actions == [*laid, BID_DONE]
+    actions, draft = auction.act(seat, BID_DONE, auction.step_of(seat))
+    assert (actions, draft) == ([*laid, BID_DONE], [])
+    assert auction.can_undo(seat)  # nothing has changed yet
     auction.commit(actions)
     for action in actions:
         before.play(action)
@@ -81,11 +84,11 @@ def test_undo_takes_back_card_by_card_and_leaves_no_trace() -> None:
         for left in range(len(laid), 0, -1):
             assert auction.can_undo(seat)
             assert auction.step_of(seat) == auction.step + left
-            auction.undo(seat)
+            auction.lay_down(auction.undo(seat))
         assert auction.as_seen_by(seat) == before
     with pytest.raises(PageError, match="nothing to take back"):
         auction.undo(seat)
-    auction.commit(auction.act(seat, PASS, auction.step))
+    auction.commit(auction.act(seat, PASS, auction.step)[0])
     before.play(PASS)
     assert auction.game == before  # the stream of chance included
     assert auction.game.events == before.events
@@ -101,8 +104,7 @@ def test_a_draft_is_there_again_in_a_session_made_of_what_is_stored() -> None:
     assert again.as_seen_by(seat) == auction.as_seen_by(seat)
     assert again.game == auction.game
     assert again.can_undo(seat)
-    with pytest.raises(PageError, match="can't be replayed"):
-        Session(auction.stored, played, [BID_DONE - 1] * 20)
+    assert Session(auction.stored, played, [BID_DONE - 1] * 20).draft == []  # damaged: its cards can be laid down again
 
 
 def test_only_the_own_seat_can_take_back() -> None:
@@ -128,7 +130,7 @@ def test_nobody_acts_for_another_seat_or_twice_or_late() -> None:
         with pytest.raises(IllegalActionError, match="not legal"):
             table.act(0, illegal, 0)
     assert table.step == 0
-    table.commit(table.act(0, action, 0))
+    table.commit(table.act(0, action, 0)[0])
     assert table.agent_to_move is None  # seat 2 is a person
     with pytest.raises(PageError, match="not your turn"):
         table.act(0, action, 0)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from skyenv.errors import PageError
+from skyenv.errors import PageError, StorageError
 from skyenv.page.game_server import GameRequest
 from skyenv.page.payloads import Payload
 from skyenv.page.requests import browser_of, json_object, page, server_of
@@ -36,7 +37,7 @@ async def _options(request: Request) -> Response:
 async def _make_game(request: Request) -> Response:
     server = server_of(request)
     browser = browser_of(request)
-    link = server.make(GameRequest.checked(await json_object(request), server.catalogue), browser)
+    link = await server.make(GameRequest.checked(await json_object(request), server.catalogue), browser)
     return JSONResponse({"page": f"/seat/{link.token}"}, 201)
 
 
@@ -44,11 +45,13 @@ async def _list_games(request: Request) -> Response:
     """The games in which this browser has a seat, or that it watches."""
     server = server_of(request)
     payload: list[Payload] = []
-    for link in server.storage.links_of(browser_of(request))[:MOST_LISTED]:
+    for link in await server.storage.read(server.storage.links_of, browser_of(request), MOST_LISTED):
         try:
-            session = server.session(link.game)
-        except PageError as error:  # another version's game
-            owner = server.storage.game(link.game).owner == link.browser
+            session = await server.session(link)
+        except PageError as error:  # another version's game, or a damaged one
+            owner = False
+            with contextlib.suppress(StorageError):
+                owner = await server.storage.read(server.storage.owner, link.game) == link.browser
             payload.append({"page": f"/seat/{link.token}", "error": str(error), "owner": owner})
             continue
         game = session.game

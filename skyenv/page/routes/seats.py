@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from skyenv.errors import PageError, SkyenvError
-from skyenv.page.game_server import snapshot
+from skyenv.page.game_server import Watcher, snapshot
 from skyenv.page.jobs import advise
 from skyenv.page.payloads import Look, Payload
 from skyenv.page.requests import browser_of, integer, json_object, number, page, seat_of, server_of, theme
@@ -22,65 +22,64 @@ from skyenv.page.workers import Priority
 
 async def _table(request: Request) -> Response:
     """All that a seat is told."""
-    server, link, session = seat_of(request)
+    server, link, session = await seat_of(request)
     narrow = bool(number(request, "narrow"))
+    invitations = await server.invitations(session, str(link.browser))
     look = Look(snapshot(session, link.seat), link.seat, session.names(link.seat), theme(request), narrow)
-    about: Payload = {
+    about: Payload = {  # of the same moment as the look: nothing is waited for in between
         "step": session.step_of(link.seat),
         "undo": session.can_undo(link.seat),
         "pause": session.stored.pause,
         "trouble": session.trouble,
         "watching": link.seat is None,
         "owner": session.stored.owner == link.browser,
-        "invitations": [
-            {"seat": other.seat, "page": f"/seat/{other.token}"} for other in server.invitations(session, str(link.browser))
-        ],
+        "invitations": [{"seat": other.seat, "page": f"/seat/{other.token}"} for other in invitations],
     }
     payload = await asyncio.to_thread(look.payload, number(request, "lines") or 0)
     return JSONResponse(payload | about)
 
 
 async def _claim(request: Request) -> Response:
-    server_of(request).claim(request.path_params["token"], browser_of(request))
+    await server_of(request).claim(request.path_params["token"], browser_of(request))
     return JSONResponse({})
 
 
 async def _release(request: Request) -> Response:
-    server, link, _ = seat_of(request)
-    server.release(link)
+    server, link, _ = await seat_of(request)
+    await server.release(link)
     return JSONResponse({})
 
 
 async def _delete_game(request: Request) -> Response:
     server = server_of(request)
     browser = browser_of(request)
-    server.delete(server.link(request.path_params["token"], browser), browser)
+    await server.delete(await server.link(request.path_params["token"], browser), browser)
     return JSONResponse({})
 
 
 async def _act(request: Request) -> Response:
     value = await json_object(request)
-    server, link, _ = seat_of(request)
-    server.act(link, integer(value.get("action"), "action"), integer(value.get("step"), "step"))
+    server, link, _ = await seat_of(request)
+    await server.act(link, integer(value.get("action"), "action"), integer(value.get("step"), "step"))
     return JSONResponse({})
 
 
 async def _undo(request: Request) -> Response:
-    server, link, _ = seat_of(request)
-    server.undo(link)
+    server, link, _ = await seat_of(request)
+    await server.undo(link)
     return JSONResponse({})
 
 
 async def _pause(request: Request) -> Response:
     value = await json_object(request)
-    server, link, _ = seat_of(request)
-    server.set_pause(link, value.get("seconds"))
+    server, link, _ = await seat_of(request)
+    await server.set_pause(link, value.get("seconds"))
     return JSONResponse({})
 
 
 async def _hint(request: Request) -> Response:
     """What an agent would do on this seat now."""
-    server, link, session = seat_of(request)
+    server, link, session = await seat_of(request)
     if link.seat is None or session.game.seat != link.seat:
         raise PageError("hints are for the seat that is to act", 409)
     game = snapshot(session, link.seat)
@@ -91,20 +90,20 @@ async def _hint(request: Request) -> Response:
 
 async def _words(request: Request) -> Response:
     """The table as plain text."""
-    _, link, session = seat_of(request)
+    _, link, session = await seat_of(request)
     look = Look(snapshot(session, link.seat), link.seat, session.names(link.seat))
     return JSONResponse({"text": await asyncio.to_thread(look.in_words)})
 
 
 async def _record(request: Request) -> Response:
-    _, _, session = seat_of(request)
+    _, _, session = await seat_of(request)
     headers = {"content-disposition": 'attachment; filename="fifth-avenue.jsonl"'}
     return Response(session.record(), media_type="application/jsonl; charset=utf-8", headers=headers)
 
 
 async def _replay_own(request: Request) -> Response:
     """Make a replay of a game that is over."""
-    server, link, session = seat_of(request)
+    server, link, session = await seat_of(request)
     key, _ = await server.add_replay(session.record().encode(), str(link.browser))
     return JSONResponse({"page": f"/replay/{key}"}, 201)
 
@@ -112,23 +111,31 @@ async def _replay_own(request: Request) -> Response:
 async def _changes(socket: WebSocket) -> None:
     """Sends a line whenever this seat sees something new; the page then asks for it."""
     try:
-        server, link, _ = seat_of(socket)
+        server, link, _ = await seat_of(socket)
+        async with server.watching(link) as watcher:
+            await socket.accept()
+            with contextlib.suppress(WebSocketDisconnect, asyncio.CancelledError):
+                await _tell_changes(socket, watcher)
     except SkyenvError:
         await socket.close(1008)
-        return
-    await socket.accept()
-    with server.watching(link) as watcher, contextlib.suppress(WebSocketDisconnect, asyncio.CancelledError):
-        leaving = asyncio.create_task(socket.receive())
-        try:
-            while not leaving.done():
-                waking = asyncio.create_task(watcher.changed.wait())
-                await asyncio.wait([waking, leaving], return_when=asyncio.FIRST_COMPLETED)
-                waking.cancel()
-                if watcher.changed.is_set():
-                    watcher.changed.clear()
-                    await socket.send_text("changed")
-        finally:
-            leaving.cancel()
+
+
+async def _tell_changes(socket: WebSocket, watcher: Watcher) -> None:
+    """Until the browser goes, or the seat is given up."""
+    leaving = asyncio.create_task(socket.receive())
+    try:
+        while not leaving.done():
+            waking = asyncio.create_task(watcher.changed.wait())
+            await asyncio.wait([waking, leaving], return_when=asyncio.FIRST_COMPLETED)
+            waking.cancel()
+            if watcher.is_dismissed:
+                await socket.close(1008)
+                return
+            if watcher.changed.is_set():
+                watcher.changed.clear()
+                await socket.send_text("changed")
+    finally:
+        leaving.cancel()
 
 
 _SEAT: Final = "/api/seats/{token}"

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from experiments.benchmarks import game_figures, learning_curves, libraries, peers, strength
+from experiments.tools import rules_page
 from experiments.tools.drawings import FOLDER, drawings
 from experiments.tools.fields import fields_table
 from experiments.training.curves import read_curve
@@ -244,9 +245,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             page = (ROOT / path).read_text(encoding="utf-8")
             write_atomically(ROOT / path, filled(page))
             print(path)
-        (ROOT / FOLDER).mkdir(exist_ok=True)
-        for path, drawing in drawings().items():
-            write_atomically(ROOT / path, drawing)
+        for folder in (FOLDER, rules_page.PICTURES):
+            (ROOT / folder).mkdir(exist_ok=True)
+        for path, text in (drawings() | rules_page.written()).items():
+            write_atomically(ROOT / path, text)
             print(path)
         return 0
 

@@ -25,7 +25,7 @@ from skyenv.page.browsers import Browsers
 from skyenv.page.catalogue import Catalogue
 from skyenv.page.game_server import GameServer
 from skyenv.page.requests import STATIC, refusal
-from skyenv.page.routes import lobby, replays, seats
+from skyenv.page.routes import lobby, replays, seats, teaching
 from skyenv.page.storage import Storage
 from skyenv.page.workers import Workers
 
@@ -69,7 +69,7 @@ def application(
         await app.state.server.close()
 
     return Starlette(
-        routes=[*lobby.ROUTES, *seats.ROUTES, *replays.ROUTES, Mount("/static", StaticFiles(directory=STATIC))],
+        routes=[*lobby.ROUTES, *seats.ROUTES, *replays.ROUTES, *teaching.ROUTES, Mount("/static", StaticFiles(directory=STATIC))],
         lifespan=lifespan,
         middleware=[
             Middleware(TrustedHostMiddleware, allowed_hosts=["*"] if names is None else names, www_redirect=False),

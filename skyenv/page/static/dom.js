@@ -55,6 +55,10 @@ export const send = (address, value = {}) => ask(address, {
 /** Who sits where, in words. */
 export const seatNames = (names) => names.map((name, seat) => (name ? `${seat + 1} ${name}` : `seat ${seat + 1}`));
 
+/** A small link to what the rules say, by their ids; rules.js shows it beside the game. */
+export const ruleLink = (rules) => (rules?.length
+  ? el("a", { class: "rule", href: `/rules#${rules[0]}`, "data-rule": rules[0], title: `the rule: ${rules.join(", ")}` }, "rule") : null);
+
 /** An agent's hint: its best actions, each with a bar. */
 export function hintList(hint) {
   const worst = Math.min(-1, ...hint.best.map((one) => one.sure ?? 0));

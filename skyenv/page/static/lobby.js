@@ -1,5 +1,6 @@
 // The lobby: begin a game, go on with one, open a record.
 import { ask, el, send, themeButton } from "./dom.js";
+import { rulesButton } from "./rules.js";
 
 const $ = (name) => document.getElementById(name);
 const note = (text) => { $("note").textContent = text; $("note").hidden = !text; };
@@ -126,7 +127,7 @@ addEventListener("drop", (event) => {
   $("drop").classList.remove("over");
   if (event.dataTransfer.files.length) open(event.dataTransfer.files[0]);
 });
-document.querySelector("header").append(themeButton(() => {}));
+document.querySelector("header").append(rulesButton(), themeButton(() => {}));
 const openCustom = () => { if (location.hash === "#custom") $("custom").open = true; };
 addEventListener("hashchange", openCustom);
 openCustom();

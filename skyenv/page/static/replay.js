@@ -1,6 +1,7 @@
 // Replays that the server keeps: which game of the record, its drawings, and the address of what is shown.
 import { tools } from "./analysis.js";
 import { ask, el, seatNames, themeButton } from "./dom.js";
+import { rulesButton } from "./rules.js";
 import { view } from "./viewer.js";
 
 const api = `/api/replays/${location.pathname.split("/").pop()}`;
@@ -8,7 +9,7 @@ const main = document.querySelector("main");
 let redraw = () => {};
 let viewer = null;
 let opened = null;  // the number of the game that is shown
-document.querySelector("header").append(themeButton(() => redraw()));
+document.querySelector("header").append(rulesButton(), themeButton(() => redraw()));
 
 // ---- addresses: /replay/KEY?game=2&step=87&seat=1&agent=trained ----
 

@@ -6,6 +6,7 @@ import { showFinal } from "./final.js";
 import { setUpHints } from "./hints.js";
 import { showInvitations } from "./invitations.js";
 import { showLog } from "./log.js";
+import { rulesButton } from "./rules.js";
 import { $, api, attempt, begin, load, note, onState, seat, take } from "./seat.js";
 
 let worded = null;  // the drawing whose text was fetched
@@ -36,7 +37,7 @@ async function showWords() {
   }
 }
 
-document.querySelector("header").append(themeButton(() => load()));
+document.querySelector("header").append(rulesButton(), themeButton(() => load()));
 new ResizeObserver(() => {  // on phones the choices cover the page's lower end, which must stay reachable below them
   document.documentElement.style.setProperty("--choices", `${$("choices").offsetHeight}px`);
 }).observe($("choices"));

@@ -1,6 +1,6 @@
 // Looking at a recorded game, step by step. The server's page and exported files share it; they differ in where drawings come from.
 import { isNarrow, showBoard } from "./board.js";
-import { el, seatNames, theme } from "./dom.js";
+import { el, ruleLink, seatNames, theme } from "./dom.js";
 
 const CHARTS = { now: "if scored now", vp: "VP", share: "share of the win" };
 
@@ -42,7 +42,8 @@ export function view(root, game, draw, options = {}) {
     el("option", { value: "" }, "all hands"),
     ...names.map((name, seat) => el("option", { value: seat, selected: seat === options.seat }, `as ${name} sees it`)));
   const log = el("ol", { class: "log", id: "log", tabindex: 0, "aria-label": "What happened" },
-    ...game.lines.map(([at, text]) => el("li", { "data-step": at }, el("button", { type: "button", class: "line", onclick: () => go(at, true) }, text))));
+    ...game.lines.map(([at, text, rules]) => el("li", { "data-step": at },
+      el("button", { type: "button", class: "line", onclick: () => go(at, true) }, text), options.tools ? ruleLink(rules) : null)));  // a file has no rules
   const chart = el("div", { class: "chart-holder" });
   const choice = el("div", {});
   const jump = (id, text, label, steps, forward) => button(id, text, label, () => {

@@ -1,0 +1,70 @@
+"""The page of the rules: complete, linked, and as the drawing and RULES.md are today."""
+
+from __future__ import annotations
+
+import gzip
+import re
+
+import pytest
+
+from experiments.tools import rules_page
+from experiments.tools.document import ROOT
+from test_rule_ids import rule_ids
+
+PAGE = rules_page.page()
+STATIC = ROOT / rules_page.STATIC
+
+
+def test_the_files_are_up_to_date() -> None:
+    """All that there are, byte for byte."""
+    made = rules_page.written()
+    there = [rules_page.PAGE, *(path.relative_to(ROOT) for path in (ROOT / rules_page.PICTURES).iterdir())]
+    assert sorted(there) == sorted(made)
+    changed = [path for path, text in made.items() if (ROOT / path).read_text(encoding="utf-8") != text]
+    assert not changed, "run `make docs`"
+
+
+def test_every_rule_is_explained_once_and_told_word_for_word() -> None:
+    assert list(rules_page.exact_rules()) == rule_ids()
+    anchors = re.findall(r' id="([A-Z]+-\d+)"', PAGE)
+    assert sorted(anchors) == sorted(rule_ids())
+    assert sorted(re.findall(r"<dt>(.*?)</dt>", PAGE)) == sorted(rule_ids())
+    for name, text in rules_page.exact_rules().items():
+        decided = re.search(rf'id="{name}" href="#{name}">{name}( \(d\))?<', PAGE)
+        assert decided is not None
+        assert bool(decided[1]) == ("(d" in text)
+
+
+def test_links_and_pictures_lead_somewhere() -> None:
+    ids = re.findall(r' id="([^"]+)"', PAGE)
+    assert len(set(ids)) == len(ids)
+    assert set(re.findall(r'href="#([^"]+)"', PAGE)) <= set(ids)
+    pictures = re.findall(r'<img [^>]*src="/static/(rules/[^"]+)" alt="([^"]+)"', PAGE)
+    assert len(pictures) == len(rules_page.pictures())
+    assert all((STATIC / path).is_file() and len(words) > 30 for path, words in pictures)
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / rules_page.PICTURES).iterdir()))
+def test_pictures_are_small_and_have_what_is_named(name: str) -> None:
+    text = (ROOT / rules_page.PICTURES / name).read_text(encoding="utf-8")
+    assert len(gzip.compress(text.encode())) < 12_000
+    assert "<title" not in text
+    assert not re.search(r" data-(?!theme)", text)
+    shown = {"stacks": "CARD STACKS", "row": "SUPPLY ROW", "auction": "AUCTION: W34", "stop": "BUILDING", "park": "PARK AREA"}
+    assert shown.get(name.partition("-")[0], "TSQ" if name[0] in "bde" else "E34") in text
+
+
+def test_the_page_comes_at_once() -> None:
+    assert len(gzip.compress(PAGE.encode())) < 50_000
+
+
+def test_words_that_are_links_have_rules() -> None:
+    script = (STATIC / "terms.js").read_text(encoding="utf-8")
+    terms = re.findall(r'"([A-Z]+-\d+)"', script)
+    assert len(terms) > 15
+    assert set(terms) <= set(rule_ids())
+
+
+def test_the_example_is_counted_by_the_rules() -> None:
+    assert "on the plots beside it, gray and violet, there is one type of business (perfumery): 2 VP" in PAGE
+    assert "there are 2 types of business (boutique and perfumery): 3 VP" in PAGE

@@ -45,9 +45,9 @@ class Beat:
 BEATS: Final = (
     Beat(
         "Your first skyscraper",
-        "The city has seven districts, each a ring of five plots. A skyscraper earns points by the businesses on the two plots"
-        " beside it. The coin on a plot shows what one skyscraper scores there. Times Square (TSQ) has a perfumery on violet, so"
-        " its neighbours show 2.",
+        "The city has seven districts, each a ring of five plots. A skyscraper earns points by the businesses on the two"
+        " plots beside it. The coin on a plot shows what one skyscraper scores there. Times Square (TSQ) has a perfumery on"
+        " violet, so its neighbours show 2.",
         "Place your first skyscraper on the brown plot of TSQ.",
         "SET-8",
         ("plot TSQ brown",),
@@ -55,8 +55,8 @@ BEATS: Final = (
     ),
     Beat(
         "Your first skyscraper",
-        "The teacher has placed both of his. He stands on the other side of the perfumery, and in E42. Your second one goes to"
-        " another district than your first.",
+        "The teacher has placed both of his. He stands on the other side of the perfumery, and in E42. Your second one goes"
+        " to another district than your first.",
         "Place your second skyscraper on the gray plot of W42.",
         "SET-7",
         ("plot W42 gray",),
@@ -88,8 +88,8 @@ BEATS: Final = (
     ),
     Beat(
         "Option B: a business",
-        "The teacher has used option B: a perfumery on the gray plot of TSQ. He has two perfumeries beside him now, but that is one"
-        " type only, so he still gets 2. You want two different types beside you.",
+        "The teacher has used option B: a perfumery on the gray plot of TSQ. He has two perfumeries beside him now, but that"
+        " is one type only, so he still gets 2. You want two different types beside you.",
         "Choose option B with the boutique, from the framed set of the supply row.",
         "BUS-1",
         ("option B boutique",),
@@ -103,8 +103,8 @@ BEATS: Final = (
     ),
     Beat(
         "Option B: a business",
-        "Perfumery and boutique, two types: your skyscraper now scores 3. One tile was left in the set; it went to the park area"
-        " by itself, and the next set is current.",
+        "Perfumery and boutique, two types: your skyscraper now scores 3. One tile was left in the set; it went to the park"
+        " area by itself, and the next set is current.",
         "Two cards again: green, then gray.",
         "BUS-3",
         ("take green", "take gray"),
@@ -127,8 +127,8 @@ BEATS: Final = (
     ),
     Beat(
         "Option D: scoring",
-        "You have 3 VP. Option D brings two black cards instead of coloured ones; nobody sees them. Black cards fit every bid, but"
-        " never as its first card. White has markers to leave: W34 has one already, and TSQ gets one now.",
+        "You have 3 VP. Option D brings two black cards instead of coloured ones; nobody sees them. Black cards fit every"
+        " bid, but never as its first card. White has markers to leave: W34 has one already, and TSQ gets one now.",
         "Move the white commissioner to W52.",
         "MOVE-2",
         ("move white W52",),
@@ -136,8 +136,8 @@ BEATS: Final = (
     ),
     Beat(
         "Option C: an extra move",
-        "The teacher has moved white to Central Park. From there he can only go home, and that starts the auctions of W34, TSQ and"
-        " W52. Who does it begins each of them. Option C brings a black card and a move at once.",
+        "The teacher has moved white to Central Park. From there he can only go home, and that starts the auctions of W34,"
+        " TSQ and W52. Who does it begins each of them. Option C brings a black card and a move at once.",
         "Choose option C.",
         "TURN-7",
         ("option C",),
@@ -151,8 +151,8 @@ BEATS: Final = (
     ),
     Beat(
         "Auction: bidding",
-        "W34 comes first, as white was there first. You don't stand there, so you bid in the colour of an empty plot, and if you"
-        " win, you build on that plot. The gray plot lies beside a business. You have two gray cards, both 4s.",
+        "W34 comes first, as white was there first. You don't stand there, so you bid in the colour of an empty plot, and if"
+        " you win, you build on that plot. The gray plot lies beside a business. You have two gray cards, both 4s.",
         "Bid a gray 4: click the card in your hand, then end the bid.",
         "AUC-5",
         ("bid gray 4", "bid done"),
@@ -160,9 +160,9 @@ BEATS: Final = (
     ),
     Beat(
         "Auction: Alea",
-        "The teacher has bid 9. With two players Alea bids as well: black cards were turned up for her until a value came twice. Two"
-        " 5s, so 10. She bids only once. You may raise: your cards on the table stay, and you add to them. With 4s alone"
-        " you may build three.",
+        "The teacher has bid 9. With two players Alea bids as well: black cards were turned up for her until a value came"
+        " twice. Two 5s, so 10. She bids only once. You may raise: your cards on the table stay, and you add to them. With 4s"
+        " alone you may build three.",
         "Add two black 4s, then end the bid: 12.",
         "ALEA-3",
         ("bid black 4", "bid black 4", "bid done"),
@@ -170,16 +170,16 @@ BEATS: Final = (
     ),
     Beat(
         "Auction: building",
-        "Nobody goes higher: you win, and pay all three cards. Your highest card is a 4, so you may build up to three from your"
-        " supply, on the gray plot.",
+        "Nobody goes higher: you win, and pay all three cards. Your highest card is a 4, so you may build up to three from"
+        " your supply, on the gray plot.",
         "Build three skyscrapers.",
         "AUC-10",
         ("build 3",),
     ),
     Beat(
         "Auction: a full district",
-        "Now TSQ. You stand on brown, so you may bid in brown alone. All five plots are taken here. Whoever wins a full district may"
-        " build on his plot, or declare a building stop.",
+        "Now TSQ. You stand on brown, so you may bid in brown alone. All five plots are taken here. Whoever wins a full"
+        " district may build on his plot, or declare a building stop.",
         "Bid a brown 4 and a brown 5, then end the bid: 9.",
         "AUC-5",
         ("bid brown 4", "bid brown 5", "bid done"),
@@ -187,9 +187,9 @@ BEATS: Final = (
     ),
     Beat(
         "A building stop",
-        "The teacher has passed, and Alea's 8 was not enough. Building would often be better, but you should have seen a building"
-        " stop: you get 1 VP for each skyscraper here, others half of what the district would score for them, and the district is"
-        " gone for good. The second stop of a game ends it.",
+        "The teacher has passed, and Alea's 8 was not enough. Building would often be better, but you should have seen a"
+        " building stop: you get 1 VP for each skyscraper here, others half of what the district would score for them, and"
+        " the district is gone for good. The second stop of a game ends it.",
         "Declare a building stop.",
         "STOP-1",
         ("stop",),
@@ -204,9 +204,9 @@ BEATS: Final = (
     ),
     Beat(
         "The park area",
-        "Nobody bid, so Alea won W52. She builds where a skyscraper would score most; two plots tied, so one on each. The park area"
-        " is always last. The first bid there may be of any colour, and all others must follow it. What you build in the park"
-        " is scored once, at the end.",
+        "Nobody bid, so Alea won W52. She builds where a skyscraper would score most; two plots tied, so one on each. The"
+        " park area is always last. The first bid there may be of any colour, and all others must follow it. What you build"
+        " in the park is scored once, at the end.",
         "Bid a green 5 and a black 4, then end the bid: 9.",
         "AUC-12",
         ("bid green 5", "bid black 4", "bid done"),
@@ -221,15 +221,15 @@ BEATS: Final = (
     ),
     Beat(
         "The turn goes on",
-        "The auctions are over, and your turn goes on with its second and third action. The cards that were paid lie under their"
-        " stacks and will come back.",
+        "The auctions are over, and your turn goes on with its second and third action. The cards that were paid lie under"
+        " their stacks and will come back.",
         "Take brown, then gray.",
         "AUC-8",
         ("take brown", "take gray"),
     ),
     Beat(
         "The turn goes on",
-        "Beige has markers in E34 and E42, and stands in E52. If you send him to the park, somebody will start his auctions soon.",
+        "Beige has markers in E34 and E42 and stands in E52. If you send him to the park, somebody will start his auctions soon.",
         "Move the beige commissioner to Central Park.",
         "MOVE-4",
         ("move beige CENTRAL_PARK",),

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import uvicorn
 from PIL import Image
 
 from experiments.tools.chromium import Browser, browser
@@ -24,6 +23,7 @@ from skyenv.options import Options, option, parse
 from skyenv.page.browsers import COOKIE, new_token
 from skyenv.page.catalogue import catalogue
 from skyenv.page.commands import listen
+from skyenv.page.connections import server_of
 from skyenv.page.storage import HUMAN, Link, Storage, StoredGame
 from skyenv.page.web import application
 from skyenv_agents import GreedyAgent
@@ -46,7 +46,7 @@ def serving(folder: Path) -> Iterator[Site]:
     listening = listen("127.0.0.1", 0)
     storage = Storage(folder / "games.sqlite3")
     app = application(storage, catalogue(), ["127.0.0.1"])
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1, ws="websockets-sansio"))
+    server = server_of(app, log_level="error", timeout_graceful_shutdown=1)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     while not server.started:

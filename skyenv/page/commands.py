@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ipaddress
 import os
 import re
 import socket
@@ -19,6 +18,7 @@ from skyenv.errors import OptionError, PageError, RecordError, SkyenvError, inst
 from skyenv.files import writing
 from skyenv.game import Game
 from skyenv.options import Options, argument, option
+from skyenv.page.addresses import address_to_listen_on, names_of
 from skyenv.page.catalogue import Catalogue, catalogue
 from skyenv.page.export import exported
 from skyenv.page.jobs import move
@@ -33,9 +33,6 @@ from skyenv.tables import counted
 DATABASE: Final = Path("~/.skyenv/games.sqlite3")
 HOST: Final = "127.0.0.1"
 PORT: Final = 8421
-LOOPBACK_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
-CONNECTIONS: Final = 800
-"""Connections at the same time, WebSockets included: fewer than the 1024 files that a process usually may have open."""
 _PUBLIC: Final = re.compile(r"(?=.{1,253}(:|$))[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?")
 
 
@@ -83,14 +80,15 @@ def play(options: PlayOptions) -> None:
         from skyenv.page import web
     except ImportError as error:
         raise OptionError(f"the page needs a package that isn't there ({error.name}); {install_hint('page')}") from error
+    names = names_of(options.host)
     chosen = catalogue(options.agents)
     storage = Storage(options.database.expanduser())
     listening = listen(options.host, options.port)
-    app = web.application(storage, chosen, _hosts(options.host), options.public_host, Workers(options.workers))
-    address = address_of(options.host, listening)
+    app = web.application(storage, chosen, names, options.public_host, Workers(options.workers))
+    address = address_of(listening)
     threading.Thread(target=_warm_up, args=(chosen,), daemon=True).start()
     print(f"The page is {address} (Ctrl-C ends it; games are kept in {options.database})", flush=True)
-    _serve(app, listening, None if options.no_browser else address)
+    _serve(app, listening, None if options.no_browser else address, options.public_host is not None)
 
 
 def listen(host: str, port: int | None) -> socket.socket:
@@ -99,34 +97,24 @@ def listen(host: str, port: int | None) -> socket.socket:
     Raises:
         OptionError: there is no such address, or the port is taken.
     """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    address = address_to_listen_on(host)
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         try:
-            return socket.create_server((host, PORT if port is None else port), family=family, backlog=256)
+            return socket.create_server((address, PORT if port is None else port), family=family, backlog=256)
         except OSError:
             if port is not None:
                 raise
-            return socket.create_server((host, 0), family=family, backlog=256)
+            return socket.create_server((address, 0), family=family, backlog=256)
     except OSError as error:
         raise OptionError(f"can't listen on {host}, port {PORT if port is None else port}: {error.strerror or error}") from error
 
 
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _hosts(host: str) -> list[str] | None:
-    """The names by which browsers may call the server; None: any, as nobody knows how others reach this machine."""
-    return [*LOOPBACK_NAMES, host] if _is_loopback(host) else None
-
-
-def address_of(host: str, listening: socket.socket) -> str:
+def address_of(listening: socket.socket) -> str:
     """Where browsers find the page."""
-    name = f"[{host}]" if ":" in host else {"0.0.0.0": socket.gethostname()}.get(host, host)
-    return f"http://{name}:{listening.getsockname()[1]}/"
+    host, port, *_ = listening.getsockname()
+    name = socket.gethostname() if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
+    return f"http://{name}:{port}/"
 
 
 def _warm_up(chosen: Catalogue) -> None:
@@ -139,20 +127,10 @@ def _warm_up(chosen: Catalogue) -> None:
         pass  # whoever plays against it is told
 
 
-def _serve(app: Any, listening: socket.socket, address: str | None) -> None:
-    import uvicorn
+def _serve(app: Any, listening: socket.socket, address: str | None, through_proxy: bool) -> None:
+    from skyenv.page.connections import Crowd, server_of
 
-    config = uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=2,
-        ws_max_size=1024,
-        limit_concurrency=CONNECTIONS,
-        ws="websockets-sansio",
-    )
-    server = uvicorn.Server(config)
+    server = server_of(app, Crowd(through_proxy), log_level="warning", timeout_graceful_shutdown=2)
 
     async def run() -> None:
         serving = asyncio.create_task(server.serve(sockets=[listening]))

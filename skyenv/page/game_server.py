@@ -34,8 +34,10 @@ MOST_REPLAYS: Final = 30
 """Replays that are kept for one browser."""
 MOST_REPLAYS_IN_ALL: Final = 500
 """Replays that are kept in the database; browsers are as many as somebody likes."""
-UPLOADS: Final = 8
+UPLOADS: Final = 16
 """Records that are received at the same time; each may take megabytes of memory until it is read."""
+UPLOADS_OF_ONE: Final = 3
+"""The same of one browser."""
 SESSIONS: Final = 200
 """Games that are kept in memory though nobody looks at them."""
 REPLAYS: Final = 8
@@ -113,7 +115,7 @@ class GameServer:
         workers: who thinks for the games; None: threads of this process.
 
     Attributes:
-        receiving: held by who receives a record.
+        uploads: the records that are being received.
     """
 
     def __init__(self, storage: Storage, catalogue: Catalogue, workers: Workers | None = None) -> None:
@@ -125,7 +127,7 @@ class GameServer:
         self._runners: dict[str, asyncio.Task[None]] = {}
         self._watchers: dict[str, set[Watcher]] = {}
         self._reading = asyncio.Semaphore(2)
-        self.receiving = asyncio.Semaphore(UPLOADS)
+        self.uploads = Uploads()
 
     async def close(self) -> None:
         """Stop all agents and close the database; games stay in it."""
@@ -392,9 +394,8 @@ class GameServer:
         """
         async with self._reading:
             games = await asyncio.to_thread(summaries, content)
-        key = new_token()
-        await self.storage.write(self.storage.add_replay, key, browser, content, MOST_REPLAYS, MOST_REPLAYS_IN_ALL)
-        return key, games
+        most = MOST_REPLAYS, MOST_REPLAYS_IN_ALL
+        return await self.storage.write(self.storage.add_replay, new_token(), browser, content, *most), games
 
     async def summaries(self, key: str, browser: str) -> list[Summary]:
         """The games of a record that was kept.
@@ -422,6 +423,36 @@ class GameServer:
                 self._replays.popitem(last=False)
         self._replays.move_to_end(place)
         return self._replays[place]
+
+
+class Uploads:
+    """Records that are being received. The one that takes longest makes room for a new one."""
+
+    def __init__(self) -> None:
+        self._under_way: dict[asyncio.Timeout, str] = {}
+
+    @asynccontextmanager
+    async def receiving(self, browser: str) -> AsyncIterator[None]:
+        """While a browser sends a record.
+
+        Raises:
+            PageError: it sends too many, or this one has taken longer than others, which are let in.
+        """
+        if list(self._under_way.values()).count(browser) >= UPLOADS_OF_ONE:
+            raise PageError(f"this browser is sending {UPLOADS_OF_ONE} records already", 429)
+        while len(self._under_way) >= UPLOADS:
+            longest = next(iter(self._under_way))
+            del self._under_way[longest]
+            longest.reschedule(asyncio.get_running_loop().time())
+        try:
+            async with asyncio.timeout(None) as patience:
+                self._under_way[patience] = browser
+                try:
+                    yield
+                finally:
+                    self._under_way.pop(patience, None)
+        except TimeoutError as error:
+            raise PageError("too many records are being sent; send yours again", 503) from error
 
 
 class Watcher:

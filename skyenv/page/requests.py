@@ -23,8 +23,10 @@ from skyenv.page.storage import Link
 COOKIE_SECONDS: Final = 365 * 24 * 3600
 MOST_JSON: Final = 4096
 """Bytes of a request that isn't a record."""
-PATIENCE: Final = 60.0
-"""Seconds that a request may take to come in."""
+PATIENCE: Final = 5.0
+"""Seconds that what a request carries may take to come in …"""
+RATE: Final = 65_536
+"""… and bytes of it that give it a second more; connections as such are held to less."""
 STATIC: Final = Path(str(files("skyenv.page"))) / "static"
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -68,15 +70,20 @@ async def body(request: Request, limit: int) -> bytes:
     Raises:
         PageError: it is, or it comes too slowly.
     """
+    if request.headers.get("content-encoding", "identity") != "identity":
+        raise PageError("a request must not be compressed", 415)
     content = bytearray()
+    loop = asyncio.get_running_loop()
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(PATIENCE) as patience:
+            began = loop.time()
             async for part in request.stream():
                 content += part
                 if len(content) > limit:
                     raise PageError(f"that is too large; at most {limit} bytes are taken", 413)
+                patience.reschedule(began + PATIENCE + len(content) / RATE)
     except TimeoutError as error:
-        raise PageError(f"the request has not come in within {PATIENCE:g} seconds", 408) from error
+        raise PageError("the request comes in too slowly", 408) from error
     return bytes(content)
 
 

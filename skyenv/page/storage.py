@@ -345,9 +345,17 @@ class Storage:
 
     # ---- replays ----
 
-    def add_replay(self, key: str, browser: str, record: bytes, most: int, most_in_all: int) -> None:
-        """Store a record to look at; of each browser's the newest `most` are kept, and the newest `most_in_all` of all."""
+    def add_replay(self, key: str, browser: str, record: bytes, most: int, most_in_all: int) -> str:
+        """Store a record to look at; of each browser's the newest `most` are kept, and the newest `most_in_all` of all.
+
+        Returns:
+            Its key; if the browser has sent the same before, that of then.
+        """
         with self._transaction() as connection:
+            same = "SELECT id FROM replay WHERE browser = ? AND length(record) = ? AND record = ?"
+            if earlier := connection.execute(same, (browser, len(record), record)).fetchone():
+                connection.execute("UPDATE replay SET created = ? WHERE id = ?", (time.time(), earlier["id"]))
+                return str(earlier["id"])
             connection.execute("INSERT INTO replay VALUES (?, ?, ?, ?)", (key, browser, time.time(), record))
             connection.execute(
                 "DELETE FROM replay WHERE browser = ? AND id NOT IN"
@@ -357,6 +365,7 @@ class Storage:
             connection.execute(
                 "DELETE FROM replay WHERE id IN (SELECT id FROM replay ORDER BY created DESC LIMIT -1 OFFSET ?)", (most_in_all,)
             )
+        return key
 
     def replay(self, key: str, browser: str) -> bytes:
         """A stored record.

@@ -12,7 +12,6 @@ from typing import Final
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import Response
 from starlette.routing import Mount
@@ -21,8 +20,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from skyenv.errors import PageError, SkyenvError
+from skyenv.page.addresses import is_called
 from skyenv.page.browsers import Browsers
 from skyenv.page.catalogue import Catalogue
+from skyenv.page.connections import HEADERS
 from skyenv.page.game_server import GameServer
 from skyenv.page.requests import STATIC, refusal
 from skyenv.page.routes import lobby, replays, seats, teaching
@@ -31,14 +32,6 @@ from skyenv.page.workers import Workers
 
 MOST_SAID: Final = 500
 """Characters of a message."""
-HEADERS: Final = {
-    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
-    " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "referrer-policy": "no-referrer",  # addresses of seats are secret
-    "x-content-type-options": "nosniff",
-}
 
 
 def application(
@@ -72,11 +65,10 @@ def application(
         routes=[*lobby.ROUTES, *seats.ROUTES, *replays.ROUTES, *teaching.ROUTES, Mount("/static", StaticFiles(directory=STATIC))],
         lifespan=lifespan,
         middleware=[
-            Middleware(TrustedHostMiddleware, allowed_hosts=["*"] if names is None else names, www_redirect=False),
-            Middleware(_Headers, public=public),
+            Middleware(_Headers, names=names, public=public),
             Middleware(GZipMiddleware, minimum_size=1000, compresslevel=1),
         ],
-        exception_handlers={SkyenvError: _mistake, ClientDisconnect: _gone, 404: _nothing, 405: _nothing},
+        exception_handlers={SkyenvError: _mistake, ClientDisconnect: _gone, 404: _nothing, 405: _nothing, Exception: _broken},
     )
 
 
@@ -84,21 +76,16 @@ def application(
 
 
 class _Headers:
-    """Adds the security headers to every answer, and refuses what comes from other sites' pages."""
+    """Adds the security headers to every answer, and refuses other names and what comes from other sites' pages."""
 
-    def __init__(self, app: ASGIApp, public: str | None) -> None:
+    def __init__(self, app: ASGIApp, names: list[str] | None, public: str | None) -> None:
         self._app = app
+        self._names = names
         self._public = public
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
-            return
-        if not _is_same_origin(HTTPConnection(scope), self._public):
-            if scope["type"] == "websocket":
-                await WebSocket(scope, receive, send).close(1008)
-            else:
-                await refusal("this came from another site's page", 403)(scope, receive, send)
             return
 
         async def send_with_headers(message: Message) -> None:
@@ -111,7 +98,17 @@ class _Headers:
                 message = {**message, "headers": [*message["headers"], *extra]}
             await send(message)
 
-        await self._app(scope, receive, send_with_headers)
+        connection = HTTPConnection(scope)
+        if self._names is not None and not is_called(connection.headers.get("host"), self._names):
+            app: ASGIApp = refusal("the page isn't called by that name here", 400)
+        elif not _is_same_origin(connection, self._public):
+            app = refusal("this came from another site's page", 403)
+        else:
+            app = self._app
+        if app is not self._app and scope["type"] == "websocket":
+            await WebSocket(scope, receive, send).close(1008)
+        else:
+            await app(scope, receive, send_with_headers)
 
 
 def _is_same_origin(connection: HTTPConnection, public: str | None) -> bool:
@@ -134,6 +131,13 @@ async def _mistake(request: Request, error: Exception) -> Response:
 async def _gone(request: Request, error: Exception) -> Response:
     """Nobody hears this: the browser left while it was sending."""
     return refusal("the browser has gone", 400)
+
+
+async def _broken(request: Request, error: Exception) -> Response:
+    """A mistake of ours, which the log tells; what would add the headers has been passed by."""
+    answer = refusal("something went wrong here; the server's log tells more", 500)
+    answer.headers.update({**HEADERS, "cache-control": "no-store"})
+    return answer
 
 
 async def _nothing(request: Request, error: Exception) -> Response:

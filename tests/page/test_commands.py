@@ -48,6 +48,8 @@ def test_play_serves_the_page_until_it_is_interrupted(tmp_path: Path) -> None:
         (["--agents", "missing/model.npz"], "no network file"),
         (["--host", "no host at all"], "can't listen on"),
         (["--port", "65536"], "must be a whole number from 0 to 65535"),
+        *((["--host", host], "host must be an address") for host in ("", " ", "[]")),
+        (["--host", "no such name"], "can't listen on 'no such name'"),
         *(
             (["--public-host", name], "must be a server's name")
             for name in ("https://a.example", "a.example/", "*", "", "a b", "a:")

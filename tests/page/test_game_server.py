@@ -19,7 +19,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from processes import wait_until
 from skyenv.agents import Decisions, RandomAgent
-from skyenv.page import game_server, storage, web
+from skyenv.page import connections, game_server, storage
 from skyenv.page.game_server import GameServer
 
 WISH = {"players": 2, "side": "front", "seats": ["me", "human"]}
@@ -174,7 +174,7 @@ def test_a_busy_database_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) ->
                 answer = ann.post(f"{seat}/pause", json={"seconds": 3})
                 assert answer.status_code == 503
                 assert answer.json()["error"].startswith("the database is busy")
-                assert web.HEADERS.items() <= dict(answer.headers).items()
+                assert connections.HEADERS.items() <= dict(answer.headers).items()
         assert ann.post(f"{seat}/pause", json={"seconds": 3}).status_code == 200
 
 

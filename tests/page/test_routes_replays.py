@@ -64,6 +64,14 @@ def test_a_record_is_replayed_step_by_step(ann: TestClient) -> None:
         assert ann.get(f"/api/replays/{key}/{path}").status_code in (400, 404)
 
 
+def test_a_record_that_is_sent_twice_is_kept_once(app: Starlette, ann: TestClient) -> None:
+    record = played(2, actions=5).to_record()
+    first = upload(ann, record).json()
+    assert upload(ann, record).json() == first
+    assert upload(ann, played(2, actions=6).to_record()).json() != first
+    assert upload(another(app), record).json() != first
+
+
 def test_a_replay_belongs_to_its_browser(app: Starlette, ann: TestClient) -> None:
     key = upload(ann, played(2).to_record()).json()["page"].rpartition("/")[2]
     eve = another(app)

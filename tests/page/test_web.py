@@ -16,8 +16,9 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from skyenv.page import web
+from skyenv.page import connections
 from skyenv.page.browsers import COOKIE, Browsers
+from skyenv.page.game_server import GameServer
 from skyenv.page.storage import MEMORY, Storage
 from skyenv.page.web import application
 
@@ -86,11 +87,31 @@ def test_other_sites_pages_can_do_nothing(app: Starlette, ann: TestClient) -> No
 def test_every_answer_has_the_security_headers(ann: TestClient) -> None:
     for path in ("/", "/seat/x", "/replay/x", "/static/table.js", "/api/options", "/api/nothing", "/nothing"):
         headers = ann.get(path).headers
-        for name, value in web.HEADERS.items():
+        for name, value in connections.HEADERS.items():
             assert headers[name] == value, path
         assert headers["cache-control"] == ("no-cache" if not path.startswith("/api") and path != "/nothing" else "no-store")
-    assert "unsafe-eval" not in str(web.HEADERS)
-    assert "script-src 'self';" in web.HEADERS["content-security-policy"]
+    assert "unsafe-eval" not in str(connections.HEADERS)
+    assert "script-src 'self';" in connections.HEADERS["content-security-policy"]
+
+
+def test_whatever_goes_wrong_has_them_too(app: Starlette, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: object) -> None:
+        raise RuntimeError("secret")
+
+    with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as ann:
+        seat = begin(ann, ["me", "agent:random"])
+        monkeypatch.setattr(GameServer, "set_pause", fail)
+        answers = {
+            500: ann.post(f"{seat}/pause", json={"seconds": 1}),
+            403: ann.post(f"{seat}/pause", json={"seconds": 1}, headers={"origin": "https://evil.example"}),
+            400: ann.get("/", headers={"host": "evil.example"}),
+            415: ann.post("/api/replays", content=b"x", headers={"content-encoding": "gzip"}),
+        }
+        for status, answer in answers.items():
+            assert answer.status_code == status
+            assert set(answer.json()) == {"error"}
+            assert "secret" not in answer.text
+            assert connections.HEADERS.items() | {("cache-control", "no-store")} <= dict(answer.headers).items()
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,9 @@ MOST_RECORD: Final = 8 << 20
 
 async def _open_record(request: Request) -> Response:
     server, browser = server_of(request), browser_of(request)
-    async with server.receiving:
-        key, games = await server.add_replay(await body(request, MOST_RECORD), browser)
+    async with server.uploads.receiving(browser):
+        content = await body(request, MOST_RECORD)
+    key, games = await server.add_replay(content, browser)
     return JSONResponse({"page": f"/replay/{key}", "games": len(games)}, 201)
 
 

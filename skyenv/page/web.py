@@ -21,15 +21,18 @@ from starlette.websockets import WebSocket
 
 from skyenv.errors import PageError, SkyenvError
 from skyenv.page.addresses import is_called
+from skyenv.page.background import Background
 from skyenv.page.browsers import Browsers
 from skyenv.page.catalogue import Catalogue
 from skyenv.page.connections import HEADERS
 from skyenv.page.game_server import GameServer
 from skyenv.page.requests import STATIC, refusal
-from skyenv.page.routes import lobby, replays, seats, teaching
+from skyenv.page.routes import analysis, lobby, replays, seats, teaching
 from skyenv.page.storage import Storage
 from skyenv.page.workers import Workers
 
+PARTS: Final = (lobby, seats, analysis, replays, teaching)
+"""In this order their addresses are compared with a request's."""
 MOST_SAID: Final = 500
 """Characters of a message."""
 
@@ -56,13 +59,15 @@ def application(
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.server = GameServer(storage, catalogue, workers)
+        app.state.background = Background(app.state.server.workers)
         app.state.browsers = Browsers(await storage.write(storage.key))
         app.state.public = public
         yield
+        await app.state.background.close()
         await app.state.server.close()
 
     return Starlette(
-        routes=[*lobby.ROUTES, *seats.ROUTES, *replays.ROUTES, *teaching.ROUTES, Mount("/static", StaticFiles(directory=STATIC))],
+        routes=[*(route for part in PARTS for route in part.ROUTES), Mount("/static", StaticFiles(directory=STATIC))],
         lifespan=lifespan,
         middleware=[
             Middleware(_Headers, names=names, public=public),

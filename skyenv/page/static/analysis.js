@@ -169,8 +169,8 @@ function analysis(viewer, { api, agents, agent }) {
         : ` · its own choice is ${percent(one.sure[0])} probable to it, this one ${percent(one.sure[1])}`));
     const swings = (answer.swings ?? []).map((one) => line(one, `${percent(one.before)} → ${percent(one.after)}`, ` · since step ${one.since}`));
     lists.replaceChildren(...[
-      mistakes.length ? el("h3", {}, "Where it disagrees most") : null, mistakes.length ? el("ol", { class: "finds", id: "mistakes" }, ...mistakes) : null,
-      swings.length ? el("h3", {}, "Biggest swings") : null, swings.length ? el("ol", { class: "finds", id: "swings" }, ...swings) : null,
+      mistakes.length ? el("h3", {}, "Where it disagrees most") : null, mistakes.length ? el("ol", { class: "finds", id: "mistakes", tabindex: 0, "aria-label": "where it disagrees most" }, ...mistakes) : null,
+      swings.length ? el("h3", {}, "Biggest swings") : null, swings.length ? el("ol", { class: "finds", id: "swings", tabindex: 0, "aria-label": "biggest swings" }, ...swings) : null,
       answer.state === "done" && !mistakes.length && !swings.length ? el("p", {}, "It agrees with all that was played, or can't tell how sure it is.") : null,
     ].filter(Boolean));
   }
@@ -245,12 +245,14 @@ function playOn(viewer, { api, agents, agent }) {
     begin.disabled = answer.state === "running";
     const shown = (answer.seats ?? []).map((one, seat) => {
       const most = Math.max(...one.bins.map(([, count]) => count), 1);
+      const filled = one.bins.map(([, count], index) => (count ? index : -1)).filter((index) => index >= 0);
+      const seen = (bin, index) => index >= filled[0] && index <= filled.at(-1);
       const label = ([low], index) => (index === 0 ? `below ${low + 10}` : index === one.bins.length - 1 ? `${low} or more` : `${low} to ${low + 9}`);
       const sign = (text) => text.replaceAll("-", "−");
       return el("div", {}, el("h3", {}, viewer.names[seat]),
         el("p", {}, `${answer.agents[seat]}: ${percent(one.share)} ± ${percent(one.error)} of the wins, ${one.vp} VP, margin ${sign(String(one.margin))}`),
-        el("ol", { class: "bars", "aria-label": `VP ahead of the best other seat, ${answer.done} games` }, ...one.bins.map((bin, index) => el("li", {},
-          el("span", { class: "what" }, sign(label(bin, index))), el("span", { class: `bar seat-${seat}`, style: `width:${60 * bin[1] / most}%` }), el("span", { class: "small" }, `${bin[1]}`)))));
+        el("ol", { class: "bars", "aria-label": `VP ahead of the best other seat, ${answer.done} games` }, ...one.bins.map((bin, index) => (seen(bin, index) ? el("li", {},
+          el("span", { class: "what" }, sign(label(bin, index))), el("span", { class: `bar seat-${seat}`, style: `width:${60 * bin[1] / most}%` }), el("span", { class: "small" }, `${bin[1]}`)) : null))));
     });
     results.replaceChildren(...(shown.length ? [el("p", { class: "small" }, `From step ${step}; bars: games by VP ahead of the best other seat.`)] : []), ...shown);
   }

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from skyenv.agents import Agent, agent_names, make_agent
 from skyenv.errors import PageError, SkyenvError, shown
@@ -41,10 +42,15 @@ class Catalogue:
 
     Args:
         entries: them, in the order of the page's choice list.
+
+    Attributes:
+        find: the file of a network that has another name, None if there is none; such an agent is made when it is first asked
+            for, and offered from then on. None: there are no others.
     """
 
     def __init__(self, entries: Iterable[CatalogueEntry]) -> None:
-        self._entries: Mapping[str, CatalogueEntry] = {entry.name: entry for entry in entries}
+        self._entries: dict[str, CatalogueEntry] = {entry.name: entry for entry in entries}
+        self.find: Callable[[str], Path | None] | None = None
 
     @property
     def names(self) -> list[str]:
@@ -59,8 +65,16 @@ class Catalogue:
         """The entry of that name.
 
         Raises:
-            PageError: there is none. Nothing is looked for, read or imported.
+            PageError: there is none, or its file is damaged. Nothing is looked for, read or imported, but a network that `find`
+                knows.
         """
+        if name not in self._entries and self.find is not None and (path := self.find(name)) is not None:
+            entry = CatalogueEntry(name, str(path))
+            try:
+                _ = entry.agent
+            except SkyenvError as error:  # which tells the file's path
+                raise PageError(f"{name} can't play: its file is damaged, or another version's") from error
+            self._entries[name] = entry
         if name not in self._entries:
             raise PageError(f"there is no agent {shown(name)} here; there are {', '.join(self._entries)}", 404)
         return self._entries[name]

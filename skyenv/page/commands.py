@@ -22,8 +22,10 @@ from skyenv.page.addresses import address_to_listen_on, names_of
 from skyenv.page.catalogue import Catalogue, catalogue
 from skyenv.page.export import exported
 from skyenv.page.jobs import move
+from skyenv.page.library import Library, roots_of
 from skyenv.page.payloads import THEMES
 from skyenv.page.replays import Replay
+from skyenv.page.runs import Runs
 from skyenv.page.storage import Storage
 from skyenv.page.workers import Workers
 from skyenv.progress import progress
@@ -31,6 +33,10 @@ from skyenv.records import nth_game
 from skyenv.tables import counted
 
 DATABASE: Final = Path("~/.skyenv/games.sqlite3")
+INDEX: Final = "library.sqlite3"
+"""Beside the database: the index of games …"""
+NETWORKS: Final = "networks"
+"""… and copies of networks that were played against."""
 HOST: Final = "127.0.0.1"
 PORT: Final = 8421
 _PUBLIC: Final = re.compile(r"(?=.{1,253}(:|$))[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?")
@@ -49,6 +55,14 @@ class PlayOptions(Options):
     database: Path = option(DATABASE, "where games are kept", metavar="FILE")
     workers: int | None = option(
         None, "processes that think for agents and hints (default: one for each core, at least two)", low=1, high=256, metavar="N"
+    )
+    games: tuple[Path, ...] = option(
+        (),
+        "folders and files of recorded games to look through, which every browser sees that may open the page",
+        metavar="FOLDER",
+    )
+    runs: tuple[Path, ...] = option(
+        (), "folders of trainings to look at, with their games and networks, for the same browsers", metavar="FOLDER"
     )
     no_browser: bool = option(False, "don't open a browser")
 
@@ -82,13 +96,26 @@ def play(options: PlayOptions) -> None:
         raise OptionError(f"the page needs a package that isn't there ({error.name}); {install_hint('page')}") from error
     names = names_of(options.host)
     chosen = catalogue(options.agents)
-    storage = Storage(options.database.expanduser())
+    database = options.database.expanduser()
+    library, runs = _to_look_at(options, database.parent)
+    storage = Storage(database)
     listening = listen(options.host, options.port)
-    app = web.application(storage, chosen, names, options.public_host, Workers(options.workers))
+    app = web.application(storage, chosen, names, options.public_host, Workers(options.workers), library=library, runs=runs)
+    if library is not None:
+        library.start()
     address = address_of(listening)
     threading.Thread(target=_warm_up, args=(chosen,), daemon=True).start()
     print(f"The page is {address} (Ctrl-C ends it; games are kept in {options.database})", flush=True)
     _serve(app, listening, None if options.no_browser else address, options.public_host is not None)
+
+
+def _to_look_at(options: PlayOptions, beside: Path) -> tuple[Library | None, Runs | None]:
+    """The games and trainings that the command names; `beside`: the folder of what the page keeps."""
+    roots = roots_of([*options.games, *options.runs])
+    if not roots:
+        return None, None
+    folders = [root.path for root in roots_of(options.runs)]
+    return Library(beside / INDEX, roots), Runs(folders, roots, beside / NETWORKS) if folders else None
 
 
 def listen(host: str, port: int | None) -> socket.socket:

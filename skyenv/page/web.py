@@ -5,6 +5,7 @@ These and :mod:`~skyenv.page.requests` alone know Starlette.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from typing import Final
@@ -21,18 +22,20 @@ from starlette.websockets import WebSocket
 
 from skyenv.errors import PageError, SkyenvError
 from skyenv.page.addresses import is_called
-from skyenv.page.background import Background
+from skyenv.page.again import Again
 from skyenv.page.browsers import Browsers
 from skyenv.page.catalogue import Catalogue
 from skyenv.page.connections import HEADERS
 from skyenv.page.game_server import GameServer
+from skyenv.page.library import Library
 from skyenv.page.requests import STATIC, refusal
-from skyenv.page.routes import analysis, lobby, replays, seats, teaching
+from skyenv.page.routes import library as library_routes
+from skyenv.page.routes import lobby, replays, seats, teaching
+from skyenv.page.routes import runs as runs_routes
+from skyenv.page.runs import Runs
 from skyenv.page.storage import Storage
 from skyenv.page.workers import Workers
 
-PARTS: Final = (lobby, seats, analysis, replays, teaching)
-"""In this order their addresses are compared with a request's."""
 MOST_SAID: Final = 500
 """Characters of a message."""
 
@@ -43,6 +46,8 @@ def application(
     hosts: list[str] | None = None,
     public: str | None = None,
     workers: Workers | None = None,
+    library: Library | None = None,
+    runs: Runs | None = None,
 ) -> Starlette:
     """The page as an ASGI application.
 
@@ -53,21 +58,36 @@ def application(
             whatever address their names point to.
         public: the name, with its port if it isn't 443, by which browsers call a server with HTTPS before this one.
         workers: who thinks for the games; ended when the application ends. None: threads of this process.
+        library: games to look through, shown to every browser; closed when the application ends. None: there are none.
+        runs: trainings to look at, whose networks can be played against. None: there are none.
     """
     names = None if hosts is None else [*hosts, *([public.partition(":")[0]] if public else [])]
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.server = GameServer(storage, catalogue, workers)
-        app.state.background = Background(app.state.server.workers)
         app.state.browsers = Browsers(await storage.write(storage.key))
         app.state.public = public
+        app.state.library, app.state.runs = library, runs
+        app.state.again = Again(app.state.server.workers, catalogue.names)
+        if runs is not None:
+            catalogue.find = runs.network
         yield
-        await app.state.background.close()
+        await app.state.again.close()
         await app.state.server.close()
+        if library is not None:
+            await asyncio.to_thread(library.close)
 
     return Starlette(
-        routes=[*(route for part in PARTS for route in part.ROUTES), Mount("/static", StaticFiles(directory=STATIC))],
+        routes=[
+            *lobby.ROUTES,
+            *seats.ROUTES,
+            *replays.ROUTES,
+            *teaching.ROUTES,
+            *library_routes.ROUTES,
+            *runs_routes.ROUTES,
+            Mount("/static", StaticFiles(directory=STATIC)),
+        ],
         lifespan=lifespan,
         middleware=[
             Middleware(_Headers, names=names, public=public),

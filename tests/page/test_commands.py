@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
 import socket
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
+from folders import make_run
 from pages import played
 
-from processes import running
+from processes import running, wait_until
 from skyenv import cli
 from skyenv.agents import agent_names
 from skyenv.errors import OptionError, PageError
@@ -40,9 +43,35 @@ def test_play_serves_the_page_until_it_is_interrupted(tmp_path: Path) -> None:
     assert database.exists()
 
 
+def test_play_shows_folders_of_games_and_trainings(tmp_path: Path) -> None:
+    (tmp_path / "games").mkdir()
+    (tmp_path / "games" / "a.jsonl").write_text(played(seed=1, actions=5).to_record(["ann", "bob"]))
+    make_run(tmp_path / "runs" / "first")
+    words = ["-W", "error", "-m", "skyenv", "play", "--no-browser", "--port", 0, "--database", tmp_path / "d" / "games.sqlite3"]
+    with running(*words, "--games", tmp_path / "games", "--runs", tmp_path / "runs") as server:
+        assert server.stdout is not None
+        address = re.search(r"http://127\.0\.0\.1:\d+/", server.stdout.readline())
+        assert address
+
+        def told(path: str) -> dict[str, Any]:
+            with urllib.request.urlopen(f"{address[0]}{path}") as answer:
+                return dict(json.load(answer))
+
+        wait_until(lambda: told("api/library/state")["done"], server)
+        assert [game["names"] for game in told("api/library")["games"]] == [["ann", "bob"]]
+        assert [run["name"] for run in told("api/runs")["runs"]] == ["runs/first"]
+        server.send_signal(signal.SIGINT)
+        _, complaint = server.communicate()
+    assert complaint == ""
+    assert server.returncode == 0
+    assert (tmp_path / "d" / "library.sqlite3").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["--games", "no/such/folder"], "there is no folder or file no/such/folder"),
+        (["--runs", "no/such/folder"], "there is no folder or file no/such/folder"),
         (["--agents", "nobody"], "unknown agent"),
         (["--agents", "no.such.module:Agent"], "can't import"),
         (["--agents", "missing/model.npz"], "no network file"),

@@ -105,10 +105,9 @@ export function view(root, game, draw, options = {}) {
 
   // ---- the chart ----
   function setChart(name, drawings) {
-    if (!charts[name]) kind = name;  // a new one is shown at once
     charts[name] = drawings;
     showChoice();
-    showChart();
+    if (name === kind) showChart();
   }
 
   function showChoice() {

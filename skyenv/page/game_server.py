@@ -23,6 +23,7 @@ from skyenv.page.jobs import move
 from skyenv.page.replays import Replay, Summary, summaries
 from skyenv.page.session import Session
 from skyenv.page.storage import HUMAN, Link, Storage, StoredGame
+from skyenv.page.teaching import tutorial
 from skyenv.page.workers import Workers
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
@@ -48,6 +49,8 @@ ME: Final = "me"
 """A seat for the browser that makes the game; the other seats are HUMAN or have an agent's name behind AGENT."""
 AGENT: Final = "agent:"
 
+LESSON: Final = "lesson"
+"""The wish for a lesson, of which each browser has one; browsers' own wishes are longer."""
 _WISH: Final = re.compile(r"[A-Za-z0-9-]{8,64}")
 _log = logging.getLogger("skyenv.page")
 
@@ -160,6 +163,55 @@ class GameServer:
         ] or [Link(new_token(), game.id, None, browser)]
         links = await self.storage.write(self.storage.add_game, game, links, MOST_GAMES)
         return next((link for link in links if link.browser == browser), links[0])
+
+    async def lesson(self, browser: str) -> Link:
+        """The way to the browser's lesson, which is made if there is none, and begun anew if it is over."""
+        options = tutorial.PLAYERS, tutorial.SIDE, DEFAULT_MAX_TURNS, tutorial.SEED, tutorial.AGENTS, DEFAULT_PAUSE, LESSON
+        link = await self._add(StoredGame(new_token(), browser, time.time(), *options), browser)
+        if link.browser is None:  # it was given up; nobody else knows its address
+            await self.claim(link.token, browser)
+        if _lesson_of(await self.session(link)).is_over:
+            await self.repeat(link, anew=True)
+        return link
+
+    async def _add(self, game: StoredGame, browser: str) -> Link:
+        """Store a game with one person; the way to his seat."""
+        link = Link(new_token(), game.id, game.agents.index(HUMAN), browser)
+        (link,) = await self.storage.write(self.storage.add_game, game, [link], MOST_GAMES)
+        return link
+
+    async def repeat(self, link: Link, anew: bool = False) -> None:
+        """Go back in a lesson: to where its last step began, or if nothing has been done since, the one before; or all of it.
+
+        Raises:
+            PageError: this is no lesson.
+        """
+        session = await self.session(link)
+        async with session.changing:
+            lesson = _lesson_of(session)
+            stay = 0 if anew else lesson.begin_of_last()
+            await self.storage.write(self.storage.take_back, link.game, stay)
+            await self.storage.write(self.storage.set_draft, link.game, [])
+            self._sessions.pop(link.game, None)  # it is read anew
+            if runner := self._runners.pop(link.game, None):
+                runner.cancel()
+        self._tell(link.game)
+
+    async def leave_lesson(self, link: Link, agent: str) -> Link:
+        """Play on freely from where a lesson stands, against an agent, in a game of its own.
+
+        Raises:
+            PageError: this is no lesson, or there is no such agent.
+        """
+        session = await self.session(link)
+        _lesson_of(session)
+        agents = HUMAN, self.catalogue[agent].name
+        options = tutorial.PLAYERS, tutorial.SIDE, DEFAULT_MAX_TURNS, tutorial.SEED, agents, DEFAULT_PAUSE
+        game = StoredGame(new_token(), str(link.browser), time.time(), *options, origin=link.game, origin_step=session.step)
+        actions = [event["action"] for event in session.game.events if event["event"] == "action"]
+        made = await self._add(game, str(link.browser))
+        await self.storage.write(self.storage.append, game.id, 0, actions)
+        return made
 
     async def session(self, link: Link) -> Session:
         """The game of a link, from memory or from the database; its agents play on.
@@ -321,8 +373,11 @@ class GameServer:
         try:
             while (name := session.agent_to_move) is not None and (session.has_humans or key in self._watchers):
                 began, step = time.monotonic(), session.step
-                job = partial(move, self.catalogue[name], session.game.copy())
-                actions = await self.workers.ask(job, group=key, agent=name)
+                if session.lesson is not None:
+                    actions = session.lesson.answer
+                else:
+                    job = partial(move, self.catalogue[name], session.game.copy())
+                    actions = await self.workers.ask(job, group=key, agent=name)
                 while (left := began + session.stored.pause - time.monotonic()) > 0:
                     await asyncio.sleep(min(left, 0.2))  # the pause may be made shorter meanwhile
                 await self._commit_agents(session, actions, step)
@@ -423,6 +478,12 @@ class GameServer:
                 self._replays.popitem(last=False)
         self._replays.move_to_end(place)
         return self._replays[place]
+
+
+def _lesson_of(session: Session) -> tutorial.Lesson:
+    if session.lesson is None:
+        raise PageError("this is no lesson")
+    return session.lesson
 
 
 class Uploads:

@@ -53,15 +53,25 @@ def page(name: str) -> Handler:
     """A page that is the same for all; it gives a browser its name."""
 
     async def page(request: Request) -> Response:
-        response = FileResponse(STATIC / name, headers={"cache-control": "no-cache"})
-        browsers: Browsers = request.app.state.browsers
-        value = browsers.signed(browsers.name(request.cookies.get(COOKIE, "")) or new_token())
-        is_https = request.url.scheme == "https" or request.headers.get("host") == request.app.state.public
-        # Lax: links that people send each other must find the cookie; requests that change anything check the origin.
-        response.set_cookie(COOKIE, value, COOKIE_SECONDS, httponly=True, samesite="lax", secure=is_https)
-        return response
+        browser, response = known(request), FileResponse(STATIC / name, headers={"cache-control": "no-cache"})
+        return remembered(request, response, browser)
 
     return page
+
+
+def known(request: Request) -> str:
+    """The browser's own unguessable name; a new one if it has none yet."""
+    browsers: Browsers = request.app.state.browsers
+    return browsers.name(request.cookies.get(COOKIE, "")) or new_token()
+
+
+def remembered(request: Request, response: Response, browser: str) -> Response:
+    """The response, by which the browser learns its name."""
+    browsers: Browsers = request.app.state.browsers
+    is_https = request.url.scheme == "https" or request.headers.get("host") == request.app.state.public
+    # Lax: links that people send each other must find the cookie; requests that change anything check the origin.
+    response.set_cookie(COOKIE, browsers.signed(browser), COOKIE_SECONDS, httponly=True, samesite="lax", secure=is_https)
+    return response
 
 
 async def body(request: Request, limit: int) -> bytes:

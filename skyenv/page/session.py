@@ -12,6 +12,7 @@ from skyenv.events import Event
 from skyenv.game import Game
 from skyenv.games import HIGHEST_SEED
 from skyenv.page.storage import HUMAN, StoredGame
+from skyenv.page.teaching import tutorial
 from skyenv.render.words import seat_name
 from skyenv.rules.actions import ACTION_NAMES, BID, BID_DONE
 
@@ -79,7 +80,17 @@ class Session:
     def agent_to_move(self) -> str | None:
         """The name of the agent that is to act; None if a person is, or nobody."""
         seat = self.game.seat
+        if self.lesson is not None and not self.lesson.answer:
+            return None
         return None if seat is None or self.is_human(seat) else self.stored.agents[seat]
+
+    @property
+    def lesson(self) -> tutorial.Lesson | None:
+        """Where the lesson stands; None: this is an ordinary game."""
+        if self.stored.agents != tutorial.AGENTS:
+            return None
+        played = (event["action"] for event in self.game.events if event["event"] == "action")
+        return tutorial.Lesson((*played, *self._draft))
 
     def as_seen_by(self, seat: int | None) -> Game:
         """The game with the draft of that seat, if it has one; not to be changed."""
@@ -106,7 +117,7 @@ class Session:
             laid down.
 
         Raises:
-            PageError: it isn't this seat's turn, or something has happened since `step`.
+            PageError: it isn't this seat's turn, or something has happened since `step`, or a lesson wants something else.
             IllegalActionError: the action isn't legal.
         """
         if self.game.seat is None:
@@ -115,6 +126,8 @@ class Session:
             raise PageError(f"it is not your turn; {seat_name(self.game.seat)} is to act", 409)
         if step != self.step_of(seat):
             raise PageError("that was meant for an earlier position", 409)
+        if self.lesson is not None:
+            self.lesson.check([action])
         position = self.as_seen_by(seat)
         if action not in position.legal_actions:
             what = ACTION_NAMES[action] if 0 <= action < len(ACTION_NAMES) else str(action)

@@ -285,6 +285,11 @@ class Storage:
         except sqlite3.IntegrityError as error:
             raise ConflictError("another server plays this game with the same database; look at it again", 409) from error
 
+    def take_back(self, key: str, number: int) -> None:
+        """Forget a game's actions behind the first `number`."""
+        with self._transaction() as connection:
+            connection.execute("DELETE FROM action WHERE game = ? AND number >= ?", (key, number))
+
     def draft(self, key: str) -> list[int]:
         """The actions of a game's unfinished bid; a damaged one is none, as its cards can be laid down again."""
         rows = self._rows("SELECT actions FROM draft WHERE game = ?", key)

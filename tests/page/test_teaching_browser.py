@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from accessibility import check_accessible
 from pages import RunningServer, quick_catalogue
-from test_browser import begin
+from test_browser import begin, click_shape
 
 from experiments.tools.chromium import Browser, browser
 from skyenv.page.storage import Storage
+from skyenv.page.teaching.tutorial import BEATS
 from skyenv.page.web import application
 
 
@@ -59,7 +61,121 @@ def test_the_rules_beside_a_game(ann: Browser, server: RunningServer) -> None:
     assert ann.run("return document.activeElement.matches('#log a.rule')")
     ann.run("document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'r', bubbles: true}))")
     ann.wait(".rules-panel")
-    ann.click("#rules")
+    ann.click(".rules-head button")
     ann.wait_until(lambda: ann.find(".rules-panel") is None, "the end of the panel")
     ann.click("#rules")
     ann.wait(".rules-panel .chapter")
+
+
+# ---- the lesson ----
+
+HERE = "location.pathname.replace('/seat/', '/api/seats/')"
+
+
+def told(page: Browser) -> dict[str, Any]:
+    """What the server tells of the lesson, once it is the person's turn and the page shows that."""
+    content: dict[str, Any] = {}
+
+    def is_shown() -> bool:
+        nonlocal content
+        content = page.run(f"return fetch({HERE}).then((answer) => answer.json())")
+        heading = page.text("#lesson h2")
+        return (
+            not content["lesson"]["waits"]
+            and page.run("return document.getElementById('hint').dataset.step") == str(content["step"])
+            and heading.startswith((f"Lesson, step {content['lesson']['number'] + 1} of", "The lesson is over"))
+        )
+
+    page.wait_until(is_shown, "the person's turn")
+    return content
+
+
+def do_what_glows(page: Browser, wanted: list[int]) -> None:
+    """Click what is to be clicked: on the table, or a button."""
+    action = wanted[0]
+    if page.find("[data-take]") is not None:
+        for colour in (action - 55 for action in wanted):
+            page.click(f"[data-take='{colour}'].taught")
+    elif page.find("[data-more]") is not None:
+        for colour, rank in (divmod(action - 79, 3) for action in wanted[:-1]):
+            page.click(f"[data-more='{colour}:{rank + 4}'].taught")
+        page.click("#bid-done.taught")
+    elif page.run(f"return document.querySelector('#board [role=button][data-action=\"{action}\"]') !== null"):
+        where = f'#board .taught[role=button][data-action="{action}"]'
+        page.run("document.querySelector(arguments[0]).scrollIntoView({block: 'center', behavior: 'instant'})", where)
+        click_shape(page, where)
+    else:
+        page.click(f"#choices [data-choice='{action}'].taught")
+    if page.find("dialog[open] button.primary") is not None:
+        page.click("dialog[open] button.primary")
+
+
+@pytest.mark.parametrize("phone", [False, True], ids=["1440", "390"])
+def test_the_lesson_by_clicks(server: RunningServer, phone: bool) -> None:
+    with browser(phone=phone) as page:
+        if not phone:
+            page.driver.set_window_size(1440, 900)
+        still = {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]}  # so that nothing scrolls under the mouse
+        page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", still)
+        page.open(f"{server.address}/tutorial")
+        page.wait("#lesson")
+        page.run(
+            f"return fetch({HERE} + '/pause', {{method: 'POST', headers: {{'Content-Type': 'application/json'}},"
+            " body: '{\"seconds\": 0}'})"
+        )
+        seen: list[int] = []
+        while not (state := told(page))["lesson"]["over"]:
+            lesson = state["lesson"]
+            assert page.text("#lesson-todo") == lesson["todo"]
+            if not seen or seen[-1] != lesson["number"]:
+                seen.append(lesson["number"])
+            if lesson["number"] in (0, 13):
+                check_accessible(page, "#lesson")
+                check_accessible(page, "#lesson-todo")
+            do_what_glows(page, lesson["wanted"])
+            page.wait_until(lambda step=state["step"]: told(page)["step"] != step, "the next step")  # type: ignore[misc]
+        assert seen == list(range(len(BEATS)))
+        assert page.run("return document.documentElement.scrollWidth <= innerWidth")
+        page.click("#lesson-back")
+        page.wait_until(lambda: told(page)["lesson"]["number"] == len(BEATS) - 1, "the last step")
+        address = page.driver.current_url
+        page.click("#lesson-leave")
+        page.wait_until(lambda: page.driver.current_url != address and page.find("#board svg") is not None, "the game")
+        assert page.find("#lesson") is None
+        assert page.complaints() == []
+
+
+def test_another_choice_gets_a_friendly_line(ann: Browser, server: RunningServer) -> None:
+    ann.open(f"{server.address}/tutorial")
+    step = told(ann)["step"]
+    wanted = '#board [role=button]:not(.taught)[data-plot="0:1"]'
+    ann.run("document.querySelector(arguments[0]).scrollIntoView({block: 'center', behavior: 'instant'})", wanted)
+    click_shape(ann, wanted)
+    assert "In this lesson: place your first skyscraper on the brown plot of TSQ." in ann.wait("#note").text
+    assert told(ann)["step"] == step
+
+
+# ---- what is new ----
+
+
+def test_what_happens_for_the_first_time_is_explained_once(ann: Browser, server: RunningServer) -> None:
+    begin(ann, server, "me", "agent:greedy", seed="6")
+    ann.run("""
+        return import("/static/news.js").then(({showNews}) => {
+          showNews({log: {rules: []}});
+          showNews({log: {rules: [["AUC-3", "AUC-4"], ["ALEA-2"], ["AUC-12"], ["ALEA-2"]]}});
+        });
+    """)
+    assert ann.text("#news h2") == "This is new: Alea bids"
+    check_accessible(ann, "#news")
+    ann.click("#news a.rule")
+    assert "ALEA-2" in ann.wait(".rules-panel .here").text
+    ann.click("#news button.primary")
+    assert ann.text("#news h2") == "This is new: The park area"
+    ann.click("#news button:not(.primary)")
+    ann.wait_until(lambda: ann.find("#news") is None, "no more")
+    ann.run("return import('/static/news.js').then(({showNews}) => showNews({log: {rules: [['STOP-4']]}}))")
+    assert ann.find("#news") is None
+    ann.click(".news-switch input")
+    ann.run("return import('/static/news.js').then(({showNews}) => showNews({log: {rules: [['STOP-4']]}}))")
+    assert ann.text("#news h2") == "This is new: A building stop"

@@ -31,6 +31,7 @@ async def _table(request: Request) -> Response:
         "undo": session.can_undo(link.seat),
         "pause": session.stored.pause,
         "trouble": session.trouble,
+        "lesson": None if session.lesson is None else session.lesson.payload(),
         "watching": link.seat is None,
         "owner": session.stored.owner == link.browser,
         "invitations": [{"seat": other.seat, "page": f"/seat/{other.token}"} for other in invitations],

@@ -1,5 +1,6 @@
 // The rules beside the game: a panel on every page, opened by a button, by the key R, and by every link to a rule.
 import { el } from "./dom.js";
+import { newsSwitch } from "./news.js";
 
 let panel = null;   // made when it is first opened
 let before = null;  // what had the keyboard then
@@ -30,7 +31,7 @@ async function make() {
     const answer = await fetch("/rules");
     if (!answer.ok) throw new Error();
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    text.replaceChildren(...page.getElementById("rules-text").childNodes);
+    text.replaceChildren(newsSwitch(), ...page.getElementById("rules-text").childNodes);
   } catch {
     text.textContent = "The rules can't be loaded now.";
     panel.addEventListener("close", () => { panel.remove(); panel = null; }, { once: true });

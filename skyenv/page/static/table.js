@@ -6,8 +6,10 @@ import { showFinal } from "./final.js";
 import { setUpHints } from "./hints.js";
 import { showInvitations } from "./invitations.js";
 import { showLog } from "./log.js";
+import { showNews } from "./news.js";
 import { rulesButton } from "./rules.js";
 import { $, api, attempt, begin, load, note, onState, seat, take } from "./seat.js";
+import { setUpLesson } from "./tutorial.js";
 
 let worded = null;  // the drawing whose text was fetched
 
@@ -45,6 +47,8 @@ explainBoard($("board"), say, isLegal);
 matchMedia("(max-width: 699px)").addEventListener("change", () => load());
 for (const show of [showTable, showChoices, showLog, showInvitations, showOptions, showFinal, showWords]) onState(show);
 setUpHints();
+onState(showNews);
+setUpLesson();
 $("pause").oninput = (event) => { $("pause-seconds").textContent = `${event.target.value} s`; };
 $("pause").onchange = (event) => attempt(() => send(`${api}/pause`, { seconds: Number(event.target.value) }));
 $("take-button").onclick = take;

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
+from skyenv.errors import PageError
 from skyenv.page.storage import HUMAN
-from skyenv.rules.actions import ACTION_NUMBERS
+from skyenv.rules.actions import ACTION_NUMBERS, BID, BID_DONE, MOVE, TAKE
 
 PLAYERS: Final = 2
 SIDE: Final = "front"
@@ -251,56 +252,83 @@ def _numbers(names: Sequence[str]) -> list[int]:
     return [ACTION_NUMBERS[name] for name in names]
 
 
+def line() -> list[int]:
+    """All actions of the lesson, the person's and the teacher's."""
+    return [action for beat in BEATS for action in _numbers((*beat.names, *beat.reply))]
+
+
 @dataclass(frozen=True)
 class Lesson:
     """Where a lesson stands.
 
     Args:
-        played: the game's actions so far, and those of an unfinished bid behind them.
+        played: the game's actions so far, and those of an unfinished bid behind them: the first ones of :func:`line`.
     """
 
     played: tuple[int, ...]
 
     def _place(self) -> tuple[int, int]:
-        """The number of the beat under way, and how many of its actions have been played."""
+        """The number of the beat under way, and how many of its actions have been played, replies included."""
         left = len(self.played)
         for number, beat in enumerate(BEATS):
-            if left < len(beat.names):
+            if left < len(beat.names) + len(beat.reply):
                 return number, left
             left -= len(beat.names) + len(beat.reply)
         return len(BEATS), 0
 
     @property
-    def number(self) -> int:
-        """Beats that are over."""
-        return self._place()[0]
-
-    @property
-    def beat(self) -> Beat | None:
-        """What the person is to do now; None at the end."""
-        return BEATS[self.number] if self.number < len(BEATS) else None
-
-    @property
-    def wanted(self) -> int | None:
-        """The action that the person is to choose now; None at the end."""
+    def wanted(self) -> list[int]:
+        """What the person is to play now, one after the other; nothing while the teacher is to move, and at the end."""
         number, done = self._place()
-        return ACTION_NUMBERS[BEATS[number].names[done]] if number < len(BEATS) else None
+        return _numbers(BEATS[number].names[done:]) if number < len(BEATS) else []
 
     @property
-    def reply(self) -> list[int]:
-        """What the teacher plays when the person has chosen what is wanted now: nothing unless that ends the beat."""
+    def answer(self) -> list[int]:
+        """What the teacher plays now: one choice, or nothing."""
         number, done = self._place()
-        if number == len(BEATS) or done + 1 < len(BEATS[number].names):
+        if number == len(BEATS) or done < len(BEATS[number].names):
             return []
-        return _numbers(BEATS[number].reply)
+        left = _numbers(BEATS[number].reply[done - len(BEATS[number].names) :])
+        if BID <= left[0] < BID_DONE:
+            return left[: left.index(BID_DONE) + 1]
+        return left[:2] if TAKE <= left[0] < MOVE else left[:1]
 
-    def back_to(self) -> int:
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is left of it."""
+        return self._place()[0] == len(BEATS)
+
+    def check(self, actions: Sequence[int]) -> None:
+        """Refuse everything but what the lesson wants.
+
+        Raises:
+            PageError: the person has chosen something else.
+        """
+        if self.is_over:
+            raise PageError("the lesson is over: play on from here, or begin a game")
+        if list(actions) != self.wanted[: len(actions)]:
+            todo = BEATS[self._place()[0]].todo
+            raise PageError(f"In this lesson: {todo[0].lower()}{todo[1:]} Leave the lesson to play freely.")
+
+    def begin_of_last(self) -> int:
         """How many actions are left when the beat under way is begun anew, or if it has just begun, the one before."""
         number, done = self._place()
         last = number if done else max(number - 1, 0)
         return sum(len(beat.names) + len(beat.reply) for beat in BEATS[:last])
 
-
-def line() -> list[int]:
-    """All actions of the lesson, the person's and the teacher's."""
-    return [action for beat in BEATS for action in _numbers((*beat.names, *beat.reply))]
+    def payload(self) -> dict[str, Any]:
+        """What the page shows."""
+        number, done = self._place()
+        told = BEATS[number] if number < len(BEATS) else Beat(END_TITLE, END_TEXT, "", END_RULE, ())
+        waits = not self.is_over and done >= len(told.names)
+        return {
+            "number": number,
+            "steps": len(BEATS),
+            "title": told.title,
+            "text": told.text,
+            "todo": "" if waits else told.todo,
+            "rule": told.rule,
+            "wanted": self.wanted,
+            "waits": waits,
+            "over": self.is_over,
+        }

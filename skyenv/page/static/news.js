@@ -18,18 +18,20 @@ export const NEWS = {
 const waiting = [];
 let known = false;  // whether the page has been told of the game before
 let card = null;
+let box = null;     // by which this is switched off and on
 
 function stored() {
   try { return { seen: [], off: false, ...JSON.parse(localStorage.getItem("news") ?? "{}") }; } catch { return { seen: [], off: false }; }
 }
 
 function store(value) {
+  if (box) box.checked = !value.off;
   try { localStorage.setItem("news", JSON.stringify(value)); } catch { /* then it lasts as long as the page */ }
 }
 
 /** A box by which this is switched off and on. */
 export function newsSwitch() {
-  const box = el("input", { type: "checkbox", checked: !stored().off, onchange: () => {
+  box = el("input", { type: "checkbox", checked: !stored().off, onchange: () => {
     store({ ...stored(), off: !box.checked, seen: box.checked ? [] : stored().seen });
     if (!box.checked) { waiting.length = 0; next(); }
   } });

@@ -7,6 +7,7 @@ import contextlib
 import os
 import re
 import socket
+import sys
 import threading
 import webbrowser
 from dataclasses import MISSING, dataclass
@@ -39,6 +40,8 @@ NETWORKS: Final = "networks"
 """… and copies of networks that were played against."""
 HOST: Final = "127.0.0.1"
 PORT: Final = 8421
+SWITCH: Final = 0.001
+"""Seconds after which a thread that draws lets the event loop go on; Python's own 5 ms are a long time for it."""
 _PUBLIC: Final = re.compile(r"(?=.{1,253}(:|$))[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?")
 
 
@@ -157,6 +160,7 @@ def _warm_up(chosen: Catalogue) -> None:
 def _serve(app: Any, listening: socket.socket, address: str | None, through_proxy: bool) -> None:
     from skyenv.page.connections import Crowd, server_of
 
+    sys.setswitchinterval(SWITCH)
     server = server_of(app, Crowd(through_proxy), log_level="warning", timeout_graceful_shutdown=2)
 
     async def run() -> None:

@@ -19,6 +19,7 @@ from skyenv.game import Game
 from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, fresh_seed
 from skyenv.page.browsers import new_token
 from skyenv.page.catalogue import Catalogue
+from skyenv.page.drawers import Drawers
 from skyenv.page.jobs import move
 from skyenv.page.replays import Replay, Summary, summaries
 from skyenv.page.session import Session
@@ -119,6 +120,7 @@ class GameServer:
 
     Attributes:
         uploads: the records that are being received.
+        drawers: who makes what browsers are shown.
     """
 
     def __init__(self, storage: Storage, catalogue: Catalogue, workers: Workers | None = None) -> None:
@@ -131,6 +133,7 @@ class GameServer:
         self._watchers: dict[str, set[Watcher]] = {}
         self._reading = asyncio.Semaphore(2)
         self.uploads = Uploads()
+        self.drawers = Drawers()
 
     async def close(self) -> None:
         """Stop all agents and close the database; games stay in it."""
@@ -139,6 +142,7 @@ class GameServer:
             runner.cancel()
         await asyncio.gather(*runners, return_exceptions=True)
         await self.workers.close()
+        await asyncio.to_thread(self.drawers.close)
         await asyncio.to_thread(self.storage.close)
 
     # ---- games ----

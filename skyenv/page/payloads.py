@@ -120,8 +120,9 @@ class Look:
             why = reason(position, OPTION_A)
             return {} if why is None else {why: list(range(NUM_ACTIONS))}
         by_reason: dict[Sentence, list[int]] = {}
+        table = look(position)
         for action in range(NUM_ACTIONS):
-            if why := reason(position, action):
+            if why := reason(table, action):
                 by_reason.setdefault(why, []).append(action)
         return by_reason
 

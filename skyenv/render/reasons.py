@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from skyenv.render.table import look
+from skyenv.render.table import Table, look
 from skyenv.render.words import PLACE_NAMES, Sentence, card_name, checked_action, counted, plot_name, seat_name
 from skyenv.rules.actions import (
     BID,
@@ -61,25 +61,26 @@ from skyenv.rules.state import (
 )
 
 
-def why_illegal(position: np.void, action: int) -> str:
+def why_illegal(position: np.void | Table, action: int) -> str:
     """Why an action isn't legal now, in a line; ``""`` if it is. Arguments and errors are those of :func:`reason`."""
     why = reason(position, action)
     return "" if why is None else why.text
 
 
-def reason(position: np.void, action: int) -> Sentence | None:
+def reason(position: np.void | Table, action: int) -> Sentence | None:
     """Why an action isn't legal now, and the rules that say so; None if it is legal.
 
     Made of what the seat to act knows: of a game for that seat, of a view for its own seat.
 
     Args:
-        position: a record of GAME_DTYPE or VIEW_DTYPE.
+        position: a record of GAME_DTYPE or VIEW_DTYPE, or what :func:`skyenv.render.table.look` has made of it; who asks for many
+            actions has that made once.
         action: 0 to 102.
 
     Raises:
         IllegalActionError: there is no such action.
     """
-    table, action = look(position), checked_action(action)
+    table, action = position if isinstance(position, Table) else look(position), checked_action(action)
     game = table.game
     phase = int(game["phase"])
     if phase == PHASE_OVER:

@@ -44,14 +44,14 @@ def _step(request: Request) -> int:
 
 async def _replay(request: Request) -> Response:
     replay = await _found(request)
-    return JSONResponse(await asyncio.to_thread(replay.payload))
+    return await server_of(request).drawers.ask(browser_of(request), lambda: JSONResponse(replay.payload()))
 
 
 async def _replay_step(request: Request) -> Response:
     replay = await _found(request)
     narrow = bool(number(request, "narrow"))
     draw = partial(replay.drawing, _step(request), number(request, "seat"), theme(request), narrow)
-    return JSONResponse({"svg": await asyncio.to_thread(draw)})
+    return await server_of(request).drawers.ask(browser_of(request), lambda: JSONResponse({"svg": draw()}))
 
 
 async def _replay_hint(request: Request) -> Response:

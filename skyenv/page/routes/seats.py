@@ -36,8 +36,8 @@ async def _table(request: Request) -> Response:
         "owner": session.stored.owner == link.browser,
         "invitations": [{"seat": other.seat, "page": f"/seat/{other.token}"} for other in invitations],
     }
-    payload = await asyncio.to_thread(look.payload, number(request, "lines") or 0)
-    return JSONResponse(payload | about)
+    lines = number(request, "lines") or 0
+    return await server.drawers.ask(str(link.browser), lambda: JSONResponse(look.payload(lines) | about))
 
 
 async def _claim(request: Request) -> Response:
@@ -91,9 +91,9 @@ async def _hint(request: Request) -> Response:
 
 async def _words(request: Request) -> Response:
     """The table as plain text."""
-    _, link, session = await seat_of(request)
+    server, link, session = await seat_of(request)
     look = Look(snapshot(session, link.seat), link.seat, session.names(link.seat))
-    return JSONResponse({"text": await asyncio.to_thread(look.in_words)})
+    return JSONResponse({"text": await server.drawers.ask(str(link.browser), look.in_words)})
 
 
 async def _record(request: Request) -> Response:

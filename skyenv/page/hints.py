@@ -12,6 +12,8 @@ import numpy.typing as npt
 from skyenv.agents import Agent, Decisions, first_evaluation
 from skyenv.errors import AgentError, PageError
 from skyenv.game import Game
+from skyenv.games import Games
+from skyenv.knowledge import view
 from skyenv.page.catalogue import CatalogueEntry
 from skyenv.rules.actions import NUM_ACTIONS
 
@@ -46,14 +48,14 @@ def hint(entry: CatalogueEntry, game: Game) -> Hint:
     """
     if game.is_over:
         raise PageError("the game is over; there is nothing to decide", 409)
-    decisions = _decision(game, entry.agent)
+    decisions = as_decisions(game.games, entry.agent)
     evaluation = first_evaluation(entry.agent.evaluate(decisions))
-    worth = _worth(entry.agent, decisions) if evaluation is None else None
+    all_worth = worth_of(entry.agent, decisions) if evaluation is None else None
     action = int(np.asarray(entry.agent.act(decisions))[0])
     if not (0 <= action < NUM_ACTIONS and decisions.mask[0, action]):
         raise AgentError(f"agent {entry.name} chose action {action}, which is not legal")
     if evaluation is None:
-        return Hint(action, worth=worth)
+        return Hint(action, worth=None if all_worth is None else all_worth[0])
     return Hint(action, np.asarray(evaluation.probabilities, np.float64), value=evaluation.value)
 
 
@@ -63,24 +65,26 @@ def sure_of_all(told: Hint, game: Game) -> dict[int, float]:
     return {} if sure is None else {action: round(float(sure[action]), 4) for action in game.legal_actions}
 
 
-def _decision(game: Game, agent: Agent) -> Decisions:
-    known = game.view()
-    digest = hashlib.blake2b(np.asarray(known).tobytes(), digest_size=6).digest()
+def as_decisions(games: Games, agent: Agent) -> Decisions:
+    """The decisions that are open in all rows of a batch, from what each seat to act sees, and nothing else."""
+    known = view(games.state, games.seat)
+    digests = [hashlib.blake2b(np.asarray(one).tobytes(), digest_size=6).digest() for one in known]
     return Decisions(
-        mask=game.mask[None],
-        seat=np.array([game.seat], np.int64),
-        num_players=game.num_players,
-        uniform=np.array([int.from_bytes(digest) / 2**48]),
-        observation=game.observation()[None] if agent.uses_observation else None,
-        view=np.array([known], known.dtype).view(np.recarray) if agent.uses_view else None,
+        mask=games.mask.copy(),
+        seat=games.seat.copy(),
+        num_players=games.num_players,
+        uniform=np.array([int.from_bytes(digest) / 2**48 for digest in digests]),
+        observation=games.observe(games.seat) if agent.uses_observation else None,
+        view=known if agent.uses_view else None,
         trusted=True,
     )
 
 
-def _worth(agent: Any, decisions: Decisions) -> Vector | None:
-    """What actions should bring, of agents that judge them so."""
+def worth_of(agent: Any, decisions: Decisions) -> Vector | None:
+    """VP that each legal action should bring, less those of the best one, of agents that judge them so; float64 (k, 103)."""
     if not callable(getattr(agent, "scores", None)):
         return None
-    scores = np.asarray(agent.scores(decisions)[0], np.float64)
-    legal = decisions.mask[0] != 0
-    return np.where(legal, scores - scores[legal].max(), 0.0)
+    scores = np.asarray(agent.scores(decisions), np.float64)
+    legal = decisions.mask != 0
+    best = np.where(legal, scores, -np.inf).max(axis=1, keepdims=True)
+    return np.where(legal, scores - best, 0.0)

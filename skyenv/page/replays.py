@@ -133,6 +133,10 @@ class Replay:
         """Number of seats."""
         return self.game.num_players
 
+    def actions(self) -> list[int]:
+        """What was played, by step."""
+        return [int(events[0]["action"]) for events in self.events[1:]]
+
     def at(self, step: int) -> Game:
         """The game after so many actions; only for looking at it and for asking agents.
 

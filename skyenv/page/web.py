@@ -23,19 +23,22 @@ from starlette.websockets import WebSocket
 from skyenv.errors import PageError, SkyenvError
 from skyenv.page.addresses import is_called
 from skyenv.page.again import Again
+from skyenv.page.background import Background
 from skyenv.page.browsers import Browsers
 from skyenv.page.catalogue import Catalogue
 from skyenv.page.connections import HEADERS
 from skyenv.page.game_server import GameServer
 from skyenv.page.library import Library
 from skyenv.page.requests import STATIC, refusal
+from skyenv.page.routes import analysis, lobby, replays, seats, teaching
 from skyenv.page.routes import library as library_routes
-from skyenv.page.routes import lobby, replays, seats, teaching
 from skyenv.page.routes import runs as runs_routes
 from skyenv.page.runs import Runs
 from skyenv.page.storage import Storage
 from skyenv.page.workers import Workers
 
+PARTS: Final = (lobby, seats, analysis, replays, teaching, library_routes, runs_routes)
+"""In this order their addresses are compared with a request's."""
 MOST_SAID: Final = 500
 """Characters of a message."""
 
@@ -66,6 +69,7 @@ def application(
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.server = GameServer(storage, catalogue, workers)
+        app.state.background = Background(app.state.server.workers)
         app.state.browsers = Browsers(await storage.write(storage.key))
         app.state.public = public
         app.state.library, app.state.runs = library, runs
@@ -74,20 +78,13 @@ def application(
             catalogue.find = runs.network
         yield
         await app.state.again.close()
+        await app.state.background.close()
         await app.state.server.close()
         if library is not None:
             await asyncio.to_thread(library.close)
 
     return Starlette(
-        routes=[
-            *lobby.ROUTES,
-            *seats.ROUTES,
-            *replays.ROUTES,
-            *teaching.ROUTES,
-            *library_routes.ROUTES,
-            *runs_routes.ROUTES,
-            Mount("/static", StaticFiles(directory=STATIC)),
-        ],
+        routes=[*(route for part in PARTS for route in part.ROUTES), Mount("/static", StaticFiles(directory=STATIC))],
         lifespan=lifespan,
         middleware=[
             Middleware(_Headers, names=names, public=public),

@@ -687,6 +687,30 @@ def test_agents_stand_side_by_side_and_tell_their_numbers_on_the_board(
     ann.wait_until(lambda: ann.text("#count").startswith("1 /") and ann.find("#hint li.choice") is not None, "the next answer")
 
 
+def test_a_game_is_analysed_and_played_out(ann: Browser, server: RunningServer, tmp_path: Path) -> None:
+    path = tmp_path / "game.jsonl"
+    path.write_text(played(2, seed=12, turns=12).to_record(), encoding="utf-8")
+    open_file(ann, server, path)
+    ann.wait("#board svg")
+    ann.run("document.getElementById('analyst').value = 'greedy'")
+    ann.click("#analyse")
+    ann.wait("#mistakes li")
+    ann.wait_until(lambda: ann.wait("#analyse").is_enabled(), "the end of the analysis")
+    step = ann.run("return document.querySelector('#mistakes button').dataset.step")
+    ann.click("#mistakes button")
+    ann.wait_until(lambda: ann.text("#count").startswith(f"{step} /"), "the step of the mistake")
+    ann.click("#chances summary")
+    ann.wait("#chances table")
+    assert "%" in ann.text("#chances .bars")
+    ann.click("#play-on summary")
+    ann.run("document.getElementById('out-number').value = 26")
+    ann.run("for (const seat of [0, 1]) document.getElementById(`out-${seat}`).value = 'random'")
+    ann.click("#play-out")
+    ann.wait_until(lambda: ann.run("return document.querySelectorAll('#out-results h3').length") == 2, "how it went")
+    ann.wait_until(lambda: ann.wait("#play-out").is_enabled(), "the end of playing out")
+    assert "26 games" in str(ann.run("return document.querySelector('#out-results ol').getAttribute('aria-label')"))
+
+
 def test_a_file_dropped_on_the_page_and_several_games(ann: Browser, server: RunningServer) -> None:
     text = "".join(played(2, seed=seed).to_record() for seed in (1, 2))
     ann.open(f"{server.address}/")

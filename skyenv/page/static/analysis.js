@@ -10,8 +10,7 @@ const sureText = (kind, sure) => (kind === "probability" ? `${(100 * sure).toFix
 
 /** All sections; `place`: addresses of the interface, the names of agents, which one to begin with, and who is told of another one. */
 export function tools(viewer, place) {
-  if (!place.agents.length) return [];
-  return [asking(viewer, place)];
+  return [asking(viewer, place), analysis(viewer, place), chances(viewer, place), playOn(viewer, place)];
 }
 
 // ---- agents asked at a step, side by side, and on the board ----
@@ -94,4 +93,172 @@ function showBadges(viewer, holder, answer) {
     holder.append(el("span", { class: action === answer.action ? "badge best" : "badge", "data-badge": action,
       style: `left:${100 * x / all.width}%;top:${100 * y / all.height}%` }, found.word + sureText(answer.kind, sure)));
   }
+}
+
+// ---- works in the background ----
+
+const PAUSE = 700;  // milliseconds between two looks at a work
+
+/**
+ * Begin a work at an address and show how it goes: `show(answer)` of each look, until it is done or stopped.
+ * Returns a function that stops it.
+ */
+function follow(address, show) {
+  let gone = false;
+  const look = async (method) => {
+    try {
+      const answer = await ask(address, { method });
+      if (gone && method !== "DELETE") return;
+      show(answer);
+      if (answer.state === "running" && !gone) setTimeout(() => { if (!gone) look("GET"); }, PAUSE);
+    } catch (error) {
+      show({ state: "failed", trouble: error.message, done: 0, of: 0 });
+    }
+  };
+  look("POST");
+  return () => { gone = true; look("DELETE"); };
+}
+
+/** A bar of how far a work is, with a button that ends it. */
+function progress(id) {
+  const bar = el("progress", { id: `${id}-bar`, "aria-label": "how far it is", max: 1, value: 0 });
+  const text = el("span", { class: "small" });
+  const stop = el("button", { type: "button", id: `${id}-stop` }, "stop");
+  const line = el("p", { class: "row", hidden: true }, bar, text, stop);
+  return {
+    line, stop,
+    show(answer) {
+      line.hidden = answer.state === "done" && answer.done === answer.of;
+      stop.hidden = answer.state !== "running";
+      bar.hidden = answer.state === "failed";
+      bar.max = answer.of || 1;
+      bar.value = answer.done;
+      text.textContent = answer.state === "failed" ? answer.trouble
+        : `${answer.done} of ${answer.of || "…"}${answer.state === "stopped" ? ", stopped" : ""}`;
+    },
+  };
+}
+
+// ---- the analysis of a game ----
+
+const percent = (share) => `${(100 * share).toFixed(0)} %`;
+
+function analysis(viewer, { api, agents, agent }) {
+  const who = el("select", { id: "analyst", "aria-label": "agent" }, ...agents.map((name) => el("option", { selected: name === agent }, name)));
+  const begin = el("button", { type: "button", id: "analyse", onclick: go }, "analyse the game");
+  const bar = progress("analysis");
+  const lists = el("div", { id: "analysis-lists" });
+  let stop = () => {};
+  bar.stop.addEventListener("click", () => stop());
+
+  function go() {
+    lists.replaceChildren();
+    begin.disabled = true;
+    stop = follow(`${api}/analysis?agent=${encodeURIComponent(who.value)}`, show);
+  }
+
+  function show(answer) {
+    bar.show(answer);
+    begin.disabled = answer.state === "running";
+    if (answer.chart) viewer.setChart("share", answer.chart);
+    const place = (one) => `step ${one.step}, ${viewer.names[one.seat]}`;
+    const line = (one, text, more) => el("li", {}, el("button", { type: "button", class: "line", "data-step": one.step, onclick: () => viewer.go(one.step, true) },
+      el("b", {}, `${place(one)}: `), text, el("span", { class: "small" }, more)));
+    const mistakes = (answer.mistakes ?? []).map((one) => line(one, `${one.played} — it would ${one.best}`,
+      answer.kind === "vp" ? ` · ${one.loss.toFixed(1)} VP less by its reckoning`
+        : ` · its own choice is ${percent(one.sure[0])} probable to it, this one ${percent(one.sure[1])}`));
+    const swings = (answer.swings ?? []).map((one) => line(one, `${percent(one.before)} → ${percent(one.after)}`, ` · since step ${one.since}`));
+    lists.replaceChildren(...[
+      mistakes.length ? el("h3", {}, "Where it disagrees most") : null, mistakes.length ? el("ol", { class: "finds", id: "mistakes", tabindex: 0, "aria-label": "where it disagrees most" }, ...mistakes) : null,
+      swings.length ? el("h3", {}, "Biggest swings") : null, swings.length ? el("ol", { class: "finds", id: "swings", tabindex: 0, "aria-label": "biggest swings" }, ...swings) : null,
+      answer.state === "done" && !mistakes.length && !swings.length ? el("p", {}, "It agrees with all that was played, or can't tell how sure it is.") : null,
+    ].filter(Boolean));
+  }
+
+  return el("section", { id: "analysis" }, el("h2", {}, "Analyse the game"),
+    el("p", { class: "row" }, el("span", {}, "by"), who, begin), bar.line,
+    el("p", { class: "small" }, "Each decision with a choice is judged from the view of the seat to act; what it would do instead is measured by "
+      + "how sure the agent is of both. Swings are of the share of the win that it expects; luck is among their causes."), lists);
+}
+
+// ---- what can come ----
+
+function chances(viewer, { api }) {
+  const content = el("div", { id: "chances-content" });
+  const whole = el("details", { id: "chances", ontoggle: () => show(viewer.step) }, el("summary", {}, el("h2", {}, "What can come")), content);
+  let wanted = "";
+
+  async function show(step) {
+    if (!whole.open) return;
+    const address = `${api}/${step}/chances${viewer.seat === null ? "" : `?seat=${viewer.seat}`}`;
+    if (wanted === address) return;
+    wanted = address;
+    try {
+      const answer = await ask(address);
+      if (wanted !== address) return;
+      const cell = (share) => el("td", { class: "share" }, el("span", { class: "bar", style: `width:${100 * share}%` }), el("span", {}, percent(share)));
+      const row = (one) => el("tr", {}, el("th", { scope: "row" }, one.stack),
+        ...(one.chances ? one.chances.map(cell) : [el("td", { colspan: 3 }, "no card is left")]));
+      const alea = answer.alea ?? [];
+      const most = Math.max(...alea.map(([, share]) => share), 0.01);
+      content.replaceChildren(
+        el("p", { class: "small" }, answer.seat === null ? "With all hands open, exactly." : `As ${viewer.names[answer.seat]} can expect, within a per cent or two.`),
+        el("table", { class: "chances" }, el("caption", {}, "The next card of each stack"),
+          el("thead", {}, el("tr", {}, ...["stack", "4", "5", "6"].map((text) => el("th", { scope: "col" }, text)))), el("tbody", {}, ...answer.cards.map(row))),
+        ...(alea.length ? [el("h3", {}, "Alea's next bid"), el("ol", { class: "bars" }, ...alea.map(([total, share]) => el("li", {},
+          el("span", { class: "what" }, `${total}`), el("span", { class: "bar", style: `width:${60 * share / most}%` }), el("span", { class: "small" }, percent(share)))))] : []));
+    } catch (error) {
+      content.replaceChildren(el("p", { class: "note" }, error.message));
+    }
+  }
+
+  viewer.follow(show);
+  return whole;
+}
+
+// ---- playing on ----
+
+function playOn(viewer, { api, agents, agent }) {
+  const usual = viewer.game.names.map((name) => (agents.includes(name) ? name : agent ?? agents[0]));
+  const seats = viewer.names.map((name, seat) => el("label", { class: "row" }, el("span", {}, `seat ${seat + 1}`),
+    el("select", { id: `out-${seat}` }, ...agents.map((each) => el("option", { selected: each === usual[seat] }, each)))));
+  const hidden = el("select", { id: "out-hidden" }, el("option", { value: "" }, "stay as they were"),
+    ...viewer.names.map((name, seat) => el("option", { value: seat }, `are drawn anew for ${name}`)));
+  const number = el("input", { type: "number", id: "out-number", min: 1, max: 1000, value: 100 });
+  const begin = el("button", { type: "button", id: "play-out", onclick: go }, "let them play it out");
+  const bar = progress("out");
+  const results = el("div", { id: "out-results" });
+  let stop = () => {};
+  bar.stop.addEventListener("click", () => stop());
+
+  function go() {
+    const query = new URLSearchParams([...seats.map((label) => ["agent", label.querySelector("select").value]), ["number", number.value]]);
+    if (hidden.value) query.set("seat", hidden.value);
+    results.replaceChildren();
+    begin.disabled = true;
+    const step = viewer.step;
+    stop = follow(`${api}/${step}/playouts?${query}`, (answer) => show(answer, step));
+  }
+
+  function show(answer, step) {
+    bar.show(answer);
+    begin.disabled = answer.state === "running";
+    const shown = (answer.seats ?? []).map((one, seat) => {
+      const most = Math.max(...one.bins.map(([, count]) => count), 1);
+      const filled = one.bins.map(([, count], index) => (count ? index : -1)).filter((index) => index >= 0);
+      const seen = (bin, index) => index >= filled[0] && index <= filled.at(-1);
+      const label = ([low], index) => (index === 0 ? `below ${low + 10}` : index === one.bins.length - 1 ? `${low} or more` : `${low} to ${low + 9}`);
+      const sign = (text) => text.replaceAll("-", "−");
+      return el("div", {}, el("h3", {}, viewer.names[seat]),
+        el("p", {}, `${answer.agents[seat]}: ${percent(one.share)} ± ${percent(one.error)} of the wins, ${one.vp} VP, margin ${sign(String(one.margin))}`),
+        el("ol", { class: "bars", "aria-label": `VP ahead of the best other seat, ${answer.done} games` }, ...one.bins.map((bin, index) => (seen(bin, index) ? el("li", {},
+          el("span", { class: "what" }, sign(label(bin, index))), el("span", { class: `bar seat-${seat}`, style: `width:${60 * bin[1] / most}%` }), el("span", { class: "small" }, `${bin[1]}`)) : null))));
+    });
+    results.replaceChildren(...(shown.length ? [el("p", { class: "small" }, `From step ${step}; bars: games by VP ahead of the best other seat.`)] : []), ...shown);
+  }
+
+  return el("details", { id: "play-on" }, el("summary", {}, el("h2", {}, "Play on from here")),
+    el("p", { class: "small" }, "Agents play this position out many times, with other chance each time. Chance is that of the seeds 0, 1, 2 … whoever plays, so two line-ups meet the same."),
+    ...seats, el("p", {}, el("label", { for: "out-hidden" }, "Hidden cards "), hidden),
+    el("p", { class: "row" }, el("label", { class: "row" }, "times ", number), begin), bar.line, results);
 }

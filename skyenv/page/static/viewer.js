@@ -105,9 +105,10 @@ export function view(root, game, draw, options = {}) {
 
   // ---- the chart ----
   function setChart(name, drawings) {
+    if (!charts[name]) kind = name;  // a new one is shown at once
     charts[name] = drawings;
     showChoice();
-    if (name === kind) showChart();
+    showChart();
   }
 
   function showChoice() {

@@ -1,0 +1,150 @@
+"""Agents play a position out many times: who wins how often, and by how much."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv.agents import decide
+from skyenv.arena.matches import SALT
+from skyenv.games import Games, results
+from skyenv.knowledge import resample
+from skyenv.knowledge import view as view_of
+from skyenv.page.analysis import batch_of
+from skyenv.page.background import Work
+from skyenv.page.catalogue import CatalogueEntry
+from skyenv.page.payloads import Payload
+from skyenv.page.workers import Priority, Report, Workers
+from skyenv.rules.state import GAME_DTYPE
+
+MOST: Final = 1000
+"""Times."""
+USUAL: Final = 100
+AT_ONCE: Final = 25
+"""Games that are played together; after each such bunch it is told how they went."""
+BIN: Final = 10
+"""VP of a bar of the histogram."""
+FARTHEST: Final = 60
+"""VP at which the histogram's last bars begin."""
+
+
+def fresh_stream(seed: int) -> npt.NDArray[np.uint32]:
+    """A stream of chance for a position to go on with, uint32 (4,), never all 0; the same for the same seed, 0 to 2⁶³−1."""
+    digest = hashlib.blake2b(seed.to_bytes(8), digest_size=16, person=b"go on").digest()
+    words = np.frombuffer(digest, np.uint32).copy()
+    words[0] |= not words.any()
+    return words
+
+
+def starts(position: np.void, seeds: Sequence[int], seat: int | None) -> npt.NDArray[np.void]:
+    """A position, once for every seed, with chance to come of its own.
+
+    Args:
+        position: GAME_DTYPE.
+        seeds: 0 to 2⁶³−1.
+        seat: hidden cards are drawn anew from all that this seat can't tell from the real ones; None: they stay.
+
+    Returns:
+        GAME_DTYPE (k,). Equal seeds give equal chance.
+    """
+    one = np.array([position], GAME_DTYPE)
+    if seat is not None:
+        made: npt.NDArray[np.void] = resample(view_of(one, [seat]), list(seeds)).view(np.ndarray)
+    else:
+        made = np.repeat(one, len(seeds))
+        for row, seed in enumerate(seeds):
+            made["random"][row] = fresh_stream(seed)
+    made["seed"] = list(seeds)  # agents' own random numbers are made of it
+    return made
+
+
+def play_out(entries: Sequence[CatalogueEntry], position: np.void, number: int, seat: int | None, report: Report) -> None:
+    """Have agents play a position out, and report shares of the win and VP, each float64 (k, players), bunch by bunch.
+
+    The seeds are 0, 1, 2 …, whoever plays: the games of other agents from the same position have the same chance (paired seeds),
+    as far as they ask for it in the same order.
+
+    Args:
+        entries: who sits where.
+        position: GAME_DTYPE; the game isn't over.
+        number: how many times.
+        seat: as for :func:`starts`.
+        report: told each bunch.
+
+    Raises:
+        AgentError: an agent's answer is none.
+    """
+    for first in range(0, number, AT_ONCE):
+        games = batch_of(starts(position, range(first, min(first + AT_ONCE, number)), seat))
+        while (rows := np.flatnonzero(games.seat >= 0)).size:
+            games.step(_actions(games, entries, rows), rows)
+        players = games.num_players
+        report((results(games.state)[0][:, :players], games.state["score"][:, :players].astype(np.float64)))
+
+
+def _actions(games: Games, entries: Sequence[CatalogueEntry], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    actions = np.zeros(rows.size, np.int64)
+    seats = games.seat[rows]
+    for seat, entry in enumerate(entries):
+        here = seats == seat
+        if here.any():
+            actions[here] = decide(games, entry.agent, rows[here], SALT + seat)
+    return actions
+
+
+class PlayOut(Work):
+    """A position that is played out, as far as it has come.
+
+    Args:
+        position: GAME_DTYPE.
+        entries: who sits where.
+        number: how many times.
+        seat: as for :func:`starts`.
+        group: on whose behalf it is done, for the workers.
+
+    Attributes:
+        shares, scores: of the games so far, float64 (k, players).
+    """
+
+    def __init__(self, position: np.void, entries: Sequence[CatalogueEntry], number: int, seat: int | None, group: str) -> None:
+        super().__init__()
+        self.shares = np.zeros((0, len(entries)))
+        self.scores = np.zeros((0, len(entries)))
+        self._position, self._entries, self._number, self._seat, self._group = position, entries, number, seat, group
+
+    async def run(self, workers: Workers) -> None:
+        """See :class:`~skyenv.page.background.Work`."""
+        job = partial(play_out, list(self._entries), self._position, self._number, self._seat)
+        await workers.ask(job, Priority.ANALYSIS, group=self._group, agent=self._entries[0].name, on_progress=self._add)
+
+    def _add(self, bunch: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]) -> None:
+        self.shares = np.concatenate([self.shares, bunch[0]])
+        self.scores = np.concatenate([self.scores, bunch[1]])
+
+    def found(self) -> Payload:
+        """See :class:`~skyenv.page.background.Work`."""
+        return {
+            "agents": [entry.name for entry in self._entries],
+            "done": len(self.shares),
+            "of": self._number,
+            "hidden": self._seat,
+            "seats": [self._seat_found(seat) for seat in range(len(self._entries))] if len(self.shares) else [],
+        }
+
+    def _seat_found(self, seat: int) -> Payload:
+        """Share of the win, VP, margin to the best other seat, and how often the margin was in each bin."""
+        margins = self.scores[:, seat] - np.delete(self.scores, seat, axis=1).max(axis=1)
+        edges = [-np.inf, *range(-FARTHEST + BIN, FARTHEST, BIN), np.inf]
+        counts = np.histogram(margins, edges)[0]
+        return {
+            "share": round(float(self.shares[:, seat].mean()), 4),
+            "error": round(float(self.shares[:, seat].std() / np.sqrt(len(self.shares))), 4),
+            "vp": round(float(self.scores[:, seat].mean()), 1),
+            "margin": round(float(margins.mean()), 1),
+            "bins": [[int(low), int(count)] for low, count in zip([-FARTHEST, *edges[1:-1]], counts, strict=True)],
+        }

@@ -1,0 +1,80 @@
+"""What agents make of recorded games: analyses, and playing a position out.
+
+Both are works in the background: POST begins one, GET tells how far it is, DELETE ends it, all at the same address.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from skyenv.errors import PageError
+from skyenv.page.analysis import Analysis
+from skyenv.page.background import Background, Name, Work
+from skyenv.page.chances import what_can_come
+from skyenv.page.playouts import MOST, USUAL, PlayOut
+from skyenv.page.requests import Handler, browser_of, number, server_of
+from skyenv.page.routes.replays import GAME, found, seat_of_replay, step_of
+
+METHODS: Final = ["GET", "POST", "DELETE"]
+
+
+def work(make: Callable[[Request], Awaitable[tuple[Name, Work]]]) -> Handler:
+    """The address of a work; `make`: its name behind the browser's, and the work itself, which is begun if it is wanted."""
+
+    async def handle(request: Request) -> Response:
+        background: Background = request.app.state.background
+        name, made = await make(request)
+        name = browser_of(request), *name
+        if request.method == "POST":
+            return JSONResponse(background.start(name, made).payload(), 202)
+        there = background.get(name) if request.method == "GET" else await background.stop(name)
+        return JSONResponse(await asyncio.to_thread(there.payload))
+
+    return handle
+
+
+async def _analysis(request: Request) -> tuple[Name, Work]:
+    """An agent's analysis of a game: ``?agent=NAME``."""
+    replay = await found(request)
+    entry = server_of(request).catalogue[request.query_params.get("agent", "")]
+    key = request.path_params["key"]
+    return ("analysis", key, request.path_params["game"], entry.name), Analysis(replay, entry, key)
+
+
+async def _play_out(request: Request) -> tuple[Name, Work]:
+    """Playing a position out: ``?agent=NAME`` for each seat, ``number``, and ``seat``, for which hidden cards are drawn anew."""
+    replay = await found(request)
+    step, seat = replay.checked(step_of(request)), seat_of_replay(request, replay)
+    names = request.query_params.getlist("agent")
+    times = number(request, "number") or USUAL
+    if times > MOST:
+        raise PageError(f"a position is played out at most {MOST} times, not {times}")
+    if len(names) != replay.players:
+        raise PageError(f"there must be {replay.players} agents, one for each seat, not {len(names)}")
+    entries = [server_of(request).catalogue[name] for name in names]
+    position: Any = replay.states[step]
+    if position["seat"] < 0:
+        raise PageError("the game is over; there is nothing to play", 409)
+    key = request.path_params["key"]
+    name = "playout", key, request.path_params["game"], step, times, seat, *names
+    return name, PlayOut(position, entries, times, seat, key)
+
+
+async def _chances(request: Request) -> Response:
+    """What can come at a step; ``?seat=`` for what a seat can expect."""
+    replay = await found(request)
+    step, seat = replay.checked(step_of(request)), seat_of_replay(request, replay)
+    return JSONResponse(await asyncio.to_thread(what_can_come, replay.states[step], seat))
+
+
+ROUTES: Final[list[BaseRoute]] = [
+    Route(f"{GAME}/analysis", work(_analysis), methods=METHODS),
+    Route(f"{GAME}/{{step}}/playouts", work(_play_out), methods=METHODS),
+    Route(f"{GAME}/{{step}}/chances", _chances, methods=["GET"]),
+]

@@ -67,6 +67,28 @@ def test_the_rules_beside_a_game(ann: Browser, server: RunningServer) -> None:
     ann.wait(".rules-panel .chapter")
 
 
+def test_a_refusal_leads_to_its_rule(ann: Browser, server: RunningServer) -> None:
+    begin(ann, server, "me", "agent:greedy", seed="6")
+    ann.run("document.querySelector('#board').scrollIntoView({block: 'center', behavior: 'instant'})")
+
+    def is_refused() -> bool:
+        """Click a stack; what comes from the server meanwhile takes the line away."""
+        ann.run("""
+            const click = new MouseEvent("click", {bubbles: true, clientX: 300, clientY: 300});
+            document.querySelector("#board [data-stack='1']").dispatchEvent(click);
+        """)
+        return ann.text("#refusal").startswith("place a starting skyscraper first")
+
+    ann.wait_until(is_refused, "the refusal")
+    check_accessible(ann, "#refusal")
+    ann.click("#refusal a.rule")
+    assert "SET-7" in ann.wait(".rules-panel .here").text
+    ann.wait_until(lambda: ann.find("#refusal") is not None, "the line stays while the rule is read")
+    ann.click(".rules-head button")
+    ann.run("dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape'}))")
+    assert ann.find("#refusal") is None
+
+
 # ---- the lesson ----
 
 HERE = "location.pathname.replace('/seat/', '/api/seats/')"

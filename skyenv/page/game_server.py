@@ -25,6 +25,7 @@ from skyenv.page.replays import Replay, Summary, summaries
 from skyenv.page.session import Session
 from skyenv.page.storage import HUMAN, Link, Storage, StoredGame
 from skyenv.page.teaching import tutorial
+from skyenv.page.variations import Variation
 from skyenv.page.workers import Workers
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
@@ -147,8 +148,8 @@ class GameServer:
 
     # ---- games ----
 
-    async def make(self, request: GameRequest, browser: str) -> Link:
-        """Make a game; none if the same wish has led to one already.
+    async def make(self, request: GameRequest, browser: str, variation: Variation | None = None) -> Link:
+        """Make a game; none if the same wish has led to one already. `variation`: what it begins with.
 
         Returns:
             The way to it for the browser that made it: its first seat, or watching; if it has neither, the first seat there is.
@@ -160,12 +161,17 @@ class GameServer:
         agents = tuple(seat.removeprefix(AGENT) if seat.startswith(AGENT) else HUMAN for seat in request.seats)
         options = request.players, request.side, DEFAULT_MAX_TURNS, seed, agents, DEFAULT_PAUSE, request.wish
         game = StoredGame(new_token(), browser, time.time(), *options)
+        actions: Sequence[int] = ()
+        if variation is not None:
+            actions = variation.actions
+            game = replace(game, max_turns=variation.max_turns, beginning=variation.beginning, origin=variation.origin)
+            game = replace(game, origin_step=len(actions))
         links = [
             Link(new_token(), game.id, seat, browser if kind == ME else None)
             for seat, kind in enumerate(request.seats)
             if not kind.startswith(AGENT)
         ] or [Link(new_token(), game.id, None, browser)]
-        links = await self.storage.write(self.storage.add_game, game, links, MOST_GAMES)
+        links = await self.storage.write(self.storage.add_game, game, links, MOST_GAMES, actions)
         return next((link for link in links if link.browser == browser), links[0])
 
     async def lesson(self, browser: str) -> Link:

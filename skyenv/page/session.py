@@ -13,6 +13,7 @@ from skyenv.game import Game
 from skyenv.games import HIGHEST_SEED
 from skyenv.page.storage import HUMAN, StoredGame
 from skyenv.page.teaching import tutorial
+from skyenv.page.variations import played_on
 from skyenv.render.words import seat_name
 from skyenv.rules.actions import ACTION_NAMES, BID, BID_DONE
 
@@ -48,9 +49,12 @@ class Session:
         # The key is nowhere to be seen: agents' random numbers are of use to nobody who guesses the seed.
         agent_seed = int.from_bytes(hashlib.blake2b(stored.id.encode(), digest_size=8).digest()) & HIGHEST_SEED
         try:
-            self.game = Game(stored.players, stored.side, stored.seed, max_turns=stored.max_turns, agent_seed=agent_seed)
-            for action in actions:
-                self.game.play(action)
+            if stored.beginning is not None:
+                self.game = played_on(stored.beginning, actions, stored.seed, agent_seed)
+            else:
+                self.game = Game(stored.players, stored.side, stored.seed, max_turns=stored.max_turns, agent_seed=agent_seed)
+                for action in actions:
+                    self.game.play(action)
         except SkyenvError as error:
             # No more than that: the error could tell what a seat may do, and so of its hand.
             raise PageError("this game can't be replayed; another version of skyenv has stored it", 409) from error

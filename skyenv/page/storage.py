@@ -83,7 +83,11 @@ CREATE TABLE spectator (
     seen REAL NOT NULL DEFAULT 0, PRIMARY KEY (token, browser)
 ) STRICT, WITHOUT ROWID;
 """
-_STEPS: Final = (_TABLES, _SINCE_2, _SINCE_3, _SINCE_4)
+_VARIATIONS: Final = """
+ALTER TABLE game ADD COLUMN beginning TEXT;
+CREATE INDEX game_origin ON game (owner, origin);
+"""
+_STEPS: Final = (_TABLES, _SINCE_2, _SINCE_3, _SINCE_4, _VARIATIONS)
 """What leads from each version to the next one. A step is added at the end, and none that was published is changed."""
 VERSION: Final = len(_STEPS)
 
@@ -100,7 +104,9 @@ class StoredGame:
         agents: for every seat HUMAN or an agent's name.
         pause: seconds that an agent's move takes at least.
         wish: what the browser called its wish for a game; who sends one twice gets one game.
-        origin, origin_step: the game that this one goes on from, which may be gone, and after how many of its actions.
+        origin, origin_step: the game that this one goes on from, which may be gone, and after how many of its actions; of a
+            variation of a replay, the replay's key and the game's number in it, as ``key/number``.
+        beginning: the record that a variation begins with; its actions are among the game's.
     """
 
     id: str
@@ -115,6 +121,7 @@ class StoredGame:
     wish: str | None = None
     origin: str | None = None
     origin_step: int | None = None
+    beginning: str | None = None
 
 
 @dataclass(frozen=True)
@@ -222,8 +229,10 @@ class Storage:
 
     # ---- games ----
 
-    def add_game(self, game: StoredGame, links: Iterable[Link], most: int | None = None) -> list[Link]:
-        """Store a new game and the ways to its seats; of each browser at most `most` games.
+    def add_game(
+        self, game: StoredGame, links: Iterable[Link], most: int | None = None, actions: Sequence[int] = ()
+    ) -> list[Link]:
+        """Store a new game and the ways to its seats; of each browser at most `most` games. `actions`: played in it already.
 
         Returns:
             The links; if the browser has had a game for the same wish, those of that game, and nothing is stored.
@@ -240,6 +249,8 @@ class Storage:
             if most is not None and number >= most:
                 raise PageError(f"this browser has {most} games; delete some", 429)
             _insert(connection, "game", vars(game) | {"agents": json.dumps(game.agents)})
+            numbered = [(game.id, number, action) for number, action in enumerate(actions)]
+            connection.executemany("INSERT INTO action VALUES (?, ?, ?)", numbered)
             for link in links:
                 _insert(connection, "link", vars(link))
         return links
@@ -335,6 +346,11 @@ class Storage:
         """The links that a browser has taken, the newest game first; `most`: so many of them."""
         query = "SELECT link.* FROM link JOIN game ON game.id = link.game WHERE browser = ? ORDER BY created DESC, seat LIMIT ?"
         return [_link(row) for row in self._rows(query, browser, most)]
+
+    def variations(self, owner: str, origin: str) -> list[Link]:
+        """The ways to a browser's games that go on from a game, the newest first."""
+        query = "SELECT link.* FROM link JOIN game ON game.id = link.game WHERE owner = ? AND origin = ? AND browser = owner"
+        return [_link(row) for row in self._rows(f"{query} ORDER BY created DESC, seat", owner, origin)]
 
     def claim(self, token: str, browser: str) -> bool:
         """Give a link to a browser; whether it has it now. Who comes first has it."""

@@ -711,6 +711,26 @@ def test_a_game_is_analysed_and_played_out(ann: Browser, server: RunningServer, 
     assert "26 games" in str(ann.run("return document.querySelector('#out-results ol').getAttribute('aria-label')"))
 
 
+def test_a_replay_is_played_on(ann: Browser, server: RunningServer, tmp_path: Path) -> None:
+    game = played(2, seed=12)
+    step = next(step for step in range(40, 99) if Game.from_record(game.to_record(), step=step).seat == 0)
+    path = tmp_path / "game.jsonl"
+    path.write_text(game.to_record(["greedy", "greedy"]), encoding="utf-8")
+    open_file(ann, server, path)
+    ann.wait("#board svg")
+    replay = ann.driver.current_url
+    ann.open(f"{replay}?step={step}")
+    ann.wait("#board svg")
+    ann.click("#play-on summary")
+    ann.click("#play-myself")
+    ann.wait_until(lambda: "/seat/" in ann.driver.current_url, "the table")
+    ann.wait_until(lambda: state(ann)["yours"], "a turn")
+    ann.open(replay)
+    ann.wait("#board svg")
+    ann.click("#play-on summary")
+    assert f"from step {step}, on seat 1" in ann.wait("#variations li").text
+
+
 def test_a_file_dropped_on_the_page_and_several_games(ann: Browser, server: RunningServer) -> None:
     text = "".join(played(2, seed=seed).to_record() for seed in (1, 2))
     ann.open(f"{server.address}/")

@@ -124,8 +124,10 @@ def test_a_database_of_an_earlier_version_goes_on(version: int, path: Path) -> N
     path.parent.mkdir()
     connection = sqlite3.connect(path)
     connection.executescript("".join(_STEPS[:version]))
-    connection.execute("INSERT INTO game VALUES ('g', 'ann', 1.5, 2, 'back', 500, 7, '[\"human\", \"greedy\"]', 0.25)")
-    connection.execute("INSERT INTO link VALUES ('t0', 'g', 0, 'bob')")
+    columns = "id, owner, created, players, side, max_turns, seed, agents, pause"
+    game = "('g', 'ann', 1.5, 2, 'back', 500, 7, '[\"human\", \"greedy\"]', 0.25)"
+    connection.execute(f"INSERT INTO game ({columns}) VALUES {game}")
+    connection.execute("INSERT INTO link (token, game, seat, browser) VALUES ('t0', 'g', 0, 'bob')")
     connection.execute("INSERT INTO action VALUES ('g', 0, 13)")
     connection.execute(f"PRAGMA user_version = {version}")
     connection.commit()

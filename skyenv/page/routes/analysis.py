@@ -1,11 +1,12 @@
-"""What agents make of recorded games: analyses, and playing a position out.
+"""What can be made of recorded games: analyses, playing a position out, playing on from it.
 
-Both are works in the background: POST begins one, GET tells how far it is, DELETE ends it, all at the same address.
+The first two are works in the background: POST begins one, GET tells how far it is, DELETE ends it, all at the same address.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
@@ -17,10 +18,15 @@ from skyenv.errors import PageError
 from skyenv.page.analysis import Analysis
 from skyenv.page.background import Background, Name, Work
 from skyenv.page.chances import what_can_come
+from skyenv.page.game_server import GameRequest
+from skyenv.page.payloads import Payload
 from skyenv.page.playouts import MOST, USUAL, PlayOut
-from skyenv.page.requests import Handler, browser_of, number, server_of
+from skyenv.page.requests import Handler, browser_of, json_object, number, server_of
 from skyenv.page.routes.replays import GAME, found, seat_of_replay, step_of
+from skyenv.page.variations import Variation
 
+MOST_LISTED: Final = 20
+"""Variations in a list, the newest ones."""
 METHODS: Final = ["GET", "POST", "DELETE"]
 
 
@@ -73,8 +79,44 @@ async def _chances(request: Request) -> Response:
     return JSONResponse(await asyncio.to_thread(what_can_come, replay.states[step], seat))
 
 
+def _origin(request: Request) -> str:
+    return f"{request.path_params['key']}/{request.path_params['game']}"
+
+
+async def _play_on(request: Request) -> Response:
+    """Play a game on from a step: ``{"seats": …}`` as for a new game, and ``wish`` and ``seed`` if wanted."""
+    replay = await found(request)
+    server, step = server_of(request), step_of(request)
+    wanted = await json_object(request) | {"players": replay.players, "side": replay.game.side}
+    variation = await asyncio.to_thread(Variation.of, replay, step, _origin(request))
+    link = await server.make(GameRequest.checked(wanted, server.catalogue), browser_of(request), variation)
+    return JSONResponse({"page": f"/seat/{link.token}"}, 201)
+
+
+async def _variations(request: Request) -> Response:
+    """The games that this browser plays on from a record's game."""
+    await found(request)
+    server = server_of(request)
+    payload: list[Payload] = []
+    links = await server.storage.read(server.storage.variations, browser_of(request), _origin(request))
+    for link in links[:MOST_LISTED]:
+        with contextlib.suppress(PageError):  # a damaged game; the lobby says so
+            session = await server.session(link)
+            game, stored = session.game, session.stored
+            about = {
+                "page": f"/seat/{link.token}",
+                "step": stored.origin_step,
+                "seat": link.seat,
+                "names": session.names(link.seat),
+            }
+            payload.append(about | {"over": game.is_over, "scores": game.scores, "actions": session.step})
+    return JSONResponse({"variations": payload})
+
+
 ROUTES: Final[list[BaseRoute]] = [
     Route(f"{GAME}/analysis", work(_analysis), methods=METHODS),
     Route(f"{GAME}/{{step}}/playouts", work(_play_out), methods=METHODS),
+    Route(f"{GAME}/variations", _variations, methods=["GET"]),
+    Route(f"{GAME}/{{step}}/variations", _play_on, methods=["POST"]),
     Route(f"{GAME}/{{step}}/chances", _chances, methods=["GET"]),
 ]

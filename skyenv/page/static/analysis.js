@@ -1,6 +1,6 @@
 // What stands beside a replay's board: agents that are asked, and what they say on the board itself.
 import { PARTS, actionOf } from "./board.js";
-import { ask, el, hintList } from "./dom.js";
+import { ask, el, hintList, send } from "./dom.js";
 
 const MOST_BADGES = 12;
 const MOVES = 60, PLACES = 9, DISTRICTS = 7;
@@ -257,8 +257,41 @@ function playOn(viewer, { api, agents, agent }) {
     results.replaceChildren(...(shown.length ? [el("p", { class: "small" }, `From step ${step}; bars: games by VP ahead of the best other seat.`)] : []), ...shown);
   }
 
+  // ---- by oneself ----
+  const mine = el("select", { id: "on-seat", "aria-label": "who I am" }, ...viewer.names.map((name, seat) => el("option", { value: seat }, `I play seat ${seat + 1}`)),
+    el("option", { value: "all" }, "I play all seats"));
+  const trouble = el("p", { class: "note", role: "alert", hidden: true });
+  const start = el("button", { type: "button", id: "play-myself", onclick: playMyself }, "play on myself");
+  const list = el("ul", { class: "finds", id: "variations" });
+
+  async function playMyself() {
+    start.disabled = true;
+    const who = (label, seat) => (mine.value === "all" || Number(mine.value) === seat ? "me" : `agent:${label.querySelector("select").value}`);
+    try {
+      const made = await send(`${api}/${viewer.step}/variations`, { seats: seats.map(who) });
+      location.assign(made.page);
+    } catch (error) {
+      trouble.textContent = error.message;
+      trouble.hidden = false;
+      start.disabled = false;
+    }
+  }
+
+  async function showVariations() {
+    const { variations } = await ask(`${api}/variations`);
+    list.replaceChildren(...variations.map((one) => el("li", {}, el("a", { href: one.page },
+      `from step ${one.step}${one.seat === null ? "" : `, on seat ${one.seat + 1}`}: ${one.names.join(", ")}`),
+    el("span", { class: "small" }, ` · ${one.over ? "over, " : ""}${one.scores.join(" : ")} VP after ${one.actions} actions`))));
+    if (variations.length) list.before(el("h3", {}, "Variations of this game"));
+  }
+  showVariations().catch((error) => { trouble.textContent = error.message; trouble.hidden = false; });
+
   return el("details", { id: "play-on" }, el("summary", {}, el("h2", {}, "Play on from here")),
+    el("p", { class: "small" }, "Seats that you don't play have these agents. In your own game all hidden cards stay as they were, and whoever has looked at "
+      + "open hands knows them; what chance brings from here on is new."),
+    ...seats, el("p", { class: "row" }, mine, start), trouble, list,
+    el("h3", {}, "Played out by agents"),
     el("p", { class: "small" }, "Agents play this position out many times, with other chance each time. Chance is that of the seeds 0, 1, 2 … whoever plays, so two line-ups meet the same."),
-    ...seats, el("p", {}, el("label", { for: "out-hidden" }, "Hidden cards "), hidden),
+    el("p", {}, el("label", { for: "out-hidden" }, "Hidden cards "), hidden),
     el("p", { class: "row" }, el("label", { class: "row" }, "times ", number), begin), bar.line, results);
 }

@@ -1,0 +1,71 @@
+"""Variations: a recorded game that is played on from one of its positions, with other chance to come.
+
+What lies behind is the record's, to the last hidden card. What comes is the chance of a seed of its own, so the whole game has no
+seed; its record tells all chance, like any other, and can be verified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from skyenv.errors import PageError
+from skyenv.game import Game
+from skyenv.page.playouts import fresh_stream
+from skyenv.page.replays import Replay
+from skyenv.records.format import as_text
+from skyenv.rules.state import NONE
+
+
+@dataclass(frozen=True)
+class Variation:
+    """What a variation begins with.
+
+    Attributes:
+        beginning: the record of what has been played.
+        actions: the same by their numbers.
+        origin: the replay's key and the game's number, as ``key/number``.
+        max_turns: of the game.
+    """
+
+    beginning: str
+    actions: list[int]
+    origin: str
+    max_turns: int
+
+    @classmethod
+    def of(cls, replay: Replay, step: int, origin: str) -> Variation:
+        """A replay's game after so many actions.
+
+        Raises:
+            PageError: there is no such step, or the game is over there.
+        """
+        if replay.states[replay.checked(step)]["seat"] == NONE:
+            raise PageError("the game is over; there is nothing to play", 409)
+        first = [event for events in replay.events[: step + 1] for event in events]
+        return cls(as_text(replay.game.header(), first), replay.actions()[:step], origin, replay.game.max_turns)
+
+
+def played_on(beginning: str, actions: Sequence[int], seed: int, agent_seed: int) -> Game:
+    """A game that begins with a record and goes on with the chance of a seed.
+
+    Args:
+        beginning: the record.
+        actions: all that has been played, those of the record first. If they are fewer, the game stands before the record's end.
+        seed: 0 to 2⁶³−1.
+        agent_seed: as for :class:`skyenv.Games`.
+
+    Raises:
+        RecordError, IllegalActionError: the rules don't allow it.
+    """
+    game = Game.from_record(beginning)
+    done = int(game.state["decisions"])
+    if len(actions) < done:
+        game = Game.from_record(beginning, step=len(actions))
+    else:
+        game.state["random"] = fresh_stream(seed)
+        game.refresh()
+        for action in actions[done:]:
+            game.play(action)
+    game.games.agent_seed = agent_seed
+    return game

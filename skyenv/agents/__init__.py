@@ -15,7 +15,15 @@ from skyenv.agents.deciding import (
     first_evaluation,
 )
 from skyenv.agents.interface import Agent, Decisions, Evaluation, Evaluations, sample
-from skyenv.agents.names import agent_names, agents_help, checkpoint_in, checkpoint_suffixes, evaluating_names, make_agent
+from skyenv.agents.names import (
+    agent_names,
+    agents_help,
+    check_specification,
+    checkpoint_in,
+    checkpoint_suffixes,
+    evaluating_names,
+    make_agent,
+)
 from skyenv.agents.reporting import ReportingAgent
 from skyenv.agents.simple import CallableAgent, CrowdAgent, HoardAgent, RandomAgent, WeightedAgent
 
@@ -32,6 +40,7 @@ __all__ = [
     "WeightedAgent",
     "agent_names",
     "agents_help",
+    "check_specification",
     "checked_actions",
     "checked_decisions",
     "checkpoint_in",

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, TypeGuard
 
@@ -106,6 +107,29 @@ def checkpoint_in(spec: str | Path) -> Path | None:
         if os.path.isfile(os.path.join(spec, name)):
             return Path(spec, name)
     raise CheckpointError(f"the folder {shown(str(spec), 80)} has no {' or '.join(names)}")
+
+
+def check_specification(spec: str) -> None:
+    """Refuse what :func:`make_agent` would refuse, as far as that can be told without importing or reading anything.
+
+    Raises:
+        AgentError: there is no such name or module.
+        CheckpointError: there is no such file.
+    """
+    path = checkpoint_in(spec)
+    if path is not None:
+        if not path.is_file():
+            raise CheckpointError(f"agent {shown(str(path), 80)}: there is no such file")
+    elif ":" in spec:
+        module = spec.partition(":")[0].partition(".")[0]
+        try:
+            found = bool(module) and find_spec(module) is not None
+        except ValueError:  # a program's own __main__ has none
+            found = True
+        if not found:
+            raise AgentError(f"agent {spec!r}: can't import {spec.partition(':')[0]}")
+    elif not any(spec == name or spec.startswith(f"{name}-") for name in agent_names()):
+        raise _unknown(spec)
 
 
 def agents_help() -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import sys
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-from skyenv.agents import Agent, agent_names, make_agent
+from skyenv.agents import Agent, agent_names, check_specification, make_agent
 from skyenv.errors import PageError, SkyenvError, shown
 
 
@@ -37,6 +38,23 @@ class CatalogueEntry:
 _made = cache(make_agent)
 
 
+@dataclass
+class Readiness:
+    """Whether an agent can play already.
+
+    Attributes:
+        state: ``"waiting"``, ``"preparing"``, ``"ready"`` or ``"failed"``.
+        description: its own, a line; empty as long as it isn't known.
+        seconds: until it is ready, roughly; None: nobody knows, or it is, or never will be.
+        error: why it has failed, a line.
+    """
+
+    state: str = "waiting"
+    description: str = ""
+    seconds: float | None = None
+    error: str = ""
+
+
 class Catalogue:
     """All agents that can be chosen, by name.
 
@@ -44,12 +62,17 @@ class Catalogue:
         entries: them, in the order of the page's choice list.
 
     Attributes:
+        readiness: whether each can play already, by its name; objects can. Kept by :mod:`skyenv.page.preparing`.
         find: the file of a network that has another name, None if there is none; such an agent is made when it is first asked
             for, and offered from then on. None: there are no others.
     """
 
     def __init__(self, entries: Iterable[CatalogueEntry]) -> None:
         self._entries: dict[str, CatalogueEntry] = {entry.name: entry for entry in entries}
+        self.readiness = {
+            name: Readiness() if isinstance(entry.source, str) else Readiness("ready", entry.source.description)
+            for name, entry in self._entries.items()
+        }
         self.find: Callable[[str], Path | None] | None = None
 
     @property
@@ -57,9 +80,13 @@ class Catalogue:
         """The names, in the order of the choice list."""
         return list(self._entries)
 
-    def describe(self) -> list[dict[str, str]]:
-        """Name and description of each, for the page."""
-        return [{"name": name, "description": entry.agent.description} for name, entry in self._entries.items()]
+    def describe(self) -> list[dict[str, Any]]:
+        """Each agent for the page: `name`, `ready` and what :class:`Readiness` has."""
+        told = []
+        for name, one in self.readiness.items():
+            seconds = None if one.seconds is None else math.ceil(one.seconds)
+            told.append({"name": name, "ready": one.state == "ready", **vars(one), "seconds": seconds})
+        return told
 
     def __getitem__(self, name: str) -> CatalogueEntry:
         """The entry of that name.
@@ -71,7 +98,7 @@ class Catalogue:
         if name not in self._entries and self.find is not None and (path := self.find(name)) is not None:
             entry = CatalogueEntry(name, str(path))
             try:
-                _ = entry.agent
+                self.readiness[name] = Readiness("ready", entry.agent.description)
             except SkyenvError as error:  # which tells the file's path
                 raise PageError(f"{name} can't play: its file is damaged, or another version's") from error
             self._entries[name] = entry
@@ -81,25 +108,15 @@ class Catalogue:
 
 
 def catalogue(specifications: Iterable[str] = ()) -> Catalogue:
-    """The agents asked for, then all others that have a name (:func:`skyenv.agents.agent_names`).
-
-    One that wasn't asked for and can't be made, because its package is broken, is left out, and stderr says so.
+    """The agents asked for, then all others that have a name (:func:`skyenv.agents.agent_names`). None of them is imported.
 
     Args:
         specifications: as for :func:`skyenv.agents.make_agent`.
 
     Raises:
-        AgentError, CheckpointError: there is no agent as asked for, or it can't be made.
+        AgentError, CheckpointError: that there is no such agent can be told without importing it.
     """
-    asked = dict.fromkeys(specifications)
-    made = [CatalogueEntry(name, name) for name in asked]
-    for entry in made:
-        _made(entry.name)
-    for name in agent_names():
-        try:
-            if name not in asked:
-                _made(name)
-                made.append(CatalogueEntry(name, name))
-        except SkyenvError as error:
-            print(f"skyenv: {name} is not offered: {error}", file=sys.stderr)
-    return Catalogue(made)
+    asked = list(dict.fromkeys(specifications))
+    for specification in asked:
+        check_specification(specification)
+    return Catalogue(CatalogueEntry(name, name) for name in dict.fromkeys([*asked, *agent_names()]))

@@ -15,14 +15,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from skyenv.agents import agents_help
-from skyenv.errors import OptionError, PageError, RecordError, SkyenvError, install_hint, shown
+from skyenv.errors import OptionError, PageError, RecordError, install_hint, shown
 from skyenv.files import writing
-from skyenv.game import Game
 from skyenv.options import Options, argument, option
 from skyenv.page.addresses import address_to_listen_on, names_of
-from skyenv.page.catalogue import Catalogue, catalogue
+from skyenv.page.catalogue import catalogue
 from skyenv.page.export import exported
-from skyenv.page.jobs import move
 from skyenv.page.library import Library, roots_of
 from skyenv.page.payloads import THEMES
 from skyenv.page.replays import Replay
@@ -107,7 +105,6 @@ def play(options: PlayOptions) -> None:
     if library is not None:
         library.start()
     address = address_of(listening)
-    threading.Thread(target=_warm_up, args=(chosen,), daemon=True).start()
     print(f"The page is {address} (Ctrl-C ends it; games are kept in {options.database})", flush=True)
     _serve(app, listening, None if options.no_browser else address, options.public_host is not None)
 
@@ -145,16 +142,6 @@ def address_of(listening: socket.socket) -> str:
     host, port, *_ = listening.getsockname()
     name = socket.gethostname() if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
     return f"http://{name}:{port}/"
-
-
-def _warm_up(chosen: Catalogue) -> None:
-    """Compile what the first game needs while the page is opened."""
-    try:
-        game = Game(2, seed=1)
-        for name in chosen.names[:1]:
-            move(chosen[name], game, print)
-    except SkyenvError:
-        pass  # whoever plays against it is told
 
 
 def _serve(app: Any, listening: socket.socket, address: str | None, through_proxy: bool) -> None:

@@ -21,6 +21,7 @@ from skyenv.page.browsers import new_token
 from skyenv.page.catalogue import Catalogue
 from skyenv.page.drawers import Drawers
 from skyenv.page.jobs import move
+from skyenv.page.preparing import Preparation
 from skyenv.page.replays import Replay, Summary, summaries
 from skyenv.page.session import Session
 from skyenv.page.storage import HUMAN, Link, Storage, StoredGame
@@ -117,9 +118,10 @@ class GameServer:
     Args:
         storage: the database.
         catalogue: the agents that can be chosen.
-        workers: who thinks for the games; None: threads of this process.
+        workers: who thinks for the games, and compiles what they need; None: threads of this process, and nothing is got ready.
 
     Attributes:
+        preparation: how far the rules and the agents are.
         uploads: the records that are being received.
         drawers: who makes what browsers are shown.
     """
@@ -127,6 +129,7 @@ class GameServer:
     def __init__(self, storage: Storage, catalogue: Catalogue, workers: Workers | None = None) -> None:
         self.storage = storage
         self.catalogue = catalogue
+        self.preparation = Preparation(catalogue, workers)
         self.workers = workers or Workers(in_threads=True)
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._replays: OrderedDict[tuple[str, int, str], Replay] = OrderedDict()
@@ -136,8 +139,13 @@ class GameServer:
         self.uploads = Uploads()
         self.drawers = Drawers()
 
+    def begin(self) -> None:
+        """Get ready, in the background."""
+        self.preparation.begin()
+
     async def close(self) -> None:
         """Stop all agents and close the database; games stay in it."""
+        await self.preparation.close()
         runners = list(self._runners.values())
         for runner in runners:
             runner.cancel()
@@ -155,8 +163,11 @@ class GameServer:
             The way to it for the browser that made it: its first seat, or watching; if it has neither, the first seat there is.
 
         Raises:
-            PageError: the browser has too many games.
+            PageError: the browser has too many games, or one of the agents can't be had.
         """
+        for seat in request.seats:
+            if seat.startswith(AGENT):
+                self.preparation.require_hope(seat.removeprefix(AGENT))
         seed = fresh_seed() if request.seed is None else request.seed
         agents = tuple(seat.removeprefix(AGENT) if seat.startswith(AGENT) else HUMAN for seat in request.seats)
         options = request.players, request.side, DEFAULT_MAX_TURNS, seed, agents, DEFAULT_PAUSE, request.wish
@@ -227,8 +238,9 @@ class GameServer:
         """The game of a link, from memory or from the database; its agents play on.
 
         Raises:
-            PageError: there is no such game, or it is damaged.
+            PageError: there is no such game, it is damaged, or the rules aren't ready yet.
         """
+        self.preparation.require_rules()
         key = link.game
         if key not in self._sessions:
             stored = await self.storage.read(self._stored, key)
@@ -382,6 +394,12 @@ class GameServer:
         key = session.stored.id
         try:
             while (name := session.agent_to_move) is not None and (session.has_humans or key in self._watchers):
+                try:
+                    if session.lesson is None:
+                        await self.preparation.agent(name)
+                except PageError as error:
+                    session.trouble = str(error)
+                    break
                 began, step = time.monotonic(), session.step
                 if session.lesson is not None:
                     actions = session.lesson.answer
@@ -457,6 +475,7 @@ class GameServer:
         Raises:
             RecordError, PageError: it is damaged, or too large.
         """
+        self.preparation.require_rules()
         async with self._reading:
             games = await asyncio.to_thread(summaries, content)
         most = MOST_REPLAYS, MOST_REPLAYS_IN_ALL
@@ -468,6 +487,7 @@ class GameServer:
         Raises:
             PageError: it isn't there, or another browser's.
         """
+        self.preparation.require_rules()
         content = await self.storage.read(self.storage.replay, key, browser)
         async with self._reading:
             return await asyncio.to_thread(summaries, content)
@@ -478,6 +498,7 @@ class GameServer:
         Raises:
             PageError: it isn't there, or another browser's.
         """
+        self.preparation.require_rules()
         place = key, number, browser
         if place not in self._replays:
             content = await self.storage.read(self.storage.replay, key, browser)

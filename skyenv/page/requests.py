@@ -31,9 +31,9 @@ STATIC: Final = Path(str(files("skyenv.page"))) / "static"
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-def refusal(message: str, status: int) -> Response:
-    """The answer to a request that is refused: a line that says why."""
-    return JSONResponse({"error": message}, status)
+def refusal(message: str, status: int, **told: object) -> Response:
+    """The answer to a request that is refused: a line that says why, and what else a page may need to know."""
+    return JSONResponse({"error": message, **told}, status)
 
 
 def browser_of(connection: HTTPConnection) -> str:

@@ -29,6 +29,7 @@ from skyenv.page.catalogue import Catalogue
 from skyenv.page.connections import HEADERS
 from skyenv.page.game_server import GameServer
 from skyenv.page.library import Library
+from skyenv.page.preparing import PreparingError
 from skyenv.page.requests import STATIC, refusal
 from skyenv.page.routes import analysis, lobby, replays, seats, teaching
 from skyenv.page.routes import library as library_routes
@@ -60,7 +61,8 @@ def application(
         hosts: names that a request may call the server by; None: any. On loopback a fixed list keeps other sites' pages out,
             whatever address their names point to.
         public: the name, with its port if it isn't 443, by which browsers call a server with HTTPS before this one.
-        workers: who thinks for the games; ended when the application ends. None: threads of this process.
+        workers: who thinks for the games, and compiles what they need; ended when the application ends. None: threads of this
+            process, and what isn't compiled yet is compiled when it is needed.
         library: games to look through, shown to every browser; closed when the application ends. None: there are none.
         runs: trainings to look at, whose networks can be played against. None: there are none.
     """
@@ -76,6 +78,7 @@ def application(
         app.state.again = Again(app.state.server.workers, catalogue.names)
         if runs is not None:
             catalogue.find = runs.network
+        app.state.server.begin()
         yield
         await app.state.again.close()
         await app.state.background.close()
@@ -147,7 +150,8 @@ async def _mistake(request: Request, error: Exception) -> Response:
     message = str(error)
     if len(message) > MOST_SAID:
         message = f"{message[:MOST_SAID]} …"
-    return refusal(message, error.status if isinstance(error, PageError) else 400)
+    told = {"preparing": error.preparing} if isinstance(error, PreparingError) else {}
+    return refusal(message, error.status if isinstance(error, PageError) else 400, **told)
 
 
 async def _gone(request: Request, error: Exception) -> Response:

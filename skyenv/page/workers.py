@@ -317,6 +317,11 @@ class Workers:
                 if other is task:
                     asyncio.get_running_loop().call_later(PATIENCE, self._give_up, worker, task)
 
+    def renew(self) -> None:
+        """End the processes of idle workers; they are started anew when there is something to do."""
+        for worker in self._idle:
+            worker.stop()
+
     def process_ids(self) -> list[int]:
         """Those of the workers that have a process now."""
         crew = [*self._idle, *self._busy]

@@ -46,6 +46,10 @@ LIBRARIES: Final = ("math", "numpy", "numba", "llvmlite")
 """Modules whose own functions compiled code may use; their versions stand for their content."""
 
 
+ENTRY_POINTS: Final[list[EntryPoint]] = []
+"""All of modules that are imported; none without compilation."""
+
+
 # ---- what a function is compiled from ----
 
 
@@ -312,17 +316,45 @@ class EntryPoint(_Called):
 
     def compile(self, sig: Any) -> Any:
         """Compile for a signature, or load what is on disk; of several processes one compiles and the others load."""
-        with self._cache.one_process():
-            return super().compile(sig)
+        for follow in _followers:
+            follow(self, False)
+        try:
+            with self._cache.one_process():
+                return super().compile(sig)
+        finally:
+            for follow in _followers:
+                follow(self, True)
+
+    def needs(self) -> list[EntryPoint]:
+        """The other entry points that it calls, directly or not."""
+        return self._cache.fingerprint.entry_points
 
     def seconds_to_go(self) -> float:
         """Seconds of compilation that lie ahead when it is compiled now, with those entry points that aren't there yet."""
-        needed = [one for one in self._cache.fingerprint.entry_points if not one.is_there()]
+        needed = [one for one in self.needs() if not one.is_there()]
         return self.seconds + sum(one.seconds for one in needed)
 
     def is_there(self) -> bool:
         """Whether it needn't be compiled before it is called."""
         return bool(self.overloads) or self._cache.holds(self.targetctx.codegen())
+
+
+_followers: Final[list[Callable[[EntryPoint, bool], None]]] = []
+
+
+@contextmanager
+def following(follow: Callable[[EntryPoint, bool], None]) -> Iterator[None]:
+    """Hear of every entry point that is made ready in this process meanwhile, compiled or loaded from disk.
+
+    Args:
+        follow: called in whatever thread does that, before and after, with the entry point and whether it has ended. What an
+            entry point calls is made ready within it.
+    """
+    _followers.append(follow)
+    try:
+        yield
+    finally:
+        _followers.remove(follow)
 
 
 class _Announcement:
@@ -361,6 +393,7 @@ def entry_point(about: str, seconds: float) -> Callable[[Function], Function]:
             return function
         made = EntryPoint(function, targetoptions={**OPTIONS, "nogil": True})
         made.about, made.seconds = about, seconds
+        ENTRY_POINTS.append(made)
         return cast(Function, made)
 
     return mark

@@ -232,7 +232,5 @@ def test_a_package_of_somebody_else_brings_agents_by_name(tmp_path: Path) -> Non
     assert said["lent"].endswith("of timid-agents can't be made from timid_agents:lent: LookupError: no lender")
     assert "'timid-late' of timid-agents can't be made: ValueError: invalid literal" in said["timid-late"]
     assert "'some.paid', played by timid-agents: LookupError: no licence" in said["some.paid"]
-    assert sorted(page) == ["random", "timid"]
-    told = done.stderr.splitlines()
-    for name in ("broken", "dated", "paid", "lent"):
-        assert sum(line.startswith(f"skyenv: {name} is not offered: agent '{name}' of timid-agents") for line in told) == 1
+    assert sorted(page) == ["broken", "dated", "lent", "paid", "random", "timid"]  # which of them fail is told when they are made
+    assert done.stderr == ""

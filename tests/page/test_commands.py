@@ -74,7 +74,7 @@ def test_play_shows_folders_of_games_and_trainings(tmp_path: Path) -> None:
         (["--runs", "no/such/folder"], "there is no folder or file no/such/folder"),
         (["--agents", "nobody"], "unknown agent"),
         (["--agents", "no.such.module:Agent"], "can't import"),
-        (["--agents", "missing/model.npz"], "no network file"),
+        (["--agents", "missing/model.npz"], "there is no such file"),
         (["--host", "no host at all"], "can't listen on"),
         (["--port", "65536"], "must be a whole number from 0 to 65535"),
         *((["--host", host], "host must be an address") for host in ("", " ", "[]")),

@@ -24,10 +24,11 @@ MOST_LISTED: Final = 40
 
 async def _options(request: Request) -> Response:
     """What the lobby has to offer: agents, those of them that it recommends, and the pages that this server has."""
-    catalogue = server_of(request).catalogue
+    server = server_of(request)
+    catalogue = server.catalogue
     paths = {getattr(route, "path", "") for route in request.app.routes}
     offer = {
-        "agents": catalogue.describe(),
+        "agents": server.preparation.payload()["agents"],
         "strengths": strengths(catalogue.names),
         "pages": [path for path in PAGES if path in paths],
     }
@@ -41,9 +42,15 @@ async def _make_game(request: Request) -> Response:
     return JSONResponse({"page": f"/seat/{link.token}"}, 201)
 
 
+async def _preparing(request: Request) -> Response:
+    """How far the rules and the agents are."""
+    return JSONResponse(server_of(request).preparation.payload())
+
+
 async def _list_games(request: Request) -> Response:
     """The games in which this browser has a seat, or that it watches."""
     server = server_of(request)
+    server.preparation.require_rules()
     payload: list[Payload] = []
     for link in await server.storage.read(server.storage.links_of, browser_of(request), MOST_LISTED):
         try:
@@ -75,6 +82,7 @@ async def _list_games(request: Request) -> Response:
 ROUTES: Final[list[BaseRoute]] = [
     Route("/", page("lobby.html"), methods=["GET"]),
     Route("/api/options", _options, methods=["GET"]),
+    Route("/api/preparing", _preparing, methods=["GET"]),
     Route("/api/games", _list_games, methods=["GET"]),
     Route("/api/games", _make_game, methods=["POST"]),
 ]

@@ -78,6 +78,7 @@ async def _replay_hint(request: Request) -> Response:
     replay = await found(request)
     server = server_of(request)
     entry = server.catalogue[request.query_params.get("agent", "")]
+    await server.preparation.agent(entry.name)
     game = await asyncio.to_thread(replay.at, step_of(request))
     key = request.path_params["key"]
     return JSONResponse(await server.workers.ask(partial(advise, entry, game), Priority.HINT, group=key, agent=entry.name))

@@ -85,6 +85,7 @@ async def _hint(request: Request) -> Response:
         raise PageError("hints are for the seat that is to act", 409)
     game = snapshot(session, link.seat)
     entry = server.catalogue[request.query_params.get("agent", "")]
+    await server.preparation.agent(entry.name)
     payload = await server.workers.ask(partial(advise, entry, game), Priority.HINT, group=link.token, agent=entry.name)
     return JSONResponse(payload | {"step": session.step_of(link.seat)})
 

@@ -34,6 +34,11 @@ export function themeButton(changed) {
   }, "◐");
 }
 
+let patience = null;  // waits for a server that is getting ready
+
+/** Have questions that come too early asked again after `wait(how far the server is)`, a promise. */
+export const setPatience = (wait) => { patience = wait; };
+
 /** Ask the server; what it answers, or an Error with its message. */
 export async function ask(address, options = {}) {
   let answer;
@@ -43,6 +48,10 @@ export async function ask(address, options = {}) {
     throw new Error("The server can't be reached.");
   }
   const content = await answer.json().catch(() => ({}));
+  if (answer.status === 503 && content.preparing && patience) {
+    await patience(content.preparing);
+    return ask(address, options);
+  }
   if (!answer.ok) throw Object.assign(new Error(content.error ?? "The server can't do that."), { status: answer.status });
   return content;
 }

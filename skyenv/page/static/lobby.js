@@ -1,10 +1,11 @@
 // The lobby: begin a game, go on with one, open a record.
 import { ask, el, send, themeButton } from "./dom.js";
+import { follow, readiness } from "./preparing.js";
 import { rulesButton } from "./rules.js";
 
 const $ = (name) => document.getElementById(name);
 const note = (text) => { $("note").textContent = text; $("note").hidden = !text; };
-const isReady = (name) => agents.find((one) => one.name === name)?.ready !== false;
+const canPlay = (name) => agents.find((one) => one.name === name)?.state !== "failed";
 let agents = [];
 
 // ---- beginning a game ----
@@ -38,17 +39,32 @@ addEventListener("pageshow", (event) => { if (event.persisted) location.reload()
 // ---- what is on offer ----
 
 function showStrengths(strengths) {
-  const usual = strengths.find((one) => isReady(one.agent))?.agent;
+  const usual = strengths.find((one) => canPlay(one.agent))?.agent;
   $("strengths").replaceChildren(...strengths.map((one) => el("label", { class: "strength" },
-    el("input", { type: "radio", name: "strength", value: one.agent, checked: one.agent === usual, disabled: !isReady(one.agent) }),
+    el("input", { type: "radio", name: "strength", value: one.agent, checked: one.agent === usual, disabled: !canPlay(one.agent) }),
     el("b", {}, one.word),
     el("span", { class: "rating" }, `${one.agent}${one.rating === null ? "" : `, ${`${Math.round(one.rating)}`.replace("-", "−")} points`}`),
-    el("span", { class: "style" }, isReady(one.agent) ? one.style : `${one.style} It is still getting ready.`))));
+    el("span", { class: "style" }, one.style, el("span", { "data-readiness": one.agent })))));
   $("points").hidden = strengths.every((one) => one.rating === null);
 }
 
-const options = () => agents.map((one) => el("option", { value: `agent:${one.name}`, title: one.description, disabled: one.ready === false },
-  one.ready === false ? `${one.name} (getting ready)` : one.name));
+const options = () => agents.map((one) => el("option", { value: `agent:${one.name}` }, one.name));
+
+/** Say of every agent whether it is ready; one that isn't yet can be chosen, and the game begins when it is. */
+function showReadiness() {
+  for (const one of agents) {
+    const words = readiness(one);
+    for (const option of document.querySelectorAll(`option[value="agent:${CSS.escape(one.name)}"]`)) {
+      option.textContent = words ? `${one.name} (${words})` : one.name;
+      option.title = one.description;
+      option.disabled = one.state === "failed";
+    }
+    for (const place of document.querySelectorAll(`[data-readiness="${CSS.escape(one.name)}"]`)) {
+      place.textContent = words ? ` It is ${words}.`.replace("is can't play", "can't play") : "";
+      place.closest("label").querySelector("input").disabled = one.state === "failed";
+    }
+  }
+}
 
 function showSeats() {
   const before = [...$("seats").querySelectorAll("select")].map((select) => select.value);
@@ -104,7 +120,7 @@ async function open(file) {
 
 // ---- setting up ----
 
-$("players").onchange = showSeats;
+$("players").onchange = () => { showSeats(); showReadiness(); };
 $("play").onsubmit = (event) => {
   event.preventDefault();
   const agent = $("play").elements.strength.value;
@@ -143,8 +159,9 @@ async function load() {
     showSeats();
     for (const [seat, name] of [[0, "trained"], [1, "greedy"]]) {
       $(`watch-${seat}`).replaceChildren(...options());
-      if (agents.some((one) => one.name === name && isReady(name))) $(`watch-${seat}`).value = `agent:${name}`;
+      if (agents.some((one) => one.name === name && canPlay(name))) $(`watch-${seat}`).value = `agent:${name}`;
     }
+    showReadiness();
     $("waiting").textContent = "";
     $("play").removeAttribute("aria-busy");
     leave(false);
@@ -154,4 +171,9 @@ async function load() {
     $("waiting").replaceChildren(`${error.message} `, el("button", { type: "button", onclick: load }, "try again"));
   }
 }
+follow((told) => {
+  if (!agents.length) return;  // nothing is shown yet
+  ({ agents } = told);
+  showReadiness();
+});
 await load();

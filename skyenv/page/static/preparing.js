@@ -1,0 +1,79 @@
+// How far a server is that is getting ready: every page shows it, and asks again by itself what came too early.
+import { ask, el, setPatience } from "./dom.js";
+
+const OFTEN = 700;  // milliseconds
+const followers = [];
+let told = null;     // what the server said last
+let watching = null;  // the watch under way, a promise that ends when everything is ready
+
+const bar = el("progress", { "aria-label": "getting ready" });
+const what = el("span", { class: "what" });
+const details = el("span", { class: "small" });
+const panel = el("section", { id: "preparing", class: "preparing", hidden: true, "aria-label": "Getting ready" }, what, bar, details);
+const header = document.querySelector("header");
+header.after(panel);
+
+/** Have `show(told)` called whenever there is news of what gets ready (Preparation.payload() of the server). */
+export function follow(show) {
+  followers.push(show);
+  if (told) show(told);
+}
+
+/** A time to go, in words. */
+export function soon(seconds) {
+  if (seconds === null) return "soon";
+  return seconds < 100 ? `in about ${seconds < 10 ? seconds : 5 * Math.round(seconds / 5)} s` : `in about ${Math.round(seconds / 60)} min`;
+}
+
+/** How ready an agent is, in words: "" if it is. */
+export function readiness(agent) {
+  if (agent.ready !== false) return "";
+  return agent.state === "failed" ? `can't play: ${agent.error}` : `ready ${soon(agent.seconds)}`;
+}
+
+function show() {
+  const compiling = told.total > 0;
+  // The rules keep everything waiting. Agents don't: a line in the header tells of them, which moves nothing else.
+  const isSmall = told.rules && !told.error;
+  if (isSmall && panel.parentElement !== header) header.firstElementChild.after(panel);
+  panel.hidden = told.ready || (isSmall && !compiling);
+  panel.classList.toggle("small", isSmall);
+  const now = told.agents.find((one) => one.state === "preparing");
+  what.textContent = told.error || (isSmall ? "" : "The game is getting ready, once, after an installation. This page goes on by itself.");
+  bar.hidden = Boolean(told.error);
+  if (compiling) {
+    bar.max = told.total;
+    bar.value = told.done;
+  } else bar.removeAttribute("value");
+  details.textContent = told.error ? "" : isSmall ? (now ? `${now.name}: ${readiness(now)}` : "")
+    : [compiling ? `compiling ${told.about}, ${told.done} of ${told.total} functions` : "loading the rules",
+      `${Math.round(told.elapsed)} s so far`, told.left === null ? null : `ready ${soon(told.left)}`].filter(Boolean).join(" · ");
+  for (const one of followers) one(told);
+}
+
+const nap = (milliseconds) => new Promise((wake) => { setTimeout(wake, milliseconds); });
+
+async function watch() {
+  while (!told?.ready && !told?.error) {
+    try {
+      told = await ask("/api/preparing");
+      show();
+    } catch { /* the page says so that asked for something */ }
+    if (!told?.ready) await nap(OFTEN);
+  }
+}
+
+/** Show how far it is until everything is ready. */
+function begin() {
+  watching ??= watch().finally(() => { watching = null; });
+}
+
+setPatience(async (preparing) => {
+  told = preparing;
+  show();
+  if (told.error) throw new Error(told.error);
+  begin();
+  while (!told.rules && !told.error) await nap(OFTEN / 2);
+  if (told.error) throw new Error(told.error);
+});
+begin();

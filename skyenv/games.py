@@ -82,6 +82,26 @@ def secret_seeds(secret: int, numbers: npt.ArrayLike, purpose: range = EVALUATIO
     return (drawn + np.uint64(purpose.start)).astype(np.int64)
 
 
+def seeds_of(seed: Seeds, number: int) -> npt.NDArray[np.int64]:
+    """The seeds that so many rows are given.
+
+    Args:
+        seed: a whole number s from 0 to 2⁶³−1: s, s + 1, … (mod 2⁶³); or a sequence of them, one for each row.
+        number: of rows.
+
+    Raises:
+        OptionError: a seed is out of range, or there are more or fewer than rows.
+    """
+    if isinstance(seed, (Sequence, np.ndarray)):
+        if isinstance(seed, np.ndarray) and seed.ndim != 1:
+            raise OptionError(f"seed must be a whole number or a row of them, not an array of shape {seed.shape}")
+        if len(seed) != number:
+            raise OptionError(f"seed must have one number for each of the {number} rows, not {len(seed)}")
+        return np.array([check_integer("seed", one, 0, HIGHEST_SEED) for one in seed], np.int64)
+    first = check_integer("seed", seed, 0, HIGHEST_SEED)
+    return np.array([(first + i) & HIGHEST_SEED for i in range(number)], np.int64)
+
+
 def worthwhile_threads(decisions: int, observed: bool) -> int:
     """Threads that so many decisions in one call are worth, observed or not: none is slower than one less would be."""
     return max(1, decisions // (DECISIONS_PER_THREAD * (1 if observed else UNOBSERVED)))
@@ -310,15 +330,8 @@ class Games:
             else:  # the first games of all
                 start = fresh_seed()
                 following = [start + int(row) for row in rows]
-        elif isinstance(seed, (Sequence, np.ndarray)):
-            if isinstance(seed, np.ndarray) and seed.ndim != 1:
-                raise OptionError(f"seed must be a whole number or a row of them, not an array of shape {seed.shape}")
-            if len(seed) != len(rows):
-                raise OptionError(f"seed must have one number for each of the {len(rows)} rows, not {len(seed)}")
-            following = [check_integer("seed", one, 0, HIGHEST_SEED) for one in seed]
         else:
-            first = check_integer("seed", seed, 0, HIGHEST_SEED)
-            following = [first + i for i in range(len(rows))]
+            return seeds_of(seed, len(rows))
         return np.array([one & HIGHEST_SEED for one in following], np.int64)
 
     def step(self, actions: npt.ArrayLike, rows: npt.ArrayLike | None = None) -> None:

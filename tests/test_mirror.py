@@ -19,7 +19,6 @@ SOURCES: Final = {
 ACROSS: Final = {
     "envs/test_same_game.py": "one game in all interfaces",
     "page/test_browser.py": "the whole page, in a browser",
-    "rules/test_cuda.py": "the rules as device code",
     "skyenv_agents/test_golden_decisions.py": "what all players decide",
     "test_layers.py": "imports",
     "test_mirror.py": "this",

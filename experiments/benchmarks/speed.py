@@ -32,6 +32,7 @@ import numpy.typing as npt
 
 from skyenv import OBSERVATION_SIZE, Game, Games, fifth_avenue_v0
 from skyenv.agents import RandomAgent, decide_game
+from skyenv.commands import exit_code
 from skyenv.files import write_atomically
 from skyenv.games import cores
 from skyenv.kernels import SLOT_DTYPE
@@ -293,6 +294,7 @@ def report(
     arguments: Sequence[str] | None,
     packages: Sequence[str] = (),
     draw: Callable[[Mapping[str, Any], Path], None] | None = None,
+    on_gpu: Callable[[bool], list[Figure]] | None = None,
 ) -> int:
     """The command line of a benchmark: measure, print, and write JSON (and a picture) if asked to; returns the exit code.
 
@@ -302,13 +304,18 @@ def report(
         arguments: of the command line; None: the process's own.
         packages: as for :func:`machine`.
         draw: draws what the JSON file holds into a file.
+        on_gpu: gives the figures of a GPU, where ``--device cuda`` asks for them.
     """
     parser = argparse.ArgumentParser(prog=f"python -m experiments.benchmarks.{program}", description=description)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures, the machine and the method as JSON")
     parser.add_argument("--quick", action="store_true", help="a fraction of the work, for a first look")
     if draw is not None:
         parser.add_argument("--picture", type=Path, metavar="FILE", help="draw the figures")
+    if on_gpu is not None:
+        parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where games are played (default: cpu)")
     options = parser.parse_args(arguments)
+    if on_gpu is not None and options.device == "cuda":
+        measure_all = on_gpu
     where = machine(*packages)
     print(f"{method}\n{where}\n")
     figures = measure_all(options.quick)
@@ -330,7 +337,15 @@ def report(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
-    return report("speed", "Measure how fast skyenv is.", METHOD, all_figures, arguments)
+
+    def on_gpu(quick: bool) -> list[Figure]:
+        from experiments.benchmarks import gpu  # it needs a GPU
+
+        return gpu.all_figures(quick)
+
+    return exit_code(
+        "speed", lambda: report("speed", "Measure how fast skyenv is.", METHOD, all_figures, arguments, on_gpu=on_gpu)
+    )
 
 
 if __name__ == "__main__":

@@ -15,12 +15,14 @@ pytestmark = pytest.mark.programs
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ARGUMENTS = {
+    "gpu_games": ["--games", "2", "--steps", "5"],
     "ppo": ["--steps", "512", "--num-envs", "8", "--rollout", "32", "--paired-seeds", "1"],
     "behaviour_cloning": shlex.split("games --epochs 1 --batch 32 --trunk 16 --thing 8 --held-out 4 --paired-seeds 1"),
     "maskable_ppo": ["--decisions", "512", "--environments", "8", "--steps", "32", "--batch", "64", "--paired-seeds", "1"],
 }
 """By example, what makes it short."""
 SAYS = {
+    "gpu_games": "0 games ended; ",
     "random_play": "returns: {'seat_0': ",
     "my_agent": "builder  greedy",
     "search": "expects ",
@@ -32,11 +34,13 @@ SAYS = {
 """By example, what its output holds."""
 BEFORE = {"behaviour_cloning": shlex.split("-m skyenv dataset random crowd --games 4 --max-turns 9 -o games")}
 """By example, what makes what it needs."""
+SIMULATED = {"gpu_games": {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}}
+"""By example, what stands for a GPU."""
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("*.py")))
 def test_example_runs(name: str, tmp_path: Path) -> None:
-    environment = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = {"PYTHONPATH": os.pathsep.join(sys.path), **SIMULATED.get(name, {})}
     if name in BEFORE:
         printed(*BEFORE[name], cwd=tmp_path, environment=environment)
     command = ["-W", "error", EXAMPLES / f"{name}.py", *ARGUMENTS.get(name, [])]

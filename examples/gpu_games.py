@@ -1,0 +1,46 @@
+"""Games on a GPU, actions by PyTorch, nothing copied: ``python examples/gpu_games.py`` (needs ``[cuda]`` and PyTorch with CUDA).
+
+Every game's arrays stay in the GPU's memory; PyTorch sees them by DLPack and writes the actions there. A policy would stand where
+the legal actions are drawn with equal probabilities. Without a GPU, ``NUMBA_ENABLE_CUDASIM=1 NUMBA_DISABLE_JIT=1 python
+examples/gpu_games.py --games 4 --steps 20`` plays in Numba's simulator, very slowly.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import torch
+from torch.utils.dlpack import from_dlpack
+
+from skyenv.cuda import Games
+
+
+def play(num_games: int, steps: int, seed: int) -> tuple[int, float]:
+    """Random play; how many games ended, and the decisions per second."""
+    games = Games(num_games, num_players=2, seed=seed, observation="codes", check=False)
+    mask, done = from_dlpack(games.mask), from_dlpack(games.done)  # they change with every step
+    generator = torch.Generator(mask.device).manual_seed(seed)
+    ended = torch.zeros((), dtype=torch.int64, device=mask.device)
+    began = time.perf_counter()
+    for _ in range(steps):
+        actions = torch.multinomial(mask.float(), 1, generator=generator)[:, 0]
+        games.step(actions if actions.is_cuda else actions.numpy())
+        ended += done.sum()
+    games.check()  # waits for the GPU, and tells of illegal actions
+    return int(ended), num_games * steps / (time.perf_counter() - began)
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description="Play random games on a GPU.")
+    parser.add_argument("--games", type=int, default=65536, help="played side by side (default: 65536)")
+    parser.add_argument("--steps", type=int, default=500, help="decisions in each (default: 500)")
+    parser.add_argument("--seed", type=int, default=1, help="of games and actions (default: 1)")
+    options = parser.parse_args()
+    ended, pace = play(options.games, options.steps, options.seed)
+    print(f"{ended} games ended; {pace:,.0f} decisions a second, compilation included")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,152 @@
+"""Games on the GPU are the CPU's, bit for bit, as far as Numba's simulator of CUDA shows it: in plain Python.
+
+This file is also a program, ``python tests/cuda/test_cuda_games.py PLAYERS SIDE``: it plays in the simulator and prints digests.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from processes import ROOT, printed
+from skyenv import Games
+
+SIMULATED = {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT / "tests")}
+TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
+ARRAYS = ("state", "mask", "seat", "observation", "reward", "done", "truncated", "finished")
+ROWS = 3
+SHORT = {"max_turns": 60, "reward": "margin"}
+"""Games that end soon, and whose rewards come often."""
+
+
+def on_host(array: Any) -> Any:
+    """An array in ordinary memory."""
+    return array.numpy() if hasattr(array, "numpy") else array
+
+
+def digest(games: Any) -> str:
+    """A short digest of all that a batch tells."""
+    content = hashlib.sha256()
+    for name in ARRAYS:
+        content.update(np.ascontiguousarray(on_host(getattr(games, name))).tobytes())
+    return content.hexdigest()[:16]
+
+
+def told(games: Any, act: Callable[[], None]) -> str:
+    """What a mistake is answered with; nothing has changed by it."""
+    before = digest(games)
+    try:
+        act()
+    except Exception as error:
+        assert digest(games) == before
+        return f"{type(error).__name__}: {error}"
+    return "nothing"
+
+
+def played(make: Callable[..., Any], players: int, side: str) -> Iterator[str]:
+    """A digest after everything that can be done with a batch."""
+    games = make(ROWS, players, side, 7, observation="codes", **SHORT)
+    yield digest(games)
+    for number in range(40):  # given actions
+        legal = [np.flatnonzero(mask) for mask in on_host(games.mask)]
+        games.step([actions[number % len(actions)] for actions in legal])
+        yield digest(games)
+    while not on_host(games.done).any():  # whole games, and into the next ones
+        games.play_random(10, salt=3)
+        yield digest(games)
+    games.play_random(30, salt=3)
+    games.step([np.flatnonzero(on_host(games.mask)[2])[0]], rows=[2])
+    yield digest(games)
+    yield told(games, lambda: games.step([0, 102, 0]))
+    yield told(games, lambda: games.step([-1, 0, 0]))
+    yield told(games, lambda: games.step([0], rows=[ROWS]))
+    first = int(np.flatnonzero(on_host(games.mask)[1])[0])
+    yield told(games, lambda: games.step([first, first], rows=[1, 1]))
+    yield told(games, lambda: games.step([0.5, 1, 1]))
+    yield told(games, lambda: games.reset(-4))
+    games.reset()
+    yield digest(games)
+    games.reset(99, rows=[1])
+    yield digest(games)
+    games.reset([5, 2**63 - 1], rows=[2, 0])
+    yield digest(games)
+    yield on_host(games.uniforms(salt=4)).tobytes().hex()
+    yield on_host(games.uniforms(rows=[2, 0])).tobytes().hex()
+    yield hashlib.sha256(on_host(games.observe(players - 1)).tobytes()).hexdigest()
+    yield hashlib.sha256(on_host(games.observe([1, 0], rows=[2, 1])).tobytes()).hexdigest()
+    twin = games.copy()
+    twin.play_random(5)
+    yield digest(games)
+    yield digest(twin)
+
+
+def without_resets(make: Callable[..., Any], players: int, side: str) -> Iterator[str]:
+    """Games that end and stay so, with scaled observations and the outcome as reward."""
+    games = make(ROWS, players, side, [3, 8, 2**63 - 1], autoreset=False, agent_seed=5)
+    while (on_host(games.seat) >= 0).any():
+        games.play_random(100)
+        yield digest(games)
+    yield told(games, lambda: games.step([0, 0, 0]))
+    yield on_host(games.uniforms()).tobytes().hex()
+
+
+def device_only() -> Iterator[Any]:
+    """What only games on the GPU have."""
+    from skyenv.cuda import Games as DeviceGames
+
+    games = DeviceGames(2, seed=1, check=False)
+    before = digest(games)
+    games.step([102, 0])
+    games.step([int(np.flatnonzero(mask)[0]) for mask in games.mask.numpy()])  # legal, but too late
+    yield digest(games) == before
+    yield told(games, games.check).startswith("IllegalActionError: row 0: action 102")
+    games.check()
+    games.step([int(np.flatnonzero(mask)[0]) for mask in games.mask.numpy()])
+    yield digest(games) != before
+    yield games.on_host().state.tobytes() == games.state.numpy().tobytes()
+    yield np.shares_memory(np.from_dlpack(games.mask), np.from_dlpack(games.mask))
+    yield bool((np.from_dlpack(games.observation) == games.observation.numpy()).all())
+    yield np.from_dlpack(games.done).dtype == bool
+    yield np.from_dlpack(games.state.bytes).tobytes() == games.state.numpy().tobytes()
+    yield told(games, lambda: games.state.__dlpack__())
+    state = games.state.numpy()
+    state["score"] += 3
+    games.state.array.copy_to_device(state)
+    games.refresh()
+    yield on_host(games.state)["score"].tolist()
+
+
+@pytest.mark.parametrize(("players", "side"), TABLES)
+def test_the_same_games_as_on_the_cpu(players: int, side: str) -> None:
+    expected = [*played(Games, players, side), *without_resets(Games, players, side)]
+    told = json.loads(printed(__file__, str(players), side, environment=SIMULATED))
+    assert len(told) == len(expected)
+    assert [number for number, (one, other) in enumerate(zip(told, expected, strict=True)) if one != other] == []
+
+
+def test_what_only_games_on_the_gpu_have() -> None:
+    *flags, refusal, scores = json.loads(printed(__file__, environment=SIMULATED))
+    assert flags == [True] * 8
+    assert "records" in refusal
+    assert scores == [[3] * 4] * 2
+
+
+def main() -> None:
+    """Play in the simulator and print what it came to."""
+    from skyenv.cuda import Games as DeviceGames
+
+    if len(sys.argv) == 1:
+        print(json.dumps(list(device_only())))
+        return
+    players, side = int(sys.argv[1]), sys.argv[2]
+    print(json.dumps([*played(DeviceGames, players, side), *without_resets(DeviceGames, players, side)]))
+
+
+if __name__ == "__main__":
+    main()

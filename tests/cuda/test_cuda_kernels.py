@@ -1,0 +1,42 @@
+"""What runs on the GPU compiles for it, for which no GPU is needed: to PTX, and from that to machine code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from skyenv.rules.compiling import COMPILED
+
+pytestmark = [pytest.mark.long, pytest.mark.skipif(not COMPILED, reason="NUMBA_DISABLE_JIT is set")]
+KERNELS = ("check", "look", "play", "play_random", "reset", "scale", "see", "settle", "uniforms")
+
+
+@pytest.fixture(scope="module")
+def device_code() -> Iterator[Any]:
+    pytest.importorskip("numba_cuda", reason="numba-cuda isn't installed: pip install 'numba-cuda[cu13]'")
+    from experiments.benchmarks import device_code
+
+    with device_code.without_a_gpu():
+        yield device_code
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_compiles_without_memory_of_its_own(device_code: Any, name: str) -> None:
+    """It calls nothing that allocates and nothing that isn't there, and keeps what it works with in registers."""
+    ptx = device_code.ptx_of(name, (8, 0))
+    assert ".target sm_80" in ptx
+    assert ".entry" in ptx
+    assert "NRT_" not in ptx, "it allocates"
+    assert re.findall(r"^\.extern \.func", ptx, re.MULTILINE) == [], "it calls something that isn't there"
+    usage = device_code.usage(name, (9, 0))
+    assert 0 < usage.registers <= 128
+    assert usage.local_bytes == 0
+
+
+def test_all_kernels_are_looked_at() -> None:
+    from experiments.benchmarks import device_code
+
+    assert tuple(sorted(device_code.SIGNATURES)) == KERNELS

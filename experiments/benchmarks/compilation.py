@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from experiments.benchmarks.speed import Figure, report
+from experiments.benchmarks.figures import Figure, report
 from skyenv import Games, make_agent
 from skyenv.agents import Decisions
 from skyenv.games import results

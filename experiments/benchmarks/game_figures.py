@@ -37,7 +37,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from experiments.benchmarks.speed import machine
+from experiments.benchmarks.figures import machine
 from skyenv.agents import Agent, Decisions, ReportingAgent, make_agent
 from skyenv.arena.estimates import Floats, Weights, estimates, interval, percent
 from skyenv.arena.matches import Played, play_games

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from experiments.benchmarks.speed import Figure, figure, report, seconds
+from experiments.benchmarks.figures import Figure, figure, report, seconds
 from skyenv import Games
 from skyenv.checks import check_integer
 from skyenv.commands import exit_code

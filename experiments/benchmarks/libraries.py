@@ -21,8 +21,9 @@ from typing import Any, Final
 import gymnasium
 import numpy as np
 
+from experiments.benchmarks.figures import Figure, measure, report
 from experiments.benchmarks.peers import MASK_AND_OBSERVATION, Play, in_open_spiel, in_petting_zoo, pace
-from experiments.benchmarks.speed import Figure, legal_choice, measure, report
+from experiments.benchmarks.speed import legal_choice
 from skyenv import fifth_avenue_v0
 from skyenv.envs.registration import ENV_ID
 from skyenv.errors import OptionError

@@ -16,7 +16,7 @@ import numpy as np
 from minari import MinariDataset
 from pyarrow import parquet as pq
 
-from experiments.benchmarks.speed import Figure, figure, report, seconds
+from experiments.benchmarks.figures import Figure, figure, report, seconds
 from skyenv.dataset import episodes, parquet
 from skyenv.dataset.folder import MINARI, PARQUET, Plan, Writer
 from skyenv.dataset.sources import Matches

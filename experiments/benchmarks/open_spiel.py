@@ -19,8 +19,8 @@ import numpy as np
 import pyspiel
 from open_spiel.python.algorithms import ismcts, mcts
 
+from experiments.benchmarks.figures import Figure, figure, measure, report
 from experiments.benchmarks.search import by_agent
-from experiments.benchmarks.speed import Figure, figure, measure, report
 from skyenv.envs.open_spiel import SHORT_NAME
 from skyenv_agents.search.ismcts import SearchAgent
 

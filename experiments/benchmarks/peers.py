@@ -26,8 +26,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from experiments.benchmarks.figures import Figure, figure, report
 from experiments.benchmarks.publishing import published_part
-from experiments.benchmarks.speed import Figure, figure, legal_choice, report
+from experiments.benchmarks.speed import legal_choice
 from skyenv import Games, fifth_avenue_v0, tables
 from skyenv.arena.plots import save
 from skyenv.observation import OBSERVATION_SIZE

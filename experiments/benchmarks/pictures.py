@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from experiments.benchmarks.speed import Figure, figure, measure, report, seconds
+from experiments.benchmarks.figures import Figure, figure, measure, report, seconds
 from skyenv.agents import decide_game, make_agent
 from skyenv.game import Game
 from skyenv.page.export import exported

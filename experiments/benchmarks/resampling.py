@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from experiments.benchmarks.speed import Figure, measure, report, seconds
+from experiments.benchmarks.figures import Figure, measure, report, seconds
 from skyenv import Games
 from skyenv.knowledge import resample, view
 from skyenv.rules.state import NONE, PHASE_BID

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from experiments.benchmarks.speed import Figure, figure, report
+from experiments.benchmarks.figures import Figure, figure, report
 from skyenv.agents import decide_game, decisions_in
 from skyenv.game import Game
 from skyenv_agents import GreedyAgent

@@ -10,31 +10,24 @@ choosing the action. Compile and start-up times are those of fresh processes.
 
 from __future__ import annotations
 
-import argparse
-import datetime
-import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from itertools import product
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from experiments.benchmarks import gpu
+from experiments.benchmarks.figures import Figure, figure, measure, report, seconds
 from skyenv import OBSERVATION_SIZE, Game, Games, fifth_avenue_v0
 from skyenv.agents import RandomAgent, decide_game
 from skyenv.commands import exit_code
-from skyenv.files import write_atomically
-from skyenv.games import cores
 from skyenv.kernels import SLOT_DTYPE
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import GAME_DTYPE
@@ -52,36 +45,6 @@ if EVERYTHING:
     games.observe(0), games.uniforms(), results(games.state), view(games.state, 0)
 print(time.perf_counter() - started)
 """
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One measured number: what it is, its median and extremes over the repeats, and its unit."""
-
-    name: str
-    median: float
-    lowest: float
-    highest: float
-    unit: str
-    repeats: int
-
-
-def measure(name: str, unit: str, repeats: int, once: Callable[[], float]) -> Figure:
-    """Run `once`, which returns a number, `repeats` times."""
-    return figure(name, unit, [once() for _ in range(repeats)])
-
-
-def figure(name: str, unit: str, measurements: Sequence[float]) -> Figure:
-    """What came of some repeats, at least one."""
-    ordered = sorted(measurements)
-    return Figure(name, ordered[len(ordered) // 2], ordered[0], ordered[-1], unit, len(ordered))
-
-
-def seconds(action: Callable[[], Any]) -> float:
-    """How long a call takes."""
-    started = time.perf_counter()
-    action()
-    return time.perf_counter() - started
 
 
 def random_play(num_games: int, threads: int, observe: bool, decisions: int, repeats: int, players: int = 2) -> Figure:
@@ -266,85 +229,10 @@ def all_figures(quick: bool) -> list[Figure]:
     return figures
 
 
-def machine(*more: str) -> dict[str, str]:
-    """What the figures were measured on, with the versions of `more` packages."""
-    model = platform.processor() or platform.machine()
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        names = [line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
-        model = names[0] if names else model
-    packages = {name: version(name) for name in ("numpy", "numba", *(more or ("pettingzoo", "gymnasium")))}
-    return {"processor": model, "cores": str(cores()), "python": platform.python_version(), **packages}
-
-
-def shown(figure: Figure) -> str:
-    """A figure as a line of the table."""
-    digits = 0 if figure.median >= 100 else 2
-    return (
-        f"{figure.name:<64} {figure.median:>14,.{digits}f} {figure.unit:<12}"
-        f" [{figure.lowest:,.{digits}f} … {figure.highest:,.{digits}f}]"
-    )
-
-
-def report(
-    program: str,
-    description: str,
-    method: str,
-    measure_all: Callable[[bool], list[Figure]],
-    arguments: Sequence[str] | None,
-    packages: Sequence[str] = (),
-    draw: Callable[[Mapping[str, Any], Path], None] | None = None,
-    on_gpu: Callable[[bool], list[Figure]] | None = None,
-) -> int:
-    """The command line of a benchmark: measure, print, and write JSON (and a picture) if asked to; returns the exit code.
-
-    Args:
-        program: name of its module. description: of the program. method: how it measures.
-        measure_all: gives all figures; with True less work, for a first look.
-        arguments: of the command line; None: the process's own.
-        packages: as for :func:`machine`.
-        draw: draws what the JSON file holds into a file.
-        on_gpu: gives the figures of a GPU, where ``--device cuda`` asks for them.
-    """
-    parser = argparse.ArgumentParser(prog=f"python -m experiments.benchmarks.{program}", description=description)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures, the machine and the method as JSON")
-    parser.add_argument("--quick", action="store_true", help="a fraction of the work, for a first look")
-    if draw is not None:
-        parser.add_argument("--picture", type=Path, metavar="FILE", help="draw the figures")
-    if on_gpu is not None:
-        parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where games are played (default: cpu)")
-    options = parser.parse_args(arguments)
-    if on_gpu is not None and options.device == "cuda":
-        measure_all = on_gpu
-    where = machine(*packages)
-    print(f"{method}\n{where}\n")
-    figures = measure_all(options.quick)
-    print("\n".join(shown(figure) for figure in figures))
-    content = {
-        "date": datetime.date.today().isoformat(),
-        "machine": where,
-        "method": method,
-        "figures": [asdict(figure) for figure in figures],
-    }
-    if options.json:
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(options.json, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
-    if draw is not None and options.picture:
-        options.picture.parent.mkdir(parents=True, exist_ok=True)
-        draw(content, options.picture)
-    return 0
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
-
-    def on_gpu(quick: bool) -> list[Figure]:
-        from experiments.benchmarks import gpu  # it needs a GPU
-
-        return gpu.all_figures(quick)
-
     return exit_code(
-        "speed", lambda: report("speed", "Measure how fast skyenv is.", METHOD, all_figures, arguments, on_gpu=on_gpu)
+        "speed", lambda: report("speed", "Measure how fast skyenv is.", METHOD, all_figures, arguments, on_gpu=gpu.all_figures)
     )
 
 

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from experiments.benchmarks.speed import machine
+from experiments.benchmarks.figures import machine
 from experiments.training.curves import draw_curves, read_curve
 from experiments.training.recipe import Config
 from skyenv import __version__

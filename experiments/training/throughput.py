@@ -30,7 +30,7 @@ import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import Logger
 
-from experiments.benchmarks.speed import Figure, figure, machine, shown
+from experiments.benchmarks.figures import Figure, figure, machine, shown
 from experiments.training.recipe import Config
 from experiments.training.train import Training
 from skyenv.commands import exit_code

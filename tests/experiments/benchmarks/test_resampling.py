@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from experiments.benchmarks import resampling as knowledge_speed
-from experiments.benchmarks.speed import Figure
+from experiments.benchmarks.figures import Figure
 from skyenv.rules.state import PHASE_OVER
 
 pytestmark = pytest.mark.programs

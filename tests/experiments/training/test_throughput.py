@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.benchmarks.speed import Figure
+from experiments.benchmarks.figures import Figure
 from experiments.training import throughput
 from experiments.training.throughput import BASELINE, compare
 

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import httpx2
 
-from experiments.benchmarks.speed import Figure, figure, report
+from experiments.benchmarks.figures import Figure, figure, report
 from skyenv.page.commands import listen
 
 METHOD: Final = "from the command on, by the clock; import, start of the process and HTTP included"

@@ -213,9 +213,7 @@ class GameServer:
             stay = 0 if anew else lesson.begin_of_last()
             await self.storage.write(self.storage.take_back, link.game, stay)
             await self.storage.write(self.storage.set_draft, link.game, [])
-            self._sessions.pop(link.game, None)  # it is read anew
-            if runner := self._runners.pop(link.game, None):
-                runner.cancel()
+            session.go_back_to(lesson.played[:stay])
         self._tell(link.game)
 
     async def leave_lesson(self, link: Link, agent: str) -> Link:

@@ -166,6 +166,10 @@ class Session:
         self.lay_down([])
         return [event for action in actions for event in self.game.play(action)]
 
+    def go_back_to(self, actions: Sequence[int]) -> None:
+        """Be as after these actions, which the game has begun with; the draft is gone then."""
+        self.game, self._draft, self._draft_game = Session(self.stored, actions).game, [], None
+
     def names(self, seat: int | None = None) -> list[str]:
         """Who sits where, in words, for somebody on `seat`."""
         return ["you" if number == seat else name for number, name in enumerate(self.stored.agents)]

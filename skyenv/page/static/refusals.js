@@ -18,9 +18,11 @@ function why(part) {
 }
 
 function hide() {
-  shown?.remove();
+  if (!shown) return;
+  shown.remove();
   shown = null;
   document.body.classList.remove("refused");
+  document.querySelector(".tip")?.setAttribute("hidden", "");
 }
 
 function show(event) {

@@ -1,15 +1,21 @@
-"""The board: City Hall, seven districts with their rings of plots, Central Park, and the streets between them (COM-4, COM-5)."""
+"""The board: City Hall, seven districts with their rings of plots, Central Park, and the streets between them (COM-4, COM-5).
+
+Functions that draw a part take what it shows, as numbers or as the bytes of a record's :class:`Fields`, and nothing else.
+"""
 
 from __future__ import annotations
 
+import functools
 import math
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from skyenv.render import shapes
+from skyenv.render.colours import Theme
 from skyenv.render.marks import at, circle, element, group, number, path, rectangle, title, words
-from skyenv.render.scene import Scene, is_legal, thing
-from skyenv.render.words import LONG_NAMES, PLACE_NAMES, counted, listed, plot_name, seat_name
+from skyenv.render.parts import Fields, Part, remembered, slot
+from skyenv.render.scene import Marks, Scene, glow, hidden, piece, thing
+from skyenv.render.words import LONG_NAMES, PLACE_NAMES, Names, counted, listed, plot_name, seat_name
 from skyenv.rules.actions import MOVE, OPTION_D, PLOT
 from skyenv.rules.components import (
     BUILD_LIMIT,
@@ -27,7 +33,9 @@ from skyenv.rules.components import (
     NUM_PLACES,
     NUM_PLOTS,
     NUM_RANKS,
+    PLACES,
     PLOT_VALUE,
+    PLOTS,
     SIXTH,
     STREETS,
 )
@@ -52,6 +60,17 @@ LENGTH: Final = _PAD * 2 + _HALL + _PARK + _GAP * 2 + 3 * BLOCK + 2 * _ALONG
 BREADTH: Final = _PAD * 2 + 3 * BLOCK + 2 * _ACROSS
 
 Point = tuple[float, float]
+_Names = tuple[str | None, ...] | None
+
+_BUILT: Final = Fields("tiles", "owner", "floors", "value", depth=2)
+"""What a plot shows."""
+_SIXTH: Final = Fields("tiles", depth=2)
+"""What the sixth plot shows, to which nothing else belongs."""
+_RING: Final = Fields("ring", depth=1)
+_STOPPED: Final = Fields("stopped", depth=1)
+_PLACES: Final = Fields("place", "visited")
+_TRAY: Final = Fields("markers")
+_PARK_AREA: Final = Fields("num_players", "park", "park_tiles")
 
 
 def size(upright: bool) -> Point:
@@ -59,47 +78,81 @@ def size(upright: bool) -> Point:
     return (BREADTH, LENGTH) if upright else (LENGTH, BREADTH)
 
 
-def _turned(scene: Scene, along: float, across: float) -> Point:
+def _turned(upright: bool, along: float, across: float) -> Point:
     """A point by its way from City Hall and across, as x and y."""
-    return (across, along) if scene.upright else (along, across)
+    return (across, along) if upright else (along, across)
 
 
-def _centre(scene: Scene, place: int) -> Point:
+def _centre(upright: bool, place: int) -> Point:
     """The middle of a place."""
     if place == CITY_HALL:
-        return _turned(scene, _PAD + _HALL / 2, BREADTH / 2)
+        return _turned(upright, _PAD + _HALL / 2, BREADTH / 2)
     if place == CENTRAL_PARK:
-        return _turned(scene, LENGTH - _PAD - _PARK / 2, BREADTH / 2)
+        return _turned(upright, LENGTH - _PAD - _PARK / 2, BREADTH / 2)
     for i, column in enumerate(_COLUMNS):
         if place in column:
             along = _PAD + _HALL + _GAP + BLOCK / 2 + i * (BLOCK + _ALONG)
             across = BREADTH / 2 + (column.index(place) - (len(column) - 1) / 2) * (BLOCK + _ACROSS)
-            return _turned(scene, along, across)
+            return _turned(upright, along, across)
     raise AssertionError(f"{place} is no place")
 
 
 def board(scene: Scene) -> str:
     """The whole board, its corner at the origin."""
-    theme = scene.theme
-    width, height = size(scene.upright)
+    add, theme, raw = scene.drawing.add, scene.theme, scene.raw
+    place, visited = scene.table.game["place"].tolist(), scene.table.game["visited"].tolist()
+    auction = scene.number("auction_place")
+    for district in range(NUM_DISTRICTS):
+        ring, is_stopped = _RING.read(raw, district), _STOPPED.read(raw, district) != b"\0"
+        shown = _visitors_key(scene, district, place, visited)
+        add(_visitors(theme, district, shown, 1.25, 50 if is_stopped else 0))
+        add(_name(theme, district, _is_visited(shown)))
+        plots = _plots(ring)
+        for position, plot in enumerate(plots):
+            built = (_SIXTH if plot == SIXTH else _BUILT).read(raw, district, plot)
+            marks = scene.marks(PLOT + NUM_PLOTS * district + plot)
+            add(_plot(theme, district, plot, (position, len(plots)), is_stopped, built, scene.agents, marks))
+        marks = scene.marks(OPTION_D + district)
+        lifted = is_stopped and _is_visited(shown)
+        add(_district(theme, district, ring, is_stopped, district == auction, lifted, marks))
+    for strip in (CITY_HALL, CENTRAL_PARK):
+        add(_visitors(theme, strip, _visitors_key(scene, strip, place, visited), 1.5, 0))
+    add(_marker_tray(theme, scene.upright, _TRAY.read(raw)))
+    add(_city_hall(theme, scene.upright))
+    add(_park_area(theme, scene.upright, _PARK_AREA.read(raw), scene.agents))
+    add(_park(theme, scene.upright, auction == CENTRAL_PARK))
+    return add(_city(theme, scene.upright))
+
+
+@functools.lru_cache(maxsize=256)
+def _plots(ring: bytes) -> list[int]:
+    """The plots of a ring, in their order."""
+    return [plot for plot in _RING.numbers(ring).ring if plot != NONE]
+
+
+@remembered(8)
+def _city(theme: Theme, upright: bool) -> Part:
+    """The ground, the streets, and the places on it."""
+    width, height = size(upright)
     ground = rectangle(0, 0, width, height, 16, fill=theme.board, stroke=theme.block_edge, stroke_width=1.5)
-    districts = [at(*_centre(scene, district), _district(scene, district)) for district in range(NUM_DISTRICTS)]
-    return "".join([ground, _streets(scene), _aids(scene), *districts, _city_hall(scene), _park(scene)])
+    districts = [at(*_centre(upright, district), slot(DISTRICTS[district])) for district in range(NUM_DISTRICTS)]
+    strips = [slot(PLACES[strip]) for strip in (CITY_HALL, CENTRAL_PARK)]
+    return Part("city", "".join([ground, _streets(theme, upright), _aids(theme, upright), *districts, *strips]))
 
 
 # ---- streets ----
 
 
-def _streets(scene: Scene) -> str:
+def _streets(theme: Theme, upright: bool) -> str:
     """COM-5: roads with arrows that show where they lead."""
-    theme, roads, arrows = scene.theme, [], []
+    roads, arrows = [], []
     for start, targets in enumerate(STREETS):
         for target in targets:
             if target == CITY_HALL:
                 continue
-            (x0, y0), (x1, y1) = _ends(scene, start, target)
+            (x0, y0), (x1, y1) = _ends(upright, start, target)
             roads.append(f"M{number(x0)} {number(y0)}L{number(x1)} {number(y1)}")
-            arrows.append(_arrow(scene, start, target))
+            arrows.append(_arrow(upright, start, target))
     way = "".join(roads)
     road = path(way, stroke=theme.street, stroke_width=26, stroke_linecap="round", fill="none")
     lane = path(way, stroke=theme.lane, stroke_width=1.4, stroke_dasharray="6 5", fill="none")
@@ -109,10 +162,10 @@ def _streets(scene: Scene) -> str:
     return road + lane + heads
 
 
-def _ends(scene: Scene, start: int, target: int) -> tuple[Point, Point]:
+def _ends(upright: bool, start: int, target: int) -> tuple[Point, Point]:
     """Where a street begins and ends; those of City Hall and Central Park run straight."""
-    first, last = _centre(scene, start), _centre(scene, target)
-    axis = 0 if scene.upright else 1
+    first, last = _centre(upright, start), _centre(upright, target)
+    axis = 0 if upright else 1
     if start == CITY_HALL:
         first = (last[0], first[1]) if axis == 0 else (first[0], last[1])
     if target == CENTRAL_PARK:
@@ -120,15 +173,15 @@ def _ends(scene: Scene, start: int, target: int) -> tuple[Point, Point]:
     return first, last
 
 
-def _arrow(scene: Scene, start: int, target: int) -> str:
+def _arrow(upright: bool, start: int, target: int) -> str:
     """A chevron in the gap that a street crosses."""
-    (x0, y0), (x1, y1) = _ends(scene, start, target)
+    (x0, y0), (x1, y1) = _ends(upright, start, target)
     along = _PAD + _HALL + _GAP / 2
     if start != CITY_HALL:
         column = next(i for i, column in enumerate(_COLUMNS) if start in column)
         along = _PAD + _HALL + _GAP + (column + 1) * (BLOCK + _ALONG) - _ALONG / 2
         along -= (_ALONG - _GAP) / 2 if target == CENTRAL_PARK else 0
-    part = (along - y0) / (y1 - y0) if scene.upright else (along - x0) / (x1 - x0)
+    part = (along - y0) / (y1 - y0) if upright else (along - x0) / (x1 - x0)
     x, y = x0 + (x1 - x0) * part, y0 + (y1 - y0) * part
     length = math.hypot(x1 - x0, y1 - y0)
     dx, dy = (x1 - x0) / length * 4.5, (y1 - y0) / length * 4.5
@@ -139,32 +192,34 @@ def _arrow(scene: Scene, start: int, target: int) -> str:
 # ---- a district ----
 
 
-def _district(scene: Scene, district: int) -> str:
-    """A block, the ring of its plots about its name, and who is there; centred on the origin."""
-    theme, game = scene.theme, scene.game
-    stopped, auction = bool(game.stopped[district]), game.auction_place == district
-    half = BLOCK / 2
+@remembered(256)
+def _district(theme: Theme, district: int, ring: bytes, is_stopped: bool, is_auctioned: bool, lifted: bool, marks: Marks) -> Part:
+    """A block, the ring of its plots about its name, and who is there; centred on the origin.
+
+    Args:
+        theme: the colours. district: which. ring: its plots, of ``_RING``. marks: whether it may be scored.
+        is_stopped: whether there is a building stop. is_auctioned: whether it is under auction.
+        lifted: whether the stop's sign leaves room for a visitor.
+    """
+    half, name = BLOCK / 2, DISTRICTS[district]
     block = rectangle(-half, -half, BLOCK, BLOCK, 14)
-    edge = {"stroke": theme.gold, "stroke_width": 5} if auction else {"stroke": theme.block_edge, "stroke_width": 1.4}
-    ground = group(block, fill=theme.stopped if stopped else theme.block, **edge)
-    ring = [plot for plot in game.ring[district] if plot != NONE]
-    plots = [_plot(scene, district, position, len(ring)) for position in _back_to_front(len(ring))]
-    parts = [ground, _trees(scene, half), _glow(scene, block, OPTION_D + district)]
-    visitors = _visitors(scene, district, 1.25)
-    parts += [_hub(scene, district, bool(visitors)), *plots]
-    if stopped:
-        sign = _stop_sign(scene, district)
-        parts.append(at(0, -24, sign) if visitors else sign)
-        visitors = at(0, 50, visitors) if visitors else ""  # below the sign, lest they hide it
-    if auction:
+    edge = {"stroke": theme.gold, "stroke_width": 5} if is_auctioned else {"stroke": theme.block_edge, "stroke_width": 1.4}
+    ground = group(block, fill=theme.stopped if is_stopped else theme.block, **edge)
+    plots = _plots(ring)
+    parts = [ground, _trees(theme, half), glow(theme, marks, block), slot(f"{name}.name")]
+    parts += [slot(f"{name}.{PLOTS[plots[position]]}") for position in _back_to_front(len(plots))]
+    if is_stopped:
+        parts.append(at(0, -24, _stop_sign(theme, district)) if lifted else _stop_sign(theme, district))
+    if is_auctioned:
         parts.append(at(-half + 18, -half + 16, shapes.gavel(theme)))
-    return thing(scene, [OPTION_D + district], _district_words(scene, district), *parts, visitors, district=district)
+    what = _district_words(district, is_stopped, is_auctioned)
+    return Part(name, thing(marks, what, *parts, slot(f"{name}.visitors"), district=district))
 
 
-def _trees(scene: Scene, half: float) -> str:
+def _trees(theme: Theme, half: float) -> str:
     """Street trees in the corners of a block."""
     spots = "".join(f"M{number(x)} {number(y)}h.1" for x in (-half + 15, half - 15) for y in (-half + 15, half - 15))
-    return path(spots, stroke=scene.theme.tree, stroke_width=13, stroke_linecap="round", stroke_opacity=0.55)
+    return path(spots, stroke=theme.tree, stroke_width=13, stroke_linecap="round", stroke_opacity=0.55)
 
 
 def _back_to_front(plots: int) -> list[int]:
@@ -172,29 +227,23 @@ def _back_to_front(plots: int) -> list[int]:
     return sorted(range(plots), key=lambda position: round(-math.cos(2 * math.pi * position / plots), 6))
 
 
-def _district_words(scene: Scene, district: int) -> str:
-    game = scene.game
+def _district_words(district: int, is_stopped: bool, is_auctioned: bool) -> str:
     name = f"{DISTRICTS[district]}, {LONG_NAMES[district]}"
-    if game.stopped[district]:
+    if is_stopped:
         return f"{name}: building stop"
-    return f"{name}: under auction" if game.auction_place == district else name
+    return f"{name}: under auction" if is_auctioned else name
 
 
-def _hub(scene: Scene, district: int, visited: bool) -> str:
+@remembered(64)
+def _name(theme: Theme, district: int, is_visited: bool) -> Part:
     """The name in the middle of the ring, smaller if somebody stands there."""
-    theme = scene.theme
+    return Part(f"{DISTRICTS[district]}.name", _hub(theme, district, is_visited))
+
+
+def _hub(theme: Theme, district: int, is_visited: bool) -> str:
     disc = circle(0, 0, _HUB - 2, fill=theme.panel, stroke=theme.block_edge, stroke_width=1)
-    size, y = (15, -17) if visited else (21, 7.5)
+    size, y = (15, -17) if is_visited else (21, 7.5)
     return disc + words(0, y, DISTRICTS[district], size, middle=True, bold=True, fill=theme.ink)
-
-
-def _glow(scene: Scene, outline: str, *actions: int) -> str:
-    """The outline of something that may be chosen, drawn as a glow."""
-    if not is_legal(scene, *actions):
-        return ""
-    colour = scene.theme.legal
-    wide = group(outline, fill="none", stroke=colour, stroke_width=7, stroke_opacity=0.3)
-    return wide + group(outline, fill="none", stroke=colour, stroke_width=2.4)
 
 
 def _polar(angle: float, radius: float) -> Point:
@@ -211,80 +260,85 @@ def _wedge(position: int, plots: int) -> str:
     return f"M{a}A{number(_RIM)} {number(_RIM)} 0 0 1 {b}L{c}A{number(_HUB)} {number(_HUB)} 0 0 0 {d}Z"
 
 
-def _plot(scene: Scene, district: int, position: int, plots: int) -> str:
-    """A plot with its colour, its shape, and what is on it."""
-    theme, game = scene.theme, scene.game
-    plot = game.ring[district][position]
+@remembered(4096)
+def _plot(
+    theme: Theme, district: int, plot: int, spot: tuple[int, int], is_stopped: bool, built: bytes, agents: _Names, marks: Marks
+) -> Part:
+    """A plot with its colour, its shape, and what is on it.
+
+    Args:
+        theme: the colours. district, plot: which. agents: who sits where. marks: whether it may be chosen.
+        spot: its position in the ring, and how many there are. is_stopped: whether there is a building stop.
+        built: what is on it, of ``_BUILT``, or of ``_SIXTH`` for the sixth plot.
+    """
+    shown = (_SIXTH if plot == SIXTH else _BUILT).numbers(built)
+    position, plots = spot
     step, angle = 2 * math.pi / plots, 2 * math.pi * position / plots
-    stopped = game.stopped[district]
     outline = path(_wedge(position, plots))
-    fill = group(outline, fill=theme.plots[plot], stroke=theme.suit_ink, stroke_width=1, fill_opacity=0.28 if stopped else None)
+    fill = group(
+        outline, fill=theme.plots[plot], stroke=theme.suit_ink, stroke_width=1, fill_opacity=0.28 if is_stopped else None
+    )
     corner = (
         at(*_polar(angle - step * 0.36, _RIM - 10), shapes.suit(theme, plot, 4.8, outlined=True)) if plot < NUM_COLOURS else ""
     )
-    action = PLOT + NUM_PLOTS * district + plot
-    return thing(
-        scene,
-        [action],
-        _plot_words(scene, district, plot),
-        fill,
-        "" if stopped else corner,
-        _glow(scene, outline, action),
-        _on_plot(scene, district, plot, angle, step),
-        plot=f"{district}:{plot}",
-    )
+    body = [fill, "" if is_stopped else corner, glow(theme, marks, outline)]
+    if not is_stopped:
+        body.append(_on_plot(theme, shown, plot, angle, step))
+    what = f"{plot_name(district, plot)}: {'building stop' if is_stopped else _plot_words(shown, plot, agents)}"
+    return Part(f"{DISTRICTS[district]}.{PLOTS[plot]}", thing(marks, what, *body, plot=f"{district}:{plot}"))
 
 
-def _plot_words(scene: Scene, district: int, plot: int) -> str:
-    game = scene.game
-    name = plot_name(district, plot)
-    if game.stopped[district]:
-        return f"{name}: building stop"
-    tiles = [BUSINESSES[kind] for kind in range(NUM_BUSINESSES) for _ in range(game.tiles[district][plot][kind])]
-    if tiles:
-        return f"{name}: {listed(tiles)}"
+def _kinds(tiles: list[int]) -> list[int]:
+    """The types of some businesses, each as often as it is there."""
+    return [kind for kind in range(NUM_BUSINESSES) for _ in range(tiles[kind])]
+
+
+def _plot_words(shown: Any, plot: int, agents: Names) -> str:
+    """What is on a plot, in words."""
+    if tiles := [BUSINESSES[kind] for kind in _kinds(shown.tiles)]:
+        return listed(tiles)
     if plot == SIXTH:
-        return f"{name}: empty"
-    worth = f"a skyscraper scores {game.value[district][plot]} VP here"
-    owner = game.owner[district][plot]
-    if owner == NONE:
-        return f"{name}: empty; {worth}"
-    return f"{name}: {counted(game.floors[district][plot], 'skyscraper')} of {seat_name(owner, scene.agents)}; {worth}"
+        return "empty"
+    worth = f"a skyscraper scores {shown.value} VP here"
+    if shown.owner == NONE:
+        return f"empty; {worth}"
+    return f"{counted(shown.floors, 'skyscraper')} of {seat_name(shown.owner, agents)}; {worth}"
 
 
-def _on_plot(scene: Scene, district: int, plot: int, angle: float, step: float) -> str:
+def _on_plot(theme: Theme, shown: Any, plot: int, angle: float, step: float) -> str:
     """Businesses side by side along the ring, or skyscrapers; and what a skyscraper scores there."""
-    theme, game = scene.theme, scene.game
-    tiles = [kind for kind in range(NUM_BUSINESSES) for _ in range(game.tiles[district][plot][kind])]
+    tiles = _kinds(shown.tiles)
     x, y = _polar(angle, _MIDDLE)
     if tiles:
         dx, dy = (15.5 * math.cos(angle), 15.5 * math.sin(angle)) if len(tiles) > 1 else (0.0, 0.0)
         spots = [(x - dx, y - dy), (x + dx, y + dy)]
-        return "".join(at(*spot, shapes.business(theme, kind, 14)) for spot, kind in zip(spots, tiles, strict=False))
-    if plot == SIXTH or game.stopped[district]:
+        return "".join(
+            at(*spot, shapes.business(theme, kind, 14), **piece(f"business-{kind}"))
+            for spot, kind in zip(spots, tiles, strict=False)
+        )
+    if plot == SIXTH:
         return ""
-    coin = at(*_polar(angle + step / 2 - 0.1, _RIM - 9.5), shapes.coin(theme, str(game.value[district][plot]), 8))
-    owner, floors = game.owner[district][plot], game.floors[district][plot]
+    coin = at(*_polar(angle + step / 2 - 0.1, _RIM - 9.5), shapes.coin(theme, str(shown.value), 8))
+    owner, floors = shown.owner, shown.floors
     if owner == NONE:
         return coin
     side = -1 if math.sin(angle) > 0.8 else 1  # on the right the sign stands on the left, as the coin needs its place
-    house = at(x - 8.5 * side, y + 21, shapes.tower(theme, owner, floors, 25, 44, 10.5))
+    house = at(x - 8.5 * side, y + 21, shapes.tower(theme, owner, floors, 25, 44, 10.5), **piece(f"tower-{owner}", floors))
     sign = at(x + 16 * side, y + 14.5, shapes.emblem(theme, owner, 7.5))
-    return house + coin + sign + _count(scene, x + 17 * side, y + 2, floors)
+    return house + coin + sign + _count(theme, x + 17 * side, y + 2, floors)
 
 
-def _count(scene: Scene, x: float, y: float, number_of: int) -> str:
+def _count(theme: Theme, x: float, y: float, number_of: int) -> str:
     """How many there are, unless there is one alone."""
     if number_of < 2:
         return ""
     label = partial(words, x, y, f"×{number_of}", 14, middle=True, bold=True)
-    halo = label(fill="none", stroke=scene.theme.paper, stroke_width=3.2, stroke_linejoin="round")
-    return halo + label(fill=scene.theme.ink)
+    halo = label(fill="none", stroke=theme.paper, stroke_width=3.2, stroke_linejoin="round")
+    return halo + label(fill=theme.ink)
 
 
-def _stop_sign(scene: Scene, district: int) -> str:
+def _stop_sign(theme: Theme, district: int) -> str:
     """STOP-4: a barrier, and the district's name."""
-    theme = scene.theme
     sign = rectangle(-60, -46, 120, 98, 10, fill=theme.panel, stroke=theme.block_edge, stroke_width=1.4)
     lines = ((-25, DISTRICTS[district], 20, theme.ink), (30, "BUILDING", 13, theme.faint), (45, "STOP", 13, theme.faint))
     texts = "".join(words(0, y, text, size, middle=True, bold=True, fill=fill) for y, text, size, fill in lines)
@@ -294,85 +348,108 @@ def _stop_sign(scene: Scene, district: int) -> str:
 # ---- commissioners and markers ----
 
 
-def _visitors(scene: Scene, place: int, scale: float) -> str:
-    """Commissioners, their markers, and where they may go, in the middle of a place."""
-    pieces = []
+_Visitors = tuple[tuple[bool, bool, Marks, Marks], ...]
+"""Of each commissioner whether it is at a place, whether its marker is, its own moves, and the move that leads it there."""
+
+
+def _visitors_key(scene: Scene, place: int, places: list[int], visited: list[list[int]]) -> _Visitors:
+    """Who is at a place, and who may come."""
+    shown = []
     for which in range(NUM_COMMISSIONERS):
+        is_here = places[which] == place
+        moves = range(MOVE + NUM_PLACES * which, MOVE + NUM_PLACES * (which + 1))
+        own = scene.marks(*moves) if is_here else ()
+        shown.append((is_here, place in visited[which], own, () if is_here else scene.marks(moves[place])))
+    return tuple(shown)
+
+
+def _is_visited(shown: _Visitors) -> bool:
+    """Whether the middle of a place is taken: by commissioners, markers, or those who may come."""
+    return any(is_here or is_marked or comes for is_here, is_marked, _, comes in shown)
+
+
+@remembered(2048)
+def _visitors(theme: Theme, place: int, shown: _Visitors, scale: float, down: float) -> Part:
+    """Commissioners, their markers, and where they may go, in the middle of a place."""
+    pieces, ghosts = [], []
+    for which, (is_here, is_marked, own, comes) in enumerate(shown):
         x, foot = (2 * which - 1) * 13.0 * scale, 23 * scale
         name = COMMISSIONERS[which]
-        if scene.game.place[which] == place:
-            pieces.append(at(x, foot, _commissioner(scene, which), scale=scale))
-        elif place in scene.game.visited[which]:
-            pieces.append(at(x, 11, title(f"marker of the {name} commissioner"), shapes.marker(scene.theme, which, 9)))
-        action = MOVE + NUM_PLACES * which + place
-        if is_legal(scene, action) and scene.game.place[which] != place:
+        if is_here:
+            pieces.append(at(x, foot, _commissioner(theme, which, place, own), scale=scale, **piece(f"commissioner-{which}")))
+        elif is_marked:
+            what = f"marker of the {name} commissioner"
+            pieces.append(at(x, 11, title(what), shapes.marker(theme, which, 9), **piece(f"marker-{which}")))
+        if comes != ():
             what = f"move the {name} commissioner to {PLACE_NAMES[place]}"
-            ghost = at(x, foot, _ghost(scene, which), scale=scale)
-            pieces.append(thing(scene, [action], what, ghost, place=f"{which}:{place}"))
-    return "".join(pieces)
+            ghost = at(x, foot, _ghost(theme, which), scale=scale)
+            ghosts.append(thing(comes, what, ghost if comes else hidden(ghost, "glow"), place=f"{which}:{place}"))
+            if comes:
+                pieces.append(ghosts.pop())
+    if ghosts and place < NUM_DISTRICTS and not _is_visited(shown):
+        pieces.append(hidden(_hub(theme, place, True), "cover"))  # the name makes room while somebody may come
+    drawn = "".join([*pieces, *ghosts])
+    return Part(f"{PLACES[place]}.visitors", at(0, down, drawn) if down and drawn else drawn)
 
 
-def _commissioner(scene: Scene, which: int) -> str:
+def _commissioner(theme: Theme, which: int, place: int, marks: Marks) -> str:
     """A figure; it glows if it may be moved."""
-    moves = [MOVE + NUM_PLACES * which + place for place in range(NUM_PLACES)]
     ring = element("ellipse", cx=0, cy=-1, rx=12, ry=4.5)
-    figure = shapes.commissioner(scene.theme, which)
-    what = f"the {COMMISSIONERS[which]} commissioner, in {PLACE_NAMES[scene.game.place[which]]}"
-    return thing(scene, moves, what, _glow(scene, ring, *moves), figure, commissioner=which)
+    what = f"the {COMMISSIONERS[which]} commissioner, in {PLACE_NAMES[place]}"
+    return thing(marks, what, glow(theme, marks, ring), shapes.commissioner(theme, which), commissioner=which)
 
 
-def _ghost(scene: Scene, which: int) -> str:
+def _ghost(theme: Theme, which: int) -> str:
     """Where a commissioner may go: its figure, dashed, on a bright spot."""
-    spot = element("ellipse", cx=0, cy=-12, rx=13, ry=19, fill=scene.theme.legal, fill_opacity=0.16)
-    return spot + shapes.commissioner(scene.theme, which, ghost=True)
+    spot = element("ellipse", cx=0, cy=-12, rx=13, ry=19, fill=theme.legal, fill_opacity=0.16)
+    return spot + shapes.commissioner(theme, which, ghost=True)
 
 
 # ---- City Hall ----
 
 
-def _strip(scene: Scene, place: int, breadth: float) -> tuple[float, float, float, float]:
+def _strip(upright: bool, place: int, breadth: float) -> tuple[float, float, float, float]:
     """The box of City Hall or Central Park: x, y, width, height."""
-    x, y = _centre(scene, place)
+    x, y = _centre(upright, place)
     length = BREADTH - 2 * _PAD
-    width, height = (length, breadth) if scene.upright else (breadth, length)
+    width, height = (length, breadth) if upright else (breadth, length)
     return x - width / 2, y - height / 2, width, height
 
 
-def _city_hall(scene: Scene) -> str:
+@remembered(8)
+def _city_hall(theme: Theme, upright: bool) -> Part:
     """SET-6: the building, the commissioners that are here, and the markers that aren't on the board."""
-    theme = scene.theme
-    ground = rectangle(*_strip(scene, CITY_HALL, _HALL), 12, fill=theme.block, stroke=theme.block_edge, stroke_width=1.4)
-    spots = [(-205.0, 2.0), (-20.0, 0.0), (195.0, 0.0)] if scene.upright else [(0.0, -215.0), (0.0, -20.0), (0.0, 180.0)]
-    x, y = _centre(scene, CITY_HALL)
+    ground = rectangle(*_strip(upright, CITY_HALL, _HALL), 12, fill=theme.block, stroke=theme.block_edge, stroke_width=1.4)
+    spots = [(-205.0, 2.0), (-20.0, 0.0), (195.0, 0.0)] if upright else [(0.0, -215.0), (0.0, -20.0), (0.0, 180.0)]
+    x, y = _centre(upright, CITY_HALL)
     house, plaza, tray = [(x + dx, y + dy) for dx, dy in spots]
-    parts = [ground, at(*house, _facade(scene), words(0, 32, "CITY HALL", 14, middle=True, bold=True, fill=theme.ink))]
-    wide, high = (86, 40) if scene.upright else (40, 62)
+    parts = [ground, at(*house, _facade(theme), words(0, 32, "CITY HALL", 14, middle=True, bold=True, fill=theme.ink))]
+    wide, high = (86, 40) if upright else (40, 62)
     paving = {"fill": theme.street, "stroke": theme.block_edge, "stroke_width": 1, "stroke_dasharray": "4 3"}
     parts.append(element("ellipse", cx=plaza[0], cy=plaza[1], rx=wide, ry=high, **paving))
-    parts += [at(*plaza, _visitors(scene, CITY_HALL, 1.5)), at(*tray, _marker_tray(scene))]
-    return group(title("City Hall, where commissioners return to start auctions"), *parts)
+    parts += [at(*plaza, slot(f"{PLACES[CITY_HALL]}.visitors")), at(*tray, slot("markers"))]
+    return Part(PLACES[CITY_HALL], group(title("City Hall, where commissioners return to start auctions"), *parts))
 
 
-def _marker_tray(scene: Scene) -> str:
-    """The markers that aren't on the board: places for three of each commissioner's."""
-    theme = scene.theme
-    caption = words(0, -30 if scene.upright else -42, "markers", 11, middle=True, bold=True, fill=theme.faint)
-    pieces = [caption]
+@remembered(64)
+def _marker_tray(theme: Theme, upright: bool, shown: bytes) -> Part:
+    """The markers that aren't on the board: places for three of each commissioner's; `shown`: of ``_TRAY``."""
+    away = _TRAY.numbers(shown).markers
+    pieces = [words(0, -30 if upright else -42, "markers", 11, middle=True, bold=True, fill=theme.faint)]
     for which in range(NUM_COMMISSIONERS):
-        left = MARKERS - scene.game.markers[which]
+        left = MARKERS - away[which]
         for i in range(MARKERS):
             along, across = (i - 1) * 25.0, (2 * which - 1) * 14.0
-            x, y = (along, across) if scene.upright else (across, along)
+            x, y = (along, across) if upright else (across, along)
             if i < left:
-                pieces.append(at(x, y, shapes.marker(theme, which, 9)))
+                pieces.append(at(x, y, shapes.marker(theme, which, 9), **piece(f"marker-{which}")))
             else:
                 pieces.append(circle(x, y, 6, fill="none", stroke=theme.block_edge, stroke_dasharray="2 2"))
-    return group(*pieces)
+    return Part("markers", group(*pieces))
 
 
-def _facade(scene: Scene) -> str:
+def _facade(theme: Theme) -> str:
     """A building with columns, a dome and a flag, 66 wide, about the origin."""
-    theme = scene.theme
     style = {"fill": theme.tile, "stroke": theme.suit_ink, "stroke_width": 1.1, "stroke_linejoin": "round"}
     dome = path("M-11-26A11 11 0 0 1 11-26Z", **{**style, "fill": theme.seats[3]})
     flag = path("M0-37V-48", stroke=theme.suit_ink, stroke_width=1.2) + path("M0-48h11l-3 3 3 3h-11Z", fill=theme.seats[0])
@@ -388,30 +465,25 @@ def _facade(scene: Scene) -> str:
 # ---- Central Park ----
 
 
-def _park(scene: Scene) -> str:
+@remembered(8)
+def _park(theme: Theme, upright: bool, is_auctioned: bool) -> Part:
     """The park with its visitors, and below it the park area: skyscrapers of all seats and the tiles (AUC-12, BUS-3)."""
-    theme = scene.theme
-    auction = scene.game.auction_place == CENTRAL_PARK
-    box = _strip(scene, CENTRAL_PARK, _PARK)
-    edge = {"stroke": theme.gold if auction else theme.tree, "stroke_width": 5 if auction else 1.4}
+    box = _strip(upright, CENTRAL_PARK, _PARK)
+    edge = {"stroke": theme.gold if is_auctioned else theme.tree, "stroke_width": 5 if is_auctioned else 1.4}
     ground = rectangle(*box, 12, fill=theme.grass, **edge)
-    x, y = _centre(scene, CENTRAL_PARK)
-    spots = [(-235.0, 0.0), (-118.0, 0.0), (116.0, 0.0)] if scene.upright else [(0.0, -215.0), (0.0, -100.0), (0.0, 118.0)]
+    x, y = _centre(upright, CENTRAL_PARK)
+    spots = [(-235.0, 0.0), (-118.0, 0.0), (116.0, 0.0)] if upright else [(0.0, -215.0), (0.0, -100.0), (0.0, 118.0)]
     garden, visitors, area = [(x + dx, y + dy) for dx, dy in spots]
-    parts = [
-        ground,
-        at(*garden, _garden(scene)),
-        at(*visitors, _visitors(scene, CENTRAL_PARK, 1.5)),
-        at(*area, _park_area(scene)),
-    ]
-    if auction:
+    name = PLACES[CENTRAL_PARK]
+    parts = [ground, at(*garden, _garden(theme)), at(*visitors, slot(f"{name}.visitors")), at(*area, slot("park area"))]
+    if is_auctioned:
         parts.append(at(box[0] + 17, box[1] + 15, shapes.gavel(theme)))
-    return group(title("Central Park, and the park area under auction" if auction else "Central Park"), *parts)
+    what = "Central Park, and the park area under auction" if is_auctioned else "Central Park"
+    return Part(name, group(title(what), *parts))
 
 
-def _garden(scene: Scene) -> str:
+def _garden(theme: Theme) -> str:
     """Trees and a pond below the name."""
-    theme = scene.theme
     name = "".join(
         words(0, y, text, 13.5, middle=True, bold=True, fill=theme.ink) for y, text in ((-38, "CENTRAL"), (-23, "PARK"))
     )
@@ -423,106 +495,107 @@ def _garden(scene: Scene) -> str:
     return pond + at(0, 20, boat) + trunks + trees + name
 
 
-def _park_area(scene: Scene) -> str:
-    """Skyscrapers and business tiles below the park."""
-    theme = scene.theme
-    width, height = (322.0, 100.0) if scene.upright else (102.0, 322.0)
+@remembered(256)
+def _park_area(theme: Theme, upright: bool, shown: bytes, agents: _Names) -> Part:
+    """Skyscrapers and business tiles below the park; `shown`: of ``_PARK_AREA``."""
+    game = _PARK_AREA.numbers(shown)
+    width, height = (322.0, 100.0) if upright else (102.0, 322.0)
     lawn = rectangle(-width / 2, -height / 2, width, height, 9, fill=theme.panel, fill_opacity=0.8)
     head = words(0, -height / 2 + 15, "PARK AREA", 11, middle=True, bold=True, fill=theme.faint)
-    owners, kinds = range(scene.players), range(NUM_BUSINESSES)
-    if scene.upright:
+    owners, kinds = range(game.num_players), range(NUM_BUSINESSES)
+    if upright:
         houses = [(-136.0 + 46 * owner, 24.0) for owner in owners]
         tiles = [(64.0 + 46 * (kind % 2) + 14, -12.0 + 40 * (kind // 2)) for kind in kinds]
     else:
         houses = [(-26.0 + 48 * (owner % 2), -52.0 + 86 * (owner // 2)) for owner in owners]
         tiles = [(-26.0 + 48 * (kind % 2), 86.0 + 42 * (kind // 2)) for kind in kinds]
-    parts = [at(*spot, _park_houses(scene, owner)) for owner, spot in zip(owners, houses, strict=True)]
-    parts += [at(*spot, _park_tiles(scene, kind)) for kind, spot in zip(kinds, tiles, strict=True)]
-    return lawn + head + "".join(parts)
+    parts = [at(*spot, _park_houses(theme, owner, game.park[owner], agents)) for owner, spot in zip(owners, houses, strict=True)]
+    parts += [at(*spot, _park_tiles(theme, kind, game.park_tiles[kind])) for kind, spot in zip(kinds, tiles, strict=True)]
+    return Part("park area", lawn + head + "".join(parts))
 
 
-def _park_houses(scene: Scene, owner: int) -> str:
+def _park_houses(theme: Theme, owner: int, floors: int, agents: Names) -> str:
     """The skyscrapers of a seat, its sign below them."""
-    floors = scene.game.park[owner]
-    what = f"{counted(floors, 'skyscraper')} of {seat_name(owner, scene.agents)} in the park area"
-    sign = at(0, 13, shapes.emblem(scene.theme, owner, 8))
+    what = f"{counted(floors, 'skyscraper')} of {seat_name(owner, agents)} in the park area"
+    sign = at(0, 13, shapes.emblem(theme, owner, 8))
     if not floors:
-        base = path("M-12 0H12", stroke=scene.theme.block_edge, stroke_width=1.4, stroke_dasharray="3 3")
+        base = path("M-12 0H12", stroke=theme.block_edge, stroke_width=1.4, stroke_dasharray="3 3")
         return group(title(what), base, group(sign, opacity=0.45))
-    return group(title(what), at(0, 0, shapes.tower(scene.theme, owner, floors, 23, 50, 10)), sign, _count(scene, 20, 18, floors))
+    house = at(0, 0, shapes.tower(theme, owner, floors, 23, 50, 10), **piece(f"tower-{owner}", floors))
+    return group(title(what), house, sign, _count(theme, 20, 18, floors))
 
 
-def _park_tiles(scene: Scene, kind: int) -> str:
+def _park_tiles(theme: Theme, kind: int, tiles: int) -> str:
     """The business tiles of one type."""
-    tiles = scene.game.park_tiles[kind]
-    picture = group(shapes.business(scene.theme, kind, 13), opacity=None if tiles else 0.25)
-    return group(title(f"{counted(tiles, BUSINESSES[kind])} in the park area"), picture, _count(scene, 16, 15, tiles))
+    is_there = piece(f"business-{kind}", tiles) if tiles else {"opacity": 0.25}
+    picture = group(shapes.business(theme, kind, 13), **is_there)
+    return group(title(f"{counted(tiles, BUSINESSES[kind])} in the park area"), picture, _count(theme, 16, 15, tiles))
 
 
 # ---- what is printed in the corners, to help ----
 
 
-def _aids(scene: Scene) -> str:
+def _aids(theme: Theme, upright: bool) -> str:
     """The businesses, what a skyscraper scores, what a card allows, and the shapes of the colours."""
     corners = []
-    first, last = _centre(scene, 0), _centre(scene, 6)
+    first, last = _centre(upright, 0), _centre(upright, 6)
     across = (BREADTH - 2 * BLOCK - _ACROSS) / 4 + _PAD / 2
     for along, aid in ((first, (_businesses_aid, _score_aid)), (last, (_limit_aid, _suits_aid))):
         for spot, draw in zip((across, BREADTH - across), aid, strict=True):
-            x, y = (spot, along[1]) if scene.upright else (along[0], spot)
-            corners.append(at(x, y, draw(scene)))
+            x, y = (spot, along[1]) if upright else (along[0], spot)
+            corners.append(at(x, y, draw(theme, upright)))
     return "".join(corners)
 
 
-def _cells(scene: Scene, number_of: int) -> list[Point]:
+def _cells(upright: bool, number_of: int) -> list[Point]:
     """The middles of some cells in a corner of the board, which lies or stands."""
-    if scene.upright:
+    if upright:
         return [(-22.0, (i - (number_of - 1) / 2) * 150 / number_of + 10) for i in range(number_of)]
     return [((i - (number_of - 1) / 2) * 172 / number_of, 8.0) for i in range(number_of)]
 
 
-def _caption(scene: Scene, text: str) -> str:
-    y = -74 if scene.upright else -28
-    return words(0, y, text, 11.5, middle=True, fill=scene.theme.faint, bold=True)
+def _caption(theme: Theme, upright: bool, text: str) -> str:
+    y = -74 if upright else -28
+    return words(0, y, text, 11.5, middle=True, fill=theme.faint, bold=True)
 
 
-def _label(scene: Scene, x: float, y: float, text: str) -> str:
+def _label(theme: Theme, upright: bool, x: float, y: float, text: str) -> str:
     """What a cell means: beside it or below it."""
-    if scene.upright:
-        return words(x + 16, y + 2, text, 11, fill=scene.theme.faint)
-    return words(x, y + 25, text, 10.5, middle=True, fill=scene.theme.faint)
+    if upright:
+        return words(x + 16, y + 2, text, 11, fill=theme.faint)
+    return words(x, y + 25, text, 10.5, middle=True, fill=theme.faint)
 
 
-def _businesses_aid(scene: Scene) -> str:
+def _businesses_aid(theme: Theme, upright: bool) -> str:
     cells = []
-    for kind, (x, y) in enumerate(_cells(scene, NUM_BUSINESSES)):
-        cells.append(at(x, y - 2, shapes.business(scene.theme, kind, 12)) + _label(scene, x, y, BUSINESSES[kind]))
-    return _caption(scene, "businesses") + "".join(cells)
+    for kind, (x, y) in enumerate(_cells(upright, NUM_BUSINESSES)):
+        cells.append(at(x, y - 2, shapes.business(theme, kind, 12)) + _label(theme, upright, x, y, BUSINESSES[kind]))
+    return _caption(theme, upright, "businesses") + "".join(cells)
 
 
-def _score_aid(scene: Scene) -> str:
+def _score_aid(theme: Theme, upright: bool) -> str:
     cells = []
-    for types, (x, y) in enumerate(_cells(scene, len(PLOT_VALUE))):
-        cells.append(at(x, y - 3, shapes.coin(scene.theme, str(PLOT_VALUE[types]), 10)))
-        cells.append(_label(scene, x, y, counted(types, "type") if scene.upright else str(types)))
-    what = "VP next to" if scene.upright else "VP by business types next door"
-    return _caption(scene, what) + "".join(cells)
+    for types, (x, y) in enumerate(_cells(upright, len(PLOT_VALUE))):
+        cells.append(at(x, y - 3, shapes.coin(theme, str(PLOT_VALUE[types]), 10)))
+        cells.append(_label(theme, upright, x, y, counted(types, "type") if upright else str(types)))
+    what = "VP next to" if upright else "VP by business types next door"
+    return _caption(theme, upright, what) + "".join(cells)
 
 
-def _limit_aid(scene: Scene) -> str:
+def _limit_aid(theme: Theme, upright: bool) -> str:
     cells = []
-    for rank, (x, y) in enumerate(_cells(scene, NUM_RANKS)):
-        x += 24 if scene.upright else 0
-        paper = rectangle(x - 20, y - 12, 17, 23, 3, fill=scene.theme.card, stroke=scene.theme.ink, stroke_width=1)
-        value = words(x - 11.5, y + 5, str(rank + 4), 13, middle=True, bold=True, fill=scene.theme.ink)
-        house = at(x + 12, y + 12, shapes.tower(scene.theme, ALEA, int(BUILD_LIMIT[rank]), 13, 24))
+    for rank, (x, y) in enumerate(_cells(upright, NUM_RANKS)):
+        x += 24 if upright else 0
+        paper = rectangle(x - 20, y - 12, 17, 23, 3, fill=theme.card, stroke=theme.ink, stroke_width=1)
+        value = words(x - 11.5, y + 5, str(rank + 4), 13, middle=True, bold=True, fill=theme.ink)
+        house = at(x + 12, y + 12, shapes.tower(theme, ALEA, int(BUILD_LIMIT[rank]), 13, 24))
         what = f"{rank + 4} as the highest card: {counted(int(BUILD_LIMIT[rank]), 'skyscraper')}"
         cells.append(group(title(what), paper, value, house))
-    return _caption(scene, "highest card" if scene.upright else "highest card: skyscrapers") + "".join(cells)
+    return _caption(theme, upright, "highest card" if upright else "highest card: skyscrapers") + "".join(cells)
 
 
-def _suits_aid(scene: Scene) -> str:
+def _suits_aid(theme: Theme, upright: bool) -> str:
     cells = []
-    for colour, (x, y) in enumerate(_cells(scene, NUM_COLOURS)):
-        cells.append(at(x, y - 2, shapes.suit(scene.theme, colour, 8)) + _label(scene, x, y, COLOURS[colour]))
-    return _caption(scene, "colours") + "".join(cells)
+    for colour, (x, y) in enumerate(_cells(upright, NUM_COLOURS)):
+        cells.append(at(x, y - 2, shapes.suit(theme, colour, 8)) + _label(theme, upright, x, y, COLOURS[colour]))
+    return _caption(theme, upright, "colours") + "".join(cells)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from skyenv.errors import OptionError, shown
 
@@ -21,7 +21,8 @@ class Theme:
         plots: green, violet, brown, orange, gray, and the sixth plot; `suits` the same colours where they are small, and black.
         suit_ink: outlines of cards and plots.
         card: the front of a card.
-        seats: of the four seats and Alea; `on_seats` text on them; `seat_lines` where they are thin lines or text on a panel.
+        seats: of the four seats and Alea; `badge` behind their signs in their own panels; `on_seats` text on them; `seat_lines`
+            where they are thin lines or text on a panel.
         window: windows of skyscrapers.
         tile: a business.
         water, grass, tree: of the park.
@@ -49,6 +50,7 @@ class Theme:
     suit_ink: str
     card: str
     seats: tuple[str, ...]
+    badge: str
     on_seats: tuple[str, ...]
     seat_lines: tuple[str, ...]
     window: str
@@ -83,6 +85,7 @@ LIGHT: Final = Theme(
     suit_ink="#4b4237",
     card="#fffdf6",
     seats=("#cf3346", "#2767c4", "#f3c21f", "#0e9c8c", "#4a4d57"),
+    badge="#fffaf0",
     on_seats=("#ffffff", "#ffffff", "#2b2521", "#ffffff", "#ffffff"),
     seat_lines=("#b3261e", "#1d5fa8", "#8a6100", "#0b7468"),
     window="#fff3c4",
@@ -117,6 +120,7 @@ DARK: Final = Theme(
     suit_ink="#0e1326",
     card="#2c355a",
     seats=("#ef5766", "#5a97f0", "#f7cf3d", "#2cc3ae", "#b9becc"),
+    badge="#1a2140",
     on_seats=("#1a0a0d", "#07142b", "#2b2521", "#04211d", "#1b1f2b"),
     seat_lines=("#ff8a80", "#8ab8f5", "#f7cf3d", "#2cc3ae"),
     window="#fff0b0",
@@ -133,6 +137,34 @@ DARK: Final = Theme(
 )
 
 THEMES: Final = {theme.name: theme for theme in (LIGHT, DARK)}
+
+
+def _flat(theme: Theme) -> dict[str, str]:
+    """Every colour by the name of its variable."""
+    colours: dict[str, str] = {}
+    for name, value in vars(theme).items():
+        if isinstance(value, tuple):
+            colours |= {f"--table-{name}-{i}".replace("_", "-"): colour for i, colour in enumerate(value)}
+        elif name != "name":
+            colours[f"--table-{name}".replace("_", "-")] = value
+    return colours
+
+
+def _variable(name: str, value: str | tuple[str, ...]) -> Any:
+    if isinstance(value, tuple):
+        return tuple(f"var(--table-{name}-{i})".replace("_", "-") for i in range(len(value)))
+    return f"var(--table-{name})".replace("_", "-")
+
+
+_variables: Final[dict[str, Any]] = {name: _variable(name, value) for name, value in vars(LIGHT).items()}
+VARIABLES: Final = Theme(**_variables | {"name": "any"})
+"""Colours by name, for pages that bring the colours themselves: what :func:`variables` gives."""
+
+
+def variables(theme: Theme) -> str:
+    """The colours that VARIABLES names, as declarations of a style sheet."""
+    return ";".join(f"{name}:{colour}" for name, colour in _flat(theme).items())
+
 
 SERIES: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000")
 """Lines and marks of plots: Okabe and Ito's colours, which colour-blind people tell apart."""

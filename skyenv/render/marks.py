@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Final
 from xml.sax.saxutils import escape
@@ -45,10 +46,10 @@ def group(*children: str, **attributes: object) -> str:
     return element("g", *children, **attributes) if attributes else "".join(children)
 
 
-def at(x: float, y: float, *children: str, scale: float = 1.0) -> str:
+def at(x: float, y: float, *children: str, scale: float = 1.0, **attributes: object) -> str:
     """What is in it, moved (and scaled about its own origin)."""
     size = "" if scale == 1.0 else f" scale({scale:.3g})"
-    return element("g", *children, transform=f"translate({number(x)} {number(y)}){size}")
+    return element("g", *children, transform=f"translate({number(x)} {number(y)}){size}", **attributes)
 
 
 def title(text: str) -> str:
@@ -101,7 +102,8 @@ def fitted(text: str, size: float, width: float) -> str:
     return text.rstrip() + "…"
 
 
-def wrapped(text: str, size: float, width: float) -> list[str]:
+@functools.lru_cache(maxsize=1024)
+def wrapped(text: str, size: float, width: float) -> tuple[str, ...]:
     """The text in lines that fit, broken at spaces; a word that is too wide alone is cut short."""
     lines: list[str] = []
     line = ""
@@ -112,4 +114,4 @@ def wrapped(text: str, size: float, width: float) -> list[str]:
             line = word
         else:
             line = longer
-    return [fitted(part, size, width) for part in [*lines, line]]
+    return tuple(fitted(part, size, width) for part in [*lines, line])

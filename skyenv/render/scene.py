@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from types import SimpleNamespace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,13 @@ import numpy.typing as npt
 from skyenv.agents.interface import Evaluation
 from skyenv.errors import OptionError, shown
 from skyenv.render.colours import Theme
-from skyenv.render.marks import element, title
+from skyenv.render.marks import element, group, title
+from skyenv.render.parts import Drawing
 from skyenv.render.table import Table
-from skyenv.render.words import Names
 from skyenv.rules.actions import NUM_ACTIONS
+
+Marks = tuple[int, ...] | None
+"""Which of the actions that a thing can mean are legal; None: the page decides that, and every glow is drawn, but hidden."""
 
 
 @dataclass(frozen=True)
@@ -25,31 +28,38 @@ class Scene:
 
     Attributes:
         table: the position as the onlooker sees it.
-        game: its fields as plain numbers and lists, by name.
+        raw: its record as bytes.
         theme: the colours.
-        legal: the actions that may be chosen.
+        legal: the actions that may be chosen; None: the page decides.
         agents: who sits where.
         evaluation: what an agent holds of the decision, or None.
         upright: whether the picture is for a narrow screen.
+        drawing: its parts so far.
     """
 
     table: Table
-    game: Any
+    raw: bytes
     theme: Theme
-    legal: frozenset[int]
-    agents: Names
+    legal: frozenset[int] | None
+    agents: tuple[str | None, ...] | None
     evaluation: Evaluation | None
     upright: bool
+    drawing: Drawing
 
-    @property
+    @cached_property
     def players(self) -> int:
         """Number of seats."""
-        return int(self.game.num_players)
+        return int(self.table.game["num_players"])
 
+    def number(self, name: str) -> int:
+        """A field that is one number."""
+        return int(self.table.game[name])
 
-def plain(game: Any) -> SimpleNamespace:
-    """The fields of a record as plain numbers and lists."""
-    return SimpleNamespace(**{name: game[name].tolist() for name in game.dtype.names})
+    def marks(self, *actions: int) -> Marks:
+        """Which of these actions may be chosen."""
+        if not self.legal:
+            return None if self.legal is None else ()
+        return tuple(action for action in actions if action in self.legal)
 
 
 def legal_set(legal: npt.ArrayLike | None) -> frozenset[int]:
@@ -78,31 +88,49 @@ def checked_evaluation(evaluation: Evaluation | None) -> Evaluation | None:
     return Evaluation(probabilities, evaluation.value)
 
 
-def checked_names(agents: Sequence[str | None] | None, players: int) -> Names:
+def checked_names(agents: Sequence[str | None] | None, players: int) -> tuple[str | None, ...] | None:
     """The names, one for each seat; raises OptionError if there are more or fewer."""
-    if agents is not None and len(agents) != players:
+    if agents is None:
+        return None
+    if len(agents) != players:
         raise OptionError(f"agents must name each of the {players} seats, not {len(agents)}")
-    return agents
+    return tuple(agents)
 
 
-def thing(scene: Scene, actions: Sequence[int], what: str, *body: str, **data: object) -> str:
+def thing(marks: Marks, what: str, *body: str, **data: object) -> str:
     """Something that an action can mean: a group with its ``data-`` attributes.
 
     Args:
-        scene: tells which actions are legal.
-        actions: all actions that it can mean.
+        marks: which of its actions may be chosen.
         what: what it is, in words.
         body: its picture.
         data: attributes without ``data_``.
     """
-    legal = [action for action in actions if action in scene.legal]
-    attributes: dict[str, object] = {"class": "legal"} if legal else {}
+    attributes: dict[str, object] = {"class": "legal"} if marks else {}
     attributes |= {f"data_{name}": str(value) for name, value in data.items()}
-    if len(legal) == 1:
-        attributes["data_action"] = str(legal[0])
+    if marks and len(marks) == 1:
+        attributes["data_action"] = str(marks[0])
     return element("g", title(what), *body, **attributes)
 
 
-def is_legal(scene: Scene, *actions: int) -> bool:
-    """Whether any of these actions may be chosen."""
-    return any(action in scene.legal for action in actions)
+def piece(kind: str, count: int = 1) -> dict[str, Any]:
+    """Attributes of something that the page may let move: its kind, and how many are there.
+
+    A piece that is more often in one place and less often in another has gone from there to here. What stands behind a colon
+    tells pieces of one kind in one part of the drawing apart.
+    """
+    return {"data_piece": kind, "data_count": count if count > 1 else None}
+
+
+def glow(theme: Theme, marks: Marks, outline: str) -> str:
+    """The outline of something that may be chosen, drawn as a glow."""
+    if marks == ():
+        return ""
+    wide = group(outline, fill="none", stroke=theme.legal, stroke_width=7, stroke_opacity=0.3)
+    shining = wide + group(outline, fill="none", stroke=theme.legal, stroke_width=2.4)
+    return shining if marks else hidden(shining, "glow")
+
+
+def hidden(picture: str, name: str) -> str:
+    """What the page shows only where something may be chosen, by its class (page.css)."""
+    return group(picture, **{"class": name}, visibility="hidden")

@@ -1,4 +1,4 @@
-"""A position as one picture of the whole table: an SVG text, made by a pure function."""
+"""A position as one picture of the whole table: an SVG text, or its parts by name, made by pure functions."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from skyenv.checks import check_integer
 from skyenv.errors import OptionError
 from skyenv.events import Event
 from skyenv.render import city, panels
-from skyenv.render.colours import theme_named
+from skyenv.render.colours import Theme, theme_named
 from skyenv.render.marks import FONTS, at, element, number, path, rectangle
 from skyenv.render.marks import title as title_of
 from skyenv.render.panels import GAP, Panel
-from skyenv.render.scene import Scene, checked_evaluation, checked_names, legal_set, plain
+from skyenv.render.parts import ROOT, Drawing, Part, remembered, slot
+from skyenv.render.scene import Scene, checked_evaluation, checked_names, legal_set
 from skyenv.render.table import look
 from skyenv.render.words import situation
 from skyenv.rules.state import NONE, PHASE_OVER
 
-__all__ = ["svg"]
+__all__ = ["drawing", "svg"]
 
 WIDE: Final = 1200.0
 """Width of the picture in its own units."""
@@ -73,44 +74,82 @@ def svg(
     Raises:
         OptionError: an argument has a wrong value.
     """
+    picture = drawing(
+        position, seat, theme=theme, events=events, evaluation=evaluation, agents=agents, legal=legal, title=title, width=width
+    )
+    return picture.text()
+
+
+def drawing(
+    position: np.void,
+    seat: int | None = None,
+    *,
+    theme: str | Theme = "light",
+    events: Sequence[Event] = (),
+    evaluation: Evaluation | None = None,
+    agents: Sequence[str | None] | None = None,
+    legal: npt.ArrayLike | None = None,
+    title: str | None = None,
+    width: int = 1200,
+    is_live: bool = False,
+) -> Drawing:
+    """The parts of :func:`svg`, which draws the same. What equals a part that was drawn lately isn't drawn again.
+
+    Args:
+        position, seat, events, evaluation, agents, legal, title, width: as for :func:`svg`.
+        theme: ``"light"``, ``"dark"``, or colours of one's own.
+        is_live: for the page, which knows itself what may be chosen: all that may ever glow is drawn, but hidden.
+
+    Raises:
+        OptionError: an argument has a wrong value.
+    """
     width = check_integer("width", width, 1, 20000)
     table = look(position, seat)
     if evaluation is not None and table.seat is not None and table.seat != table.game["seat"]:
         raise OptionError(f"seat {table.seat} isn't to act; an evaluation of another seat would tell it what it can't know")
     scene = Scene(
         table=table,
-        game=plain(table.game),
-        theme=theme_named(theme),
-        legal=legal_set(legal),
+        raw=table.game.tobytes(),
+        theme=theme if isinstance(theme, Theme) else theme_named(theme),
+        legal=None if is_live else legal_set(legal),
         agents=checked_names(agents, table.players),
         evaluation=checked_evaluation(evaluation),
         upright=width < NARROW,
+        drawing=Drawing(),
     )
     draw = _upright if scene.upright else _wide
-    inside, breadth, height = draw(scene, position, events, title)
-    return _document(scene, inside, breadth, height, width, title)
+    places, breadth, height = draw(scene, position, events, title)
+    what = f"{title or 'Fifth Avenue'}: {situation(table, scene.agents)}"
+    scene.drawing.add(Part("title", title_of(what)))
+    scene.drawing.add(_document(scene.theme, places, breadth, height, width))
+    return scene.drawing
 
 
-def _document(scene: Scene, inside: str, breadth: float, height: float, width: int, name: str | None) -> str:
-    back = rectangle(0, 0, breadth, height, fill=scene.theme.table)
-    what = f"{name or 'Fifth Avenue'}: {situation(scene.table, scene.agents)}"
-    return element(
+_Place = tuple[float, float, float, str]
+"""Where something stands (x, y), how much it is enlarged, and what it is."""
+
+
+@remembered(256)
+def _document(theme: Theme, places: tuple[_Place, ...], breadth: float, height: float, width: int) -> Part:
+    """The picture's ground, and where its parts are."""
+    text = element(
         "svg",
-        title_of(what),
-        back,
-        _skyline(scene, breadth),
-        inside,
+        slot("title"),
+        rectangle(0, 0, breadth, height, fill=theme.table),
+        _skyline(theme, breadth),
+        *(at(x, y, what, scale=scale) for x, y, scale, what in places),
         xmlns="http://www.w3.org/2000/svg",
         viewBox=f"0 0 {number(breadth)} {number(height)}",
-        width=str(int(width)),
+        width=str(width),
         height=str(round(width * height / breadth)),
         role="img",
         font_family=FONTS,
-        data_theme=scene.theme.name,
+        data_theme=theme.name,
     )
+    return Part(ROOT, text)
 
 
-def _skyline(scene: Scene, breadth: float) -> str:
+def _skyline(theme: Theme, breadth: float) -> str:
     """A row of houses behind the headline."""
     steps = (34, 52, 40, 62, 48, 30, 58, 44, 66, 38, 54, 32, 60, 46, 36, 56)
     x, d = 0, "M0 92"
@@ -119,13 +158,13 @@ def _skyline(scene: Scene, breadth: float) -> str:
             break
         d += f"V{92 - steps[i % len(steps)]}H{x + 14 + steps[(i * 7 + 3) % len(steps)] // 3}"
         x += 14 + steps[(i * 7 + 3) % len(steps)] // 3
-    return path(f"{d}V92Z", fill=scene.theme.skyline)
+    return path(f"{d}V92Z", fill=theme.skyline)
 
 
 def _side(scene: Scene, position: np.void, width: float, room: float) -> list[Panel]:
     """The panels beside the board, the log apart; an agent's evaluation gets what is left of the room."""
     drawings = [panels.stacks(scene, width)]
-    if scene.game.auction_place != NONE and scene.game.phase != PHASE_OVER:
+    if scene.number("auction_place") != NONE and scene.number("phase") != PHASE_OVER:
         drawings.append(panels.auction(scene, width))
     if scene.players == 2:
         drawings.append(panels.alea(scene, width))
@@ -135,16 +174,20 @@ def _side(scene: Scene, position: np.void, width: float, room: float) -> list[Pa
     return drawings
 
 
-def _stacked(items: Sequence[Panel], x: float, y: float) -> tuple[list[str], float]:
+def _stacked(items: Sequence[Panel], x: float, y: float, scale: float = 1.0) -> tuple[list[_Place], float]:
     """Panels one below the other, and where the next one begins."""
-    drawn = []
+    placed: list[_Place] = []
     for picture, height in items:
-        drawn.append(at(x, y, picture))
-        y += height + GAP
-    return drawn, y
+        placed.append((x, y, scale, picture))
+        y += scale * (height + GAP)
+    return placed, y
 
 
-def _wide(scene: Scene, position: np.void, events: Sequence[Event], name: str | None) -> tuple[str, float, float]:
+_Layout = tuple[tuple[_Place, ...], float, float]
+"""What stands where, the breadth and the height."""
+
+
+def _wide(scene: Scene, position: np.void, events: Sequence[Event], name: str | None) -> _Layout:
     """The board on the left, panels on its right, the supply row and the players below."""
     inner = WIDE - 2 * _MARGIN
     length, breadth = city.size(False)
@@ -154,13 +197,13 @@ def _wide(scene: Scene, position: np.void, events: Sequence[Event], name: str | 
     side, y = _stacked(_side(scene, position, WIDE - _MARGIN - x, breadth), x, top)
     bottom = max(top + breadth, y - GAP)
     if events and bottom - y >= _LEAST_LOG:
-        side.append(at(x, y, panels.events_log(scene, events, WIDE - _MARGIN - x, bottom - y)))
+        side.append((x, y, 1.0, panels.events_log(scene, events, WIDE - _MARGIN - x, bottom - y)))
     below, y = _stacked([panels.supply_row(scene, inner), panels.players(scene, inner)], _MARGIN, bottom + GAP)
-    parts = [at(_MARGIN, 10, head), at(_MARGIN, top, city.board(scene)), *side, *below]
-    return "".join(parts), WIDE, y + _MARGIN - GAP
+    above: list[_Place] = [(_MARGIN, 10, 1.0, head), (_MARGIN, top, 1.0, city.board(scene))]
+    return (*above, *side, *below), WIDE, y + _MARGIN - GAP
 
 
-def _upright(scene: Scene, position: np.void, events: Sequence[Event], name: str | None) -> tuple[str, float, float]:
+def _upright(scene: Scene, position: np.void, events: Sequence[Event], name: str | None) -> _Layout:
     """Everything one below the other, what is beside the board enlarged."""
     inner = UPRIGHT - 2 * _MARGIN
     breadth, length = city.size(True)
@@ -171,8 +214,7 @@ def _upright(scene: Scene, position: np.void, events: Sequence[Event], name: str
     items = [*others, panels.players(scene, small), *stacks, panels.supply_row(scene, small)]
     if events:
         items.append((panels.events_log(scene, events, small, _LOG_HEIGHT), _LOG_HEIGHT))
-    below, height = _stacked(items, 0, 0)
     start = 10 + _ENLARGED * (top + 12)
-    parts = [at(_MARGIN, 10, head, scale=_ENLARGED), at((UPRIGHT - breadth) / 2, start, city.board(scene))]
-    parts.append(at(_MARGIN, start + length + GAP, *below, scale=_ENLARGED))
-    return "".join(parts), UPRIGHT, start + length + GAP + _ENLARGED * (height - GAP) + _MARGIN
+    below, y = _stacked(items, _MARGIN, start + length + GAP, _ENLARGED)
+    board: _Place = ((UPRIGHT - breadth) / 2, start, 1.0, city.board(scene))
+    return ((_MARGIN, 10, _ENLARGED, head), board, *below), UPRIGHT, y - _ENLARGED * GAP + _MARGIN

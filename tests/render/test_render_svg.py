@@ -125,7 +125,19 @@ def test_every_picture_is_valid_and_pure(game: Game, width: int, theme: str) -> 
 
 ALLOWED = {
     *(f"data-{kind}" for kind in KINDS),
-    *("data-action", "data-theme", "class", "viewBox", "width", "height", "role", "transform", "opacity"),
+    *(
+        "data-action",
+        "data-piece",
+        "data-count",
+        "data-theme",
+        "class",
+        "viewBox",
+        "width",
+        "height",
+        "role",
+        "transform",
+        "opacity",
+    ),
     *("x", "y", "cx", "cy", "r", "rx", "ry", "d", "fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity"),
     *("stroke-dasharray", "stroke-linecap", "stroke-linejoin", "font-size", "font-weight", "font-family", "text-anchor"),
 }

@@ -115,8 +115,8 @@ def test_many_cards_are_counted() -> None:
 def test_plots_show_what_stands_on_them_and_what_it_scores() -> None:
     state = built_up(TSQ).state
     assert district_rows(text(state), "TSQ") == [
-        "green  0 ×12 +3",
-        "violet 1 ×1  +1",
+        "green  1 ×12 +3",
+        "violet 2 ×1  +1",
         "brown  A ×3  +1",
         "orange ·     +3",
         "gray   b g",

@@ -83,7 +83,7 @@ class ExportOptions(Options):
     file: Path = argument("the record", metavar="FILE")
     output: Path = option(MISSING, "the page to write, such as game.html", short="-o", metavar="FILE")
     game: int = option(1, "which game", low=1, high=2**31 - 1, metavar="N")
-    theme: str = option(THEMES[0], "colours of the table", choices=(*THEMES, "both"))
+    theme: str = option("both", "colours of the page; both: as the reader likes", choices=(*THEMES, "both"))
 
 
 # ---- play ----

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,8 +14,9 @@ from skyenv.information import seen_by
 from skyenv.knowledge import PUBLIC
 from skyenv.page.hints import Hint
 from skyenv.render import words
+from skyenv.render.parts import Drawing
 from skyenv.render.reasons import reason
-from skyenv.render.svg import svg
+from skyenv.render.svg import drawing
 from skyenv.render.table import look
 from skyenv.render.text import text
 from skyenv.render.words import Sentence
@@ -68,8 +69,13 @@ class Look:
         """Whether this seat is to act, and may."""
         return self.can_act and self.seat is not None and self.seat == self.game.seat
 
-    def payload(self, lines_known: int = 0) -> Payload:
-        """All that a page shows; of the log the lines behind the first `lines_known`."""
+    def payload(self, lines_known: int = 0, drawn: Container[str] = ()) -> Payload:
+        """All that a page shows.
+
+        Args:
+            lines_known: of the log the lines behind so many are told.
+            drawn: digests of the parts of the drawing that the page has (:meth:`skyenv.render.parts.Drawing.changes`).
+        """
         position = self.position
         table = look(position)
         lines = self.log()
@@ -83,7 +89,7 @@ class Look:
             "situation": words.situation(table, self.names),
             "progress": words.progress(table),
             "scores": self.game.scores,
-            "svg": self.drawing(position),
+            "drawing": self.drawing(position).changes(drawn),
             "legal": self.choices(position) if self.is_to_act else [],
             "why": {why.text: actions for why, actions in reasons.items()},
             "why_rules": {why.text: why.rules for why in reasons},
@@ -95,11 +101,12 @@ class Look:
             "final": final_scoring(self.game, self.names) if self.game.is_over else None,
         }
 
-    def drawing(self, position: Any) -> str:
-        """The table as SVG."""
-        legal = self.game.mask if self.is_to_act else None
+    def drawing(self, position: Any) -> Drawing:
+        """The table's parts. What may be chosen stands in "legal" alone, so that a part changes only with what it shows."""
         width = NARROW if self.narrow else WIDE
-        return svg(position, self.seat, theme=self.theme, agents=list(self.names), legal=legal, width=width)
+        return drawing(
+            position, self.seat, theme=self.theme, agents=self.names, width=width, is_live=self.seat not in (None, PUBLIC)
+        )
 
     def log(self) -> list[Sentence]:
         """What has happened, a line each."""

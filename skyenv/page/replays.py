@@ -19,8 +19,10 @@ from skyenv.page.chart import NOW, VP, Kind, Rows, chart
 from skyenv.page.payloads import NARROW, WIDE, Payload
 from skyenv.records import GameLines, iter_games, nth_game
 from skyenv.render import words
+from skyenv.render.colours import Theme
+from skyenv.render.parts import Drawing
 from skyenv.render.standing import if_scored_now
-from skyenv.render.svg import svg
+from skyenv.render.svg import drawing
 from skyenv.render.table import look
 from skyenv.rules.actions import OPTION_A, PLOT
 from skyenv.rules.state import GAME_DTYPE
@@ -158,8 +160,8 @@ class Replay:
             raise PageError(f"there is no step {step}: the game has {self.steps} actions", 404)
         return step
 
-    def drawing(self, step: int, seat: int | None, theme: str, narrow: bool = False) -> str:
-        """The table after so many actions, as SVG; `seat`: whose view, None: all hands.
+    def drawing(self, step: int, seat: int | None, theme: str | Theme, narrow: bool = False) -> Drawing:
+        """The parts of the table after so many actions; `seat`: whose view, None: all hands.
 
         Raises:
             PageError: there is no such step or seat.
@@ -167,7 +169,7 @@ class Replay:
         if seat is not None and not 0 <= seat < self.players:
             raise PageError(f"there is no seat {seat}", 404)
         position: Any = self.states.view(np.recarray)[self.checked(step)]
-        return svg(position, seat, theme=theme, agents=self.names, width=NARROW if narrow else WIDE)
+        return drawing(position, seat, theme=theme, agents=self.names, width=NARROW if narrow else WIDE)
 
     def situation(self, step: int) -> str:
         """Who is about to do what after so many actions."""

@@ -19,6 +19,7 @@ from skyenv.page.game_server import GameServer
 from skyenv.page.payloads import THEMES
 from skyenv.page.session import Session
 from skyenv.page.storage import Link
+from skyenv.render.parts import digests
 
 COOKIE_SECONDS: Final = 365 * 24 * 3600
 MOST_JSON: Final = 4096
@@ -142,6 +143,11 @@ def number(request: Request, name: str) -> int | None:
     """A number in what follows the question mark of an address; None if it isn't there."""
     digits = request.query_params.get(name, "")
     return None if digits == "" else whole(digits, name)
+
+
+def drawn(request: Request) -> frozenset[str]:
+    """Digests of the parts of a drawing that the page has, written one behind the other in the address."""
+    return digests(request.query_params.get("drawn", ""))
 
 
 def whole(digits: str, name: str) -> int:

@@ -152,17 +152,22 @@ def watch(client: TestClient, seat: str, headers: dict[str, str] | None = None) 
     return client.websocket_connect(f"ws://localhost{seat}/changes", headers=headers or {})
 
 
+def drawn(payload: dict[str, Any]) -> str:
+    """All the SVG of the drawing's parts."""
+    return "".join(text for _, text in payload["drawing"].values())
+
+
 def check_is_known(replay: Replay, seat: int, state: dict[str, Any]) -> None:
     """No card of another hand is open but those that everybody knows of; no seed, no drawn card, no first hand is told."""
     text = json.dumps(state)
     assert "4242424242424242" not in text
     assert not re.search(rf"seat [^{seat + 1}] \(\w+\) draws a black [456]", text)
     state_then = replay.states[min(state["step"], replay.steps)]
-    told_cards = re.findall(r"<title>(\d+) (\w+) ([456]) of seat (\d)", state["svg"])
+    told_cards = re.findall(r"<title>(\d+) (\w+) ([456]) of seat (\d)", drawn(state))
     for number, colour, value, whose in told_cards:
         place = int(whose) - 1, CARD_COLOURS.index(colour), int(value) - 4
         assert place[0] == seat or int(number) <= state_then["known"][place], (seat, state["step"], place)
-    assert {int(whose) for whose, _, _ in re.findall(r'data-card="(\d):(\d):(\d)"', state["svg"])} <= {seat}
-    hidden = sum(int(number) for number, _ in re.findall(r"<title>(\d+) (\w+) cards? of seat \d[^<]*, not known", state["svg"]))
+    assert {int(whose) for whose, _, _ in re.findall(r'data-card="(\d):(\d):(\d)"', drawn(state))} <= {seat}
+    hidden = sum(int(number) for number, _ in re.findall(r"<title>(\d+) (\w+) cards? of seat \d[^<]*, not known", drawn(state)))
     others = [number for number in range(replay.players) if number != seat]
     assert hidden == (state_then["hand"][others] - state_then["known"][others]).sum()

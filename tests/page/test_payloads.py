@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pages import played
+from pages import drawn, played
 
 from skyenv import Game
 from skyenv.errors import PageError
@@ -79,8 +79,8 @@ def test_games_that_differ_in_hidden_cards_are_told_to_spectators_alike(players:
     assert different == set(range(players))  # the test can fail
     payload = told[0].payload()
     assert (payload["yours"], payload["legal"], payload["why"]) == (False, [], {})
-    assert "data-card" not in payload["svg"]
-    assert "seen by all" in payload["svg"]
+    assert "data-card" not in drawn(payload)
+    assert "seen by all" in drawn(payload)
 
 
 def test_every_action_is_legal_or_has_a_reason() -> None:
@@ -101,10 +101,20 @@ def test_a_seat_that_waits_is_told_no_choices() -> None:
     assert game.seat is not None
     payload = Look(game, 1 - game.seat, ["a", "b"]).payload()
     assert (payload["yours"], payload["legal"]) == (False, [])
-    assert 'class="legal"' not in payload["svg"]
+    assert 'class="legal"' not in drawn(payload)
     (reason,) = payload["why"]
     assert reason.startswith("not your turn")
     assert payload["why"][reason] == list(range(NUM_ACTIONS))
+
+
+def test_only_parts_that_the_page_lacks_are_told() -> None:
+    game = played(3, seed=3, actions=30)
+    look = Look(game, 0, ["a", "b", "c"])
+    everything = look.payload()["drawing"]
+    assert look.payload(0, {digest for digest, _ in everything.values()})["drawing"] == {}
+    lacking = {name: part for name, part in everything.items() if name.startswith("W34")}
+    known = {digest for name, (digest, _) in everything.items() if name not in lacking}
+    assert look.payload(0, known | {"nobody"})["drawing"] == lacking
 
 
 def test_the_log_is_told_from_where_it_is_known() -> None:

@@ -20,6 +20,7 @@ from skyenv.page.chart import HEIGHT, NOW, SHARE, chart
 from skyenv.page.frames import Frames, text
 from skyenv.page.replays import Replay, summaries
 from skyenv.render import words
+from skyenv.render.colours import VARIABLES
 
 
 def replay_of(game: Game, names: list[str] | None = None) -> Replay:
@@ -143,7 +144,7 @@ def test_the_chart_of_if_scored_now_ends_at_the_scores() -> None:
 
 def test_frames_are_what_was_added_and_alike_parts_are_stored_once() -> None:
     replay = replay_of(played(2, seed=5, actions=40))
-    drawings = [replay.drawing(step, None, "light") for step in range(0, 41, 4)]
+    drawings = [replay.drawing(step, None, "light").text() for step in range(0, 41, 4)]
     frames = Frames()
     for drawing in [*drawings, drawings[0]]:
         frames.add(drawing)
@@ -181,12 +182,16 @@ def test_an_export_carries_every_view_of_every_step_and_nothing_from_outside() -
     page = export.exported(replay, "<game>", ("light", "dark"))
     data = exported_data(page)
     assert data["game"] == json.loads(json.dumps(replay.payload()))
-    for theme in ("light", "dark"):
-        for seat, narrow in product((None, 0, 1), (False, True)):
-            frames = data["frames"][f"{theme}/{'all' if seat is None else seat}/{'narrow' if narrow else 'wide'}"]
-            assert len(frames) == 26
-            for step in (0, 13, 25):
-                assert text(data["parts"], frames[step]) == replay.drawing(step, seat, theme, narrow)
+    assert len(data["views"]) == 2 * (2 + 1)
+    for seat, narrow in product((None, 0, 1), (False, True)):
+        steps = data["views"][f"{'all' if seat is None else seat}/{'narrow' if narrow else 'wide'}"]
+        assert len(steps) == 26
+        shown: dict[str, str] = {}
+        for step, changed in enumerate(steps):
+            numbers = zip(changed[::2], changed[1::2], strict=True)
+            shown |= {data["names"][name]: text(data["texts"], data["parts"][part]) for name, part in numbers}
+            drawn = replay.drawing(step, seat, VARIABLES, narrow)
+            assert {name: shown[name] for name in drawn.parts} == {name: part.text for name, part in drawn.parts.items()}
     assert "<game>" not in page
     assert page.count("</script>") == 2
     assert not re.search(r"""\b(?:src|href)\s*=\s*["'](?!data:)""", page)
@@ -200,8 +205,8 @@ def test_an_export_of_a_whole_game_of_four_in_both_themes_is_small() -> None:
     game = played(4, seed=2)
     assert game.is_over
     page = export.exported(replay_of(game), "a game", ("light", "dark"))
-    assert len(exported_data(page)["frames"]) == 2 * (4 + 1) * 2
-    assert len(page.encode()) < 3_000_000
+    assert len(exported_data(page)["views"]) == 2 * (4 + 1)
+    assert len(page.encode()) < 600_000
 
 
 def test_the_scripts_of_an_export_are_one_and_allowed_by_its_digest() -> None:

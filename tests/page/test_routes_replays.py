@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from pages import (
     another,
+    drawn,
     played,
 )
 from starlette.applications import Starlette
@@ -45,12 +46,12 @@ def test_a_record_is_replayed_step_by_step(ann: TestClient) -> None:
     assert replay["steps"] == int(game.state["decisions"])
     assert replay["names"] == ["ann", "<b>bob</b>", "clonglonglonglonglonglonglong"[:24]]
     assert replay["scores"][-1] == game.scores
-    drawn = ann.get(f"/api/replays/{key}/1/40").json()["svg"]
-    assert "<b>" not in drawn + json.dumps(replay["charts"])
-    closed = ann.get(f"/api/replays/{key}/1/40?seat=1&theme=dark&narrow=1").json()["svg"]
+    opened = drawn(ann.get(f"/api/replays/{key}/1/40").json())
+    assert "<b>" not in opened + json.dumps(replay["charts"])
+    closed = drawn(ann.get(f"/api/replays/{key}/1/40?seat=1&theme=dark&narrow=1").json())
     state = Game.from_record(game.to_record(), 1, 40).state
     for text, seen in (
-        (drawn, state["hand"]),
+        (opened, state["hand"]),
         (closed, np.where(np.arange(4)[:, None, None] == 1, state["hand"], 0)),
     ):
         cards = {tuple(map(int, card)) for card in re.findall(r'data-card="(\d):(\d):(\d)"', text)}

@@ -92,7 +92,7 @@ def test_a_bid_is_taken_back_and_the_record_tells_only_what_was_played(app: Star
             assert act(ann, seat, state, cards[-1]).status_code == 200
             laid = payload(ann, seat)
             assert laid["undo"]
-            assert laid["svg"] != state["svg"]
+            assert laid["drawing"] != state["drawing"]
             assert ann.post(f"{seat}/undo").status_code == 200
             after = payload(ann, seat)
             assert {**after, "log": 0} == {**state, "log": 0}
@@ -306,7 +306,7 @@ def test_a_seat_belongs_to_its_browser(app: Starlette, ann: TestClient) -> None:
         eve.post(f"{seat}/pause", json={"seconds": 0}), eve.post(f"{seat}/claim"), eve.post(f"{seat}/replay"), eve.delete(seat),
     ]  # fmt: skip
     assert [answer.status_code for answer in asked] == [403] * len(asked)
-    assert all("svg" not in answer.text for answer in asked)
+    assert all("drawing" not in answer.text for answer in asked)
     with pytest.raises(WebSocketDisconnect), watch(eve, seat):
         pass
     assert payload(ann, seat) == state
@@ -323,7 +323,7 @@ def test_a_seat_is_given_up_and_taken_by_another_browser(app: Starlette, ann: Te
     assert ann.get(seat).status_code == 403
     assert eve.post(f"{seat}/claim").status_code == 200
     assert ann.post(f"{seat}/claim").status_code == 403
-    assert payload(eve, seat)["svg"] == state["svg"]
+    assert payload(eve, seat)["drawing"] == state["drawing"]
     assert payload(eve, seat)["owner"] is False
     assert eve.delete(seat).status_code == 403  # the game isn't hers
 

@@ -68,10 +68,10 @@ def test_others_see_nothing_of_a_draft() -> None:
     assert seat is not None
     other = 1 - seat
     before = json.dumps(Look(auction.as_seen_by(other), other, auction.names(other)).payload())
-    mine = Look(auction.as_seen_by(seat), seat, auction.names(seat)).payload()["svg"]
+    mine = Look(auction.as_seen_by(seat), seat, auction.names(seat)).payload()["drawing"]
     lay_down_all(auction)
     assert json.dumps(Look(auction.as_seen_by(other), other, auction.names(other)).payload()) == before
-    assert Look(auction.as_seen_by(seat), seat, auction.names(seat)).payload()["svg"] != mine
+    assert Look(auction.as_seen_by(seat), seat, auction.names(seat)).payload()["drawing"] != mine
     assert auction.step_of(other) == auction.step
 
 

@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 from skyenv.errors import PageError
 from skyenv.page.jobs import advise
 from skyenv.page.replays import Replay
-from skyenv.page.requests import body, browser_of, number, page, server_of, theme, whole
+from skyenv.page.requests import body, browser_of, drawn, number, page, server_of, theme, whole
 from skyenv.page.workers import Priority
 
 GAME: Final = "/api/replays/{key}/{game}"
@@ -71,7 +71,8 @@ async def _replay_step(request: Request) -> Response:
     replay = await found(request)
     narrow = bool(number(request, "narrow"))
     draw = partial(replay.drawing, step_of(request), number(request, "seat"), theme(request), narrow)
-    return await server_of(request).drawers.ask(browser_of(request), lambda: JSONResponse({"svg": draw()}))
+    known = drawn(request)
+    return await server_of(request).drawers.ask(browser_of(request), lambda: JSONResponse({"drawing": draw().changes(known)}))
 
 
 async def _replay_hint(request: Request) -> Response:

@@ -16,7 +16,7 @@ from skyenv.errors import PageError, SkyenvError
 from skyenv.page.game_server import Watcher, snapshot
 from skyenv.page.jobs import advise
 from skyenv.page.payloads import Look, Payload
-from skyenv.page.requests import browser_of, integer, json_object, number, page, seat_of, server_of, theme
+from skyenv.page.requests import browser_of, drawn, integer, json_object, number, page, seat_of, server_of, theme
 from skyenv.page.workers import Priority
 
 
@@ -36,8 +36,8 @@ async def _table(request: Request) -> Response:
         "owner": session.stored.owner == link.browser,
         "invitations": [{"seat": other.seat, "page": f"/seat/{other.token}"} for other in invitations],
     }
-    lines = number(request, "lines") or 0
-    return await server.drawers.ask(str(link.browser), lambda: JSONResponse(look.payload(lines) | about))
+    lines, known = number(request, "lines") or 0, drawn(request)
+    return await server.drawers.ask(str(link.browser), lambda: JSONResponse(look.payload(lines, known) | about))
 
 
 async def _claim(request: Request) -> Response:

@@ -1,64 +1,139 @@
-// The drawing of the table, put into the page: what can be clicked, and what is said about the rest.
+// The drawing of the table, put into the page part by part: what can be clicked, what is said about the rest, what moves.
 
 export const PARTS = "[data-district],[data-plot],[data-stack],[data-place],[data-commissioner],[data-card],[data-row-type]";
+const SVG = "http://www.w3.org/2000/svg";
 
-/** The number of the action that an element of the drawing stands for, legal or not; null if there is none. */
-export function actionOf(part, seat) {
-  const data = part.dataset;
-  if (data.action !== undefined) return Number(data.action);
+// ---- what is drawn ----
+
+/**
+ * A drawing with the parts that have changed.
+ *
+ * A drawing is an object of parts by their names, each [digest, SVG text]; the text names other parts by elements with
+ * `data-part`, and "table" holds all others (skyenv/render/parts.py). `drawing`: null at the beginning.
+ */
+export const merged = (drawing, changes) => ({ ...drawing, ...changes });
+
+/** What tells the server which parts needn't be sent. */
+export const digestsOf = (drawing) => Object.values(drawing ?? {}).map(([digest]) => digest).join("");
+
+/** Whether drawings should stand upright. */
+export const isNarrow = () => innerWidth < 700;
+
+// ---- what can be clicked ----
+
+/** The number of the action that a thing of the drawing stands for, whoever sits where; null if there is none. */
+function meaning({ dataset: data }) {
   const numbers = (text) => text.split(":").map(Number);
   if (data.plot) { const [district, plot] = numbers(data.plot); return 13 + 6 * district + plot; }
   if (data.district) return 6 + Number(data.district);
   if (data.stack) return Number(data.stack) < 5 ? 55 + Number(data.stack) : null;
   if (data.place) { const [who, place] = numbers(data.place); return 60 + 9 * who + place; }
-  if (data.card) { const [whose, colour, rank] = numbers(data.card); return whose === seat ? 79 + 3 * colour + rank : null; }
+  if (data.card) { const [, colour, rank] = numbers(data.card); return 79 + 3 * colour + rank; }
   if (data.rowType) return 1 + Number(data.rowType);
   return null;
 }
 
-/** Whether drawings should stand upright. */
-export const isNarrow = () => innerWidth < 700;
+/** The number of the action that an element of the drawing stands for, legal or not; null if there is none. */
+export const actionOf = (part, seat) => (part.dataset.card && Number(part.dataset.card[0]) !== seat ? null : meaning(part));
 
-const shown = new WeakMap();
-const keyOf = (part) => Object.entries({ ...part.dataset }).filter(([name]) => name !== "action").join();
+// ---- showing it ----
+
+const boards = new WeakMap();  // by their holders
+const keyOf = (part) => part.getAttributeNames().filter((name) => name.startsWith("data-") && name !== "data-action")
+  .map((name) => `${name}=${part.getAttribute(name)}`).join();
 
 /**
- * Show a drawing in `holder`.
+ * Show a drawing in `holder`: parts that are there already stay as they are; pieces that have another place move there.
  *
  * Without `play` nothing can be clicked. `play(part)` is called for clicks on any part; `legal(part)` tells which react.
  */
-export function showBoard(holder, text, play = null, legal = () => false) {
-  if (shown.get(holder) === text) return;  // lest something is made anew while somebody clicks it
-  shown.set(holder, text);
-  const focused = holder.contains(document.activeElement) ? keyOf(document.activeElement) : null;
-  holder.innerHTML = text;  // made by the drawing's own code, which escapes all names
-  const svg = holder.querySelector("svg");
+export function showBoard(holder, drawing, play = null, legal = () => false) {
+  const board = boards.get(holder) ?? begun(holder);
+  if (!holder.querySelector("svg")) board.slots.clear();
+  const isFirst = board.slots.size === 0;
+  const changed = Object.keys(drawing).some((name) => drawing[name][0] !== board.slots.get(name)?.digest);
+  Object.assign(board, { play, legal });
+  const active = document.activeElement;
+  const focused = holder.contains(active) ? keyOf(active) : null;
+  if (changed) {
+    land(board);
+    const before = isFirst ? null : pieces(holder);
+    const { table } = drawing;
+    const isNew = board.slots.get("table")?.digest !== table[0];
+    fill(board, drawing, holder, "table");
+    if (isNew) setUp(holder.querySelector("svg"), play);
+    holder.querySelector("svg").setAttribute("aria-label", board.slots.get("title").place.textContent);
+    if (before) move(board, holder, before);
+  }
+  let remarked = changed;
+  for (const part of holder.querySelectorAll(PARTS)) remarked = mark(part, play !== null && legal(part)) || remarked;
+  if (remarked) for (const part of holder.querySelectorAll(".faded, .hinted")) part.classList.remove("faded", "hinted");
+  if (focused !== null && document.activeElement !== active) {
+    const part = [...holder.querySelectorAll('[role="button"]')].find((one) => keyOf(one) === focused);
+    part?.focus({ preventScroll: true });
+  }
+}
+
+function begun(holder) {
+  const board = { slots: new Map(), flights: [], play: null, legal: () => false };
+  boards.set(holder, board);
+  holder.addEventListener("click", (event) => {
+    const part = event.target.closest(PARTS);
+    if (part && board.play) board.play(meant(part, board.legal), event);
+  });
+  holder.addEventListener("keydown", (event) => {
+    if (board.play && (event.key === "Enter" || event.key === " ") && event.target.matches(PARTS)) {
+      event.preventDefault();
+      board.play(event.target, event);
+    }
+  });
+  return board;
+}
+
+/** Bring a part into its place, an element; the parts in it into theirs. What hasn't changed keeps its elements. */
+function fill(board, drawing, place, name) {
+  const [digest, text] = drawing[name];
+  const old = board.slots.get(name);
+  let inner = old?.inner;
+  if (old?.digest !== digest) {
+    const made = document.createElementNS(SVG, "g");
+    made.innerHTML = text;  // made by the drawing's own code, which escapes all names
+    inner = [...made.querySelectorAll("[data-part]")];
+    label(made);
+    place.replaceChildren(...made.childNodes);
+  } else if (old.place !== place) place.replaceChildren(...old.place.childNodes);
+  board.slots.set(name, { digest, place, inner });
+  for (const slot of inner) fill(board, drawing, slot, slot.dataset.part);
+}
+
+/** What things are becomes a label: the page has its own tooltip, which says more. */
+function label(root) {
+  for (const part of root.querySelectorAll(PARTS)) {
+    const title = part.querySelector(":scope > title");
+    if (!title) continue;
+    part.setAttribute("aria-label", title.textContent);
+    title.remove();
+  }
+}
+
+function setUp(svg, play) {
   svg.removeAttribute("width");
   svg.removeAttribute("height");
   if (play) svg.setAttribute("role", "group");  // an image's parts can't be reached by screen readers
-  for (const part of svg.querySelectorAll(PARTS)) {
-    const title = part.querySelector(":scope > title");
-    if (title) {  // as a label: the page has its own tooltip, which says more
-      part.setAttribute("aria-label", title.textContent);
-      title.remove();
-    }
-    if (!play || !legal(part)) continue;
-    part.setAttribute("role", "button");
-    part.setAttribute("tabindex", "0");
-    part.classList.add("legal");
-    if (focused !== null && keyOf(part) === focused) part.focus();
+}
+
+/** Make a part a button, or none; returns whether it has become another thing. */
+function mark(part, can) {
+  if (can === (part.getAttribute("role") === "button")) return false;
+  const action = can && part.dataset.commissioner === undefined ? meaning(part) : null;
+  const attributes = { role: can ? "button" : null, tabindex: can ? "0" : null, "data-action": action };
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null) part.removeAttribute(name);
+    else part.setAttribute(name, value);
   }
-  if (!play) return;
-  svg.addEventListener("click", (event) => {
-    const part = event.target.closest(PARTS);
-    if (part) play(meant(part, legal), event);
-  });
-  svg.addEventListener("keydown", (event) => {
-    if ((event.key === "Enter" || event.key === " ") && event.target.matches(PARTS)) {
-      event.preventDefault();
-      play(event.target, event);
-    }
-  });
+  part.classList.toggle("legal", can);
+  if (!part.classList.length) part.removeAttribute("class");
+  return true;
 }
 
 /** A plot lies in its district: the innermost part that is legal is meant, or else the innermost. */
@@ -93,3 +168,97 @@ export function explainBoard(holder, say, legal) {
   holder.addEventListener("pointerleave", () => { tip.hidden = true; });
   addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
 }
+
+// ---- what moves ----
+
+const MOVING = 380;  // milliseconds
+const SMALL = 0.5;   // user units: less is no move
+
+/** Where the pieces are: by place and kind how many, and the box of each element in the drawing's own units. */
+function pieces(holder) {
+  const svg = holder.querySelector("svg");
+  const found = new Map();
+  const toUnits = svg.getScreenCTM()?.inverse();
+  if (!toUnits || matchMedia("(prefers-reduced-motion: reduce)").matches) return found;
+  for (const element of svg.querySelectorAll("[data-piece]")) {
+    const key = `${element.closest("[data-part]")?.dataset.part}|${element.dataset.piece}`;
+    const box = element.getBoundingClientRect();
+    const corner = new DOMPoint(box.left, box.top).matrixTransform(toUnits), far = new DOMPoint(box.right, box.bottom).matrixTransform(toUnits);
+    const one = { element, x: (corner.x + far.x) / 2, y: (corner.y + far.y) / 2, height: far.y - corner.y };
+    const group = found.get(key) ?? { kind: element.dataset.piece.split(":")[0], count: 0, elements: [] };
+    group.count += Number(element.dataset.count ?? 1);
+    group.elements.push(one);
+    found.set(key, group);
+  }
+  return found;
+}
+
+/** Let pieces fly from where there are fewer now to where there are more. It delays nothing: all is in its place already. */
+function move(board, holder, before) {
+  const after = pieces(holder);
+  const lost = new Map();  // by kind: boxes from which pieces have gone
+  for (const [key, { kind, count, elements }] of before) {
+    for (let i = after.get(key)?.count ?? 0; i < count; i++) {
+      if (!lost.has(kind)) lost.set(kind, []);
+      lost.get(kind).push(elements[Math.min(i, elements.length - 1)]);
+    }
+  }
+  for (const [key, { kind, count, elements }] of after) {
+    const had = before.get(key)?.count ?? 0;
+    for (let i = had; i < count; i++) {
+      const from = lost.get(kind)?.shift();
+      if (from) fly(board, holder, from, elements[Math.min(i, elements.length - 1)]);
+    }
+  }
+}
+
+/** A likeness of a piece goes from one box to its own, on top of everything; until then the piece itself isn't seen. */
+function fly(board, holder, from, to) {
+  if (Math.hypot(from.x - to.x, from.y - to.y) < SMALL) return;
+  const svg = holder.querySelector("svg");
+  const flying = document.createElementNS(SVG, "g"), likeness = to.element.cloneNode(true);
+  const matrix = svg.getScreenCTM().inverse().multiply(to.element.parentNode.getScreenCTM());
+  flying.setAttribute("class", "flying");
+  flying.setAttribute("aria-hidden", "true");
+  likeness.removeAttribute("data-piece");
+  const set = document.createElementNS(SVG, "g");
+  set.setAttribute("transform", `matrix(${matrix.a} ${matrix.b} ${matrix.c} ${matrix.d} ${matrix.e} ${matrix.f})`);
+  set.append(likeness);
+  flying.append(set);
+  for (const part of flying.querySelectorAll(PARTS)) for (const name of Object.keys(part.dataset)) delete part.dataset[name];
+  svg.append(flying);
+  const scale = from.height / (to.height || 1);
+  flying.style.transformOrigin = `${to.x}px ${to.y}px`;
+  const way = [{ transform: `translate(${from.x - to.x}px, ${from.y - to.y}px) scale(${scale})` }, { transform: "none" }];
+  const flight = flying.animate(way, { duration: MOVING, easing: "ease-in-out" });
+  const veil = to.element.animate([{ opacity: 0 }, { opacity: 0 }], { duration: MOVING });
+  flight.onfinish = () => flying.remove();
+  board.flights.push({ flight, veil, flying });
+}
+
+/** What moves is there at once. */
+function land(board) {
+  for (const { flight, veil, flying } of board.flights.splice(0)) {
+    flight.cancel();
+    veil.cancel();
+    flying.remove();
+  }
+}
+
+// ---- what has changed ----
+
+/**
+ * Mark the parts of the drawing that have changed since an earlier one, until the next call.
+ *
+ * `keys`: names of parts ("W34.green", "stack black", "seat 2.hand"; see skyenv/render/parts.py), as `changedParts` gives them;
+ * names that aren't in the drawing are left out, an empty list takes all marks away. A marked part's element (its `data-part`)
+ * has the class "changed", which the style sheet shows; a part that is drawn again meanwhile keeps it.
+ */
+export function markChanged(holder, keys) {
+  const wanted = new Set(keys);
+  for (const slot of holder.querySelectorAll("[data-part]")) slot.classList.toggle("changed", wanted.has(slot.dataset.part));
+}
+
+/** The names of the parts by which two drawings differ, those left out in which everything stands. */
+export const changedParts = (before, after) => Object.keys(after).filter((name) => name !== "table" && name !== "title"
+  && before?.[name] !== undefined && before[name][0] !== after[name][0]);

@@ -1,4 +1,5 @@
 // A replay that carries its drawings with it; see skyenv/page/export.py.
+import { merged } from "./board.js";
 import { themeButton } from "./dom.js";
 import { view } from "./viewer.js";
 
@@ -8,11 +9,30 @@ async function unpacked() {
   return JSON.parse(await new Response(stream).text());
 }
 
-const { game, themes, parts, frames } = await unpacked();
-const text = (number) => (typeof parts[number] === "string" ? parts[number] : parts[number].map(text).join(""));
-const draw = async (step, seat, theme, narrow) =>
-  text(frames[`${themes.includes(theme) ? theme : themes[0]}/${seat ?? "all"}/${narrow ? "narrow" : "wide"}`][step]);
-let redraw = () => {};
-document.querySelector("header").append(themeButton(() => redraw()));
-const viewer = view(document.querySelector("main"), game, draw);
-redraw = () => viewer.show(false, true);
+const { game, themes, texts, parts, names, views } = await unpacked();
+const text = (number) => (typeof texts[number] === "string" ? texts[number] : texts[number].map(text).join(""));
+const written = new Map();  // parts as board.js wants them, by their numbers
+const drawings = new Map();  // of every step, by view
+
+function part(number) {
+  if (!written.has(number)) written.set(number, [number, text(parts[number])]);
+  return written.get(number);
+}
+
+/** The drawings of a view: of each step only what has changed is kept. */
+function drawingsOf(view) {
+  if (!drawings.has(view)) {
+    let drawing = {};
+    drawings.set(view, views[view].map((changed) => {
+      const changes = {};
+      for (let i = 0; i < changed.length; i += 2) changes[names[changed[i]]] = part(changed[i + 1]);
+      return (drawing = merged(drawing, changes));
+    }));
+  }
+  return drawings.get(view);
+}
+
+const draw = async (step, seat, theme, narrow) => drawingsOf(`${seat ?? "all"}/${narrow ? "narrow" : "wide"}`)[step];
+if (themes.length === 1) document.documentElement.dataset.theme = themes[0];
+else document.querySelector("header").append(themeButton(() => {}));
+view(document.querySelector("main"), game, draw);

@@ -1,5 +1,6 @@
 // Replays that the server keeps: which game of the record, its drawings, and the address of what is shown.
 import { tools } from "./analysis.js";
+import { digestsOf, merged } from "./board.js";
 import { ask, el, seatNames, themeButton } from "./dom.js";
 import { rulesButton } from "./rules.js";
 import { view } from "./viewer.js";
@@ -44,11 +45,14 @@ function moved(where, jumped) {
 async function open(number, agents) {
   const game = await ask(`${api}/${number}`);
   const kept = new Map();
+  let last = null;  // the drawing that came last: only what differs from it is sent
   const fetchDrawing = (step, seat, theme, narrow) => {
     const key = `${step}?theme=${theme}${seat === null ? "" : `&seat=${seat}`}${narrow ? "&narrow=1" : ""}`;
     if (!kept.has(key)) {
       if (kept.size > 200) kept.clear();
-      kept.set(key, ask(`${api}/${number}/${key}`).then((position) => position.svg));
+      const known = last;
+      const position = ask(`${api}/${number}/${key}&drawn=${digestsOf(known)}`);
+      kept.set(key, position.then(({ drawing }) => (last = merged(known, drawing))));
     }
     return kept.get(key);
   };

@@ -1,11 +1,11 @@
 // The seat that a table's page shows: what the server told last, what is sent to it, and staying up to date.
-import { isNarrow } from "./board.js";
+import { digestsOf, isNarrow, merged } from "./board.js";
 import { ask, send, theme } from "./dom.js";
 
 export const api = `/api/seats/${location.pathname.split("/").pop()}`;
 export const $ = (name) => document.getElementById(name);
 
-/** What the server told last: `seat.state`, null before it has told anything. */
+/** What the server told last: `seat.state`, null before it has told anything; its `drawing` is the whole one. */
 export const seat = { state: null };
 
 let lines = 0;        // lines of the log that the page has
@@ -54,7 +54,9 @@ export async function load() {
   if (busy) { again = true; return; }
   busy = true;
   try {
-    const state = await ask(`${api}?theme=${theme()}&lines=${lines}${isNarrow() ? "&narrow=1" : ""}`);
+    const known = seat.state?.drawing ?? null;
+    const state = await ask(`${api}?theme=${theme()}&lines=${lines}${isNarrow() ? "&narrow=1" : ""}&drawn=${digestsOf(known)}`);
+    state.drawing = merged(known, state.drawing);
     seat.state = state;
     lines = state.log.from + state.log.lines.length;
     reveal("table");

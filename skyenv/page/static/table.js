@@ -18,7 +18,7 @@ function showTable(state) {
   document.title = `${state.yours ? "● " : ""}Fifth Avenue`;
   $("situation").textContent = state.situation;
   document.body.classList.toggle("yours", state.yours);
-  showBoard($("board"), state.svg, click, isLegal);
+  showBoard($("board"), state.drawing, click, isLegal);
 }
 
 function showOptions(state) {
@@ -29,8 +29,8 @@ function showOptions(state) {
 
 async function showWords() {
   const { state } = seat;
-  if (!$("words").open || !state || worded === state.svg) return;
-  const wanted = worded = state.svg;
+  if (!$("words").open || !state || worded === state.drawing) return;
+  const wanted = worded = state.drawing;
   try {
     const words = await ask(`${api}/words`);
     if (worded === wanted) $("words-text").textContent = words.text;

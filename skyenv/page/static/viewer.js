@@ -14,9 +14,9 @@ export function segments(name, legend, choices, chosen, changed) {
 /**
  * Fill `root` with a viewer.
  *
- * `game`: what Replay.payload() gives. `draw(step, seat, theme, narrow)`: the drawing, a promise of text; seat null: all hands.
- * `options`: `step` and `seat` to begin with; `tools(viewer)`: more sections to stand beside the board, as a list of elements;
- * `moved(place, jumped)`: told of each step and seat that is shown. Returns the viewer.
+ * `game`: what Replay.payload() gives. `draw(step, seat, theme, narrow)`: the drawing, a promise of its parts; seat null: all
+ * hands. `options`: `step` and `seat` to begin with; `tools(viewer)`: more sections to stand beside the board, as a list of
+ * elements; `moved(place, jumped)`: told of each step and seat that is shown. Returns the viewer.
  */
 export function view(root, game, draw, options = {}) {
   let step = Math.max(0, Math.min(game.steps, options.step ?? 0));
@@ -94,9 +94,9 @@ export function view(root, game, draw, options = {}) {
     showLine();
     if (!quietly) options.moved?.({ step, seat }, jumped === true);
     try {
-      const text = await draw(step, seat, theme(), isNarrow());
+      const drawing = await draw(step, seat, theme(), isNarrow());
       if (mine !== drawn) return;
-      showBoard(board, text);
+      showBoard(board, drawing);
       for (const follow of followers) follow(step);
     } catch (error) {
       if (mine === drawn) board.textContent = error.message;

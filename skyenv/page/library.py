@@ -11,6 +11,7 @@ import json
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,8 @@ MOST_COMPLAINTS: Final = 20
 """Files whose complaints are listed."""
 MOST_AGENTS: Final = 500
 """Agents that are offered as filters."""
+COUNTING: Final = 20
+"""While the index changes, agents are counted for one of so many parts of the time."""
 SORTS: Final = {"date": "date", "length": "actions", "turns": "turns", "margin": "margin", "swing": "swing", "players": "players"}
 """What games can be sorted by, and the columns of it."""
 LIMITS: Final = {
@@ -193,7 +196,9 @@ class Library:
         self._path = path
         self._connection: sqlite3.Connection | None = None
         self._process: IndexingProcess | None = None
-        self._agents: tuple[object, list[dict[str, Any]]] = (None, [])
+        self._agents: list[dict[str, Any]] = []
+        self._counted: object = None
+        self._count_again = 0.0
         with self._lock:
             self._connected()
 
@@ -335,9 +340,10 @@ class Library:
         return int(number) != len(files)
 
     def _agents_of(self, files: Mapping[str, IndexedFile]) -> list[dict[str, Any]]:
-        """Who plays in how many games, the most frequent first; counted anew when the index has changed."""
+        """Who plays in how many games, the most frequent first; counted anew when the index has changed, but not all the time."""
         version = self._rows("PRAGMA data_version")[0][0], tuple(file.id for file in files.values())
-        if self._agents[0] != version:
+        if self._counted != version and time.monotonic() >= self._count_again:
+            began = time.monotonic()
             counts: dict[str, int] = {}
             known = ", ".join(str(file.id) for file in files.values()) or "NULL"
             for seat in range(MAX_PLAYERS):
@@ -345,8 +351,9 @@ class Library:
                 for name, number in self._rows(query):
                     counts[name] = counts.get(name, 0) + number
             ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:MOST_AGENTS]
-            self._agents = version, [{"name": name, "seats": number} for name, number in ordered]
-        return self._agents[1]
+            self._agents = [{"name": name, "seats": number} for name, number in ordered]
+            self._counted, self._count_again = version, began + COUNTING * (time.monotonic() - began)
+        return self._agents
 
 
 _COLUMNS: Final = (

@@ -206,9 +206,15 @@ def test_looking_through_games(page: Browser, server: RunningServer, folder: Pat
         "games by length",
     )  # fmt: skip
     assert len(lengths) == 5
+    game = page.run("return document.querySelector('#games td[data-name=swing] a').getAttribute('href')")
     page.click("#games tbody a")
     page.wait("#step")
     assert "/replay/" in page.driver.current_url
+    page.open(f"{server.address}{game}")
+    page.wait("#step")
+    step = int(game.rpartition("=")[2])
+    assert step > 0
+    page.wait_until(lambda: page.run("return Number(document.getElementById('step').value)") == step, "the biggest swing")
 
 
 def test_a_file_that_grows_is_seen_and_a_phone_shows_cards(server: RunningServer, folder: Path, tmp_path: Path) -> None:

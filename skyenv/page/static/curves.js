@@ -21,7 +21,7 @@ function ticks(most) {
   return Array.from({ length: Math.floor(most / step + 1e-9) + 1 }, (_, n) => n * step);
 }
 
-const short = (value) => (value >= 1e6 ? `${+(value / 1e6).toFixed(1)} M` : value >= 1e4 ? `${+(value / 1e3).toFixed(1)} k` : `${+value.toFixed(2)}`);
+const short = (value) => (value >= 1e6 ? `${+(value / 1e6).toFixed(1)} M` : value >= 1e4 ? `${+(value / 1e3).toFixed(1)} k` : `${+value.toPrecision(3)}`);
 
 /** Means of as many stretches as there are places for, so that thousands of points cost no more than hundreds. */
 function thinned(points, places) {
@@ -55,7 +55,7 @@ export function draw(figure, lines, options) {
     svg.append(part("path", { class: "axis", d: `M${LEFT} ${y(value)}H${right}` }),
       part("text", { x: LEFT - 6, y: y(value) + 4, "text-anchor": "end" }, options.percent ? `${Math.round(100 * value)} %` : short(value)));
   }
-  for (const value of ticks(end).filter((one) => x(one) < right - 30)) svg.append(part("text", { x: x(value), y: HEIGHT - 6, "text-anchor": value ? "middle" : "start" }, short(value)));
+  for (const value of ticks(end).filter((one) => x(one) < right - 76)) svg.append(part("text", { x: x(value), y: HEIGHT - 6, "text-anchor": value ? "middle" : "start" }, short(value)));
   svg.append(part("text", { x: right, y: HEIGHT - 6, "text-anchor": "end" }, options.unit));
   const labels = [];
   for (const par of options.pars ?? []) {

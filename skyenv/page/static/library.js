@@ -91,7 +91,7 @@ function row(game) {
     el("td", { class: "wrap" }, el("a", { href: page }, el("span", { class: "agents" }, ...names))),
     cell("VP", game.scores.join(" : ")), cell("margin", `${game.margin}`, "number"), cell("players", `${game.players}, ${game.side}`),
     cell("actions", `${game.actions}`, "number"), cell("turns", `${game.turns}`, "number"), cell("ended", ENDINGS[game.ending] ?? game.ending),
-    cell("swing", game.swing === null ? "" : `${game.swing}`, "number"),
+    cell("swing", game.swing_step === null ? game.swing ?? "" : el("a", { href: `${page}?step=${game.swing_step}`, title: "Look at it" }, `${game.swing}`), "number"),
     cell("", new Date(1000 * game.date).toLocaleString([], { dateStyle: "short", timeStyle: "short" })),
     el("td", { class: "path", title: `${game.label}, game ${game.number}` }, el("bdi", {}, game.label), ` · ${game.number}`),
     el("td", {}, again));

@@ -1,4 +1,4 @@
-// Opens a game of the library in the viewer of replays. One of a tournament may have to be played again first.
+// Opens a game of the library in the viewer of replays, at the step that the address says. A tournament's may have to be played again first.
 import { send, themeButton } from "./dom.js";
 
 const [file, number] = location.pathname.split("/").slice(-2);
@@ -8,7 +8,7 @@ try {
   for (;;) {
     const answer = await send(`/api/library/${encodeURIComponent(file)}/${encodeURIComponent(number)}`);
     if (answer.page) {
-      location.replace(answer.page);
+      location.replace(answer.page + location.search);
       break;
     }
     $("status").textContent = answer.wait;

@@ -167,6 +167,9 @@ def _serve(app: Any, listening: socket.socket, address: str | None, through_prox
 
 def export(options: ExportOptions) -> None:
     """Write one game of a record as a page that replays it in any browser, without a server or a network."""
+    with contextlib.suppress(OSError):  # whichever isn't there
+        if os.path.samefile(options.file, options.output):
+            raise OptionError(f"{options.output} is the record itself; write the page under another name")
     with writing(options.output) as stream, progress(unit="drawing") as bar:  # what can't be written is told before the work
         replay = _replay_in(options.file, options.game)
         name = os.fsencode(os.path.basename(options.file)).decode("utf-8", "replace")

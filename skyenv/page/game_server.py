@@ -34,6 +34,8 @@ LONGEST_PAUSE: Final = 10.0
 DEFAULT_PAUSE: Final = 0.8
 MOST_GAMES: Final = 500
 """Games that one browser can have in the database."""
+MOST_GAMES_IN_ALL: Final = 100_000
+"""Games in the database; browsers are as many as somebody likes. Of those in which nobody has played the oldest make room."""
 MOST_REPLAYS: Final = 30
 """Replays that are kept for one browser."""
 MOST_REPLAYS_IN_ALL: Final = 500
@@ -135,7 +137,7 @@ class GameServer:
         self._replays: OrderedDict[tuple[str, int, str], Replay] = OrderedDict()
         self._runners: dict[str, asyncio.Task[None]] = {}
         self._watchers: dict[str, set[Watcher]] = {}
-        self._reading = asyncio.Semaphore(2)
+        self._readers = Drawers()
         self.uploads = Uploads()
         self.drawers = Drawers()
 
@@ -151,7 +153,8 @@ class GameServer:
             runner.cancel()
         await asyncio.gather(*runners, return_exceptions=True)
         await self.workers.close()
-        await asyncio.to_thread(self.drawers.close)
+        for drawers in (self.drawers, self._readers):
+            await asyncio.to_thread(drawers.close)
         await asyncio.to_thread(self.storage.close)
 
     # ---- games ----
@@ -182,7 +185,7 @@ class GameServer:
             for seat, kind in enumerate(request.seats)
             if not kind.startswith(AGENT)
         ] or [Link(new_token(), game.id, None, browser)]
-        links = await self.storage.write(self.storage.add_game, game, links, MOST_GAMES, actions)
+        links = await self.storage.write(self.storage.add_game, game, links, MOST_GAMES, MOST_GAMES_IN_ALL, actions)
         return next((link for link in links if link.browser == browser), links[0])
 
     async def lesson(self, browser: str) -> Link:
@@ -198,7 +201,7 @@ class GameServer:
     async def _add(self, game: StoredGame, browser: str) -> Link:
         """Store a game with one person; the way to his seat."""
         link = Link(new_token(), game.id, game.agents.index(HUMAN), browser)
-        (link,) = await self.storage.write(self.storage.add_game, game, [link], MOST_GAMES)
+        (link,) = await self.storage.write(self.storage.add_game, game, [link], MOST_GAMES, MOST_GAMES_IN_ALL)
         return link
 
     async def repeat(self, link: Link, anew: bool = False) -> None:
@@ -242,7 +245,7 @@ class GameServer:
         key = link.game
         if key not in self._sessions:
             stored = await self.storage.read(self._stored, key)
-            session = await asyncio.to_thread(Session, *stored)  # plays the whole game
+            session = await self.drawers.ask(str(link.browser), Session, *stored)  # plays the whole game
             if key not in self._sessions:  # else another request has been faster, and may have changed its own
                 self._forget_some()  # first, lest the new one is the only one that can go
                 self._sessions[key] = session
@@ -474,8 +477,7 @@ class GameServer:
             RecordError, PageError: it is damaged, or too large.
         """
         self.preparation.require_rules()
-        async with self._reading:
-            games = await asyncio.to_thread(summaries, content)
+        games = await self._readers.ask(browser, summaries, content)
         most = MOST_REPLAYS, MOST_REPLAYS_IN_ALL
         return await self.storage.write(self.storage.add_replay, new_token(), browser, content, *most), games
 
@@ -487,8 +489,7 @@ class GameServer:
         """
         self.preparation.require_rules()
         content = await self.storage.read(self.storage.replay, key, browser)
-        async with self._reading:
-            return await asyncio.to_thread(summaries, content)
+        return await self._readers.ask(browser, summaries, content)
 
     async def replay(self, key: str, number: int, browser: str) -> Replay:
         """A game of a record that was kept.
@@ -500,8 +501,7 @@ class GameServer:
         place = key, number, browser
         if place not in self._replays:
             content = await self.storage.read(self.storage.replay, key, browser)
-            async with self._reading:
-                replay = await asyncio.to_thread(Replay.of, content, number)
+            replay = await self._readers.ask(browser, Replay.of, content, number)
             self._replays[place] = replay
             while len(self._replays) > REPLAYS:
                 self._replays.popitem(last=False)

@@ -32,6 +32,8 @@ from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 HUMAN: Final = "human"
 """Who sits on a seat that people play; other seats have an agent's name."""
 MEMORY: Final = ":memory:"
+MANY: Final = 1 << 62
+"""No limit."""
 PATIENCE: Final = 2.0
 """Seconds that a change waits for another program to release the database."""
 
@@ -230,15 +232,17 @@ class Storage:
     # ---- games ----
 
     def add_game(
-        self, game: StoredGame, links: Iterable[Link], most: int | None = None, actions: Sequence[int] = ()
+        self, game: StoredGame, links: Iterable[Link], most: int = MANY, most_in_all: int = MANY, actions: Sequence[int] = ()
     ) -> list[Link]:
         """Store a new game and the ways to its seats; of each browser at most `most` games. `actions`: played in it already.
+
+        If there are more than `most_in_all`, the oldest of those in which nobody has played go.
 
         Returns:
             The links; if the browser has had a game for the same wish, those of that game, and nothing is stored.
 
         Raises:
-            PageError: the browser has too many games.
+            PageError: the browser has too many games, or there are too many in which somebody has played.
         """
         links = list(links)
         with self._transaction() as connection:
@@ -246,8 +250,16 @@ class Storage:
             if earlier := connection.execute(same, (game.owner, game.wish)).fetchall():
                 return [_link(row) for row in earlier]
             (number,) = connection.execute("SELECT count(*) FROM game WHERE owner = ?", (game.owner,)).fetchone()
-            if most is not None and number >= most:
+            if number >= most:
                 raise PageError(f"this browser has {most} games; delete some", 429)
+            (number,) = connection.execute("SELECT count(*) FROM game").fetchone()
+            if number >= most_in_all:
+                unplayed = (
+                    "SELECT id FROM game WHERE NOT EXISTS (SELECT 1 FROM action WHERE game = game.id) ORDER BY created LIMIT ?"
+                )
+                gone = connection.execute(f"DELETE FROM game WHERE id IN ({unplayed})", (number + 1 - most_in_all,)).rowcount
+                if number - gone >= most_in_all:
+                    raise PageError(f"there are {most_in_all} games; whoever runs this server can delete some", 503)
             _insert(connection, "game", vars(game) | {"agents": json.dumps(game.agents)})
             numbered = [(game.id, number, action) for number, action in enumerate(actions)]
             connection.executemany("INSERT INTO action VALUES (?, ?, ?)", numbered)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import signal
 import socket
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from folders import make_run
-from pages import played
+from pages import played, quick
 
 from processes import running, wait_until
 from skyenv import cli
@@ -41,6 +44,49 @@ def test_play_serves_the_page_until_it_is_interrupted(tmp_path: Path) -> None:
     assert complaint == ""
     assert server.returncode == 0
     assert database.exists()
+
+
+def test_a_killed_server_has_lost_nothing_that_it_answered(tmp_path: Path) -> None:
+    """Killed while a browser acts as fast as it can; what was under way may have been done or not."""
+    command = ["-m", "skyenv", "play", "--no-browser", "--port", 0, "--database", tmp_path / "games.sqlite3"]
+    seats: list[str] = []
+    cookies: dict[str, str] = {}
+    answered = [0]
+    for wanted in (3, 17, 40):
+        with running(*command) as server, httpx2.Client(timeout=600, cookies=cookies) as ann, ThreadPoolExecutor() as pool:
+            assert server.stdout is not None
+            address = re.search(r"http://127\.0\.0\.1:\d+", server.stdout.readline())
+            assert address
+            ann.base_url = httpx2.URL(address[0])
+            if not seats:
+                ann.get("/").raise_for_status()
+                cookies.update(ann.cookies)
+                wish = {"players": 2, "side": "front", "seats": ["me", "me"], "seed": "5"}
+                ann.post("/api/games", json=wish).raise_for_status()
+                games = ann.get("/api/games").json()["games"]
+                seats = [game["page"].replace("/seat/", "/api/seats/") for game in sorted(games, key=lambda game: game["seat"])]
+            states = [ann.get(seat).json() for seat in seats]
+            assert answered[-1] <= max(state["step"] for state in states) <= answered[-1] + 1
+            acting = pool.submit(act_until_killed, ann, seats, answered)
+            while len(answered) <= wanted:
+                wait([acting], timeout=0.01)
+                assert not acting.done()
+            server.kill()
+            acting.result()
+            server.communicate()
+    assert len(answered) > 40
+
+
+def act_until_killed(ann: httpx2.Client, seats: list[str], answered: list[int]) -> None:
+    """Play, by turns of the seats, as long as somebody answers; the steps of which that tells that they are stored."""
+    with contextlib.suppress(httpx2.TransportError):
+        while True:
+            states = [ann.get(seat).json() for seat in seats]
+            (turn,) = [number for number, state in enumerate(states) if state["yours"]]
+            state = states[turn]
+            action = quick([choice["action"] for choice in state["legal"]])
+            ann.post(f"{seats[turn]}/act", json={"action": action, "step": state["step"]}).raise_for_status()
+            answered.append(state["step"] + 1)
 
 
 def test_play_shows_folders_of_games_and_trainings(tmp_path: Path) -> None:
@@ -163,6 +209,26 @@ def test_export_tells_at_once_that_it_cannot_write(
     for output in (tmp_path, tmp_path / "no" / "game.html"):
         assert cli.main(["export", str(tmp_path / "games.jsonl"), "-o", str(output)]) == 1
         assert capsys.readouterr().err.startswith(f"export: error: {output}: ")
+
+
+def test_export_does_not_write_over_the_record(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, link = tmp_path / "games.jsonl", tmp_path / "link"
+    path.write_text(played(2, seed=1, actions=2).to_record(), encoding="utf-8")
+    link.symlink_to(path)
+    before = path.read_bytes()
+    for output in (path, link):
+        assert cli.main(["export", str(path), "-o", str(output)]) == 2
+        assert "is the record itself" in capsys.readouterr().err
+    assert path.read_bytes() == before
+
+
+def test_export_looks_at_the_first_line_before_it_reads_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whichever game is asked for: the rest may be gigabytes."""
+    path = tmp_path / "games.jsonl"
+    path.write_bytes(b"no record\n" + b"\xff" * 1000)
+    for number in (1, 1_000_000):
+        assert cli.main(["export", str(path), "--game", str(number), "-o", str(tmp_path / "game.html")]) == 1
+        assert capsys.readouterr().err.startswith(f"export: error: {path}: line 1: not JSON")
 
 
 def test_export_of_files_whose_names_are_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import stat
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,25 @@ def test_a_deleted_game_leaves_nothing(path: Path) -> None:
     for ask in (lambda: storage.game("g"), lambda: storage.link("t0")):
         with pytest.raises(PageError, match="there is no such"):
             ask()
+    storage.close()
+
+
+def test_of_too_many_games_those_go_that_nobody_has_played(path: Path) -> None:
+    storage = opened(path)
+    storage.append("g", 0, [13])
+    for number, key in enumerate("abcd"):
+        game = replace(GAME, id=key, owner=f"browser {key}", created=float(number))
+        storage.add_game(game, [Link(f"t{key}", key, 0, None)], most_in_all=3)
+    assert [key for key in "gabcd" if storage.owner(key)] == ["g", "c", "d"]
+    with pytest.raises(PageError, match="no such seat"):
+        storage.link("ta")
+    for key in "cd":
+        storage.append(key, 0, [13])
+    with pytest.raises(PageError, match="there are 3 games"):
+        storage.add_game(replace(GAME, id="e"), [], most_in_all=3)
+    with pytest.raises(PageError, match="this browser has 1 games"):
+        storage.add_game(replace(GAME, id="e"), [], most=1)
+    assert [key for key in "gabcde" if storage.owner(key)] == ["g", "c", "d"]
     storage.close()
 
 

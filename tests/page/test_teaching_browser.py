@@ -192,12 +192,14 @@ def test_what_happens_for_the_first_time_is_explained_once(ann: Browser, server:
     check_accessible(ann, "#news")
     ann.click("#news a.rule")
     assert "ALEA-2" in ann.wait(".rules-panel .here").text
+    ann.click(".rules-head button")
     ann.click("#news button.primary")
     assert ann.text("#news h2") == "This is new: The park area"
     ann.click("#news button:not(.primary)")
     ann.wait_until(lambda: ann.find("#news") is None, "no more")
     ann.run("return import('/static/news.js').then(({showNews}) => showNews({log: {rules: [['STOP-4']]}}))")
     assert ann.find("#news") is None
+    ann.click("#rules")
     ann.click(".news-switch input")
     ann.run("return import('/static/news.js').then(({showNews}) => showNews({log: {rules: [['STOP-4']]}}))")
     assert ann.text("#news h2") == "This is new: A building stop"

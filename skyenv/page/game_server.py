@@ -20,14 +20,15 @@ from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, fresh_seed
 from skyenv.page.browsers import new_token
 from skyenv.page.catalogue import Catalogue
 from skyenv.page.drawers import Drawers
-from skyenv.page.jobs import move
+from skyenv.page.jobs import advise, move
+from skyenv.page.payloads import Payload
 from skyenv.page.preparing import Preparation
 from skyenv.page.replays import Replay, Summary, summaries
 from skyenv.page.session import Session
 from skyenv.page.storage import HUMAN, Link, Storage, StoredGame
 from skyenv.page.teaching import tutorial
 from skyenv.page.variations import Variation
-from skyenv.page.workers import Workers
+from skyenv.page.workers import Priority, Workers
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
 LONGEST_PAUSE: Final = 10.0
@@ -136,6 +137,8 @@ class GameServer:
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._replays: OrderedDict[tuple[str, int, str], Replay] = OrderedDict()
         self._runners: dict[str, asyncio.Task[None]] = {}
+        self._asked: dict[str, float] = {}
+        """Since when it is an agent's turn, by the game's key."""
         self._watchers: dict[str, set[Watcher]] = {}
         self._readers = Drawers()
         self.uploads = Uploads()
@@ -395,6 +398,7 @@ class GameServer:
         key = session.stored.id
         try:
             while (name := session.agent_to_move) is not None and (session.has_humans or key in self._watchers):
+                self._asked[key] = time.monotonic()
                 try:
                     if session.lesson is None:
                         await self.preparation.agent(name)
@@ -418,6 +422,7 @@ class GameServer:
             session.trouble = f"{name} has failed; the server's log tells more"
         finally:
             self._runners.pop(key, None)
+            self._asked.pop(key, None)
         if session.trouble:
             self._tell(key)
 
@@ -437,6 +442,28 @@ class GameServer:
             self._tell(session.stored.id)
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_RETRY)
+
+    async def hint(self, name: str, game: Game, group: str) -> Payload:
+        """What an agent would do in a game, as a browser is told it; waits until the agent is ready. Who cancels it ends it.
+
+        Args:
+            name: the agent's.
+            game: only for it.
+            group: on whose behalf, for the workers.
+
+        Raises:
+            PageError: there is no such agent, it can't be had, or the game is over.
+            AgentError: its answer is none, or it fails.
+        """
+        entry = self.catalogue[name]
+        await self.preparation.agent(name)
+        return await self.workers.ask(partial(advise, entry, game), Priority.HINT, group=group, agent=name)
+
+    def thinking(self, session: Session) -> Payload:
+        """Who is to move, if it is an agent: its name, and for how many seconds it has been its turn."""
+        name = session.agent_to_move
+        began = self._asked.get(session.stored.id)
+        return {"agent": name, "seconds": None if name is None or began is None else round(time.monotonic() - began, 1)}
 
     # ---- who is told of changes ----
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from skyenv.checks import parse_integer
@@ -30,6 +30,7 @@ RATE: Final = 65_536
 """… and bytes of it that give it a second more; connections as such are held to less."""
 STATIC: Final = Path(str(files("skyenv.page"))) / "static"
 Handler = Callable[[Request], Awaitable[Response]]
+Answer = TypeVar("Answer")
 
 
 def refusal(message: str, status: int, **told: object) -> Response:
@@ -114,6 +115,29 @@ async def json_object(request: Request) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise PageError(f"a request must be one JSON object, not {shown(value)}")
     return value
+
+
+async def unless_gone(request: Request, work: Coroutine[Any, Any, Answer]) -> Answer:
+    """Wait for something; if the browser goes meanwhile, it is cancelled. Nothing that was sent can be read afterwards.
+
+    Raises:
+        ClientDisconnect: the browser has gone.
+    """
+
+    async def leave() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    tasks = asyncio.create_task(work), asyncio.create_task(leave())
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        if not tasks[0].done():
+            raise ClientDisconnect
+        return tasks[0].result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def integer(value: object, name: str) -> int:

@@ -7,6 +7,7 @@ import gzip
 import json
 import random
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from experiments.tools.chromium import Browser, browser
 from skyenv import Game
+from skyenv.agents import Decisions, RandomAgent
 from skyenv.page.browsers import COOKIE
 from skyenv.page.export import exported
 from skyenv.page.replays import Replay
@@ -375,6 +377,45 @@ def test_a_hint_can_be_asked_for_once_there_is_who_gives_it(ann: Browser, listen
     listener.held.clear()
     ann.click("#ask-hint")
     ann.wait("#hint li.choice")
+
+
+class Gate(RandomAgent):
+    """Decides only when the gate is open."""
+
+    def __init__(self) -> None:
+        self.asked, self.go = threading.Event(), threading.Event()
+
+    def act(self, decisions: Decisions) -> Any:
+        """See the agents' interface."""
+        self.asked.set()
+        self.go.wait()
+        return super().act(decisions)
+
+
+def test_a_hint_can_be_stopped_and_a_long_turn_is_told(ann: Browser, listener: Listener, server: RunningServer) -> None:
+    gate: Any = Gate()
+    games = listener.app.state.server  # type: ignore[attr-defined]
+    object.__setattr__(games.catalogue["random"], "source", gate)
+    try:
+        begin(ann, server, "me", "agent:random")
+        ann.run("document.getElementById('adviser').value = 'random'")
+        ann.click("#ask-hint")
+        ann.wait_until(lambda: re.search(r"random is thinking … \d+ s", ann.text("#hint")), "the time that it takes")
+        assert gate.asked.is_set()
+        ann.click("#hint .stop")
+        ann.wait_until(lambda: ann.text("#hint") == "", "its end")
+        ann.wait_until(lambda: games.workers.busy() == 0, "the end of the work")
+        ann.run("document.getElementById('adviser').value = 'crowd'")
+        ann.click("#ask-hint")
+        ann.wait("#hint li.choice")
+        shown = state(ann)
+        ann.run("document.querySelector('#places [data-choice]').click()")
+        ann.wait_until(lambda: "random is thinking" in ann.text("#thinking"), "who thinks")
+        gate.go.set()
+        ann.wait_until(lambda: state(ann)["yours"] and state(ann)["step"] != shown["step"], "the next turn")
+        ann.wait_until(lambda: ann.run("return document.getElementById('thinking').hidden"), "no word of it any more")
+    finally:
+        gate.go.set()
 
 
 def test_who_waits_for_a_hint_is_told_of_it(ann: Browser, listener: Listener, server: RunningServer) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import re
 import threading
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from pages import (
+    RunningServer,
     act,
     another,
     begin,
@@ -367,3 +370,60 @@ def test_requests_are_bounded(ann: TestClient, monkeypatch: pytest.MonkeyPatch) 
         assert ann.get(f"{seat}?{query}").status_code == 400
     monkeypatch.setattr(game_server, "MOST_GAMES", 1)
     assert ann.post("/api/games", json={"players": 2, "side": "front", "seats": ["me", "me"]}).status_code == 429
+
+
+class Gate(RandomAgent):
+    """Decides only when the gate is open."""
+
+    def __init__(self) -> None:
+        self.asked, self.go = threading.Event(), threading.Event()
+
+    def act(self, decisions: Decisions) -> Any:
+        self.asked.set()
+        self.go.wait()
+        return super().act(decisions)
+
+
+def test_who_thinks_is_told_and_everything_else_is_answered_meanwhile(ann: TestClient) -> None:
+    gate, running = Gate(), ann.app
+    object.__setattr__(running.state.server.catalogue["random"], "source", gate)  # type: ignore[attr-defined]
+    seat = begin(ann, ["me", "agent:random"])
+    try:
+        assert ann.get(f"{seat}/thinking").json() == {"agent": None, "seconds": None}
+        state = payload(ann, seat)
+        act(ann, seat, state, state["legal"][0]["action"])
+        gate.asked.wait()
+        first = ann.get(f"{seat}/thinking").json()
+        assert first["agent"] == "random"
+        wait_until(lambda: ann.get(f"{seat}/thinking").json()["seconds"] > first["seconds"])
+        assert payload(ann, seat)["step"] == 1
+        assert ann.get(f"{seat}/words").status_code == 200
+        other = begin(ann, ["me", "agent:crowd"])
+        assert ann.get(f"{other}/hint?agent=greedy").status_code == 200
+    finally:
+        gate.go.set()
+    assert wait_for_turn(ann, seat)["step"] == 3
+
+
+def test_a_hint_ends_when_nobody_waits_for_it_any_more(tmp_path: Path) -> None:
+    """A browser that stops asking closes its connection; the place of the agent that was asked is free again."""
+    gate = Gate()
+    app = make_app(tmp_path / "games.sqlite3")
+    server = RunningServer(app)
+    try:
+        browser: Any = httpx2.Client(base_url=server.address)
+        seat = begin(browser, ["me", "agent:crowd"])
+        workers = app.state.server.workers
+        object.__setattr__(app.state.server.catalogue["random"], "source", gate)
+        leaving = http.client.HTTPConnection("127.0.0.1", server.port)
+        cookies = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
+        leaving.request("GET", f"{seat}/hint?agent=random", headers={"Cookie": cookies})
+        gate.asked.wait()
+        leaving.close()
+        wait_until(lambda: workers.busy() == 0)  # its thread is left to itself
+        assert not gate.go.is_set()
+        assert browser.get(f"{seat}/hint?agent=greedy").status_code == 200
+        browser.close()
+    finally:
+        gate.go.set()
+        server.stop()

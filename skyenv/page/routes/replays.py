@@ -11,10 +11,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from skyenv.errors import PageError
-from skyenv.page.jobs import advise
 from skyenv.page.replays import Replay
-from skyenv.page.requests import body, browser_of, drawn, number, page, server_of, theme, whole
-from skyenv.page.workers import Priority
+from skyenv.page.requests import body, browser_of, drawn, number, page, server_of, theme, unless_gone, whole
 
 GAME: Final = "/api/replays/{key}/{game}"
 MOST_RECORD: Final = 8 << 20
@@ -78,11 +76,9 @@ async def _replay_step(request: Request) -> Response:
 async def _replay_hint(request: Request) -> Response:
     replay = await found(request)
     server = server_of(request)
-    entry = server.catalogue[request.query_params.get("agent", "")]
-    await server.preparation.agent(entry.name)
     game = await asyncio.to_thread(replay.at, step_of(request))
-    key = request.path_params["key"]
-    return JSONResponse(await server.workers.ask(partial(advise, entry, game), Priority.HINT, group=key, agent=entry.name))
+    hint = server.hint(request.query_params.get("agent", ""), game, request.path_params["key"])
+    return JSONResponse(await unless_gone(request, hint))
 
 
 ROUTES: Final[list[BaseRoute]] = [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from functools import partial
 from typing import Final
 
 from starlette.requests import Request
@@ -14,10 +13,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from skyenv.errors import PageError, SkyenvError
 from skyenv.page.game_server import Watcher, snapshot
-from skyenv.page.jobs import advise
 from skyenv.page.payloads import Look, Payload
-from skyenv.page.requests import browser_of, drawn, integer, json_object, number, page, seat_of, server_of, theme
-from skyenv.page.workers import Priority
+from skyenv.page.requests import browser_of, drawn, integer, json_object, number, page, seat_of, server_of, theme, unless_gone
 
 
 async def _table(request: Request) -> Response:
@@ -83,11 +80,15 @@ async def _hint(request: Request) -> Response:
     server, link, session = await seat_of(request)
     if link.seat is None or session.game.seat != link.seat:
         raise PageError("hints are for the seat that is to act", 409)
-    game = snapshot(session, link.seat)
-    entry = server.catalogue[request.query_params.get("agent", "")]
-    await server.preparation.agent(entry.name)
-    payload = await server.workers.ask(partial(advise, entry, game), Priority.HINT, group=link.token, agent=entry.name)
-    return JSONResponse(payload | {"step": session.step_of(link.seat)})
+    game, step = snapshot(session, link.seat), session.step_of(link.seat)
+    hint = server.hint(request.query_params.get("agent", ""), game, link.token)
+    return JSONResponse(await unless_gone(request, hint) | {"step": step})
+
+
+async def _thinking(request: Request) -> Response:
+    """Which agent is to move, and since when."""
+    server, _, session = await seat_of(request)
+    return JSONResponse(server.thinking(session))
 
 
 async def _words(request: Request) -> Response:
@@ -151,6 +152,7 @@ ROUTES: Final[list[BaseRoute]] = [
     Route(f"{_SEAT}/undo", _undo, methods=["POST"]),
     Route(f"{_SEAT}/pause", _pause, methods=["POST"]),
     Route(f"{_SEAT}/hint", _hint, methods=["GET"]),
+    Route(f"{_SEAT}/thinking", _thinking, methods=["GET"]),
     Route(f"{_SEAT}/words", _words, methods=["GET"]),
     Route(f"{_SEAT}/record", _record, methods=["GET"]),
     Route(f"{_SEAT}/replay", _replay_own, methods=["POST"]),

@@ -1,6 +1,7 @@
 // What stands beside a replay's board: agents that are asked, and what they say on the board itself.
 import { PARTS, actionOf } from "./board.js";
 import { ask, el, hintList, send } from "./dom.js";
+import { think } from "./thinking.js";
 
 const MOST_BADGES = 12;
 const MOVES = 60, PLACES = 9, DISTRICTS = 7;
@@ -27,17 +28,21 @@ function asking(viewer, { api, agents, agent, noted }) {
   const button = el("button", { type: "button", id: "ask", class: "primary", onclick: go }, "what would they do here?");
   const answers = el("div", { id: "hint", class: "answers", "aria-live": "polite" });
   let shown = null;  // the step that is answered
+  let asked = null;  // stops those that are thinking
 
   async function go() {
+    asked?.abort();
+    asked = new AbortController();
+    const { signal } = asked;
     const step = shown = viewer.step;
     const names = [...new Set([first, second, third].map((one) => one.value).filter(Boolean))];
-    const holders = names.map((name) => el("div", { class: "answer" }, el("p", { class: "small" }, `${name} is thinking …`)));
+    const holders = names.map(() => el("div", { class: "answer" }));
     badges.replaceChildren();
     answers.replaceChildren(...holders);
     await Promise.all(names.map(async (name, index) => {
       try {
-        const answer = await ask(`${api}/${step}/hint?agent=${encodeURIComponent(name)}`);
-        if (step !== shown || step !== viewer.step) return;
+        const answer = await think(holders[index], name, `${api}/${step}/hint?agent=${encodeURIComponent(name)}`, signal);
+        if (!answer || step !== shown || step !== viewer.step) return;
         holders[index].replaceChildren(hintList(answer));
         if (index === 0) showBadges(viewer, badges, answer);
       } catch (error) {
@@ -48,6 +53,7 @@ function asking(viewer, { api, agents, agent, noted }) {
 
   viewer.follow((step) => {
     if (step === shown) return;
+    asked?.abort();
     shown = null;
     answers.replaceChildren();
     badges.replaceChildren();

@@ -44,10 +44,14 @@ export async function ask(address, options = {}) {
   let answer;
   try {
     answer = await fetch(address, options);
-  } catch {
+  } catch (error) {
+    if (error.name === "AbortError") throw error;  // who asked has stopped it
     throw new Error("The server can't be reached.");
   }
-  const content = await answer.json().catch(() => ({}));
+  const content = await answer.json().catch((error) => {
+    if (error.name === "AbortError") throw error;
+    return {};
+  });
   if (answer.status === 503 && content.preparing && patience) {
     await patience(content.preparing);
     return ask(address, options);

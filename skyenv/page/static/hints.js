@@ -1,8 +1,9 @@
 // An agent is asked what it would do on this seat.
 import { ask, el, hintList } from "./dom.js";
 import { $, api, attempt, note, onConnect, onState, seat } from "./seat.js";
+import { think } from "./thinking.js";
 
-let asking = false;  // whether an agent is thinking
+let asked = null;  // stops the agent that is thinking
 
 async function loadAdvisers() {
   if ($("adviser").options.length) return;
@@ -14,19 +15,21 @@ async function loadAdvisers() {
 function showHints(state) {
   $("hints").hidden = state.watching || state.over;
   $("ask-hint").disabled = !state.yours || !$("adviser").value;
-  if ($("hint").dataset.step !== String(state.step)) $("hint").replaceChildren();  // it was for another position
+  if ($("hint").dataset.step !== String(state.step)) {  // it was for another position
+    asked?.abort();
+    $("hint").replaceChildren();
+  }
   $("hint").dataset.step = state.step;
 }
 
 async function hint() {
-  if (asking) return;
+  if (asked) return;
   const name = $("adviser").value;
-  asking = true;
-  $("hint").replaceChildren(el("p", {}, `${name} is thinking …`));
+  asked = new AbortController();
   await attempt(async () => {
     try {
-      const hint = await ask(`${api}/hint?agent=${encodeURIComponent(name)}`);
-      if (hint.step !== seat.state.step) return;
+      const hint = await think($("hint"), name, `${api}/hint?agent=${encodeURIComponent(name)}`, asked.signal);
+      if (hint?.step !== seat.state.step) return;
       $("hint").replaceChildren(hintList(hint));
       for (const part of $("board").querySelectorAll(".hinted")) part.classList.remove("hinted");
       for (const part of $("board").querySelectorAll(`[data-action="${hint.action}"]`)) part.classList.add("hinted");
@@ -34,7 +37,7 @@ async function hint() {
       $("hint").replaceChildren();
       throw error;
     } finally {
-      asking = false;
+      asked = null;
     }
   });
 }

@@ -10,6 +10,7 @@ import { showNews } from "./news.js";
 import { setUpRefusals } from "./refusals.js";
 import { rulesButton } from "./rules.js";
 import { $, api, attempt, begin, load, note, onState, seat, take } from "./seat.js";
+import { setUpTurns } from "./turns.js";
 import { setUpLesson } from "./tutorial.js";
 
 let worded = null;  // the drawing whose text was fetched
@@ -48,6 +49,7 @@ explainBoard($("board"), say, isLegal);
 matchMedia("(max-width: 699px)").addEventListener("change", () => load());
 for (const show of [showTable, showChoices, showLog, showInvitations, showOptions, showFinal, showWords]) onState(show);
 setUpHints();
+setUpTurns();
 onState(showNews);
 setUpRefusals();
 setUpLesson();

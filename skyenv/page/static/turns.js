@@ -1,0 +1,33 @@
+// An agent's turn that takes longer: who thinks, and for how long.
+import { ask, el } from "./dom.js";
+import { $, api, onState, seat } from "./seat.js";
+import { doing } from "./thinking.js";
+
+const PATIENCE = 2000, OFTEN = 1000;  // milliseconds
+const line = el("p", { id: "thinking", class: "card", role: "timer", "aria-live": "off", hidden: true });
+let timer = null;
+
+async function look() {
+  const { step } = seat.state;
+  try {
+    const { agent, seconds } = await ask(`${api}/thinking`);
+    if (seat.state.step !== step || seat.state.yours) return;
+    line.hidden = !agent || seconds === null;
+    if (!line.hidden) line.textContent = doing(agent, Math.round(seconds));
+  } catch { /* the table says what is wrong */ }
+  clearTimeout(timer);
+  timer = setTimeout(look, OFTEN);
+}
+
+/** Show who thinks when nothing happens for a while. */
+export function setUpTurns() {
+  $("choices").before(line);
+  let shown = null;
+  onState((state) => {
+    if (state.step === shown && !state.over) return;  // drawn anew
+    shown = state.step;
+    clearTimeout(timer);
+    line.hidden = true;
+    if (!state.yours && !state.over) timer = setTimeout(look, PATIENCE);
+  });
+}

@@ -83,6 +83,8 @@ class Client:
         changes = f"{self._address.replace('http', 'ws')}{seat}/changes"
         async with websockets.connect(changes, additional_headers={COOKIE_HEADER: cookies}) as socket:
             state = await self._timed("table", "GET", seat)
+            digests = {name: digest for name, (digest, _) in state["drawing"].items()}
+            lines = len(state["log"]["lines"])
             while not state["over"]:
                 if state["yours"]:
                     await asyncio.sleep(self._random.expovariate(1 / self._think))
@@ -90,7 +92,9 @@ class Client:
                     await self._timed("action", "POST", f"{seat}/act", {"action": action, "step": state["step"]})
                     self.actions += 1
                 await socket.recv()
-                state = await self._timed("table", "GET", f"{seat}?lines={state['log']['from']}")
+                state = await self._timed("table", "GET", f"{seat}?lines={lines}&drawn={''.join(digests.values())}")
+                digests |= {name: digest for name, (digest, _) in state["drawing"].items()}
+                lines = state["log"]["from"] + len(state["log"]["lines"])
 
     async def _timed(self, name: str, method: str, path: str, value: object = None) -> Any:
         began = time.perf_counter()
@@ -153,7 +157,8 @@ def _first_table(address: str, began: float) -> float:
                 break
             time.sleep(0.02)
         made = client.post("/api/games", json={"players": 2, "side": "front", "seats": ["me", "agent:greedy"]}).json()
-        client.get(made["page"].replace("/seat/", "/api/seats/")).raise_for_status()
+        while client.get(made["page"].replace("/seat/", "/api/seats/")).status_code == 503:  # what it needs is being compiled
+            time.sleep(0.02)
     return time.perf_counter() - began
 
 

@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import socket
+import time
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
@@ -58,6 +59,8 @@ def test_a_killed_server_has_lost_nothing_that_it_answered(tmp_path: Path) -> No
             address = re.search(r"http://127\.0\.0\.1:\d+", server.stdout.readline())
             assert address
             ann.base_url = httpx2.URL(address[0])
+            while not ann.get("/api/preparing").json()["rules"]:
+                time.sleep(0.01)
             if not seats:
                 ann.get("/").raise_for_status()
                 cookies.update(ann.cookies)

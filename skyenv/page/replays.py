@@ -22,7 +22,7 @@ from skyenv.render import words
 from skyenv.render.colours import Theme
 from skyenv.render.parts import Drawing
 from skyenv.render.standing import if_scored_now
-from skyenv.render.svg import drawing
+from skyenv.render.svg import drawing, svg
 from skyenv.render.table import look
 from skyenv.rules.actions import OPTION_A, PLOT
 from skyenv.rules.state import GAME_DTYPE
@@ -170,6 +170,17 @@ class Replay:
             raise PageError(f"there is no seat {seat}", 404)
         position: Any = self.states.view(np.recarray)[self.checked(step)]
         return drawing(position, seat, theme=theme, agents=self.names, width=NARROW if narrow else WIDE)
+
+    def picture(self, step: int, seat: int | None, theme: str, narrow: bool = False) -> str:
+        """The same as an SVG that stands alone.
+
+        Raises:
+            PageError: as for :meth:`drawing`.
+        """
+        position: Any = self.states.view(np.recarray)[self.checked(step)]
+        if seat is not None and not 0 <= seat < self.players:
+            raise PageError(f"there is no seat {seat}", 404)
+        return svg(position, seat, theme=theme, agents=self.names, width=NARROW if narrow else WIDE)
 
     def situation(self, step: int) -> str:
         """Who is about to do what after so many actions."""

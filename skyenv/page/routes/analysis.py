@@ -1,13 +1,9 @@
-"""What can be made of recorded games: analyses, playing a position out, playing on from it.
-
-The first two are works in the background: POST begins one, GET tells how far it is, DELETE ends it, all at the same address.
-"""
+"""What can be made of recorded games: analyses, playing a position out, playing on from it."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from starlette.requests import Request
@@ -16,33 +12,18 @@ from starlette.routing import BaseRoute, Route
 
 from skyenv.errors import PageError
 from skyenv.page.analysis import Analysis
-from skyenv.page.background import Background, Name, Work
+from skyenv.page.background import Name, Work
 from skyenv.page.chances import what_can_come
 from skyenv.page.game_server import GameRequest
 from skyenv.page.payloads import Payload
 from skyenv.page.playouts import MOST, USUAL, PlayOut
-from skyenv.page.requests import Handler, browser_of, json_object, number, server_of
+from skyenv.page.requests import browser_of, json_object, number, server_of
 from skyenv.page.routes.replays import GAME, found, seat_of_replay, step_of
+from skyenv.page.routes.works import METHODS, work
 from skyenv.page.variations import Variation
 
 MOST_LISTED: Final = 20
 """Variations in a list, the newest ones."""
-METHODS: Final = ["GET", "POST", "DELETE"]
-
-
-def work(make: Callable[[Request], Awaitable[tuple[Name, Work]]]) -> Handler:
-    """The address of a work; `make`: its name behind the browser's, and the work itself, which is begun if it is wanted."""
-
-    async def handle(request: Request) -> Response:
-        background: Background = request.app.state.background
-        name, made = await make(request)
-        name = browser_of(request), *name
-        if request.method == "POST":
-            return JSONResponse(background.start(name, made).payload(), 202)
-        there = background.get(name) if request.method == "GET" else await background.stop(name)
-        return JSONResponse(await asyncio.to_thread(there.payload))
-
-    return handle
 
 
 async def _analysis(request: Request) -> tuple[Name, Work]:

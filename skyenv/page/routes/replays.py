@@ -10,11 +10,17 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from skyenv.errors import PageError
+from skyenv.errors import PageError, shown
+from skyenv.page.background import Name, Work
+from skyenv.page.making import KINDS, Making
 from skyenv.page.replays import Replay
 from skyenv.page.requests import body, browser_of, drawn, number, page, server_of, theme, unless_gone, whole
+from skyenv.page.routes.works import METHODS, background_of, work
+from skyenv.render.raster import png
 
 GAME: Final = "/api/replays/{key}/{game}"
+PICTURES: Final = {"svg": "image/svg+xml", "png": "image/png"}
+"""What a picture of a step can be, and the type of its content."""
 MOST_RECORD: Final = 8 << 20
 """Bytes of a record."""
 
@@ -73,6 +79,51 @@ async def _replay_step(request: Request) -> Response:
     return await server_of(request).drawers.ask(browser_of(request), lambda: JSONResponse({"drawing": draw().changes(known)}))
 
 
+async def _picture(request: Request) -> Response:
+    """A step as a picture to take away: SVG, or PNG where the extra ``[pictures]`` is installed."""
+    replay, step, suffix = await found(request), step_of(request), request.path_params["suffix"]
+    if suffix not in PICTURES:
+        raise PageError(f"a picture is {' or '.join(PICTURES)}, not {shown(suffix)}", 404)
+    seat, colours, narrow = seat_of_replay(request, replay), theme(request), bool(number(request, "narrow"))
+
+    def draw() -> Response:
+        picture = replay.picture(step, seat, colours, narrow)
+        return _file(picture.encode() if suffix == "svg" else png(picture), PICTURES[suffix], f"step-{step}.{suffix}")
+
+    return await server_of(request).drawers.ask(browser_of(request), draw)
+
+
+async def _record(request: Request) -> Response:
+    """The record as it was opened."""
+    server = server_of(request)
+    content = await server.storage.read(server.storage.replay, request.path_params["key"], browser_of(request))
+    return _file(content, "application/jsonl; charset=utf-8", "record.jsonl")
+
+
+def _file(content: bytes, kind: str, name: str) -> Response:
+    headers = {"content-disposition": f'attachment; filename="fifth-avenue-{name}"'}
+    return Response(content, media_type=kind, headers=headers)
+
+
+async def _making(request: Request) -> tuple[Name, Work]:
+    """A film or a page of the game: ``?theme=`` and ``?seat=``."""
+    replay, kind = await found(request), request.path_params["kind"]
+    if kind not in KINDS:
+        raise PageError(f"what can be made of a game is {', '.join(KINDS)}, not {shown(kind)}", 404)
+    seat, key, colours = seat_of_replay(request, replay), request.path_params["key"], theme(request)
+    name = "making", key, request.path_params["game"], kind, seat, colours
+    return name, await asyncio.to_thread(Making, replay, kind, seat, colours, key)
+
+
+async def _made(request: Request) -> Response:
+    """The file that was made."""
+    name, _ = await _making(request)
+    made = background_of(request).get((browser_of(request), *name))
+    if not isinstance(made, Making) or made.content is None:
+        raise PageError("that isn't made yet, or it was long ago; ask for it again", 404)
+    return _file(made.content, KINDS[made.kind], f"game.{made.kind}")
+
+
 async def _replay_hint(request: Request) -> Response:
     replay = await found(request)
     server = server_of(request)
@@ -85,7 +136,11 @@ ROUTES: Final[list[BaseRoute]] = [
     Route("/replay/{key}", page("replay.html"), methods=["GET"]),
     Route("/api/replays", _open_record, methods=["POST"]),
     Route("/api/replays/{key}", _games_of_record, methods=["GET"]),
+    Route("/api/replays/{key}/record", _record, methods=["GET"]),
     Route(GAME, _replay, methods=["GET"]),
+    Route(f"{GAME}/made/{{kind}}", work(_making), methods=METHODS),
+    Route(f"{GAME}/made/{{kind}}/file", _made, methods=["GET"]),
+    Route(f"{GAME}/{{step}}/picture.{{suffix}}", _picture, methods=["GET"]),
     Route(f"{GAME}/{{step}}", _replay_step, methods=["GET"]),
     Route(f"{GAME}/{{step}}/hint", _replay_hint, methods=["GET"]),
 ]

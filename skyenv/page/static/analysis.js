@@ -1,6 +1,6 @@
 // What stands beside a replay's board: agents that are asked, and what they say on the board itself.
 import { PARTS, actionOf } from "./board.js";
-import { ask, el, hintList, send } from "./dom.js";
+import { ask, el, hintList, send, theme } from "./dom.js";
 import { think } from "./thinking.js";
 
 const MOST_BADGES = 12;
@@ -11,7 +11,7 @@ const sureText = (kind, sure) => (kind === "probability" ? `${(100 * sure).toFix
 
 /** All sections; `place`: addresses of the interface, the names of agents, which one to begin with, and who is told of another one. */
 export function tools(viewer, place) {
-  return [asking(viewer, place), analysis(viewer, place), chances(viewer, place), playOn(viewer, place)];
+  return [asking(viewer, place), analysis(viewer, place), chances(viewer, place), playOn(viewer, place), takeAway(viewer, place)];
 }
 
 // ---- agents asked at a step, side by side, and on the board ----
@@ -300,4 +300,37 @@ function playOn(viewer, { api, agents, agent }) {
     el("p", { class: "small" }, "Agents play this position out many times, with other chance each time. Chance is that of the seeds 0, 1, 2 … whoever plays, so two line-ups meet the same."),
     el("p", {}, el("label", { for: "out-hidden" }, "Hidden cards "), hidden),
     el("p", { class: "row" }, el("label", { class: "row" }, "times ", number), begin), bar.line, results);
+}
+
+// ---- files to take away ----
+
+function takeAway(viewer, { api, record }) {
+  const link = (id, text) => el("a", { id, class: "button", download: true, href: "#" }, text);
+  const [svg, png] = [link("save-svg", "this step, SVG"), link("save-png", "this step, PNG")];
+  const look = () => `theme=${theme()}${viewer.seat === null ? "" : `&seat=${viewer.seat}`}`;
+  for (const [one, suffix] of [[svg, "svg"], [png, "png"]]) {
+    one.addEventListener("click", () => { one.href = `${api}/${viewer.step}/picture.${suffix}?${look()}`; });
+  }
+  const bar = progress("making");
+  const ready = el("p", { "aria-live": "polite" });
+  let stop = () => {};
+  bar.stop.addEventListener("click", () => stop());
+
+  function make(kind, what) {
+    const address = `${api}/made/${kind}`, query = look();
+    ready.replaceChildren();
+    stop = follow(`${address}?${query}`, (answer) => {
+      bar.show(answer);
+      if (answer.state !== "done") return;
+      ready.replaceChildren(el("a", { class: "button", id: `made-${kind}`, download: true, href: `${address}/file?${query}` },
+        `${what} is ready: ${(answer.bytes / 1e6).toFixed(1)} MB`));
+    });
+  }
+
+  return el("details", { id: "take-away" }, el("summary", {}, el("h2", {}, "Take away")),
+    el("p", { class: "row" }, svg, png, el("a", { class: "button", download: true, href: `${record}/record` }, "the record")),
+    el("p", { class: "row" }, el("button", { type: "button", id: "make-film", onclick: () => make("gif", "The film") }, "make a film (GIF)"),
+      el("button", { type: "button", id: "make-page", onclick: () => make("html", "The page") }, "make one page of it (HTML)")),
+    el("p", { class: "small" }, "Pictures and the film show what is shown here: all hands, or one seat's view. The page has all views of all steps and needs no server."),
+    bar.line, ready);
 }

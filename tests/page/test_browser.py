@@ -764,6 +764,31 @@ def test_a_game_is_analysed_and_played_out(ann: Browser, server: RunningServer, 
     assert "26 games" in str(ann.run("return document.querySelector('#out-results ol').getAttribute('aria-label')"))
 
 
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_replay_with_all_its_panels_is_accessible(server: RunningServer, tmp_path: Path, dark: bool) -> None:
+    path = tmp_path / "game.jsonl"
+    path.write_text(played(2, seed=12, turns=12).to_record(), encoding="utf-8")
+    with browser(dark=dark, phone=dark) as page:
+        open_file(page, server, path)
+        page.wait("#board svg")
+        page.open(page.driver.current_url + "?step=41&agent=greedy")
+        page.wait("#board svg")
+        page.click("#analyse")
+        page.wait("#mistakes li")
+        page.click("#ask")
+        page.wait("#hint li.choice")
+        page.run("for (const one of document.querySelectorAll('aside details')) one.open = true")
+        page.wait("#chances table")
+        check_accessible(page)
+        small = page.run("""
+            return [...document.querySelectorAll("main :is(button:not(.line), select, summary, a.button, input[type=number])")]
+                .filter((one) => one.offsetParent && one.getBoundingClientRect().height < 43.5)
+                .map((one) => one.id || one.textContent);
+        """)
+        assert not dark or small == []
+        assert page.complaints() == []
+
+
 def test_a_replay_is_played_on(ann: Browser, server: RunningServer, tmp_path: Path) -> None:
     game = played(2, seed=12)
     step = next(step for step in range(40, 99) if Game.from_record(game.to_record(), step=step).seat == 0)

@@ -111,6 +111,7 @@ function label(root) {
   for (const part of root.querySelectorAll(PARTS)) {
     const title = part.querySelector(":scope > title");
     if (!title) continue;
+    part.setAttribute("role", "group");  // without a role nothing can have a label
     part.setAttribute("aria-label", title.textContent);
     title.remove();
   }
@@ -126,7 +127,7 @@ function setUp(svg, play) {
 function mark(part, can) {
   if (can === (part.getAttribute("role") === "button")) return false;
   const action = can && part.dataset.commissioner === undefined ? meaning(part) : null;
-  const attributes = { role: can ? "button" : null, tabindex: can ? "0" : null, "data-action": action };
+  const attributes = { role: can ? "button" : "group", tabindex: can ? "0" : null, "data-action": action };
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null) part.removeAttribute(name);
     else part.setAttribute(name, value);

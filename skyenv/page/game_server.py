@@ -327,29 +327,35 @@ class GameServer:
 
     # ---- playing ----
 
-    async def act(self, link: Link, action: int, step: int) -> None:
-        """Play an action of a seat.
+    async def act(self, link: Link, actions: Sequence[int], step: int) -> None:
+        """Play a choice of a seat.
 
         Raises:
             PageError, IllegalActionError: as for :meth:`Session.act`.
         """
         session = await self.session(link)
         async with session.changing:
-            actions, draft = session.act(link.seat, action, step)
-            if actions:
-                await self._commit(session, actions)
+            played, draft = session.act(link.seat, actions, step)
+            if played:
+                await self._commit(session, played)
             else:
                 await self._lay_down(session, link, draft)
 
     async def undo(self, link: Link) -> None:
-        """Take back the last card of a seat's unfinished bid.
+        """Take back the last card of a seat's unfinished bid, or what it did last.
 
         Raises:
-            PageError: there is none.
+            PageError: there is nothing to take back.
         """
         session = await self.session(link)
         async with session.changing:
-            await self._lay_down(session, link, session.undo(link.seat))
+            stay, draft = session.undo(link.seat)
+            if stay == session.step:
+                await self._lay_down(session, link, draft)
+                return
+            await self.storage.write(self.storage.take_back, link.game, stay)
+            session.go_back(stay)
+        self._tell(link.game)
 
     async def _lay_down(self, session: Session, link: Link, draft: Sequence[int]) -> None:
         """Store an unfinished bid, then lay it down, then tell its own seat."""
@@ -368,6 +374,22 @@ class GameServer:
         await self.storage.write(self.storage.set_pause, link.game, seconds)
         session.stored = replace(session.stored, pause=seconds)
         self._tell(link.game)
+
+    async def hold(self, link: Link, paused: object) -> None:
+        """Let agents wait, or go on.
+
+        Raises:
+            PageError: that is neither.
+        """
+        if not isinstance(paused, bool):
+            raise PageError(f"paused is true or false, not {shown(paused)}")
+        session = await self.session(link)
+        session.paused, session.granted = paused, False
+        self._tell(link.game)
+
+    async def grant(self, link: Link) -> None:
+        """Let agents that wait make one move."""
+        (await self.session(link)).granted = True
 
     async def _commit(self, session: Session, actions: Sequence[int]) -> None:
         """Store actions, then play them, then tell everybody; for who holds ``session.changing``.
@@ -405,15 +427,14 @@ class GameServer:
                 except PageError as error:
                     session.trouble = str(error)
                     break
-                began, step = time.monotonic(), session.step
+                began, position = time.monotonic(), (session.game, session.step)
                 if session.lesson is not None:
                     actions = session.lesson.answer
                 else:
                     job = partial(move, self.catalogue[name], session.game.copy())
                     actions = await self.workers.ask(job, group=key, agent=name)
-                while (left := began + session.stored.pause - time.monotonic()) > 0:
-                    await asyncio.sleep(min(left, 0.2))  # the pause may be made shorter meanwhile
-                await self._commit_agents(session, actions, step)
+                await self._wait(session, began)
+                await self._commit_agents(session, actions, position)
         except ConflictError:
             pass  # whoever looks at the game next reads it anew
         except Exception:  # an agent's code can fail anyhow; the others' games go on
@@ -426,13 +447,13 @@ class GameServer:
         if session.trouble:
             self._tell(key)
 
-    async def _commit_agents(self, session: Session, actions: Sequence[int], step: int) -> None:
-        """Commit what an agent has decided after `step` actions; as often as it takes until there is space for it."""
+    async def _commit_agents(self, session: Session, actions: Sequence[int], position: tuple[Game, int]) -> None:
+        """Commit what an agent has decided in a position (a game, its step); as often as it takes until there is space for it."""
         pause = FIRST_RETRY
         while True:
             try:
                 async with session.changing:
-                    if session.step == step:  # else the game has been changed while it thought
+                    if session.game is position[0] and session.step == position[1]:  # else it has been changed meanwhile
                         session.trouble = None
                         await self._commit(session, actions)
                 return
@@ -442,6 +463,15 @@ class GameServer:
             self._tell(session.stored.id)
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_RETRY)
+
+    async def _wait(self, session: Session, began: float) -> None:
+        """Wait before an agent's move: as long as a move takes, and until agents may go on."""
+        while not session.granted:
+            left = began + session.stored.pause - time.monotonic()
+            if left <= 0 and not session.paused:
+                break
+            await asyncio.sleep(0.05 if session.paused else min(left, 0.2))  # it may be made shorter meanwhile
+        session.granted = False
 
     async def hint(self, name: str, game: Game, group: str) -> Payload:
         """What an agent would do in a game, as a browser is told it; waits until the agent is ready. Who cancels it ends it.

@@ -1,11 +1,13 @@
-"""A game with people and agents at its table: who may do what, bids that aren't finished yet, and taking them back."""
+"""A game with people and agents at its table: who may do what, bids that aren't finished yet, and taking back."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import hashlib
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from skyenv.errors import IllegalActionError, PageError, SkyenvError
 from skyenv.events import Event
@@ -15,7 +17,24 @@ from skyenv.page.storage import HUMAN, StoredGame
 from skyenv.page.teaching import tutorial
 from skyenv.page.variations import played_on
 from skyenv.render.words import seat_name
-from skyenv.rules.actions import ACTION_NAMES, BID, BID_DONE
+from skyenv.rules.actions import ACTION_NAMES, BID, BID_DONE, BUILD, MOVE, PASS, STOP, TAKE
+
+POSITIONS: Final = 64
+"""Positions that are kept for pages that show one after the other."""
+_REVEALS_NOTHING: Final = {"action", "tile to park", "vp"}
+"""Events that draw on no chance and show nobody anything that was hidden."""
+
+
+def can_be_taken_back(action: int, events: Iterable[Event]) -> bool:
+    """Whether an action may be taken back as long as nobody has acted since: nothing was drawn or turned up, no auction began.
+
+    Cards that were bid have been seen, and who has passed or stopped has been heard: these stand.
+
+    Args:
+        action: its number.
+        events: what came of it.
+    """
+    return (action < PASS or BUILD <= action < STOP) and all(event["event"] in _REVEALS_NOTHING for event in events)
 
 
 class Session:
@@ -34,6 +53,9 @@ class Session:
         stored: the options.
         game: the game, without any draft.
         trouble: what keeps agents from playing on, in a line; or None.
+        paused: whether agents wait.
+        granted: whether agents may make one move though they are to wait.
+        undone: how often something was taken back that others have seen; the log is another one then.
         changing: held by who changes the game, from looking at it until the change is stored and made.
 
     Raises:
@@ -43,6 +65,10 @@ class Session:
     def __init__(self, stored: StoredGame, actions: Sequence[int] = (), draft: Sequence[int] = ()) -> None:
         self.stored = stored
         self.trouble: str | None = None
+        self.paused = self.granted = False
+        self.undone = 0
+        self._before: list[Game] = []  # the positions before each action that can be taken back, oldest first
+        self._positions: deque[tuple[int, int, Game]] = deque(maxlen=POSITIONS)  # step, number of events, game without them
         self.changing = asyncio.Lock()
         self._draft: list[int] = []
         self._draft_game: Game | None = None
@@ -54,7 +80,7 @@ class Session:
             else:
                 self.game = Game(stored.players, stored.side, stored.seed, max_turns=stored.max_turns, agent_seed=agent_seed)
                 for action in actions:
-                    self.game.play(action)
+                    self._play(action)
         except SkyenvError as error:
             # No more than that: the error could tell what a seat may do, and so of its hand.
             raise PageError("this game can't be replayed; another version of skyenv has stored it", 409) from error
@@ -105,15 +131,32 @@ class Session:
         return int(self.as_seen_by(seat).state["decisions"])
 
     def can_undo(self, seat: int | None) -> bool:
-        """Whether the seat has a draft."""
-        return bool(self._draft) and seat == self.game.seat
+        """Whether the seat can take something back: a card of its draft, or what it did last."""
+        if self._draft:
+            return seat == self.game.seat
+        return bool(self._before) and seat == self._before[-1].seat and self.lesson is None  # which goes back by itself
 
-    def act(self, seat: int | None, action: int, step: int) -> tuple[list[int], list[int]]:
-        """What an action of a person leads to. Nothing has changed yet: first it has to be stored.
+    def after(self, step: int) -> tuple[Game, int]:
+        """The position that came after `step` actions and what belonged to them, and how many came after that one.
+
+        Returns:
+            A game without any draft; the one that is played, not to be changed, and 0 if there is no other.
+        """
+        later = [entry for entry in self._positions if entry[0] > step]
+        if len(later) < 2:
+            return self.game, 0
+        _, events, position = later[0]
+        game = position.copy()
+        game.events = self.game.events[:events]
+        return game, len(later) - 1
+
+    def act(self, seat: int | None, actions: Sequence[int], step: int) -> tuple[list[int], list[int]]:
+        """What a choice of a person leads to. Nothing has changed yet: first it has to be stored.
 
         Args:
             seat: whose.
-            action: its number.
+            actions: their numbers: one; or two cards that are taken; or cards that are laid down, with or without the end of
+                the bid. Nothing else, as the answer to a second action could tell what the first one has revealed.
             step: actions that had been played, as the person saw it, so that a click that comes late or twice does nothing.
 
         Returns:
@@ -121,8 +164,9 @@ class Session:
             laid down.
 
         Raises:
-            PageError: it isn't this seat's turn, or something has happened since `step`, or a lesson wants something else.
-            IllegalActionError: the action isn't legal.
+            PageError: it isn't this seat's turn, or something has happened since `step`, or these actions are no one choice, or a
+                lesson wants something else.
+            IllegalActionError: an action isn't legal.
         """
         if self.game.seat is None:
             raise PageError("the game is over", 409)
@@ -131,24 +175,47 @@ class Session:
         if step != self.step_of(seat):
             raise PageError("that was meant for an earlier position", 409)
         if self.lesson is not None:
-            self.lesson.check([action])
+            self.lesson.check(actions)
+        kinds = {"take" if TAKE <= action < MOVE else "bid" if BID <= action <= BID_DONE else None for action in actions}
+        if not actions or (len(actions) > 1 and (len(kinds) > 1 or None in kinds)):
+            raise PageError("several actions at once are two cards that are taken, or the cards of a bid")
         position = self.as_seen_by(seat)
-        if action not in position.legal_actions:
-            what = ACTION_NAMES[action] if 0 <= action < len(ACTION_NAMES) else str(action)
-            raise IllegalActionError(f"'{what}' is not legal here", action)
-        if BID <= action < BID_DONE:
-            return [], [*self._draft, action]
-        return [*self._draft, action], []
+        for number, action in enumerate(actions):
+            if position.seat != seat or action not in position.legal_actions:
+                what = ACTION_NAMES[action] if 0 <= action < len(ACTION_NAMES) else str(action)
+                raise IllegalActionError(f"'{what}' is not legal here", action)
+            if number < len(actions) - 1:
+                position = position.copy()
+                position.play(action)
+        played = [*self._draft, *actions]
+        return ([], played) if BID <= actions[-1] < BID_DONE else (played, [])
 
-    def undo(self, seat: int | None) -> list[int]:
-        """The draft that is to be laid down when the seat has taken back the last card of its own.
+    def undo(self, seat: int | None) -> tuple[int, list[int]]:
+        """What it leads to if the seat takes back the last card of its draft, or what it did last. Nothing has changed yet.
+
+        What it did last is its last choice: actions that were the only ones left go with it.
+
+        Returns:
+            How many of the game's actions stay; with fewer than there are :meth:`go_back` is to be called. And the draft that is
+            to be laid down.
 
         Raises:
-            PageError: there is none.
+            PageError: there is nothing to take back.
         """
         if not self.can_undo(seat):
-            raise PageError("there is nothing to take back; only cards of your own unfinished bid can be", 409)
-        return self._draft[:-1]
+            raise PageError("there is nothing to take back: only your own last move, if it has revealed no card", 409)
+        if self._draft:
+            return self.step, self._draft[:-1]
+        last = next(game for game in reversed(self._before) if len(game.legal_actions) > 1)
+        return int(last.state["decisions"]), []
+
+    def go_back(self, step: int) -> None:
+        """Go back to the position after `step` actions, as :meth:`undo` told."""
+        while self.step > step:
+            self.game = self._before.pop()
+        while self._positions and self._positions[-1][0] > step:
+            self._positions.pop()
+        self.undone += 1
 
     def lay_down(self, actions: Sequence[int]) -> None:
         """Lay down the cards of a draft, instead of those that lie there."""
@@ -164,7 +231,23 @@ class Session:
             IllegalActionError: one of them isn't legal.
         """
         self.lay_down([])
-        return [event for action in actions for event in self.game.play(action)]
+        events = [event for action in actions for event in self._play(action)]
+        position = self.game.copy()
+        position.events = []  # they are the game's own: their number is enough
+        self._positions.append((self.step, len(self.game.events), position))
+        return events
+
+    def _play(self, action: int) -> list[Event]:
+        before = self.game.copy()
+        events = self.game.play(action)
+        if not self.is_human(before.seat) or not can_be_taken_back(action, events):
+            self._before = []
+            return events
+        if self._before and self._before[-1].seat != before.seat:
+            self._before = []
+        if self._before or len(before.legal_actions) > 1:  # there is nothing to choose again before a forced move
+            self._before.append(before)
+        return events
 
     def go_back_to(self, actions: Sequence[int]) -> None:
         """Be as after these actions, which the game has begun with; the draft is gone then."""

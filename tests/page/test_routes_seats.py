@@ -37,6 +37,9 @@ from skyenv.agents import Decisions, RandomAgent
 from skyenv.page import game_server, requests
 from skyenv.page.browsers import COOKIE
 from skyenv.page.replays import Replay
+from skyenv.render.words import plot_name
+from skyenv.rules.actions import PLOT
+from skyenv.rules.components import NUM_PLOTS
 
 # ---- games ----
 
@@ -108,6 +111,128 @@ def test_a_bid_is_taken_back_and_the_record_tells_only_what_was_played(app: Star
     text = ann.get(f"{seat}/record").text
     assert Game.from_record(text).is_over
     assert not [line for line in text.splitlines() if '"bid ' in line and '"seat": 0' in line]
+
+
+def test_a_move_is_taken_back_and_the_record_has_only_what_was_played(ann: TestClient) -> None:
+    """Whatever can be taken back is, once: the game goes the same way, and its record is that of a game without it."""
+
+    def record(takes_back: bool) -> list[str]:
+        seat = begin(ann, ["me", "me"], seed="77")
+        seats = {0: seat, 1: _other(ann, seat)}
+        undone = 0
+        while True:
+            state = payload(ann, seats[0])
+            if state["over"]:
+                break
+            mine = state if state["yours"] else payload(ann, seats[1])
+            own = seats[mine["seat"]]
+            other = seats[1 - mine["seat"]]
+            before = payload(ann, other)
+            assert act(ann, own, mine, quick([choice["action"] for choice in mine["legal"]])).status_code == 200
+            after = payload(ann, own)
+            if takes_back and after["undo"] and len(mine["legal"]) > 1 and undone < 40:
+                assert ann.post(f"{other}/undo").status_code == 409
+                assert ann.post(f"{own}/undo").status_code == 200
+                undone += 1
+                changing = ("undone", "undo")
+                assert _without(payload(ann, own), *changing) == _without(mine, *changing)
+                assert _without(payload(ann, other), *changing) == _without(before, *changing)
+                assert act(ann, own, mine, quick([choice["action"] for choice in mine["legal"]])).status_code == 200
+                assert _without(payload(ann, own), *changing) == _without(after, *changing)
+        assert (undone > 10) == takes_back
+        return ann.get(f"{seat}/record").text.splitlines()
+
+    assert record(True) == record(False)
+
+
+def _without(state: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in state.items() if name not in names}
+
+
+def _other(client: TestClient, seat: str) -> str:
+    """The browser's other seat of its newest game."""
+    page = seat.replace("/api/seats/", "/seat/")
+    pages = [game["page"] for game in client.get("/api/games").json()["games"][:2]]
+    return str(next(other for other in pages if other != page)).replace("/seat/", "/api/seats/")
+
+
+def test_nothing_that_is_hidden_is_told_by_taking_back(ann: TestClient) -> None:
+    """What could be taken back after a card was drawn or turned up would tell of the next one; it can't."""
+    seat = begin(ann, ["me", "agent:random"], seed="9")
+    drawn = 0
+    while not (state := wait_for_turn(ann, seat))["over"] and drawn < 20:
+        actions = [choice["action"] for choice in state["legal"]]
+        assert act(ann, seat, state, 5 if 5 in actions else actions[0]).status_code == 200
+        if 5 in actions or 55 <= actions[0] < 60:
+            drawn += 1
+            assert ann.post(f"{seat}/undo").status_code == 409
+    assert drawn == 20
+
+
+def test_what_was_taken_back_while_an_agent_thinks_is_not_answered(ann: TestClient) -> None:
+    seat = begin(ann, ["me", "agent:greedy"], seed="9")
+    ann.post(f"{seat}/pause", json={"paused": True})
+    state = payload(ann, seat)
+    first, second = (choice["action"] for choice in state["legal"][:2])
+    assert act(ann, seat, state, first).status_code == 200
+    assert not payload(ann, seat)["yours"]
+    assert ann.post(f"{seat}/undo").status_code == 200
+    assert payload(ann, seat)["step"] == 0
+    assert act(ann, seat, payload(ann, seat), second).status_code == 200
+    ann.post(f"{seat}/pause", json={"paused": False})
+    state = wait_for_turn(ann, seat)
+    placed = next(line for line in state["log"]["lines"] if "(you)" in line)
+    assert placed.endswith(plot_name(*divmod(second - PLOT, NUM_PLOTS)))
+
+
+def test_agents_wait_while_paused_and_make_one_move_when_let(ann: TestClient) -> None:
+    seat = begin(ann, ["me", "agent:random", "agent:random"], seed="9")
+    assert ann.post(f"{seat}/pause", json={"paused": "yes"}).status_code == 400
+    ann.post(f"{seat}/pause", json={"paused": True})
+    state = payload(ann, seat)
+    assert state["paused"]
+    act(ann, seat, state, state["legal"][0]["action"])
+    for step in (2, 3):
+        assert payload(ann, seat)["step"] == step - 1
+        assert ann.post(f"{seat}/next").status_code == 200
+        wait_until(lambda step=step: payload(ann, seat)["step"] == step)  # type: ignore[misc]
+    assert payload(ann, seat)["step"] == 3
+    ann.post(f"{seat}/pause", json={"paused": False})
+    assert wait_for_turn(ann, seat)["yours"]
+
+
+def test_positions_that_a_page_has_not_shown_come_one_by_one(ann: TestClient) -> None:
+    seat = begin(ann, ["me", "agent:random", "agent:random"], seed="9")
+    state = payload(ann, seat)
+    act(ann, seat, state, state["legal"][0]["action"])
+    wait_for_turn(ann, seat)
+    steps, after, shown = [], 0, []
+    while True:
+        told = ann.get(f"{seat}?after={after}").json()
+        after = told["step"]
+        steps.append(after)
+        shown.append((told["behind"], told["yours"], bool(told["legal"])))
+        if not told["behind"]:
+            break
+    assert steps == list(range(1, payload(ann, seat)["step"] + 1))
+    assert shown == [*((left, False, False) for left in range(len(steps) - 1, 0, -1)), (0, True, True)]
+    assert _without(told, "svg") == _without(payload(ann, seat), "svg")
+
+
+def test_a_choice_of_several_actions(ann: TestClient) -> None:
+    seat = begin(ann, ["me", "agent:random"], seed="9")
+    for several in ([], [13] * 65, "13", [13, 14], [55, 60], [None]):
+        answer = ann.post(f"{seat}/act", json={"actions": several, "step": 0})
+        assert answer.status_code == 400
+        assert answer.json()["error"]
+    while (state := wait_for_turn(ann, seat))["decision"]["take"] is None:
+        act(ann, seat, state, quick([choice["action"] for choice in state["legal"]]))
+    answer = ann.post(f"{seat}/act", json={"actions": [56, 58], "step": state["step"]})
+    assert answer.status_code == 200
+    after = wait_for_turn(ann, seat)
+    assert [line for line in after["log"]["lines"] if "takes the top" in line and "(you)" in line][-2:] == [
+        "seat 1 (you) takes the top violet card", "seat 1 (you) takes the top orange card",
+    ]  # fmt: skip
 
 
 def test_agents_play_on_alone_only_while_somebody_watches(ann: TestClient) -> None:

@@ -10,7 +10,7 @@ from skyenv import Game
 from skyenv.agents import CrowdAgent, decide_game
 from skyenv.errors import IllegalActionError, PageError
 from skyenv.page.payloads import Look
-from skyenv.page.session import Session
+from skyenv.page.session import POSITIONS, Session, can_be_taken_back
 from skyenv.page.storage import StoredGame
 from skyenv.rules.actions import BID, BID_DONE, PASS
 
@@ -39,7 +39,7 @@ def lay_down_all(played: Session) -> list[int]:
     seat, laid = played.game.seat, []
     while BID_DONE not in played.as_seen_by(seat).legal_actions:
         laid.append(cards(played.as_seen_by(seat))[0])
-        actions, draft = played.act(seat, laid[-1], played.step_of(seat))
+        actions, draft = played.act(seat, [laid[-1]], played.step_of(seat))
         assert (actions, draft[-1]) == ([], laid[-1])
         played.lay_down(draft)
     return laid
@@ -52,7 +52,7 @@ def test_a_bid_is_played_only_when_it_is_done() -> None:
     assert auction.game == before
     assert auction.game.events == before.events
     assert auction.step_of(seat) == auction.step + len(laid)
-    actions, draft = auction.act(seat, BID_DONE, auction.step_of(seat))
+    actions, draft = auction.act(seat, [BID_DONE], auction.step_of(seat))
     assert (actions, draft) == ([*laid, BID_DONE], [])
     assert auction.can_undo(seat)  # nothing has changed yet
     auction.commit(actions)
@@ -84,11 +84,11 @@ def test_undo_takes_back_card_by_card_and_leaves_no_trace() -> None:
         for left in range(len(laid), 0, -1):
             assert auction.can_undo(seat)
             assert auction.step_of(seat) == auction.step + left
-            auction.lay_down(auction.undo(seat))
+            auction.lay_down(auction.undo(seat)[1])
         assert auction.as_seen_by(seat) == before
     with pytest.raises(PageError, match="nothing to take back"):
         auction.undo(seat)
-    auction.commit(auction.act(seat, PASS, auction.step)[0])
+    auction.commit(auction.act(seat, [PASS], auction.step)[0])
     before.play(PASS)
     assert auction.game == before  # the stream of chance included
     assert auction.game.events == before.events
@@ -113,7 +113,7 @@ def test_only_the_own_seat_can_take_back() -> None:
     lay_down_all(auction)
     for other in (1 - (seat or 0), None):
         assert not auction.can_undo(other)
-        with pytest.raises(PageError, match="own unfinished bid"):
+        with pytest.raises(PageError, match="nothing to take back"):
             auction.undo(other)
 
 
@@ -122,18 +122,18 @@ def test_nobody_acts_for_another_seat_or_twice_or_late() -> None:
     action = table.game.legal_actions[0]
     for seat in (1, 2, None):
         with pytest.raises(PageError, match="not your turn"):
-            table.act(seat, action, 0)
+            table.act(seat, [action], 0)
     for step in (-1, 1):
         with pytest.raises(PageError, match="earlier position"):
-            table.act(0, action, step)
+            table.act(0, [action], step)
     for illegal in (0, 102, 103, -1, 10**9):
         with pytest.raises(IllegalActionError, match="not legal"):
-            table.act(0, illegal, 0)
+            table.act(0, [illegal], 0)
     assert table.step == 0
-    table.commit(table.act(0, action, 0)[0])
+    table.commit(table.act(0, [action], 0)[0])
     assert table.agent_to_move is None  # seat 2 is a person
     with pytest.raises(PageError, match="not your turn"):
-        table.act(0, action, 0)
+        table.act(0, [action], 0)
 
 
 def test_the_record_waits_for_the_end_if_people_play() -> None:
@@ -146,3 +146,121 @@ def test_a_game_that_the_rules_do_not_allow_is_told_so() -> None:
     stored = session("human", "human").stored
     with pytest.raises(PageError, match="can't be replayed"):
         Session(stored, [13, 102])
+
+
+def test_what_can_be_taken_back_has_drawn_on_no_chance_and_revealed_nothing() -> None:
+    """In whole games of people: going back and playing the same again leads to the same game, and nobody has seen a new card."""
+    kinds: set[str] = set()
+    for seed in range(3):
+        table = session("human", "human", "human", seed=seed)
+        agent = CrowdAgent()
+        while not table.game.is_over:
+            seat, before = table.game.seat, table.game.copy()
+            view, public = before.view(seat).tobytes(), before.public_view()
+            action = decide_game(table.game, agent)
+            events = table.commit([action])
+            kinds |= {str(event["event"]) for event in events} if can_be_taken_back(action, events) else set()
+            assert can_be_taken_back(action, events) or not table.can_undo(seat)
+            if not table.can_undo(seat):
+                assert not can_be_taken_back(action, events) or len(before.legal_actions) == 1
+                continue
+            after = table.game.copy()
+            assert after.state["random"].tolist() == before.state["random"].tolist()
+            for field in ("top", "face_down", "unlocated", "returned", "hand", "known", "alea_cards"):
+                assert after.public_view()["game"][field].tolist() == public["game"][field].tolist(), (field, action)
+            stay, draft = table.undo(seat)
+            assert draft == []
+            if len(before.legal_actions) > 1:
+                assert stay == int(before.state["decisions"])
+                table.go_back(stay)
+                assert table.game == before
+                assert table.game.view(seat).tobytes() == view
+                assert table.game.events == before.events
+                table.commit([action])
+                assert table.game == after
+                assert table.game.events == after.events
+    assert kinds == {"action", "tile to park", "vp"}
+
+
+def test_taking_back_ends_where_a_card_is_turned_up_or_somebody_acts() -> None:
+    table = session("human", "human", seed=3)
+    first = table.game.legal_actions[0]
+    table.commit([first])
+    assert not table.can_undo(1)
+    assert table.can_undo(0)
+    table.commit([table.game.legal_actions[-1]])
+    assert not table.can_undo(0)  # the other has acted
+    with pytest.raises(PageError, match="nothing to take back"):
+        table.undo(0)
+    table.go_back(table.undo(1)[0])
+    assert table.game.seat == 1
+    while table.game.phase != "take":
+        table.commit([table.game.legal_actions[0]])
+    seat = table.game.seat
+    assert table.can_undo(seat)
+    table.commit([table.game.legal_actions[0]])
+    assert not table.can_undo(seat)
+
+
+def test_a_forced_move_alone_is_not_taken_back() -> None:
+    """The page would play it again at once."""
+    agent = CrowdAgent()
+    for seed in range(30):
+        table = session("human", "human", seed=seed)
+        while not table.game.is_over:
+            forced, seat, could = len(table.game.legal_actions) == 1, table.game.seat, table.can_undo(table.game.seat)
+            action = decide_game(table.game, agent)
+            events = table.commit([action])
+            if forced and not could and can_be_taken_back(action, events):
+                assert not table.can_undo(seat)
+                return
+    raise AssertionError("no forced move came")
+
+
+def test_what_is_taken_back_is_gone_from_a_session_made_of_what_is_stored() -> None:
+    table = session("human", "human", seed=3)
+    table.commit([table.game.legal_actions[0]])
+    table.commit([table.game.legal_actions[-1]])
+    again = Session(table.stored, [event["action"] for event in table.game.events if event["event"] == "action"])
+    assert again.can_undo(1)
+    again.go_back(again.undo(1)[0])
+    table.go_back(table.undo(1)[0])
+    assert again.game == table.game
+    assert again.step == 1
+
+
+def test_two_cards_are_one_choice_and_other_actions_are_not() -> None:
+    table = session("human", "human", seed=3)
+    agent = CrowdAgent()
+    with pytest.raises(PageError, match="several actions at once"):
+        table.act(0, [13, 14], 0)
+    with pytest.raises(PageError, match="several actions at once"):
+        table.act(0, [], 0)
+    while table.game.phase != "take":
+        table.commit([decide_game(table.game, agent)])
+    seat, before = table.game.seat, table.game.copy()
+    with pytest.raises(PageError, match="several actions at once"):
+        table.act(seat, [55, 60], table.step)
+    with pytest.raises(IllegalActionError, match="take green"):
+        table.act(seat, [57, 55], table.step)  # not in the order of the encoding
+    assert table.game == before
+    assert table.act(seat, [55, 57], table.step) == ([55, 57], [])
+
+
+def test_a_page_that_falls_behind_is_told_one_position_after_the_other() -> None:
+    table = session("human", "crowd", seed=3)
+    agent = CrowdAgent()
+    told = {0: table.game.copy()}
+    for _ in range(POSITIONS + 10):
+        table.commit([decide_game(table.game, agent)])
+        told[table.step] = table.game.copy()
+    step, behind = table.step - 20, 20
+    while behind:
+        position, behind = table.after(step)
+        step += 1
+        assert int(position.state["decisions"]) == step
+        assert position == told[step]
+        assert position.events == told[step].events
+        assert behind == table.step - step
+    assert table.after(0)[1] == POSITIONS - 1  # older ones are forgotten
+    assert table.after(table.step)[0] is table.game

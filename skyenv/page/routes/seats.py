@@ -16,16 +16,37 @@ from skyenv.page.game_server import Watcher, snapshot
 from skyenv.page.payloads import Look, Payload
 from skyenv.page.requests import browser_of, drawn, integer, json_object, number, page, seat_of, server_of, theme, unless_gone
 
+MOST_AT_ONCE: Final = 64
+"""Actions that one choice can have: as many cards as there can be in a bid, and its end."""
+
 
 async def _table(request: Request) -> Response:
     """All that a seat is told."""
-    server, link, session = await seat_of(request)
+    try:
+        server, link, session = await seat_of(request)
+    except PageError as error:
+        if error.status != 403 or not number(request, "page"):
+            raise
+        storage = server_of(request).storage  # a page that shows the answer doesn't need an error for it
+        other = await storage.read(storage.link, request.path_params["token"])
+        return JSONResponse({"refused": str(error), "free": other.browser is None})
     narrow = bool(number(request, "narrow"))
     invitations = await server.invitations(session, str(link.browser))
-    look = Look(snapshot(session, link.seat), link.seat, session.names(link.seat), theme(request), narrow)
+    after, behind = number(request, "after"), 0
+    game = snapshot(session, link.seat)
+    if after is not None and session.step_of(link.seat) == session.step:
+        position, behind = session.after(after)
+        game = position if behind else game
+    look = Look(game, link.seat, session.names(link.seat), theme(request), narrow, can_act=not behind)
+    known = number(request, "lines") or 0
+    if (number(request, "undone") or 0) != session.undone:
+        known = 0  # what was taken back stands in them
     about: Payload = {  # of the same moment as the look: nothing is waited for in between
-        "step": session.step_of(link.seat),
-        "undo": session.can_undo(link.seat),
+        "step": int(game.state["decisions"]),
+        "behind": behind,
+        "undo": not behind and session.can_undo(link.seat),
+        "undone": session.undone,
+        "paused": session.paused,
         "pause": session.stored.pause,
         "trouble": session.trouble,
         "lesson": None if session.lesson is None else session.lesson.payload(),
@@ -33,8 +54,8 @@ async def _table(request: Request) -> Response:
         "owner": session.stored.owner == link.browser,
         "invitations": [{"seat": other.seat, "page": f"/seat/{other.token}"} for other in invitations],
     }
-    lines, known = number(request, "lines") or 0, drawn(request)
-    return await server.drawers.ask(str(link.browser), lambda: JSONResponse(look.payload(lines, known) | about))
+    parts = drawn(request)
+    return await server.drawers.ask(str(link.browser), lambda: JSONResponse(look.payload(known, parts) | about))
 
 
 async def _claim(request: Request) -> Response:
@@ -58,7 +79,10 @@ async def _delete_game(request: Request) -> Response:
 async def _act(request: Request) -> Response:
     value = await json_object(request)
     server, link, _ = await seat_of(request)
-    await server.act(link, integer(value.get("action"), "action"), integer(value.get("step"), "step"))
+    several = value.get("actions", [value.get("action")])
+    if not isinstance(several, list) or len(several) > MOST_AT_ONCE:
+        raise PageError(f"actions must be a list of at most {MOST_AT_ONCE} numbers")
+    await server.act(link, [integer(action, "action") for action in several], integer(value.get("step"), "step"))
     return JSONResponse({})
 
 
@@ -71,7 +95,17 @@ async def _undo(request: Request) -> Response:
 async def _pause(request: Request) -> Response:
     value = await json_object(request)
     server, link, _ = await seat_of(request)
-    await server.set_pause(link, value.get("seconds"))
+    if "paused" in value:
+        await server.hold(link, value["paused"])
+    if "seconds" in value or "paused" not in value:
+        await server.set_pause(link, value.get("seconds"))
+    return JSONResponse({})
+
+
+async def _next(request: Request) -> Response:
+    """Let agents that wait make one move."""
+    server, link, _ = await seat_of(request)
+    await server.grant(link)
     return JSONResponse({})
 
 
@@ -151,6 +185,7 @@ ROUTES: Final[list[BaseRoute]] = [
     Route(f"{_SEAT}/act", _act, methods=["POST"]),
     Route(f"{_SEAT}/undo", _undo, methods=["POST"]),
     Route(f"{_SEAT}/pause", _pause, methods=["POST"]),
+    Route(f"{_SEAT}/next", _next, methods=["POST"]),
     Route(f"{_SEAT}/hint", _hint, methods=["GET"]),
     Route(f"{_SEAT}/thinking", _thinking, methods=["GET"]),
     Route(f"{_SEAT}/words", _words, methods=["GET"]),

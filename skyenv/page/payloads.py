@@ -12,10 +12,12 @@ from skyenv.events import Event
 from skyenv.game import Game
 from skyenv.information import seen_by
 from skyenv.knowledge import PUBLIC
+from skyenv.page import guidance, recent
 from skyenv.page.hints import Hint
 from skyenv.render import words
 from skyenv.render.parts import Drawing
 from skyenv.render.reasons import reason
+from skyenv.render.standing import if_scored_now
 from skyenv.render.svg import drawing
 from skyenv.render.table import look
 from skyenv.render.text import text
@@ -80,6 +82,7 @@ class Look:
         table = look(position)
         lines = self.log()
         reasons = self.reasons(position)
+        legal = self.game.legal_actions if self.is_to_act else []
         return {
             "seat": self.seat,
             "names": list(self.names),
@@ -89,8 +92,11 @@ class Look:
             "situation": words.situation(table, self.names),
             "progress": words.progress(table),
             "scores": self.game.scores,
+            "standing": if_scored_now(table.game, table.players).tolist(),
+            "decision": guidance.decision(position, table, self.names, legal),
+            "recent": self.recent(),
             "drawing": self.drawing(position).changes(drawn),
-            "legal": self.choices(position) if self.is_to_act else [],
+            "legal": self.choices(position, legal),
             "why": {why.text: actions for why, actions in reasons.items()},
             "why_rules": {why.text: why.rules for why in reasons},
             "log": {
@@ -112,12 +118,14 @@ class Look:
         """What has happened, a line each."""
         return words.log_lines(seen_by(self.game.events, self.seat), self.names, seat=self.seat)
 
-    def choices(self, position: Any) -> list[Payload]:
+    def recent(self) -> list[Payload]:
+        """The turns since this seat's last one."""
+        turns = recent.since_last_turn(seen_by(self.game.events, self.seat), self.names, self.seat)
+        return [recent.payload(turn, self.names, self.seat) for turn in turns]
+
+    def choices(self, position: Any, legal: Sequence[int]) -> list[Payload]:
         """The legal actions: number, what it means, and whether it is a click on the table."""
-        return [
-            {"action": action, "text": words.action_text(position, action), "place": has_place(action)}
-            for action in self.game.legal_actions
-        ]
+        return [{"action": action, "text": words.action_text(position, action), "place": has_place(action)} for action in legal]
 
     def reasons(self, position: Any) -> dict[Sentence, list[int]]:
         """Why actions aren't legal: each reason, with the actions that it is true of."""

@@ -8,7 +8,7 @@ import json
 import random
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -148,12 +148,20 @@ def let_timers_run_out(page: Browser) -> None:
 
 
 def state(page: Browser) -> dict[str, Any]:
-    """What of the table can be clicked now, and whether the game is over."""
+    """What can be chosen now, and whether the game is over.
+
+    `table`: actions that a click on the drawing is; `buttons` and `listed`: actions of buttons; `stacks`: colours of which two
+    can be taken; `cards`: "colour:value" of those that can be laid down.
+    """
     content: dict[str, Any] = page.run("""
         const numbers = (all, name) => [...document.querySelectorAll(all)].map((one) => Number(one.dataset[name]));
+        const busy = document.querySelector("[data-take], .tray");
         return {over: !document.getElementById("finished").hidden, yours: document.body.classList.contains("yours"),
-                step: document.getElementById("hint").dataset.step, table: numbers("#board [role=button][data-action]", "action"),
-                buttons: numbers("#buttons [data-choice]", "choice"), listed: numbers("#places [data-choice]", "choice")};
+                step: document.getElementById("hint").dataset.step,
+                table: busy ? [] : numbers("#board [role=button][data-action]", "action"),
+                buttons: numbers("#buttons [data-choice], #foot [data-choice]", "choice"),
+                listed: numbers("#places [data-choice]", "choice"), stacks: numbers("#buttons [data-take]", "take"),
+                cards: [...document.querySelectorAll("[data-more]:enabled")].map((one) => one.dataset.more)};
     """)
     return content
 
@@ -168,21 +176,57 @@ def picture(page: Browser) -> str:
     return drawn
 
 
+def choices(shown: dict[str, Any]) -> list[int]:
+    """Actions that one of the choices begins with."""
+    cards = [79 + 3 * int(colour) + int(value) - 4 for colour, value in (card.split(":") for card in shown["cards"])]
+    return [*shown["table"], *shown["buttons"], *(55 + colour for colour in shown["stacks"]), *cards]
+
+
 def play(page: Browser, shown: dict[str, Any], action: int) -> None:
-    """Click on the table what stands for an action; on a button if nothing does. Wait until the page shows what follows."""
-    where = f'#board [role=button][data-action="{action}"]' if action in shown["table"] else f'#buttons [data-choice="{action}"]'
+    """Click what begins with an action: on the table if it stands there, else a button. Wait for what follows."""
+    read_news(page)
     if action in shown["table"]:
-        page.run(
-            """
-            const part = document.querySelector(arguments[0]);
-            part.scrollIntoView({block: "center", behavior: "instant"});
-        """,
-            where,
-        )
+        where = f'#board [role=button][data-action="{action}"]'
+        bring(page, where)
         click_shape(page, where)
+    elif 55 <= action < 60:
+        other = next(colour for colour in reversed(shown["stacks"]) if colour != action - 55)
+        for colour in (other, action - 55):  # in any order
+            page.click(f'#buttons [data-take="{colour}"]')
+    elif 79 <= action < 97:
+        bid(page, action)
     else:
-        page.click(where)
-    page.wait_until(lambda: state(page)["step"] != shown["step"], f"what follows from action {action}")
+        page.click(f'#choices [data-choice="{action}"]')
+    page.wait_until(lambda: agreed(page)["step"] != shown["step"], f"what follows from action {action}")
+
+
+def bid(page: Browser, action: int) -> None:
+    """Lay down a card, and others until it is a bid; pass if it can't be one."""
+    colour, rank = divmod(action - 79, 3)
+    page.click(f'[data-more="{colour}:{rank + 4}"]')
+    while not page.wait("#bid-done").is_enabled():
+        if page.find("[data-more]:enabled") is None:
+            page.click('#choices [data-choice="78"]')
+            return
+        page.click("[data-more]:enabled")
+    page.click("#bid-done")
+
+
+def agreed(page: Browser) -> dict[str, Any]:
+    """What can be chosen now; questions before what can't be taken back get a yes."""
+    if page.find("#asked-yes") is not None:
+        page.run("document.getElementById('asked-yes')?.click()")
+    return state(page)
+
+
+def read_news(page: Browser) -> None:
+    """Put away the cards about what is new: they lie over the page."""
+    page.run("for (let n = 0; n < 20; n++) document.querySelector('#news button')?.click()")
+
+
+def bring(page: Browser, selector: str) -> None:
+    """Scroll something to the middle."""
+    page.run("document.querySelector(arguments[0]).scrollIntoView({block: 'center', behavior: 'instant'})", selector)
 
 
 def click_shape(page: Browser, selector: str) -> None:
@@ -206,15 +250,18 @@ def click_shape(page: Browser, selector: str) -> None:
         page.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": kind, "x": x, "y": y, **button})
 
 
-def play_to_end(page: Browser, most: int = 400) -> int:
-    """Play a whole game by clicking; the number of clicks."""
+def play_to_end(page: Browser, most: int = 400, look: Callable[[int], None] = lambda clicks: None) -> int:
+    """Play a whole game by clicking; the number of choices. `look` is called before each."""
     for clicks in range(most):
         page.wait_until(lambda: state(page)["over"] or state(page)["yours"], "a turn")
         shown = state(page)
+        read_news(page)
         if shown["over"]:
             return clicks
-        assert sorted(shown["listed"]) == sorted(set(shown["table"])), "every listed choice can be clicked on the table"
-        play(page, shown, quick(shown["table"] + shown["buttons"]))
+        look(clicks)
+        places = [*shown["listed"], *shown["buttons"]]
+        assert set(places) >= set(shown["table"]), "all that can be clicked on the table is a button, too"
+        play(page, shown, quick(choices(shown)))
     raise AssertionError("the game has no end")
 
 
@@ -247,7 +294,7 @@ def test_two_people_in_two_browsers_do_not_see_each_others_hands(ann: Browser, s
         while not state(ann)["over"]:
             for page in (ann, bob):
                 if (shown := state(page))["yours"]:
-                    play(page, shown, quick(shown["table"] + shown["buttons"]))
+                    play(page, shown, quick(choices(shown)))
         bob.wait("#finished")
         assert bob.complaints() == []
         text = ann.run("return fetch(document.getElementById('record').href).then((answer) => answer.text())")
@@ -269,27 +316,284 @@ def test_two_people_in_two_browsers_do_not_see_each_others_hands(ann: Browser, s
     assert checked > 50
 
 
-def test_a_bid_is_laid_down_taken_back_and_explained(ann: Browser, server: RunningServer) -> None:
+SIZES = {"large": (1440, 900), "small": (1024, 768), "phone": (390, 844)}
+"""Screens that a whole game is played on."""
+OTHER_SIZES = ((1366, 768), (844, 390), (683, 384))
+"""Further ones that everything must fit on; the last is 1366 × 768 at a zoom of 200 %."""
+
+
+NO_NEWS = """localStorage.setItem("news", '{"off": true, "seen": []}')"""
+"""Cards about what is new lie over the page until they are read."""
+
+
+def resize(page: Browser, width: int, height: int) -> None:
+    """Give the page a screen of another size."""
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width in (390, 844)}
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    page.wait_until(lambda: page.run("return innerWidth") == width, "the size")
+
+
+FIT = """
+    const isPhone = innerWidth === 390 || innerHeight === 390, found = [];
+    if (document.documentElement.scrollWidth > innerWidth) found.push(`${document.documentElement.scrollWidth} px wide`);
+    const all = [...document.querySelectorAll("header :is(a, button), main :is(a, button, select, input, summary)")];
+    for (const one of all.filter((each) => each.checkVisibility() && !each.closest("svg, dialog"))) {
+      one.scrollIntoView({block: "nearest", inline: "nearest", behavior: "instant"});
+      const target = one.closest("label") ?? one, box = target.getBoundingClientRect();
+      const name = one.id || one.outerHTML.slice(0, 90);
+      const inText = one.matches("p a, li a");
+      if (box.left < -1 || box.right > innerWidth + 1) found.push(`${name} sticks out: ${box.left} to ${box.right}`);
+      if (isPhone && !inText && Math.min(box.height, box.width) < 43.5) found.push(`${name} is ${box.width} × ${box.height}`);
+      const at = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+      const isCovered = !one.disabled && !target.contains(at) && !at?.contains(target);
+      if (isCovered) found.push(`${name} lies under ${at?.outerHTML.slice(0, 90)}`);
+      if (one.scrollWidth > one.clientWidth + 1 && one.matches("button")) found.push(`${name} cuts its text`);
+    }
+    for (const text of ["#situation", "#auction", "#foot"]) {
+      const part = document.querySelector(text);
+      if (part.scrollWidth > part.clientWidth + 1) found.push(`${text} is cut`);
+    }
+    scrollTo(0, 0);
+    return found;
+"""
+"""What of the page's controls is cut, covered, or too small for a finger."""
+WATCH_SHIFTS = """
+    window.shift = 0;
+    window.moved = [];
+    new PerformanceObserver((list) => {
+      for (const one of list.getEntries().filter((each) => !each.hadRecentInput)) {
+        window.shift += one.value;
+        const names = one.sources.map(({node}) => node?.id || node?.className || node?.nodeName);
+        window.moved.push(`${one.value.toFixed(4)} ${names}`);
+      }
+    }).observe({type: "layout-shift", buffered: true});
+"""
+KIND = "return ['.option', '[data-take]', '.tray', '#places li', '#buttons button'].find((one) => document.querySelector(one))"
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_whole_game_by_clicks(ann: Browser, server: RunningServer, size: str) -> None:
+    """Nothing is cut or covered, nothing jumps, and axe-core finds nothing, from the start to the end."""
+    begin(ann, server, "me", "agent:greedy", seed="11")
+    resize(ann, *SIZES[size])
+    ann.run(NO_NEWS)
+    try:
+        ann.driver.refresh()
+        ann.wait("#board svg")
+        ann.run(WATCH_SHIFTS)
+        looked: set[str] = set()
+
+        def look(clicks: int) -> None:
+            kind = ann.run(KIND)
+            if kind not in looked:
+                looked.add(kind)
+                check_accessible(ann)
+                assert ann.run(FIT) == [], (kind, clicks)
+
+        assert play_to_end(ann, look=look) > 20
+        assert {".option", "[data-take]", ".tray", "#places li"} <= looked
+        assert ann.run("return window.shift") < 0.02, ann.run("return window.moved")
+        ann.click("#final-all")
+        check_accessible(ann)
+        assert ann.run(FIT) == []
+        assert " win" in ann.text("#winner")
+    finally:
+        ann.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+@pytest.mark.parametrize("size", OTHER_SIZES)
+def test_everything_fits_on_other_screens(ann: Browser, server: RunningServer, size: tuple[int, int]) -> None:
     begin(ann, server, "me", "agent:greedy", seed="2")
+    resize(ann, *size)
+    ann.run(NO_NEWS)
+    try:
+        looked: set[str] = set()
+        while ".tray" not in looked:
+            ann.wait_until(lambda: state(ann)["yours"], "a turn")
+            if (kind := ann.run(KIND)) not in looked:
+                looked.add(kind)
+                assert ann.run(FIT) == [], kind
+            shown = state(ann)
+            play(ann, shown, max(action for action in choices(shown) if action != 78))
+    finally:
+        ann.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def until_an_auction(page: Browser) -> dict[str, Any]:
+    """Play until a bid can be laid down: commissioners are moved."""
     for _ in range(200):
+        page.wait_until(lambda: state(page)["yours"], "a turn")
+        shown = state(page)
+        if shown["cards"]:
+            return shown
+        play(page, shown, max(action for action in choices(shown) if action != 78))
+    raise AssertionError("no auction came")
+
+
+def test_a_bid_is_laid_together_in_any_order_and_explained(ann: Browser, server: RunningServer) -> None:
+    begin(ann, server, "me", "agent:greedy", seed="2")
+    until_an_auction(ann)
+    drawn = ann.run("return document.querySelector('#board svg').outerHTML")
+    assert not ann.wait("#bid-done").is_enabled()
+    assert "no card laid down" in ann.text("#foot")
+    black = ann.run("return document.querySelector('[data-more^=\"5:\"]').dataset.more")
+    ann.click(f'[data-more="{black}"]')  # the black card first
+    assert "must be a coloured one" in ann.text("#foot")
+    colour = ann.run("return document.querySelector('[data-more]:enabled:not([data-more^=\"5:\"])').dataset.more")
+    ann.click(f'[data-more="{colour}"]')
+    other = ann.run("return [...document.querySelectorAll('[data-more]')].map((one) => [one.dataset.more[0], one.disabled])")
+    assert all(is_disabled for which, is_disabled in other if which not in ("5", colour[0])), "one colour is enough"
+    total = sum(int(card[-1]) for card in (black, colour))
+    assert f"Total {total}" in ann.text("#foot")
+    ann.driver.refresh()  # nothing is lost
+    ann.wait_until(lambda: f"Total {total}" in ann.text("#foot"), "the cards that were laid down")
+    ann.click(f'[data-less="{black}"]')
+    assert f"Total {colour[-1]}" in ann.text("#foot")
+    ann.click("#bid-empty")
+    assert ann.run("return document.querySelectorAll('#board .chosen').length") == 0
+    strip = "return document.querySelector('#board svg').outerHTML.replace(/ (class|role|tabindex|aria-[a-z]+)=.[^\"]*./g, '')"
+    assert len(ann.run(strip)) <= len(drawn)
+    for card in (black, colour):
+        ann.click(f'[data-more="{card}"]')
+    shown = state(ann)
+    ann.click("#bid-done")
+    ann.wait_until(lambda: state(ann)["step"] != shown["step"], "what follows")
+    assert f"you) bids {total} with" in ann.text("#log")
+
+
+def test_two_cards_are_taken_in_any_order(ann: Browser, server: RunningServer) -> None:
+    begin(ann, server, "me", "agent:greedy", seed="2")
+    while True:
         ann.wait_until(lambda: state(ann)["yours"], "a turn")
         shown = state(ann)
-        cards = [action for action in shown["table"] if 79 <= action < 97]
-        if cards:
+        if shown["stacks"]:
             break
-        moves = [action for action in shown["table"] + shown["buttons"] if action != 78]
-        play(ann, shown, max(moves))  # moves commissioners, until there is an auction
-    before = picture(ann)
-    play(ann, shown, cards[0])
+        play(ann, shown, min(choices(shown)))
+    for stack in (4, 4, 3):  # chosen, put back, another one
+        bring(ann, f'#board [data-stack="{stack}"]')
+        click_shape(ann, f'#board [data-stack="{stack}"]')
+    assert ann.run("return [...document.querySelectorAll('.chosen')].map((one) => one.dataset.stack)") == ["3"]
+    assert ann.run("return [...document.querySelectorAll('[aria-pressed=true]')].map((one) => one.dataset.take)") == ["3"]
+    click_shape(ann, '#board [data-stack="0"]')
+    ann.wait_until(lambda: state(ann)["step"] != shown["step"], "what follows")
+    taken = re.findall(r"you\) takes the top (\w+) card", ann.text("#log"))
+    assert taken[-2:] == ["green", "orange"]
+
+
+def test_a_turn_is_taken_back_until_a_card_is_turned_up(ann: Browser, server: RunningServer) -> None:
+    begin(ann, server, "me", "agent:greedy", seed="2")
+    ann.wait_until(lambda: ann.find('[data-option="A"]') is not None or placed_first(ann), "an option")
+    before, log = state(ann), ann.text("#log-lines")
+    ann.click('[data-option="A"] button')
+    ann.wait_until(lambda: state(ann)["stacks"], "the cards")
     ann.click("#undo")
-    ann.wait_until(lambda: state(ann)["step"] == shown["step"], "the taking back")
+    ann.wait_until(lambda: state(ann) == before, "the position before")
+    assert ann.text("#log-lines") == log
+    ann.run("document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'a', bubbles: true}))")
+    ann.wait_until(lambda: state(ann)["stacks"], "the cards again")
+    play(ann, state(ann), 55)
     assert ann.find("#undo") is None
-    assert picture(ann) == before
+
+
+def placed_first(page: Browser) -> bool:
+    """Place the starting skyscrapers; False."""
+    shown = state(page)
+    if shown["yours"] and shown["listed"]:
+        play(page, shown, shown["listed"][0])
+    return False
+
+
+def test_forced_moves_are_played_and_told_unless_that_is_switched_off(ann: Browser, server: RunningServer) -> None:
+    begin(ann, server, "me", "agent:greedy", "agent:greedy", seed="2")
+
+    def forced() -> bool:
+        for _ in range(30):
+            if "forced" in ann.text("#log"):
+                return True
+            shown = state(ann)
+            if shown["over"]:
+                return False
+            if shown["yours"]:
+                play(ann, shown, quick(choices(shown)))
+        return False
+
+    ann.wait_until(forced, "a forced move")
+    ann.run("const f = document.getElementById('forced'); f.checked = false; f.onchange()")
+    told = ann.text("#log").count("forced")
+
+    def single() -> bool:
+        shown = state(ann)
+        if shown["yours"] and len(choices(shown)) == 1:
+            return True
+        if shown["yours"]:
+            play(ann, shown, quick(choices(shown)))
+        return bool(shown["over"])
+
+    ann.wait_until(single, "a decision with one choice")
+    assert ann.text("#log").count("forced") == told
+
+
+def test_agents_are_paused_and_stepped(ann: Browser, server: RunningServer) -> None:
+    begin(ann, server, "me", "agent:greedy", seed="2")
+    ann.click("#hold")
+    ann.wait_until(lambda: ann.text("#hold") == "go on", "the pause")
+    play(ann, state(ann), state(ann)["listed"][0])
+    assert "Seat 2 (greedy) places" in ann.text("#situation")
+    step = state(ann)["step"]
+    ann.run("document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'n', bubbles: true}))")
+    ann.wait_until(lambda: state(ann)["step"] != step, "one move")
+    assert int(state(ann)["step"]) == int(step) + 1
+    assert "Seat 2 (greedy) places" in ann.text("#situation")
+    ann.run("document.body.dispatchEvent(new KeyboardEvent('keydown', {key: ' ', bubbles: true}))")
+    ann.wait_until(lambda: state(ann)["yours"], "a turn")
+    assert "seat 2 (greedy)" in ann.text("#recent-list")
+
+
+def test_a_page_that_falls_behind_shows_every_position(ann: Browser, server: RunningServer, listener: Listener) -> None:
+    begin(ann, server, "me", "agent:greedy", seed="2")
     ann.run("""
-        const plot = document.querySelector("#board [data-plot]");
-        plot.dispatchEvent(new PointerEvent("pointermove", {bubbles: true, clientX: 300, clientY: 300}));
+        window.steps = [];
+        new MutationObserver(() => window.steps.push(Number(document.getElementById("hint").dataset.step)))
+          .observe(document.getElementById("hint"), {attributes: true});
     """)
-    assert "there is an auction" in ann.wait(".tip").text
+    path = "/api/seats/" + ann.driver.current_url.rpartition("/")[2]
+    ann.run("const p = document.getElementById('pause'); p.value = 0.1; p.dispatchEvent(new Event('change'))")
+    ann.wait_until(lambda: ann.text("#pause-seconds") == "0.1 s", "the pace")
+    listener.held.add(path)  # the page hears of nothing
+    first = ann.run("return document.querySelector('#places [data-choice]').dataset.choice")
+    ann.run(
+        "fetch(`${location.pathname.replace('/seat/', '/api/seats/')}/act`, {method: 'POST', body: JSON.stringify({action:"
+        " Number(arguments[0]), step: 0}), headers: {'Content-Type': 'application/json'}}).then(() => { window.acted = true; })",
+        first,
+    )
+    ann.wait_until(lambda: ann.run("return window.acted"), "the move")
+    application: Any = listener.app
+    (session,) = application.state.server._sessions.values()
+    ann.wait_until(lambda: session.step == 3, "two moves of greedy")
+    listener.held.clear()
+    ann.wait_until(lambda: state(ann)["yours"] and state(ann)["step"] == "3", "the last position")
+    assert [step for step in dict.fromkeys(ann.run("return window.steps")) if step] == [1, 2, 3]
+
+
+def test_passing_is_asked_for_first(ann: Browser, server: RunningServer) -> None:
+    begin(ann, server, "me", "agent:greedy", seed="2")
+    shown = until_an_auction(ann)
+    ann.click('#foot [data-choice="78"]')
+    ann.click("#asked-no")
+    assert state(ann)["step"] == shown["step"]
+    ann.click('#foot [data-choice="78"]')
+    ann.click("#asked-yes")
+    ann.wait_until(lambda: state(ann)["step"] != shown["step"], "what follows")
+    assert "you) passes" in ann.text("#log")
+
+
+def test_keys_are_listed_in_a_sheet(ann: Browser, server: RunningServer) -> None:
+    begin(ann, server, "me", "agent:greedy", seed="2")
+    ann.run("document.body.dispatchEvent(new KeyboardEvent('keydown', {key: '?', bubbles: true}))")
+    ann.wait("#keys[open]")
+    check_accessible(ann)
+    ann.click("#keys-close")
+    assert ann.find("#keys[open]") is None
 
 
 def test_a_commissioner_and_then_its_next_place(ann: Browser, server: RunningServer) -> None:
@@ -299,7 +603,7 @@ def test_a_commissioner_and_then_its_next_place(ann: Browser, server: RunningSer
         shown = state(ann)
         if any(60 <= action < 78 for action in shown["table"]):
             break
-        play(ann, shown, min(shown["table"] + shown["buttons"]))
+        play(ann, shown, min(choices(shown)))
     places = ann.run("return document.querySelectorAll('#board [data-place]').length")
     own = ann.run("return document.querySelectorAll('#board [data-place^=\"1:\"]').length")
     assert places > own > 1
@@ -447,10 +751,11 @@ def tabbed(page: Browser) -> list[dict[str, Any]]:
     for _ in range(300):
         press(page, TAB)
         one = page.run("""
-            const a = document.activeElement, where = ["#board", "#buttons", "#places"].find((each) => a.closest(each)) ?? "";
+            const a = document.activeElement, where = ["#board", "#choices"].find((each) => a.closest(each)) ?? "";
             if (a === document.body || window.reached.has(a)) return null;
             window.reached.add(a);
             return {where, action: Number(a.dataset.action ?? a.dataset.choice ?? -1), id: a.id,
+                    take: a.dataset.take ?? null, more: a.dataset.more ?? null,
                     label: a.getAttribute("aria-label") ?? a.textContent, role: a.getAttribute("role") ?? a.tagName};
         """)
         if one is None:
@@ -459,38 +764,53 @@ def tabbed(page: Browser) -> list[dict[str, Any]]:
     raise AssertionError("Tab finds no end")
 
 
+def enter(page: Browser, selector: str) -> None:
+    """Take something by keyboard."""
+    page.run("document.querySelector(arguments[0]).focus()", selector)
+    press(page, ENTER)
+
+
+def play_by_keys(page: Browser, shown: dict[str, Any], action: int, place: str) -> None:
+    """Take what begins with an action by keyboard alone, in `place`: the drawing or the buttons."""
+    if shown["stacks"]:
+        other = next(colour for colour in shown["stacks"] if colour != action - 55)
+        for colour in (action - 55, other):
+            enter(page, f'[data-take="{colour}"]')
+    elif 79 <= action < 97:
+        colour, rank = divmod(action - 79, 3)
+        enter(page, f'[data-more="{colour}:{rank + 4}"]')
+        while not page.wait("#bid-done").is_enabled() and page.find("[data-more]:enabled"):
+            enter(page, "[data-more]:enabled")
+        enter(page, "#bid-done" if page.wait("#bid-done").is_enabled() else '[data-choice="78"]')
+    else:
+        enter(page, f'{place} [data-{"action" if place == "#board" else "choice"}="{action}"]')
+    if page.find("#asked-yes"):
+        enter(page, "#asked-yes")
+    page.wait_until(lambda: state(page)["step"] != shown["step"], "what follows")
+
+
 def test_by_keyboard_alone(ann: Browser, server: RunningServer) -> None:
-    """Every legal action, and no other one, is reached with Tab, says what it is, and is taken with Enter."""
+    """Every choice, and no other one, is reached with Tab, says what it is, and is taken with Enter."""
     begin(ann, server, "me", "agent:greedy", seed="4")
     chance = random.Random(1)
     kinds: set[str] = set()
     for turn in range(40):
         ann.wait_until(lambda: state(ann)["yours"], "a turn")
-        shown = state(ann)
-        legal = ann.run(
-            "const api = location.pathname.replace('/seat/', '/api/seats/');"
-            "return fetch(api).then((answer) => answer.json()).then((state) => state.legal)"
-        )
-        actions = sorted(choice["action"] for choice in legal)
         ann.run("document.getElementById('all').open = arguments[0]", turn % 2 == 1)
+        shown = state(ann)
         reached = tabbed(ann)
-        on_table = sorted({choice["action"] for choice in legal if choice["place"]})
-        for where, wanted in (
-            ("#board", on_table),
-            ("#buttons", sorted(set(actions) - set(on_table))),
-            ("#places", on_table if turn % 2 else []),
-        ):
-            there = [one for one in reached if one["where"] == where]
-            assert sorted({one["action"] for one in there} - {-1}) == wanted, (where, reached)
-            assert all(one["label"] and one["role"] in ("button", "BUTTON") for one in there)
+        assert all(one["label"] and one["role"] in ("button", "BUTTON", "SUMMARY") for one in reached if one["where"])
+        there = {place: {one["action"] for one in reached if one["where"] == place} - {-1} for place in ("#board", "#choices")}
+        assert there["#choices"] == {*shown["buttons"], *(shown["listed"] if turn % 2 else [])}
+        if shown["stacks"] or shown["cards"]:
+            assert {one["take"] for one in reached} - {None} == {str(colour) for colour in shown["stacks"]}
+            assert {one["more"] for one in reached} - {None} == set(shown["cards"])
+        else:
+            assert there["#board"] == set(shown["table"])
         assert {"log", "pause", "adviser", "ask-hint", "release"} <= {one["id"] for one in reached}
-        action = chance.choice(actions)
+        action = chance.choice(choices(shown))
         kinds |= {kind for kind, (low, high) in KINDS.items() if low <= action < high}
-        place = next(one["where"] for one in reached if one["action"] == action)
-        name = "action" if place == "#board" else "choice"
-        ann.run("document.querySelector(arguments[0]).focus()", f'{place} [data-{name}="{action}"]')
-        press(ann, ENTER)
-        ann.wait_until(lambda before=shown: state(ann)["step"] != before["step"], "what follows")  # type: ignore[misc]
+        play_by_keys(ann, shown, action, next((place for place in there if action in there[place]), "#choices"))
         if kinds == set(KINDS):
             return
     raise AssertionError(f"only {kinds} came")
@@ -503,9 +823,13 @@ def test_the_keyboard_stays_among_the_choices(ann: Browser, server: RunningServe
         press(ann, TAB)
         ann.wait_until(lambda: state(ann)["yours"], "a turn")
         shown = state(ann)
+        ann.run("document.getElementById('all').open = true")
         if not ann.run("return document.activeElement.closest('#choices button') !== null"):
             ann.run("document.querySelector('#choices button').focus()")
         press(ann, ENTER)
+        if shown["stacks"]:  # two make a choice
+            press(ann, TAB)
+            press(ann, ENTER)
         ann.wait_until(lambda before=shown: state(ann)["step"] != before["step"], "what follows")  # type: ignore[misc]
         ann.wait_until(lambda: state(ann)["yours"], "a turn")
         assert ann.run("return document.activeElement.closest('#choices') !== null")
@@ -551,7 +875,7 @@ def test_why_a_click_was_refused_is_shown_until_something_else_is_done(ann: Brow
     """)
     click_shape(ann, f'#board [role=button][data-action="{state(ann)["table"][0]}"]')
     assert "meant for an earlier position" in ann.wait("#note").text
-    ann.run("document.querySelector('header button').click()")  # the other theme: everything is loaded anew
+    ann.run("document.querySelector('[aria-label=\"Light or dark\"]').click()")  # the other theme: everything is loaded anew
     ann.wait_until(lambda: ann.run("return document.querySelector('#board svg').dataset.theme") == "dark", "the dark table")
     assert "meant for an earlier position" in ann.wait("#note").text
     ann.run("const p = document.getElementById('pause'); p.value = 0.1; p.dispatchEvent(new Event('change'))")
@@ -565,6 +889,24 @@ def test_a_wrong_address_is_told_and_not_asked_for_again(ann: Browser, server: R
     let_timers_run_out(ann)
     assert not [path for path in listener.asked[asked:] if path.startswith("/api")]
     assert not [path for path in listener.asked if path.endswith("/changes")]
+
+
+def test_somebody_elses_seat_is_told_plainly(ann: Browser, server: RunningServer, listener: Listener) -> None:
+    begin(ann, server, "me", "human")
+    free, mine = str(ann.wait("#invitation-list a").get_attribute("href")), str(ann.driver.current_url)
+    ann.forget()
+    asked = len(listener.asked)
+    ann.open(mine)
+    assert "belongs to another browser" in ann.wait("#take-text").text
+    assert ann.find("#take-button") is None
+    check_accessible(ann)
+    let_timers_run_out(ann)
+    api = mine.replace(server.address, "").replace("/seat/", "/api/seats/")
+    assert [path for path in listener.asked[asked:] if path.startswith("/api")] == [api]
+    assert ann.driver.get_log("browser") == []  # type: ignore[no-untyped-call]
+    ann.open(free)
+    ann.click("#take-button")
+    ann.wait("#board svg")
 
 
 def test_a_game_that_is_deleted_or_broken_is_told(ann: Browser, server: RunningServer, listener: Listener) -> None:
@@ -598,8 +940,8 @@ def test_on_a_phone_and_in_the_dark(server: RunningServer, tmp_path: Path) -> No
         assert phone.run("return document.querySelector('#board svg').dataset.theme") == "dark"
         phone.run("document.getElementById('all').open = true")
         edges = "const edge = (id) => document.getElementById(id).getBoundingClientRect();"
-        below = f"{edges} scrollTo(0, document.body.scrollHeight); return edge('release').bottom <= edge('choices').top"
-        phone.wait_until(lambda: phone.run(below), "the page's end above the choices, which lie over the page")
+        below = f"{edges} scrollTo(0, document.body.scrollHeight); return edge('words').bottom <= edge('dock').top"
+        phone.wait_until(lambda: phone.run(below), "the page's end above the dock, which lies over the page")
         replay = (tmp_path / "game.html").as_uri()
         for address, shown in ((None, "#board svg"), (f"{server.address}/", "#strengths input"), (replay, "#board svg")):
             if address:

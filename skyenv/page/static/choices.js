@@ -1,23 +1,43 @@
-// What the seat may choose: on the drawing, and as buttons.
+// What the seat may choose: on the drawing, and as buttons. Two cards, and the cards of a bid, are chosen in any order.
 import { actionOf } from "./board.js";
+import { asked } from "./asking.js";
+import { BidTray } from "./bid.js";
 import { el } from "./dom.js";
 import { $, act, seat, undo } from "./seat.js";
+import { isForced } from "./settings.js";
+
+const PASS = 78, TAKE = 55, STOP = 102, COLOURS = ["green", "violet", "brown", "orange", "gray", "black"];
+const LISTED = 8;     // so many choices on the table stand as buttons at once; more are a list that can be opened
 
 let holding = false;  // whether the keyboard was among the choices when they went
+let opened = [null, false];  // in which phase the list of choices was set up, and whether it was open then
+let first = null;     // the stack that was chosen, where two cards are taken
+let tray = null;      // the bid that is laid together
 
 const movesOf = (who) => seat.state.legal.map((choice) => choice.action).filter((a) => Math.floor((a - 60) / 9) === Number(who) && a >= 60 && a < 78);
+const taking = (part) => (seat.state?.decision.take && part.dataset.stack !== undefined ? Number(part.dataset.stack) : null);
+
+/** The card of this seat's hand that a part of the drawing is: [colour, value]; null if it is none. */
+function cardOf(part) {
+  const [whose, colour, rank] = (part.dataset.card ?? "").split(":").map(Number);
+  return part.dataset.card && whose === seat.state.seat ? [colour, rank + 4] : null;
+}
 
 /** Whether a part of the drawing can be clicked. */
 export function isLegal(part) {
-  if (!seat.state?.yours) return false;
+  const { state } = seat;
+  if (!state?.yours || isForced(state)) return false;
   if (part.dataset.commissioner !== undefined) return movesOf(part.dataset.commissioner).length > 0;
-  return seat.state.legal.some((choice) => choice.action === actionOf(part, seat.state.seat));
+  if (state.decision.take && part.dataset.stack !== undefined) return state.decision.take.some(([colour]) => colour === taking(part));
+  if (state.decision.bid && cardOf(part)) return !BidTray.of(state.decision.bid).why(...cardOf(part));
+  return state.legal.some((choice) => choice.action === actionOf(part, state.seat));
 }
 
 function whyNot(part) {
   const { state } = seat;
   if (!state || state.seat === null || isLegal(part)) return "";
   if (state.over) return "the game is over";
+  if (state.behind) return "this is an earlier position";
   const who = part.dataset.commissioner;
   const action = who === undefined ? actionOf(part, state.seat) : 60 + 9 * Number(who);  // its moves have one reason
   if (action === null) {
@@ -25,6 +45,7 @@ function whyNot(part) {
     if (part.dataset.stack) return "black cards come with options C and D; they can't be chosen";
     return "";
   }
+  if (state.decision.bid && cardOf(part)) return BidTray.of(state.decision.bid).why(...cardOf(part));
   return Object.entries(state.why).find(([, actions]) => actions.includes(action))?.[0] ?? "";
 }
 
@@ -32,6 +53,8 @@ function whyNot(part) {
 export function say(part) {
   const { state } = seat;
   const what = part.getAttribute("aria-label") ?? "";
+  if (isLegal(part) && taking(part) !== null) return `${what} — click: ${first === taking(part) ? "put it back" : "take its top card"}`;
+  if (isLegal(part) && state.decision.bid && cardOf(part)) return `${what} — click: lay it down`;
   const choice = state?.legal.find((one) => one.action === actionOf(part, state.seat));
   const why = choice ? `click: ${choice.text}` : whyNot(part);
   return [what, why].filter(Boolean).join(" — ");
@@ -40,41 +63,125 @@ export function say(part) {
 /** A part of the drawing was clicked. A commissioner is chosen first, and then its next place. */
 export function click(part) {
   if (!isLegal(part)) return;
-  if (part.dataset.commissioner === undefined) {
-    act(actionOf(part, seat.state.seat));
-    return;
+  const { state } = seat;
+  if (taking(part) !== null) {
+    take(taking(part));
+  } else if (state.decision.bid && cardOf(part)) {
+    tray.add(...cardOf(part));
+  } else if (part.dataset.commissioner === undefined) {
+    choose(actionOf(part, state.seat));
+  } else {
+    aim(part.dataset.commissioner);
   }
-  const moves = movesOf(part.dataset.commissioner);
-  if (moves.length === 1) {
-    act(moves[0]);
-    return;
-  }
-  const chosen = part.dataset.commissioner;
-  for (const place of $("board").querySelectorAll("[data-place]")) {
-    place.classList.toggle("faded", !place.dataset.place.startsWith(`${chosen}:`));
-  }
-  $("board").querySelector(`[data-place^="${chosen}:"]`)?.focus();
 }
 
-/** Show the choices as buttons. */
+/** Choose a commissioner: its next places stay bright. With one of them it goes there. */
+function aim(who) {
+  const moves = movesOf(who);
+  if (moves.length === 1) {
+    act(moves);
+    return;
+  }
+  for (const place of $("board").querySelectorAll("[data-place]")) {
+    place.classList.toggle("faded", !place.dataset.place.startsWith(`${who}:`));
+  }
+  $("board").querySelector(`[data-place^="${who}:"]`)?.focus();
+}
+
+/** Play an action; what can't be taken back is asked for first. */
+export async function choose(action) {
+  const { state } = seat;
+  const question = action === PASS && state.legal.length > 1 ? ["Leave this auction for good?", "pass", "keep bidding"]
+    : action === STOP ? [state.decision.ends ? "The second building stop ends the game. Declare it?" : "Declare a building stop? The district leaves the game.", "declare it", "not yet"]
+    : state.decision.ends && action >= 13 && action < TAKE ? ["The 12th business ends the game. Place it?", "place it", "not yet"] : null;
+  if (question && !state.lesson && !await asked(...question)) return;
+  if (seat.state === state) act([action]);
+}
+
+/** Choose a stack: the first is marked, the second is taken with it, in the order that the rules' encoding wants. */
+function take(colour) {
+  if (first === null || first === colour) {
+    first = first === colour ? null : colour;
+    mark();
+    return;
+  }
+  const pair = [first, colour].sort((a, b) => a - b);
+  first = null;
+  act(pair.map((one) => TAKE + one));
+}
+
+/** Mark what is chosen so far, on the drawing and among the buttons. */
+function mark() {
+  for (const stack of $("board").querySelectorAll("[data-stack]")) {
+    stack.classList.toggle("chosen", seat.state?.decision.take != null && Number(stack.dataset.stack) === first);
+  }
+  for (const button of $("choices").querySelectorAll("[data-take]")) button.setAttribute("aria-pressed", Number(button.dataset.take) === first);
+  for (const card of $("board").querySelectorAll("[data-card]")) {
+    card.classList.toggle("chosen", tray !== null && cardOf(card) !== null && tray.count(...cardOf(card)) > 0);
+  }
+}
+
+// ---- the choices as buttons ----
+
+const button = (choice) => el("button", { type: "button", "data-choice": choice.action, onclick: () => choose(choice.action) }, choice.text);
+
+function optionCards(options) {
+  return options.map((one) => el("section", { class: one.choices.length ? "option" : "option none", "data-option": one.letter },
+    el("h2", {}, el("b", { class: "letter" }, one.letter), ` ${one.name}`),
+    el("p", { class: "brings" }, one.why ? `Not now: ${one.why}.` : `${one.brings}.`),
+    el("p", { class: "picks" }, ...one.choices.map((choice) => button(choice)))));
+}
+
+function stackButtons(stacks) {
+  return stacks.map(([colour, name, value]) => el("button", {
+    type: "button", class: `suit suit-${colour}`, "data-take": colour, "aria-pressed": "false", onclick: () => take(colour),
+  }, `${name} ${value}`));
+}
+
+/** What holds the choices: made anew each time, as what stays in the page and moves is seen as a jump. */
+const parts = () => [
+  el("p", { id: "auction", class: "small" }),
+  el("div", { id: "offered" }, el("div", { id: "buttons", class: "buttons" }),
+    el("details", { id: "all" }, el("summary", { id: "all-title" }), el("ul", { id: "places", class: "buttons" }))),
+  el("div", { id: "foot" }),
+];
+
+/** Show the choices. */
 export function showChoices(state) {
-  const button = (choice) => el("button", {
-    type: "button", class: choice.place ? null : "primary", "data-choice": choice.action, onclick: () => act(choice.action),
-  }, choice.text);
-  const shown = JSON.stringify([state.legal, state.undo, state.step]);
-  if ($("choices").dataset.shown === shown) return;
+  const shown = JSON.stringify([state.legal, state.decision, state.undo, state.step, isForced(state)]);
+  if ($("choices").dataset.shown === shown) { mark(); return; }
   $("choices").dataset.shown = shown;
   const active = document.activeElement;
   const focused = $("choices").contains(active) && active.matches(":focus-visible") ? active : null;  // not for clicks
-  const others = state.legal.filter((choice) => choice.place);
-  $("buttons").replaceChildren(...state.legal.filter((choice) => !choice.place).map(button));
-  if (state.undo) {
-    $("buttons").append(el("button", { type: "button", id: "undo", onclick: undo }, "take back the last card"));
-  }
+  const { options, take: stacks, bid, auction } = state.decision;
+  first = null;
+  tray = null;
+  const forced = isForced(state);
+  const legal = forced || !state.yours ? [] : state.legal;
+  const others = options || stacks || bid ? [] : legal.filter((choice) => choice.place);
+  const plain = legal.filter((choice) => !choice.place && !(bid && choice.action >= 79) && choice.action !== PASS);
+  if ($("all")) opened[1] = $("all").open;
+  $("choices").replaceChildren(...parts());
+  $("auction").textContent = auction ? `${auction.text} Still in: ${auction.still.join(", ")}.` : "";
+  $("buttons").className = options ? "options" : "buttons";
+  if (!legal.length) $("buttons").replaceChildren();
+  else if (options) $("buttons").replaceChildren(...optionCards(options));
+  else if (stacks) $("buttons").replaceChildren(...stackButtons(stacks));
+  else if (bid && !legal.every((choice) => choice.action === PASS)) {
+    tray = BidTray.of(bid, { step: state.step, changed: mark, play: act });
+    $("buttons").replaceChildren(tray.element);
+  } else $("buttons").replaceChildren(...plain.map(button));
+  const few = others.length <= LISTED;
   $("all").hidden = others.length === 0;
-  $("all-title").textContent = `The ${others.length} choices on the table as a list`;
+  $("all").open = opened[0] === state.phase ? opened[1] : few;
+  opened = [state.phase, $("all").open];
+  $("all-title").textContent = `${others.length} choices on the table, as a list`;
   $("places").replaceChildren(...others.map((choice) => el("li", {}, button(choice))));
-  $("choices").hidden = state.legal.length === 0;
+  const passing = legal.find((choice) => choice.action === PASS);
+  $("foot").replaceChildren(...(tray ? [tray.foot] : []), ...(passing ? [el("button", { type: "button", class: "apart", "data-choice": PASS, onclick: () => choose(PASS) }, "pass")] : []));
+  $("undo").hidden = !state.undo;
+  $("choices").classList.toggle("idle", legal.length === 0);
+  mark();
   keepFocus(focused);
 }
 
@@ -82,11 +189,26 @@ export function showChoices(state) {
 function keepFocus(focused) {
   if (focused) holding = true;
   else if (document.activeElement !== document.body) holding = false;
-  if (!holding || $("choices").hidden) return;
+  if (!holding || $("choices").classList.contains("idle")) return;
   const same = focused?.dataset.choice ? `[data-choice="${focused.dataset.choice}"]` : focused?.id ? `[id="${focused.id}"]` : null;
   const kept = (same && $("choices").querySelector(same)) ?? null;
-  const visible = (part) => part && part.getClientRects().length > 0;
-  const next = [kept, $("buttons").querySelector("button"), $("places").querySelector("button"), $("all-title")].find(visible);
+  const visible = (part) => part?.checkVisibility();
+  const next = [kept, $("buttons").querySelector("button:enabled"), $("places").querySelector("button"), $("all-title"), $("foot").querySelector("button")].find(visible);
   next?.focus({ preventScroll: true });
   holding = !next;
 }
+
+/** Keys: an option by its letter, pass, take back. Whether the key was one of these. */
+export function choiceKey(key) {
+  const state = seat.state;
+  if (key === "u" && state?.undo) { undo(); return true; }
+  if (!state?.yours) return false;
+  if (key === "p" && state.legal.some((choice) => choice.action === PASS)) { choose(PASS); return true; }
+  const picks = [...$("choices").querySelectorAll(`[data-option="${key.toUpperCase()}"] button`)];
+  if (picks.length === 1) picks[0].click();
+  else picks[0]?.focus();
+  return picks.length > 0;
+}
+
+/** The name of a colour of cards. */
+export const colourName = (colour) => COLOURS[colour];

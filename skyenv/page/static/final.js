@@ -1,20 +1,23 @@
-// The end of a game: its final scoring, step by step.
+// The end of a game: who has won, and the final scoring step by step.
 import { el } from "./dom.js";
 import { $ } from "./seat.js";
 
-/** Show the final scoring once the game is over. */
+/** Show the end once it is there. */
 export function showFinal(state) {
   $("finished").hidden = !state.over;
   if (!state.over || $("final").dataset.shown) return;
   $("final").dataset.shown = "yes";
-  const head = el("tr", {}, el("th", { scope: "col" }, "step"), ...state.names.map((name, seat) => el("th", { scope: "col" }, `${seat} ${name}`)));
+  $("winner").textContent = state.situation;
+  const head = el("tr", {}, el("th", { scope: "col" }, "step"),
+    ...state.names.map((name, seat) => el("th", { scope: "col", class: `seat-${seat}` }, `${seat + 1} ${name}`)));
   const body = el("tbody", { "aria-live": "polite" });
   let next = 0;
   const step = () => {
     const one = state.final[next++];
-    body.append(el("tr", {}, el("td", {}, one.text), ...one.scores.map((score, seat) => el("td", {},
+    body.append(el("tr", {}, el("th", { scope: "row" }, one.text), ...one.scores.map((score, seat) => el("td", {},
       one.vp?.[seat] ? el("b", {}, `+${one.vp[seat]} `) : null, `${score}`))));
     more.hidden = rest.hidden = next >= state.final.length;
+    $("final").scrollTop = $("final").scrollHeight;
   };
   const more = el("button", { type: "button", class: "primary", id: "final-next", onclick: step }, "next step");
   const rest = el("button", { type: "button", id: "final-all", onclick: () => { while (next < state.final.length) step(); } }, "all of it");

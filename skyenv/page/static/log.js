@@ -2,14 +2,20 @@
 import { el, ruleLink } from "./dom.js";
 import { $ } from "./seat.js";
 
-let lines = 0;  // that are shown
+let lines = 0;  // that the server has told
 
 /** Show the lines that are new. */
 export function showLog(state) {
-  const list = $("log");
+  const list = $("log-lines");
   for (const line of list.querySelectorAll(".new")) line.classList.remove("new");
   if (state.log.from < lines) list.replaceChildren();
   list.append(...state.log.lines.map((line, i) => el("li", { class: lines ? "new" : null }, `${line} `, ruleLink(state.log.rules[i]))));
-  if (state.log.lines.length) list.scrollTop = list.scrollHeight;
+  if (state.log.lines.length) $("log").scrollTop = $("log").scrollHeight;
   lines = state.log.from + state.log.lines.length;
+}
+
+/** Add a line of the page's own. */
+export function tell(text) {
+  $("log-lines").append(el("li", { class: "own" }, text));
+  $("log").scrollTop = $("log").scrollHeight;
 }

@@ -1,5 +1,5 @@
 // The seat that a table's page shows: what the server told last, what is sent to it, and staying up to date.
-import { digestsOf, isNarrow, merged } from "./board.js";
+import { digestsOf, merged } from "./board.js";
 import { ask, send, theme } from "./dom.js";
 
 export const api = `/api/seats/${location.pathname.split("/").pop()}`;
@@ -15,6 +15,8 @@ let wait = 500;       // milliseconds until the next try to connect
 let socket = null;    // tells of changes
 let gone = false;     // whether there is nothing to wait for: no such seat, or a game that can't be played any more
 let trouble = null;   // what the server told of troubles last
+let closed = false;   // whether the seat isn't this browser's: nothing is asked until somebody takes it
+let noted = null;     // the step to which a message belongs
 const shows = [];     // what is done with every state
 const connects = [];  // what is done whenever the connection is there
 
@@ -25,7 +27,14 @@ export const onState = (show) => { shows.push(show); };
 export const onConnect = (begin) => { connects.push(begin); };
 
 /** Show a message; "" takes it away. */
-export const note = (text) => { $("note").textContent = text; $("note").hidden = !text; };
+export function note(text) {
+  $("note").textContent = text;
+  $("note").hidden = !text;
+  noted = seat.state?.step;
+}
+
+/** Whether the drawing stands upright: there is no room for a wide one beside the choices. */
+export const isUpright = matchMedia("(max-width: 1150px)");
 
 // ---- doing ----
 
@@ -40,27 +49,38 @@ export async function attempt(doing) {
   }
 }
 
-export const act = (action) => attempt(() => send(`${api}/act`, { action, step: seat.state.step }).then(unlessTold));
+/** Play actions of this seat, one after the other. */
+export const act = (actions) => attempt(() => send(`${api}/act`, { actions, step: seat.state.step }).then(unlessTold));
+/** Take back what this seat did last. */
 export const undo = () => attempt(() => send(`${api}/undo`).then(unlessTold));
 const unlessTold = () => { if (socket?.readyState !== WebSocket.OPEN) load(); };
 
 /** Take the seat for this browser. */
-export const take = () => send(`${api}/claim`).then(() => { wait = 500; return load(); }, (error) => { $("take-text").textContent = error.message; });
+export const take = () => send(`${api}/claim`).then(begin, (error) => { $("take-text").textContent = error.message; });
 
 // ---- staying up to date ----
 
-/** Ask the server for the table and show it. */
-export async function load() {
+/** Show the position as it is now, whatever lies between. */
+export const now = () => load(true);
+
+/** Ask the server for the table and show it: the position after the one that is shown, so that none is skipped. */
+export async function load(skip = false) {
   if (busy) { again = true; return; }
   busy = true;
   try {
-    const known = seat.state?.drawing ?? null;
-    const state = await ask(`${api}?theme=${theme()}&lines=${lines}${isNarrow() ? "&narrow=1" : ""}&drawn=${digestsOf(known)}`);
-    state.drawing = merged(known, state.drawing);
+    const last = seat.state;
+    const after = last && last.pause > 0 && skip !== true ? `&after=${last.step}` : "";
+    const shown = last?.drawing ?? null;
+    const known = last ? `&lines=${lines}&undone=${last.undone}` : "";
+    const state = await ask(`${api}?page=1&theme=${theme()}${isUpright.matches ? "&narrow=1" : ""}${known}${after}&drawn=${digestsOf(shown)}`);
+    if (state.refused) throw Object.assign(new Error(state.refused), { status: 403, free: state.free });
+    closed = false;
+    state.drawing = merged(shown, state.drawing);
     seat.state = state;
     lines = state.log.from + state.log.lines.length;
     reveal("table");
-    if (state.trouble !== trouble) note(state.trouble ?? "");  // other messages stay until somebody does something
+    // Other messages stay until they are no longer true: until somebody does something.
+    if (state.trouble !== trouble || (noted !== state.step && !$("note").hidden)) note(state.trouble ?? "");
     trouble = state.trouble;
     for (const show of shows) show(state);
   } catch (error) {
@@ -79,7 +99,10 @@ function reveal(name) {
 function fail(error) {
   if (error.status === 403) {
     reveal("take");
-    $("take-text").textContent = error.message;
+    closed = true;
+    $("take-text").textContent = error.free ? `${error.message}. Take it to play here.` : `${error.message}. Ask for the address of another seat, or make a table of your own.`;
+    $("take-button").hidden = !error.free;
+    document.title = "Fifth Avenue";
   } else if (error.status === 404 || error.status === 409 || seat.state === null) {
     gone = error.status === 404 || error.status === 409;
     reveal("gone");
@@ -90,7 +113,7 @@ function fail(error) {
 
 async function retry() {
   await load();  // a socket doesn't tell why it was refused
-  if (!gone) connect();
+  if (!gone && !closed) connect();
 }
 
 function connect() {
@@ -104,7 +127,7 @@ function connect() {
   };
   socket.onmessage = load;
   socket.onclose = () => {
-    if (gone) return;
+    if (gone || closed) return;
     $("offline").hidden = $("table").hidden;  // a seat that isn't taken has no connection
     setTimeout(retry, wait);
     wait = Math.min(wait * 1.5, 5000);
@@ -113,6 +136,7 @@ function connect() {
 
 /** Show the table and keep it up to date. */
 export async function begin() {
+  wait = 500;
   await load();
-  if (!gone) connect();
+  if (!gone && !closed) connect();
 }

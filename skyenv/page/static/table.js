@@ -1,30 +1,31 @@
 // A seat at a table: what the server tells is shown, clicks are sent.
 import { explainBoard, showBoard } from "./board.js";
+import { showLeads, showRecent } from "./changes.js";
 import { click, isLegal, say, showChoices } from "./choices.js";
 import { ask, send, themeButton } from "./dom.js";
 import { showFinal } from "./final.js";
+import { setUpPace } from "./follow.js";
+import { playForced, setUpForced } from "./forced.js";
 import { setUpHints } from "./hints.js";
 import { showInvitations } from "./invitations.js";
+import { setUpKeys } from "./keys.js";
 import { showLog } from "./log.js";
 import { showNews } from "./news.js";
 import { setUpRefusals } from "./refusals.js";
 import { rulesButton } from "./rules.js";
-import { $, api, attempt, begin, load, note, onState, seat, take } from "./seat.js";
+import { $, api, attempt, begin, isUpright, load, note, onState, seat, take, undo } from "./seat.js";
+import { bindSetting, isForced } from "./settings.js";
 import { setUpTurns } from "./turns.js";
 import { setUpLesson } from "./tutorial.js";
 
 let worded = null;  // the drawing whose text was fetched
 
 function showTable(state) {
-  document.title = `${state.yours ? "● " : ""}Fifth Avenue`;
-  $("situation").textContent = state.situation;
-  document.body.classList.toggle("yours", state.yours);
+  const yours = state.yours && !isForced(state);
+  document.title = `${yours ? "● " : ""}Fifth Avenue`;
+  if ($("situation").textContent !== state.decision.sentence) $("situation").textContent = state.decision.sentence;
+  document.body.classList.toggle("yours", yours);
   showBoard($("board"), state.drawing, click, isLegal);
-}
-
-function showOptions(state) {
-  $("pause").value = state.pause;
-  $("pause-seconds").textContent = `${state.pause} s`;
   $("release").hidden = state.watching || state.over;
 }
 
@@ -41,20 +42,21 @@ async function showWords() {
   }
 }
 
-document.querySelector("header").append(rulesButton(), themeButton(() => load()));
-new ResizeObserver(() => {  // on phones the choices cover the page's lower end, which must stay reachable below them
-  document.documentElement.style.setProperty("--choices", `${$("choices").offsetHeight}px`);
-}).observe($("choices"));
+document.querySelector("header .row").append(rulesButton(), themeButton(() => load()));
 explainBoard($("board"), say, isLegal);
-matchMedia("(max-width: 699px)").addEventListener("change", () => load());
-for (const show of [showTable, showChoices, showLog, showInvitations, showOptions, showFinal, showWords]) onState(show);
+isUpright.addEventListener("change", () => load());
+for (const show of [showTable, showChoices, showRecent, showLeads, showLog, showInvitations, showFinal, showWords]) onState(show);
+setUpPace();
 setUpHints();
 setUpTurns();
 onState(showNews);
 setUpRefusals();
 setUpLesson();
-$("pause").oninput = (event) => { $("pause-seconds").textContent = `${event.target.value} s`; };
-$("pause").onchange = (event) => attempt(() => send(`${api}/pause`, { seconds: Number(event.target.value) }));
+onState(playForced);
+setUpForced(() => load());
+bindSetting($("ask-first"), "ask");
+setUpKeys();
+$("undo").onclick = undo;
 $("take-button").onclick = take;
 $("release").onclick = () => {
   if (confirm("Give this seat up, so that another browser can take it with this address?")) attempt(() => send(`${api}/release`).then(load));

@@ -1,0 +1,20 @@
+// What this browser remembers of how its person likes to play.
+
+const kept = (name) => {
+  try { return localStorage.getItem(name); } catch { return null; }  // a page may have no storage
+};
+
+/** Whether a setting is on. */
+export const isOn = (name, otherwise = true) => (kept(name) ?? (otherwise ? "on" : "off")) === "on";
+
+/** Have a checkbox show a setting and change it; `changed()` is called afterwards. */
+export function bindSetting(box, name, otherwise = true, changed = () => {}) {
+  box.checked = isOn(name, otherwise);
+  box.onchange = () => {
+    try { localStorage.setItem(name, box.checked ? "on" : "off"); } catch { /* then it lasts as long as the page */ }
+    changed();
+  };
+}
+
+/** Whether the decision has one legal action, which the page plays by itself; not in a lesson, which explains it. */
+export const isForced = (state) => state.yours && state.legal.length === 1 && !state.lesson && isOn("forced");

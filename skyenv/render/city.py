@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -242,7 +243,7 @@ def _name(theme: Theme, district: int, is_visited: bool) -> Part:
 
 def _hub(theme: Theme, district: int, is_visited: bool) -> str:
     disc = circle(0, 0, _HUB - 2, fill=theme.panel, stroke=theme.block_edge, stroke_width=1)
-    size, y = (15, -17) if is_visited else (21, 7.5)
+    size, y = (shapes.SMALL, -17) if is_visited else (21, 7.5)
     return disc + words(0, y, DISTRICTS[district], size, middle=True, bold=True, fill=theme.ink)
 
 
@@ -318,21 +319,22 @@ def _on_plot(theme: Theme, shown: Any, plot: int, angle: float, step: float) -> 
         )
     if plot == SIXTH:
         return ""
-    coin = at(*_polar(angle + step / 2 - 0.1, _RIM - 9.5), shapes.coin(theme, str(shown.value), 8))
+    coin = at(*_polar(angle + step / 2 - 0.17, _RIM - 12.5), shapes.coin(theme, str(shown.value), 10))
     owner, floors = shown.owner, shown.floors
     if owner == NONE:
         return coin
     side = -1 if math.sin(angle) > 0.8 else 1  # on the right the sign stands on the left, as the coin needs its place
     house = at(x - 8.5 * side, y + 21, shapes.tower(theme, owner, floors, 25, 44, 10.5), **piece(f"tower-{owner}", floors))
-    sign = at(x + 16 * side, y + 14.5, shapes.emblem(theme, owner, 7.5))
-    return house + coin + sign + _count(theme, x + 17 * side, y + 2, floors)
+    above, below = (4.0, 23.0) if side > 0 and floors > 1 else (14.0, 2.0)  # sign and count change places: one is beside the coin
+    sign = at(x + 14 * side, y + above, shapes.emblem(theme, owner, 7.5))
+    return house + coin + sign + _count(theme, x + 15 * side, y + below, floors)
 
 
 def _count(theme: Theme, x: float, y: float, number_of: int) -> str:
     """How many there are, unless there is one alone."""
     if number_of < 2:
         return ""
-    label = partial(words, x, y, f"×{number_of}", 14, middle=True, bold=True)
+    label = partial(words, x, y, f"×{number_of}", shapes.SMALL, middle=True, bold=True)
     halo = label(fill="none", stroke=theme.paper, stroke_width=3.2, stroke_linejoin="round")
     return halo + label(fill=theme.ink)
 
@@ -340,7 +342,11 @@ def _count(theme: Theme, x: float, y: float, number_of: int) -> str:
 def _stop_sign(theme: Theme, district: int) -> str:
     """STOP-4: a barrier, and the district's name."""
     sign = rectangle(-60, -46, 120, 98, 10, fill=theme.panel, stroke=theme.block_edge, stroke_width=1.4)
-    lines = ((-25, DISTRICTS[district], 20, theme.ink), (30, "BUILDING", 13, theme.faint), (45, "STOP", 13, theme.faint))
+    lines = (
+        (-25, DISTRICTS[district], 20, theme.ink),
+        (30, "BUILDING", shapes.SMALL, theme.faint),
+        (46, "STOP", shapes.SMALL, theme.faint),
+    )
     texts = "".join(words(0, y, text, size, middle=True, bold=True, fill=fill) for y, text, size, fill in lines)
     return sign + at(0, -4, shapes.barrier(theme, 100)) + texts
 
@@ -423,7 +429,9 @@ def _city_hall(theme: Theme, upright: bool) -> Part:
     spots = [(-205.0, 2.0), (-20.0, 0.0), (195.0, 0.0)] if upright else [(0.0, -215.0), (0.0, -20.0), (0.0, 180.0)]
     x, y = _centre(upright, CITY_HALL)
     house, plaza, tray = [(x + dx, y + dy) for dx, dy in spots]
-    parts = [ground, at(*house, _facade(theme), words(0, 32, "CITY HALL", 14, middle=True, bold=True, fill=theme.ink))]
+    lines, size = (("CITY HALL",), 14) if upright else (("CITY", "HALL"), shapes.SMALL)
+    name = [words(0, 32 + 16 * i, line, size, middle=True, bold=True, fill=theme.ink) for i, line in enumerate(lines)]
+    parts = [ground, at(*house, _facade(theme), *name)]
     wide, high = (86, 40) if upright else (40, 62)
     paving = {"fill": theme.street, "stroke": theme.block_edge, "stroke_width": 1, "stroke_dasharray": "4 3"}
     parts.append(element("ellipse", cx=plaza[0], cy=plaza[1], rx=wide, ry=high, **paving))
@@ -435,7 +443,7 @@ def _city_hall(theme: Theme, upright: bool) -> Part:
 def _marker_tray(theme: Theme, upright: bool, shown: bytes) -> Part:
     """The markers that aren't on the board: places for three of each commissioner's; `shown`: of ``_TRAY``."""
     away = _TRAY.numbers(shown).markers
-    pieces = [words(0, -30 if upright else -42, "markers", 11, middle=True, bold=True, fill=theme.faint)]
+    pieces = [words(0, -29 if upright else -42, "markers", _small(upright), middle=True, bold=True, fill=theme.faint)]
     for which in range(NUM_COMMISSIONERS):
         left = MARKERS - away[which]
         for i in range(MARKERS):
@@ -485,7 +493,7 @@ def _park(theme: Theme, upright: bool, is_auctioned: bool) -> Part:
 def _garden(theme: Theme) -> str:
     """Trees and a pond below the name."""
     name = "".join(
-        words(0, y, text, 13.5, middle=True, bold=True, fill=theme.ink) for y, text in ((-38, "CENTRAL"), (-23, "PARK"))
+        words(0, y, text, shapes.SMALL, middle=True, bold=True, fill=theme.ink) for y, text in ((-39, "CENTRAL"), (-23, "PARK"))
     )
     pond = element("ellipse", cx=2, cy=20, rx=38, ry=20, fill=theme.water, stroke=theme.tree, stroke_width=1)
     boat = path("M-9 0H9Q7 5 0 5Q-7 5-9 0ZM0-1V-13L8-3Z", fill=theme.tile, stroke=theme.suit_ink, stroke_width=0.8)
@@ -501,7 +509,7 @@ def _park_area(theme: Theme, upright: bool, shown: bytes, agents: _Names) -> Par
     game = _PARK_AREA.numbers(shown)
     width, height = (322.0, 100.0) if upright else (102.0, 322.0)
     lawn = rectangle(-width / 2, -height / 2, width, height, 9, fill=theme.panel, fill_opacity=0.8)
-    head = words(0, -height / 2 + 15, "PARK AREA", 11, middle=True, bold=True, fill=theme.faint)
+    head = words(0, -height / 2 + 16, "PARK AREA", _small(upright), middle=True, bold=True, fill=theme.faint)
     owners, kinds = range(game.num_players), range(NUM_BUSINESSES)
     if upright:
         houses = [(-136.0 + 46 * owner, 24.0) for owner in owners]
@@ -512,6 +520,11 @@ def _park_area(theme: Theme, upright: bool, shown: bytes, agents: _Names) -> Par
     parts = [at(*spot, _park_houses(theme, owner, game.park[owner], agents)) for owner, spot in zip(owners, houses, strict=True)]
     parts += [at(*spot, _park_tiles(theme, kind, game.park_tiles[kind])) for kind, spot in zip(kinds, tiles, strict=True)]
     return Part("park area", lawn + head + "".join(parts))
+
+
+def _small(upright: bool) -> float:
+    """The smallest text of the board, whose units are larger upright."""
+    return 13.0 if upright else shapes.SMALL
 
 
 def _park_houses(theme: Theme, owner: int, floors: int, agents: Names) -> str:
@@ -556,21 +569,31 @@ def _cells(upright: bool, number_of: int) -> list[Point]:
 
 def _caption(theme: Theme, upright: bool, text: str) -> str:
     y = -74 if upright else -28
-    return words(0, y, text, 11.5, middle=True, fill=theme.faint, bold=True)
+    return words(0, y, text, _small(upright), middle=True, fill=theme.faint, bold=True)
 
 
 def _label(theme: Theme, upright: bool, x: float, y: float, text: str) -> str:
     """What a cell means: beside it or below it."""
     if upright:
-        return words(x + 16, y + 2, text, 11, fill=theme.faint)
-    return words(x, y + 25, text, 10.5, middle=True, fill=theme.faint)
+        return words(x + 16, y + 2, text, _small(upright), fill=theme.faint)
+    return words(x, y + 26, text, _small(upright), middle=True, fill=theme.faint)
+
+
+def _named(theme: Theme, upright: bool, signs: Sequence[tuple[str, str]], xs: Sequence[float]) -> str:
+    """Signs with their names beside them, in columns at `xs`; upright one below the other."""
+    if upright:
+        cells = zip(_cells(upright, len(signs)), signs, strict=True)
+        return "".join(at(x, y - 2, sign) + _label(theme, upright, x, y, name) for (x, y), (sign, name) in cells)
+    parts = []
+    for i, (sign, name) in enumerate(signs):
+        x, y = xs[i % len(xs)], -4.0 + 29 * (i // len(xs))
+        parts.append(at(x, y, sign) + words(x + 12, y + 5, name, shapes.SMALL, fill=theme.faint))
+    return "".join(parts)
 
 
 def _businesses_aid(theme: Theme, upright: bool) -> str:
-    cells = []
-    for kind, (x, y) in enumerate(_cells(upright, NUM_BUSINESSES)):
-        cells.append(at(x, y - 2, shapes.business(theme, kind, 12)) + _label(theme, upright, x, y, BUSINESSES[kind]))
-    return _caption(theme, upright, "businesses") + "".join(cells)
+    signs = [(shapes.business(theme, kind, 12 if upright else 10), BUSINESSES[kind]) for kind in range(NUM_BUSINESSES)]
+    return _caption(theme, upright, "businesses") + _named(theme, upright, signs, (-83, 10))
 
 
 def _score_aid(theme: Theme, upright: bool) -> str:
@@ -578,7 +601,7 @@ def _score_aid(theme: Theme, upright: bool) -> str:
     for types, (x, y) in enumerate(_cells(upright, len(PLOT_VALUE))):
         cells.append(at(x, y - 3, shapes.coin(theme, str(PLOT_VALUE[types]), 10)))
         cells.append(_label(theme, upright, x, y, counted(types, "type") if upright else str(types)))
-    what = "VP next to" if upright else "VP by business types next door"
+    what = "VP next to" if upright else "VP by types next to it"
     return _caption(theme, upright, what) + "".join(cells)
 
 
@@ -587,15 +610,13 @@ def _limit_aid(theme: Theme, upright: bool) -> str:
     for rank, (x, y) in enumerate(_cells(upright, NUM_RANKS)):
         x += 24 if upright else 0
         paper = rectangle(x - 20, y - 12, 17, 23, 3, fill=theme.card, stroke=theme.ink, stroke_width=1)
-        value = words(x - 11.5, y + 5, str(rank + 4), 13, middle=True, bold=True, fill=theme.ink)
+        value = words(x - 11.5, y + 5, str(rank + 4), shapes.SMALL, middle=True, bold=True, fill=theme.ink)
         house = at(x + 12, y + 12, shapes.tower(theme, ALEA, int(BUILD_LIMIT[rank]), 13, 24))
         what = f"{rank + 4} as the highest card: {counted(int(BUILD_LIMIT[rank]), 'skyscraper')}"
         cells.append(group(title(what), paper, value, house))
-    return _caption(theme, upright, "highest card" if upright else "highest card: skyscrapers") + "".join(cells)
+    return _caption(theme, upright, "highest card" if upright else "card: skyscrapers") + "".join(cells)
 
 
 def _suits_aid(theme: Theme, upright: bool) -> str:
-    cells = []
-    for colour, (x, y) in enumerate(_cells(upright, NUM_COLOURS)):
-        cells.append(at(x, y - 2, shapes.suit(theme, colour, 8)) + _label(theme, upright, x, y, COLOURS[colour]))
-    return _caption(theme, upright, "colours") + "".join(cells)
+    signs = [(shapes.suit(theme, colour, 8 if upright else 7), COLOURS[colour]) for colour in range(NUM_COLOURS)]
+    return _caption(theme, upright, "colours") + _named(theme, upright, signs, (-86, -17, 42))

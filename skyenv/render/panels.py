@@ -64,7 +64,7 @@ def _box(theme: Theme, width: float, height: float, bright: bool = False) -> str
 
 
 def _heading(theme: Theme, text: str) -> str:
-    return words(12, 21, text, 13, bold=True, fill=theme.faint)
+    return words(12, 22, text, shapes.SMALL, bold=True, fill=theme.faint)
 
 
 # ---- the headline ----
@@ -93,7 +93,7 @@ def _sign(theme: Theme, name: str | None, width: float) -> Part:
 
 
 _NOW: Final = 23.0
-_PROGRESS: Final = 15.5
+_PROGRESS: Final = shapes.SMALL
 
 
 @remembered(1024)
@@ -148,7 +148,7 @@ def _row(theme: Theme, upright: bool, width: float) -> Part:
         for index in sets:
             lines.append(at(x, 30 + 54 * number_of if upright else 8, slot(f"set {index + 1}")))
             x += _set_width(upright, index)
-    label = _heading(theme, "SUPPLY ROW") if upright else words(12, 35, "SUPPLY ROW", 13, bold=True, fill=theme.faint)
+    label = _heading(theme, "SUPPLY ROW") if upright else words(12, 35, "SUPPLY ROW", shapes.SMALL, bold=True, fill=theme.faint)
     return Part("supply row", _box(theme, width, _row_height(upright)) + label + "".join(lines))
 
 
@@ -206,14 +206,14 @@ def _tiles(theme: Theme, kind: int, xs: Sequence[float], marks: Marks, is_curren
 def _bonus(theme: Theme, index: int, is_done: bool) -> str:
     """BUS-4, BUS-5: what happens when the set is used up; beside the VP the number of districts (rings) needed."""
     if index == len(SET_SIZES) - 1:
-        return group(title("the game ends"), words(0, 5, "END", 14, middle=True, bold=True, fill=theme.seats[0]))
+        return group(title("the game ends"), words(0, 5, "END", shapes.SMALL, middle=True, bold=True, fill=theme.seats[0]))
     if index not in _BONUS_AFTER:
         return ""
     bonus = _BONUS_AFTER.index(index)
     what = f"{BONUS_VP[bonus]} VP for skyscrapers in at least {BONUS_DISTRICTS[bonus]} districts"
     coin = at(-13, 0, shapes.coin(theme, str(BONUS_VP[bonus]), 12))
-    text = words(2, 5, f"{BONUS_DISTRICTS[bonus]}+", 14, bold=True, fill=theme.ink)
-    ring = circle(27, 0, 5.5, fill="none", stroke=theme.faint, stroke_width=4, stroke_dasharray="5.6 1.3")
+    text = words(1, 5, f"{BONUS_DISTRICTS[bonus]}+", shapes.SMALL, bold=True, fill=theme.ink)
+    ring = circle(28, 0, 5.5, fill="none", stroke=theme.faint, stroke_width=4, stroke_dasharray="5.6 1.3")
     return group(title(what), coin, text, ring, opacity=0.35 if is_done else None)
 
 
@@ -237,6 +237,10 @@ def _piles_of_cards(theme: Theme, width: float) -> Part:
     return Part("stacks", _box(theme, width, 148) + _heading(theme, "CARD STACKS") + "".join(piles))
 
 
+_MOST_RETURNED: Final = 5
+"""Returned cards of a stack that are told by their values; its title tells all."""
+
+
 @remembered(1024)
 def _stack(theme: Theme, colour: int, face_down: int, shown: bytes, marks: Marks) -> Part:
     """A stack, its top in the middle above the origin; `shown`: of ``_STACK``, of ``_PAID`` for the black one."""
@@ -248,19 +252,19 @@ def _stack(theme: Theme, colour: int, face_down: int, shown: bytes, marks: Marks
         paid = sum(_PAID.numbers(shown).black_face_up)
         cards = face_down + paid
         top, what = _back_of_stack(theme, colour) if face_down else _no_card(theme, colour)
-        lines = [f"{paid} paid"] if paid else []
+        below_it = f"+{paid}" if paid else ""
         behind = f"; {counted(paid, 'paid card')} face up below" if paid else ""
     else:
         game = _STACK.numbers(shown)
         cards = face_down + game.num_returned + (game.top != NONE)
         values = "".join(str(rank + LOWEST_CARD) for rank in game.returned[: game.num_returned])
         top, what = _front_of_stack(theme, colour, game.top) if game.top != NONE else _no_card(theme, colour)
-        lines = [values[:6], values[6:]] if len(values) > 6 else [values] if values else []
+        below_it = values if len(values) <= _MOST_RETURNED else f"{values[: _MOST_RETURNED - 1]}…"
         behind = f"; returned cards below, next one first: {', '.join(values)}" if values else ""
     top = group(top, **piece(f"card-{colour}", cards)) if cards else top
     what += f"; {counted(face_down, 'card')} face down{behind}"
-    left = words(0, 80, str(face_down), 15, middle=True, bold=True, fill=theme.ink)
-    returned = "".join(words(0, 94 + 12 * i, line, 11, middle=True, fill=theme.faint) for i, line in enumerate(lines))
+    left = words(0, 81, str(face_down), shapes.SMALL, middle=True, bold=True, fill=theme.ink)
+    returned = words(0, 99, below_it, shapes.SMALL, middle=True, fill=theme.faint) if below_it else ""
     shine = (
         glow(theme, marks, rectangle(-half - 2, -2, shapes.CARD_WIDTH + 4, shapes.CARD_HEIGHT + 4, 7)) if colour < BLACK else ""
     )
@@ -309,10 +313,10 @@ def auction(scene: Scene, width: float) -> Panel:
 def _auction(theme: Theme, width: float, place: str, later: str, standing: str, rows: tuple[str, ...]) -> Part:
     """The panel: what is auctioned now and later, the bidders' lines, and the highest bid."""
     parts = [at(22, 24, shapes.gavel(theme)), words(40, 25, f"AUCTION: {place}", 16, bold=True, fill=theme.ink)]
-    parts.append(words(40, 42, fitted(later, 12.5, width - 50), 12.5, fill=theme.faint))
+    parts.append(words(40, 43, fitted(later, shapes.SMALL, width - 50), shapes.SMALL, fill=theme.faint))
     parts += [at(8, 50 + _BIDDER * i, row) for i, row in enumerate(rows)]
     height = 80 + _BIDDER * len(rows)
-    parts.append(words(14, height - 12, fitted(standing, 14, width - 26), 14, bold=True, fill=theme.ink))
+    parts.append(words(14, height - 12, fitted(standing, shapes.SMALL, width - 26), shapes.SMALL, bold=True, fill=theme.ink))
     return Part("auction", _box(theme, width, height, bright=True) + "".join(parts))
 
 
@@ -366,7 +370,7 @@ def _bidder(
     elif is_out or not cards:
         x, end = (width - 38, True) if cards else (40, False)
         state = "bids last" if waits else "out" if is_out else "no bid yet"
-        parts.append(words(x, middle + 5, state, 14, fill=theme.faint, end=end))
+        parts.append(words(x, middle + 5, state, shapes.SMALL, fill=theme.faint, end=end))
     what = f"{seat_name(bidder, agents)}: {f'{total} on the table' if total else 'no bid'}{', out' if is_out else ''}"
     return Part(f"bidder {line + 1}", group(title(what), *parts, opacity=0.6 if is_out else None))
 
@@ -493,11 +497,11 @@ def _supply(theme: Theme, seat: int, shown: bytes, cards: int, width: float) -> 
     game = _STORES.numbers(shown)
     ready, general = game.supply, game.general
     text = f"{ready} ready, {general} more"
-    step = min(15.0, (width - 120 - width_of(text, 14)) / max(ready, 1))
+    step = min(15.0, (width - 120 - width_of(text, shapes.SMALL)) / max(ready, 1))
     houses = "".join(at(18 + step * i, 58, shapes.tower(theme, seat, 1, 11, 7), **piece(f"tower-{seat}")) for i in range(ready))
     x = 34 + step * (ready - 1) if ready else 12
-    first = words(x, 56, text, 14, fill=theme.ink)
-    last = words(width - 12, 56, counted(cards, "card"), 14, end=True, fill=theme.ink)
+    first = words(x, 56, text, shapes.SMALL, fill=theme.ink)
+    last = words(width - 12, 56, counted(cards, "card"), shapes.SMALL, end=True, fill=theme.ink)
     what = f"{counted(ready, 'skyscraper')} in the supply, {general} in the general supply, {counted(cards, 'card')} in hand"
     return Part(f"seat {seat + 1}.supply", group(title(what), houses, first, last))
 
@@ -546,9 +550,9 @@ def alea(scene: Scene, width: float) -> Panel:
 
 @remembered(128)
 def _alea(theme: Theme, left: int, width: float) -> Part:
-    house = at(52, 29, shapes.tower(theme, ALEA, 1, 11, 8), **piece(f"tower-{ALEA}", left))
-    text = words(66, 26, f"Alea has {counted(left, 'skyscraper')} left", 14, fill=theme.ink)
-    return Part("Alea", _box(theme, width, 40) + at(24, 20, shapes.emblem(theme, ALEA, 10)) + house + text)
+    house = at(44, 29, shapes.tower(theme, ALEA, 1, 11, 8), **piece(f"tower-{ALEA}", left))
+    text = words(57, 26, f"Alea has {counted(left, 'skyscraper')} left", shapes.SMALL, fill=theme.ink)
+    return Part("Alea", _box(theme, width, 40) + at(22, 20, shapes.emblem(theme, ALEA, 10)) + house + text)
 
 
 # ---- the last events ----
@@ -561,20 +565,22 @@ def events_log(scene: Scene, events: Sequence[Event], width: float, height: floa
     return scene.drawing.add(_log(scene.theme, tuple(entries[-max(int((height - 34) / _LINE), 1) :]), width, height))
 
 
-_LINE: Final = 17.5
+_LINE: Final = 19.0
 
 
 @remembered(256)
 def _log(theme: Theme, entries: tuple[str, ...], width: float, height: float) -> Part:
     """Entries, the newest last, as many as there is room for."""
-    size = 13.5
+    size = shapes.SMALL
     room = int((height - 34) / _LINE)
     lines: list[tuple[str, bool, bool]] = []
     for i, text in enumerate(entries):
         newest = i == len(entries) - 1
         parts = wrapped(text, size, width - 34)
         lines += [(part, number_of == 0, newest) for number_of, part in enumerate(parts)]
-    kept = lines[-room:] if room > 0 else []
+    begins = [i for i, (_, is_first, _) in enumerate(lines) if is_first]
+    start = next((i for i in begins if len(lines) - i <= room), begins[-1] if begins else 0)
+    kept = lines[start:][: max(room, 0)]  # whole sentences; of one that is longer than that the beginning
     parts_drawn = []
     for i, (text, first, newest) in enumerate(kept):
         y = 40 + _LINE * i
@@ -622,13 +628,13 @@ def evaluation(scene: Scene, position: np.void, held: Evaluation, width: float, 
     order = [int(action) for action in np.argsort(-shares, kind="stable") if shares[action] > 0][:_MOST_SHOWN]
     rows, y = [], 40.0
     for i, action in enumerate(order):
-        lines = wrapped(action_text(position, action), 13.5, width - 80)[:2]
-        if i >= 2 and y + 16 * len(lines) + 15 + 34 > room:
+        lines = wrapped(action_text(position, action), shapes.SMALL, width - 80)[:2]
+        if i >= 2 and y + 18 * len(lines) + 15 + 34 > room:
             break
         for line in lines:
-            rows.append(words(12, y + 5, line, 13.5, bold=i == 0, fill=theme.ink))
-            y += 16
-        rows.append(words(width - 12, y - 11, f"{100 * shares[action]:.0f} %", 15, end=True, bold=True, fill=theme.ink))
+            rows.append(words(12, y + 5, line, shapes.SMALL, bold=i == 0, fill=theme.ink))
+            y += 18
+        rows.append(words(width - 12, y - 13, f"{100 * shares[action]:.0f} %", shapes.SMALL, end=True, bold=True, fill=theme.ink))
         rows.append(rectangle(12, y - 5, width - 24, 6, 3, fill=theme.street))
         rows.append(rectangle(12, y - 5, max((width - 24) * min(float(shares[action]), 1.0), 3), 6, 3, fill=theme.seats[1]))
         y += 15
@@ -645,5 +651,5 @@ def _gauge(theme: Theme, value: float, width: float) -> str:
     x = part * width
     scale = rectangle(0, 14, width, 8, 4, fill=theme.street) + rectangle(width / 2 - 0.6, 12, 1.2, 12, fill=theme.faint)
     needle = path(f"M{x:.1f} 13l5-8h-10Z", fill=theme.legal) + rectangle(x - 1.2, 10, 2.4, 14, fill=theme.legal)
-    text = words(width if part < 0.5 else 0, 9, f"expects {value:+.2f}", 14, end=part < 0.5, bold=True, fill=theme.ink)
+    text = words(width if part < 0.5 else 0, 9, f"expects {value:+.2f}", shapes.SMALL, end=part < 0.5, bold=True, fill=theme.ink)
     return scale + needle + text

@@ -14,6 +14,8 @@ from skyenv.render.marks import at, circle, element, group, number, path, polygo
 from skyenv.render.words import seat_label
 from skyenv.rules.components import LOWEST_CARD
 
+SMALL: Final = 15.5
+"""Size of the smallest text in a wide picture, 1200 units wide: 12 pixels where the picture is 930 pixels wide."""
 CARD_WIDTH: Final = 42.0
 CARD_HEIGHT: Final = 56.0
 
@@ -95,7 +97,7 @@ def business(theme: Theme, kind: int, r: float = 13.0) -> str:
 
 @functools.cache
 def emblem(theme: Theme, owner: int, r: float, label: str | None = None) -> str:
-    """Whose it is: circle, square, diamond, triangle, hexagon (Alea), with the seat's number or A."""
+    """Whose it is: circle, square, diamond, triangle, hexagon (Alea), with the seat's number or A where there is room for it."""
     style = {"fill": theme.seats[owner], "stroke": theme.suit_ink, "stroke_width": 1.0}
     down = 0.36
     if owner == 0:
@@ -111,7 +113,10 @@ def emblem(theme: Theme, owner: int, r: float, label: str | None = None) -> str:
         points = [(r * 1.12 * math.cos(math.radians(60 * i)), r * 1.12 * math.sin(math.radians(60 * i))) for i in range(6)]
         shape = polygon(points, **style)
     text = seat_label(owner) if label is None else label
-    return shape + words(0, r * down, text, r * 1.15, middle=True, bold=True, fill=theme.on_seats[owner])
+    if r < 9:
+        return shape
+    size = max(r * 1.15, SMALL)
+    return shape + words(0, size * down * 0.87, text, size, middle=True, bold=True, fill=theme.on_seats[owner])
 
 
 def _roof(theme: Theme, owner: int, half: float) -> str:
@@ -165,7 +170,7 @@ def commissioner(theme: Theme, which: int, ghost: bool = False) -> str:
         if which == 0
         else "M-7-21.2H7Q6.4-22.6 4.6-22.6Q4.4-27.4 0-27.4Q-4.4-27.4-4.6-22.6Q-6.4-22.6-7-21.2Z"
     )
-    letter = words(0, -3.6, "WB"[which], 10, middle=True, bold=True, fill="#2b2521")
+    letter = words(0, -2.6, "WB"[which], 12.5, middle=True, bold=True, fill="#2b2521")
     return body + head + path(hat, **{**style, "fill": "#2b2521" if not ghost else fill}) + letter
 
 
@@ -177,7 +182,7 @@ def marker(theme: Theme, which: int, r: float = 7.0) -> str:
         shape = circle(0, 0, r, **style)
     else:
         shape = rectangle(-r * 0.85, -r * 0.85, r * 1.7, r * 1.7, 1.5, transform="rotate(45)", **style)
-    return shape + words(0, r * 0.42, "wb"[which], r * 1.3, middle=True, bold=True, fill="#2b2521")
+    return shape + words(0, r * 0.47, "wb"[which], SMALL, middle=True, bold=True, fill="#2b2521")
 
 
 # ---- cards ----
@@ -190,9 +195,9 @@ def card(theme: Theme, colour: int, rank: int, number_of: int = 1, height: float
     face = rectangle(0, 0, width, height, 5, fill=theme.card, stroke=ink, stroke_width=1.4)
     band = path(f"M1.5 5Q1.5 1.5 5 1.5H{number(width - 5)}Q{number(width - 1.5)} 1.5 {number(width - 1.5)} 5V21H1.5Z", fill=ink)
     on = theme.paper
-    value = words(4.5, 17, str(rank + LOWEST_CARD), 16.5, bold=True, fill=on)
-    copies = words(width / 2, 16, f"×{number_of}", 12, middle=True, bold=True, fill=on) if number_of > 1 else ""
-    small = at(width - 8.5, 11.4, suit(theme, colour, 4.2, on))
+    value = words(4, 17, str(rank + LOWEST_CARD), 16.5, bold=True, fill=on)
+    copies = words(width / 2 + 0.5, 16.7, f"×{number_of}", SMALL, middle=True, bold=True, fill=on) if number_of > 1 else ""
+    small = at(width - 7.5, 11.4, suit(theme, colour, 4.2, on)) if number_of < 10 else ""
     large = at(width / 2, height / 2 + 10, suit(theme, colour, 9)) if height > 44 else ""
     return face + band + value + copies + small + large
 
@@ -205,9 +210,10 @@ def card_back(theme: Theme, colour: int, number_of: int, height: float = CARD_HE
     fan = "".join(f"M{number(width / 2)} {number(height)}L{number(x * width)} 1" for x in (0.05, 0.28, 0.5, 0.72, 0.95))
     rays = path(fan, stroke=ink, stroke_width=1, stroke_opacity=0.45, fill="none")
     plate = rectangle(3, 3.5, width - 6, 16, 4, fill=theme.card, stroke=ink, stroke_width=0.8)
-    query = words(6.5, 16, "?", 13.5, bold=True, fill=ink)
-    copies = words(width / 2 + 0.5, 15.8, f"×{number_of}", 11.5, middle=True, bold=True, fill=ink) if number_of > 1 else ""
-    return face + rays + plate + query + copies + at(width - 10.5, 11.6, suit(theme, colour, 4.2))
+    query = words(5, 17, "?", SMALL, bold=True, fill=ink)
+    copies = words(width / 2 + 0.5, 16.8, f"×{number_of}", SMALL, middle=True, bold=True, fill=ink) if number_of > 1 else ""
+    small = at(width - 8.5, 11.6, suit(theme, colour, 4.2)) if number_of < 10 else ""
+    return face + rays + plate + query + copies + small
 
 
 @functools.cache
@@ -215,7 +221,7 @@ def small_card(theme: Theme, colour: int, rank: int) -> str:
     """A card of a bid, 24 by 34, its corner at the origin."""
     ink = theme.suits[colour]
     face = rectangle(0, 0, 24, 34, 4, fill=theme.card, stroke=ink, stroke_width=1.6)
-    value = words(4, 16, str(rank + LOWEST_CARD), 15, bold=True, fill=ink)
+    value = words(4, 16, str(rank + LOWEST_CARD), SMALL, bold=True, fill=ink)
     return face + value + at(15.5, 24.5, suit(theme, colour, 5.4))
 
 
@@ -223,7 +229,8 @@ def small_card(theme: Theme, colour: int, rank: int) -> str:
 def coin(theme: Theme, text: str, r: float = 9.0) -> str:
     """Victory points."""
     disc = circle(0, 0, r, fill=theme.gold, stroke=theme.on_gold, stroke_width=1)
-    return disc + words(0, r * 0.38, text, r * 1.15, middle=True, bold=True, fill=theme.on_gold)
+    size = max(r * 1.15, SMALL)
+    return disc + words(0, size * 0.34, text, size, middle=True, bold=True, fill=theme.on_gold)
 
 
 @functools.cache

@@ -24,6 +24,7 @@ from skyenv.records import nth_game
 from skyenv.render import svg
 from skyenv.render.colours import THEMES
 from skyenv.render.reasons import why_illegal
+from skyenv.render.words import log
 from skyenv.rules.actions import (
     BID,
     BID_DONE,
@@ -373,7 +374,7 @@ def test_plots_tell_what_stands_on_them() -> None:
         "TSQ gray: boutique and gallery",
     ]
     written = [texts(plots[f"{TSQ}:{plot}"]) for plot in range(5)]  # a count is there twice, once as its own halo
-    assert written == [["3", "1", "×12", "×12"], ["1", "2"], ["1", "A", "×3", "×3"], ["3"], []]
+    assert written == [["3", "×12", "×12"], ["1"], ["1", "×3", "×3"], ["3"], []]
 
 
 def test_a_stopped_district_says_so() -> None:
@@ -448,11 +449,47 @@ def test_the_headline_says_what_the_game_waits_for() -> None:
             assert headline.startswith(f"Fifth Avenue: seat {game.seat + 1} ({'ann' if game.seat == 0 else 'bob'}) ")
 
 
+@pytest.mark.parametrize(("width", "smallest"), [(1200, 15.5), (640, 13.0)])
+@pytest.mark.parametrize("side", ["front", "back"])
+def test_text_can_be_read(width: int, smallest: float, side: str) -> None:
+    """12 pixels on a screen that gives a wide picture 930 pixels, or an upright one 600."""
+    for players in (2, 4):
+        for game in positions(players, side, every=40):
+            root = parsed(svg(game.state, game.seat, events=game.events, width=width))
+            sizes = {text: size for _, _, size, text in placed_texts(root, 0.0, 0.0, 1.0)}
+            assert {text: size for text, size in sizes.items() if size < smallest} == {}
+
+
+def test_many_returned_cards_are_one_line() -> None:
+    game = Game(2, seed=1)
+    game.state["returned"][0, :9] = [0, 1, 2, 0, 1, 2, 0, 1, 2]
+    game.state["num_returned"][0] = 9
+    stack = things(parsed(svg(game.state)), "stack")["0"]
+    assert "4564…" in texts(stack)
+    assert titles(stack)[0].endswith("next one first: 4, 5, 6, 4, 5, 6, 4, 5, 6")
+
+
 def test_the_log_shows_the_newest_events() -> None:
     game = played(3, "front", 2, "random", 90)
     written = texts(parsed(svg(game.state, events=game.events, agents=["a", "b", "c"])))
     assert "WHAT HAPPENED" in written
     assert "WHAT HAPPENED" not in texts(parsed(svg(game.state)))
+
+
+@pytest.mark.parametrize("names", [["a", "b", "c"], ["a name with many words that is as long as that"] * 3])
+def test_the_log_begins_with_a_sentences_beginning(names: list[str]) -> None:
+    """Whatever room an evaluation leaves."""
+    checked = 0
+    for game in positions(3, "front", every=5):
+        evaluation = None if game.is_over else Evaluation(game.mask / game.mask.sum(), 0.0)
+        for options in ({"evaluation": evaluation}, {"width": 640}):
+            root = parsed(svg(game.state, events=game.events, agents=names, **options))
+            written = texts(root)
+            if "WHAT HAPPENED" in written:
+                first = written[written.index("WHAT HAPPENED") + 1]
+                assert first.split()[:2] in [line.split()[:2] for line in log(game.events, names)]
+                checked += 1
+    assert checked > 10
 
 
 # ---- an agent's evaluation ----

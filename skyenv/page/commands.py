@@ -31,6 +31,8 @@ from skyenv.progress import progress
 from skyenv.records import nth_game
 from skyenv.tables import counted
 
+PATIENCE: Final = 0.1
+"""Seconds between looks whether the page is to end."""
 DATABASE: Final = Path("~/.skyenv/games.sqlite3")
 INDEX: Final = "library.sqlite3"
 """Beside the database: the index of games …"""
@@ -156,6 +158,10 @@ def _serve(app: Any, listening: socket.socket, address: str | None, through_prox
             await asyncio.sleep(0.02)
         if address is not None:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+        while not server.should_exit and not serving.done():
+            await asyncio.sleep(PATIENCE)
+        if server.started:
+            app.state.server.ending.set()  # who waits for an agent waits no longer
         await serving
 
     with contextlib.suppress(KeyboardInterrupt):  # the proper end of it

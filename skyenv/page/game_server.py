@@ -125,6 +125,7 @@ class GameServer:
 
     Attributes:
         preparation: how far the rules and the agents are.
+        ending: set when the page is to end: nobody should wait for an agent any more.
         uploads: the records that are being received.
         drawers: who makes what browsers are shown.
     """
@@ -133,6 +134,7 @@ class GameServer:
         self.storage = storage
         self.catalogue = catalogue
         self.preparation = Preparation(catalogue, workers)
+        self.ending = asyncio.Event()
         self.workers = workers or Workers(in_threads=True)
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._replays: OrderedDict[tuple[str, int, str], Replay] = OrderedDict()

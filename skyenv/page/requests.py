@@ -122,17 +122,19 @@ async def unless_gone(request: Request, work: Coroutine[Any, Any, Answer]) -> An
 
     Raises:
         ClientDisconnect: the browser has gone.
+        PageError: the page ends.
     """
 
     async def leave() -> None:
         while (await request.receive())["type"] != "http.disconnect":
             pass
 
-    tasks = asyncio.create_task(work), asyncio.create_task(leave())
+    ending = server_of(request).ending
+    tasks = asyncio.create_task(work), asyncio.create_task(leave()), asyncio.create_task(ending.wait())
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         if not tasks[0].done():
-            raise ClientDisconnect
+            raise PageError("the page has been ended", 503) if ending.is_set() else ClientDisconnect
         return tasks[0].result()
     finally:
         for task in tasks:

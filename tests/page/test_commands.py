@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import json
 import os
 import re
 import signal
 import socket
+import subprocess
 import time
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -241,3 +243,79 @@ def test_export_of_files_whose_names_are_no_text(tmp_path: Path, capsys: pytest.
     assert cli.main(["export", str(odd), "-o", str(page)]) == 0
     assert "<title>g\ufffd.jsonl, game 1" in page.read_text(encoding="utf-8")
     assert "g?.html: 2 actions" in capsys.readouterr().out
+
+
+BLOCKING = """
+import os, time
+from pathlib import Path
+from skyenv.agents import RandomAgent
+
+HERE = Path(__file__).parent
+
+class Blocking(RandomAgent):
+    description = "decides at once unless there is a file called block"
+
+    def act(self, decisions):
+        if (HERE / "block").exists():
+            with open(HERE / "begun", "a", encoding="ascii") as file:
+                file.write(f"{os.getpid()}\\n")
+        while (HERE / "block").exists():
+            time.sleep(0.01)
+        return super().act(decisions)
+"""
+
+
+def test_a_killed_worker_is_replaced_and_ctrl_c_ends_one_that_thinks(tmp_path: Path) -> None:
+    """Other tables are played meanwhile; nothing but the address is printed, and no process is left."""
+    (tmp_path / "blocking.py").write_text(BLOCKING, encoding="ascii")
+    command = ["-m", "skyenv", "play", "--no-browser", "--port", 0, "--workers", 3, "--agents", "blocking:Blocking"]
+
+    def begun() -> list[int]:
+        file = tmp_path / "begun"
+        return [int(line) for line in file.read_text(encoding="ascii").split()] if file.exists() else []
+
+    with running(*command, "--database", tmp_path / "games", environment={"PYTHONPATH": str(tmp_path)}) as server:
+        assert server.stdout is not None
+        address = re.search(r"http://127\.0\.0\.1:\d+", server.stdout.readline())
+        assert address
+        with httpx2.Client(base_url=address[0], timeout=600) as ann:
+            wait_until(lambda: ann.get("/api/preparing").json()["ready"], server)
+            (tmp_path / "block").touch()
+            seat, state = play_first(ann, "blocking:Blocking")
+            wait_until(begun, server)
+            os.kill(begun()[0], signal.SIGKILL)
+            wait_until(lambda: len(begun()) == 2, server)  # the turn is another one's now
+            assert ann.get(seat).json()["step"] == state["step"] + 1
+            other, _ = play_first(ann, "random")
+            wait_until(lambda: ann.get(other).json()["yours"], server)
+            (tmp_path / "block").unlink()
+            wait_until(lambda: ann.get(seat).json()["yours"], server)
+
+            (tmp_path / "block").touch()
+            connection = http.client.HTTPConnection(address[0].removeprefix("http://"))
+            cookies = "; ".join(f"{name}={value}" for name, value in ann.cookies.items())
+            connection.request("GET", f"{seat}/hint?agent=blocking:Blocking", headers={"Cookie": cookies})
+            wait_until(lambda: len(begun()) == 3, server)
+        server.send_signal(signal.SIGINT)
+        _, complaint = server.communicate()
+        connection.close()
+    assert complaint == ""
+    assert server.returncode == 0
+    wait_until(lambda: not any(is_running(worker) for worker in begun()))
+
+
+def play_first(client: httpx2.Client, agent: str) -> tuple[str, dict[str, Any]]:
+    """Begin a game and play its first action: the seat, and what it was told before."""
+    client.get("/")
+    made = client.post("/api/games", json={"players": 2, "side": "front", "seats": ["me", f"agent:{agent}"]}).raise_for_status()
+    seat = str(made.json()["page"]).replace("/seat/", "/api/seats/")
+    client.post(f"{seat}/pause", json={"seconds": 0}).raise_for_status()
+    state: dict[str, Any] = client.get(seat).json()
+    client.post(f"{seat}/act", json={"action": state["legal"][0]["action"], "step": 0}).raise_for_status()
+    return seat, state
+
+
+def is_running(process: int) -> bool:
+    """Whether a process does anything still."""
+    done = subprocess.run(["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True, check=False)
+    return done.stdout.strip()[:1] not in ("", "Z")

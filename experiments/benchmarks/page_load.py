@@ -133,6 +133,7 @@ def measure(games: int, seconds: int, think: float) -> list[str]:
         try:
             address = f"http://127.0.0.1:{port}"
             lines = [f"from the command to the first table: {_first_table(address, began):.2f} s"]
+            _wait_until_ready(address)  # workers get all agents ready at first, which the games' figures leave out
             lines.append(f"memory with one game: {memory(server.pid):.0f} MB")
             latencies, actions = asyncio.run(load(address, games, seconds, think))
             lines.append(f"memory with {games} games: {memory(server.pid):.0f} MB")
@@ -160,6 +161,12 @@ def _first_table(address: str, began: float) -> float:
         while client.get(made["page"].replace("/seat/", "/api/seats/")).status_code == 503:  # what it needs is being compiled
             time.sleep(0.02)
     return time.perf_counter() - began
+
+
+def _wait_until_ready(address: str) -> None:
+    with httpx2.Client(base_url=address, timeout=120) as client:
+        while not client.get("/api/preparing").json()["ready"]:
+            time.sleep(0.1)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

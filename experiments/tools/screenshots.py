@@ -15,7 +15,8 @@ from typing import Final, NamedTuple
 from PIL import Image
 
 from experiments.tools.chromium import Browser, browser
-from skyenv import Game
+from experiments.training import train
+from skyenv import Game, cli
 from skyenv.agents import decide_game
 from skyenv.commands import exit_code
 from skyenv.games import DEFAULT_MAX_TURNS
@@ -24,6 +25,8 @@ from skyenv.page.browsers import COOKIE, new_token
 from skyenv.page.catalogue import catalogue
 from skyenv.page.commands import listen
 from skyenv.page.connections import server_of
+from skyenv.page.library import Library, roots_of
+from skyenv.page.runs import Runs
 from skyenv.page.storage import HUMAN, Link, Storage, StoredGame
 from skyenv.page.web import application
 from skyenv_agents import GreedyAgent
@@ -41,11 +44,15 @@ class Site(NamedTuple):
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[Site]:
-    """The page on a free port."""
+def serving(folder: Path, shown: Path | None = None) -> Iterator[Site]:
+    """The page on a free port; `shown`: a folder of tournaments and trainings to look through."""
     listening = listen("127.0.0.1", 0)
     storage = Storage(folder / "games.sqlite3")
-    app = application(storage, catalogue(), ["127.0.0.1"])
+    roots = roots_of([] if shown is None else [shown])
+    library = Library(folder / "library.sqlite3", roots)
+    runs = Runs([root.path for root in roots], roots, folder / "networks")
+    app = application(storage, catalogue(), ["127.0.0.1"], library=library, runs=runs)
+    library.start()
     server = server_of(app, log_level="error", timeout_graceful_shutdown=1)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
@@ -129,6 +136,38 @@ def _to_the_end(page: Browser, site: Site, folder: Path) -> None:
     page.picture(folder / "replay-below.png")
 
 
+def take_of_folders(folder: Path) -> None:
+    """Pictures of what looks through folders: a small tournament's, and those of two short trainings."""
+    with tempfile.TemporaryDirectory() as data:
+        shown = Path(data) / "runs"
+        agents = ["crowd", "greedy", "builder", "bidder", "trained"]
+        cli.main(["tournament", *agents, "--players", "2", "--paired-seeds", "8", "--out", str(shown / "tournament")])
+        for name, options in (("nothing", ()), ("prior", ("--prior", "greedy"))):
+            common = [
+                "--run",
+                str(shown / name),
+                "--decisions",
+                "400000",
+                "--milestone-minutes",
+                "0.1",
+                "--checkpoint-seconds",
+                "2",
+            ]
+            train.main([*common, "--against", "random,greedy", "--paired-seeds", "20", *options])
+        with serving(Path(data), shown) as site, browser() as page:
+            page.open(f"{site.address}library?players=2&sort=margin&order=rising")
+            page.wait("#games tbody a")
+            page.wait_until(lambda: page.find("#reading") is None, "all games")
+            page.picture(folder / "library.png")
+            page.open(f"{site.address}ladder?one=trained&other=greedy")
+            page.wait("#pair-games a")
+            page.picture(folder / "ladder.png")
+            page.open(f"{site.address}runs")
+            page.click("#runs .run:not(.chosen) input")
+            page.wait_until(lambda: page.run("return document.querySelectorAll('#pace .line').length") == 2, "both runs")
+            page.picture(folder / "runs.png")
+
+
 def _shrink(path: Path) -> None:
     """Keep 256 colours, which are enough for drawings: a third of the size."""
     with Image.open(path) as picture:
@@ -150,6 +189,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         folder = parse(ScreenshotOptions, "experiments.tools.screenshots", description, arguments).out
         folder.mkdir(parents=True, exist_ok=True)
         take(folder)
+        take_of_folders(folder)
         for path in folder.glob("*.png"):
             _shrink(path)
         print(f"{folder}: {len(list(folder.glob('*.png')))} pictures")

@@ -5,7 +5,8 @@ import { matchForm, offered } from "./match.js";
 const $ = (name) => document.getElementById(name);
 const note = (text) => { $("note").textContent = text; $("note").hidden = !text; };
 const percent = (share) => `${(100 * share).toFixed(1)} %`;
-const interval = (one, digits = 0) => `[${one.low.toFixed(digits)}, ${one.high.toFixed(digits)}]`;
+const points = (number) => number.toFixed(0).replace("-", "−");
+const interval = (one) => `[${points(one.low)}, ${points(one.high)}]`;
 const shares = (one) => `${percent(one.mean)} [${(100 * one.low).toFixed(1)}, ${(100 * one.high).toFixed(1)}]`;
 let ladders = [];
 let agents = [];
@@ -47,7 +48,7 @@ function ratings(ladder) {
   const row = (one, rank) => el("tr", {},
     el("td", { class: "number" }, `${rank + 1}`),
     el("th", { scope: "row", class: "wrap" }, one.name, el("div", { class: "small", style: "font-weight:400" }, one.description)),
-    el("td", { class: "number" }, el("b", {}, one.rating.mean.toFixed(0)), ` ${interval(one.rating)}`),
+    el("td", { class: "number" }, el("b", {}, points(one.rating.mean)), ` ${interval(one.rating)}`),
     el("td", {}, el("span", { class: "scale", "aria-hidden": "true" },
       el("i", { style: `left:${place(one.rating.low)}%;width:${place(one.rating.high) - place(one.rating.low)}%` }),
       el("b", { style: `left:${place(one.rating.mean)}%` }))),

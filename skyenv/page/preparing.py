@@ -195,7 +195,7 @@ class Preparation:
 
     def _order(self) -> list[str]:
         """The agents that aren't ready, as they come: under way, waited for, the fitting one, the list's order."""
-        names = [name for name in self._catalogue.names if not self._settled[name].is_set()]
+        names = [name for name, event in self._settled.items() if not event.is_set()]
         first = [self._now, *self._wanted, FITTING]
         return sorted(names, key=lambda name: first.index(name) if name in first else len(first))
 

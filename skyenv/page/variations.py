@@ -42,6 +42,8 @@ class Variation:
         """
         if replay.states[replay.checked(step)]["seat"] == NONE:
             raise PageError("the game is over; there is nothing to play", 409)
+        if not replay.events[0]:
+            raise PageError("an edited position has no record to begin with; agents can play it out", 409)
         first = [event for events in replay.events[: step + 1] for event in events]
         return cls(as_text(replay.game.header(), first), replay.actions()[:step], origin, replay.game.max_turns)
 

@@ -1131,6 +1131,33 @@ def test_a_replay_with_all_its_panels_is_accessible(server: RunningServer, tmp_p
         assert page.complaints() == []
 
 
+def test_a_position_is_edited(ann: Browser, server: RunningServer, tmp_path: Path) -> None:
+    game = played(2, seed=12)
+    step = next(step for step in range(40, 99) if Game.from_record(game.to_record(), step=step).phase == "option")
+    path = tmp_path / "game.jsonl"
+    path.write_text(game.to_record(["ann", "bob"]), encoding="utf-8")
+    open_file(ann, server, path)
+    ann.wait("#board svg")
+    ann.open(f"{ann.driver.current_url}?step={step}")
+    ann.wait("#board svg")
+    ann.click("#edit summary")
+    ann.click("#edit-form details:nth-of-type(1) summary")
+    before = Game.from_record(game.to_record(), step=step)
+    ann.click('[aria-label="more VP of 1 ann"]')
+    ann.click('[aria-label="less supply of 1 ann"]')
+    ann.click("#edit-open")
+    ann.wait("#edit-trouble")
+    assert "general supply of seat 1" in ann.text("#edit-trouble")
+    check_accessible(ann, "#edit")
+    ann.click('[aria-label="more supply of 1 ann"]')
+    ann.click("#edit-open")
+    ann.wait_until(lambda: "/replay/edited-" in ann.driver.current_url, "the edited position")
+    ann.wait("#board svg")
+    assert f"{before.scores[0] + 1} VP" in ann.text("#board svg")
+    ann.click("#ask")
+    ann.wait("#hint li.choice")
+
+
 def test_a_replay_is_played_on(ann: Browser, server: RunningServer, tmp_path: Path) -> None:
     game = played(2, seed=12)
     step = next(step for step in range(40, 99) if Game.from_record(game.to_record(), step=step).seat == 0)

@@ -12,8 +12,9 @@ from starlette.routing import BaseRoute, Route
 
 from skyenv.errors import PageError, shown
 from skyenv.page.background import Name, Work
+from skyenv.page.editor import Edited
 from skyenv.page.making import KINDS, Making
-from skyenv.page.replays import Replay
+from skyenv.page.replays import Replay, Summary
 from skyenv.page.requests import body, browser_of, drawn, number, page, server_of, theme, unless_gone, whole
 from skyenv.page.routes.works import METHODS, background_of, work
 from skyenv.render.raster import png
@@ -21,6 +22,8 @@ from skyenv.render.raster import png
 GAME: Final = "/api/replays/{key}/{game}"
 PICTURES: Final = {"svg": "image/svg+xml", "png": "image/png"}
 """What a picture of a step can be, and the type of its content."""
+EDITED: Final = "edited-"
+"""What the keys of edited positions begin with."""
 MOST_RECORD: Final = 8 << 20
 """Bytes of a record."""
 
@@ -35,8 +38,28 @@ async def _open_record(request: Request) -> Response:
 
 async def _games_of_record(request: Request) -> Response:
     server = server_of(request)
+    if (known := edited_at(request)) is not None:
+        game = Summary(1, known.names, known.game.side, 0, known.game.scores, False)
+        return JSONResponse({"games": [vars(game)], "agents": server.catalogue.describe(), "edited": True})
     games = await server.summaries(request.path_params["key"], browser_of(request))
     return JSONResponse({"games": [vars(game) for game in games], "agents": server.catalogue.describe()})
+
+
+def edited_at(request: Request) -> Edited | None:
+    """The edited position in the address; None: it names a record.
+
+    Raises:
+        PageError: it isn't there any more, or another browser's.
+    """
+    key = request.path_params["key"]
+    if not key.startswith(EDITED):
+        return None
+    positions: dict[tuple[str, str], Edited] = request.app.state.edited
+    if (browser_of(request), key) not in positions:
+        raise PageError(
+            "edited positions are forgotten after a while, and this browser has none of that address; edit it again", 404
+        )
+    return positions[browser_of(request), key]
 
 
 async def found(request: Request) -> Replay:
@@ -46,6 +69,8 @@ async def found(request: Request) -> Replay:
         PageError: it isn't there, or another browser's.
     """
     number = whole(request.path_params["game"], "game")
+    if (known := edited_at(request)) is not None:
+        return known
     return await server_of(request).replay(request.path_params["key"], number, browser_of(request))
 
 
@@ -108,6 +133,8 @@ def _file(content: bytes, kind: str, name: str) -> Response:
 async def _making(request: Request) -> tuple[Name, Work]:
     """A film or a page of the game: ``?theme=`` and ``?seat=``."""
     replay, kind = await found(request), request.path_params["kind"]
+    if isinstance(replay, Edited):
+        raise PageError("an edited position has no record, so nothing can be made of it but pictures", 409)
     if kind not in KINDS:
         raise PageError(f"what can be made of a game is {', '.join(KINDS)}, not {shown(kind)}", 404)
     seat, key, colours = seat_of_replay(request, replay), request.path_params["key"], theme(request)

@@ -1,6 +1,7 @@
 // What stands beside a replay's board: agents that are asked, and what they say on the board itself.
 import { PARTS, actionOf } from "./board.js";
 import { ask, el, hintList, send, theme } from "./dom.js";
+import { editing } from "./editor.js";
 import { think } from "./thinking.js";
 
 const MOST_BADGES = 12;
@@ -11,7 +12,8 @@ const sureText = (kind, sure) => (kind === "probability" ? `${(100 * sure).toFix
 
 /** All sections; `place`: addresses of the interface, the names of agents, which one to begin with, and who is told of another one. */
 export function tools(viewer, place) {
-  return [asking(viewer, place), analysis(viewer, place), chances(viewer, place), playOn(viewer, place), takeAway(viewer, place)];
+  return [asking(viewer, place), place.edited ? null : analysis(viewer, place), chances(viewer, place), playOn(viewer, place), editing(viewer, place),
+    place.edited ? null : takeAway(viewer, place)].filter(Boolean);
 }
 
 // ---- agents asked at a step, side by side, and on the board ----
@@ -224,7 +226,7 @@ function chances(viewer, { api }) {
 
 // ---- playing on ----
 
-function playOn(viewer, { api, agents, agent }) {
+function playOn(viewer, { api, agents, agent, edited }) {
   const usual = viewer.game.names.map((name) => (agents.includes(name) ? name : agent ?? agents[0]));
   const seats = viewer.names.map((name, seat) => el("label", { class: "row" }, el("span", {}, `seat ${seat + 1}`),
     el("select", { id: `out-${seat}` }, ...agents.map((each) => el("option", { selected: each === usual[seat] }, each)))));
@@ -290,12 +292,13 @@ function playOn(viewer, { api, agents, agent }) {
     el("span", { class: "small" }, ` · ${one.over ? "over, " : ""}${one.scores.join(" : ")} VP after ${one.actions} actions`))));
     if (variations.length) list.before(el("h3", {}, "Variations of this game"));
   }
-  showVariations().catch((error) => { trouble.textContent = error.message; trouble.hidden = false; });
+  if (!edited) showVariations().catch((error) => { trouble.textContent = error.message; trouble.hidden = false; });
 
   return el("details", { id: "play-on" }, el("summary", {}, el("h2", {}, "Play on from here")),
-    el("p", { class: "small" }, "Seats that you don't play have these agents. In your own game all hidden cards stay as they were, and whoever has looked at "
+    el("p", { class: "small" }, edited ? "An edited position can't be played by people, as its game would have no record."
+      : "Seats that you don't play have these agents. In your own game all hidden cards stay as they were, and whoever has looked at "
       + "open hands knows them; what chance brings from here on is new."),
-    ...seats, el("p", { class: "row" }, mine, start), trouble, list,
+    ...seats, edited ? null : el("p", { class: "row" }, mine, start), trouble, list,
     el("h3", {}, "Played out by agents"),
     el("p", { class: "small" }, "Agents play this position out many times, with other chance each time. Chance is that of the seeds 0, 1, 2 … whoever plays, so two line-ups meet the same."),
     el("p", {}, el("label", { for: "out-hidden" }, "Hidden cards "), hidden),

@@ -42,7 +42,7 @@ function moved(where, jumped) {
 
 // ---- one game ----
 
-async function open(number, agents) {
+async function open(number, agents, edited = false) {
   const game = await ask(`${api}/${number}`);
   const kept = new Map();
   let last = null;  // the drawing that came last: only what differs from it is sent
@@ -66,7 +66,7 @@ async function open(number, agents) {
   opened = number;
   viewer = view(main, game, draw, {
     step, seat: seat !== null && seat < game.players ? seat : null, moved,
-    tools: (made) => tools(made, { api: `${api}/${number}`, record: api, agents, agent, noted: (name) => note({ agent: name }) }),
+    tools: (made) => tools(made, { api: `${api}/${number}`, record: api, agents, agent, edited, noted: (name) => note({ agent: name }) }),
   });
   redraw = () => viewer.show(false, true);
 }
@@ -93,7 +93,7 @@ async function showPlace(record) {
   const wanted = record.games.length === 1 ? 1 : place().game;
   if (!record.games.some((game) => game.number === wanted)) choose(record.games, agents);
   else if (wanted === opened) viewer.put(place());
-  else await open(wanted, agents);
+  else await open(wanted, agents, record.edited);
 }
 
 try {

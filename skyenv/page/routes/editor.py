@@ -1,0 +1,40 @@
+"""Editing a position: what can be changed, and the position that comes of it, which is looked at like a replay."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from skyenv.page.browsers import new_token
+from skyenv.page.editor import Edited, described, edited
+from skyenv.page.requests import browser_of, json_object
+from skyenv.page.routes.replays import EDITED, GAME, found, step_of
+
+MOST_KEPT: Final = 200
+"""Edited positions in memory, the newest ones."""
+
+
+async def _what(request: Request) -> Response:
+    replay = await found(request)
+    return JSONResponse(described(replay.states[replay.checked(step_of(request))]))
+
+
+async def _edit(request: Request) -> Response:
+    replay, edit = await found(request), await json_object(request)
+    position = await asyncio.to_thread(edited, replay, step_of(request), edit)
+    positions: dict[tuple[str, str], Edited] = request.app.state.edited
+    key = EDITED + new_token()
+    positions[browser_of(request), key] = position
+    while len(positions) > MOST_KEPT:
+        del positions[next(iter(positions))]
+    return JSONResponse({"page": f"/replay/{key}"}, 201)
+
+
+ROUTES: Final[list[BaseRoute]] = [
+    Route(f"{GAME}/{{step}}/edit", _what, methods=["GET"]),
+    Route(f"{GAME}/{{step}}/edit", _edit, methods=["POST"]),
+]

@@ -902,7 +902,7 @@ def test_somebody_elses_seat_is_told_plainly(ann: Browser, server: RunningServer
     check_accessible(ann)
     let_timers_run_out(ann)
     api = mine.replace(server.address, "").replace("/seat/", "/api/seats/")
-    assert [path for path in listener.asked[asked:] if path.startswith("/api")] == [api]
+    assert [path for path in listener.asked[asked:] if path.startswith("/api/seats")] == [api]
     assert ann.driver.get_log("browser") == []  # type: ignore[no-untyped-call]
     ann.open(free)
     ann.click("#take-button")

@@ -15,7 +15,7 @@ export function setUpKeys() {
   addEventListener("keydown", (event) => {
     const { key, target } = event;
     if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented || $("table").hidden) return;
-    if (target.closest("input, select, textarea, dialog") || (key === " " && target.closest("button, summary, a, [role=button]"))) return;
+    if (target.closest?.("input, select, textarea, dialog") || (key === " " && target.closest?.("button, summary, a, [role=button]"))) return;
     if (others.has(key)) others.get(key)();
     else if (!/^[a-z]$/.test(key) || !choiceKey(key)) return;
     event.preventDefault();

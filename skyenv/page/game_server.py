@@ -203,10 +203,10 @@ class GameServer:
             await self.repeat(link, anew=True)
         return link
 
-    async def _add(self, game: StoredGame, browser: str) -> Link:
-        """Store a game with one person; the way to his seat."""
+    async def _add(self, game: StoredGame, browser: str, actions: Sequence[int] = ()) -> Link:
+        """Store a game with one person, in which `actions` have been played; the way to his seat."""
         link = Link(new_token(), game.id, game.agents.index(HUMAN), browser)
-        (link,) = await self.storage.write(self.storage.add_game, game, [link], MOST_GAMES, MOST_GAMES_IN_ALL)
+        (link,) = await self.storage.write(self.storage.add_game, game, [link], MOST_GAMES, MOST_GAMES_IN_ALL, actions)
         return link
 
     async def repeat(self, link: Link, anew: bool = False) -> None:
@@ -220,7 +220,6 @@ class GameServer:
             lesson = _lesson_of(session)
             stay = 0 if anew else lesson.begin_of_last()
             await self.storage.write(self.storage.take_back, link.game, stay)
-            await self.storage.write(self.storage.set_draft, link.game, [])
             session.go_back_to(lesson.played[:stay])
         self._tell(link.game)
 
@@ -236,9 +235,7 @@ class GameServer:
         options = tutorial.PLAYERS, tutorial.SIDE, DEFAULT_MAX_TURNS, tutorial.SEED, agents, DEFAULT_PAUSE
         game = StoredGame(new_token(), str(link.browser), time.time(), *options, origin=link.game, origin_step=session.step)
         actions = [event["action"] for event in session.game.events if event["event"] == "action"]
-        made = await self._add(game, str(link.browser))
-        await self.storage.write(self.storage.append, game.id, 0, actions)
-        return made
+        return await self._add(game, str(link.browser), actions)
 
     async def session(self, link: Link) -> Session:
         """The game of a link, from memory or from the database; its agents play on.

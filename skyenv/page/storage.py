@@ -303,15 +303,19 @@ class Storage:
         rows = [(key, number + i, action) for i, action in enumerate(actions)]
         try:
             with self._transaction() as connection:
+                (stored,) = connection.execute("SELECT count(*) FROM action WHERE game = ?", (key,)).fetchone()
+                if stored != number:  # more, or fewer as some were taken back
+                    raise sqlite3.IntegrityError
                 connection.executemany("INSERT INTO action VALUES (?, ?, ?)", rows)
                 connection.execute("DELETE FROM draft WHERE game = ?", (key,))
         except sqlite3.IntegrityError as error:
             raise ConflictError("another server plays this game with the same database; look at it again", 409) from error
 
     def take_back(self, key: str, number: int) -> None:
-        """Forget a game's actions behind the first `number`."""
+        """Forget a game's actions behind the first `number`, and its draft."""
         with self._transaction() as connection:
             connection.execute("DELETE FROM action WHERE game = ? AND number >= ?", (key, number))
+            connection.execute("DELETE FROM draft WHERE game = ?", (key,))
 
     def draft(self, key: str) -> list[int]:
         """The actions of a game's unfinished bid; a damaged one is none, as its cards can be laid down again."""

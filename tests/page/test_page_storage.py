@@ -77,6 +77,21 @@ def test_two_servers_cannot_play_the_same_game_differently(path: Path) -> None:
     other.close()
 
 
+def test_actions_leave_no_gap_where_others_were_taken_back(path: Path) -> None:
+    storage, other = opened(path), Storage(path)
+    storage.append("g", 0, [13, 14, 15])
+    storage.set_draft("g", [70])
+    storage.take_back("g", 1)
+    assert (storage.actions("g"), storage.draft("g")) == ([13], [])
+    with pytest.raises(PageError, match="another server"):
+        other.append("g", 3, [16])
+    assert other.actions("g") == [13]
+    other.append("g", 1, [16])
+    assert storage.actions("g") == [13, 16]
+    storage.close()
+    other.close()
+
+
 def test_a_deleted_game_leaves_nothing(path: Path) -> None:
     storage = opened(path)
     storage.append("g", 0, [13])

@@ -65,13 +65,13 @@ class Listener:
                 self._ended.wait(NAP)
 
 
-def start(cache: Path) -> dict[str, float]:
-    """Start the page, play a move, and end it: seconds by name."""
+def start(cache: Path | None) -> dict[str, float]:
+    """Start the page, play a move, and end it: seconds by name; `cache`: None: where compiled code usually is."""
     with listen("127.0.0.1", 0) as free:
         port = free.getsockname()[1]
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "skyenv", "play", "--no-browser", "--port", str(port), "--database", f"{folder}/games"]
-        environment = {**os.environ, "SKYENV_QUIET": "1", "NUMBA_CACHE_DIR": str(cache)}
+        environment = {**os.environ, "SKYENV_QUIET": "1", **({} if cache is None else {"NUMBA_CACHE_DIR": str(cache)})}
         began = time.perf_counter()
         server = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment)
         try:

@@ -176,6 +176,17 @@ def test_a_job_whose_worker_is_killed_is_done_again_and_given_up_the_second_time
     loop.run(work())
 
 
+def test_idle_processes_are_renewed(loop: asyncio.Runner, processes: Workers) -> None:
+    async def work() -> None:
+        await processes.ask(of(square, 1))
+        before = set(processes.process_ids())
+        processes.renew()
+        assert await processes.ask(of(square, 6)) == 36
+        assert set(processes.process_ids()) - before
+
+    loop.run(work())
+
+
 def test_who_cancels_ends_the_job(loop: asyncio.Runner, processes: Workers, tmp_path: Path) -> None:
     async def work() -> None:
         asked = asyncio.create_task(processes.ask(of(hold, tmp_path, "long"), Priority.HINT))

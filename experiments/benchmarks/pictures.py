@@ -1,8 +1,10 @@
 """How fast are pictures drawn, and how large are they? ``python -m experiments.benchmarks.pictures`` prints figures.
 
-Method: every figure is the median of repeats, after a warm-up, over ten positions of a game between greedy players that lie
-evenly between its beginning and its end, all hands open. Pixels are those of ``render_mode="rgb_array"``: drawing the SVG is a
-part of their time. An export is the page of a whole game, in one theme, made once. Everything runs in one thread.
+Method: every figure is the median of repeats over a game between greedy players, all hands open. SVG is that of its positions
+one after the other, as in a film or a replay; no part of a drawing is remembered when a repeat begins. "SVG, each anew" is
+that of ten positions that lie evenly between beginning and end, with nothing remembered of the one before, which is what a single
+picture costs. Pixels are those of ``render_mode="rgb_array"`` of these ten: drawing the SVG is a part of their time. An export is
+the page of a whole game in both themes, made once. Everything runs in one thread.
 """
 
 from __future__ import annotations
@@ -19,43 +21,58 @@ from skyenv.game import Game
 from skyenv.page.export import exported
 from skyenv.page.replays import Replay
 from skyenv.render import svg
+from skyenv.render.parts import forget
 from skyenv.render.raster import rgb
 
-METHOD: Final = "median of repeats after a warm-up; positions of a whole game between greedy players, front side; one thread"
+METHOD: Final = (
+    "median of repeats; positions of a game between greedy players, front side, SVG of all of them in their order; one thread"
+)
 POSITIONS: Final = 10
 PHONE: Final = 400
 """Pixels: an upright picture."""
 
 
-def games_on_the_way(players: int, number: int = POSITIONS, max_turns: int = 500) -> list[Game]:
-    """Positions of a game, two or more: the first one is its beginning and the last one its end."""
+def whole_game(players: int, max_turns: int = 500) -> list[Game]:
+    """Every position of a game."""
     game, greedy = Game(players, seed=1, max_turns=max_turns), make_agent("greedy")
     games = [game.copy()]
     while not game.is_over:
         game.play(decide_game(game, greedy))
         games.append(game.copy())
+    return games
+
+
+def games_on_the_way(players: int, number: int = POSITIONS, max_turns: int = 500) -> list[Game]:
+    """Positions of a game, two or more: the first one is its beginning and the last one its end."""
+    games = whole_game(players, max_turns)
     return [games[index] for index in np.linspace(0, len(games) - 1, number).round().astype(int)]
 
 
-def pictures(players: int, repeats: int, number: int = POSITIONS) -> list[Figure]:
+def pictures(players: int, repeats: int, number: int = POSITIONS, max_turns: int = 500) -> list[Figure]:
     """Frames per second of drawings and of pixels, and the size of a drawing."""
-    games = games_on_the_way(players, number)
+    games, neighbours = games_on_the_way(players, number, max_turns), whole_game(players, max_turns)
 
     def drawn(game: Game, width: int) -> str:
         return svg(game.state, events=game.events, width=width)
 
-    def frames(name: str, draw: Callable[[Game], Any]) -> Figure:
-        draw(games[0])
+    def anew(game: Game) -> str:
+        forget()
+        return drawn(game, 1200)
+
+    def frames(name: str, draw: Callable[[Game], Any], of: Sequence[Game] = games) -> Figure:
+        draw(of[0])
 
         def once() -> float:
-            return len(games) / seconds(lambda: [draw(game) for game in games])
+            forget()
+            return len(of) / seconds(lambda: [draw(game) for game in of])
 
         return measure(f"{name}, {players} players", "frames/s", repeats, once)
 
     size = float(np.mean([len(drawn(game, 1200).encode()) for game in games]))
     return [
-        frames("SVG", lambda game: drawn(game, 1200)),
-        frames("SVG, upright", lambda game: drawn(game, PHONE)),
+        frames("SVG", lambda game: drawn(game, 1200), neighbours),
+        frames("SVG, upright", lambda game: drawn(game, PHONE), neighbours),
+        frames("SVG, each anew", anew),
         frames("rgb_array, 1200 pixels wide", lambda game: rgb(drawn(game, 1200), 1200)),
         frames("rgb_array, 600 pixels wide", lambda game: rgb(drawn(game, 1200), 600)),
         figure(f"size of an SVG, mean, {players} players", "bytes", [size]),

@@ -75,12 +75,12 @@ class Session:
         # The key is nowhere to be seen: agents' random numbers are of use to nobody who guesses the seed.
         agent_seed = int.from_bytes(hashlib.blake2b(stored.id.encode(), digest_size=8).digest()) & HIGHEST_SEED
         try:
-            if stored.beginning is not None:
-                self.game = played_on(stored.beginning, actions, stored.seed, agent_seed)
-            else:
+            if stored.beginning is None:
                 self.game = Game(stored.players, stored.side, stored.seed, max_turns=stored.max_turns, agent_seed=agent_seed)
-                for action in actions:
-                    self._play(action)
+            else:
+                self.game = played_on(stored.beginning, actions[: stored.origin_step], stored.seed, agent_seed)
+            for action in actions[self.step :]:
+                self._play(action)
         except SkyenvError as error:
             # No more than that: the error could tell what a seat may do, and so of its hand.
             raise PageError("this game can't be replayed; another version of skyenv has stored it", 409) from error

@@ -12,8 +12,11 @@ from starlette.testclient import TestClient
 from skyenv import Game
 from skyenv.errors import PageError
 from skyenv.page.replays import Replay
+from skyenv.page.session import Session
+from skyenv.page.storage import StoredGame
 from skyenv.page.variations import Variation, played_on
 from skyenv.records.replay import verify
+from skyenv.rules.actions import OPTION_A
 
 
 def whole(variation: Variation, seed: int, more: int) -> Game:
@@ -83,3 +86,18 @@ def test_a_replay_is_played_on_and_the_variation_is_listed(app: Starlette, ann: 
         assert ann.post(f"{api}/{step}/variations", json={"seats": seats}).status_code == status
     end = int(game.state["decisions"])
     assert ann.post(f"{api}/{end}/variations", json={"seats": ["me", "me"]}).status_code == 409
+
+
+def test_a_session_that_is_read_again_is_the_same_and_takes_back_what_it_could() -> None:
+    replay = Replay.of(played(2, seed=3).to_record().encode(), 1)
+    step = next(step for step in range(60, replay.steps) if OPTION_A in replay.at(step).legal_actions)
+    variation = Variation.of(replay, step, "key/1")
+    seat, people = int(replay.states[step]["seat"]), ("human", "human")
+    stored = StoredGame("id", "ann", 0.0, 2, "front", 500, 9, people, 0.0, origin_step=step, beginning=variation.beginning)
+    first = Session(stored, variation.actions)
+    first.commit([OPTION_A])
+    again = Session(stored, [*variation.actions, OPTION_A])
+    assert again.game.events == first.game.events
+    assert again.game == first.game
+    assert again.can_undo(seat)
+    assert first.can_undo(seat)

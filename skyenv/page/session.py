@@ -251,7 +251,11 @@ class Session:
 
     def go_back_to(self, actions: Sequence[int]) -> None:
         """Be as after these actions, which the game has begun with; the draft is gone then."""
-        self.game, self._draft, self._draft_game = Session(self.stored, actions).game, [], None
+        again = Session(self.stored, actions)
+        self.game, self._before = again.game, again._before
+        self._positions.clear()
+        self.lay_down([])
+        self.undone += 1
 
     def names(self, seat: int | None = None) -> list[str]:
         """Who sits where, in words, for somebody on `seat`."""

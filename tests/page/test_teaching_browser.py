@@ -69,7 +69,10 @@ def test_the_rules_beside_a_game(ann: Browser, server: RunningServer) -> None:
 
 def test_a_refusal_leads_to_its_rule(ann: Browser, server: RunningServer) -> None:
     begin(ann, server, "me", "agent:greedy", seed="6")
-    ann.run("document.querySelector('#board').scrollIntoView({block: 'center', behavior: 'instant'})")
+    ann.run("""
+        document.querySelector("#board").scrollIntoView({block: "center", behavior: "instant"});
+        return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));  // scrolling takes the line away
+    """)
 
     def is_refused() -> bool:
         """Click a stack; what comes from the server meanwhile takes the line away."""
@@ -85,7 +88,7 @@ def test_a_refusal_leads_to_its_rule(ann: Browser, server: RunningServer) -> Non
     assert "SET-7" in ann.wait(".rules-panel .here").text
     ann.wait_until(lambda: ann.find("#refusal") is not None, "the line stays while the rule is read")
     ann.click(".rules-head button")
-    ann.run("dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape'}))")
+    ann.run("document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape', bubbles: true}))")
     assert ann.find("#refusal") is None
 
 

@@ -118,10 +118,10 @@ def told(page: Browser) -> dict[str, Any]:
 def do_what_glows(page: Browser, wanted: list[int]) -> None:
     """Click what is to be clicked: on the table, or a button."""
     action = wanted[0]
-    if page.find("[data-take]") is not None:
+    if 55 <= action < 60 and page.find("[data-take]") is not None:
         for colour in (action - 55 for action in wanted):
             page.click(f"[data-take='{colour}'].taught")
-    elif page.find("[data-more]") is not None:
+    elif page.find("[data-more]") is not None and 79 <= action < 97:
         for colour, rank in (divmod(action - 79, 3) for action in wanted[:-1]):
             page.click(f"[data-more='{colour}:{rank + 4}'].taught")
         page.click("#bid-done.taught")

@@ -396,7 +396,7 @@ def test_a_whole_game_by_clicks(ann: Browser, server: RunningServer, size: str) 
         ann.click("#final-all")
         check_accessible(ann)
         assert ann.run(FIT) == []
-        assert " win" in ann.text("#winner")
+        assert " win" in ann.text("#situation")
     finally:
         ann.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 

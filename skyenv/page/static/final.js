@@ -1,13 +1,13 @@
-// The end of a game: who has won, and the final scoring step by step.
+// The end of a game: its final scoring, step by step.
 import { el } from "./dom.js";
 import { $ } from "./seat.js";
 
 /** Show the end once it is there. */
 export function showFinal(state) {
   $("finished").hidden = !state.over;
+  $("choices").hidden = state.over;
   if (!state.over || $("final").dataset.shown) return;
   $("final").dataset.shown = "yes";
-  $("winner").textContent = state.situation;
   const head = el("tr", {}, el("th", { scope: "col" }, "step"),
     ...state.names.map((name, seat) => el("th", { scope: "col", class: `seat-${seat}` }, `${seat + 1} ${name}`)));
   const body = el("tbody", { "aria-live": "polite" });
@@ -17,7 +17,7 @@ export function showFinal(state) {
     body.append(el("tr", {}, el("th", { scope: "row" }, one.text), ...one.scores.map((score, seat) => el("td", {},
       one.vp?.[seat] ? el("b", {}, `+${one.vp[seat]} `) : null, `${score}`))));
     more.hidden = rest.hidden = next >= state.final.length;
-    $("final").scrollTop = $("final").scrollHeight;
+    $("finished").scrollTop = $("finished").scrollHeight;
   };
   const more = el("button", { type: "button", class: "primary", id: "final-next", onclick: step }, "next step");
   const rest = el("button", { type: "button", id: "final-all", onclick: () => { while (next < state.final.length) step(); } }, "all of it");

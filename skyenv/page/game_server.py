@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import re
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,11 +22,12 @@ from skyenv.page.browsers import new_token
 from skyenv.page.catalogue import Catalogue
 from skyenv.page.drawers import Drawers
 from skyenv.page.jobs import advise, move
+from skyenv.page.names import checked_name
 from skyenv.page.payloads import Payload
 from skyenv.page.preparing import Preparation
 from skyenv.page.replays import Replay, Summary, summaries
 from skyenv.page.session import Session
-from skyenv.page.storage import HUMAN, Link, Storage, StoredGame
+from skyenv.page.storage import ANYBODY, HUMAN, Link, Storage, StoredGame
 from skyenv.page.teaching import tutorial
 from skyenv.page.variations import Variation
 from skyenv.page.workers import Priority, Workers
@@ -54,6 +56,9 @@ FIRST_RETRY, LONGEST_RETRY = 0.5, 30.0
 ME: Final = "me"
 """A seat for the browser that makes the game; the other seats are HUMAN or have an agent's name behind AGENT."""
 AGENT: Final = "agent:"
+CHANGED: Final = "changed"
+PEOPLE: Final = "people"
+"""What pages are told of: anything; who is there."""
 
 LESSON: Final = "lesson"
 """The wish for a lesson, of which each browser has one; browsers' own wishes are longer."""
@@ -71,6 +76,7 @@ class GameRequest:
         seed: None: a random one.
         seats: one of ME, HUMAN, AGENT + name for each.
         wish: what the browser calls this wish, lest one that is sent twice makes two games; None: it doesn't.
+        names: what the people on its own seats are called; "" for the others.
     """
 
     players: int
@@ -78,6 +84,7 @@ class GameRequest:
     seed: int | None
     seats: tuple[str, ...]
     wish: str | None = None
+    names: tuple[str, ...] = ()
 
     @classmethod
     def checked(cls, value: Mapping[str, Any], catalogue: Catalogue) -> GameRequest:
@@ -96,7 +103,11 @@ class GameRequest:
                 catalogue[seat.removeprefix(AGENT)]
             elif seat not in (ME, HUMAN):
                 raise PageError(f"a seat is '{ME}', '{HUMAN}' or '{AGENT}NAME', not {shown(seat)}")
-        return cls(players, side, _seed(seed), tuple(seats), _wish(value.get("wish")))
+        names = value.get("names", [""] * players)
+        if not isinstance(names, list) or len(names) != players:
+            raise PageError(f"names must be a list of {players} texts, not {shown(names)}")
+        called = tuple(checked_name(name, catalogue.names) if seat == ME else "" for name, seat in zip(names, seats, strict=True))
+        return cls(players, side, _seed(seed), tuple(seats), checked_wish(value.get("wish")), called)
 
 
 def _seed(value: object) -> int | None:
@@ -109,7 +120,12 @@ def _seed(value: object) -> int | None:
     raise PageError(f"the seed must be a whole number from 0 to {HIGHEST_SEED}, not {shown(value)}")
 
 
-def _wish(value: object) -> str | None:
+def checked_wish(value: object) -> str | None:
+    """What a browser calls a wish.
+
+    Raises:
+        PageError: it is no such name.
+    """
     if value is None or (isinstance(value, str) and _WISH.fullmatch(value)):
         return value
     raise PageError(f"a wish is called by 8 to 64 letters, digits and hyphens, not {shown(value)}")
@@ -185,12 +201,16 @@ class GameServer:
             actions = variation.actions
             game = replace(game, max_turns=variation.max_turns, beginning=variation.beginning, origin=variation.origin)
             game = replace(game, origin_step=len(actions))
+        screen = new_token() if request.seats.count(ME) > 1 else None
+        names = request.names or ("",) * request.players
         links = [
-            Link(new_token(), game.id, seat, browser if kind == ME else None)
+            Link(new_token(), game.id, seat, None)
+            if kind == HUMAN
+            else Link(new_token(), game.id, seat, browser, names[seat], screen=screen)
             for seat, kind in enumerate(request.seats)
             if not kind.startswith(AGENT)
         ] or [Link(new_token(), game.id, None, browser)]
-        links = await self.storage.write(self.storage.add_game, game, links, MOST_GAMES, MOST_GAMES_IN_ALL, actions)
+        links = await self.store(game, links, actions)
         return next((link for link in links if link.browser == browser), links[0])
 
     async def lesson(self, browser: str) -> Link:
@@ -221,7 +241,7 @@ class GameServer:
             stay = 0 if anew else lesson.begin_of_last()
             await self.storage.write(self.storage.take_back, link.game, stay)
             session.go_back_to(lesson.played[:stay])
-        self._tell(link.game)
+        self.tell(link.game)
 
     async def leave_lesson(self, link: Link, agent: str) -> Link:
         """Play on freely from where a lesson stands, against an agent, in a game of its own.
@@ -236,6 +256,20 @@ class GameServer:
         game = StoredGame(new_token(), str(link.browser), time.time(), *options, origin=link.game, origin_step=session.step)
         actions = [event["action"] for event in session.game.events if event["event"] == "action"]
         return await self._add(game, str(link.browser), actions)
+
+    async def store(
+        self, game: StoredGame, links: Sequence[Link], actions: Sequence[int] = (), after: str | None = None
+    ) -> list[Link]:
+        """Store a new game, as :meth:`Storage.add_game` does, if its owner hasn't too many.
+
+        Raises:
+            PageError: he has.
+        """
+        return await self.storage.write(self.storage.add_game, game, links, MOST_GAMES, MOST_GAMES_IN_ALL, actions, after)
+
+    def loaded(self, key: str) -> Session | None:
+        """A game, if it is in memory."""
+        return self._sessions.get(key)
 
     async def session(self, link: Link) -> Session:
         """The game of a link, from memory or from the database; its agents play on.
@@ -253,14 +287,20 @@ class GameServer:
                 self._sessions[key] = session
         session = self._sessions[key]
         self._sessions.move_to_end(key)
-        self._run(session)
+        self.run(session)
         if link.seat not in (None, *range(session.stored.players)):
             raise PageError("this seat is damaged in the database", 409)
         return session
 
-    def _stored(self, key: str) -> tuple[StoredGame, list[int], list[int]]:
+    def _stored(self, key: str) -> tuple[StoredGame, list[int], list[int], list[Link]]:
         """What the database has of a game."""
-        return self.storage.game(key), self.storage.actions(key), self.storage.draft(key)
+        return self.storage.game(key), self.storage.actions(key), self.storage.draft(key), self.storage.links(key)
+
+    async def read_links(self, key: str) -> None:
+        """Know the ways to a game's seats, when they have changed."""
+        links = await self.storage.read(self.storage.links, key)
+        if session := self._sessions.get(key):
+            session.links = links
 
     def _forget_some(self) -> None:
         """Make room for one more session, as far as others are idle."""
@@ -280,7 +320,7 @@ class GameServer:
         if runner := self._runners.pop(link.game, None):
             runner.cancel()
         self._sessions.pop(link.game, None)
-        self._tell(link.game)
+        self.tell(link.game)
 
     # ---- who may do what ----
 
@@ -291,31 +331,37 @@ class GameServer:
             PageError: there is none, or it isn't this browser's.
         """
         link = await self.storage.read(self.storage.link, token)
+        if link.browser == ANYBODY:
+            return replace(link, browser=browser)
         if link.browser is None:
             raise PageError("nobody has taken this seat yet", 403)
         if link.browser != browser:
             raise PageError("this seat belongs to another browser, which can give it up", 403)
         return link
 
-    async def claim(self, token: str, browser: str) -> None:
-        """Take a seat that nobody has.
+    async def claim(self, token: str, browser: str, name: str = "") -> None:
+        """Take a seat that nobody has; `name`: of who takes it.
 
         Raises:
             PageError: there is no such seat, or somebody has it.
         """
         link = await self.storage.read(self.storage.link, token)
-        if not await self.storage.write(self.storage.claim, token, browser):
+        if not await self.storage.write(self.storage.claim, token, browser, name):
             raise PageError("this seat belongs to another browser, which can give it up", 403)
-        self._tell(link.game)
+        await self.read_links(link.game)
+        self.tell(link.game)
 
     async def release(self, link: Link) -> None:
         """Give a seat up; the next browser that opens its link can have it. Who watched on it hears of nothing any more."""
+        if link.seat is None:
+            raise PageError("only a seat can be given up", 409)
         await self.storage.write(self.storage.release, link.token)
+        await self.read_links(link.game)
         for watcher in self._watchers.get(link.game, ()):
             if watcher.token == link.token:
                 watcher.is_dismissed = True
                 watcher.changed.set()
-        self._tell(link.game)
+        self.tell(link.game)
 
     async def invitations(self, session: Session, browser: str) -> list[Link]:
         """The seats that nobody has taken, told to who made the game alone."""
@@ -333,6 +379,7 @@ class GameServer:
             PageError, IllegalActionError: as for :meth:`Session.act`.
         """
         session = await self.session(link)
+        session.check_uncovered(link)
         async with session.changing:
             played, draft = session.act(link.seat, actions, step)
             if played:
@@ -347,6 +394,7 @@ class GameServer:
             PageError: there is nothing to take back.
         """
         session = await self.session(link)
+        session.check_uncovered(link)
         async with session.changing:
             stay, draft = session.undo(link.seat)
             if stay == session.step:
@@ -354,13 +402,13 @@ class GameServer:
                 return
             await self.storage.write(self.storage.take_back, link.game, stay)
             session.go_back(stay)
-        self._tell(link.game)
+        self.tell(link.game)
 
     async def _lay_down(self, session: Session, link: Link, draft: Sequence[int]) -> None:
         """Store an unfinished bid, then lay it down, then tell its own seat."""
         await self.storage.write(self.storage.set_draft, link.game, draft)
         session.lay_down(draft)
-        self._tell(link.game, only=link.seat)
+        self.tell(link.game, only=link.seat)
 
     async def set_pause(self, link: Link, pause: object) -> None:
         """Change how long agents' moves take, in seconds.
@@ -370,9 +418,11 @@ class GameServer:
         """
         seconds = check_number("the pause, in seconds,", pause, 0.0, LONGEST_PAUSE, PageError)
         session = await self.session(link)
+        if link.seat is None and session.stored.owner != link.browser:
+            raise PageError("only who plays can change the pace", 403)
         await self.storage.write(self.storage.set_pause, link.game, seconds)
         session.stored = replace(session.stored, pause=seconds)
-        self._tell(link.game)
+        self.tell(link.game)
 
     async def hold(self, link: Link, paused: object) -> None:
         """Let agents wait, or go on.
@@ -384,7 +434,7 @@ class GameServer:
             raise PageError(f"paused is true or false, not {shown(paused)}")
         session = await self.session(link)
         session.paused, session.granted = paused, False
-        self._tell(link.game)
+        self.tell(link.game)
 
     async def grant(self, link: Link) -> None:
         """Let agents that wait make one move."""
@@ -402,13 +452,13 @@ class GameServer:
         except ConflictError:
             if self._sessions.get(session.stored.id) is session:
                 del self._sessions[session.stored.id]
-            self._tell(session.stored.id)
+            self.tell(session.stored.id)
             raise
         session.commit(actions)
-        self._tell(session.stored.id)
-        self._run(session)
+        self.tell(session.stored.id)
+        self.run(session)
 
-    def _run(self, session: Session) -> None:
+    def run(self, session: Session) -> None:
         """Let agents play on, if one is to move and somebody cares."""
         key = session.stored.id
         wanted = session.agent_to_move is not None and session.trouble is None and (session.has_humans or key in self._watchers)
@@ -433,7 +483,7 @@ class GameServer:
                     job = partial(move, self.catalogue[name], session.game.copy())
                     actions = await self.workers.ask(job, group=key, agent=name)
                 await self._wait(session, began)
-                await self._commit_agents(session, actions, position)
+                await self._commit_agents(session, actions, position, name)
         except ConflictError:
             pass  # whoever looks at the game next reads it anew
         except Exception:  # an agent's code can fail anyhow; the others' games go on
@@ -444,22 +494,23 @@ class GameServer:
             self._runners.pop(key, None)
             self._asked.pop(key, None)
         if session.trouble:
-            self._tell(key)
+            self.tell(key)
 
-    async def _commit_agents(self, session: Session, actions: Sequence[int], position: tuple[Game, int]) -> None:
-        """Commit what an agent has decided in a position (a game, its step); as often as it takes until there is space for it."""
+    async def _commit_agents(self, session: Session, actions: Sequence[int], position: tuple[Game, int], name: str) -> None:
+        """Commit what an agent has decided in a position (a game, its step), if it still sits there; try until there is space."""
         pause = FIRST_RETRY
         while True:
             try:
                 async with session.changing:
-                    if session.game is position[0] and session.step == position[1]:  # else it has been changed meanwhile
+                    is_same = session.game is position[0] and session.step == position[1]
+                    if is_same and session.agent_to_move == name:  # else something has changed while it thought
                         session.trouble = None
                         await self._commit(session, actions)
                 return
             except StorageError as error:
                 _log.warning("a move can't be stored: %s", error.why)
                 session.trouble = f"{error.why}: the game goes on {error.until}"
-            self._tell(session.stored.id)
+            self.tell(session.stored.id)
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_RETRY)
 
@@ -507,18 +558,43 @@ class GameServer:
         self._watchers.setdefault(link.game, set()).add(watcher)
         try:
             await self.link(link.token, str(link.browser))  # it may have been given up before there was anybody to dismiss
-            await self.session(link)
+            session = await self.session(link)
+            if any(each.token == link.token and each.browser == ANYBODY for each in session.links):
+                await self.storage.write(self.storage.spectate, link.token, str(link.browser))
+            self.tell(link.game, PEOPLE, without=watcher)
             yield watcher
         finally:
             watchers = self._watchers[link.game]
             watchers.remove(watcher)
             if not watchers:
                 del self._watchers[link.game]
+            await self._has_left(link)
 
-    def _tell(self, key: str, only: int | None = None) -> None:
-        """Wake who watches a game; `only`: this seat, as the others can't see what has changed."""
+    async def _has_left(self, link: Link) -> None:
+        """One page less shows a seat: remember when, and tell the others."""
+        now = time.time()
+        if session := self.loaded(link.game):
+            session.links = [replace(each, seen=now) if each.token == link.token else each for each in session.links]
+        self.tell(link.game, PEOPLE)
+        with contextlib.suppress(StorageError, RuntimeError):  # not known after a restart, then; the second: the server ends
+            await self.storage.write(self.storage.set_seen, link.token, now)
+
+    def watchers(self, key: str) -> Collection[Watcher]:
+        """Who is told of changes to a game now."""
+        return self._watchers.get(key, ())
+
+    def tell(self, key: str, what: str = CHANGED, only: int | None = None, without: Watcher | None = None) -> None:
+        """Wake who watches a game.
+
+        Args:
+            key: the game's.
+            what: has changed: CHANGED, anything; or PEOPLE, only who is there.
+            only: this seat, as the others can't see what has changed.
+            without: this one, who knows it.
+        """
         for watcher in self._watchers.get(key, ()):
-            if only is None or watcher.seat == only:
+            if (only is None or watcher.seat == only) and watcher is not without:
+                watcher.news.add(what)
                 watcher.changed.set()
 
     # ---- replays ----
@@ -610,14 +686,18 @@ class Watcher:
     Attributes:
         token: the link's.
         seat: on which seat; None: watching.
+        browser: whose.
         changed: set when something has changed that this seat can see.
+        news: what it is, as for :meth:`GameServer.tell`.
         is_dismissed: whether the seat has been given up.
     """
 
     def __init__(self, link: Link) -> None:
         self.token = link.token
         self.seat = link.seat
+        self.browser = link.browser
         self.changed = asyncio.Event()
+        self.news: set[str] = set()
         self.is_dismissed = False
 
 

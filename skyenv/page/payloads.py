@@ -84,7 +84,7 @@ class Look:
         reasons = self.reasons(position)
         legal = self.game.legal_actions if self.is_to_act else []
         return {
-            "seat": self.seat,
+            "seat": None if self.seat == PUBLIC else self.seat,
             "names": list(self.names),
             "over": self.game.is_over,
             "yours": self.is_to_act,

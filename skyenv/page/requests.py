@@ -17,6 +17,7 @@ from skyenv.errors import PageError, shown
 from skyenv.page.browsers import COOKIE, Browsers, new_token
 from skyenv.page.game_server import GameServer
 from skyenv.page.payloads import THEMES
+from skyenv.page.people import People
 from skyenv.page.session import Session
 from skyenv.page.storage import Link
 from skyenv.render.parts import digests
@@ -192,6 +193,12 @@ def server_of(connection: HTTPConnection) -> GameServer:
     """The games of the server that was asked."""
     server: GameServer = connection.app.state.server
     return server
+
+
+def people_of(connection: HTTPConnection) -> People:
+    """The people at the tables of the server that was asked."""
+    people: People = connection.app.state.people
+    return people
 
 
 async def seat_of(connection: HTTPConnection) -> tuple[GameServer, Link, Session]:

@@ -13,10 +13,11 @@ from skyenv.errors import IllegalActionError, PageError, SkyenvError
 from skyenv.events import Event
 from skyenv.game import Game
 from skyenv.games import HIGHEST_SEED
-from skyenv.page.storage import HUMAN, StoredGame
+from skyenv.knowledge import PUBLIC
+from skyenv.page.storage import HUMAN, Link, StoredGame
 from skyenv.page.teaching import tutorial
 from skyenv.page.variations import played_on
-from skyenv.render.words import seat_name
+from skyenv.render.words import counted, seat_label, seat_name
 from skyenv.rules.actions import ACTION_NAMES, BID, BID_DONE, BUILD, MOVE, PASS, STOP, TAKE
 
 POSITIONS: Final = 64
@@ -48,9 +49,12 @@ class Session:
         stored: the game's options.
         actions: what has been played so far.
         draft: the cards of an unfinished bid, by the actions that lay them down.
+        links: the ways to its seats.
 
     Attributes:
         stored: the options.
+        links: the ways to the seats, and to watching.
+        lifted: for a screen at which several people play, the seat whose cards are shown there now.
         game: the game, without any draft.
         trouble: what keeps agents from playing on, in a line; or None.
         paused: whether agents wait.
@@ -62,8 +66,12 @@ class Session:
         PageError: the actions aren't legal: another version of the rules has played them.
     """
 
-    def __init__(self, stored: StoredGame, actions: Sequence[int] = (), draft: Sequence[int] = ()) -> None:
+    def __init__(
+        self, stored: StoredGame, actions: Sequence[int] = (), draft: Sequence[int] = (), links: Iterable[Link] = ()
+    ) -> None:
         self.stored = stored
+        self.links = list(links)
+        self.lifted: dict[str, int] = {}
         self.trouble: str | None = None
         self.paused = self.granted = False
         self.undone = 0
@@ -73,7 +81,8 @@ class Session:
         self._draft: list[int] = []
         self._draft_game: Game | None = None
         # The key is nowhere to be seen: agents' random numbers are of use to nobody who guesses the seed.
-        agent_seed = int.from_bytes(hashlib.blake2b(stored.id.encode(), digest_size=8).digest()) & HIGHEST_SEED
+        chance = hashlib.blake2b((stored.chance or stored.id).encode(), digest_size=8)
+        agent_seed = int.from_bytes(chance.digest()) & HIGHEST_SEED
         try:
             if stored.beginning is None:
                 self.game = Game(stored.players, stored.side, stored.seed, max_turns=stored.max_turns, agent_seed=agent_seed)
@@ -98,12 +107,12 @@ class Session:
         return int(self.game.state["decisions"])
 
     def is_human(self, seat: int | None) -> bool:
-        """Whether a person plays a seat."""
-        return seat is not None and self.stored.agents[seat] == HUMAN
+        """Whether a person plays a seat now."""
+        return seat is not None and seat >= 0 and self.stored.sitters[seat] == HUMAN
 
     @property
     def has_humans(self) -> bool:
-        """Whether any person plays."""
+        """Whether people play this game. It stays so when agents have taken over, as people may come back to their hands."""
         return HUMAN in self.stored.agents
 
     @property
@@ -112,7 +121,49 @@ class Session:
         seat = self.game.seat
         if self.lesson is not None and not self.lesson.answer:
             return None
-        return None if seat is None or self.is_human(seat) else self.stored.agents[seat]
+        return None if seat is None or self.is_human(seat) else self.stored.sitters[seat]
+
+    # ---- who sees what ----
+
+    def viewer(self, link: Link) -> int | None:
+        """Whose view a link shows: a seat's, PUBLIC, or None: everything, of a game without people."""
+        return link.seat if link.seat is not None else PUBLIC if self.has_humans else None
+
+    def seats_at(self, screen: str | None) -> list[int]:
+        """The seats that people play at one screen, if they are several."""
+        seats = [link.seat for link in self.links if screen is not None and link.screen == screen and link.seat is not None]
+        return seats if len(seats) > 1 else []
+
+    def is_covered(self, link: Link) -> bool:
+        """Whether the curtain is down before a seat, because somebody else at the same screen would see its cards."""
+        return link.seat in self.seats_at(link.screen) and self.lifted.get(str(link.screen)) != link.seat
+
+    def check_uncovered(self, link: Link) -> None:
+        """Refuse what the seat's own person must do.
+
+        Raises:
+            PageError: the curtain is down.
+        """
+        if self.is_covered(link):
+            raise PageError("the curtain is down: somebody else at this screen has the device", 409)
+
+    def lift(self, link: Link) -> None:
+        """Lift the curtain before a seat; it comes down before the others at its screen.
+
+        Raises:
+            PageError: another one at that screen is to act.
+        """
+        if self.game.seat != link.seat and self.game.seat in self.seats_at(link.screen):
+            raise PageError("somebody else at this screen is to act", 409)
+        self.lifted[str(link.screen)] = int(str(link.seat))
+
+    def _lower(self) -> None:
+        """Let the curtain down where somebody else at the screen is to act now."""
+        for screen, seat in list(self.lifted.items()):
+            if self.game.seat != seat and self.game.seat in self.seats_at(screen):
+                del self.lifted[screen]
+
+    # ---- playing ----
 
     @property
     def lesson(self) -> tutorial.Lesson | None:
@@ -217,6 +268,11 @@ class Session:
             self._positions.pop()
         self.undone += 1
 
+    def stand(self) -> None:
+        """Nothing that was done can be taken back any more, and no draft is left: somebody else sits there."""
+        self._before = []
+        self.lay_down([])
+
     def lay_down(self, actions: Sequence[int]) -> None:
         """Lay down the cards of a draft, instead of those that lie there."""
         game = self.game.copy()
@@ -235,6 +291,7 @@ class Session:
         position = self.game.copy()
         position.events = []  # they are the game's own: their number is enough
         self._positions.append((self.step, len(self.game.events), position))
+        self._lower()
         return events
 
     def _play(self, action: int) -> list[Event]:
@@ -258,8 +315,24 @@ class Session:
         self.undone += 1
 
     def names(self, seat: int | None = None) -> list[str]:
-        """Who sits where, in words, for somebody on `seat`."""
-        return ["you" if number == seat else name for number, name in enumerate(self.stored.agents)]
+        """Who sits where, in words, for somebody on `seat`: people by their names, agents by theirs."""
+        called = {link.seat: link.name for link in self.links}
+        return [
+            "you" if number == seat else (called.get(number) or f"Player {seat_label(number)}") if who == HUMAN else who
+            for number, who in enumerate(self.stored.sitters)
+        ]
+
+    def names_in_record(self) -> list[str]:
+        """What the record says of every seat: people's names only if they want it, who took over, what was taken back."""
+        told = {link.seat: link.name for link in self.links if link.in_record}
+        names = [told.get(seat) or HUMAN if who == HUMAN else who for seat, who in enumerate(self.stored.agents)]
+        for change in self.stored.changes:
+            who = told.get(change.seat) or HUMAN if change.who == HUMAN else change.who
+            names[change.seat] += f", {who} from action {change.step}"
+        if taken_back := self.stored.taken_back:
+            back = f" ({counted(taken_back, 'decision')} taken back)"
+            names = [name + back * (self.stored.agents[seat] == HUMAN) for seat, name in enumerate(names)]
+        return names
 
     def record(self) -> str:
         """The game's record.
@@ -269,4 +342,4 @@ class Session:
         """
         if not self.game.is_over and self.has_humans:
             raise PageError("the record can be had when the game is over, as it tells every hidden card", 403)
-        return self.game.to_record(self.stored.agents)
+        return self.game.to_record(self.names_in_record())

@@ -21,7 +21,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Final, ParamSpec, TypeVar
@@ -31,6 +31,8 @@ from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
 HUMAN: Final = "human"
 """Who sits on a seat that people play; other seats have an agent's name."""
+ANYBODY: Final = "*"
+"""Instead of a browser: whoever has the link may use it, as spectators do."""
 MEMORY: Final = ":memory:"
 MANY: Final = 1 << 62
 """No limit."""
@@ -89,9 +91,31 @@ _VARIATIONS: Final = """
 ALTER TABLE game ADD COLUMN beginning TEXT;
 CREATE INDEX game_origin ON game (owner, origin);
 """
-_STEPS: Final = (_TABLES, _SINCE_2, _SINCE_3, _SINCE_4, _VARIATIONS)
+_PEOPLE: Final = """
+ALTER TABLE game ADD COLUMN chance TEXT;
+ALTER TABLE game ADD COLUMN taken_back INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE game ADD COLUMN changes TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE game ADD COLUMN rematch TEXT;
+ALTER TABLE link ADD COLUMN in_record INTEGER NOT NULL DEFAULT 0;
+"""
+_STEPS: Final = (_TABLES, _SINCE_2, _SINCE_3, _SINCE_4, _VARIATIONS, _PEOPLE)
 """What leads from each version to the next one. A step is added at the end, and none that was published is changed."""
 VERSION: Final = len(_STEPS)
+
+
+@dataclass(frozen=True)
+class Change:
+    """Somebody else sits down on a seat.
+
+    Attributes:
+        step: how many actions had been played.
+        seat: 0 … N−1.
+        who: HUMAN or an agent's name.
+    """
+
+    step: int
+    seat: int
+    who: str
 
 
 @dataclass(frozen=True)
@@ -103,12 +127,16 @@ class StoredGame:
         owner: the browser that made it.
         created: seconds since 1970.
         players, side, max_turns, seed: as for :class:`skyenv.Game`.
-        agents: for every seat HUMAN or an agent's name.
+        agents: for every seat HUMAN or an agent's name, when the game began.
         pause: seconds that an agent's move takes at least.
         wish: what the browser called its wish for a game; who sends one twice gets one game.
         origin, origin_step: the game that this one goes on from, which may be gone, and after how many of its actions; of a
             variation of a replay, the replay's key and the game's number in it, as ``key/number``.
         beginning: the record that a variation begins with; its actions are among the game's.
+        chance: the key of the game whose agents' chance this one has; None: its own.
+        taken_back: how many decisions its person has taken back on the way to it.
+        changes: who has sat down on which seat since the beginning, the first change first.
+        rematch: the game that was made to play it once more.
     """
 
     id: str
@@ -124,6 +152,18 @@ class StoredGame:
     origin: str | None = None
     origin_step: int | None = None
     beginning: str | None = None
+    chance: str | None = None
+    taken_back: int = 0
+    changes: tuple[Change, ...] = ()
+    rematch: str | None = None
+
+    @property
+    def sitters(self) -> tuple[str, ...]:
+        """For every seat HUMAN or an agent's name, now."""
+        sitters = list(self.agents)
+        for change in self.changes:
+            sitters[change.seat] = change.who
+        return tuple(sitters)
 
 
 @dataclass(frozen=True)
@@ -133,11 +173,12 @@ class Link:
     Attributes:
         token: the unguessable part of its address.
         game: the game's key.
-        seat: 0 … N−1; None: watch a game without people.
-        browser: who has taken it; None: nobody yet.
-        name: what who has taken it is called.
+        seat: 0 … N−1; None: watching.
+        browser: who has taken it; None: nobody yet; ANYBODY: it is for all who have it.
+        name: what who has taken it wants to be called.
         seen: when he was last there, seconds since 1970; 0: never.
         screen: seats with the same one are played at one screen.
+        in_record: whether records may tell that name.
     """
 
     token: str
@@ -147,6 +188,7 @@ class Link:
     name: str = ""
     seen: float = 0.0
     screen: str | None = None
+    in_record: bool = False
 
 
 class Storage:
@@ -232,14 +274,28 @@ class Storage:
     # ---- games ----
 
     def add_game(
-        self, game: StoredGame, links: Iterable[Link], most: int = MANY, most_in_all: int = MANY, actions: Sequence[int] = ()
+        self,
+        game: StoredGame,
+        links: Iterable[Link],
+        most: int = MANY,
+        most_in_all: int = MANY,
+        actions: Sequence[int] = (),
+        after: str | None = None,
     ) -> list[Link]:
         """Store a new game and the ways to its seats; of each browser at most `most` games. `actions`: played in it already.
 
-        If there are more than `most_in_all`, the oldest of those in which nobody has played go.
+        If there are more than `most_in_all`, the oldest of those in which nobody has played go. `after`: the game that it is
+        the rematch of.
+
+        Args:
+            game, links: them.
+            most: games of its owner; None: any number.
+            actions: what has been played in it already.
+            after: the game that it is the rematch of.
 
         Returns:
-            The links; if the browser has had a game for the same wish, those of that game, and nothing is stored.
+            The links; if the browser has had a game for the same wish, or `after` a rematch, those of that game, and nothing is
+            stored.
 
         Raises:
             PageError: the browser has too many games, or there are too many in which somebody has played.
@@ -252,6 +308,11 @@ class Storage:
             (number,) = connection.execute("SELECT count(*) FROM game WHERE owner = ?", (game.owner,)).fetchone()
             if number >= most:
                 raise PageError(f"this browser has {most} games; delete some", 429)
+            if after is not None:
+                first = "UPDATE game SET rematch = ? WHERE id = ? AND (rematch IS NULL OR rematch NOT IN (SELECT id FROM game))"
+                if not connection.execute(first, (game.id, after)).rowcount:
+                    rows = "SELECT link.* FROM link JOIN game ON game.rematch = link.game WHERE game.id = ? ORDER BY seat"
+                    return [_link(row) for row in connection.execute(rows, (after,))]
             (number,) = connection.execute("SELECT count(*) FROM game").fetchone()
             if number >= most_in_all:
                 unplayed = (
@@ -260,7 +321,8 @@ class Storage:
                 gone = connection.execute(f"DELETE FROM game WHERE id IN ({unplayed})", (number + 1 - most_in_all,)).rowcount
                 if number - gone >= most_in_all:
                     raise PageError(f"there are {most_in_all} games; whoever runs this server can delete some", 503)
-            _insert(connection, "game", vars(game) | {"agents": json.dumps(game.agents)})
+            lists = {"agents": json.dumps(game.agents), "changes": _changes_text(game.changes)}
+            _insert(connection, "game", vars(game) | lists)
             numbered = [(game.id, number, action) for number, action in enumerate(actions)]
             connection.executemany("INSERT INTO action VALUES (?, ?, ?)", numbered)
             for link in links:
@@ -336,6 +398,14 @@ class Storage:
         with self._transaction() as connection:
             connection.execute("UPDATE game SET pause = ? WHERE id = ?", (pause, key))
 
+    def set_changes(self, key: str, changes: Iterable[Change], link: Link | None = None) -> None:
+        """Store who has sat down on which seats; the unfinished bid is gone then. `link`: the way to a seat that had none."""
+        with self._transaction() as connection:
+            connection.execute("UPDATE game SET changes = ? WHERE id = ?", (_changes_text(changes), key))
+            connection.execute("DELETE FROM draft WHERE game = ?", (key,))
+            if link is not None:
+                _insert(connection, "link", vars(link))
+
     def delete_game(self, key: str) -> None:
         """Forget a game, its actions and links."""
         with self._transaction() as connection:
@@ -368,17 +438,47 @@ class Storage:
         query = "SELECT link.* FROM link JOIN game ON game.id = link.game WHERE owner = ? AND origin = ? AND browser = owner"
         return [_link(row) for row in self._rows(f"{query} ORDER BY created DESC, seat", owner, origin)]
 
-    def claim(self, token: str, browser: str) -> bool:
+    def add_link(self, link: Link) -> None:
+        """Store one more way to a game."""
+        with self._transaction() as connection:
+            _insert(connection, "link", vars(link))
+
+    def spectate(self, token: str, browser: str) -> None:
+        """Remember that a browser has used a link that is for anybody."""
+        with self._transaction() as connection:
+            connection.execute("INSERT OR IGNORE INTO spectator (token, browser) VALUES (?, ?)", (token, browser))
+
+    def watched_by(self, browser: str, most: int) -> list[Link]:
+        """The links for anybody that a browser has used, of the newest `most` games."""
+        query = (
+            "SELECT link.* FROM spectator JOIN link USING (token) JOIN game ON game.id = link.game"
+            " WHERE spectator.browser = ? ORDER BY created DESC LIMIT ?"
+        )
+        return [replace(_link(row), browser=browser) for row in self._rows(query, browser, most)]
+
+    def rename(self, token: str, name: str, in_record: bool) -> None:
+        """Store what who has taken a link is called, and whether records may tell it."""
+        with self._transaction() as connection:
+            connection.execute("UPDATE link SET name = ?, in_record = ? WHERE token = ?", (name, in_record, token))
+
+    def set_seen(self, token: str, seen: float) -> None:
+        """Store when who has taken a link was last there."""
+        with self._transaction() as connection:
+            connection.execute("UPDATE link SET seen = ? WHERE token = ?", (seen, token))
+
+    def claim(self, token: str, browser: str, name: str = "") -> bool:
         """Give a link to a browser; whether it has it now. Who comes first has it."""
         with self._transaction() as connection:
-            connection.execute("UPDATE link SET browser = ? WHERE token = ? AND browser IS NULL", (browser, token))
+            given = "UPDATE link SET browser = ?, name = ? WHERE token = ? AND browser IS NULL"
+            connection.execute(given, (browser, name, token))
             row = connection.execute("SELECT browser FROM link WHERE token = ?", (token,)).fetchone()
         return row is not None and bool(row["browser"] == browser)
 
     def release(self, token: str) -> None:
         """Take a link from its browser, so that another one can have it."""
         with self._transaction() as connection:
-            connection.execute("UPDATE link SET browser = NULL WHERE token = ?", (token,))
+            nobody = "browser = NULL, name = '', in_record = 0, screen = NULL, seen = 0"
+            connection.execute(f"UPDATE link SET {nobody} WHERE token = ?", (token,))
 
     # ---- replays ----
 
@@ -517,8 +617,24 @@ def _game(row: sqlite3.Row) -> StoredGame:
         raise _damaged(values["id"], "side, seed or number of turns")
     for name in ("created", "pause"):  # of no weight
         values[name] = values[name] if math.isfinite(values[name]) and values[name] >= 0 else 0.0
-    return StoredGame(**values | {"agents": tuple(agents)})
+    changes = _changes(values["changes"], values["players"])
+    if changes is None:
+        raise _damaged(values["id"], "who sits where")
+    return StoredGame(**values | {"agents": tuple(agents), "changes": changes})
+
+
+def _changes_text(changes: Iterable[Change]) -> str:
+    return json.dumps([[change.step, change.seat, change.who] for change in changes])
+
+
+def _changes(text: str, players: int) -> tuple[Change, ...] | None:
+    """What :func:`_changes_text` has written; None if it hasn't."""
+    rows = _parsed(text)
+    if not isinstance(rows, list) or not all(isinstance(row, list) and [*map(type, row)] == [int, int, str] for row in rows):
+        return None
+    return tuple(Change(*row) for row in rows) if all(0 <= row[1] < players for row in rows) else None
 
 
 def _link(row: sqlite3.Row) -> Link:
-    return Link(**dict(row))
+    values = dict(row)
+    return Link(**values | {"in_record": bool(values["in_record"])})

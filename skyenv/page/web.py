@@ -29,16 +29,18 @@ from skyenv.page.catalogue import Catalogue
 from skyenv.page.connections import HEADERS
 from skyenv.page.game_server import GameServer
 from skyenv.page.library import Library
+from skyenv.page.people import People
 from skyenv.page.preparing import PreparingError
 from skyenv.page.requests import STATIC, refusal
 from skyenv.page.routes import analysis, editor, lobby, replays, seats, teaching
 from skyenv.page.routes import library as library_routes
+from skyenv.page.routes import people as people_routes
 from skyenv.page.routes import runs as runs_routes
 from skyenv.page.runs import Runs
 from skyenv.page.storage import Storage
 from skyenv.page.workers import Workers
 
-PARTS: Final = (lobby, seats, analysis, editor, replays, teaching, library_routes, runs_routes)
+PARTS: Final = (lobby, seats, people_routes, analysis, editor, replays, teaching, library_routes, runs_routes)
 """In this order their addresses are compared with a request's."""
 MOST_SAID: Final = 500
 """Characters of a message."""
@@ -71,6 +73,7 @@ def application(
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.server = GameServer(storage, catalogue, workers)
+        app.state.people = People(app.state.server)
         app.state.edited = {}
         app.state.background = Background(app.state.server.workers)
         app.state.browsers = Browsers(await storage.write(storage.key))

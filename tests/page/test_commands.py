@@ -66,8 +66,10 @@ def test_a_killed_server_has_lost_nothing_that_it_answered(tmp_path: Path) -> No
             if not seats:
                 ann.get("/").raise_for_status()
                 cookies.update(ann.cookies)
-                wish = {"players": 2, "side": "front", "seats": ["me", "me"], "seed": "5"}
-                ann.post("/api/games", json=wish).raise_for_status()
+                wish = {"players": 2, "side": "front", "seats": ["me", "human"], "seed": "5"}
+                first = ann.post("/api/games", json=wish).raise_for_status().json()["page"].replace("/seat/", "/api/seats/")
+                free = ann.get(first).json()["invitations"][0]["page"].replace("/seat/", "/api/seats/")
+                ann.post(f"{free}/claim").raise_for_status()
                 games = ann.get("/api/games").json()["games"]
                 seats = [game["page"].replace("/seat/", "/api/seats/") for game in sorted(games, key=lambda game: game["seat"])]
             states = [ann.get(seat).json() for seat in seats]

@@ -180,7 +180,7 @@ def test_a_busy_database_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_game_that_another_server_has_gone_on_with_is_read_anew(path: Path) -> None:
     with client_of(make_app(path)) as ann, client_of(make_app(path)) as same:
-        seat = begin(ann, ["me", "me"])
+        seat = begin(ann, ["me", "human"])
         same.cookies.update(dict(ann.cookies))
         state = payload(same, seat)
         assert first_choice(ann, seat) == 200

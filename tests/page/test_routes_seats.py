@@ -117,7 +117,8 @@ def test_a_move_is_taken_back_and_the_record_has_only_what_was_played(ann: TestC
     """Whatever can be taken back is, once: the game goes the same way, and its record is that of a game without it."""
 
     def record(takes_back: bool) -> list[str]:
-        seat = begin(ann, ["me", "me"], seed="77")
+        seat = begin(ann, ["me", "human"], seed="77")
+        ann.post(payload(ann, seat)["invitations"][0]["page"].replace("/seat/", "/api/seats/") + "/claim")
         seats = {0: seat, 1: _other(ann, seat)}
         undone = 0
         while True:
@@ -248,27 +249,29 @@ def test_agents_play_on_alone_only_while_somebody_watches(ann: TestClient) -> No
 
 
 def test_changes_are_told_and_drafts_only_to_their_seat(app: Starlette, ann: TestClient) -> None:
-    first = begin(ann, ["me", "me"])
-    second = next(game["page"] for game in ann.get("/api/games").json()["games"] if game["seat"] == 1).replace(
-        "/seat/", "/api/seats/"
-    )
-    with watch(ann, first) as one, watch(ann, second) as two:
+    first = begin(ann, ["me", "human"])
+    bob = another(app)
+    second = payload(ann, first)["invitations"][0]["page"].replace("/seat/", "/api/seats/")
+    bob.post(f"{second}/claim")
+    with watch(ann, first) as one, watch(bob, second) as two:
+        assert one.receive_text() == "people"  # the other one is there
         for _ in range(300):
-            seat, socket, other = (first, one, two) if payload(ann, first)["yours"] else (second, two, one)
-            state = payload(ann, seat)
+            is_first = payload(ann, first)["yours"]
+            who, seat, socket, other = (ann, first, one, two) if is_first else (bob, second, two, one)
+            state = payload(who, seat)
             assert state["yours"]
             cards = [choice["action"] for choice in state["legal"] if 79 <= choice["action"] < 97]
             if cards:
                 break
-            assert act(ann, seat, state, state["legal"][-1]["action"]).status_code == 200
+            assert act(who, seat, state, state["legal"][-1]["action"]).status_code == 200
             assert [socket.receive_text(), other.receive_text()] == ["changed"] * 2
-        assert act(ann, seat, state, cards[0]).status_code == 200
+        assert act(who, seat, state, cards[0]).status_code == 200
         assert socket.receive_text() == "changed"
-        ann.post(f"{seat}/undo")
+        who.post(f"{seat}/undo")
         assert socket.receive_text() == "changed"
         ann.post(f"{first}/pause", json={"seconds": 1})  # the next thing that the other one hears, as it concerns all
         assert other.receive_text() == "changed"
-        assert payload(ann, second if seat == first else first)["pause"] == 1
+        assert payload(bob, second)["pause"] == 1
 
 
 def test_a_restarted_server_has_lost_nothing(tmp_path: Path) -> None:

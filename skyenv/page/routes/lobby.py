@@ -52,7 +52,10 @@ async def _list_games(request: Request) -> Response:
     server = server_of(request)
     server.preparation.require_rules()
     payload: list[Payload] = []
-    for link in await server.storage.read(server.storage.links_of, browser_of(request), MOST_LISTED):
+    browser = browser_of(request)
+    links = await server.storage.read(server.storage.links_of, browser, MOST_LISTED)
+    links += await server.storage.read(server.storage.watched_by, browser, MOST_LISTED)
+    for link in links:
         try:
             session = await server.session(link)
         except PageError as error:  # another version's game, or a damaged one
@@ -74,6 +77,8 @@ async def _list_games(request: Request) -> Response:
                 "turn": game.turn,
                 "scores": game.scores,
                 "state": state,
+                "taken_back": session.stored.taken_back,
+                "agents": [not session.is_human(seat) for seat in range(game.num_players)],
             }
         )
     return JSONResponse({"games": payload})

@@ -13,8 +13,21 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from skyenv.errors import PageError, SkyenvError
 from skyenv.page.game_server import Watcher, snapshot
+from skyenv.page.names import checked_name
 from skyenv.page.payloads import Look, Payload
-from skyenv.page.requests import browser_of, drawn, integer, json_object, number, page, seat_of, server_of, theme, unless_gone
+from skyenv.page.requests import (
+    browser_of,
+    drawn,
+    integer,
+    json_object,
+    number,
+    page,
+    people_of,
+    seat_of,
+    server_of,
+    theme,
+    unless_gone,
+)
 
 MOST_AT_ONCE: Final = 64
 """Actions that one choice can have: as many cards as there can be in a bid, and its end."""
@@ -32,12 +45,17 @@ async def _table(request: Request) -> Response:
         return JSONResponse({"refused": str(error), "free": other.browser is None})
     narrow = bool(number(request, "narrow"))
     invitations = await server.invitations(session, str(link.browser))
+    people = await people_of(request).payload(link, session)
+    if curtain := people_of(request).curtain(link, session):
+        return JSONResponse({"curtain": curtain})
+    viewer = session.viewer(link)
     after, behind = number(request, "after"), 0
-    game = snapshot(session, link.seat)
+    game = snapshot(session, viewer)
     if after is not None and session.step_of(link.seat) == session.step:
         position, behind = session.after(after)
         game = position if behind else game
-    look = Look(game, link.seat, session.names(link.seat), theme(request), narrow, can_act=not behind)
+    can_act = session.is_human(link.seat) and not behind
+    look = Look(game, viewer, session.names(link.seat), theme(request), narrow, can_act=can_act)
     known = number(request, "lines") or 0
     if (number(request, "undone") or 0) != session.undone:
         known = 0  # what was taken back stands in them
@@ -52,6 +70,7 @@ async def _table(request: Request) -> Response:
         "lesson": None if session.lesson is None else session.lesson.payload(),
         "watching": link.seat is None,
         "owner": session.stored.owner == link.browser,
+        "people": people,
         "invitations": [{"seat": other.seat, "page": f"/seat/{other.token}"} for other in invitations],
     }
     parts = drawn(request)
@@ -59,7 +78,10 @@ async def _table(request: Request) -> Response:
 
 
 async def _claim(request: Request) -> Response:
-    await server_of(request).claim(request.path_params["token"], browser_of(request))
+    server, name = server_of(request), ""
+    if request.headers.get("content-type", "").startswith("application/json"):
+        name = checked_name((await json_object(request)).get("name", ""), server.catalogue.names)
+    await server.claim(request.path_params["token"], browser_of(request), name)
     return JSONResponse({})
 
 
@@ -112,6 +134,7 @@ async def _next(request: Request) -> Response:
 async def _hint(request: Request) -> Response:
     """What an agent would do on this seat now."""
     server, link, session = await seat_of(request)
+    session.check_uncovered(link)
     if link.seat is None or session.game.seat != link.seat:
         raise PageError("hints are for the seat that is to act", 409)
     game, step = snapshot(session, link.seat), session.step_of(link.seat)
@@ -128,7 +151,9 @@ async def _thinking(request: Request) -> Response:
 async def _words(request: Request) -> Response:
     """The table as plain text."""
     server, link, session = await seat_of(request)
-    look = Look(snapshot(session, link.seat), link.seat, session.names(link.seat))
+    session.check_uncovered(link)
+    viewer = session.viewer(link)
+    look = Look(snapshot(session, viewer), viewer, session.names(link.seat))
     return JSONResponse({"text": await server.drawers.ask(str(link.browser), look.in_words)})
 
 
@@ -170,7 +195,9 @@ async def _tell_changes(socket: WebSocket, watcher: Watcher) -> None:
                 return
             if watcher.changed.is_set():
                 watcher.changed.clear()
-                await socket.send_text("changed")
+                news, watcher.news = watcher.news, set()
+                for what in sorted(news):
+                    await socket.send_text(what)
     finally:
         leaving.cancel()
 

@@ -1,0 +1,38 @@
+"""What people may be called at a table."""
+
+from __future__ import annotations
+
+import pytest
+
+from skyenv.errors import PageError
+from skyenv.page.names import LONGEST_NAME, checked_name
+
+AGENTS = ["greedy", "ismcts-trained"]
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        ("", ""),
+        ("  ", ""),
+        (" Ann  Lee ", "Ann Lee"),
+        ("Zoe\u0308", "Zo\u00eb"),
+        ("李雷", "李雷"),
+        ("<b>", "<b>"),
+        ("greedier", "greedier"),
+        ("x" * LONGEST_NAME, "x" * LONGEST_NAME),
+    ],
+)
+def test_names_have_one_form(value: str, name: str) -> None:
+    assert checked_name(value, AGENTS) == name
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, 7, ["Ann"], "x" * (LONGEST_NAME + 1), "a\x00b", "a\u202eb", "a\u200bb",
+     "you", " YOU ", "ｙｏｕ", "Greedy", "ISMCTS-trained", "seat 1", "Player 12", "Alea", "human"],
+)  # fmt: skip
+def test_nobody_is_called_what_means_somebody_else(value: object) -> None:
+    """Nor by letters that only look otherwise to a program."""
+    with pytest.raises(PageError):
+        checked_name(value, AGENTS)

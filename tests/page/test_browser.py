@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from experiments.tools.chromium import Browser, browser
 from skyenv import Game
 from skyenv.agents import Decisions, RandomAgent
+from skyenv.page import people
 from skyenv.page.browsers import COOKIE
 from skyenv.page.export import exported
 from skyenv.page.replays import Replay
@@ -119,7 +120,7 @@ def test_what_nobody_can_use_is_found(ann: Browser, server: RunningServer) -> No
     assert {one.split(" (")[0] for one in found} == {"image-alt", "color-contrast"}
 
 
-def begin(page: Browser, server: RunningServer, *seats: str, seed: str = "") -> None:
+def begin(page: Browser, server: RunningServer, *seats: str, seed: str = "", name: str = "") -> None:
     """Fill in the lobby's form."""
     page.open(f"{server.address}/#custom")
     page.wait("#seat-1")
@@ -130,6 +131,7 @@ def begin(page: Browser, server: RunningServer, *seats: str, seed: str = "") -> 
         )
     for number, seat in enumerate(seats):
         page.run("document.getElementById(arguments[0]).value = arguments[1]", f"seat-{number}", seat)
+    page.run("document.getElementById('name-0').value = arguments[0]", name)
     page.wait("#seed").send_keys(seed)
     page.click("#new button.primary")
     page.wait("#board svg")
@@ -314,6 +316,109 @@ def test_two_people_in_two_browsers_do_not_see_each_others_hands(ann: Browser, s
         elif path.startswith("/api/seats/"):
             assert b"<g " not in content
     assert checked > 50
+
+
+def test_names_presence_a_leaver_an_agent_for_him_and_his_return(
+    ann: Browser, server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(people, "AWAY", 0.0)
+    begin(ann, server, "me", "human", seed="3", name="Ann")
+    link = ann.wait("#invitation-list a").get_attribute("href")
+    with browser() as bob:
+        bob.open(str(link))
+        bob.wait("#take-name").send_keys("Bob")
+        bob.click("#take-button")
+        bob.wait("#board svg")
+        ann.wait_until(lambda: "Bob" in ann.text("#people-list .here:nth-child(2)"), "Bob's coming")
+        assert "Ann" in bob.text("#people-list .here:nth-child(1)")
+        check_accessible(ann, "#people")
+        bob.open("about:blank")
+        ann.wait_until(lambda: "away since" in ann.text("#people-list"), "Bob's going")
+        play(ann, state(ann), state(ann)["table"][0])
+        ann.click("#people-list li:nth-child(2) button")
+        ann.wait_until(lambda: "plays for Bob" in ann.text("#people-list"), "the agent")
+        ann.wait_until(lambda: state(ann)["yours"], "the agent's moves")
+        bob.open(str(link))
+        bob.wait("#board svg")
+        ann.wait_until(lambda: "who is here" in ann.text("#people-list"), "Bob's return")
+        ann.click("#people-list li:nth-child(2) button")
+        bob.wait_until(lambda: "agent" not in bob.text("#people-list"), "his seat")
+        assert "you" in bob.text("#people-list .here:nth-child(2)")
+        assert bob.complaints() == []
+
+
+def test_a_spectator_sees_no_hidden_card(ann: Browser, server: RunningServer, listener: Listener) -> None:
+    begin(ann, server, "me", "agent:greedy", seed="3")
+    ann.click("#invite-spectators")
+    link = ann.wait("#watch-link a").get_attribute("href")
+    with browser() as eve:
+        eve.open(str(link))
+        eve.wait("#board svg")
+        ann.wait_until(lambda: "1 person looks on" in ann.text("#lookers"), "the spectator")
+        before = eve.run("return document.querySelector('#board svg').outerHTML")
+        play(ann, state(ann), state(ann)["table"][0])
+        eve.wait_until(lambda: eve.run("return document.querySelector('#board svg').outerHTML") != before, "what Ann did")
+        assert eve.run("return document.querySelectorAll('#board [data-card], #board [role=button]').length") == 0
+        name = str((eve.driver.get_cookie(COOKIE) or {})["value"])
+        assert eve.complaints() == []
+    heard = b"".join(content for whose, path, content in listener.heard if whose == name and path.startswith("/api/seats/"))
+    assert b"not known" in heard
+    assert b"data-card" not in heard
+    ann.wait_until(lambda: ann.text("#lookers") == "", "the end of looking on")
+
+
+def test_two_at_one_screen_pass_the_device(ann: Browser, server: RunningServer, listener: Listener) -> None:
+    """Behind the curtain nothing of a table is in the page, nor sent to it."""
+    ann.open(f"{server.address}/#custom")
+    ann.wait("#seat-1")
+    ann.run("const s = document.getElementById('seat-1'); s.value = 'me'; s.dispatchEvent(new Event('change'))")
+    assert "Several of you" in ann.wait("#hot").text
+    for number, name in enumerate(("Ann", "Bob")):
+        ann.run("document.getElementById(arguments[0]).value = arguments[1]", f"name-{number}", name)
+    ann.click("#new button.primary")
+    for turn, name in enumerate(("Ann", "Bob", "Ann")):  # SET-7: the starting skyscrapers
+        assert ann.wait("#curtain-title").text == f"Pass the device to {name}"
+        check_accessible(ann)
+        assert ann.run("return document.querySelectorAll('#board svg, #log li, #words-text:not(:empty)').length") == 0
+        if turn == 2:
+            break
+        ann.click("#curtain-lift")
+        ann.wait_until(lambda: ann.find("#board svg") and state(ann)["yours"], "the own table")
+        for _ in range(1 + turn):  # Bob places two
+            play_on(ann, state(ann))
+    assert all(b"svg" not in content for _, _, content in listener.heard if content.startswith(b'{"curtain"'))
+    assert any(content.startswith(b'{"curtain"') for _, _, content in listener.heard)
+
+
+def play_on(page: Browser, shown: dict[str, Any]) -> None:
+    """Take a choice on the table, and wait for what follows or for the curtain."""
+    action = shown["table"][0]
+    click_shape(page, f'#board [role=button][data-action="{action}"]')
+    page.wait_until(
+        lambda: page.find("#curtain-title") is not None or (page.find("#board svg") and state(page)["step"] != shown["step"]),
+        "what follows",
+    )
+
+
+def test_a_takeback_and_a_rematch_by_clicking(ann: Browser, server: RunningServer) -> None:
+    begin(ann, server, "me", "agent:greedy", seed="11")
+    assert ann.find("#take-back") is None
+    first, table = state(ann), ann.driver.current_url
+    play(ann, first, first["table"][0])
+    ann.wait_until(lambda: state(ann)["yours"], "a turn")
+    ann.click("#take-back")
+    ann.wait_until(lambda: ann.driver.current_url != table and ann.find("#board svg"), "the copy")
+    assert state(ann)["table"] == first["table"]
+    assert "1 decision was taken back" in ann.wait("#taken-back").text
+    ann.run("const p = document.getElementById('pause'); p.value = 0; p.dispatchEvent(new Event('change'))")
+    play_to_end(ann)
+    table = ann.driver.current_url
+    ann.click("#rematch")
+    ann.wait_until(lambda: ann.driver.current_url != table and ann.find("#board svg"), "the rematch")
+    assert "you" in ann.text("#people-list li:nth-child(2)")
+    ann.open(f"{server.address}/")
+    ann.wait_until(lambda: "1 decision taken back" in ann.text("#games"), "the copy's mark")
+    assert ann.run("return document.querySelectorAll('#games li').length") == 3
 
 
 SIZES = {"large": (1440, 900), "small": (1024, 768), "phone": (390, 844)}
@@ -618,6 +723,7 @@ def test_the_lobby_greets_and_one_click_begins_a_game(ann: Browser, server: Runn
     ann.open(f"{server.address}/")
     ann.wait("#strengths input:checked")
     check_accessible(ann)
+    ann.driver.find_element("css selector", "#name").send_keys("Ann")
     ann.run("for (const button of [1, 2]) document.getElementById('play-now').click()")  # a double click
     ann.wait("#board svg")
     assert listener.asked.count("/api/games") == 2  # the lobby's list, and one game
@@ -625,6 +731,7 @@ def test_the_lobby_greets_and_one_click_begins_a_game(ann: Browser, server: Runn
     ann.wait("#games li")
     check_accessible(ann)
     assert ann.run("return document.querySelectorAll('#games li').length") == 1
+    assert ann.wait("#name").get_attribute("value") == "Ann"
 
 
 def test_agents_are_watched_from_the_lobby(ann: Browser, server: RunningServer) -> None:

@@ -60,6 +60,9 @@ export async function ask(address, options = {}) {
   return content;
 }
 
+/** What a wish is called, so that one that is sent twice is fulfilled once. */
+export const newWish = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+
 /** Send JSON. */
 export const send = (address, value = {}) => ask(address, {
   method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(value),

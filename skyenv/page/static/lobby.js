@@ -1,5 +1,5 @@
 // The lobby: begin a game, go on with one, open a record.
-import { ask, el, send, themeButton } from "./dom.js";
+import { ask, el, newWish, send, themeButton } from "./dom.js";
 import { follow, readiness } from "./preparing.js";
 import { rulesButton } from "./rules.js";
 
@@ -10,8 +10,12 @@ let agents = [];
 
 // ---- beginning a game ----
 
-/** What a wish for a game is called, so that one that is sent twice makes one game. */
-const newWish = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+const stored = () => { try { return localStorage.getItem("name") ?? ""; } catch { return ""; } };
+$("name").value = stored();
+$("name").oninput = () => {
+  try { localStorage.setItem("name", $("name").value.trim()); } catch { /* then it lasts as long as the page */ }
+};
+
 const wish = newWish();
 
 /** Begin a game and go to its table; nothing can be begun meanwhile. */
@@ -70,13 +74,26 @@ function showSeats() {
   const before = [...$("seats").querySelectorAll("select")].map((select) => select.value);
   const usual = agents.some((one) => one.name === "greedy") ? "greedy" : agents[0].name;
   const seats = Array.from({ length: Number($("players").value) }, (_, seat) => {
-    const select = el("select", { id: `seat-${seat}` },
-      el("option", { value: "me" }, "me"), el("option", { value: "human" }, "another person"),
+    const select = el("select", { id: `seat-${seat}`, onchange: showHot },
+      el("option", { value: "me" }, seat === 0 ? "me" : "me, or somebody at this screen"), el("option", { value: "human" }, "another person, by a link"),
       el("optgroup", { label: "agents" }, ...options()));
     select.value = before[seat] ?? (seat === 0 ? "me" : `agent:${usual}`);
-    return el("p", { class: "row" }, el("label", {}, `seat ${seat + 1} `, select), seat === 0 ? el("span", { class: "small" }, "begins") : null);
+    const name = el("input", {
+      id: `name-${seat}`, maxlength: 24, placeholder: `Player ${seat + 1}`, size: 14, "aria-label": `name of who sits on seat ${seat + 1}`,
+      value: seat === 0 ? $("name").value : "",
+    });
+    return el("p", { class: "row" }, el("label", {}, `seat ${seat + 1} `, select), name, seat === 0 ? el("span", { class: "small" }, "begins") : null);
   });
   $("seats").replaceChildren($("seats").firstElementChild, ...seats);
+  showHot();
+}
+
+/** Who sits at this screen has a name; several share the screen. */
+function showHot() {
+  const selects = [...$("seats").querySelectorAll("select")];
+  const here = selects.filter((select) => select.value === "me");
+  for (const select of selects) select.closest("p").querySelector("input").hidden = !here.includes(select);
+  $("hot").hidden = here.length < 2;
 }
 
 // ---- games under way ----
@@ -86,9 +103,12 @@ const when = (seconds) => new Date(1000 * seconds).toLocaleString(undefined, { d
 function describe(game) {
   const remove = game.owner ? el("button", { type: "button", class: "quiet", "aria-label": "delete this game", onclick: () => forget(game) }, "delete") : null;
   if (game.error) return [el("span", { class: "what bad" }, game.error), remove].filter(Boolean);
-  const names = game.names.map((name, seat) => (name === "human" ? `seat ${seat + 1}` : name)).join(", ");
+  const names = game.names.flatMap((name, seat) => [seat ? ", " : "", name, ...(game.agents[seat] ? [" ", el("span", { class: "mark" }, "agent")] : [])]);
   const state = game.state === "over" ? "over" : game.state === "your turn" ? el("span", { class: "yours" }, "your turn") : game.state;
-  return [el("span", { class: "what" }, el("a", { href: game.page }, names), el("span", { class: "small" }, `${game.side} side · begun ${when(game.created)}`)),
+  const back = game.taken_back ? ` · a copy, ${game.taken_back} ${game.taken_back === 1 ? "decision" : "decisions"} taken back` : "";
+  const watched = game.seat === null ? " · you look on" : "";
+  return [el("span", { class: "what" }, el("a", { href: game.page }, ...names),
+    el("span", { class: "small" }, `${game.side} side · begun ${when(game.created)}${back}${watched}`)),
     el("span", { class: "small" }, game.state === "over" ? "" : `turn ${game.turn + 1}`), el("span", {}, state),
     el("span", { class: "score", title: "points" }, game.scores.join(" : ")), remove].filter(Boolean);
 }
@@ -124,7 +144,7 @@ $("players").onchange = () => { showSeats(); showReadiness(); };
 $("play").onsubmit = (event) => {
   event.preventDefault();
   const agent = $("play").elements.strength.value;
-  begin($("play"), { players: 2, side: "front", seats: ["me", `agent:${agent}`] });
+  begin($("play"), { players: 2, side: "front", seats: ["me", `agent:${agent}`], names: [$("name").value.trim(), ""] });
 };
 $("watch").onsubmit = (event) => {
   event.preventDefault();
@@ -133,7 +153,8 @@ $("watch").onsubmit = (event) => {
 $("new").onsubmit = (event) => {
   event.preventDefault();
   const seats = [...$("seats").querySelectorAll("select")].map((select) => select.value);
-  begin($("new"), { players: seats.length, side: $("side").value, seed: $("seed").value.trim(), seats });
+  const names = seats.map((kind, seat) => (kind === "me" ? $(`name-${seat}`).value.trim() : ""));
+  begin($("new"), { players: seats.length, side: $("side").value, seed: $("seed").value.trim(), seats, names });
 };
 $("file").onchange = () => { if ($("file").files.length) open($("file").files[0]); };
 addEventListener("dragover", (event) => { event.preventDefault(); $("drop").classList.add("over"); });

@@ -1,6 +1,7 @@
 // The seat that a table's page shows: what the server told last, what is sent to it, and staying up to date.
 import { digestsOf, merged } from "./board.js";
 import { ask, send, theme } from "./dom.js";
+import { cover, storedName, storeName } from "./people.js";
 
 export const api = `/api/seats/${location.pathname.split("/").pop()}`;
 export const $ = (name) => document.getElementById(name);
@@ -18,6 +19,7 @@ let trouble = null;   // what the server told of troubles last
 let closed = false;   // whether the seat isn't this browser's: nothing is asked until somebody takes it
 let noted = null;     // the step to which a message belongs
 const shows = [];     // what is done with every state
+const hears = {};     // what is done with other news than that anything has changed
 const connects = [];  // what is done whenever the connection is there
 
 /** Have `show(state)` called whenever the server has told something, in the order of these calls. */
@@ -25,6 +27,9 @@ export const onState = (show) => { shows.push(show); };
 
 /** Have `begin()` called whenever the connection is there (again). */
 export const onConnect = (begin) => { connects.push(begin); };
+
+/** Have `hear()` called when the server tells that news. */
+export const onNews = (what, hear) => { hears[what] = hear; };
 
 /** Show a message; "" takes it away. */
 export function note(text) {
@@ -56,7 +61,15 @@ export const undo = () => attempt(() => send(`${api}/undo`).then(unlessTold));
 const unlessTold = () => { if (socket?.readyState !== WebSocket.OPEN) load(); };
 
 /** Take the seat for this browser. */
-export const take = () => send(`${api}/claim`).then(begin, (error) => { $("take-text").textContent = error.message; });
+export async function take() {
+  storeName($("take-name").value);
+  try {
+    await send(`${api}/claim`, { name: storedName() });
+    await begin();
+  } catch (error) {
+    $("take-text").textContent = error.message;
+  }
+}
 
 // ---- staying up to date ----
 
@@ -75,6 +88,12 @@ export async function load(skip = false) {
     const state = await ask(`${api}?page=1&theme=${theme()}${isUpright.matches ? "&narrow=1" : ""}${known}${after}&drawn=${digestsOf(shown)}`);
     if (state.refused) throw Object.assign(new Error(state.refused), { status: 403, free: state.free });
     closed = false;
+    if (state.curtain) {
+      if (last !== null) location.reload();  // so that nothing of the hand that was shown stays in the page
+      reveal("curtain");
+      cover(state.curtain);
+      return;
+    }
     state.drawing = merged(shown, state.drawing);
     seat.state = state;
     lines = state.log.from + state.log.lines.length;
@@ -91,9 +110,9 @@ export async function load(skip = false) {
   }
 }
 
-/** Show one of the page's parts: "take", "gone" or "table". */
+/** Show one of the page's parts: "take", "gone", "curtain" or "table". */
 function reveal(name) {
-  for (const part of ["take", "gone", "table"]) $(part).hidden = part !== name;
+  for (const part of ["take", "gone", "curtain", "table"]) $(part).hidden = part !== name;
 }
 
 function fail(error) {
@@ -101,7 +120,8 @@ function fail(error) {
     reveal("take");
     closed = true;
     $("take-text").textContent = error.free ? `${error.message}. Take it to play here.` : `${error.message}. Ask for the address of another seat, or make a table of your own.`;
-    $("take-button").hidden = !error.free;
+    $("take-button").hidden = $("take-as").hidden = !error.free;
+    $("take-name").value = storedName();
     document.title = "Fifth Avenue";
   } else if (error.status === 404 || error.status === 409 || seat.state === null) {
     gone = error.status === 404 || error.status === 409;
@@ -125,7 +145,7 @@ function connect() {
     load();
     for (const begin of connects) begin();
   };
-  socket.onmessage = load;
+  socket.onmessage = (event) => (hears[event.data] ?? load)();
   socket.onclose = () => {
     if (gone || closed) return;
     $("offline").hidden = $("table").hidden;  // a seat that isn't taken has no connection
@@ -133,6 +153,9 @@ function connect() {
     wait = Math.min(wait * 1.5, 5000);
   };
 }
+
+addEventListener("pagehide", () => { gone = true; socket?.close(); });  // a page that is kept for "back" would hold its seat
+addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
 /** Show the table and keep it up to date. */
 export async function begin() {

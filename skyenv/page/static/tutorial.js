@@ -71,12 +71,8 @@ function show({ lesson }) {
   if (!first && !lesson.waits) bring();
 }
 
-/** Bring what is to be clicked into view; on phones what is told, as it doesn't stand beside it. */
-function bring() {
-  const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
-  if (innerWidth < 700) scrollTo({ top: 0, behavior });
-  else $("board").querySelector(".taught")?.scrollIntoView({ block: "nearest", behavior });
-}
+/** Bring what is told into view; what is to be clicked is among the buttons, too. */
+const bring = () => scrollTo({ top: 0, behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
 
 /** Show the lesson if this is one; to be called when all that is shown of a state has been set up. */
 export const setUpLesson = () => onState(show);

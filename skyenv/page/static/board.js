@@ -16,8 +16,8 @@ export const merged = (drawing, changes) => ({ ...drawing, ...changes });
 /** What tells the server which parts needn't be sent. */
 export const digestsOf = (drawing) => Object.values(drawing ?? {}).map(([digest]) => digest).join("");
 
-/** Whether drawings should stand upright. */
-export const isNarrow = () => innerWidth < 700;
+/** Whether drawings stand upright: there is no room for wide ones, whose text would be too small, beside the page's column. */
+export const isUpright = matchMedia("(max-width: 1150px)");
 
 // ---- what can be clicked ----
 

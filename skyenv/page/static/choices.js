@@ -85,7 +85,7 @@ function aim(who) {
   for (const place of $("board").querySelectorAll("[data-place]")) {
     place.classList.toggle("faded", !place.dataset.place.startsWith(`${who}:`));
   }
-  $("board").querySelector(`[data-place^="${who}:"]`)?.focus();
+  $("board").querySelector(`.legal[data-place^="${who}:"]`)?.focus();
 }
 
 /** Play an action; what can't be taken back is asked for first. */

@@ -1,5 +1,5 @@
 // The seat that a table's page shows: what the server told last, what is sent to it, and staying up to date.
-import { digestsOf, merged } from "./board.js";
+import { digestsOf, isUpright, merged } from "./board.js";
 import { ask, send, theme } from "./dom.js";
 import { cover, storedName, storeName } from "./people.js";
 
@@ -37,9 +37,6 @@ export function note(text) {
   $("note").hidden = !text;
   noted = seat.state?.step;
 }
-
-/** Whether the drawing stands upright: there is no room for a wide one beside the choices. */
-export const isUpright = matchMedia("(max-width: 1150px)");
 
 // ---- doing ----
 

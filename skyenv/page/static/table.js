@@ -1,5 +1,5 @@
 // A seat at a table: what the server tells is shown, clicks are sent.
-import { explainBoard, showBoard } from "./board.js";
+import { explainBoard, isUpright, showBoard } from "./board.js";
 import { showLeads, showRecent } from "./changes.js";
 import { click, isLegal, say, showChoices } from "./choices.js";
 import { ask, send, themeButton } from "./dom.js";
@@ -14,7 +14,7 @@ import { showNews } from "./news.js";
 import { setUpRefusals } from "./refusals.js";
 import { rulesButton } from "./rules.js";
 import { setUpPeople } from "./people.js";
-import { $, api, attempt, begin, isUpright, load, note, onState, seat, take, undo } from "./seat.js";
+import { $, api, attempt, begin, load, note, onState, seat, take, undo } from "./seat.js";
 import { bindSetting, isForced } from "./settings.js";
 import { setUpTurns } from "./turns.js";
 import { setUpLesson } from "./tutorial.js";

@@ -1,5 +1,5 @@
 // Looking at a recorded game, step by step. The server's page and exported files share it; they differ in where drawings come from.
-import { isNarrow, showBoard } from "./board.js";
+import { isUpright, showBoard } from "./board.js";
 import { el, ruleLink, seatNames, theme } from "./dom.js";
 
 const CHARTS = { now: "if scored now", vp: "VP", share: "share of the win" };
@@ -10,6 +10,8 @@ export function segments(name, legend, choices, chosen, changed) {
     el("input", { type: "radio", name, value, checked: value === chosen, onchange: () => changed(value) }), text);
   return el("fieldset", { class: "segments", id: name }, el("legend", {}, legend), ...choices.map(radio));
 }
+
+const isPhone = matchMedia("(max-width: 699px)");
 
 /**
  * Fill `root` with a viewer.
@@ -94,7 +96,7 @@ export function view(root, game, draw, options = {}) {
     showLine();
     if (!quietly) options.moved?.({ step, seat }, jumped === true);
     try {
-      const drawing = await draw(step, seat, theme(), isNarrow());
+      const drawing = await draw(step, seat, theme(), isUpright.matches);
       if (mine !== drawn) return;
       showBoard(board, drawing);
       for (const follow of followers) follow(step);
@@ -118,7 +120,7 @@ export function view(root, game, draw, options = {}) {
   }
 
   function showChart() {
-    const wanted = charts[kind][isNarrow() ? "narrow" : "wide"];
+    const wanted = charts[kind][isPhone.matches ? "narrow" : "wide"];
     if (drawnChart !== wanted) chart.innerHTML = drawnChart = wanted;  // made by the server, which escapes all names
     const svg = chart.querySelector("svg");
     const [left, right] = [Number(svg.dataset.left), Number(svg.dataset.right)];
@@ -162,7 +164,7 @@ export function view(root, game, draw, options = {}) {
     const x = (event.clientX - box.left) * svg.viewBox.baseVal.width / box.width;
     go(Math.round((x - left) / (right - left) * game.steps), true);
   });
-  matchMedia("(max-width: 699px)").addEventListener("change", () => show(false, true));
+  for (const size of [isPhone, isUpright]) size.addEventListener("change", () => show(false, true));
   showChoice();
   show(false, true);
   return viewer;

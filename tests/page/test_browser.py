@@ -719,6 +719,34 @@ def test_a_commissioner_and_then_its_next_place(ann: Browser, server: RunningSer
     assert "you) moves the beige commissioner" in ann.text("#log")
 
 
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_pieces_move_unless_somebody_wants_less_motion(ann: Browser, server: RunningServer, tmp_path: Path, motion: str) -> None:
+    """Likenesses fly over a table on which all is in its place at once."""
+    ann.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-reduced-motion", "value": motion}]})
+    try:
+        (tmp_path / "game.jsonl").write_text(played(2, seed=3, actions=12).to_record(), "utf-8")
+        open_file(ann, server, tmp_path / "game.jsonl")
+        ann.wait("#board svg")
+        flown = ann.driver.execute_async_script("""
+            const done = arguments[0], board = document.getElementById("board"), flown = new Set();
+            new MutationObserver((changes) => {
+              for (const node of changes.flatMap((change) => [...change.addedNodes])) {
+                if (node.classList?.contains("flying")) flown.add(node.querySelectorAll("[data-plot], [data-piece]").length);
+              }
+            }).observe(board, { childList: true, subtree: true });
+            const step = () => {
+              if (document.getElementById("count").textContent.startsWith("12 ")) return setTimeout(() => done([...flown]), 300);
+              document.getElementById("next").click();
+              setTimeout(step, 100);
+            };
+            step();
+        """)
+        assert flown == ([0] if motion == "no-preference" else [])
+        ann.wait_until(lambda: ann.find("#board .flying") is None, "the landing")
+    finally:
+        ann.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
 def test_the_lobby_greets_and_one_click_begins_a_game(ann: Browser, server: RunningServer, listener: Listener) -> None:
     ann.open(f"{server.address}/")
     ann.wait("#strengths input:checked")

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from skyenv.render import shapes
 from skyenv.render.colours import Theme
-from skyenv.render.marks import at, circle, element, group, number, path, rectangle, title, words
+from skyenv.render.marks import at, circle, element, group, number, path, rectangle, title, width_of, words
 from skyenv.render.parts import Fields, Part, remembered, slot
 from skyenv.render.scene import Marks, Scene, glow, hidden, piece, thing
 from skyenv.render.words import LONG_NAMES, PLACE_NAMES, Names, counted, listed, plot_name, seat_name
@@ -567,9 +567,11 @@ def _cells(upright: bool, number_of: int) -> list[Point]:
     return [((i - (number_of - 1) / 2) * 172 / number_of, 8.0) for i in range(number_of)]
 
 
-def _caption(theme: Theme, upright: bool, text: str) -> str:
-    y = -74 if upright else -28
-    return words(0, y, text, _small(upright), middle=True, fill=theme.faint, bold=True)
+def _caption(theme: Theme, upright: bool, *lines: str) -> str:
+    """What a corner tells, above its cells."""
+    last, size = -74 if upright else -28, _small(upright)
+    ys = [last - 14 * (len(lines) - 1 - i) for i in range(len(lines))]
+    return "".join(words(0, y, line, size, middle=True, fill=theme.faint, bold=True) for y, line in zip(ys, lines, strict=True))
 
 
 def _label(theme: Theme, upright: bool, x: float, y: float, text: str) -> str:
@@ -579,21 +581,33 @@ def _label(theme: Theme, upright: bool, x: float, y: float, text: str) -> str:
     return words(x, y + 26, text, _small(upright), middle=True, fill=theme.faint)
 
 
-def _named(theme: Theme, upright: bool, signs: Sequence[tuple[str, str]], xs: Sequence[float]) -> str:
-    """Signs with their names beside them, in columns at `xs`; upright one below the other."""
-    if upright:
-        cells = zip(_cells(upright, len(signs)), signs, strict=True)
-        return "".join(at(x, y - 2, sign) + _label(theme, upright, x, y, name) for (x, y), (sign, name) in cells)
+_BESIDE: Final = 5.0
+"""Between a sign and its name."""
+_APART: Final = 10.0
+"""Between columns of signs with their names."""
+
+
+def _named(theme: Theme, upright: bool, signs: Sequence[tuple[str, str]], r: float) -> str:
+    """Signs, each at most r about its middle, with their names beside them: in one column upright, else in two.
+
+    Every column is as wide as its longest name, and all of them stand in the middle of the corner.
+    """
+    columns, size = 1 if upright else 2, _small(upright)
+    widths = [2 * r + _BESIDE + max(width_of(name, size) for _, name in signs[i::columns]) for i in range(columns)]
+    x = -(sum(widths) + _APART * (columns - 1)) / 2 + r
+    xs = [x + sum(widths[:i]) + _APART * i for i in range(columns)]
+    rows = -(-len(signs) // columns)
+    ys = [y - 2 for _, y in _cells(upright, rows)] if upright else [11 + 66 / rows * (i - (rows - 1) / 2) for i in range(rows)]
     parts = []
     for i, (sign, name) in enumerate(signs):
-        x, y = xs[i % len(xs)], -4.0 + 29 * (i // len(xs))
-        parts.append(at(x, y, sign) + words(x + 12, y + 5, name, shapes.SMALL, fill=theme.faint))
+        label = words(r + _BESIDE, 5, name, size, fill=theme.faint)
+        parts.append(at(xs[i % columns], ys[i // columns], sign, label))
     return "".join(parts)
 
 
 def _businesses_aid(theme: Theme, upright: bool) -> str:
-    signs = [(shapes.business(theme, kind, 12 if upright else 10), BUSINESSES[kind]) for kind in range(NUM_BUSINESSES)]
-    return _caption(theme, upright, "businesses") + _named(theme, upright, signs, (-83, 10))
+    signs = [(shapes.business(theme, kind, 10), BUSINESSES[kind]) for kind in range(NUM_BUSINESSES)]
+    return _caption(theme, upright, "businesses") + _named(theme, upright, signs, 10.6)
 
 
 def _score_aid(theme: Theme, upright: bool) -> str:
@@ -601,8 +615,8 @@ def _score_aid(theme: Theme, upright: bool) -> str:
     for types, (x, y) in enumerate(_cells(upright, len(PLOT_VALUE))):
         cells.append(at(x, y - 3, shapes.coin(theme, str(PLOT_VALUE[types]), 10)))
         cells.append(_label(theme, upright, x, y, counted(types, "type") if upright else str(types)))
-    what = "VP next to" if upright else "VP by types next to it"
-    return _caption(theme, upright, what) + "".join(cells)
+    what = ("VP by types", "next to it") if upright else ("VP by types next to it",)
+    return _caption(theme, upright, *what) + "".join(cells)
 
 
 def _limit_aid(theme: Theme, upright: bool) -> str:
@@ -618,5 +632,5 @@ def _limit_aid(theme: Theme, upright: bool) -> str:
 
 
 def _suits_aid(theme: Theme, upright: bool) -> str:
-    signs = [(shapes.suit(theme, colour, 8 if upright else 7), COLOURS[colour]) for colour in range(NUM_COLOURS)]
-    return _caption(theme, upright, "colours") + _named(theme, upright, signs, (-86, -17, 42))
+    signs = [(shapes.suit(theme, colour, 7), COLOURS[colour]) for colour in range(NUM_COLOURS)]
+    return _caption(theme, upright, "colours") + _named(theme, upright, signs, 8.4)

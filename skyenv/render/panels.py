@@ -225,25 +225,31 @@ def stacks(scene: Scene, width: float) -> Panel:
     for colour in range(NUM_COLOURS + 1):
         shown = _PAID.read(scene.raw) if colour == BLACK else _STACK.read(scene.raw, colour)
         marks = () if colour == BLACK else scene.marks(TAKE + colour)
-        scene.drawing.add(_stack(scene.theme, colour, scene.table.face_down[colour], shown, marks))
+        scene.drawing.add(_stack(scene.theme, colour, scene.table.face_down[colour], shown, marks, _stack_width(width)))
     return scene.drawing.add(_piles_of_cards(scene.theme, width)), 148.0
 
 
 @remembered(8)
 def _piles_of_cards(theme: Theme, width: float) -> Part:
     """The panel and where its stacks are."""
-    step = (width - 16) / (NUM_COLOURS + 1)
+    step = _stack_width(width)
     piles = [at(8 + step * (colour + 0.5), 32, slot(f"stack {name}")) for colour, name in enumerate(CARD_COLOURS)]
     return Part("stacks", _box(theme, width, 148) + _heading(theme, "CARD STACKS") + "".join(piles))
 
 
-_MOST_RETURNED: Final = 5
-"""Returned cards of a stack that are told by their values; its title tells all."""
+def _stack_width(width: float) -> float:
+    """Of each stack in a panel."""
+    return (width - 16) / (NUM_COLOURS + 1)
 
 
 @remembered(1024)
-def _stack(theme: Theme, colour: int, face_down: int, shown: bytes, marks: Marks) -> Part:
-    """A stack, its top in the middle above the origin; `shown`: of ``_STACK``, of ``_PAID`` for the black one."""
+def _stack(theme: Theme, colour: int, face_down: int, shown: bytes, marks: Marks, width: float) -> Part:
+    """A stack, its top in the middle above the origin; its title tells all returned cards, its text as many as fit.
+
+    Args:
+        theme: the colours. colour: which. face_down: cards. shown: of ``_STACK``, of ``_PAID`` for the black one.
+        marks: whether it may be taken from. width: what it may fill.
+    """
     half = shapes.CARD_WIDTH / 2
     size = (shapes.CARD_WIDTH, shapes.CARD_HEIGHT, 5)
     below = "".join(rectangle(-half + 2 * i, 2 * i, *size) for i in range(min(face_down, 3), 0, -1))
@@ -259,7 +265,7 @@ def _stack(theme: Theme, colour: int, face_down: int, shown: bytes, marks: Marks
         cards = face_down + game.num_returned + (game.top != NONE)
         values = "".join(str(rank + LOWEST_CARD) for rank in game.returned[: game.num_returned])
         top, what = _front_of_stack(theme, colour, game.top) if game.top != NONE else _no_card(theme, colour)
-        below_it = values if len(values) <= _MOST_RETURNED else f"{values[: _MOST_RETURNED - 1]}…"
+        below_it = fitted(values, shapes.SMALL, width - 6)
         behind = f"; returned cards below, next one first: {', '.join(values)}" if values else ""
     top = group(top, **piece(f"card-{colour}", cards)) if cards else top
     what += f"; {counted(face_down, 'card')} face down{behind}"

@@ -1,12 +1,14 @@
 """The picture: valid, pure, complete, nothing hidden in it, and everything that can be clicked marked.
 
-This file is also a program that draws the golden pictures anew: ``PYTHONPATH=.:tests python tests/render/test_render_svg.py``.
+This file is also a program that draws the golden pictures anew:
+``PYTHONPATH=.:agents:tests python tests/render/test_render_svg.py``.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
 from xml.etree import ElementTree
@@ -21,8 +23,9 @@ from scenario import built_up
 from skyenv import Game, OptionError, make_agent
 from skyenv.agents import Evaluation, decide_game
 from skyenv.records import nth_game
-from skyenv.render import svg
+from skyenv.render import city, svg
 from skyenv.render.colours import THEMES
+from skyenv.render.marks import width_of
 from skyenv.render.reasons import why_illegal
 from skyenv.render.words import log
 from skyenv.rules.actions import (
@@ -37,7 +40,7 @@ from skyenv.rules.actions import (
     PLOT,
     TAKE,
 )
-from skyenv.rules.components import COLOURS, DISTRICTS, NUM_PLACES, NUM_PLOTS, PLACES
+from skyenv.rules.components import BUSINESSES, COLOURS, DISTRICTS, NUM_PLACES, NUM_PLOTS, PLACES
 from skyenv.rules.state import NONE
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -150,22 +153,110 @@ ALLOWED = {
 def test_nothing_is_written_outside_of_the_picture(game: Game, width: int) -> None:
     root = parsed(svg(game.state, game.seat, events=game.events, width=width, agents=["a long name indeed"] * game.num_players))
     _, _, breadth, height = map(float, root.attrib["viewBox"].split())
-    for x, y, size, text in placed_texts(root, 0.0, 0.0, 1.0):
+    for x, y, size, text in placed_texts(root):
         assert 0 <= x <= breadth, text
         assert size * 0.7 <= y <= height, text
 
 
-def placed_texts(element: Element, x: float, y: float, scale: float) -> Iterator[tuple[float, float, float, str]]:
-    """Where texts stand, in the picture's own units."""
+def placed(element: Element, x: float = 0.0, y: float = 0.0, scale: float = 1.0) -> Iterator[tuple[Element, float, float, float]]:
+    """Every element, where its own coordinates begin, and how much they are enlarged, in the picture's own units."""
     match = re.match(r"translate\((\S+) (\S+)\)(?: scale\((\S+)\))?$", element.attrib.get("transform", ""))
     if match:
         x, y = x + scale * float(match[1]), y + scale * float(match[2])
         scale *= float(match[3] or 1)
-    if element.tag == f"{NAMESPACE}text":
-        size = scale * float(element.attrib["font-size"])
-        yield x + scale * float(element.attrib["x"]), y + scale * float(element.attrib["y"]), size, element.text or ""
+    yield element, x, y, scale
     for child in element:
-        yield from placed_texts(child, x, y, scale)
+        yield from placed(child, x, y, scale)
+
+
+def placed_texts(root: Element) -> Iterator[tuple[float, float, float, str]]:
+    """Where texts stand, and their size, in the picture's own units."""
+    for element, x, y, scale in placed(root):
+        if element.tag == f"{NAMESPACE}text":
+            size = scale * float(element.attrib["font-size"])
+            yield x + scale * float(element.attrib["x"]), y + scale * float(element.attrib["y"]), size, element.text or ""
+
+
+def span(element: Element) -> tuple[float, float]:
+    """From where to where a text (by its estimated width), a rectangle, a circle or a path of straight lines goes, unmoved."""
+    numbers = {name: float(value) for name, value in element.attrib.items() if re.fullmatch(r"-?[\d.]+", value)}
+    match element.tag.removeprefix(NAMESPACE):
+        case "text":
+            wide = width_of(element.text or "", numbers["font-size"]) * (1.08 if "font-weight" in element.attrib else 1.0)
+            left = numbers["x"] - wide * {"middle": 0.5, "end": 1.0}.get(element.attrib.get("text-anchor", ""), 0.0)
+            return left, left + wide
+        case "rect":
+            return numbers["x"], numbers["x"] + numbers["width"]
+        case "circle":
+            return numbers["cx"] - numbers["r"], numbers["cx"] + numbers["r"]
+        case "path":
+            xs = [float(x) for x in re.findall(r"[MLH](-?[\d.]+)", element.attrib["d"])]
+            return min(xs), max(xs)
+        case tag:
+            raise AssertionError(tag)
+
+
+PICTURES = [(players, side, width) for players, side in ((2, "front"), (4, "back")) for width in (1200, 640)]
+
+
+@pytest.mark.parametrize(("players", "side", "width"), PICTURES)
+def test_names_of_signs_have_room(players: int, side: str, width: int) -> None:
+    """In the corners of the board every name keeps away from its own sign, and every sign from the name before it."""
+    entries = []
+    for element, x, y, _ in placed(parsed(svg(Game(players, side, 1).state, width=width))):
+        if len(element) and element[-1].text in (*BUSINESSES, *COLOURS):
+            sign, label = span(element[0]), span(element[-1])
+            assert label[0] - sign[1] >= 4, element[-1].text
+            entries.append((y, x + sign[0], x + label[1], element[-1].text))
+    assert sorted(entry[3] for entry in entries) == sorted([*BUSINESSES, *COLOURS])
+    for (y, _, end, name), (next_y, begin, _, _) in pairwise(sorted(entries)):
+        assert y != next_y or begin - end >= 8, name
+
+
+@pytest.mark.parametrize(("players", "side", "width"), PICTURES)
+def test_nothing_is_written_across_the_edge_of_a_district(players: int, side: str, width: int) -> None:
+    root = parsed(svg(Game(players, side, 1).state, width=width))
+    districts = list(things(root, "district").values())
+    inside = {text for district in districts for text in district.iter(f"{NAMESPACE}text")}
+    elements = list(placed(root))
+    blocks = [(x - city.BLOCK / 2, x + city.BLOCK / 2, y) for element, x, y, _ in elements if element in districts]
+    assert len(blocks) == 7
+    for element, x, y, scale in elements:
+        if element.tag == f"{NAMESPACE}text" and element not in inside:
+            (left, right), base = span(element), y + scale * float(element.attrib["y"])
+            for begin, end, middle in blocks:
+                beside = x + scale * right <= begin or x + scale * left >= end
+                assert beside or abs(base - middle) > city.BLOCK / 2, element.text
+
+
+@pytest.mark.parametrize(("players", "side", "width"), PICTURES)
+def test_returned_cards_stay_below_their_own_stack(players: int, side: str, width: int) -> None:
+    game = Game(players, side, 1)
+    game.state["returned"][:5] = [0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2]
+    for number in range(1, 13):
+        game.state["num_returned"][:5] = number
+        root = parsed(svg(game.state, width=width))
+        stacks = [(element, x, scale) for element, x, _, scale in placed(root) if "data-stack" in element.attrib]
+        spans = [(x + scale * span(stack[-1])[0], x + scale * span(stack[-1])[1]) for stack, x, scale in stacks[:5]]
+        assert all((stack[-1].text or "").startswith("445"[:number]) for stack, _, _ in stacks[:5])
+        assert all(following[0] - before[1] >= 4 for before, following in pairwise(spans))
+
+
+@pytest.mark.parametrize("names", [["you", None], ["a name with many words that is as long as that"] * 2])
+@pytest.mark.parametrize("width", [1200, 640])
+def test_the_headline_stands_above_the_board(names: list[str | None], width: int) -> None:
+    for game in positions(2, "front", every=20):
+        root = parsed(svg(game.state, 0, agents=names, width=width))
+        elements = list(placed(root))
+        is_ground = [float(element.attrib.get("width", 0)) == city.size(width < 700)[0] for element, *_ in elements]
+        board = is_ground.index(True)
+        above = [
+            (y + scale * float(element.attrib["y"]), element.text)
+            for element, _, y, scale in elements[:board]
+            if element.text and "y" in element.attrib
+        ]
+        assert len(above) >= 2
+        assert all(base + 6 <= elements[board][2] for base, _ in above), above
 
 
 def test_themes_differ_in_colours_alone() -> None:
@@ -456,7 +547,7 @@ def test_text_can_be_read(width: int, smallest: float, side: str) -> None:
     for players in (2, 4):
         for game in positions(players, side, every=40):
             root = parsed(svg(game.state, game.seat, events=game.events, width=width))
-            sizes = {text: size for _, _, size, text in placed_texts(root, 0.0, 0.0, 1.0)}
+            sizes = {text: size for _, _, size, text in placed_texts(root)}
             assert {text: size for text, size in sizes.items() if size < smallest} == {}
 
 
@@ -465,7 +556,7 @@ def test_many_returned_cards_are_one_line() -> None:
     game.state["returned"][0, :9] = [0, 1, 2, 0, 1, 2, 0, 1, 2]
     game.state["num_returned"][0] = 9
     stack = things(parsed(svg(game.state)), "stack")["0"]
-    assert "4564…" in texts(stack)
+    assert "456…" in texts(stack)
     assert titles(stack)[0].endswith("next one first: 4, 5, 6, 4, 5, 6, 4, 5, 6")
 
 

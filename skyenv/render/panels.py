@@ -56,6 +56,8 @@ _STORES: Final = Fields("supply", "general", depth=1)
 
 GAP: Final = 12.0
 """Between panels."""
+_BOLD: Final = 1.08
+"""How much wider bold letters are."""
 
 
 def _box(theme: Theme, width: float, height: float, bright: bool = False) -> str:
@@ -77,7 +79,7 @@ def headline(scene: Scene, width: float, name: str | None) -> Panel:
         parts.append(f"seen by {'all' if scene.table.seat == PUBLIC else seat_name(scene.table.seat, scene.agents)}")
     left, down = (0.0, 58.0) if scene.upright else (285.0, 0.0)
     room, most = width - left - 36, 2 if scene.upright else 1
-    now = _lines(situation(scene.table, scene.agents), _NOW, room, most)
+    now = _lines(situation(scene.table, scene.agents), _NOW, room / _BOLD, most)
     lines = _lines(" · ".join(parts), _PROGRESS, room, most)
     sign = scene.drawing.add(_sign(scene.theme, name, width if scene.upright else 260))
     told = scene.drawing.add(_told(scene.theme, scene.number("seat"), now, lines))
@@ -473,7 +475,7 @@ def _player(
     parts = [_box(theme, width, height, bright=has_won), band, badge]
     parts.append(words(42, 23.5, fitted(agent or seat_name(seat), 17, width - 150), 17, bold=True, fill=on))
     parts.append(words(width - 12, 25, points, 21, end=True, bold=True, fill=on))
-    beside = width - 30 - 1.08 * width_of(points, 21)  # bold letters are wider
+    beside = width - 30 - _BOLD * width_of(points, 21)
     if has_won:
         parts.append(at(beside, 24, shapes.crown(theme)))
     elif is_on_turn:

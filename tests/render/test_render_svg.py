@@ -244,19 +244,17 @@ def test_returned_cards_stay_below_their_own_stack(players: int, side: str, widt
 
 @pytest.mark.parametrize("names", [["you", None], ["a name with many words that is as long as that"] * 2])
 @pytest.mark.parametrize("width", [1200, 640])
-def test_the_headline_stands_above_the_board(names: list[str | None], width: int) -> None:
+def test_the_headline_keeps_its_place_above_the_board(names: list[str | None], width: int) -> None:
     for game in positions(2, "front", every=20):
         root = parsed(svg(game.state, 0, agents=names, width=width))
-        elements = list(placed(root))
+        breadth, elements = float(root.attrib["viewBox"].split()[2]), list(placed(root))
         is_ground = [float(element.attrib.get("width", 0)) == city.size(width < 700)[0] for element, *_ in elements]
         board = is_ground.index(True)
-        above = [
-            (y + scale * float(element.attrib["y"]), element.text)
-            for element, _, y, scale in elements[:board]
-            if element.text and "y" in element.attrib
-        ]
+        above = [item for item in elements[:board] if item[0].tag == f"{NAMESPACE}text"]
         assert len(above) >= 2
-        assert all(base + 6 <= elements[board][2] for base, _ in above), above
+        for text, x, y, scale in above:
+            assert y + scale * float(text.attrib["y"]) + 6 <= elements[board][2], text.text
+            assert x + scale * span(text)[1] <= breadth - 18, text.text
 
 
 def test_themes_differ_in_colours_alone() -> None:

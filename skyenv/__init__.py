@@ -17,6 +17,7 @@ from skyenv.errors import (
     BoardError,
     ChanceError,
     CheckpointError,
+    ConflictError,
     DatasetError,
     FolderInUseError,
     GameOverError,
@@ -26,6 +27,7 @@ from skyenv.errors import (
     RecordError,
     RenderError,
     SkyenvError,
+    StorageError,
 )
 from skyenv.game import Game, Outcome
 from skyenv.game_options import GameOptions
@@ -49,6 +51,7 @@ __all__ = [
     "BoardError",
     "ChanceError",
     "CheckpointError",
+    "ConflictError",
     "DatasetError",
     "Decisions",
     "FolderInUseError",
@@ -63,6 +66,7 @@ __all__ = [
     "RecordError",
     "RenderError",
     "SkyenvError",
+    "StorageError",
     "load_board",
     "make_agent",
     "make_board",

@@ -102,12 +102,24 @@ def test_the_wheel_holds_skyenv_and_its_agents(wheel: Path) -> None:
     info = f"skyenv-{PROJECT['version']}.dist-info"
     assert wheel.name == f"skyenv-{PROJECT['version']}-py3-none-any.whl"
     assert {name.split("/")[0] for name in files} == {"skyenv", "skyenv_agents", info}
-    kinds = ("*.py", "*.md", "py.typed", "static/*", "ladders/*.json", "trained/*.npz", "trained/*.json", "leaf_networks/*.npz")
+    kinds = (
+        "*.py",
+        "*.md",
+        "py.typed",
+        "static/*",
+        "static/rules/*",
+        "teaching/rules.html",
+        "ladders/*.json",
+        "trained/*.npz",
+        "trained/*.json",
+        "leaf_networks/*.npz",
+    )
     expected = {
         path.relative_to(root).as_posix(): path.read_bytes()
         for root, package in ((ROOT, "skyenv"), (ROOT / "agents", "skyenv_agents"))
         for kind in kinds
         for path in (root / package).rglob(kind)
+        if path.is_file()
     }
     assert {name: content for name, content in files.items() if not name.startswith(info)} == expected
     assert {"skyenv/py.typed", "skyenv/rules/RULES.md", "skyenv/rules/INTERFACE.md"} <= set(expected)

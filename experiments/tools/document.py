@@ -246,7 +246,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             write_atomically(ROOT / path, filled(page))
             print(path)
         for folder in (FOLDER, rules_page.PICTURES):
-            (ROOT / folder).mkdir(exist_ok=True)
+            (ROOT / folder).mkdir(parents=True, exist_ok=True)
         for path, text in (drawings() | rules_page.written()).items():
             write_atomically(ROOT / path, text)
             print(path)

@@ -20,6 +20,8 @@ _ON_CUDA: Final = 2
 _KINDS: Final = {"i": 0, "u": 1, "f": 2, "b": 6}
 """DLPack's codes of NumPy's kinds of numbers."""
 _NAME: Final = b"dltensor"
+LEGACY_STREAM: Final = 1
+"""CUDA's legacy default stream, as libraries tell each other of it."""
 
 
 class _Device(ctypes.Structure):
@@ -45,12 +47,12 @@ _Deleter = ctypes.CFUNCTYPE(None, ctypes.POINTER(_Managed))
 _Managed._fields_ = [("tensor", _Tensor), ("context", ctypes.c_void_p), ("deleter", _Deleter)]
 _Destructor = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
-_api: Final = ctypes.pythonapi
-_api.PyCapsule_New.restype = ctypes.py_object
-_api.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, _Destructor]
-_api.PyCapsule_IsValid.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
-_api.PyCapsule_GetPointer.restype = ctypes.c_void_p
-_api.PyCapsule_GetPointer.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+# Prototypes of our own: those of ctypes.pythonapi are everybody's.
+_new: Final = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, _Destructor)(
+    ("PyCapsule_New", ctypes.pythonapi)
+)
+_is_valid: Final = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(("PyCapsule_IsValid", ctypes.pythonapi))
+_pointer: Final = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
 
 _lent: Final[dict[int, tuple[Any, ...]]] = {}
 """What libraries were handed and haven't given back, by the address of its description: keeps arrays alive."""
@@ -62,8 +64,8 @@ def _give_back(managed: Any) -> None:
 
 def _unused(capsule: int) -> None:
     """A capsule that nobody has taken the array out of (who does renames it) gives it back when it goes."""
-    if _api.PyCapsule_IsValid(capsule, _NAME):
-        _lent.pop(int(_api.PyCapsule_GetPointer(capsule, _NAME)), None)
+    if _is_valid(capsule, _NAME):
+        _lent.pop(int(_pointer(capsule, _NAME)), None)
 
 
 _GIVE_BACK: Final = _Deleter(_give_back)
@@ -113,24 +115,30 @@ class DeviceArray:
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
+        # Stream 1 is CUDA's legacy default stream: whoever takes the array waits for what has been done there.
         interface: dict[str, Any] = self.array.__cuda_array_interface__
-        return interface
+        return interface | {"stream": LEGACY_STREAM}
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (_ON_CPU, 0) if SIMULATED else (_ON_CUDA, int(cuda.get_current_device().id))
 
-    def __dlpack__(self, *, stream: int | None = None, **_: Any) -> Any:
+    def __dlpack__(
+        self, *, stream: int | None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None, **_: Any
+    ) -> Any:
         """The array as a DLPack capsule.
 
         Args:
-            stream: the stream of the library that takes it. Games are played on CUDA's legacy default stream, for which every
-                ordinary stream waits; with −1 (no synchronisation) nothing is waited for, else the GPU's work so far is.
+            stream: the stream of the library that takes it; unless it is −1 the GPU's work so far is waited for.
+            dl_device: where it is wanted; only where it is will do.
+            copy: True would want a copy, which :meth:`numpy` makes, or the library that takes the array.
 
         Raises:
-            BufferError: it is an array of records.
+            BufferError: it is an array of records, or is wanted elsewhere or as a copy.
         """
         if self.dtype.kind not in _KINDS:
             raise BufferError(f"an array of {'records' if self.dtype.names else self.dtype} has no DLPack form; .bytes has one")
+        if copy or dl_device not in (None, self.__dlpack_device__()):
+            raise BufferError("DLPack gives this array itself, where it is; copy what comes of it, or call .numpy()")
         if stream != -1:
             cuda.synchronize()
         axes = len(self.shape)
@@ -143,7 +151,7 @@ class DeviceArray:
         managed = _Managed(tensor, None, _GIVE_BACK)
         place = ctypes.addressof(managed)
         _lent[place] = (managed, shape, self.array)
-        return _api.PyCapsule_New(place, _NAME, _UNUSED)
+        return _new(place, _NAME, _UNUSED)
 
 
 def address(array: Any) -> int:

@@ -23,7 +23,7 @@ from skyenv.rules.state import NONE, new_games, new_records
 from skyenv.rules.tape import TAPE_DTYPE
 
 MOST_GAMES: Final = 2**24
-"""Rows of a batch; so many games lie in 16 GiB, with observations in 64."""
+"""Rows of a batch; so many games take 32 GiB there, with observations 100."""
 WRITTEN: Final = (
     "_state", "_finished", "_slots", "_stamps", "_codes", "_refused", "_mask", "_seat", "_observation", "_reward", "_done",
     "_truncated",
@@ -36,7 +36,8 @@ class Games:
 
     The same seeds and actions give the same games, bit for bit. The arrays below are allocated once and written in place, and
     other libraries take them without a copy (:class:`skyenv.cuda.DeviceArray`). Everything happens on CUDA's legacy default
-    stream: other libraries' work on ordinary streams waits for it, and it for that.
+    stream. Work on a non-blocking stream (PyTorch's side streams, JAX's) is ordered with it by nobody: synchronise it before
+    :meth:`step` gets actions from there, and the GPU before it reads arrays there.
 
     Args:
         num_games: number of rows, 1 to 2²⁴.
@@ -86,9 +87,8 @@ class Games:
         n = self.num_games
         observed = n if self.observe_steps else 0
         blank = blank_game(self.num_players, self.board, self.max_turns)
-        self._state, self._finished = (cuda.to_device(new_games(n)) for _ in range(2))
+        self._state, self._finished = cuda.to_device(new_games(n)), cuda.to_device(np.repeat(blank, n))
         self._blank = cuda.to_device(blank)
-        self._words(self._finished).copy_to_device(np.tile(blank.view(np.uint32), n))
         self._slots = cuda.to_device(new_records(n, SLOT_DTYPE))
         self._tape = cuda.to_device(new_records(1, TAPE_DTYPE))
         self._codes = cuda.to_device(new_records(observed, CODES_DTYPE))
@@ -165,7 +165,9 @@ class Games:
 
         Raises:
             OptionError: a seed or a row is out of range. Nothing has changed.
+            IllegalActionError, GameOverError: an action of an earlier step was refused, which :meth:`check` hasn't told of yet.
         """
+        self.check()
         chosen = None if rows is None else check_rows(rows, self.num_games)
         if chosen is not None and len(np.unique(chosen)) != len(chosen):
             raise OptionError("rows must name each row at most once")
@@ -223,7 +225,12 @@ class Games:
         Args:
             steps: at least 1; without automatic reset a row stops when its game is over.
             salt: 0 to 2⁶², tells apart choices for the same games.
+
+        Raises:
+            OptionError: steps or salt are out of range.
+            IllegalActionError, GameOverError: an action of an earlier step was refused, which :meth:`check` hasn't told of yet.
         """
+        self.check()
         left = check_integer("steps", steps, 1, 2**31 - 1)
         kernels.play_random[_blocks(self.num_games), kernels.THREADS](
             self._state, self._words(self._state), self._slots, self._mask, self._seat, self._reward, self._done, self._truncated,
@@ -304,6 +311,7 @@ class Games:
         Raises:
             OptionError: a row is no position of such a game. Nothing has changed, and until it is one, nothing must be played.
         """
+        self.check()
         check_positions(self._state.copy_to_host(), self.num_players)
         self._reset(self._all_rows, cuda.to_device(np.full(self.num_games, REFRESH, np.int64)))
 
@@ -315,6 +323,7 @@ class Games:
             board=self.board, max_turns=self.max_turns, reward=self.options.reward,
         )  # fmt: skip
         games.state[:] = self._state.copy_to_host().view(games.state.dtype)
+        games._slots["seed"] = self._slots.copy_to_host()["seed"]  # rows without a seed go on from these
         games.refresh()
         return games
 

@@ -105,7 +105,7 @@ def device_only() -> Iterator[Any]:
     games.step([102, 0])
     games.step([int(np.flatnonzero(mask)[0]) for mask in games.mask.numpy()])  # legal, but too late
     yield digest(games) == before
-    yield told(games, games.check).startswith("IllegalActionError: row 0: action 102")
+    yield told(games, lambda: games.play_random(1)).startswith("IllegalActionError: row 0: action 102")
     games.check()
     games.step([int(np.flatnonzero(mask)[0]) for mask in games.mask.numpy()])
     yield digest(games) != before
@@ -114,6 +114,19 @@ def device_only() -> Iterator[Any]:
     yield bool((np.from_dlpack(games.observation) == games.observation.numpy()).all())
     yield np.from_dlpack(games.done).dtype == bool
     yield np.from_dlpack(games.state.bytes).tobytes() == games.state.numpy().tobytes()
+    yield told(games, lambda: games.mask.__dlpack__(copy=True)).startswith("BufferError")
+    yield told(games, lambda: games.mask.__dlpack__(dl_device=(2, 7))).startswith("BufferError")
+    given_back = games.mask.__dlpack__()
+    del given_back  # nobody has taken it
+    yield games.on_host().seeds.tolist() == games.seeds.tolist()
+    state = games.state.numpy()
+    state["seed"] = -1
+    games.state.array.copy_to_device(state)
+    games.refresh()
+    host = games.on_host()
+    host.reset()
+    games.reset()
+    yield host.seeds.tolist() == games.seeds.tolist()
     yield told(games, lambda: games.state.__dlpack__())
     state = games.state.numpy()
     state["score"] += 3
@@ -132,7 +145,7 @@ def test_the_same_games_as_on_the_cpu(players: int, side: str) -> None:
 
 def test_what_only_games_on_the_gpu_have() -> None:
     *flags, refusal, scores = json.loads(printed(__file__, environment=SIMULATED))
-    assert flags == [True] * 8
+    assert flags == [True] * 12
     assert "records" in refusal
     assert scores == [[3] * 4] * 2
 

@@ -103,7 +103,8 @@ def test_pettingzoos_picture_is_that_of_the_agent_on_turn() -> None:
     env = fifth_avenue_v0.env(num_players=3, render_mode="ansi")
     env.reset(seed=1)
     for _ in range(12):
-        assert f"as {env.agent_selection.replace('_', ' ')} sees it" in env.render()
+        seat = int(env.agent_selection.removeprefix("seat_"))
+        assert f"as seat {seat + 1} sees it" in env.render()
         env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
 
 
@@ -115,7 +116,7 @@ def test_after_the_end_hands_stay_hidden() -> None:
             env.step(env.action_masks().argmax())
         picture = env.render()
         assert isinstance(picture, str)
-        assert (f"as seat {SEAT} sees it" in picture) is not open_hands
+        assert (f"as seat {SEAT + 1} sees it" in picture) is not open_hands
 
 
 def test_another_seats_choice_is_not_marked() -> None:

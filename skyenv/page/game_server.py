@@ -414,12 +414,10 @@ class GameServer:
         """Change how long agents' moves take, in seconds.
 
         Raises:
-            PageError: that is no such time.
+            PageError: that is no such time, or who looks on asks.
         """
         seconds = check_number("the pause, in seconds,", pause, 0.0, LONGEST_PAUSE, PageError)
-        session = await self.session(link)
-        if link.seat is None and session.stored.owner != link.browser:
-            raise PageError("only who plays can change the pace", 403)
+        session = await self._paced(link)
         await self.storage.write(self.storage.set_pause, link.game, seconds)
         session.stored = replace(session.stored, pause=seconds)
         self.tell(link.game)
@@ -428,17 +426,32 @@ class GameServer:
         """Let agents wait, or go on.
 
         Raises:
-            PageError: that is neither.
+            PageError: that is neither, or who looks on asks.
         """
         if not isinstance(paused, bool):
             raise PageError(f"paused is true or false, not {shown(paused)}")
-        session = await self.session(link)
+        session = await self._paced(link)
         session.paused, session.granted = paused, False
         self.tell(link.game)
 
     async def grant(self, link: Link) -> None:
-        """Let agents that wait make one move."""
-        (await self.session(link)).granted = True
+        """Let agents that wait make one move.
+
+        Raises:
+            PageError: who looks on asks.
+        """
+        (await self._paced(link)).granted = True
+
+    async def _paced(self, link: Link) -> Session:
+        """The game of a link whose browser may say when agents move.
+
+        Raises:
+            PageError: it looks on, and hasn't made the game.
+        """
+        session = await self.session(link)
+        if link.seat is None and session.stored.owner != link.browser:
+            raise PageError("only who plays can change the pace", 403)
+        return session
 
     async def _commit(self, session: Session, actions: Sequence[int]) -> None:
         """Store actions, then play them, then tell everybody; for who holds ``session.changing``.

@@ -129,7 +129,8 @@ def test_spectators_see_what_everybody_knows_and_do_nothing(app: Starlette, ann:
             break
         act(ann, first, state, choices[-1])
     assert hidden > 100
-    for request in ("act", "undo", "release", "pause", "takeback", "rematch", "spectators", "people/0", "name"):
+    assert bob.post(f"{looking}/pause", json={"paused": True}).status_code == 403
+    for request in ("act", "undo", "release", "pause", "next", "takeback", "rematch", "spectators", "people/0", "name"):
         wish = {"action": 1, "step": 0, "seconds": 1, "agent": "greedy", "name": "Bob"}
         assert bob.post(f"{looking}/{request}", json=wish).status_code in (403, 409), request
     for request in ("record", "hint?agent=greedy"):

@@ -202,7 +202,7 @@ class People:
         return session.stored.agents.count(HUMAN) == 1 and last_decision(session.game, link.seat) is not None
 
     async def take_back(self, link: Link, wish: str | None) -> Link:
-        """A copy of the game before the last decision of its only person, to be played on from.
+        """A copy of the game before the last decision of its only person, who has made it then, to be played on from.
 
         Chance is the same there: the same actions lead to the same cards and the same answers of agents.
 
@@ -222,6 +222,7 @@ class People:
         game = replace(
             stored,
             id=new_token(),
+            owner=str(link.browser),
             created=time.time(),
             wish=wish,
             origin=stored.id,

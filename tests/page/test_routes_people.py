@@ -280,6 +280,19 @@ def test_a_takeback_is_a_copy_with_the_same_chance(ann: TestClient) -> None:
     assert Game.from_record(text).is_over
 
 
+def test_a_copy_belongs_to_who_took_back(app: Starlette, ann: TestClient) -> None:
+    ann.get("/")
+    page = ann.post("/api/games", json={"players": 2, "side": "front", "seats": ["human", "agent:random"]}).json()["page"]
+    bob, seat = guest_of(app, ann), api(page)
+    assert bob.post(f"{seat}/claim").status_code == 200
+    state = payload(bob, seat)
+    act(bob, seat, state, state["legal"][0]["action"])
+    copy = api(bob.post(f"{seat}/takeback", json={}).json()["page"])
+    assert (people_at(bob, seat)["owner"], people_at(bob, copy)["owner"]) == (False, True)
+    assert bob.delete(copy).status_code == 200
+    assert bob.delete(seat).status_code == 403
+
+
 def test_nobody_takes_back_what_others_have_seen(app: Starlette, ann: TestClient) -> None:
     seat = begin(ann, ["me", "human"])
     state = payload(ann, seat)

@@ -184,10 +184,10 @@ class GameServer:
         """Make a game; none if the same wish has led to one already. `variation`: what it begins with.
 
         Returns:
-            The way to it for the browser that made it: its first seat, or watching; if it has neither, the first seat there is.
+            The way to it for the browser that made it: its first seat, or watching; if it has neither, the first free seat.
 
         Raises:
-            PageError: the browser has too many games, or one of the agents can't be had.
+            PageError: the browser has too many games, or one of the agents can't be had, or others have all seats meanwhile.
         """
         for seat in request.seats:
             if seat.startswith(AGENT):
@@ -211,7 +211,10 @@ class GameServer:
             if not kind.startswith(AGENT)
         ] or [Link(new_token(), game.id, None, browser)]
         links = await self.store(game, links, actions)
-        return next((link for link in links if link.browser == browser), links[0])
+        ways = [link for link in links if link.browser == browser] or [link for link in links if link.browser is None]
+        if not ways:  # the wish has led to a game before, whose seats others have now
+            raise PageError("others have all seats of this game now", 403)
+        return ways[0]
 
     async def lesson(self, browser: str) -> Link:
         """The way to the browser's lesson, which is made if there is none, and begun anew if it is over."""

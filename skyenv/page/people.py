@@ -165,7 +165,7 @@ class People:
             The way to it for who asks.
 
         Raises:
-            PageError: the game goes on, or who asks neither sits at it nor has made it.
+            PageError: the game goes on, or who asks neither sits at it nor has made it, or has no place in the rematch.
         """
         session = await self._server.session(link)
         stored = session.stored
@@ -181,17 +181,22 @@ class People:
             for each in session.links
             if each.seat is None or stored.sitters[each.seat] == HUMAN
         ] or [Link(new_token(), game.id, None, stored.owner)]
+        nobody = PageError("an agent plays your seat, or somebody else has it in the rematch", 403)
+        if _own_way(links, link, stored.players) is None:
+            raise nobody
         async with session.changing:
             made = await self._server.store(game, links, after=stored.id)
             session.stored = replace(session.stored, rematch=made[0].game)
         self._server.tell(stored.id, PEOPLE)
-        return _same_seat(made, link, stored.players) or made[0]
+        if (way := _own_way(made, link, stored.players)) is None:  # it was made before somebody else had the seat
+            raise nobody
+        return way
 
     async def rematch_for(self, link: Link, session: Session) -> Link | None:
         """The way to the rematch for who has a link; None if there is none."""
         if session.stored.rematch is None:
             return None
-        return _same_seat(await self._storage.read(self._storage.links, session.stored.rematch), link, session.stored.players)
+        return _own_way(await self._storage.read(self._storage.links, session.stored.rematch), link, session.stored.players)
 
     def can_take_back(self, link: Link, session: Session) -> bool:
         """Whether a seat's person may play on from before the last decision: nobody else's game is changed by it."""
@@ -304,10 +309,8 @@ def _moved(seat: int | None, players: int) -> int | None:
     return None if seat is None else (seat - 1) % players
 
 
-def _same_seat(links: Sequence[Link], link: Link, players: int) -> Link | None:
-    """The way to a rematch for who has a link of the game before."""
+def _own_way(links: Sequence[Link], link: Link, players: int) -> Link | None:
+    """The way to a rematch for who has a link of the game before: the same seat, or else another place of that browser."""
     wanted = _moved(link.seat, players)
-    for each in links:
-        if each.seat == wanted and each.browser in (link.browser, ANYBODY):
-            return each
-    return None
+    same = (each for each in links if each.seat == wanted and each.browser in (link.browser, ANYBODY))
+    return next(same, None) or next((each for each in links if each.browser == link.browser), None)

@@ -249,6 +249,37 @@ def test_a_rematch_has_the_same_people_and_another_who_begins(app: Starlette, an
     assert bob.post(f"{third}/rematch").status_code == 201
 
 
+def test_no_way_to_a_game_is_that_of_somebody_else(app: Starlette, ann: TestClient) -> None:
+    first = begin(ann, ["me", "human"])
+    bob, second = invited(app, ann, first, "Bob")
+    play_both((ann, first), (bob, second))
+    bob.post(f"{second}/release")
+    assert ann.post(f"{first}/rematch").status_code == 201
+    eve = guest_of(app, ann)
+    assert eve.post(f"{second}/claim").status_code == 200
+    answer = eve.post(f"{second}/rematch")
+    assert (answer.status_code, "page" in answer.json()) == (403, False), "the rematch has a seat for nobody, and Ann's"
+
+    wish = {"players": 2, "side": "front", "seats": ["human", "agent:random"], "wish": "01234567"}
+    page = ann.post("/api/games", json=wish).json()["page"]
+    assert ann.post("/api/games", json=wish).json()["page"] == page
+    assert bob.post(f"{api(page)}/claim").status_code == 200
+    answer = ann.post("/api/games", json=wish)
+    assert (answer.status_code, "page" in answer.json()) == (403, False)
+
+
+def test_whose_seat_an_agent_has_taken_has_no_rematch(app: Starlette, ann: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(people, "AWAY", 0.0)
+    first = begin(ann, ["me", "human"])
+    bob, second = invited(app, ann, first, "Bob")
+    wait_until(lambda: people_at(ann, first)["seats"][1]["can_be_replaced"])
+    assert ann.post(f"{first}/people/1", json={"agent": "random"}).status_code == 200
+    play_to_end(ann, first)
+    assert bob.post(f"{second}/rematch").status_code == 403
+    assert people_at(ann, first)["rematch"] is None
+    assert ann.post(f"{first}/rematch").status_code == 201
+
+
 def test_a_takeback_is_a_copy_with_the_same_chance(ann: TestClient) -> None:
     """The same actions in it lead to the same cards and answers, and the record tells that something was taken back."""
     seat = begin(ann, ["me", "agent:crowd"], seed="5")

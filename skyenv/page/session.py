@@ -88,8 +88,13 @@ class Session:
                 self.game = Game(stored.players, stored.side, stored.seed, max_turns=stored.max_turns, agent_seed=agent_seed)
             else:
                 self.game = played_on(stored.beginning, actions[: stored.origin_step], stored.seed, agent_seed)
-            for action in actions[self.step :]:
+            last = stored.changes[-1].step if stored.changes else 0
+            for number, action in enumerate(actions[self.step :], self.step):
+                if number == last:  # others may have sat there until then
+                    self._before = []
                 self._play(action)
+            if self.step == last:
+                self._before = []
         except SkyenvError as error:
             # No more than that: the error could tell what a seat may do, and so of its hand.
             raise PageError("this game can't be replayed; another version of skyenv has stored it", 409) from error

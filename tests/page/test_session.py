@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +12,7 @@ from skyenv.agents import CrowdAgent, decide_game
 from skyenv.errors import IllegalActionError, PageError
 from skyenv.page.payloads import Look
 from skyenv.page.session import POSITIONS, Session, can_be_taken_back
-from skyenv.page.storage import StoredGame
+from skyenv.page.storage import Change, StoredGame
 from skyenv.rules.actions import BID, BID_DONE, PASS
 
 
@@ -227,6 +228,21 @@ def test_what_is_taken_back_is_gone_from_a_session_made_of_what_is_stored() -> N
     table.go_back(table.undo(1)[0])
     assert again.game == table.game
     assert again.step == 1
+
+
+def test_what_was_done_before_somebody_else_sat_down_stands_after_a_reload() -> None:
+    table = session("random", "human", seed=3)
+    table.commit([table.game.legal_actions[0]])
+    assert not table.can_undo(0)
+    stored = replace(table.stored, changes=(Change(1, 0, "human"),))
+    actions = [event["action"] for event in table.game.events if event["event"] == "action"]
+    again = Session(stored, actions)
+    assert not again.can_undo(0), "an agent has done it"
+    again.commit([again.game.legal_actions[-1]])
+    assert again.can_undo(1)
+    actions = [event["action"] for event in again.game.events if event["event"] == "action"]
+    assert Session(stored, actions).can_undo(1), "what was done since can be taken back as before"
+    assert not Session(replace(stored, changes=(*stored.changes, Change(2, 0, "random"))), actions).can_undo(1)
 
 
 def test_two_cards_are_one_choice_and_other_actions_are_not() -> None:

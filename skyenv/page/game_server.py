@@ -8,7 +8,7 @@ import logging
 import re
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -237,12 +237,14 @@ class GameServer:
 
         Raises:
             PageError: this is no lesson.
+            ConflictError: as for :meth:`storing`.
         """
         session = await self.session(link)
         async with session.changing:
             lesson = _lesson_of(session)
             stay = 0 if anew else lesson.begin_of_last()
-            await self.storage.write(self.storage.take_back, link.game, stay)
+            with self.storing(session):
+                await self.storage.write(self.storage.take_back, link.game, session.step, stay)
             session.go_back_to(lesson.played[:stay])
         self.tell(link.game)
 
@@ -395,6 +397,7 @@ class GameServer:
 
         Raises:
             PageError: there is nothing to take back.
+            ConflictError: as for :meth:`storing`.
         """
         session = await self.session(link)
         session.check_uncovered(link)
@@ -403,13 +406,15 @@ class GameServer:
             if stay == session.step:
                 await self._lay_down(session, link, draft)
                 return
-            await self.storage.write(self.storage.take_back, link.game, stay)
+            with self.storing(session):
+                await self.storage.write(self.storage.take_back, link.game, session.step, stay)
             session.go_back(stay)
         self.tell(link.game)
 
     async def _lay_down(self, session: Session, link: Link, draft: Sequence[int]) -> None:
         """Store an unfinished bid, then lay it down, then tell its own seat."""
-        await self.storage.write(self.storage.set_draft, link.game, draft)
+        with self.storing(session):
+            await self.storage.write(self.storage.set_draft, link.game, session.step, draft)
         session.lay_down(draft)
         self.tell(link.game, only=link.seat)
 
@@ -460,19 +465,29 @@ class GameServer:
         """Store actions, then play them, then tell everybody; for who holds ``session.changing``.
 
         Raises:
-            ConflictError: another server has gone on with the game. It is read anew when it is next asked for.
+            ConflictError: as for :meth:`storing`.
             StorageError: the actions can't be stored. Nothing has changed.
         """
-        try:
+        with self.storing(session):
             await self.storage.write(self.storage.append, session.stored.id, session.step, actions)
+        session.commit(actions)
+        self.tell(session.stored.id)
+        self.run(session)
+
+    @contextlib.contextmanager
+    def storing(self, session: Session) -> Iterator[None]:
+        """While a change of a game is stored; one that isn't as it was is read anew when it is next asked for.
+
+        Raises:
+            ConflictError: another server has gone on with the game.
+        """
+        try:
+            yield
         except ConflictError:
             if self._sessions.get(session.stored.id) is session:
                 del self._sessions[session.stored.id]
             self.tell(session.stored.id)
             raise
-        session.commit(actions)
-        self.tell(session.stored.id)
-        self.run(session)
 
     def run(self, session: Session) -> None:
         """Let agents play on, if one is to move and somebody cares."""

@@ -126,7 +126,8 @@ class People:
         """Store who sits down, then let him."""
         key = session.stored.id
         changes = (*session.stored.changes, Change(session.step, seat, who))
-        await self._storage.write(self._storage.set_changes, key, changes, link)
+        with self._server.storing(session):
+            await self._storage.write(self._storage.set_changes, key, session.step, changes, link)
         session.stored = replace(session.stored, changes=changes)
         session.stand()
         session.trouble = None

@@ -267,6 +267,22 @@ class Storage:
                 if connection.in_transaction:  # a full disk may have ended it already
                     connection.execute("ROLLBACK")
 
+    @contextlib.contextmanager
+    def _transaction_after(self, key: str, number: int) -> Iterator[sqlite3.Connection]:
+        """A transaction about a game of which `number` actions are stored.
+
+        Raises:
+            ConflictError: it isn't so, or the game is gone.
+        """
+        try:
+            with self._transaction() as connection:
+                (stored,) = connection.execute("SELECT count(*) FROM action WHERE game = ?", (key,)).fetchone()
+                if stored != number:  # more, or fewer as some were taken back
+                    raise sqlite3.IntegrityError
+                yield connection
+        except sqlite3.IntegrityError as error:
+            raise ConflictError("another server plays this game with the same database; look at it again", 409) from error
+
     def _rows(self, query: str, *values: object) -> list[sqlite3.Row]:
         with self._reader.using() as connection:
             return connection.execute(query, values).fetchall()
@@ -363,20 +379,18 @@ class Storage:
             ConflictError: another process has gone on with the game, or deleted it.
         """
         rows = [(key, number + i, action) for i, action in enumerate(actions)]
-        try:
-            with self._transaction() as connection:
-                (stored,) = connection.execute("SELECT count(*) FROM action WHERE game = ?", (key,)).fetchone()
-                if stored != number:  # more, or fewer as some were taken back
-                    raise sqlite3.IntegrityError
-                connection.executemany("INSERT INTO action VALUES (?, ?, ?)", rows)
-                connection.execute("DELETE FROM draft WHERE game = ?", (key,))
-        except sqlite3.IntegrityError as error:
-            raise ConflictError("another server plays this game with the same database; look at it again", 409) from error
+        with self._transaction_after(key, number) as connection:
+            connection.executemany("INSERT INTO action VALUES (?, ?, ?)", rows)
+            connection.execute("DELETE FROM draft WHERE game = ?", (key,))
 
-    def take_back(self, key: str, number: int) -> None:
-        """Forget a game's actions behind the first `number`, and its draft."""
-        with self._transaction() as connection:
-            connection.execute("DELETE FROM action WHERE game = ? AND number >= ?", (key, number))
+    def take_back(self, key: str, number: int, stay: int) -> None:
+        """Forget a game's actions behind the first `stay`, and its draft; `number`: how many actions there are.
+
+        Raises:
+            ConflictError: another process has gone on with the game, or deleted it.
+        """
+        with self._transaction_after(key, number) as connection:
+            connection.execute("DELETE FROM action WHERE game = ? AND number >= ?", (key, stay))
             connection.execute("DELETE FROM draft WHERE game = ?", (key,))
 
     def draft(self, key: str) -> list[int]:
@@ -388,9 +402,13 @@ class Storage:
         _log.warning("the unfinished bid of game %s… is damaged; it is forgotten", key[:8])
         return []
 
-    def set_draft(self, key: str, actions: Sequence[int]) -> None:
-        """Store the actions of a game's unfinished bid."""
-        with self._transaction() as connection:
+    def set_draft(self, key: str, number: int, actions: Sequence[int]) -> None:
+        """Store the actions of a game's unfinished bid; `number`: how many actions there are without it.
+
+        Raises:
+            ConflictError: another process has gone on with the game, or deleted it.
+        """
+        with self._transaction_after(key, number) as connection:
             connection.execute("INSERT OR REPLACE INTO draft VALUES (?, ?)", (key, json.dumps(list(actions))))
 
     def set_pause(self, key: str, pause: float) -> None:
@@ -398,10 +416,22 @@ class Storage:
         with self._transaction() as connection:
             connection.execute("UPDATE game SET pause = ? WHERE id = ?", (pause, key))
 
-    def set_changes(self, key: str, changes: Iterable[Change], link: Link | None = None) -> None:
-        """Store who has sat down on which seats; the unfinished bid is gone then. `link`: the way to a seat that had none."""
-        with self._transaction() as connection:
-            connection.execute("UPDATE game SET changes = ? WHERE id = ?", (_changes_text(changes), key))
+    def set_changes(self, key: str, number: int, changes: Sequence[Change], link: Link | None = None) -> None:
+        """Store who has sat down on which seats, the last of them now; the unfinished bid is gone then.
+
+        Args:
+            key: the game's.
+            number: how many actions there are.
+            changes: all of them.
+            link: the way to a seat that had none.
+
+        Raises:
+            ConflictError: another process has gone on with the game, changed who sits there, or deleted it.
+        """
+        with self._transaction_after(key, number) as connection:
+            values = _changes_text(changes), key, _changes_text(changes[:-1])
+            if not connection.execute("UPDATE game SET changes = ? WHERE id = ? AND changes = ?", values).rowcount:
+                raise sqlite3.IntegrityError
             connection.execute("DELETE FROM draft WHERE game = ?", (key,))
             if link is not None:
                 _insert(connection, "link", vars(link))

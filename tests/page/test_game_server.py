@@ -274,6 +274,25 @@ def told_until_closed(socket: Any) -> int:
         return closed.code
 
 
+# ---- two servers on one database ----
+
+
+def test_what_is_taken_back_at_one_server_is_no_move_made_at_the_other(path: Path) -> None:
+    with client_of(make_app(path)) as ann, client_of(make_app(path)) as bob:
+        seat = begin(ann, ["me", "human"])
+        (invitation,) = payload(ann, seat)["invitations"]
+        other = invitation["page"].replace("/seat/", "/api/seats/")
+        assert first_choice(ann, seat) == 200
+        bob.get("/")
+        assert bob.post(f"{other}/claim").status_code == 200
+        assert first_choice(bob, other) == 200
+        assert payload(ann, seat)["undo"], "this server doesn't know yet"
+        assert ann.post(f"{seat}/undo").status_code == 409
+        state = payload(ann, seat)
+        assert (state["step"], state["undo"]) == (2, False)
+        assert payload(bob, other)["step"] == 2
+
+
 # ---- wishes that are sent twice ----
 
 

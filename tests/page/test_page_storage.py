@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 import stat
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from skyenv.errors import PageError
-from skyenv.page.storage import _STEPS, VERSION, Link, Storage, StoredGame
+from skyenv.errors import ConflictError, PageError
+from skyenv.page.storage import _STEPS, VERSION, Change, Link, Storage, StoredGame
 
 GAME = StoredGame("g", "ann", 1.5, 2, "back", 500, 2**63 - 1, ("human", "greedy"), 0.25)
 LINKS = [Link("t0", "g", 0, None), Link("w", "g", None, "ann")]
@@ -80,14 +81,44 @@ def test_two_servers_cannot_play_the_same_game_differently(path: Path) -> None:
 def test_actions_leave_no_gap_where_others_were_taken_back(path: Path) -> None:
     storage, other = opened(path), Storage(path)
     storage.append("g", 0, [13, 14, 15])
-    storage.set_draft("g", [70])
-    storage.take_back("g", 1)
+    storage.set_draft("g", 3, [70])
+    storage.take_back("g", 3, 1)
     assert (storage.actions("g"), storage.draft("g")) == ([13], [])
     with pytest.raises(PageError, match="another server"):
         other.append("g", 3, [16])
     assert other.actions("g") == [13]
     other.append("g", 1, [16])
     assert storage.actions("g") == [13, 16]
+    storage.close()
+    other.close()
+
+
+def test_who_has_not_heard_of_the_last_moves_changes_nothing(path: Path) -> None:
+    storage, other = opened(path), Storage(path)
+    storage.append("g", 0, [13, 14])
+    other.append("g", 2, [15])
+    changes = [Change(2, 1, "human")]
+    stale: list[Callable[[], None]] = [
+        lambda: storage.take_back("g", 2, 1),
+        lambda: storage.set_draft("g", 2, [70]),
+        lambda: storage.set_changes("g", 2, changes, Link("t1", "g", 1, None)),
+    ]
+    for write in stale:
+        with pytest.raises(ConflictError, match="another server"):
+            write()
+    assert (storage.actions("g"), storage.draft("g"), storage.game("g"), storage.links("g")) == (
+        [13, 14, 15],
+        [],
+        GAME,
+        LINKS[::-1],
+    )
+    other.set_changes("g", 3, changes)
+    with pytest.raises(ConflictError, match="another server"):
+        storage.set_changes("g", 3, [Change(3, 1, "random")])
+    assert storage.game("g").changes == tuple(changes)
+    other.delete_game("g")
+    with pytest.raises(ConflictError, match="another server"):
+        storage.set_draft("g", 0, [70])
     storage.close()
     other.close()
 
@@ -141,14 +172,14 @@ def test_an_unfinished_bid_is_stored_until_it_is_played(path: Path) -> None:
     storage = opened(path)
     assert storage.draft("g") == []
     storage.append("g", 0, [13])
-    storage.set_draft("g", [70, 71])
-    storage.set_draft("g", [70])
+    storage.set_draft("g", 1, [70, 71])
+    storage.set_draft("g", 1, [70])
     storage.close()
     storage = opened(path)
     assert storage.draft("g") == [70]
     storage.append("g", 1, [70, 99])
     assert storage.draft("g") == []
-    storage.set_draft("g", [70])
+    storage.set_draft("g", 3, [70])
     storage.delete_game("g")
     assert storage.draft("g") == []
     storage.close()
@@ -168,7 +199,7 @@ def test_a_database_of_an_earlier_version_goes_on(version: int, path: Path) -> N
     connection.commit()
     connection.close()
     storage = opened(path)
-    storage.set_draft("g", [70])
+    storage.set_draft("g", 1, [70])
     assert storage.game("g") == StoredGame("g", "ann", 1.5, 2, "back", 500, 7, ("human", "greedy"), 0.25)
     assert (storage.actions("g"), storage.draft("g"), storage.link("t0")) == ([13], [70], Link("t0", "g", 0, "bob"))
     assert len(storage.key()) == 32

@@ -641,8 +641,18 @@ class GameServer:
         """
         self.preparation.require_rules()
         games = await self._readers.ask(browser, summaries, content)
-        most = MOST_REPLAYS, MOST_REPLAYS_IN_ALL
-        return await self.storage.write(self.storage.add_replay, new_token(), browser, content, *most), games
+        told = MOST_REPLAYS, MOST_REPLAYS_IN_ALL, games[0].names if games else [], len(games)
+        return await self.storage.write(self.storage.add_replay, new_token(), browser, content, *told), games
+
+    async def delete_replay(self, key: str, browser: str) -> None:
+        """Forget a record that was kept.
+
+        Raises:
+            PageError: it isn't there, or another browser's.
+        """
+        await self.storage.write(self.storage.delete_replay, key, browser)
+        for place in [place for place in self._replays if (place[0], place[2]) == (key, browser)]:
+            del self._replays[place]
 
     async def summaries(self, key: str, browser: str) -> list[Summary]:
         """The games of a record that was kept.

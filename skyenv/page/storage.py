@@ -98,7 +98,11 @@ ALTER TABLE game ADD COLUMN changes TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE game ADD COLUMN rematch TEXT;
 ALTER TABLE link ADD COLUMN in_record INTEGER NOT NULL DEFAULT 0;
 """
-_STEPS: Final = (_TABLES, _SINCE_2, _SINCE_3, _SINCE_4, _VARIATIONS, _PEOPLE)
+_KEPT_REPLAYS: Final = """
+ALTER TABLE replay ADD COLUMN names TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE replay ADD COLUMN games INTEGER NOT NULL DEFAULT 0;
+"""
+_STEPS: Final = (_TABLES, _SINCE_2, _SINCE_3, _SINCE_4, _VARIATIONS, _PEOPLE, _KEPT_REPLAYS)
 """What leads from each version to the next one. A step is added at the end, and none that was published is changed."""
 VERSION: Final = len(_STEPS)
 
@@ -189,6 +193,23 @@ class Link:
     seen: float = 0.0
     screen: str | None = None
     in_record: bool = False
+
+
+@dataclass(frozen=True)
+class StoredReplay:
+    """What a list tells of a kept record.
+
+    Attributes:
+        id: its key.
+        created: when it was opened last, seconds since 1970.
+        names: who sat where in its first game; none if it was kept by a version that didn't store them.
+        games: how many it has; 0: as for `names`.
+    """
+
+    id: str
+    created: float
+    names: tuple[str, ...]
+    games: int
 
 
 class Storage:
@@ -512,8 +533,12 @@ class Storage:
 
     # ---- replays ----
 
-    def add_replay(self, key: str, browser: str, record: bytes, most: int, most_in_all: int) -> str:
+    def add_replay(
+        self, key: str, browser: str, record: bytes, most: int, most_in_all: int, names: Sequence[str] = (), games: int = 0
+    ) -> str:
         """Store a record to look at; of each browser's the newest `most` are kept, and the newest `most_in_all` of all.
+
+        `names`, `games`: what lists tell of it, see :class:`StoredReplay`.
 
         Returns:
             Its key; if the browser has sent the same before, that of then.
@@ -521,9 +546,12 @@ class Storage:
         with self._transaction() as connection:
             same = "SELECT id FROM replay WHERE browser = ? AND length(record) = ? AND record = ?"
             if earlier := connection.execute(same, (browser, len(record), record)).fetchone():
-                connection.execute("UPDATE replay SET created = ? WHERE id = ?", (time.time(), earlier["id"]))
-                return str(earlier["id"])
-            connection.execute("INSERT INTO replay VALUES (?, ?, ?, ?)", (key, browser, time.time(), record))
+                key = str(earlier["id"])
+                told = (time.time(), json.dumps(list(names)), games, key)
+                connection.execute("UPDATE replay SET created = ?, names = ?, games = ? WHERE id = ?", told)
+                return key
+            row = {"id": key, "browser": browser, "created": time.time(), "record": record}
+            _insert(connection, "replay", row | {"names": json.dumps(list(names)), "games": games})
             connection.execute(
                 "DELETE FROM replay WHERE browser = ? AND id NOT IN"
                 " (SELECT id FROM replay WHERE browser = ? ORDER BY created DESC LIMIT ?)",
@@ -545,6 +573,21 @@ class Storage:
             raise PageError(f"there is no replay {shown(key, 20)} of this browser; open the record again", 404)
         record: bytes = rows[0]["record"]
         return record
+
+    def replays(self, browser: str) -> list[StoredReplay]:
+        """The records kept for a browser, those opened last first."""
+        rows = self._rows("SELECT id, created, names, games FROM replay WHERE browser = ? ORDER BY created DESC", browser)
+        return [_stored_replay(row) for row in rows]
+
+    def delete_replay(self, key: str, browser: str) -> None:
+        """Forget a stored record.
+
+        Raises:
+            PageError: there is none of that browser.
+        """
+        with self._transaction() as connection:
+            if not connection.execute("DELETE FROM replay WHERE id = ? AND browser = ?", (key, browser)).rowcount:
+                raise PageError(f"there is no replay {shown(key, 20)} of this browser", 404)
 
 
 class _Connection:
@@ -663,6 +706,12 @@ def _changes(text: str, players: int) -> tuple[Change, ...] | None:
     if not isinstance(rows, list) or not all(isinstance(row, list) and [*map(type, row)] == [int, int, str] for row in rows):
         return None
     return tuple(Change(*row) for row in rows) if all(0 <= row[1] < players for row in rows) else None
+
+
+def _stored_replay(row: sqlite3.Row) -> StoredReplay:
+    names = _parsed(row["names"])
+    known = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    return StoredReplay(row["id"], row["created"], tuple(names) if known and isinstance(names, list) else (), row["games"])
 
 
 def _link(row: sqlite3.Row) -> Link:

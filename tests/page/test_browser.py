@@ -793,6 +793,24 @@ def test_a_game_is_deleted_in_the_lobby(ann: Browser, server: RunningServer) -> 
     ann.wait_until(lambda: ann.find("#games li") is None, "the game's end")
 
 
+def test_kept_replays_are_opened_and_deleted_in_the_lobby(ann: Browser, server: RunningServer, tmp_path: Path) -> None:
+    path = tmp_path / "game.jsonl"
+    path.write_text(played(2, seed=3, actions=20).to_record(["Ann", "greedy"]), encoding="utf-8")
+    open_file(ann, server, path)
+    ann.wait("#board svg")
+    replay = ann.driver.current_url.partition("?")[0]
+    ann.open(f"{server.address}/")
+    assert ann.wait("#replays a").text == "1 Ann, 2 greedy"
+    check_accessible(ann, "#kept")
+    ann.click("#replays a")
+    ann.wait("#board svg")
+    assert ann.driver.current_url.partition("?")[0] == replay
+    ann.open(f"{server.address}/")
+    ann.click("#replays button")
+    ann.driver.switch_to.alert.accept()
+    ann.wait_until(lambda: ann.find("#kept") is None, "the replay's end")
+
+
 def test_hints(ann: Browser, server: RunningServer) -> None:
     begin(ann, server, "me", "agent:greedy")
     ann.click("#ask-hint")

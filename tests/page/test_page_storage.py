@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import stat
+import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from skyenv.errors import ConflictError, PageError
-from skyenv.page.storage import _STEPS, VERSION, Change, Link, Storage, StoredGame
+from skyenv.page.storage import _STEPS, VERSION, Change, Link, Storage, StoredGame, StoredReplay
 
 GAME = StoredGame("g", "ann", 1.5, 2, "back", 500, 2**63 - 1, ("human", "greedy"), 0.25)
 LINKS = [Link("t0", "g", 0, None), Link("w", "g", None, "ann")]
@@ -165,6 +166,28 @@ def test_replays_belong_to_their_browser_and_the_oldest_go(path: Path) -> None:
     for key, browser, is_there in (("r2", "ann", False), ("r3", "ann", True), ("other", "bob", True)):
         with nullcontext() if is_there else pytest.raises(PageError, match="no replay"):
             storage.replay(key, browser)
+    storage.close()
+
+
+def test_replays_are_listed_the_last_opened_first(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = opened(path)
+    for number, key in enumerate("abac"):
+        monkeypatch.setattr(time, "time", lambda number=number: 10.0 + number)
+        storage.add_replay(key, "ann", key.encode(), 9, 9, [key, "x"], 2)
+    assert storage.replays("ann") == [
+        StoredReplay("c", 13.0, ("c", "x"), 2), StoredReplay("a", 12.0, ("a", "x"), 2), StoredReplay("b", 11.0, ("b", "x"), 2)
+    ]  # fmt: skip
+    with pytest.raises(PageError, match="no replay"):
+        storage.delete_replay("a", "bob")
+    storage.delete_replay("a", "ann")
+    assert [one.id for one in storage.replays("ann")] == ["c", "b"]
+    storage.close()
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE replay SET names = '[1'")
+    connection.commit()
+    connection.close()
+    storage = Storage(path)
+    assert {one.names for one in storage.replays("ann")} == {()}
     storage.close()
 
 

@@ -73,6 +73,24 @@ def test_a_record_that_is_sent_twice_is_kept_once(app: Starlette, ann: TestClien
     assert upload(another(app), record).json() != first
 
 
+def test_kept_replays_are_listed_and_deleted(app: Starlette, ann: TestClient) -> None:
+    ann.get("/")
+    assert ann.get("/api/replays").json() == {"replays": []}
+    text = played(2, actions=5).to_record(["x", "greedy"])
+    first = upload(ann, text + played(3, actions=6).to_record()).json()["page"]
+    second = upload(ann, played(2, actions=7).to_record()).json()["page"]
+    kept = ann.get("/api/replays").json()["replays"]
+    assert [(one["page"], one["names"], one["games"]) for one in kept] == [(second, ["", ""], 1), (first, ["x", "greedy"], 2)]
+    assert ann.get(f"/api{first}".replace("/replay/", "/replays/") + "/1/3").status_code == 200  # in memory now
+    eve = another(app)
+    assert eve.get("/api/replays").json() == {"replays": []}
+    address = f"/api/replays/{first.rpartition('/')[2]}"
+    assert eve.delete(address).status_code == 404
+    assert ann.delete(address).status_code == 200
+    assert ann.delete(address).status_code == ann.get(address).status_code == ann.get(f"{address}/1/3").status_code == 404
+    assert [one["page"] for one in ann.get("/api/replays").json()["replays"]] == [second]
+
+
 def test_a_replay_belongs_to_its_browser(app: Starlette, ann: TestClient) -> None:
     key = upload(ann, played(2).to_record()).json()["page"].rpartition("/")[2]
     eve = another(app)

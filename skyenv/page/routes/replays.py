@@ -36,6 +36,19 @@ async def _open_record(request: Request) -> Response:
     return JSONResponse({"page": f"/replay/{key}", "games": len(games)}, 201)
 
 
+async def _list_replays(request: Request) -> Response:
+    """The records that are kept for this browser."""
+    storage = server_of(request).storage
+    kept = await storage.read(storage.replays, browser_of(request))
+    replays = [{"page": f"/replay/{one.id}", "created": one.created, "names": one.names, "games": one.games} for one in kept]
+    return JSONResponse({"replays": replays})
+
+
+async def _forget_record(request: Request) -> Response:
+    await server_of(request).delete_replay(request.path_params["key"], browser_of(request))
+    return JSONResponse({})
+
+
 async def _games_of_record(request: Request) -> Response:
     server = server_of(request)
     if (known := edited_at(request)) is not None:
@@ -161,8 +174,10 @@ async def _replay_hint(request: Request) -> Response:
 
 ROUTES: Final[list[BaseRoute]] = [
     Route("/replay/{key}", page("replay.html"), methods=["GET"]),
+    Route("/api/replays", _list_replays, methods=["GET"]),
     Route("/api/replays", _open_record, methods=["POST"]),
     Route("/api/replays/{key}", _games_of_record, methods=["GET"]),
+    Route("/api/replays/{key}", _forget_record, methods=["DELETE"]),
     Route("/api/replays/{key}/record", _record, methods=["GET"]),
     Route(GAME, _replay, methods=["GET"]),
     Route(f"{GAME}/made/{{kind}}", work(_making), methods=METHODS),

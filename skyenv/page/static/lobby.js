@@ -1,5 +1,5 @@
 // The lobby: begin a game, go on with one, open a record.
-import { ask, el, newWish, send, themeButton } from "./dom.js";
+import { ask, el, newWish, seatNames, send, themeButton } from "./dom.js";
 import { follow, readiness } from "./preparing.js";
 import { rulesButton } from "./rules.js";
 
@@ -129,6 +129,29 @@ async function showGames() {
   $("games").replaceChildren(...games.map((game) => el("li", {}, ...describe(game))));
 }
 
+function describeReplay(replay) {
+  const games = replay.games > 1 ? ` · ${replay.games} games` : "";
+  return [el("span", { class: "what" }, el("a", { href: replay.page }, seatNames(replay.names).join(", ") || "a record"),
+    el("span", { class: "small" }, `opened ${when(replay.created)}${games}`)),
+    el("button", { type: "button", class: "quiet", "aria-label": "delete this replay", onclick: () => forgetReplay(replay) }, "delete")];
+}
+
+async function forgetReplay(replay) {
+  if (!confirm("Delete this replay? The file that it came from stays.")) return;
+  try {
+    await ask(replay.page.replace("/replay/", "/api/replays/"), { method: "DELETE" });
+    await showReplays();
+  } catch (error) {
+    note(error.message);
+  }
+}
+
+async function showReplays() {
+  const { replays } = await ask("/api/replays");
+  $("kept").hidden = replays.length === 0;
+  $("replays").replaceChildren(...replays.map((replay) => el("li", {}, ...describeReplay(replay))));
+}
+
 async function open(file) {
   note(`reading ${file.name} …`);
   try {
@@ -188,6 +211,7 @@ async function load() {
     leave(false);
     $("play-now").disabled = $("play").elements.strength === undefined || !$("play").querySelector(":checked");
     await showGames();
+    await showReplays();
   } catch (error) {
     $("waiting").replaceChildren(`${error.message} `, el("button", { type: "button", onclick: load }, "try again"));
   }

@@ -1,6 +1,7 @@
 // The published ladders: ratings, who wins against whom, and matches of a pair to look at or to watch.
 import { ask, el, themeButton } from "./dom.js";
 import { matchForm, offered } from "./match.js";
+import { rulesButton } from "./rules.js";
 
 const $ = (name) => document.getElementById(name);
 const note = (text) => { $("note").textContent = text; $("note").hidden = !text; };
@@ -137,7 +138,7 @@ function show() {
   if (focused) document.querySelector('#matrix button[aria-pressed="true"]')?.focus({ preventScroll: true });
 }
 
-document.querySelector("header").append(themeButton(() => {}));
+document.querySelector("header").append(rulesButton(), themeButton(() => {}));
 addEventListener("popstate", show);
 try {
   [{ ladders }, agents] = await Promise.all([ask("/api/ladders"), offered()]);

@@ -1,6 +1,7 @@
 // Games to look through: filters, a table, pages. What is asked for stands in the address.
 import { ask, el, themeButton } from "./dom.js";
 import { offered, watch } from "./match.js";
+import { rulesButton } from "./rules.js";
 
 const $ = (name) => document.getElementById(name);
 const form = $("filters");
@@ -177,7 +178,7 @@ form.addEventListener("input", (event) => {
 form.addEventListener("submit", (event) => { event.preventDefault(); go(wanted()); });
 $("clear").onclick = () => go("/library");
 addEventListener("popstate", () => { fill(); load(); });
-document.querySelector("header").append(themeButton(() => {}));
+document.querySelector("header").append(rulesButton(), themeButton(() => {}));
 fill();
 try {
   agents = new Set(await offered());

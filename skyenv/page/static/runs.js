@@ -2,6 +2,7 @@
 import { ask, el, send, themeButton } from "./dom.js";
 import { draw, valueAt } from "./curves.js";
 import { offered, watch } from "./match.js";
+import { rulesButton } from "./rules.js";
 
 const $ = (name) => document.getElementById(name);
 const note = (text) => { $("note").textContent = text; $("note").hidden = !text; };
@@ -216,7 +217,7 @@ async function look() {
   timer = setTimeout(look, again ? 0 : document.hidden ? 5 * PACE : PACE);
 }
 
-document.querySelector("header").append(themeButton(() => {}));
+document.querySelector("header").append(rulesButton(), themeButton(() => {}));
 $("over").onchange = showCurves;
 new ResizeObserver(() => { if (runs.length) showCurves(); }).observe($("curves"));
 document.addEventListener("visibilitychange", () => { if (!document.hidden) look(); });

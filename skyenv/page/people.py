@@ -93,7 +93,7 @@ class People:
         """Have a person play a seat that an agent plays: who has the seat, or else whoever gets its link.
 
         Raises:
-            PageError: it can't be, or another browser has made the game.
+            PageError: it can't be, or hidden cards may be known from another game, or another browser has made this one.
         """
         session = await self._own(link, seat)
         async with session.changing:
@@ -101,6 +101,9 @@ class People:
                 raise PageError("a person plays that seat already", 409)
             if not session.has_humans:
                 raise PageError("this is a game of agents, which shows all hands; begin one with people", 409)
+            copied = (await self._storage.read(self._storage.game, link.game)).copied  # maybe by another server
+            if session.stored.agents[seat] != HUMAN and (copied or _may_be_known(session.stored)):
+                raise PageError("hidden cards of this game may be known from another one; begin a new game with people", 409)
             has_link = any(each.seat == seat for each in session.links)
             await self._change(session, seat, HUMAN, None if has_link else Link(new_token(), link.game, seat, None))
 
@@ -236,9 +239,14 @@ class People:
             chance=stored.chance or stored.id,
             taken_back=stored.taken_back + 1,
             rematch=None,
+            copied=False,
         )
         copies = [replace(each, token=new_token(), game=game.id, seen=0.0) for each in session.links if each.seat == link.seat]
-        (made, *_) = await self._server.store(game, copies, actions)
+        async with session.changing:  # nobody sits down meanwhile
+            with self._server.storing(session):
+                (made, *_) = await self._server.store(game, copies, actions)
+            session.stored = replace(session.stored, copied=True)
+        self._server.tell(stored.id, PEOPLE)
         return made
 
     # ---- one screen ----
@@ -278,6 +286,7 @@ class People:
     def _seat(self, session: Session, seat: int, link: Link, is_owner: bool) -> dict[str, Any]:
         way = next((each for each in session.links if each.seat == seat), None)
         is_person, is_taken = session.is_human(seat), way is not None and way.browser is not None
+        stored = session.stored
         may = is_owner and session.has_humans and not session.game.is_over and session.lesson is None
         return {
             "name": session.names(link.seat)[seat],
@@ -287,8 +296,8 @@ class People:
             "is_here": self.is_here(session, seat),
             "seen": way.seen if way is not None and is_taken and way.seen else None,
             "can_be_replaced": may and is_person and seat != link.seat and self.can_be_replaced(session, seat),
-            "replaceable_at": None if way is None or not is_taken else max(way.seen, session.stored.created) + AWAY,
-            "can_be_opened": may and not is_person,
+            "replaceable_at": None if way is None or not is_taken else max(way.seen, stored.created) + AWAY,
+            "can_be_opened": may and not is_person and (stored.agents[seat] == HUMAN or not _may_be_known(stored)),
         }
 
     def curtain(self, link: Link, session: Session) -> dict[str, Any] | None:
@@ -299,6 +308,11 @@ class People:
         seat = session.game.seat if session.game.seat in seats else link.seat
         way = next(each for each in session.links if each.seat == seat)
         return {"seat": seat, "name": session.names()[int(str(seat))], "page": f"/seat/{way.token}"}
+
+
+def _may_be_known(stored: StoredGame) -> bool:
+    """Whether somebody may know hidden cards from another game: it was copied, is a copy, or goes on from a lesson."""
+    return stored.copied or (stored.origin is not None and stored.beginning is None)
 
 
 def _for_anybody(links: Sequence[Link]) -> Link | None:

@@ -102,7 +102,11 @@ _KEPT_REPLAYS: Final = """
 ALTER TABLE replay ADD COLUMN names TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE replay ADD COLUMN games INTEGER NOT NULL DEFAULT 0;
 """
-_STEPS: Final = (_TABLES, _SINCE_2, _SINCE_3, _SINCE_4, _VARIATIONS, _PEOPLE, _KEPT_REPLAYS)
+_COPIED: Final = """
+ALTER TABLE game ADD COLUMN copied INTEGER NOT NULL DEFAULT 0;
+UPDATE game SET copied = 1 WHERE id IN (SELECT origin FROM game WHERE chance IS NOT NULL);
+"""
+_STEPS: Final = (_TABLES, _SINCE_2, _SINCE_3, _SINCE_4, _VARIATIONS, _PEOPLE, _KEPT_REPLAYS, _COPIED)
 """What leads from each version to the next one. A step is added at the end, and none that was published is changed."""
 VERSION: Final = len(_STEPS)
 
@@ -141,6 +145,7 @@ class StoredGame:
         taken_back: how many decisions its person has taken back on the way to it.
         changes: who has sat down on which seat since the beginning, the first change first.
         rematch: the game that was made to play it once more.
+        copied: whether there has ever been a game with its chance that goes on from it, whose record tells its hidden cards.
     """
 
     id: str
@@ -160,6 +165,7 @@ class StoredGame:
     taken_back: int = 0
     changes: tuple[Change, ...] = ()
     rematch: str | None = None
+    copied: bool = False
 
     @property
     def sitters(self) -> tuple[str, ...]:
@@ -336,6 +342,7 @@ class Storage:
 
         Raises:
             PageError: the browser has too many games, or there are too many in which somebody has played.
+            ConflictError: another process has let somebody sit down in the game whose chance this one has, or deleted it.
         """
         links = list(links)
         with self._transaction() as connection:
@@ -358,6 +365,10 @@ class Storage:
                 gone = connection.execute(f"DELETE FROM game WHERE id IN ({unplayed})", (number + 1 - most_in_all,)).rowcount
                 if number - gone >= most_in_all:
                     raise PageError(f"there are {most_in_all} games; whoever runs this server can delete some", 503)
+            if game.chance is not None:
+                mark = "UPDATE game SET copied = 1 WHERE id = ? AND changes = '[]'"
+                if not connection.execute(mark, (game.origin,)).rowcount:
+                    raise ConflictError("the game has changed meanwhile; look at it again", 409)
             lists = {"agents": json.dumps(game.agents), "changes": _changes_text(game.changes)}
             _insert(connection, "game", vars(game) | lists)
             numbered = [(game.id, number, action) for number, action in enumerate(actions)]
@@ -693,7 +704,7 @@ def _game(row: sqlite3.Row) -> StoredGame:
     changes = _changes(values["changes"], values["players"])
     if changes is None:
         raise _damaged(values["id"], "who sits where")
-    return StoredGame(**values | {"agents": tuple(agents), "changes": changes})
+    return StoredGame(**values | {"agents": tuple(agents), "changes": changes, "copied": bool(values["copied"])})
 
 
 def _changes_text(changes: Iterable[Change]) -> str:

@@ -124,6 +124,19 @@ def test_who_has_not_heard_of_the_last_moves_changes_nothing(path: Path) -> None
     other.close()
 
 
+def test_a_game_remembers_that_it_was_copied(path: Path) -> None:
+    storage = opened(path)
+    copy = replace(GAME, id="c", origin="g", origin_step=0, chance="g")
+    storage.add_game(copy, [])
+    storage.delete_game("c")
+    assert storage.game("g") == replace(GAME, copied=True)
+    storage.set_changes("g", 0, [Change(0, 1, "human")])
+    with pytest.raises(ConflictError, match="has changed"):
+        storage.add_game(copy, [])
+    assert storage.owner("c") == ""
+    storage.close()
+
+
 def test_a_deleted_game_leaves_nothing(path: Path) -> None:
     storage = opened(path)
     storage.append("g", 0, [13])

@@ -324,6 +324,34 @@ def test_a_copy_belongs_to_who_took_back(app: Starlette, ann: TestClient) -> Non
     assert bob.delete(seat).status_code == 403
 
 
+def test_nobody_sits_down_where_hidden_cards_may_be_known(ann: TestClient) -> None:
+    """A copy that is played to its end tells them, though it is deleted then; a lesson's deal everybody knows."""
+    seat = begin(ann, ["me", "agent:random"])
+    state = payload(ann, seat)
+    act(ann, seat, state, state["legal"][0]["action"])
+    assert people_at(ann, seat)["seats"][1]["can_be_opened"]
+    copy = api(ann.post(f"{seat}/takeback", json={}).json()["page"])
+    lesson = api(ann.get("/tutorial", follow_redirects=False).headers["location"])
+    left = api(ann.post(f"{lesson}/lesson/leave", json={"agent": "random"}).json()["page"])
+    for each in (seat, copy, left):
+        assert not people_at(ann, each)["seats"][1]["can_be_opened"]
+        assert ann.post(f"{each}/people/1", json={}).status_code == 409
+    assert ann.delete(copy).status_code == 200
+    assert ann.post(f"{seat}/people/1", json={}).status_code == 409
+    assert payload(ann, seat)["names"] == ["you", "random"]
+
+
+def test_the_only_person_comes_back_to_a_copied_game(app: Starlette, ann: TestClient) -> None:
+    seat = begin(ann, ["me", "agent:random"])
+    state = payload(ann, seat)
+    act(ann, seat, state, state["legal"][0]["action"])
+    assert ann.post(f"{seat}/takeback", json={}).status_code == 201
+    page = api(ann.post(f"{seat}/spectators").json()["page"])
+    ann.post(f"{seat}/release")
+    assert ann.post(f"{page}/people/0", json={"agent": "random"}).status_code == 200
+    assert ann.post(f"{page}/people/0", json={}).status_code == 200
+
+
 def test_nobody_takes_back_what_others_have_seen(app: Starlette, ann: TestClient) -> None:
     seat = begin(ann, ["me", "human"])
     state = payload(ann, seat)

@@ -171,15 +171,16 @@ class Analysis(Work):
         self.kind = await workers.ask(job, Priority.ANALYSIS, group=self._group, agent=self.entry.name, on_progress=self.add)
 
     def add(self, opinions: list[Opinion]) -> None:
-        """Note a bunch."""
-        self.opinions |= {opinion.step: opinion for opinion in opinions}
+        """Note a bunch, in a new dict: what is found may be told by another thread meanwhile."""
+        self.opinions = self.opinions | {opinion.step: opinion for opinion in opinions}
 
     def rows(self) -> Rows:
         """``[step][seat]``: the share of the win that the agent saw for the seat when it last decided; at the end, what came."""
         now: list[float | None] = [None] * self.replay.players
         rows: list[list[float | None]] = []
+        opinions = self.opinions
         for step, seat in enumerate(self.replay.states["seat"].tolist()):
-            opinion = self.opinions.get(step)
+            opinion = opinions.get(step)
             if opinion is not None and opinion.share is not None:
                 now[seat] = opinion.share
             rows.append(list(now))

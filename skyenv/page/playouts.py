@@ -108,13 +108,12 @@ class PlayOut(Work):
         group: on whose behalf it is done, for the workers.
 
     Attributes:
-        shares, scores: of the games so far, float64 (k, players).
+        so_far: shares and VP of the games so far, each float64 (k, players); always set together, as another thread reads them.
     """
 
     def __init__(self, position: np.void, entries: Sequence[CatalogueEntry], number: int, seat: int | None, group: str) -> None:
         super().__init__()
-        self.shares = np.zeros((0, len(entries)))
-        self.scores = np.zeros((0, len(entries)))
+        self.so_far = np.zeros((0, len(entries))), np.zeros((0, len(entries)))
         self._position, self._entries, self._number, self._seat, self._group = position, entries, number, seat, group
 
     async def run(self, workers: Workers) -> None:
@@ -123,28 +122,30 @@ class PlayOut(Work):
         await workers.ask(job, Priority.ANALYSIS, group=self._group, agent=self._entries[0].name, on_progress=self._add)
 
     def _add(self, bunch: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]) -> None:
-        self.shares = np.concatenate([self.shares, bunch[0]])
-        self.scores = np.concatenate([self.scores, bunch[1]])
+        shares, scores = self.so_far
+        self.so_far = np.concatenate([shares, bunch[0]]), np.concatenate([scores, bunch[1]])
 
     def found(self) -> Payload:
         """See :class:`~skyenv.page.background.Work`."""
+        shares, scores = self.so_far
         return {
             "agents": [entry.name for entry in self._entries],
-            "done": len(self.shares),
+            "done": len(shares),
             "of": self._number,
             "hidden": self._seat,
-            "seats": [self._seat_found(seat) for seat in range(len(self._entries))] if len(self.shares) else [],
+            "seats": [_seat_found(shares, scores, seat) for seat in range(len(self._entries))] if len(shares) else [],
         }
 
-    def _seat_found(self, seat: int) -> Payload:
-        """Share of the win, VP, margin to the best other seat, and how often the margin was in each bin."""
-        margins = self.scores[:, seat] - np.delete(self.scores, seat, axis=1).max(axis=1)
-        edges = [-np.inf, *range(-FARTHEST + BIN, FARTHEST, BIN), np.inf]
-        counts = np.histogram(margins, edges)[0]
-        return {
-            "share": round(float(self.shares[:, seat].mean()), 4),
-            "error": round(float(self.shares[:, seat].std() / np.sqrt(len(self.shares))), 4),
-            "vp": round(float(self.scores[:, seat].mean()), 1),
-            "margin": round(float(margins.mean()), 1),
-            "bins": [[int(low), int(count)] for low, count in zip([-FARTHEST, *edges[1:-1]], counts, strict=True)],
-        }
+
+def _seat_found(shares: npt.NDArray[np.float64], scores: npt.NDArray[np.float64], seat: int) -> Payload:
+    """Share of the win, VP, margin to the best other seat, and how often the margin was in each bin."""
+    margins = scores[:, seat] - np.delete(scores, seat, axis=1).max(axis=1)
+    edges = [-np.inf, *range(-FARTHEST + BIN, FARTHEST, BIN), np.inf]
+    counts = np.histogram(margins, edges)[0]
+    return {
+        "share": round(float(shares[:, seat].mean()), 4),
+        "error": round(float(shares[:, seat].std() / np.sqrt(len(shares))), 4),
+        "vp": round(float(scores[:, seat].mean()), 1),
+        "margin": round(float(margins.mean()), 1),
+        "bins": [[int(low), int(count)] for low, count in zip([-FARTHEST, *edges[1:-1]], counts, strict=True)],
+    }

@@ -13,6 +13,8 @@ from starlette.testclient import TestClient
 from processes import wait_until
 from skyenv import Game
 from skyenv.page import background, playouts
+from skyenv.page.analysis import Analysis, Opinion
+from skyenv.page.catalogue import CatalogueEntry
 from skyenv.rules.state import GAME_DTYPE
 
 
@@ -105,3 +107,20 @@ def test_starts_differ_by_their_seeds_alone() -> None:
     drawn = playouts.starts(position, range(20), 0)
     assert (drawn["hand"][:, 0] == position["hand"][0]).all()
     assert (drawn["hand"][:, 1] != position["hand"][1]).any()
+
+
+def test_what_is_found_may_be_told_while_more_comes() -> None:
+    """Another thread tells it."""
+    game, entry = played(2, actions=20), CatalogueEntry("greedy", "greedy")
+    replay: Any = None  # what comes doesn't depend on it
+    analysis = Analysis(replay, entry, "")
+    analysis.add([Opinion(step, 0, (1.0, 0.0), None) for step in range(3)])
+    for opinion in analysis.opinions.values():
+        analysis.add([Opinion(10 + opinion.step, 0, (1.0, 0.0), None)])
+    assert sorted(analysis.opinions) == [0, 1, 2, 10, 11, 12]
+    work = playouts.PlayOut(game.state, [entry] * 2, 4, None, "")
+    before = work.so_far
+    work._add((np.full((2, 2), 0.5), np.full((2, 2), 60.0)))
+    assert [len(part) for part in before] == [0, 0]
+    found = work.found()
+    assert (found["done"], found["seats"][0]["share"], found["seats"][0]["vp"]) == (2, 0.5, 60.0)

@@ -39,9 +39,17 @@ class Drawers:
         if len(wishes) >= MOST_WAITING:
             raise PageError("this browser asks for too much at once; ask again", 429)
         answer: asyncio.Future[_Answer] = asyncio.get_running_loop().create_future()
-        wishes.append((partial(work, *values, **more), answer))
+        wish = partial(work, *values, **more), answer
+        wishes.append(wish)
         self._begin()
-        return await answer
+        try:
+            return await answer
+        except asyncio.CancelledError:
+            if wish in wishes:  # what it holds may be large
+                wishes.remove(wish)
+                if not wishes:
+                    del self._waiting[browser]
+            raise
 
     def close(self) -> None:
         """End the threads, when what they do is done."""

@@ -65,7 +65,10 @@ def test_mistakes_come_back_and_who_goes_is_passed_over() -> None:
         failing = asyncio.create_task(pool.ask("bob", int, "no number"))
         await asyncio.sleep(0)
         gone.cancel()
+        await asyncio.sleep(0)
+        waiting = sum(map(len, pool._waiting.values()))
         may.set()
+        assert waiting == 1  # what the other would have needed is forgotten at once
         await asyncio.gather(*first)
         with pytest.raises(ValueError, match="no number"):
             await failing

@@ -131,6 +131,22 @@ def test_a_record_that_comes_too_slowly_is_refused(ann: TestClient, monkeypatch:
     assert upload(ann, played(2, actions=5).to_record()).status_code == 201
 
 
+def test_a_record_that_waits_to_be_read_counts_as_being_sent(
+    app: Starlette, ann: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else any number of them could lie in memory."""
+    server = app.state.server
+    under_way = []
+
+    async def add_replay(content: bytes, browser: str) -> Any:
+        under_way.append(list(server.uploads._under_way.values()))
+        return "key", []
+
+    monkeypatch.setattr(server, "add_replay", add_replay)
+    assert upload(ann, played(2, actions=5).to_record()).status_code == 201
+    assert [len(browsers) for browsers in under_way] == [1]
+
+
 async def slowly(request: Request) -> AsyncIterator[bytes]:
     """A body that doesn't come."""
     await asyncio.sleep(10**6)

@@ -32,7 +32,7 @@ async def _open_record(request: Request) -> Response:
     server, browser = server_of(request), browser_of(request)
     async with server.uploads.receiving(browser):
         content = await body(request, MOST_RECORD)
-    key, games = await server.add_replay(content, browser)
+        key, games = await server.add_replay(content, browser)  # what waits to be read counts, too: it takes memory
     return JSONResponse({"page": f"/replay/{key}", "games": len(games)}, 201)
 
 

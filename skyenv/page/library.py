@@ -6,13 +6,14 @@ folders.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -83,13 +84,18 @@ def printable(name: bytes) -> str:
 
 
 def label_of(path: bytes, roots: Sequence[Root]) -> str:
-    """What the page calls a file or folder: its root's name, and the way from there; no more of its path is told."""
+    """What the page calls a file or folder: its root's name, and the way from there; no more of its path is told.
+
+    Each has a label of its own: a way that can't be shown as it is has a digest behind it.
+    """
     for root in roots:
         top = os.fsencode(root.path).rstrip(b"/")
         if path == top:
             return root.label
         if path.startswith(top + b"/"):
-            return f"{root.label}/{printable(path[len(top) + 1 :])}"
+            way = path[len(top) + 1 :]
+            told = printable(way)
+            return f"{root.label}/{told}" + (f" ({hashlib.sha256(way).hexdigest()[:8]})" if told.encode() != way else "")
     raise PageError("there is no such file", 404)
 
 
@@ -220,7 +226,7 @@ class Library:
         Raises:
             PageError: the index can't be read.
         """
-        with self._lock:
+        with self._lock, self._unchanged():
             files = self._files()
             where, values = self._where(query, files)
             (total,) = self._rows("SELECT COUNT(*) FROM game WHERE " + where, values)[0]
@@ -241,7 +247,7 @@ class Library:
             PageError: the index can't be read.
         """
         has_looked, trouble = (True, "") if self._process is None else self._process.state()
-        with self._lock:
+        with self._lock, self._unchanged():
             files = self._files()
             agents = self._agents_of(files)
         size, seen = (sum(max(0, getattr(file, name)) for file in files.values()) for name in ("size", "seen"))
@@ -305,6 +311,16 @@ class Library:
             except sqlite3.Error as error:
                 raise PageError(f"the index of games can't be made ({error})", 503) from error
         return self._connection
+
+    @contextlib.contextmanager
+    def _unchanged(self) -> Iterator[None]:
+        """What is read in the block is one state of the index, whatever is added meanwhile."""
+        self._rows("BEGIN")
+        try:
+            yield
+        finally:
+            with contextlib.suppress(sqlite3.Error):  # an error may have ended it already
+                self._connected().execute("ROLLBACK")
 
     def _rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         try:

@@ -175,7 +175,7 @@ def test_damaged_files_are_told_without_their_paths(tmp_path: Path) -> None:
     library = Library(tmp_path / "index.sqlite3", roots_of([tmp_path / "games"]))
     state = library.state()
     library.close()
-    assert sorted(one["file"] for one in state["complaints"]) == ["games/<b> .jsonl", "games/\ufffd\ufffd.jsonl"]
+    assert [one["file"].rpartition(" (")[0] for one in state["complaints"]] == ["games/<b> .jsonl", "games/\ufffd\ufffd.jsonl"]
     assert str(tmp_path) not in json.dumps(state)
     json.dumps(state, ensure_ascii=False).encode()
 
@@ -215,6 +215,41 @@ def test_a_file_that_changes_under_the_index_gives_one_line(tmp_path: Path) -> N
     path.unlink()
     with pytest.raises(PageError, match="can't be read"):
         library.game(key, 1)
+    library.close()
+
+
+def test_a_file_that_is_added_meanwhile_comes_with_the_next_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page is one state of the index."""
+    (tmp_path / "games").mkdir()
+    (tmp_path / "games" / "a.jsonl").write_text(record_of(1, actions=1))
+    index = tmp_path / "index.sqlite3"
+    update_once(index, [tmp_path / "games"])
+    library = Library(index, roots_of([tmp_path / "games"]))
+    where = library._where
+
+    def and_a_file(*values: Any) -> Any:
+        made = where(*values)
+        (tmp_path / "games" / "b.jsonl").write_text(record_of(2, actions=1))
+        assert update_once(index, [tmp_path / "games"]) == ""
+        return made
+
+    with monkeypatch.context() as change:
+        change.setattr(library, "_where", and_a_file)
+        assert [game["label"] for game in search(library)] == ["games/a.jsonl"]
+    assert {game["label"] for game in search(library)} == {"games/a.jsonl", "games/b.jsonl"}
+    library.close()
+
+
+def test_files_whose_names_cannot_be_shown_are_told_apart(tmp_path: Path) -> None:
+    folder = tmp_path / "games" / ("x" * 200)
+    folder.mkdir(parents=True)
+    for name in ("a.jsonl", "b.jsonl", os.fsdecode(b"\xff.jsonl"), os.fsdecode(b"\xfe.jsonl")):
+        (folder / name).write_text(record_of(1, actions=1))
+    update_once(tmp_path / "index.sqlite3", [tmp_path / "games"])
+    library = Library(tmp_path / "index.sqlite3", roots_of([tmp_path / "games"]))
+    found = search(library)
+    assert len({game["label"] for game in found}) == len({game["file"] for game in found}) == 4
+    assert all(library.game(game["file"], 1) for game in found)
     library.close()
 
 

@@ -248,14 +248,26 @@ class Storage:
 
     def _prepare(self) -> None:
         connection = self._writer.connection
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        if self._version() < VERSION:
+            self._change_tables()
+        _change_to_wal(connection)
+        for setting in ("foreign_keys = ON", "synchronous = NORMAL"):
+            connection.execute(f"PRAGMA {setting}")
+
+    def _version(self) -> int:
+        """The tables' version; 0: there are none yet. Another program's file is left as it is."""
+        both = "SELECT user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version"  # of one moment
+        version, tables = self._writer.connection.execute(both).fetchone()
         if not 0 <= version <= VERSION or (version == 0 and tables):
             raise PageError(f"the database has version {version} of its tables, or another program's; this is version {VERSION}")
-        for setting in ("foreign_keys = ON", "journal_mode = WAL", "synchronous = NORMAL"):
-            connection.execute(f"PRAGMA {setting}")
-        if version < VERSION:
-            connection.executescript(f"BEGIN; {''.join(_STEPS[version:])} PRAGMA user_version = {VERSION}; COMMIT;")
+        return int(version)
+
+    def _change_tables(self) -> None:
+        """Make the tables, or bring them up to date, while no other server does."""
+        with self._transaction() as connection:
+            for statement in "".join(_STEPS[self._version() :]).split(";"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {VERSION}")
 
     async def read(self, ask: Callable[_Values, _Answer], *values: _Values.args, **more: _Values.kwargs) -> _Answer:
         """What a method that changes nothing gives, asked in another thread: ``await storage.read(storage.links, key)``."""
@@ -295,6 +307,19 @@ class Storage:
                     connection.execute("ROLLBACK")
 
     @contextlib.contextmanager
+    def _transaction_about_a_game(self) -> Iterator[sqlite3.Connection]:
+        """A transaction that adds something to a game.
+
+        Raises:
+            PageError: the game is gone.
+        """
+        try:
+            with self._transaction() as connection:
+                yield connection
+        except sqlite3.IntegrityError as error:
+            raise PageError("there is no such game; it may have been deleted", 404) from error
+
+    @contextlib.contextmanager
     def _transaction_after(self, key: str, number: int) -> Iterator[sqlite3.Connection]:
         """A transaction about a game of which `number` actions are stored.
 
@@ -325,14 +350,12 @@ class Storage:
         actions: Sequence[int] = (),
         after: str | None = None,
     ) -> list[Link]:
-        """Store a new game and the ways to its seats; of each browser at most `most` games. `actions`: played in it already.
-
-        If there are more than `most_in_all`, the oldest of those in which nobody has played go. `after`: the game that it is
-        the rematch of.
+        """Store a new game and the ways to its seats.
 
         Args:
             game, links: them.
-            most: games of its owner; None: any number.
+            most: games that its owner can have.
+            most_in_all: games that there can be; of those in which nobody has played the oldest make room.
             actions: what has been played in it already.
             after: the game that it is the rematch of.
 
@@ -501,13 +524,21 @@ class Storage:
         return [_link(row) for row in self._rows(f"{query} ORDER BY created DESC, seat", owner, origin)]
 
     def add_link(self, link: Link) -> None:
-        """Store one more way to a game."""
-        with self._transaction() as connection:
+        """Store one more way to a game.
+
+        Raises:
+            PageError: the game is gone.
+        """
+        with self._transaction_about_a_game() as connection:
             _insert(connection, "link", vars(link))
 
     def spectate(self, token: str, browser: str) -> None:
-        """Remember that a browser has used a link that is for anybody."""
-        with self._transaction() as connection:
+        """Remember that a browser has used a link that is for anybody.
+
+        Raises:
+            PageError: the game is gone.
+        """
+        with self._transaction_about_a_game() as connection:
             connection.execute("INSERT OR IGNORE INTO spectator (token, browser) VALUES (?, ?)", (token, browser))
 
     def watched_by(self, browser: str, most: int) -> list[Link]:
@@ -652,6 +683,19 @@ def _in_event_loop() -> bool:
     except RuntimeError:
         return False
     return True
+
+
+def _change_to_wal(connection: sqlite3.Connection) -> None:
+    """Let others read while one writes. SQLite itself waits for nobody here."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if not _trouble(error).is_busy or time.monotonic() > until:
+                raise
+        time.sleep(0.01)
 
 
 def _trouble(error: sqlite3.DatabaseError) -> StorageError:

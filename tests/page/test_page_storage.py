@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 import stat
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -146,6 +148,39 @@ def test_a_deleted_game_leaves_nothing(path: Path) -> None:
         with pytest.raises(PageError, match="there is no such"):
             ask()
     storage.close()
+
+
+def test_nothing_is_added_to_a_game_that_was_deleted(path: Path) -> None:
+    storage = opened(path)
+    storage.delete_game("g")
+    additions: list[Callable[[], None]] = [
+        lambda: storage.spectate("w", "bob"),
+        lambda: storage.add_link(Link("t9", "g", None, "*")),
+    ]
+    for add in additions:
+        with pytest.raises(PageError, match="no such game") as caught:
+            add()
+        assert caught.value.status == 404
+    storage.add_game(GAME, LINKS)
+    storage.spectate("w", "bob")
+    assert [link.token for link in storage.watched_by("bob", 9)] == ["w"]
+    storage.close()
+
+
+def test_servers_that_start_together_share_a_new_database(tmp_path: Path) -> None:
+    together = threading.Barrier(6)
+
+    def start(path: Path) -> bytes:
+        together.wait()
+        storage = Storage(path)
+        try:
+            return storage.key()
+        finally:
+            storage.close()
+
+    for number in range(5):
+        with ThreadPoolExecutor(6) as pool:
+            assert len(set(pool.map(start, [tmp_path / f"{number}.sqlite3"] * 6))) == 1
 
 
 def test_of_too_many_games_those_go_that_nobody_has_played(path: Path) -> None:

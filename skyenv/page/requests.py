@@ -111,6 +111,9 @@ async def json_object(request: Request) -> dict[str, Any]:
     content = await body(request, MOST_JSON)
     try:
         value = json.loads(content)
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:  # "\ud800" can be written, but neither stored nor told
+        raise PageError("the request has text with characters that don't exist (half of a pair)") from error
     except (ValueError, RecursionError) as error:
         raise PageError("the request is no JSON") from error
     if not isinstance(value, dict):

@@ -15,6 +15,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from experiments.tools.chromium import Browser, browser
+from skyenv.page.connections import HEADERS
 from skyenv.page.indexing import update_once
 from skyenv.page.library import Library, key_of, roots_of
 from skyenv.page.runs import Runs
@@ -83,6 +84,15 @@ def test_no_other_network_can_be_named(key: str, value: object, status: int, cli
     answer = client.post(f"/api/runs/{key_of('runs/' + key)}/networks", json={"seconds": value})
     assert answer.status_code == status
     assert answer.json()["error"]
+
+
+def test_names_that_no_agent_can_have_are_one_line(client: TestClient) -> None:
+    for name, status in (("\ud800", 400), ("\x00", 404), ("../first", 404), ("a" * 2000, 404)):
+        wanted = {"players": 2, "side": "front", "seats": ["me", f"agent:{name}"]}
+        answer = client.post("/api/games", content=json.dumps(wanted), headers={"content-type": "application/json"})
+        assert (answer.status_code, "\n" in answer.json()["error"]) == (status, False)
+        assert HEADERS.items() <= dict(answer.headers).items()
+    assert client.get("/api/replays/x/1/0/hint", params={"agent": "\udcff".encode(errors="surrogatepass")}).status_code == 404
 
 
 def test_a_damaged_network_is_one_line(client: TestClient, folder: Path) -> None:

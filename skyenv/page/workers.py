@@ -197,6 +197,8 @@ class _ProcessWorker(_Worker):
         if self._process is not None and not self._process.is_alive():  # it died while it waited
             self._end()
         connection = self._connection or self._start()
+        if task.unwanted or self._closed:  # there was nothing that could be stopped while it was being started
+            return None, WorkerError("nobody wants it any more")
         self.agents.add(task.agent)
         connection.send_bytes(job)
         while True:
@@ -214,13 +216,14 @@ class _ProcessWorker(_Worker):
         with self._starting:
             if self._closed:
                 raise EOFError
-            self._connection, theirs = context.Pipe()
-            self._process = context.Process(target=_serve, args=(theirs,), name="page worker", daemon=True)
+            ours, theirs = context.Pipe()
+            process = context.Process(target=_serve, args=(theirs,), name="page worker", daemon=True)
             with for_a_worker():
-                self._process.start()
+                process.start()
+            self._connection, self._process = ours, process  # not before it can be killed
         theirs.close()
         self.agents.clear()
-        return self._connection
+        return ours
 
     def _end(self) -> None:
         if self._process is not None:

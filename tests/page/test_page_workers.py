@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import subprocess
@@ -17,7 +18,9 @@ from typing import Any
 import pytest
 
 from processes import running, wait_until
+from skyenv.arena.workers import for_a_worker
 from skyenv.errors import AgentError, IllegalActionError
+from skyenv.page import workers as module
 from skyenv.page.workers import Priority, Report, WorkerError, Workers
 
 
@@ -202,6 +205,37 @@ def test_who_cancels_ends_the_job(loop: asyncio.Runner, processes: Workers, tmp_
         assert await processes.ask(of(square, 4)) == 16
 
     loop.run(work())
+
+
+def test_what_is_cancelled_while_its_process_starts_never_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    starting, may_start, complaints = threading.Event(), threading.Event(), []
+
+    @contextlib.contextmanager
+    def held() -> Iterator[None]:
+        starting.set()
+        may_start.wait()
+        with for_a_worker():
+            yield
+
+    monkeypatch.setattr(module, "for_a_worker", held)
+    monkeypatch.setattr(module, "PATIENCE", 0.0)
+
+    async def work() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+        workers = Workers(1)
+        asked = asyncio.create_task(workers.ask(of(hold, tmp_path, "long")))
+        await until(starting.is_set)
+        asked.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asked
+        await asyncio.sleep(0.05)  # it is given up meanwhile
+        (tmp_path / "long.go").touch()  # if it did begin, it ends
+        may_start.set()
+        assert await workers.ask(of(square, 4)) == 16
+        await workers.close()
+
+    asyncio.run(work())
+    assert (begun(tmp_path, "long"), complaints) == ([], [])
 
 
 def test_turns_go_before_hints_and_analyses_and_tables_take_turns() -> None:

@@ -7,6 +7,7 @@ have told, and a line says so.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import re
@@ -32,6 +33,8 @@ DEPTH: Final = 3
 MOST_RUNS: Final = 200
 MOST_COPIES: Final = 200
 """Networks that have been played against and are kept."""
+DIGEST: Final = 8
+"""Digits of a network's digest in its name."""
 MOST_POINTS: Final = 50_000
 MOST_KINDS: Final = 24
 """Kinds of opponents that are told of a curve."""
@@ -175,6 +178,9 @@ class Runs:
     def offered(self, key: str, seconds: int | None) -> str:
         """The name by which a run's network can be played against from now on, whatever becomes of the run.
 
+        A digest of the network is part of it: another one that is called the same, of a run that was begun anew for instance,
+        is another agent.
+
         Args:
             key: the run's. seconds: of a milestone; None: the newest network.
 
@@ -185,12 +191,14 @@ class Runs:
         for label, network in self.networks():
             if label == wanted and network.seconds == seconds:
                 try:
+                    content = network.path.read_bytes()
+                    name = f"{network.name} ({hashlib.sha256(content).hexdigest()[:DIGEST]})"
                     self._copies.mkdir(parents=True, exist_ok=True)
-                    write_atomically(self._copy(network.name, network.path.suffix), network.path.read_bytes())
+                    write_atomically(self._copy(name, network.path.suffix), content)
                     self._forget_some()
                 except OSError as error:
                     raise PageError(f"{network.name} can't be copied: {error.strerror}", 503) from error
-                return network.name
+                return name
         raise PageError("the run has kept no such network", 404)
 
     def network(self, name: str) -> Path | None:

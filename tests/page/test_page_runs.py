@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
 import pytest
-from folders import make_run, point, write_curve
+from folders import NETWORK, make_run, point, write_curve
 
 from skyenv.agents import make_agent
 from skyenv.errors import PageError
@@ -154,16 +155,29 @@ def test_a_network_keeps_its_name_whatever_becomes_of_the_run(tmp_path: Path) ->
     run = make_run(tmp_path / "first")
     runs, key = runs_of(run), key_of("first")
     assert runs.network("first @ 4 min") is None
-    assert runs.offered(key, 240) == "first @ 4 min"
-    newest = runs.offered(key, None)
-    assert newest == "first @ 2 s"
+    then, newest = runs.offered(key, 240), runs.offered(key, None)
+    assert re.fullmatch(r"first @ 4 min \([0-9a-f]{8}\)", then)
+    assert re.fullmatch(r"first @ 2 s \([0-9a-f]{8}\)", newest)
     shutil.rmtree(run)
-    for name in ("first @ 4 min", newest):
+    for name in (then, newest):
         path = runs.network(name)
         assert path is not None
         assert make_agent(path).name
     assert runs.network("first @ 9 min") is None
     assert runs.network("../../first") is None
+
+
+def test_networks_that_are_called_the_same_are_told_apart(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "first")
+    runs, key = runs_of(run), key_of("first")
+    before = runs.offered(key, 240)
+    kept = runs.network(before)
+    assert kept is not None
+    content = kept.read_bytes()
+    shutil.copy(NETWORK.parent / "3-players.npz", run / "milestones" / "000240.npz")  # the run was begun anew
+    after = runs.offered(key, 240)
+    assert after != before
+    assert (kept.read_bytes() == content, runs.network(before), runs.offered(key, 240)) == (True, kept, after)
 
 
 def test_only_so_many_networks_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

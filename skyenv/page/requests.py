@@ -15,6 +15,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from skyenv.checks import parse_integer
 from skyenv.errors import PageError, shown
 from skyenv.page.browsers import COOKIE, Browsers, new_token
+from skyenv.page.expectations import Expectations
 from skyenv.page.game_server import GameServer
 from skyenv.page.payloads import THEMES
 from skyenv.page.people import People
@@ -202,6 +203,12 @@ def people_of(connection: HTTPConnection) -> People:
     """The people at the tables of the server that was asked."""
     people: People = connection.app.state.people
     return people
+
+
+def expectations_of(connection: HTTPConnection) -> Expectations:
+    """What the seats at the tables of the server that was asked can expect."""
+    expectations: Expectations = connection.app.state.expectations
+    return expectations
 
 
 async def seat_of(connection: HTTPConnection) -> tuple[GameServer, Link, Session]:

@@ -206,6 +206,17 @@ class Session:
         game.events = self.game.events[:events]
         return game, len(later) - 1
 
+    def position(self, step: int) -> Game:
+        """The position after `step` actions, cards of a draft among them or not; without any draft, not to be changed.
+
+        Raises:
+            PageError: it isn't kept any more.
+        """
+        found = self.game if step >= self.step else next((game for at, _, game in self._positions if at == step), None)
+        if found is None:
+            raise PageError("that position isn't kept any more", 409)
+        return found
+
     def act(self, seat: int | None, actions: Sequence[int], step: int) -> tuple[list[int], list[int]]:
         """What a choice of a person leads to. Nothing has changed yet: first it has to be stored.
 

@@ -27,6 +27,7 @@ from skyenv.page.background import Background
 from skyenv.page.browsers import Browsers
 from skyenv.page.catalogue import Catalogue
 from skyenv.page.connections import HEADERS
+from skyenv.page.expectations import Expectations
 from skyenv.page.game_server import GameServer
 from skyenv.page.library import Library
 from skyenv.page.people import People
@@ -74,6 +75,7 @@ def application(
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.server = GameServer(storage, catalogue, workers)
         app.state.people = People(app.state.server)
+        app.state.expectations = Expectations(app.state.server)
         app.state.edited = {}
         app.state.background = Background(app.state.server.workers)
         app.state.browsers = Browsers(await storage.write(storage.key))

@@ -23,10 +23,12 @@ from skyenv import Game
 from skyenv.agents import Decisions, RandomAgent
 from skyenv.page import people
 from skyenv.page.browsers import COOKIE
+from skyenv.page.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.export import exported
 from skyenv.page.replays import Replay
 from skyenv.page.storage import Storage
 from skyenv.page.web import application
+from skyenv_agents import GreedyAgent, TrainedAgent
 
 HOSTS = ["127.0.0.1"]
 
@@ -824,6 +826,55 @@ def test_hints(ann: Browser, server: RunningServer) -> None:
     assert "%" in ann.text("#hint")
     play(ann, state(ann), state(ann)["table"][0])
     assert ann.text("#hint") == ""
+
+
+class Pondering(TrainedAgent):
+    """Tells what it expects only when the gate is open."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go = threading.Event()
+
+    def evaluate(self, decisions: Decisions) -> Any:
+        """See the agents' interface."""
+        self.go.wait()
+        return super().evaluate(decisions)
+
+
+LEADS = """
+    const cells = [...document.querySelectorAll("#leads-body .expected")];
+    return cells.filter((one) => one.checkVisibility()).map((one) => one.textContent);
+"""
+
+
+def test_who_wants_to_see_them_is_told_the_shares_of_the_win(ann: Browser, tmp_path: Path) -> None:
+    agent = Pondering()
+    agents = Catalogue([CatalogueEntry("trained", agent), CatalogueEntry("greedy", GreedyAgent())])
+    running = RunningServer(application(Storage(tmp_path / "games.sqlite3"), agents, HOSTS))
+    try:
+        begin(ann, running, "me", "agent:greedy", seed="5")
+        assert ann.run(LEADS) == []
+        ann.click("#expected")
+        assert ann.run(LEADS) == ["…", "…"]
+        room = ann.run("return document.getElementById('leads').getBoundingClientRect().toJSON()")
+        agent.go.set()
+        ann.wait_until(lambda: "…" not in ann.run(LEADS), "the shares")
+        assert abs(sum(int(text.removesuffix(" %")) for text in ann.run(LEADS)) - 100) <= 1
+        assert ann.run("return document.getElementById('leads').getBoundingClientRect().toJSON()") == room, "nothing jumps"
+        check_accessible(ann, "#leads")
+        ann.driver.refresh()
+        ann.wait_until(lambda: "%" in "".join(ann.run(LEADS)), "the browser's memory")
+        agent.go.clear()
+        play(ann, state(ann), state(ann)["table"][0])
+        ann.wait_until(lambda: ann.run(LEADS) == ["…", "…"], "the next position")
+        ann.click("#expected")
+        assert ann.run(LEADS) == []
+        agent.go.set()
+        ann.click("#expected")
+        ann.wait_until(lambda: "%" in "".join(ann.run(LEADS)), "the shares of the next position")
+    finally:
+        agent.go.set()
+        running.stop()
 
 
 def test_a_hint_can_be_asked_for_once_there_is_who_gives_it(ann: Browser, listener: Listener, server: RunningServer) -> None:

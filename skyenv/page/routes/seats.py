@@ -18,6 +18,7 @@ from skyenv.page.payloads import Look, Payload
 from skyenv.page.requests import (
     browser_of,
     drawn,
+    expectations_of,
     integer,
     json_object,
     number,
@@ -69,6 +70,7 @@ async def _table(request: Request) -> Response:
         "trouble": session.trouble,
         "lesson": None if session.lesson is None else session.lesson.payload(),
         "watching": link.seat is None,
+        "can_expect": expectations_of(request).are_offered(viewer),
         "owner": session.stored.owner == link.browser,
         "people": people,
         "invitations": [{"seat": other.seat, "page": f"/seat/{other.token}"} for other in invitations],
@@ -140,6 +142,16 @@ async def _hint(request: Request) -> Response:
     game, step = snapshot(session, link.seat), session.step_of(link.seat)
     hint = server.hint(request.query_params.get("agent", ""), game, link.token)
     return JSONResponse(await unless_gone(request, hint) | {"step": step})
+
+
+async def _expected(request: Request) -> Response:
+    """The share of the win that every seat can expect at ``?step=``, as this seat knows the game."""
+    _, link, session = await seat_of(request)
+    session.check_uncovered(link)
+    step = number(request, "step")
+    game = session.position(session.step if step is None else step)
+    shares = expectations_of(request).shares(game.copy(), session.viewer(link), link.token)
+    return JSONResponse({"shares": [round(share, 3) for share in await unless_gone(request, shares)]})
 
 
 async def _thinking(request: Request) -> Response:
@@ -214,6 +226,7 @@ ROUTES: Final[list[BaseRoute]] = [
     Route(f"{_SEAT}/pause", _pause, methods=["POST"]),
     Route(f"{_SEAT}/next", _next, methods=["POST"]),
     Route(f"{_SEAT}/hint", _hint, methods=["GET"]),
+    Route(f"{_SEAT}/expected", _expected, methods=["GET"]),
     Route(f"{_SEAT}/thinking", _thinking, methods=["GET"]),
     Route(f"{_SEAT}/words", _words, methods=["GET"]),
     Route(f"{_SEAT}/record", _record, methods=["GET"]),

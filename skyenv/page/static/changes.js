@@ -24,13 +24,14 @@ function mark(parts) {
   }
 }
 
-/** Who leads: VP, and what they would be if all districts were scored now. */
+/** Who leads: VP, what they would be if all districts were scored now, and room for what seats can expect. */
 export function showLeads(state) {
-  const shown = JSON.stringify([state.scores, state.standing, state.names, state.shares]);
+  const shown = JSON.stringify([state.scores, state.standing, state.names]);
   if ($("leads-body").dataset.shown === shown) return;
   $("leads-body").dataset.shown = shown;
   const most = Math.max(...state.standing);
   $("leads-body").replaceChildren(...state.names.map((name, seat) => el("tr", { class: `seat-${seat}` },
     el("th", { scope: "row" }, `${seat + 1} ${name}`), el("td", {}, `${state.scores[seat]}`),
-    el("td", { class: state.standing[seat] === most ? "most" : null }, `${state.standing[seat]}`))));
+    el("td", { class: state.standing[seat] === most ? "most" : null }, `${state.standing[seat]}`),
+    el("td", { class: "expected" }))));
 }

@@ -1,7 +1,8 @@
 """What an agent thinks of a whole game: the share of the win that it expects at each decision, swings, and mistakes.
 
 An agent is asked about each decision with a choice, from the view of the seat that was to act there, as hints are: it knows
-what that seat could know. So a seat's line changes where it decides itself, and the lines of a step needn't sum to 1.
+what that seat could know, or with open hands what it would if all hands lay face up. So a seat's line changes where it decides
+itself, and the lines of a step needn't sum to 1.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from skyenv.page.background import Work
 from skyenv.page.catalogue import CatalogueEntry
 from skyenv.page.chart import SHARE, Rows
 from skyenv.page.hints import as_decisions, worth_of
+from skyenv.page.open_hands import with_open_hands
 from skyenv.page.payloads import Payload
 from skyenv.page.replays import Replay
 from skyenv.page.workers import Priority, Report, Workers
@@ -147,6 +149,7 @@ class Analysis(Work):
         replay: the game.
         entry: the agent.
         group: on whose behalf it is made, for the workers.
+        open_hands: whether it is told all hands (:mod:`skyenv.page.open_hands`), and not only what the seat to act can know.
 
     Attributes:
         wanted: how many decisions there are with a choice; 0 until it is known.
@@ -154,10 +157,11 @@ class Analysis(Work):
         opinions: by step.
     """
 
-    def __init__(self, replay: Replay, entry: CatalogueEntry, group: str) -> None:
+    def __init__(self, replay: Replay, entry: CatalogueEntry, group: str, open_hands: bool = False) -> None:
         super().__init__()
         self.replay = replay
         self.entry = entry
+        self.open_hands = open_hands
         self.wanted = 0
         self.kind = ""
         self.opinions: dict[int, Opinion] = {}
@@ -165,7 +169,7 @@ class Analysis(Work):
 
     async def run(self, workers: Workers) -> None:
         """See :class:`~skyenv.page.background.Work`."""
-        positions = await asyncio.to_thread(choices_of, self.replay)
+        positions = await asyncio.to_thread(choices_of, self.replay, self.open_hands)
         self.wanted = len(positions[1])
         job = partial(assess, self.entry, *positions)
         self.kind = await workers.ask(job, Priority.ANALYSIS, group=self._group, agent=self.entry.name, on_progress=self.add)
@@ -244,6 +248,7 @@ class Analysis(Work):
         marks = [(one["step"], one["seat"]) for one in mistakes if rows[one["step"]][one["seat"]] is not None]
         return {
             "agent": self.entry.name,
+            "open": self.open_hands,
             "kind": self.kind,
             "done": len(self.opinions),
             "of": self.wanted,
@@ -253,11 +258,14 @@ class Analysis(Work):
         }
 
 
-def choices_of(replay: Replay) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def choices_of(
+    replay: Replay, open_hands: bool = False
+) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """What :func:`assess` wants: the positions in which somebody has a choice, where they stand, and what was played."""
     steps = np.flatnonzero(replay.states["seat"] != NONE)
     masks = batch_of(replay.states[steps]).mask if len(steps) else np.zeros((0, NUM_ACTIONS), np.int8)
     choices = steps[masks.sum(axis=1) > 1]
     order = choices[list(coarse_to_fine(len(choices)))].astype(np.int64)
     actions = np.array([*replay.actions(), NONE], np.int64)
-    return replay.states[order], order, actions[order]
+    states = replay.states[order]
+    return with_open_hands(states) if open_hands else states, order, actions[order]

@@ -17,6 +17,7 @@ from skyenv.checks import check_integer
 from skyenv.errors import OptionError, PageError, shown
 from skyenv.game import Game
 from skyenv.knowledge import resample
+from skyenv.page.open_hands import forget_shuffles
 from skyenv.page.payloads import Payload
 from skyenv.page.replays import Replay
 from skyenv.render.words import counted, seat_name
@@ -96,7 +97,7 @@ def edited(replay: Replay, step: int, edit: Mapping[str, Any]) -> Edited:
     for which, name in enumerate(places):
         _put_commissioner(state, which, name)
     state["turn_seat"] = state["seat"] = _whole("turn, a seat counted from 0,", edit.get("turn"), 0, players - 1)
-    _forget_shuffles(state)
+    forget_shuffles(state)
     try:
         game.refresh()
         for seat in range(players):
@@ -248,8 +249,3 @@ def _put_commissioner(state: Any, which: int, name: object) -> None:
     state["place"][which] = place
     state["visited"][which] = NONE  # nobody knows how it came there: its markers are in City Hall
     state["markers"][which] = 0
-
-
-def _forget_shuffles(state: Any) -> None:
-    for field in ("deduced", "held", "held_together", "num_held", "shown", "num_shown"):
-        state[field] = 0

@@ -39,6 +39,7 @@ class Listener:
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
         self.asked: list[str] = []
+        self.queries: list[str] = []
         self.held: set[str] = set()
         self.heard: list[tuple[str, str, bytes]] = []
 
@@ -59,6 +60,7 @@ class Listener:
             await send(message)
 
         self.asked.append(scope.get("path", ""))
+        self.queries.append(scope.get("query_string", b"").decode())
         while scope.get("path", "") in self.held:
             await asyncio.sleep(0.01)
         await self.app(scope, receive, listen)
@@ -1285,6 +1287,28 @@ def test_agents_stand_side_by_side_and_tell_their_numbers_on_the_board(
     ann.run("document.getElementById('always').click()")
     ann.click("#next")
     ann.wait_until(lambda: ann.text("#count").startswith("1 /") and ann.find("#hint li.choice") is not None, "the next answer")
+
+
+def test_agents_are_told_open_hands_and_the_address_says_so(
+    ann: Browser, server: RunningServer, listener: Listener, tmp_path: Path
+) -> None:
+    path = tmp_path / "game.jsonl"
+    path.write_text(played(2, seed=12, turns=12).to_record(), encoding="utf-8")
+    open_file(ann, server, path)
+    ann.wait("#board svg")
+    ann.open(f"{ann.driver.current_url}?step=9&hands=open")
+    ann.wait("#board svg")
+    assert ann.run("return document.querySelector('[name=hands]:checked').value") == "open"
+    ann.run("document.getElementById('analyst').value = 'crowd'")
+    ann.click("#analyse")
+    ann.wait_until(lambda: "By crowd, with open hands" in ann.text("#analysis-of"), "whose analysis it is")
+    for hands in ("seat", "open"):
+        ann.run("document.querySelector(`[name=hands][value=${arguments[0]}]`).click()", hands)
+        ann.click("#ask")
+        ann.wait("#hint li.choice")
+        assert ("hands=open" in ann.driver.current_url) == (hands == "open")
+        asked = [query for path, query in zip(listener.asked, listener.queries, strict=True) if path.endswith("/9/hint")]
+        assert ("hands=open" in asked[-1]) == (hands == "open")
 
 
 def test_a_game_is_analysed_and_played_out(ann: Browser, server: RunningServer, tmp_path: Path) -> None:

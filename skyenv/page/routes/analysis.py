@@ -18,7 +18,7 @@ from skyenv.page.game_server import GameRequest
 from skyenv.page.payloads import Payload
 from skyenv.page.playouts import MOST, USUAL, PlayOut
 from skyenv.page.requests import browser_of, json_object, number, server_of
-from skyenv.page.routes.replays import GAME, found, seat_of_replay, step_of
+from skyenv.page.routes.replays import GAME, found, hands_are_open, seat_of_replay, step_of
 from skyenv.page.routes.works import METHODS, work
 from skyenv.page.variations import Variation
 
@@ -27,11 +27,11 @@ MOST_LISTED: Final = 20
 
 
 async def _analysis(request: Request) -> tuple[Name, Work]:
-    """An agent's analysis of a game: ``?agent=NAME``."""
-    replay = await found(request)
+    """An agent's analysis of a game: ``?agent=NAME``, and ``hands=open`` if it is to be told all of them."""
+    replay, is_open = await found(request), hands_are_open(request)
     entry = server_of(request).catalogue[request.query_params.get("agent", "")]
     key = request.path_params["key"]
-    return ("analysis", key, request.path_params["game"], entry.name), Analysis(replay, entry, key)
+    return ("analysis", key, request.path_params["game"], entry.name, is_open), Analysis(replay, entry, key, is_open)
 
 
 async def _play_out(request: Request) -> tuple[Name, Work]:

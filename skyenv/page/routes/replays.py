@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from skyenv.checks import check_choice
 from skyenv.errors import PageError, shown
 from skyenv.page.background import Name, Work
 from skyenv.page.editor import Edited
@@ -24,6 +25,8 @@ PICTURES: Final = {"svg": "image/svg+xml", "png": "image/png"}
 """What a picture of a step can be, and the type of its content."""
 EDITED: Final = "edited-"
 """What the keys of edited positions begin with."""
+HANDS: Final = {"seat": False, "open": True}
+"""What agents may be told of hands, and whether that is all."""
 MOST_RECORD: Final = 8 << 20
 """Bytes of a record."""
 
@@ -104,6 +107,15 @@ def seat_of_replay(request: Request, replay: Replay) -> int | None:
     return seat
 
 
+def hands_are_open(request: Request) -> bool:
+    """Whether an agent that is asked is told all hands (``hands=open``) or what the seat to act can know (nothing, or ``seat``).
+
+    Raises:
+        PageError: it is something else.
+    """
+    return HANDS[check_choice("hands", request.query_params.get("hands", "seat"), tuple(HANDS), PageError)]
+
+
 async def _replay(request: Request) -> Response:
     replay = await found(request)
     return await server_of(request).drawers.ask(browser_of(request), lambda: JSONResponse(replay.payload()))
@@ -167,7 +179,7 @@ async def _made(request: Request) -> Response:
 async def _replay_hint(request: Request) -> Response:
     replay = await found(request)
     server = server_of(request)
-    game = await asyncio.to_thread(replay.at, step_of(request))
+    game = await asyncio.to_thread(replay.at, step_of(request), hands_are_open(request))
     hint = server.hint(request.query_params.get("agent", ""), game, request.path_params["key"])
     return JSONResponse(await unless_gone(request, hint))
 

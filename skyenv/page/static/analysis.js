@@ -3,6 +3,7 @@ import { PARTS, actionOf } from "./board.js";
 import { ask, el, hintList, send, theme } from "./dom.js";
 import { editing } from "./editor.js";
 import { think } from "./thinking.js";
+import { segments } from "./viewer.js";
 
 const MOST_BADGES = 12;
 const MOVES = 60, PLACES = 9, DISTRICTS = 7;
@@ -10,19 +11,39 @@ const MOVES = 60, PLACES = 9, DISTRICTS = 7;
 /** A number as agents say how sure they are of a choice. */
 const sureText = (kind, sure) => (kind === "probability" ? `${(100 * sure).toFixed(sure < 0.095 ? 1 : 0)} %` : sure.toFixed(1).replace("-", "−"));
 
-/** All sections; `place`: addresses of the interface, the names of agents, which one to begin with, and who is told of another one. */
+/** All sections; `place`: addresses of the interface, the names of agents, what the address says, and who is told of changes to that. */
 export function tools(viewer, place) {
-  return [asking(viewer, place), place.edited ? null : analysis(viewer, place), chances(viewer, place), playOn(viewer, place), editing(viewer, place),
+  place.isOpen = place.hands === "open";
+  return [knowing(place), asking(viewer, place), place.edited ? null : analysis(viewer, place), chances(viewer, place), playOn(viewer, place), editing(viewer, place),
     place.edited ? null : takeAway(viewer, place)].filter(Boolean);
+}
+
+// ---- what agents are told ----
+
+/** What is behind an address so that an agent is told as much as was chosen. */
+const told = (place) => (place.isOpen ? "&hands=open" : "");
+
+function knowing(place) {
+  const change = (value) => {
+    place.isOpen = value === "open";
+    place.noted({ hands: place.isOpen ? "open" : null });
+    for (const follow of place.followers) follow();
+  };
+  place.followers = [];
+  return el("section", {}, el("h2", {}, "What agents are told"),
+    segments("hands", "hands", [["seat", "what the seat to act could know"], ["open", "all hands, open"]], place.isOpen ? "open" : "seat", change),
+    el("p", { class: "small" }, "With open hands an agent judges the position as if all cards in hands lay face up, to everybody. What lies face down stays hidden. "
+      + "Every agent can be asked so, but networks have learned from hidden hands."));
 }
 
 // ---- agents asked at a step, side by side, and on the board ----
 
-function asking(viewer, { api, agents, agent, noted }) {
+function asking(viewer, place) {
+  const { api, agents, agent, noted } = place;
   const badges = el("div", { class: "badges", id: "badges", "aria-hidden": "true" });  // the list says the same
   viewer.over.append(badges);
   const chooser = (number) => el("select", { id: number ? `adviser-${number}` : "adviser", "aria-label": number ? `agent ${number + 1}` : "agent",
-    onchange: () => { if (!number) noted(agents.includes(first.value) ? first.value : null); if (always.checked) go(); } },
+    onchange: () => { if (!number) noted({ agent: agents.includes(first.value) ? first.value : null }); if (always.checked) go(); } },
     number ? el("option", { value: "" }, "nobody else") : null,
     ...agents.map((name) => el("option", { selected: !number && name === agent }, name)));
   const [first, second, third] = [0, 1, 2].map(chooser);
@@ -43,7 +64,7 @@ function asking(viewer, { api, agents, agent, noted }) {
     answers.replaceChildren(...holders);
     await Promise.all(names.map(async (name, index) => {
       try {
-        const answer = await think(holders[index], name, `${api}/${step}/hint?agent=${encodeURIComponent(name)}`, signal);
+        const answer = await think(holders[index], name, `${api}/${step}/hint?agent=${encodeURIComponent(name)}${told(place)}`, signal);
         if (!answer || step !== shown || step !== viewer.step) return;
         holders[index].replaceChildren(hintList(answer));
         if (index === 0) showBadges(viewer, badges, answer);
@@ -53,17 +74,18 @@ function asking(viewer, { api, agents, agent, noted }) {
     }));
   }
 
-  viewer.follow((step) => {
-    if (step === shown) return;
+  const begin = (step) => {
     asked?.abort();
     shown = null;
     answers.replaceChildren();
     badges.replaceChildren();
     if (always.checked && step < viewer.game.steps) go();
-  });
+  };
+  viewer.follow((step) => { if (step !== shown) begin(step); });
+  place.followers.push(() => begin(viewer.step));
   return el("section", { id: "asking" }, el("h2", {}, "Ask agents"),
     el("p", { class: "row" }, first, second, third), el("p", { class: "row" }, button, el("label", { class: "check" }, always, " at every step")),
-    el("p", { class: "small" }, "Each is asked from the view of the seat to act. Numbers on the board are the first one's."), answers);
+    el("p", { class: "small" }, "Numbers on the board are the first one's."), answers);
 }
 
 /** What an action is on the drawing: the element, and what to call it if the element is more than that. */
@@ -151,10 +173,12 @@ function progress(id) {
 
 const percent = (share) => `${(100 * share).toFixed(0)} %`;
 
-function analysis(viewer, { api, agents, agent }) {
+function analysis(viewer, place) {
+  const { api, agents, agent } = place;
   const who = el("select", { id: "analyst", "aria-label": "agent" }, ...agents.map((name) => el("option", { selected: name === agent }, name)));
   const begin = el("button", { type: "button", id: "analyse", onclick: go }, "analyse the game");
   const bar = progress("analysis");
+  const of = el("p", { class: "small", id: "analysis-of" });
   const lists = el("div", { id: "analysis-lists" });
   let stop = () => {};
   bar.stop.addEventListener("click", () => stop());
@@ -162,16 +186,17 @@ function analysis(viewer, { api, agents, agent }) {
   function go() {
     lists.replaceChildren();
     begin.disabled = true;
-    stop = follow(`${api}/analysis?agent=${encodeURIComponent(who.value)}`, show);
+    stop = follow(`${api}/analysis?agent=${encodeURIComponent(who.value)}${told(place)}`, show);
   }
 
   function show(answer) {
     bar.show(answer);
     begin.disabled = answer.state === "running";
     if (answer.chart) viewer.setChart("share", answer.chart);
-    const place = (one) => `step ${one.step}, ${viewer.names[one.seat]}`;
+    of.textContent = answer.agent ? `By ${answer.agent}, ${answer.open ? "with open hands" : "knowing what the seat to act could know"}.` : "";
+    const where = (one) => `step ${one.step}, ${viewer.names[one.seat]}`;
     const line = (one, text, more) => el("li", {}, el("button", { type: "button", class: "line", "data-step": one.step, onclick: () => viewer.go(one.step, true) },
-      el("b", {}, `${place(one)}: `), text, el("span", { class: "small" }, more)));
+      el("b", {}, `${where(one)}: `), text, el("span", { class: "small" }, more)));
     const mistakes = (answer.mistakes ?? []).map((one) => line(one, `${one.played} — it would ${one.best}`,
       answer.kind === "vp" ? ` · ${one.loss.toFixed(1)} VP less by its reckoning`
         : ` · its own choice is ${percent(one.sure[0])} probable to it, this one ${percent(one.sure[1])}`));
@@ -185,8 +210,8 @@ function analysis(viewer, { api, agents, agent }) {
 
   return el("section", { id: "analysis" }, el("h2", {}, "Analyse the game"),
     el("p", { class: "row" }, el("span", {}, "by"), who, begin), bar.line,
-    el("p", { class: "small" }, "Each decision with a choice is judged from the view of the seat to act; what it would do instead is measured by "
-      + "how sure the agent is of both. Swings are of the share of the win that it expects; luck is among their causes."), lists);
+    el("p", { class: "small" }, "Each decision with a choice is judged for the seat to act; what the agent would do instead is measured by "
+      + "how sure it is of both. Swings are of the share of the win that it expects; luck is among their causes."), of, lists);
 }
 
 // ---- what can come ----

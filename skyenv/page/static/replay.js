@@ -12,13 +12,13 @@ let viewer = null;
 let opened = null;  // the number of the game that is shown
 document.querySelector("header").append(rulesButton(), themeButton(() => redraw()));
 
-// ---- addresses: /replay/KEY?game=2&step=87&seat=1&agent=trained ----
+// ---- addresses: /replay/KEY?game=2&step=87&seat=1&agent=trained&hands=open ----
 
 /** What an address says; numbers that are none are left out. */
 function place() {
   const said = new URLSearchParams(location.search);
   const whole = (name) => (/^\d{1,9}$/.test(said.get(name) ?? "") ? Number(said.get(name)) : null);
-  return { game: whole("game"), step: whole("step") ?? 0, seat: whole("seat"), agent: said.get("agent") };
+  return { game: whole("game"), step: whole("step") ?? 0, seat: whole("seat"), agent: said.get("agent"), hands: said.get("hands") };
 }
 
 /** Make the address say something else; `jumped`: as a place of its own, to which the browser's back button leads. */
@@ -61,12 +61,12 @@ async function open(number, agents, edited = false) {
     wanted.then(() => { if (step < game.steps) fetchDrawing(step + 1, seat, theme, narrow).catch(() => {}); }, () => kept.clear());
     return wanted;
   };
-  const { step, seat, agent } = place();
+  const { step, seat, agent, hands } = place();
   main.className = "wide";
   opened = number;
   viewer = view(main, game, draw, {
     step, seat: seat !== null && seat < game.players ? seat : null, moved,
-    tools: (made) => tools(made, { api: `${api}/${number}`, record: api, agents, agent, edited, noted: (name) => note({ agent: name }) }),
+    tools: (made) => tools(made, { api: `${api}/${number}`, record: api, agents, agent, hands, edited, noted: note }),
   });
   redraw = () => viewer.show(false, true);
 }

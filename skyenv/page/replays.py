@@ -199,9 +199,10 @@ class Replay:
         for first, last in self._chapters():
             events: list[Event] = []
             known = 0
+            tops = words.tops_of(self.states.view(np.recarray)[max(first - 1, 0)])
             for step in range(first, last):
                 events += self.events[step]
-                lines = words.log_lines(events, self.names)
+                lines = words.log_lines(events, self.names, tops=tops)
                 log += [(step, line.text, line.rules) for line in lines[known:]]
                 known = len(lines)
         return log

@@ -6,7 +6,7 @@ shows, as numbers or as the bytes of a record's :class:`Fields`, and nothing els
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -20,7 +20,7 @@ from skyenv.render.marks import at, circle, element, fitted, group, path, rectan
 from skyenv.render.parts import Fields, Part, remembered, slot
 from skyenv.render.reasons import build_limit, current_set
 from skyenv.render.scene import Marks, Scene, glow, piece, thing
-from skyenv.render.words import action_text, card_name, counted, log, progress, seat_name, situation, winners
+from skyenv.render.words import action_text, card_name, counted, log, progress, seat_name, situation, tops_told, winners
 from skyenv.rules.actions import BID, OPTION_B, TAKE
 from skyenv.rules.components import (
     BLACK,
@@ -568,8 +568,9 @@ def _alea(theme: Theme, left: int, width: float) -> Part:
 
 def events_log(scene: Scene, events: Sequence[Event], width: float, height: float) -> str:
     """The last events, as many as there is room for, the newest below."""
-    events = _recent(events)
-    entries = _open_log(scene, events) if scene.table.seat is None else log(events, scene.agents, seat=scene.table.seat)
+    last = _recent(events)
+    tops, seat = tops_told(events[: len(events) - len(last)]), scene.table.seat
+    entries = _open_log(scene, last, tops) if seat is None else log(last, scene.agents, seat=seat, tops=tops)
     return scene.drawing.add(_log(scene.theme, tuple(entries[-max(int((height - 34) / _LINE), 1) :]), width, height))
 
 
@@ -610,18 +611,19 @@ def _recent(events: Sequence[Event]) -> Sequence[Event]:
     return events[start:]
 
 
-def _open_log(scene: Scene, events: Sequence[Event]) -> list[str]:
-    """The log for those who see everything."""
+def _open_log(scene: Scene, events: Sequence[Event], tops: Mapping[str, int | None]) -> list[str]:
+    """The log for those who see everything; `tops`: those of the stacks before these events."""
     lines = []
     bids: list[Event] = []
     for event in events:
         if event.get("event") == "black":
-            lines += log(bids, scene.agents)
+            lines += log(bids, scene.agents, tops=tops)
             lines += log([event], scene.agents, seat=event["seat"])
+            tops = tops_told(bids, tops)
             bids = []
         else:
             bids.append(event)
-    return lines + log(bids, scene.agents)
+    return lines + log(bids, scene.agents, tops=tops)
 
 
 # ---- an agent's evaluation ----

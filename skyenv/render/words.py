@@ -5,7 +5,7 @@ All of it is made of what everybody may know, and of what the reader's own seat 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -84,6 +84,7 @@ _END_WORDS: Final = {
     "truncated": "truncated, as there were too many turns",
 }
 Names = Sequence[str | None] | None
+NO_TOPS: Final[Mapping[str, int | None]] = {}
 """Who sits where; None where nobody is named."""
 
 
@@ -336,30 +337,55 @@ def _action_rules(action: int) -> tuple[str, ...]:
     return ("AUC-10",) if action < STOP else ("STOP-1",)
 
 
-def log(events: Iterable[Event], agents: Names = None, *, seat: int | None = None) -> list[str]:
+def tops_of(game: Any) -> dict[str, int | None]:
+    """The value on top of each colour's stack in a position, as :func:`log_lines` takes them."""
+    return {colour: None if top == NONE else int(top) + LOWEST_CARD for colour, top in zip(COLOURS, game["top"], strict=True)}
+
+
+def tops_told(events: Iterable[Event], tops: Mapping[str, int | None] = NO_TOPS) -> dict[str, int | None]:
+    """The same as events tell it, as far as they do; `tops`: what was known before them."""
+    visible = dict(tops)
+    for event in events:
+        if event.get("event") == "setup":
+            visible = dict(event["tops"])
+        elif event.get("event") == "top":
+            visible[event["color"]] = event["card"]
+    return visible
+
+
+def log(
+    events: Iterable[Event], agents: Names = None, *, seat: int | None = None, tops: Mapping[str, int | None] = NO_TOPS
+) -> list[str]:
     """The texts of :func:`log_lines`."""
-    return [line.text for line in log_lines(events, agents, seat=seat)]
+    return [line.text for line in log_lines(events, agents, seat=seat, tops=tops)]
 
 
-def log_lines(events: Iterable[Event], agents: Names = None, *, seat: int | None = None) -> list[Sentence]:
+def log_lines(
+    events: Iterable[Event], agents: Names = None, *, seat: int | None = None, tops: Mapping[str, int | None] = NO_TOPS
+) -> list[Sentence]:
     """Events in a line each with their rules, except that what belongs together comes in one line.
 
     The cards of a bid are one line with their total ("seat 1 (greedy) bids 12 with green 4 + black 4, 4"), as are a business
-    and its plot; a stack's new top is told only if the stack is empty. For the total the events must go back to the
-    auction's beginning.
+    and its plot; a coloured card that is taken is told with its value, which everybody has seen (INF-1, TURN-5), and a stack's
+    new top only if the stack is empty. For the total the events must go back to the auction's beginning, for the values to a
+    setup.
 
     Args:
         events: oldest first.
         agents: who sits where.
         seat: who reads it; see :func:`event_text`.
+        tops: the value on top of each colour's stack before the first event, if that isn't a setup; None: the stack is empty.
     """
     lines: list[Sentence] = []
+    visible = tops
     table: dict[int, list[int]] = {}  # cards that each seat has laid down in this auction, as actions
     business = ""
     for event in events:
         kind, action = event.get("event"), int(event.get("action", -1))
         if kind == "auction":
             table = {}
+        elif kind in ("setup", "top"):
+            visible = tops_told([event], visible)
         if kind == "action" and BID <= action < BID_DONE:
             table.setdefault(event["seat"], []).append(action)
         elif kind == "action" and action == BID_DONE:
@@ -372,6 +398,10 @@ def log_lines(events: Iterable[Event], agents: Names = None, *, seat: int | None
             text = f"{seat_name(event['seat'], agents)} {what} {plot_name(*divmod(action - PLOT, NUM_PLOTS))}"
             lines.append(Sentence(text, ("BUS-2",) if business else event_rules(event)))
             business = ""
+        elif kind == "action" and TAKE <= action < MOVE and visible.get(COLOURS[action - TAKE]):
+            colour = COLOURS[action - TAKE]
+            text = f"{seat_name(event['seat'], agents)} takes {colour} {visible[colour]}"
+            lines.append(Sentence(text, event_rules(event)))
         elif kind != "top" or event["card"] is None:
             lines.append(Sentence(event_text(event, agents, seat=seat), event_rules(event)))
     return lines

@@ -231,8 +231,9 @@ def test_a_choice_of_several_actions(ann: TestClient) -> None:
     answer = ann.post(f"{seat}/act", json={"actions": [56, 58], "step": state["step"]})
     assert answer.status_code == 200
     after = wait_for_turn(ann, seat)
-    assert [line for line in after["log"]["lines"] if "takes the top" in line and "(you)" in line][-2:] == [
-        "seat 1 (you) takes the top violet card", "seat 1 (you) takes the top orange card",
+    values = {name: value for _, name, value in state["decision"]["take"]}
+    assert [line for line in after["log"]["lines"] if re.search(r"\(you\) takes (violet|orange) \d$", line)][-2:] == [
+        f"seat 1 (you) takes violet {values['violet']}", f"seat 1 (you) takes orange {values['orange']}",
     ]  # fmt: skip
 
 

@@ -17,7 +17,18 @@ from skyenv.events import action_event
 from skyenv.records import nth_game
 from skyenv.render.reasons import why_illegal
 from skyenv.render.table import look
-from skyenv.render.words import action_text, event_rules, event_text, log, log_lines, seat_label, seat_name, situation
+from skyenv.render.words import (
+    action_text,
+    event_rules,
+    event_text,
+    log,
+    log_lines,
+    seat_label,
+    seat_name,
+    situation,
+    tops_of,
+    tops_told,
+)
 from skyenv.rules.actions import ACTION_NUMBERS, NUM_ACTIONS
 from skyenv.rules.components import CENTRAL_PARK
 from skyenv.rules.state import ALEA, NONE, PHASE_PLOT
@@ -164,6 +175,27 @@ def test_the_log_puts_together_what_belongs_together() -> None:
         "seat 2 builds on TSQ gray",
         "the gray stack is empty now",
     ]
+
+
+@pytest.mark.rule("TURN-5", "INF-1")
+@pytest.mark.parametrize(("players", "side"), TABLES)
+def test_coloured_cards_that_are_taken_are_told_with_their_values(players: int, side: str) -> None:
+    game, player = Game(players, side, 4, max_turns=40), make_agent("crowd")
+    taken, halfway, tops = [], 0, tops_of(game.state)
+    while not game.is_over:
+        top, action, seat = tops_of(game.state), decide_game(game, player), game.seat
+        if ACTION_NAMES[action] == "take green":
+            taken.append(f"seat {seat + 1} takes green {top['green']}")  # type: ignore[operator]
+        if game.turn < 20:
+            halfway, tops = len(game.events), top
+        game.play(action)
+    assert tops_told(game.events[:halfway]) == tops
+    lines = [line for line in log(game.events) if " takes green " in line]
+    assert lines == taken
+    assert len(taken) > 5
+    rest = [line for line in log(game.events[halfway:], tops=tops) if " takes green " in line]
+    assert rest == taken[len(taken) - len(rest) :] != taken
+    assert log([action_event(0, ACTION_NUMBERS["take green"])]) == ["seat 1 takes the top green card"]
 
 
 @pytest.mark.parametrize(("players", "side"), TABLES)

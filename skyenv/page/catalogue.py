@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -63,8 +65,8 @@ class Catalogue:
 
     Attributes:
         readiness: whether each can play already, by its name; objects can. Kept by :mod:`skyenv.page.preparing`.
-        find: the file of a network that has another name, None if there is none; such an agent is made when it is first asked
-            for, and offered from then on. None: there are no others.
+        find: the file of a network that has another name, None if there is none; such an agent is made when it is first looked
+            up, and offered from then on. None: there are no others.
     """
 
     def __init__(self, entries: Iterable[CatalogueEntry]) -> None:
@@ -74,6 +76,7 @@ class Catalogue:
             for name, entry in self._entries.items()
         }
         self.find: Callable[[str], Path | None] | None = None
+        self._finding = ThreadPoolExecutor(1, "networks")
 
     @property
     def names(self) -> list[str]:
@@ -89,22 +92,43 @@ class Catalogue:
         return told
 
     def __getitem__(self, name: str) -> CatalogueEntry:
-        """The entry of that name.
+        """The entry of that name, if it is known already. Nothing is looked for, read or imported.
 
         Raises:
-            PageError: there is none, or its file is damaged. Nothing is looked for, read or imported, but a network that `find`
-                knows.
+            PageError: there is none.
         """
-        if name not in self._entries and self.find is not None and (path := self.find(name)) is not None:
-            entry = CatalogueEntry(name, str(path))
-            try:
-                self.readiness[name] = Readiness("ready", entry.agent.description)
-            except SkyenvError as error:  # which tells the file's path
-                raise PageError(f"{name} can't play: its file is damaged, or another version's") from error
-            self._entries[name] = entry
         if name not in self._entries:
             raise PageError(f"there is no agent {shown(name)} here; there are {', '.join(self._entries)}", 404)
         return self._entries[name]
+
+    async def look_up(self, name: str) -> CatalogueEntry:
+        """The entry of that name; a network that `find` knows is read in another thread and is an entry from then on.
+
+        Raises:
+            PageError: there is none, or its file is damaged.
+        """
+        if name not in self._entries and self.find is not None:
+            loop = asyncio.get_running_loop()
+            found = await loop.run_in_executor(self._finding, _found, self.find, name)
+            if found is not None and name not in self._entries:
+                self._entries[name], self.readiness[name] = found
+        return self[name]
+
+
+def _found(find: Callable[[str], Path | None], name: str) -> tuple[CatalogueEntry, Readiness] | None:
+    """A network's entry; None: there is none.
+
+    Raises:
+        PageError: its file is damaged.
+    """
+    path = find(name)
+    if path is None:
+        return None
+    entry = CatalogueEntry(name, str(path))
+    try:
+        return entry, Readiness("ready", entry.agent.description)
+    except SkyenvError as error:  # which tells the file's path
+        raise PageError(f"{name} can't play: its file is damaged, or another version's") from error
 
 
 def catalogue(specifications: Iterable[str] = ()) -> Catalogue:

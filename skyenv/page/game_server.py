@@ -19,7 +19,7 @@ from skyenv.errors import ConflictError, PageError, StorageError, shown
 from skyenv.game import Game
 from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, fresh_seed
 from skyenv.page.browsers import new_token
-from skyenv.page.catalogue import Catalogue
+from skyenv.page.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.drawers import Drawers
 from skyenv.page.jobs import advise, move
 from skyenv.page.names import checked_name
@@ -87,7 +87,7 @@ class GameRequest:
     names: tuple[str, ...] = ()
 
     @classmethod
-    def checked(cls, value: Mapping[str, Any], catalogue: Catalogue) -> GameRequest:
+    async def checked(cls, value: Mapping[str, Any], catalogue: Catalogue) -> GameRequest:
         """What a browser sent.
 
         Raises:
@@ -100,7 +100,7 @@ class GameRequest:
             raise PageError(f"seats must be a list of {players} texts, not {shown(seats)}")
         for seat in seats:
             if seat.startswith(AGENT):
-                catalogue[seat.removeprefix(AGENT)]
+                await catalogue.look_up(seat.removeprefix(AGENT))
             elif seat not in (ME, HUMAN):
                 raise PageError(f"a seat is '{ME}', '{HUMAN}' or '{AGENT}NAME', not {shown(seat)}")
         names = value.get("names", [""] * players)
@@ -256,7 +256,7 @@ class GameServer:
         """
         session = await self.session(link)
         _lesson_of(session)
-        agents = HUMAN, self.catalogue[agent].name
+        agents = HUMAN, (await self.catalogue.look_up(agent)).name
         options = tutorial.PLAYERS, tutorial.SIDE, DEFAULT_MAX_TURNS, tutorial.SEED, agents, DEFAULT_PAUSE
         game = StoredGame(new_token(), str(link.browser), time.time(), *options, origin=link.game, origin_step=session.step)
         actions = [event["action"] for event in session.game.events if event["event"] == "action"]
@@ -502,16 +502,15 @@ class GameServer:
             while (name := session.agent_to_move) is not None and (session.has_humans or key in self._watchers):
                 self._asked[key] = time.monotonic()
                 try:
-                    if session.lesson is None:
-                        await self.preparation.agent(name)
+                    entry = None if session.lesson is not None else await self._agent(name)
                 except PageError as error:
                     session.trouble = str(error)
                     break
                 began, position = time.monotonic(), (session.game, session.step)
-                if session.lesson is not None:
-                    actions = session.lesson.answer
+                if entry is None:
+                    actions = _lesson_of(session).answer
                 else:
-                    job = partial(move, self.catalogue[name], session.game.copy())
+                    job = partial(move, entry, session.game.copy())
                     actions = await self.workers.ask(job, group=key, agent=name)
                 await self._wait(session, began)
                 await self._commit_agents(session, actions, position, name)
@@ -526,6 +525,16 @@ class GameServer:
             self._asked.pop(key, None)
         if session.trouble:
             self.tell(key)
+
+    async def _agent(self, name: str) -> CatalogueEntry:
+        """An agent, when it can play.
+
+        Raises:
+            PageError: there is none, or it can't be had.
+        """
+        entry = await self.catalogue.look_up(name)
+        await self.preparation.agent(name)
+        return entry
 
     async def _commit_agents(self, session: Session, actions: Sequence[int], position: tuple[Game, int], name: str) -> None:
         """Commit what an agent has decided in a position (a game, its step), if it still sits there; try until there is space."""
@@ -566,8 +575,7 @@ class GameServer:
             PageError: there is no such agent, it can't be had, or the game is over.
             AgentError: its answer is none, or it fails.
         """
-        entry = self.catalogue[name]
-        await self.preparation.agent(name)
+        entry = await self._agent(name)
         return await self.workers.ask(partial(advise, entry, game), Priority.HINT, group=group, agent=name)
 
     def thinking(self, session: Session) -> Payload:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from accessibility import check_accessible
@@ -95,6 +98,22 @@ def test_names_that_no_agent_can_have_are_one_line(client: TestClient) -> None:
         assert (answer.status_code, "\n" in answer.json()["error"]) == (status, False)
         assert HEADERS.items() <= dict(answer.headers).items()
     assert client.get("/api/replays/x/1/0/hint", params={"agent": "\udcff".encode(errors="surrogatepass")}).status_code == 404
+
+
+def test_looking_for_a_network_keeps_nobody_waiting(client: TestClient) -> None:
+    app: Any = client.app
+    catalogue, may_go_on = app.state.server.catalogue, threading.Event()
+    catalogue.find = lambda name: may_go_on.wait(20) and None  # a disk that takes its time
+    wanted = {"players": 2, "side": "front", "seats": ["me", "agent:first @ 9 min (01234567)"]}
+    with ThreadPoolExecutor() as pool:
+        asked = pool.submit(client.post, "/api/games", json=wanted)
+        try:
+            assert client.get("/api/options").status_code == 200
+            assert client.post("/api/games", json=wanted | {"seats": ["me", "agent:random"]}).status_code == 201
+            assert not asked.done()
+        finally:
+            may_go_on.set()
+        assert asked.result().status_code == 404
 
 
 def test_a_damaged_network_is_one_line(client: TestClient, folder: Path) -> None:

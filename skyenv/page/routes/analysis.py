@@ -29,7 +29,7 @@ MOST_LISTED: Final = 20
 async def _analysis(request: Request) -> tuple[Name, Work]:
     """An agent's analysis of a game: ``?agent=NAME``, and ``hands=open`` if it is to be told all of them."""
     replay, is_open = await found(request), hands_are_open(request)
-    entry = server_of(request).catalogue[request.query_params.get("agent", "")]
+    entry = await server_of(request).catalogue.look_up(request.query_params.get("agent", ""))
     key = request.path_params["key"]
     return ("analysis", key, request.path_params["game"], entry.name, is_open), Analysis(replay, entry, key, is_open)
 
@@ -44,7 +44,7 @@ async def _play_out(request: Request) -> tuple[Name, Work]:
         raise PageError(f"a position is played out at most {MOST} times, not {times}")
     if len(names) != replay.players:
         raise PageError(f"there must be {replay.players} agents, one for each seat, not {len(names)}")
-    entries = [server_of(request).catalogue[name] for name in names]
+    entries = [await server_of(request).catalogue.look_up(name) for name in names]
     position: Any = replay.states[step]
     if position["seat"] < 0:
         raise PageError("the game is over; there is nothing to play", 409)
@@ -70,7 +70,7 @@ async def _play_on(request: Request) -> Response:
     server, step = server_of(request), step_of(request)
     wanted = await json_object(request) | {"players": replay.players, "side": replay.game.side}
     variation = await asyncio.to_thread(Variation.of, replay, step, _origin(request))
-    link = await server.make(GameRequest.checked(wanted, server.catalogue), browser_of(request), variation)
+    link = await server.make(await GameRequest.checked(wanted, server.catalogue), browser_of(request), variation)
     return JSONResponse({"page": f"/seat/{link.token}"}, 201)
 
 

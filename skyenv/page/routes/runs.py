@@ -42,7 +42,7 @@ async def _offer(request: Request) -> Response:
     seconds = (await json_object(request)).get("seconds")
     wanted = None if seconds is None else integer(seconds, "seconds")
     name = await asyncio.to_thread(runs.offered, request.path_params["key"], wanted)
-    await asyncio.to_thread(catalogue.__getitem__, name)
+    await catalogue.look_up(name)
     return JSONResponse({"name": name}, 201)
 
 

@@ -1,4 +1,4 @@
-"""Threads in which what browsers are shown is made: browsers take turns, so that none waits for all that another one asks for."""
+"""Threads in which what browsers are shown is made or read: they take turns, so that none waits for all that another wants."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ THREADS: Final = 2
 """Python does one thing at a time: more of them would only keep the event loop waiting."""
 MOST_WAITING: Final = 64
 """Wishes of one browser that wait at the same time."""
+READERS: Final = 4
+"""Threads that wait for a disk, which may be slow and somewhere else."""
 
 _Values = ParamSpec("_Values")
 _Answer = TypeVar("_Answer")
@@ -22,12 +24,17 @@ _Wish = tuple[Callable[[], Any], "asyncio.Future[Any]"]
 
 
 class Drawers:
-    """A few threads that serve browsers by turns. All methods are to be called in one event loop."""
+    """A few threads that serve browsers by turns. All methods are to be called in one event loop.
 
-    def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="drawer")
+    Args:
+        threads: how many.
+        name: what they are called.
+    """
+
+    def __init__(self, threads: int = THREADS, name: str = "drawer") -> None:
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
         self._waiting: OrderedDict[str, deque[_Wish]] = OrderedDict()
-        self._idle = THREADS
+        self._idle = threads
 
     async def ask(self, browser: str, work: Callable[_Values, _Answer], *values: _Values.args, **more: _Values.kwargs) -> _Answer:
         """What `work` gives, called in a thread when it is the browser's turn.

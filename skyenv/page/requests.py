@@ -53,6 +53,12 @@ def browser_of(connection: HTTPConnection) -> str:
     return name
 
 
+def asker_of(request: Request) -> str:
+    """Whose turn it takes: the browser's name, or the address of one that has none."""
+    browsers: Browsers = request.app.state.browsers
+    return browsers.name(request.cookies.get(COOKIE, "")) or (request.client.host if request.client else "")
+
+
 def page(name: str) -> Handler:
     """A page that is the same for all; it gives a browser its name."""
 

@@ -27,6 +27,7 @@ from skyenv.page.background import Background
 from skyenv.page.browsers import Browsers
 from skyenv.page.catalogue import Catalogue
 from skyenv.page.connections import HEADERS
+from skyenv.page.drawers import READERS, Drawers
 from skyenv.page.expectations import Expectations
 from skyenv.page.game_server import GameServer
 from skyenv.page.library import Library
@@ -81,6 +82,7 @@ def application(
         app.state.browsers = Browsers(await storage.write(storage.key))
         app.state.public = public
         app.state.library, app.state.runs = library, runs
+        app.state.library_readers, app.state.runs_readers = Drawers(READERS, "library"), Drawers(READERS, "runs")
         app.state.again = Again(app.state.server.workers, catalogue.names)
         if runs is not None:
             catalogue.find = runs.network
@@ -89,6 +91,8 @@ def application(
         await app.state.again.close()
         await app.state.background.close()
         await app.state.server.close()
+        for readers in (app.state.library_readers, app.state.runs_readers):
+            await asyncio.to_thread(readers.close)
         if library is not None:
             await asyncio.to_thread(library.close)
 

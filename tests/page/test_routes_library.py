@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from starlette.testclient import TestClient
 
 from experiments.tools.chromium import Browser, browser
 from skyenv.page.indexing import update_once
-from skyenv.page.library import Library, key_of, roots_of
+from skyenv.page.library import Library, Query, key_of, roots_of
 from skyenv.page.storage import MEMORY, Storage
 from skyenv.page.web import application
 
@@ -54,6 +56,28 @@ def opened(client: TestClient, file: str, number: int) -> Any:
             return answer
         assert "played again" in answer.json()["wait"]
     raise AssertionError("it is never played")
+
+
+def test_a_slow_disk_holds_up_nothing_else(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    may_go_on = threading.Event()
+    file = next(one["file"] for one in client.get("/api/library", params={"players": "2"}).json()["games"])
+    replay = client.post(f"/api/library/{file}/1").json()["page"].replace("/replay/", "/api/replays/")
+
+    def search(self: Library, query: Query) -> Any:
+        if not may_go_on.wait(20):
+            may_go_on.set()  # what is held up comes too late
+        return {}
+
+    monkeypatch.setattr(Library, "search", search)
+    with ThreadPoolExecutor(40) as pool:
+        asked = [pool.submit(client.get, "/api/library") for _ in range(40)]
+        try:
+            for address in (f"{replay}/1/3/chances", f"{replay}/1/3/hint?agent=random", "/api/runs"):
+                assert client.get(address).status_code == 200
+            assert not any(one.done() for one in asked)
+        finally:
+            may_go_on.set()
+        assert {one.result().status_code for one in asked} == {200}
 
 
 def test_the_table_and_a_game_of_it(client: TestClient) -> None:

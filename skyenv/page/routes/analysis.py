@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
+from functools import partial
 from typing import Any, Final
 
 from starlette.requests import Request
@@ -57,7 +57,8 @@ async def _chances(request: Request) -> Response:
     """What can come at a step; ``?seat=`` for what a seat can expect."""
     replay = await found(request)
     step, seat = replay.checked(step_of(request)), seat_of_replay(request, replay)
-    return JSONResponse(await asyncio.to_thread(what_can_come, replay.states[step], seat))
+    chances = partial(what_can_come, replay.states[step], seat)
+    return await server_of(request).drawers.ask(browser_of(request), lambda: JSONResponse(chances()))
 
 
 def _origin(request: Request) -> str:
@@ -69,7 +70,7 @@ async def _play_on(request: Request) -> Response:
     replay = await found(request)
     server, step = server_of(request), step_of(request)
     wanted = await json_object(request) | {"players": replay.players, "side": replay.game.side}
-    variation = await asyncio.to_thread(Variation.of, replay, step, _origin(request))
+    variation = await server.drawers.ask(browser_of(request), Variation.of, replay, step, _origin(request))
     link = await server.make(await GameRequest.checked(wanted, server.catalogue), browser_of(request), variation)
     return JSONResponse({"page": f"/seat/{link.token}"}, 201)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Final
 
 from starlette.requests import Request
@@ -11,7 +10,7 @@ from starlette.routing import BaseRoute, Route
 
 from skyenv.page.browsers import new_token
 from skyenv.page.editor import Edited, described, edited
-from skyenv.page.requests import browser_of, json_object
+from skyenv.page.requests import browser_of, json_object, server_of
 from skyenv.page.routes.replays import EDITED, GAME, found, step_of
 
 MOST_KEPT: Final = 200
@@ -25,7 +24,7 @@ async def _what(request: Request) -> Response:
 
 async def _edit(request: Request) -> Response:
     replay, edit = await found(request), await json_object(request)
-    position = await asyncio.to_thread(edited, replay, step_of(request), edit)
+    position = await server_of(request).drawers.ask(browser_of(request), edited, replay, step_of(request), edit)
     positions: dict[tuple[str, str], Edited] = request.app.state.edited
     key = EDITED + new_token()
     positions[browser_of(request), key] = position

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Callable
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, ParamSpec, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -13,13 +13,16 @@ from starlette.routing import BaseRoute, Route
 from skyenv.arena import ladder
 from skyenv.errors import PageError
 from skyenv.page.again import Again
+from skyenv.page.drawers import Drawers
 from skyenv.page.library import Library, Query
-from skyenv.page.requests import browser_of, page, server_of, whole
+from skyenv.page.requests import asker_of, browser_of, page, server_of, whole
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
 PATIENCE: Final = 1.0
 """Seconds that a request waits for a game that is played again, before the browser asks once more."""
 NO_LIBRARY: Final = "this page was started without folders of games; start it with --games FOLDER"
+_Values = ParamSpec("_Values")
+_Answer = TypeVar("_Answer")
 _OF_A_LADDER: Final = (
     "date",
     "players",
@@ -43,24 +46,30 @@ def _library(request: Request) -> Library:
     return library
 
 
+async def _read(request: Request, ask: Callable[_Values, _Answer], *values: _Values.args, **more: _Values.kwargs) -> _Answer:
+    """What the library answers, whose disk may be slow."""
+    readers: Drawers = request.app.state.library_readers
+    return await readers.ask(asker_of(request), ask, *values, **more)
+
+
 async def _search(request: Request) -> Response:
     """A page of the table."""
     query = Query.checked(request.query_params.multi_items())
-    return JSONResponse(await asyncio.to_thread(_library(request).search, query))
+    return JSONResponse(await _read(request, _library(request).search, query))
 
 
 async def _state(request: Request) -> Response:
     """The folders, and how far they have been read."""
     if request.app.state.library is None:
         return JSONResponse({"folders": [], "trouble": NO_LIBRARY})
-    return JSONResponse(await asyncio.to_thread(_library(request).state))
+    return JSONResponse(await _read(request, _library(request).state))
 
 
 async def _open(request: Request) -> Response:
     """Make a replay of a game; if it has to be played again first, that may take several requests."""
     library, server, browser = _library(request), server_of(request), browser_of(request)
     number = whole(request.path_params["number"], "the game's number")
-    game = await asyncio.to_thread(library.game, request.path_params["file"], number)
+    game = await _read(request, library.game, request.path_params["file"], number)
     if not isinstance(game, bytes):
         again: Again = request.app.state.again
         record = await again.record(game, PATIENCE)
@@ -85,7 +94,7 @@ def _ladders() -> list[dict[str, Any]]:
 
 async def _list_ladders(request: Request) -> Response:
     offered = server_of(request).catalogue.names
-    return JSONResponse({"ladders": await asyncio.to_thread(_ladders), "offered": offered})
+    return JSONResponse({"ladders": await _read(request, _ladders), "offered": offered})
 
 
 ROUTES: Final[list[BaseRoute]] = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from functools import partial
 from typing import Final
 
@@ -164,7 +163,7 @@ async def _making(request: Request) -> tuple[Name, Work]:
         raise PageError(f"what can be made of a game is {', '.join(KINDS)}, not {shown(kind)}", 404)
     seat, key, colours = seat_of_replay(request, replay), request.path_params["key"], theme(request)
     name = "making", key, request.path_params["game"], kind, seat, colours
-    return name, await asyncio.to_thread(Making, replay, kind, seat, colours, key)
+    return name, await server_of(request).drawers.ask(browser_of(request), Making, replay, kind, seat, colours, key)
 
 
 async def _made(request: Request) -> Response:
@@ -179,7 +178,7 @@ async def _made(request: Request) -> Response:
 async def _replay_hint(request: Request) -> Response:
     replay = await found(request)
     server = server_of(request)
-    game = await asyncio.to_thread(replay.at, step_of(request), hands_are_open(request))
+    game = await server.drawers.ask(browser_of(request), replay.at, step_of(request), hands_are_open(request))
     hint = server.hint(request.query_params.get("agent", ""), game, request.path_params["key"])
     return JSONResponse(await unless_gone(request, hint))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -10,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from skyenv.page.background import Background, Name, Work
-from skyenv.page.requests import Handler, browser_of
+from skyenv.page.requests import Handler, browser_of, server_of
 
 METHODS: Final = ["GET", "POST", "DELETE"]
 
@@ -27,10 +26,11 @@ def work(make: Callable[[Request], Awaitable[tuple[Name, Work]]]) -> Handler:
     async def handle(request: Request) -> Response:
         background = background_of(request)
         name, made = await make(request)
-        name = browser_of(request), *name
+        browser = browser_of(request)
+        name = browser, *name
         if request.method == "POST":
             return JSONResponse(background.start(name, made).payload(), 202)
         there = background.get(name) if request.method == "GET" else await background.stop(name)
-        return JSONResponse(await asyncio.to_thread(there.payload))
+        return await server_of(request).drawers.ask(browser, lambda: JSONResponse(there.payload()))
 
     return handle

@@ -6,7 +6,7 @@ import contextlib
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +17,9 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 
 from skyenv.errors import OptionError
+from skyenv.games import DEFAULT_MAX_TURNS
+from skyenv.page.browsers import COOKIE, new_token
+from skyenv.page.storage import HUMAN, Link, Storage, StoredGame
 
 FLAGS: Final = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -166,3 +169,26 @@ def browser(**options: bool) -> Iterator[Browser]:
             yield opened
         finally:
             opened.driver.quit()
+
+
+def sit_down(page: Browser, address: str, storage: Storage, players: int, seed: int, actions: Sequence[int]) -> None:
+    """Show a game against greedy players in which this browser has seat 0.
+
+    Args:
+        page: the browser.
+        address: the server's, without a slash at its end.
+        storage: the server's.
+        players: at the table.
+        seed: the game's.
+        actions: played before.
+    """
+    page.open(f"{address}/")
+    page.wait("#strengths input")
+    name = str((page.driver.get_cookie(COOKIE) or {})["value"]).partition(".")[0]
+    agents = (HUMAN, *["greedy"] * (players - 1))
+    game = StoredGame(new_token(), name, time.time(), players, "front", DEFAULT_MAX_TURNS, seed, agents, 0.5)
+    link = Link(new_token(), game.id, 0, name)
+    storage.add_game(game, [link])
+    storage.append(game.id, 0, actions)
+    page.open(f"{address}/seat/{link.token}")
+    page.wait("#board svg")

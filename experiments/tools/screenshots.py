@@ -14,20 +14,18 @@ from typing import Final, NamedTuple
 
 from PIL import Image
 
-from experiments.tools.chromium import Browser, browser
+from experiments.tools.chromium import Browser, browser, sit_down
 from experiments.training import train
 from skyenv import Game, cli
 from skyenv.agents import decide_game
 from skyenv.commands import exit_code
-from skyenv.games import DEFAULT_MAX_TURNS
 from skyenv.options import Options, option, parse
-from skyenv.page.browsers import COOKIE, new_token
 from skyenv.page.catalogue import catalogue
 from skyenv.page.commands import listen
 from skyenv.page.connections import server_of
 from skyenv.page.library import Library, roots_of
 from skyenv.page.runs import Runs
-from skyenv.page.storage import HUMAN, Link, Storage, StoredGame
+from skyenv.page.storage import Storage
 from skyenv.page.web import application
 from skyenv_agents import GreedyAgent
 
@@ -76,18 +74,9 @@ def played(players: int, phase: str) -> list[int]:
     return actions
 
 
-def sit_down(page: Browser, site: Site, players: int, phase: str) -> None:
+def take_a_seat(page: Browser, site: Site, players: int, phase: str) -> None:
     """A game against greedy players in which this browser is to act in a phase."""
-    page.open(site.address)
-    page.wait("#strengths input")
-    name = str((page.driver.get_cookie(COOKIE) or {})["value"]).partition(".")[0]
-    agents = (HUMAN, *["greedy"] * (players - 1))
-    game = StoredGame(new_token(), name, time.time(), players, "front", DEFAULT_MAX_TURNS, SEED, agents, 0.5)
-    link = Link(new_token(), game.id, 0, name)
-    site.storage.add_game(game, [link])
-    site.storage.append(game.id, 0, played(players, phase))
-    page.open(f"{site.address}seat/{link.token}")
-    page.wait("#board svg")
+    sit_down(page, site.address.rstrip("/"), site.storage, players, SEED, played(players, phase))
 
 
 def take(folder: Path) -> None:
@@ -98,31 +87,31 @@ def take(folder: Path) -> None:
             page.wait("#strengths input")
             page.picture(folder / "lobby.png")
             for phase in ("start", "bid"):
-                sit_down(page, site, 2, phase)
+                take_a_seat(page, site, 2, phase)
                 page.picture(folder / f"{phase}.png")
             _with_a_hint(page, site, folder)
             _to_the_end(page, site, folder)
         with browser(dark=True) as page:
-            sit_down(page, site, 4, "move")
+            take_a_seat(page, site, 4, "move")
             page.picture(folder / "dark-move.png")
             page.open(site.address)
             page.wait("#games li")
             page.picture(folder / "dark-lobby.png")
         with browser(phone=True) as page:
             for phase in ("option", "bid"):
-                sit_down(page, site, 2, phase)
+                take_a_seat(page, site, 2, phase)
                 page.picture(folder / f"phone-{phase}.png")
 
 
 def _with_a_hint(page: Browser, site: Site, folder: Path) -> None:
-    sit_down(page, site, 3, "option")
+    take_a_seat(page, site, 3, "option")
     page.click("#ask-hint")
     page.wait("#hint li")
     page.picture(folder / "option-hint.png")
 
 
 def _to_the_end(page: Browser, site: Site, folder: Path) -> None:
-    sit_down(page, site, 2, "over")
+    take_a_seat(page, site, 2, "over")
     page.click("#final-all")
     page.picture(folder / "final.png")
     page.click("#replay")

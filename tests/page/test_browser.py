@@ -18,9 +18,9 @@ from damage import damaged
 from pages import RunningServer, check_is_known, played, quick, quick_catalogue
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from experiments.tools.chromium import Browser, browser
+from experiments.tools.chromium import Browser, browser, sit_down
 from skyenv import Game
-from skyenv.agents import Decisions, RandomAgent
+from skyenv.agents import Decisions, RandomAgent, decide_game
 from skyenv.page import people
 from skyenv.page.browsers import COOKIE
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
@@ -31,6 +31,7 @@ from skyenv.page.web import application
 from skyenv_agents import GreedyAgent, TrainedAgent
 
 HOSTS = ["127.0.0.1"]
+PASS = 78
 
 
 class Listener:
@@ -535,7 +536,7 @@ def until_an_auction(page: Browser) -> dict[str, Any]:
         shown = state(page)
         if shown["cards"]:
             return shown
-        play(page, shown, max(action for action in choices(shown) if action != 78))
+        play(page, shown, max(action for action in choices(shown) if action != PASS))
     raise AssertionError("no auction came")
 
 
@@ -612,7 +613,6 @@ def placed_first(page: Browser) -> bool:
     return False
 
 
-@pytest.mark.long  # a click in it was lost once, and it waited for ever: to be found out
 def test_forced_moves_are_played_and_told_unless_that_is_switched_off(ann: Browser, server: RunningServer) -> None:
     begin(ann, server, "me", "agent:greedy", "agent:greedy", seed="2")
 
@@ -641,6 +641,73 @@ def test_forced_moves_are_played_and_told_unless_that_is_switched_off(ann: Brows
 
     ann.wait_until(single, "a decision with one choice")
     assert ann.text("#log").count("forced") == told
+
+
+def too_little(listener: Listener, server: RunningServer, page: Browser) -> None:
+    """Sit down where the cards of the hand come to less than the highest bid: passing is the only choice."""
+    game, agent, actions = Game(3, seed=1), GreedyAgent(), []
+    while game.seat != 0 or game.legal_actions != [PASS] or not game.state["hand"][0].any():
+        actions.append(decide_game(game, agent))
+        game.play(actions[-1])
+    application: Any = listener.app
+    sit_down(page, server.address, application.state.server.storage, 3, 1, actions)
+
+
+def test_cards_that_come_to_too_little_cannot_be_clicked(ann: Browser, server: RunningServer, listener: Listener) -> None:
+    ann.open(f"{server.address}/")
+    ann.run("localStorage.setItem('forced', 'off')")
+    too_little(listener, server, ann)
+    assert state(ann)["buttons"] == [PASS]
+    assert ann.run("return document.querySelectorAll('#board .legal').length") == 0
+    assert explained(ann, "#board [data-card^='0:']").partition(" — ")[2], "it says why"
+    shown = state(ann)
+    play(ann, shown, PASS)
+
+
+LOSE_FIRST_ACT = """
+    const real = window.fetch;
+    let lost = 0;
+    window.fetch = async (address, options) => {
+      if (!String(address).endsWith("/act") || lost++) {
+        const answer = await real(address, options);
+        if (LOSS !== "undone" || !String(address).includes("?page=1")) return answer;
+        const state = await answer.json();
+        return Response.json({...state, undone: state.undone + lost});
+      }
+      window.isLost = true;
+      if (LOSS === "gone") throw new TypeError("gone");
+      return Response.json({});
+    };
+"""
+
+
+@pytest.mark.parametrize("loss", ["gone", "undone"])
+def test_a_forced_move_is_played_again_that_did_not_come_through(
+    ann: Browser, server: RunningServer, listener: Listener, loss: str
+) -> None:
+    """The server couldn't be reached; or what was played was taken back, and the same step comes again."""
+    script = ann.driver.execute_cdp_cmd(
+        "Page.addScriptToEvaluateOnNewDocument", {"source": f"const LOSS = '{loss}';{LOSE_FIRST_ACT}"}
+    )
+    try:
+        too_little(listener, server, ann)
+        ann.wait_until(lambda: ann.run("return window.isLost"), "the move that is lost")
+        step = state(ann)["step"]
+        ann.click('[aria-label="Light or dark"]')  # everything is asked for anew
+        ann.wait_until(lambda: state(ann)["step"] != step, "the forced move")
+    finally:
+        ann.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+
+
+def test_an_answer_counts_when_the_table_was_told_again_meanwhile(ann: Browser, server: RunningServer) -> None:
+    begin(ann, server, "me", "agent:greedy", seed="2")
+    shown = until_an_auction(ann)
+    ann.click('#foot [data-choice="78"]')
+    ann.wait("#asked-yes")
+    ann.run("document.querySelector('[aria-label=\"Light or dark\"]').click()")
+    ann.wait_until(lambda: ann.run("return document.querySelector('#board svg').dataset.theme") == "dark", "the dark table")
+    ann.click("#asked-yes")
+    ann.wait_until(lambda: state(ann)["step"] != shown["step"], "what follows")
 
 
 def test_agents_are_paused_and_stepped(ann: Browser, server: RunningServer) -> None:

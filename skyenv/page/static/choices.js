@@ -3,7 +3,7 @@ import { actionOf } from "./board.js";
 import { asked } from "./asking.js";
 import { BidTray } from "./bid.js";
 import { el } from "./dom.js";
-import { $, act, seat, undo } from "./seat.js";
+import { $, act, positionOf, seat, undo } from "./seat.js";
 import { isForced } from "./settings.js";
 
 const PASS = 78, TAKE = 55, STOP = 102, COLOURS = ["green", "violet", "brown", "orange", "gray", "black"];
@@ -23,13 +23,16 @@ function cardOf(part) {
   return part.dataset.card && whose === seat.state.seat ? [colour, rank + 4] : null;
 }
 
+/** Whether any bid is left: of cards that come to too little, passing is the only choice. */
+const canBid = (state) => state.decision.bid !== null && state.legal.some((choice) => choice.action !== PASS);
+
 /** Whether a part of the drawing can be clicked. */
 export function isLegal(part) {
   const { state } = seat;
   if (!state?.yours || isForced(state)) return false;
   if (part.dataset.commissioner !== undefined) return movesOf(part.dataset.commissioner).length > 0;
   if (state.decision.take && part.dataset.stack !== undefined) return state.decision.take.some(([colour]) => colour === taking(part));
-  if (state.decision.bid && cardOf(part)) return !BidTray.of(state.decision.bid).why(...cardOf(part));
+  if (canBid(state) && cardOf(part)) return !BidTray.of(state.decision.bid).why(...cardOf(part));
   return state.legal.some((choice) => choice.action === actionOf(part, state.seat));
 }
 
@@ -45,7 +48,7 @@ function whyNot(part) {
     if (part.dataset.stack) return "black cards come with options C and D; they can't be chosen";
     return "";
   }
-  if (state.decision.bid && cardOf(part)) return BidTray.of(state.decision.bid).why(...cardOf(part));
+  if (canBid(state) && cardOf(part)) return BidTray.of(state.decision.bid).why(...cardOf(part));
   return Object.entries(state.why).find(([, actions]) => actions.includes(action))?.[0] ?? "";
 }
 
@@ -54,7 +57,7 @@ export function say(part) {
   const { state } = seat;
   const what = part.getAttribute("aria-label") ?? "";
   if (isLegal(part) && taking(part) !== null) return `${what} — click: ${first === taking(part) ? "put it back" : "take its top card"}`;
-  if (isLegal(part) && state.decision.bid && cardOf(part)) return `${what} — click: lay it down`;
+  if (isLegal(part) && canBid(state) && cardOf(part)) return `${what} — click: lay it down`;
   const choice = state?.legal.find((one) => one.action === actionOf(part, state.seat));
   const why = choice ? `click: ${choice.text}` : whyNot(part);
   return [what, why].filter(Boolean).join(" — ");
@@ -66,7 +69,7 @@ export function click(part) {
   const { state } = seat;
   if (taking(part) !== null) {
     take(taking(part));
-  } else if (state.decision.bid && cardOf(part)) {
+  } else if (canBid(state) && cardOf(part)) {
     tray.add(...cardOf(part));
   } else if (part.dataset.commissioner === undefined) {
     choose(actionOf(part, state.seat));
@@ -95,7 +98,7 @@ export async function choose(action) {
     : action === STOP ? [state.decision.ends ? "The second building stop ends the game. Declare it?" : "Declare a building stop? The district leaves the game.", "declare it", "not yet"]
     : state.decision.ends && action >= 13 && action < TAKE ? ["The 12th business ends the game. Place it?", "place it", "not yet"] : null;
   if (question && !state.lesson && !await asked(...question)) return;
-  if (seat.state === state) act([action]);
+  if (positionOf(seat.state) === positionOf(state)) act([action]);  // it may have been told again meanwhile
 }
 
 /** Choose a stack: the first is marked, the second is taken with it, in the order that the rules' encoding wants. */
@@ -167,7 +170,7 @@ export function showChoices(state) {
   if (!legal.length) $("buttons").replaceChildren();
   else if (options) $("buttons").replaceChildren(...optionCards(options));
   else if (stacks) $("buttons").replaceChildren(...stackButtons(stacks));
-  else if (bid && !legal.every((choice) => choice.action === PASS)) {
+  else if (canBid(state)) {
     tray = BidTray.of(bid, { step: state.step, changed: mark, play: act });
     $("buttons").replaceChildren(tray.element);
   } else $("buttons").replaceChildren(...plain.map(button));

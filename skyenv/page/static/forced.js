@@ -1,16 +1,19 @@
 // A decision with one legal action is no decision: the page plays it by itself, and says so.
 import { tell } from "./log.js";
-import { $, act } from "./seat.js";
+import { $, act, positionOf } from "./seat.js";
 import { bindSetting, isForced } from "./settings.js";
 
-let played = null;  // the step whose action was played
+let played = null;  // the position whose action was played, or is on its way
+let told = null;
 
-/** Play a forced move. */
-export function playForced(state) {
-  if (!isForced(state) || played === state.step) return;
-  played = state.step;
-  tell(`forced, the only choice: ${state.legal[0].text}`);
-  act([state.legal[0].action]);
+/** Play a forced move; again if the server couldn't be reached, once it tells something. */
+export async function playForced(state) {
+  const position = positionOf(state);
+  if (!isForced(state) || played === position) return;
+  played = position;
+  if (told !== position) tell(`forced, the only choice: ${state.legal[0].text}`);
+  told = position;
+  if (!await act([state.legal[0].action]) && played === position) played = null;
 }
 
 /** Set the switch up; `changed()` is called when it was used. */

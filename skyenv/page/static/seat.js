@@ -9,6 +9,9 @@ export const $ = (name) => document.getElementById(name);
 /** What the server told last: `seat.state`, null before it has told anything; its `drawing` is the whole one. */
 export const seat = { state: null };
 
+/** Tells the positions of a game apart; a step can come again after something was taken back. */
+export const positionOf = (state) => `${state.undone}:${state.step}`;
+
 let lines = 0;        // lines of the log that the page has
 let busy = null;      // the load under way
 let again = false;    // whether something has changed meanwhile
@@ -40,14 +43,16 @@ export function note(text) {
 
 // ---- doing ----
 
-/** Do something that may fail; why it failed is shown. */
+/** Do something that may fail; why it failed is shown. Whether it was done. */
 export async function attempt(doing) {
   try {
     note(seat.state?.trouble ?? "");
     await doing();
+    return true;
   } catch (error) {
     if (error.status === 409) await load();  // shown too late
     note(error.message);
+    return false;
   }
 }
 

@@ -27,7 +27,7 @@ from skyenv.page.payloads import Payload
 from skyenv.page.preparing import Preparation
 from skyenv.page.replays import Replay, Summary, summaries
 from skyenv.page.session import Session
-from skyenv.page.storage import ANYBODY, HUMAN, Link, Storage, StoredGame
+from skyenv.page.storage import ANYBODY, HUMAN, NOBODY, Link, Storage, StoredGame
 from skyenv.page.teaching import tutorial
 from skyenv.page.variations import Variation
 from skyenv.page.workers import Priority, Workers
@@ -338,6 +338,8 @@ class GameServer:
         link = await self.storage.read(self.storage.link, token)
         if link.browser == ANYBODY:
             return replace(link, browser=browser)
+        if link.browser == NOBODY:
+            raise PageError("this link to look on was withdrawn; ask who sent it for the new one", 404)
         if link.browser is None:
             raise PageError("nobody has taken this seat yet", 403)
         if link.browser != browser:
@@ -362,11 +364,15 @@ class GameServer:
             raise PageError("only a seat can be given up", 409)
         await self.storage.write(self.storage.release, link.token)
         await self.read_links(link.game)
+        self.dismiss(link)
+        self.tell(link.game)
+
+    def dismiss(self, link: Link) -> None:
+        """Tell nothing more to who watches by a link."""
         for watcher in self._watchers.get(link.game, ()):
             if watcher.token == link.token:
                 watcher.is_dismissed = True
                 watcher.changed.set()
-        self.tell(link.game)
 
     async def invitations(self, session: Session, browser: str) -> list[Link]:
         """The seats that nobody has taken, told to who made the game alone."""

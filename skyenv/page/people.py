@@ -146,11 +146,7 @@ class People:
         Raises:
             PageError: another browser has made the game.
         """
-        session = await self._server.session(link)
-        if session.stored.owner != link.browser:
-            raise PageError("only who made the game can let others look on", 403)
-        if session.lesson is not None:
-            raise PageError("a lesson is for one", 409)
+        session = await self._inviting(link)
         async with session.changing:
             if found := _for_anybody(session.links):
                 return found
@@ -159,6 +155,30 @@ class People:
             await self._server.read_links(link.game)
         self._server.tell(link.game, PEOPLE)
         return made
+
+    async def withdraw(self, link: Link) -> None:
+        """Let the link by which anybody can look on lead nowhere, and who looks on by it hear nothing more.
+
+        Raises:
+            PageError: there is none, or another browser has made the game.
+        """
+        session = await self._inviting(link)
+        async with session.changing:
+            if (found := _for_anybody(session.links)) is None:
+                raise PageError("there is no link to look on", 409)
+            await self._storage.write(self._storage.withdraw, found.token)
+            await self._server.read_links(link.game)
+        self._server.dismiss(found)
+        self._server.tell(link.game, PEOPLE)
+
+    async def _inviting(self, link: Link) -> Session:
+        """The game of a link, if its browser may say who looks on."""
+        session = await self._server.session(link)
+        if session.stored.owner != link.browser:
+            raise PageError("only who made the game can let others look on", 403)
+        if session.lesson is not None:
+            raise PageError("a lesson is for one", 409)
+        return session
 
     # ---- games made from others ----
 

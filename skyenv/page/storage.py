@@ -33,6 +33,8 @@ HUMAN: Final = "human"
 """Who sits on a seat that people play; other seats have an agent's name."""
 ANYBODY: Final = "*"
 """Instead of a browser: whoever has the link may use it, as spectators do."""
+NOBODY: Final = "-"
+"""The same where it was withdrawn."""
 MEMORY: Final = ":memory:"
 MANY: Final = 1 << 62
 """No limit."""
@@ -184,7 +186,7 @@ class Link:
         token: the unguessable part of its address.
         game: the game's key.
         seat: 0 … N−1; None: watching.
-        browser: who has taken it; None: nobody yet; ANYBODY: it is for all who have it.
+        browser: who has taken it; None: nobody yet; ANYBODY: it is for all who have it; NOBODY: it was, and was withdrawn.
         name: what who has taken it wants to be called.
         seen: when he was last there, seconds since 1970; 0: never.
         screen: seats with the same one are played at one screen.
@@ -510,8 +512,10 @@ class Storage:
         return _link(rows[0])
 
     def links(self, key: str) -> list[Link]:
-        """All links of a game, by seat."""
-        return [_link(row) for row in self._rows("SELECT * FROM link WHERE game = ? ORDER BY seat", key)]
+        """All links of a game but those that were withdrawn, by seat."""
+        return [
+            _link(row) for row in self._rows("SELECT * FROM link WHERE game = ? AND browser IS NOT ? ORDER BY seat", key, NOBODY)
+        ]
 
     def links_of(self, browser: str, most: int = -1) -> list[Link]:
         """The links that a browser has taken, the newest game first; `most`: so many of them."""
@@ -531,6 +535,12 @@ class Storage:
         """
         with self._transaction_about_a_game() as connection:
             _insert(connection, "link", vars(link))
+
+    def withdraw(self, token: str) -> None:
+        """Let a link that is for anybody lead nowhere from now on."""
+        with self._transaction() as connection:
+            connection.execute("UPDATE link SET browser = ? WHERE token = ? AND browser = ?", (NOBODY, token, ANYBODY))
+            connection.execute("DELETE FROM spectator WHERE token = ?", (token,))
 
     def spectate(self, token: str, browser: str) -> None:
         """Remember that a browser has used a link that is for anybody.

@@ -372,6 +372,35 @@ def test_a_spectator_sees_no_hidden_card(ann: Browser, server: RunningServer, li
     ann.wait_until(lambda: ann.text("#lookers") == "", "the end of looking on")
 
 
+def test_a_spectator_paces_his_own_view_and_the_link_is_withdrawn(ann: Browser, server: RunningServer) -> None:
+    begin(ann, server, "me", "human", seed="3")
+    assert "seat 2: " in ann.text("#invitation-list li"), "people count from 1"
+    ann.click("#invite-spectators")
+    link = str(ann.wait("#watch-link a").get_attribute("href"))
+    with browser() as eve:
+        eve.open(link)
+        eve.wait("#board svg")
+        assert (eve.find("#pause"), eve.find("#ask-first"), eve.find("#next").is_enabled()) == (None, None, False)  # type: ignore[union-attr]
+        eve.click("#hold")
+        ann.wait_until(lambda: eve.text("#behind") == "paused", "the pause")
+        assert ann.text("#hold") == "pause", "it is no one else's"
+        step = state(eve)["step"]
+        play(ann, state(ann), state(ann)["table"][0])
+        eve.wait_until(lambda: eve.text("#behind") == "more has happened", "the news")
+        assert state(eve)["step"] == step
+        eve.click("#next")
+        eve.wait_until(lambda: state(eve)["step"] == str(int(step) + 1), "the next position")
+        eve.click("#hold")
+        eve.wait_until(lambda: eve.text("#behind") == "", "going on")
+        ann.click("#withdraw")
+        ann.driver.switch_to.alert.accept()
+        eve.wait_until(lambda: "was withdrawn" in eve.text("#gone-text"), "the end of looking on")
+        assert eve.complaints() == []
+    ann.wait_until(lambda: ann.find("#withdraw") is None and ann.find("#watch-link a") is None, "the link's end")
+    ann.click("#invite-spectators")
+    assert ann.wait("#watch-link a").get_attribute("href") != link
+
+
 def test_two_at_one_screen_pass_the_device(ann: Browser, server: RunningServer, listener: Listener) -> None:
     """Behind the curtain nothing of a table is in the page, nor sent to it."""
     ann.open(f"{server.address}/#custom")
@@ -832,6 +861,33 @@ def test_the_lobby_greets_and_one_click_begins_a_game(ann: Browser, server: Runn
     check_accessible(ann)
     assert ann.run("return document.querySelectorAll('#games li').length") == 1
     assert ann.wait("#name").get_attribute("value") == "Ann"
+
+
+def test_the_same_wish_makes_one_game_and_another_one_a_second(ann: Browser, server: RunningServer) -> None:
+    """Its answer was lost: who clicks again gets that very game; who changes the form first gets the game of the form."""
+    ann.open(f"{server.address}/#custom")
+    ann.wait("#seat-1")
+    ann.run("""
+        const real = window.fetch;
+        window.lost = 0;
+        window.fetch = async (address, options) => {
+          const answer = await real(address, options);
+          if (String(address).endsWith("/api/games") && options?.method === "POST" && window.lost++ < 2) throw new Error("lost");
+          return answer;
+        };
+    """)
+    for lost in (1, 2):
+        ann.click("#new button.primary")
+        ann.wait_until(lambda lost=lost: ann.run("return window.lost") == lost and ann.find("#note"), "a lost answer")  # type: ignore[misc]
+    ann.run("const s = document.getElementById('side'); s.value = 'back'; s.dispatchEvent(new Event('change', {bubbles: true}))")
+    ann.click("#new button.primary")
+    ann.wait("#board svg")
+    ann.open(f"{server.address}/")
+    ann.wait("#games li")
+    sides = ann.run(
+        "return [...document.querySelectorAll('#games .small')].map((one) => one.textContent.match(/(front|back) side/)?.[1])"
+    )
+    assert sorted(side for side in sides if side) == ["back", "front"]
 
 
 def test_agents_are_watched_from_the_lobby(ann: Browser, server: RunningServer) -> None:

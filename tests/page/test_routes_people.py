@@ -24,6 +24,7 @@ from pages import (
 )
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
 
 from processes import wait_until
 from skyenv import Game
@@ -150,6 +151,34 @@ def test_spectators_are_counted_and_find_the_game_again(app: Starlette, ann: Tes
     (game,) = bob.get("/api/games").json()["games"]
     assert api(game["page"]) == looking
     assert not game["owner"]
+
+
+def test_a_link_to_look_on_is_withdrawn(app: Starlette, ann: TestClient) -> None:
+    first = begin(ann, ["me", "agent:random"])
+    assert ann.delete(f"{first}/spectators").status_code == 409, "there is none"
+    page = ann.post(f"{first}/spectators").json()["page"]
+    bob = guest_of(app, ann)
+    assert bob.delete(f"{api(page)}/spectators").status_code == 403
+    with watch(bob, api(page)) as socket:
+        wait_until(lambda: people_at(ann, first)["spectators"] == 1)
+        assert ann.delete(f"{first}/spectators").status_code == 200
+        with pytest.raises(WebSocketDisconnect):
+            list(iter(socket.receive_text, "no more"))
+    for answer in (bob.get(api(page)), bob.get(f"{api(page)}?page=1"), bob.post(f"{api(page)}/claim")):
+        assert answer.status_code in (403, 404)
+    assert "was withdrawn; ask who sent it" in bob.get(api(page)).json()["error"]
+    assert bob.get("/api/games").json()["games"] == []
+    with pytest.raises(WebSocketDisconnect), watch(bob, api(page)):
+        pass
+    assert people_at(ann, first)["watch"] is None
+    again = ann.post(f"{first}/spectators").json()["page"]
+    assert again != page
+    assert payload(bob, api(again))["watching"]
+    assert bob.get(api(page)).status_code == 404, "the old one stays away"
+    while not payload(ann, first)["over"]:
+        play_to_end(ann, first)
+    assert ann.post(f"{first}/rematch").status_code == 201
+    assert bob.post(f"{api(again)}/rematch").status_code in (201, 403)
 
 
 # ---- agents who take over ----

@@ -42,6 +42,12 @@ async def _spectators(request: Request) -> Response:
     return JSONResponse({"page": f"/seat/{made.token}"}, 201)
 
 
+async def _withdraw(request: Request) -> Response:
+    _, link, _ = await seat_of(request)
+    await people_of(request).withdraw(link)
+    return JSONResponse({})
+
+
 async def _rematch(request: Request) -> Response:
     _, link, _ = await seat_of(request)
     made = await people_of(request).rematch(link)
@@ -68,6 +74,7 @@ ROUTES: Final[list[BaseRoute]] = [
     Route(f"{_SEAT}/people/{{seat}}", _take_over, methods=["POST"]),
     Route(f"{_SEAT}/name", _rename, methods=["POST"]),
     Route(f"{_SEAT}/spectators", _spectators, methods=["POST"]),
+    Route(f"{_SEAT}/spectators", _withdraw, methods=["DELETE"]),
     Route(f"{_SEAT}/rematch", _rematch, methods=["POST"]),
     Route(f"{_SEAT}/takeback", _take_back, methods=["POST"]),
     Route(f"{_SEAT}/lift", _lift, methods=["POST"]),

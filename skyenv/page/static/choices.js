@@ -36,7 +36,8 @@ export function isLegal(part) {
   return state.legal.some((choice) => choice.action === actionOf(part, state.seat));
 }
 
-function whyNot(part) {
+/** Why a part of the drawing can't be chosen, in words; "" if it can, or nothing is known. */
+export function whyNot(part) {
   const { state } = seat;
   if (!state || state.seat === null || isLegal(part)) return "";
   if (state.over) return "the game is over";

@@ -60,8 +60,29 @@ export async function ask(address, options = {}) {
   return content;
 }
 
-/** What a wish is called, so that one that is sent twice is fulfilled once. */
-export const newWish = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+/** Copy a text; the button that was clicked says so for a while. `fail(why)` is called if the browser doesn't let pages copy. */
+export async function copy(text, button, fail) {
+  const words = button.dataset.words ??= button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "copied";
+    setTimeout(() => { button.textContent = words; }, 2000);
+  } catch {
+    fail("This browser doesn't let pages copy; mark the address instead.");
+  }
+}
+
+const newWish = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+/** What wishes are called, so that one that is sent twice is fulfilled once: the same name for the same `what`, else another one. */
+export function wishes() {
+  const names = new Map();
+  return (what) => {
+    const text = JSON.stringify(what);
+    if (!names.has(text)) names.set(text, newWish());
+    return names.get(text);
+  };
+}
 
 /** Send JSON. */
 export const send = (address, value = {}) => ask(address, {

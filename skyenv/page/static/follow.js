@@ -1,27 +1,58 @@
 // The moves of others at a pace that can be followed: paused, stepped, and none of them skipped.
 import { send } from "./dom.js";
-import { $, api, attempt, load, now, onState, seat } from "./seat.js";
+import { $, api, attempt, load, now, onNews, onState, seat } from "./seat.js";
 
 let timer = null;
+let held = false;    // whether who only looks on has paused his own view; the game goes on
+let missed = false;  // whether something has happened since
+
+/** Whether this page says when agents move; who looks on at a game of others paces what he sees of it. */
+const isForAll = (state) => !state.watching || state.owner;
 
 /** Go on to the next position that hasn't been shown, or have the next move played. */
 export function next() {
-  if (seat.state?.behind) load();
-  else if (seat.state?.paused) attempt(() => send(`${api}/next`));
+  if (seat.state?.behind || missed) show();
+  else if (seat.state?.paused && isForAll(seat.state)) attempt(() => send(`${api}/next`));
 }
 
-/** Stop agents and what is shown of them, or let them go on. */
-export const togglePause = () => { if (!seat.state?.over) attempt(() => send(`${api}/pause`, { paused: !seat.state.paused })); };
+/** Show the next position, also while the view is held. */
+function show() {
+  missed = false;
+  load(false, held);
+}
+
+/** Stop agents and what is shown of them, or let them go on; for who looks on, only what is shown. */
+export function togglePause() {
+  const { state } = seat;
+  if (!state || (state.over && !state.behind)) return;
+  if (isForAll(state)) {
+    attempt(() => send(`${api}/pause`, { paused: !state.paused }));
+    return;
+  }
+  held = !held;
+  if (missed && !held) show();
+  showPace(state);
+}
+
+function hear() {
+  if (!held) { load(); return; }
+  missed = true;
+  showPace(seat.state);
+}
 
 function showPace(state) {
   clearTimeout(timer);
-  if (state.behind && !state.paused) timer = setTimeout(load, 1000 * state.pause);
+  const paused = state.paused || held;
+  if (state.behind && !paused) timer = setTimeout(load, 1000 * state.pause);
   $("pace").hidden = state.over && !state.behind;
-  $("hold").textContent = state.paused ? "go on" : "pause";
-  $("hold").setAttribute("aria-pressed", String(state.paused));
-  $("next").disabled = !state.behind && !(state.paused && !state.yours && !state.over);
-  $("skip").disabled = !state.behind;
-  $("behind").textContent = state.behind ? `${state.behind} more to come` : state.paused ? "paused" : "";
+  $("hold").textContent = (isForAll(state) ? state.paused : held) ? "go on" : "pause";
+  $("hold").title = isForAll(state) ? "pause (space)" : "pause what you see of the game (space)";
+  $("hold").setAttribute("aria-pressed", String(isForAll(state) ? state.paused : held));
+  $("next").disabled = !state.behind && !missed && !(isForAll(state) && state.paused && !state.yours && !state.over);
+  $("skip").disabled = !state.behind && !missed;
+  $("behind").textContent = state.behind ? `${state.behind} more to come` : missed ? "more has happened" : paused ? "paused" : "";
+  $("how").hidden = !isForAll(state);
+  for (const own of $("how").querySelectorAll(".own")) own.hidden = state.watching;
   if (document.activeElement !== $("pause")) $("pause").value = state.pause;
   $("pause-seconds").textContent = `${state.pause} s`;
 }
@@ -30,8 +61,9 @@ function showPace(state) {
 export function setUpPace() {
   $("hold").onclick = togglePause;
   $("next").onclick = next;
-  $("skip").onclick = now;
+  $("skip").onclick = () => { missed = false; now(); };
   $("pause").oninput = (event) => { $("pause-seconds").textContent = `${event.target.value} s`; };
   $("pause").onchange = (event) => attempt(() => send(`${api}/pause`, { seconds: Number(event.target.value) }));
   onState(showPace);
+  onNews("changed", hear);
 }

@@ -1,5 +1,5 @@
 // Seats that nobody has taken yet, for who made the game.
-import { el } from "./dom.js";
+import { copy, el } from "./dom.js";
 import { $, note } from "./seat.js";
 
 /** Show the addresses of free seats. */
@@ -10,15 +10,6 @@ export function showInvitations(state) {
   $("invitations").dataset.shown = shown;
   $("invitations").hidden = state.invitations.length === 0;
   $("invitation-list").replaceChildren(...state.invitations.map((one) => el("li", {},
-    `seat ${one.seat}: `, el("a", { href: one.page }, address(one)), " ",
-    el("button", { type: "button", class: "quiet", onclick: (event) => copy(address(one), event.target) }, "copy"))));
-}
-
-async function copy(text, button) {
-  try {
-    await navigator.clipboard.writeText(text);
-    button.textContent = "copied";
-  } catch {
-    note("This browser doesn't let pages copy; mark the address instead.");
-  }
+    `seat ${one.seat + 1}: `, el("a", { href: one.page }, address(one)), " ",
+    el("button", { type: "button", class: "quiet", onclick: (event) => copy(address(one), event.target, note) }, "copy"))));
 }

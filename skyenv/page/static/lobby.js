@@ -1,7 +1,8 @@
 // The lobby: begin a game, go on with one, open a record.
-import { ask, el, newWish, seatNames, send, themeButton } from "./dom.js";
+import { ask, el, seatNames, send, themeButton, wishes } from "./dom.js";
 import { follow, readiness } from "./preparing.js";
 import { rulesButton } from "./rules.js";
+import { storedName, storeName } from "./settings.js";
 
 const $ = (name) => document.getElementById(name);
 const note = (text) => { $("note").textContent = text; $("note").hidden = !text; };
@@ -10,13 +11,10 @@ let agents = [];
 
 // ---- beginning a game ----
 
-const stored = () => { try { return localStorage.getItem("name") ?? ""; } catch { return ""; } };
-$("name").value = stored();
-$("name").oninput = () => {
-  try { localStorage.setItem("name", $("name").value.trim()); } catch { /* then it lasts as long as the page */ }
-};
+$("name").value = storedName();
+$("name").oninput = () => storeName($("name").value);
 
-const wish = newWish();
+const wishFor = wishes();
 
 /** Begin a game and go to its table; nothing can be begun meanwhile. */
 async function begin(form, game) {
@@ -26,7 +24,7 @@ async function begin(form, game) {
   button.textContent = "setting up the table …";
   note("");
   try {
-    location.href = (await send("/api/games", { ...game, wish })).page;
+    location.href = (await send("/api/games", { ...game, wish: wishFor(game) })).page;
   } catch (error) {
     leave(false);
     button.textContent = words;
@@ -101,8 +99,8 @@ function showHot() {
 const when = (seconds) => new Date(1000 * seconds).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 function describe(game) {
-  const remove = game.owner ? el("button", { type: "button", class: "quiet", "aria-label": "delete this game", onclick: () => forget(game) }, "delete") : null;
-  if (game.error) return [el("span", { class: "what bad" }, game.error), remove].filter(Boolean);
+  const button = game.owner ? el("button", { type: "button", class: "quiet", "aria-label": "delete this game", onclick: () => forget(game) }, "delete") : null;
+  if (game.error) return [el("span", { class: "what bad" }, game.error), button].filter(Boolean);
   const names = game.names.flatMap((name, seat) => [seat ? ", " : "", name, ...(game.agents[seat] ? [" ", el("span", { class: "mark" }, "agent")] : [])]);
   const state = game.state === "over" ? "over" : game.state === "your turn" ? el("span", { class: "yours" }, "your turn") : game.state;
   const back = game.taken_back ? ` · a copy, ${game.taken_back} ${game.taken_back === 1 ? "decision" : "decisions"} taken back` : "";
@@ -110,18 +108,20 @@ function describe(game) {
   return [el("span", { class: "what" }, el("a", { href: game.page }, ...names),
     el("span", { class: "small" }, `${game.side} side · begun ${when(game.created)}${back}${watched}`)),
     el("span", { class: "small" }, game.state === "over" ? "" : `turn ${game.turn + 1}`), el("span", {}, state),
-    el("span", { class: "score", title: "points" }, game.scores.join(" : ")), remove].filter(Boolean);
+    el("span", { class: "score", title: "points" }, game.scores.join(" : ")), button].filter(Boolean);
 }
 
-async function forget(game) {
-  if (!confirm("Delete this game for all who play it?")) return;
+async function remove(question, address, showRest) {
+  if (!confirm(question)) return;
   try {
-    await ask(game.page.replace("/seat/", "/api/seats/"), { method: "DELETE" });
-    await showGames();
+    await ask(address, { method: "DELETE" });
+    await showRest();
   } catch (error) {
     note(error.message);
   }
 }
+
+const forget = (game) => remove("Delete this game for all who play it?", game.page.replace("/seat/", "/api/seats/"), showGames);
 
 async function showGames() {
   const { games } = await ask("/api/games");
@@ -136,15 +136,7 @@ function describeReplay(replay) {
     el("button", { type: "button", class: "quiet", "aria-label": "delete this replay", onclick: () => forgetReplay(replay) }, "delete")];
 }
 
-async function forgetReplay(replay) {
-  if (!confirm("Delete this replay? The file that it came from stays.")) return;
-  try {
-    await ask(replay.page.replace("/replay/", "/api/replays/"), { method: "DELETE" });
-    await showReplays();
-  } catch (error) {
-    note(error.message);
-  }
-}
+const forgetReplay = (replay) => remove("Delete this replay? The file that it came from stays.", replay.page.replace("/replay/", "/api/replays/"), showReplays);
 
 async function showReplays() {
   const { replays } = await ask("/api/replays");

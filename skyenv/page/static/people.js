@@ -1,6 +1,7 @@
 // The people at a table: who is there, names, invitations to look on, who takes over a seat, rematch, takeback, one screen for several.
-import { ask, el, newWish, send } from "./dom.js";
-import { $, api, attempt, load, note, onNews, onState } from "./seat.js";
+import { ask, copy, el, send, wishes } from "./dom.js";
+import { $, api, attempt, load, note, onNews, onState, seat } from "./seat.js";
+import { storedName, storeName } from "./settings.js";
 
 const LONGEST_WAIT = 60;  // seconds until who is there is looked at again
 let timer = null;
@@ -11,21 +12,22 @@ const when = (seconds) => new Date(1000 * seconds).toLocaleTimeString(undefined,
 const post = (path, value) => attempt(() => send(`${api}/${path}`, value).then(refresh));
 const go = (path, value) => attempt(async () => { location.href = (await send(`${api}/${path}`, value)).page; });
 
-/** What the person at this browser is called; the browser keeps it. */
-export const storedName = () => { try { return localStorage.getItem("name") ?? ""; } catch { return ""; } };
-export const storeName = (name) => { try { localStorage.setItem("name", name.trim()); } catch { /* then it lasts as long as the page */ } };
-
 /** Show the people from now on. */
 export function setUpPeople() {
   onState((state) => show(state.people, state));
   onNews("people", refresh);
-  const wish = newWish();
-  $("take-back").onclick = () => go("takeback", { wish });
+  const wishFor = wishes();
+  $("take-back").onclick = () => go("takeback", { wish: wishFor(seat.state.step) });
   $("rematch").onclick = () => go("rematch");
   $("invite-spectators").onclick = () => attempt(async () => {
     const { page } = await send(`${api}/spectators`);
     await refresh();
-    await copy(new URL(page, location.href).href, $("invite-spectators"));
+    await copy(new URL(page, location.href).href, $("invite-spectators"), note);
+  });
+  $("withdraw").onclick = () => attempt(async () => {
+    if (!confirm("Withdraw the link? Who looks on by it sees nothing more.")) return;
+    await ask(`${api}/spectators`, { method: "DELETE" });
+    await refresh();
   });
   $("name-form").onsubmit = (event) => {
     event.preventDefault();
@@ -43,28 +45,18 @@ async function refresh() {
   }
 }
 
-async function copy(text, button) {
-  const words = button.textContent;
-  try {
-    await navigator.clipboard.writeText(text);
-    button.textContent = "copied";
-    setTimeout(() => { button.textContent = words; }, 2000);
-  } catch {
-    note("This browser doesn't let pages copy; mark the address instead.");
-  }
-}
-
 function show(people) {
   const text = JSON.stringify(people);
   if (text === shown) return;  // lest something is made anew while somebody clicks it
   shown = text;
-  const persons = people.seats.filter((seat) => !seat.is_agent || seat.person).length;
+  const persons = people.seats.filter((one) => !one.is_agent || one.person).length;
   $("people-list").replaceChildren(...people.seats.map((seat, number) => describe(seat, number, people)));
   $("people-list").hidden = persons < 2 && !people.can_invite;
   const others = people.spectators;
   $("lookers").textContent = others ? `${others} ${others === 1 ? "person looks" : "people look"} on; they see no hidden cards.` : "";
   $("invite-spectators").hidden = !people.can_invite;
   $("watch-link").replaceChildren(...(people.watch ? ["to look on: ", el("a", { href: people.watch }, new URL(people.watch, location.href).href)] : []));
+  $("withdraw").hidden = !people.watch;
   $("take-back").hidden = !people.can_take_back;
   $("taken-back").textContent = people.taken_back
     ? `A copy: ${people.taken_back} ${people.taken_back === 1 ? "decision was" : "decisions were"} taken back on the way to it. Its record says so.` : "";

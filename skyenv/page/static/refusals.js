@@ -1,21 +1,12 @@
 // Why something on the table can't be chosen, with a link to the rule: shown where it was clicked.
-import { PARTS, actionOf } from "./board.js";
-import { isLegal } from "./choices.js";
+import { PARTS } from "./board.js";
+import { isLegal, whyNot } from "./choices.js";
 import { el, ruleLink } from "./dom.js";
 import { $, onState, seat } from "./seat.js";
 import { linked } from "./terms.js";
 
 let shown = null;
 let at = null;  // the step to which it belongs
-
-/** Why a part of the drawing can't be chosen, in words; "" if it can, or nothing is known. */
-function why(part) {
-  const { state } = seat;
-  if (!state || isLegal(part)) return "";
-  const who = part.dataset.commissioner;
-  const action = who === undefined ? actionOf(part, state.seat) : 60 + 9 * Number(who);  // its moves have one reason
-  return Object.entries(state.why).find(([, actions]) => actions.includes(action))?.[0] ?? "";
-}
 
 function hide() {
   if (!shown) return;
@@ -29,9 +20,9 @@ function show(event) {
   hide();
   let part = event.target.closest?.(PARTS);
   for (let outer = part; outer; outer = outer.parentElement?.closest(PARTS)) if (isLegal(outer)) return;  // the outer one is meant
-  while (part && !why(part)) part = part.parentElement?.closest(PARTS);
+  while (part && !whyNot(part)) part = part.parentElement?.closest(PARTS);
   if (!part) return;
-  const text = why(part);
+  const text = whyNot(part);
   at = seat.state.step;
   shown = document.body.appendChild(el("p", { class: "refusal", id: "refusal", role: "status" }, ...linked(text), " ", ruleLink(seat.state.why_rules[text])));
   document.body.classList.add("refused");  // the tooltip says the same

@@ -1,7 +1,8 @@
 // The seat that a table's page shows: what the server told last, what is sent to it, and staying up to date.
 import { digestsOf, isUpright, merged } from "./board.js";
 import { ask, send, theme } from "./dom.js";
-import { cover, storedName, storeName } from "./people.js";
+import { cover } from "./people.js";
+import { storedName, storeName } from "./settings.js";
 
 export const api = `/api/seats/${location.pathname.split("/").pop()}`;
 export const $ = (name) => document.getElementById(name);
@@ -78,13 +79,13 @@ export async function take() {
 /** Show the position as it is now, whatever lies between. */
 export const now = () => load(true);
 
-/** Ask the server for the table and show it: the position after the one that is shown, so that none is skipped. */
-export async function load(skip = false) {
+/** Ask the server for the table and show it: the position after the one that is shown, so that none is skipped; `singly`: at any pace. */
+export async function load(skip = false, singly = false) {
   if (busy) { again = true; return; }
   busy = true;
   try {
     const last = seat.state;
-    const after = last && last.pause > 0 && skip !== true ? `&after=${last.step}` : "";
+    const after = last && (last.pause > 0 || singly) && skip !== true ? `&after=${last.step}` : "";
     const shown = last?.drawing ?? null;
     const known = last ? `&lines=${lines}&undone=${last.undone}` : "";
     const state = await ask(`${api}?page=1&theme=${theme()}${isUpright.matches ? "&narrow=1" : ""}${known}${after}&drawn=${digestsOf(shown)}`);

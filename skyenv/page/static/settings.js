@@ -4,6 +4,14 @@ const kept = (name) => {
   try { return localStorage.getItem(name); } catch { return null; }  // a page may have no storage
 };
 
+const keep = (name, value) => {
+  try { localStorage.setItem(name, value); } catch { /* then it lasts as long as the page */ }
+};
+
+/** What the person at this browser is called. */
+export const storedName = () => kept("name") ?? "";
+export const storeName = (name) => keep("name", name.trim());
+
 /** Whether a setting is on. */
 export const isOn = (name, otherwise = true) => (kept(name) ?? (otherwise ? "on" : "off")) === "on";
 
@@ -11,7 +19,7 @@ export const isOn = (name, otherwise = true) => (kept(name) ?? (otherwise ? "on"
 export function bindSetting(box, name, otherwise = true, changed = () => {}) {
   box.checked = isOn(name, otherwise);
   box.onchange = () => {
-    try { localStorage.setItem(name, box.checked ? "on" : "off"); } catch { /* then it lasts as long as the page */ }
+    keep(name, box.checked ? "on" : "off");
     changed();
   };
 }

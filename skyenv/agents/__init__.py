@@ -14,7 +14,7 @@ from skyenv.agents.deciding import (
     evaluation_of,
     first_evaluation,
 )
-from skyenv.agents.interface import Agent, Decisions, Evaluation, Evaluations, sample
+from skyenv.agents.interface import Agent, Decisions, Evaluation, Evaluations, Thought, sample
 from skyenv.agents.names import (
     agent_names,
     agents_help,
@@ -37,6 +37,7 @@ __all__ = [
     "HoardAgent",
     "RandomAgent",
     "ReportingAgent",
+    "Thought",
     "WeightedAgent",
     "agent_names",
     "agents_help",

@@ -8,6 +8,7 @@ decides a game however games are batched.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -31,6 +32,30 @@ class Evaluation:
 
     probabilities: npt.NDArray[np.float64]
     value: float | None = None
+
+
+@dataclass(frozen=True)
+class Thought:
+    """How far an agent is that tries out the actions of one decision again and again.
+
+    Attributes:
+        action: what it would do now; at the end, what it does.
+        visits: float64 (103,), how often each action has been tried; above 0 for one at least.
+        value: the outcome that it expects for the seat, from −1 to 1.
+        tries: how many there have been, at least 1.
+        most: how many there will be; None: time decides.
+    """
+
+    action: int
+    visits: npt.NDArray[np.float64]
+    value: float
+    tries: int
+    most: int | None = None
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """The shares of the visits as probabilities."""
+        return Evaluation(self.visits / self.visits.sum(), self.value)
 
 
 @dataclass(frozen=True)
@@ -84,6 +109,18 @@ class Agent(ABC):
 
     def evaluate(self, decisions: Decisions) -> Evaluations | None:
         """How probable the agent holds its actions, and what outcome it expects; None: it can't tell."""
+        return None
+
+    def ponder(self, decisions: Decisions, tell: Callable[[Thought], None]) -> Thought | None:
+        """Take one decision and tell now and then how far it is; None: the agent doesn't try actions out, or tells nothing of it.
+
+        Args:
+            decisions: one of them.
+            tell: called some times a second.
+
+        Returns:
+            The end of it: the action is that of :meth:`act`, the rest is what :meth:`evaluate` tells.
+        """
         return None
 
     @classmethod

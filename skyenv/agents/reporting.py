@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents.interface import Agent, Decisions, Evaluations
+from skyenv.agents.interface import Agent, Decisions, Evaluations, Thought
 from skyenv.errors import AgentError, CheckpointError, cause
 
 _OURS: Final = Path(__file__).parents[1]
@@ -38,6 +38,11 @@ class ReportingAgent(Agent):
         """See :class:`skyenv.agents.Agent`."""
         with self._reporting(decisions):
             return self.inner.evaluate(decisions)
+
+    def ponder(self, decisions: Decisions, tell: Callable[[Thought], None]) -> Thought | None:
+        """See :class:`skyenv.agents.Agent`."""
+        with self._reporting(decisions):
+            return self.inner.ponder(decisions, tell)
 
     @contextmanager
     def _reporting(self, decisions: Decisions) -> Iterator[None]:

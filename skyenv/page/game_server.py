@@ -30,7 +30,7 @@ from skyenv.page.session import Session
 from skyenv.page.storage import ANYBODY, HUMAN, NOBODY, Link, Storage, StoredGame
 from skyenv.page.teaching import tutorial
 from skyenv.page.variations import Variation
-from skyenv.page.workers import Priority, Workers
+from skyenv.page.workers import Priority, Report, Workers
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
 LONGEST_PAUSE: Final = 10.0
@@ -569,20 +569,22 @@ class GameServer:
             await asyncio.sleep(0.05 if session.paused else min(left, 0.2))  # it may be made shorter meanwhile
         session.granted = False
 
-    async def hint(self, name: str, game: Game, group: str) -> Payload:
+    async def hint(self, name: str, game: Game, group: str, on_progress: Report | None = None) -> Payload:
         """What an agent would do in a game, as a browser is told it; waits until the agent is ready. Who cancels it ends it.
 
         Args:
             name: the agent's.
             game: only for it.
             group: on whose behalf, for the workers.
+            on_progress: called with what an agent that tries actions out has come to so far, as a browser is told it.
 
         Raises:
             PageError: there is no such agent, it can't be had, or the game is over.
             AgentError: its answer is none, or it fails.
         """
         entry = await self._agent(name)
-        return await self.workers.ask(partial(advise, entry, game), Priority.HINT, group=group, agent=name)
+        job = partial(advise, entry, game)
+        return await self.workers.ask(job, Priority.HINT, group=group, agent=name, on_progress=on_progress)
 
     def thinking(self, session: Session) -> Payload:
         """Who is to move, if it is an agent: its name, and for how many seconds it has been its turn."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Agent, Decisions, first_evaluation
+from skyenv.agents import Agent, Decisions, Thought, first_evaluation
 from skyenv.errors import AgentError, PageError
 from skyenv.game import Game
 from skyenv.games import Games
@@ -29,18 +30,36 @@ class Hint:
         probabilities: float64 (103,), 0 for illegal actions; None if the agent can't tell.
         worth: float64 (103,), VP that each legal action should bring, less those of the best one; None if it can't tell.
         value: the outcome that it expects for the seat, from −1 to 1; None if it can't tell.
+        visits: float64 (103,), how often it has tried each action; None if it doesn't.
+        tries: how often all together.
+        most: how often it will, unless time decides.
     """
 
     action: int
     probabilities: Vector | None = None
     worth: Vector | None = None
     value: float | None = None
+    visits: Vector | None = None
+    tries: int = 0
+    most: int | None = None
+
+    @classmethod
+    def of(cls, thought: Thought) -> Hint:
+        """What an agent that tries actions out has come to."""
+        evaluation = thought.evaluation
+        numbers = np.asarray(evaluation.probabilities, np.float64), None, evaluation.value
+        return cls(thought.action, *numbers, thought.visits, thought.tries, thought.most)
 
 
-def hint(entry: CatalogueEntry, game: Game) -> Hint:
+def hint(entry: CatalogueEntry, game: Game, tell: Callable[[Hint], None] = lambda hint: None) -> Hint:
     """How an agent evaluates the decision that is open in a game, from what the seat to act sees, and nothing else.
 
     Even the agent's chance is made of that view: a hint tells nothing of the game's seed.
+
+    Args:
+        entry: the agent.
+        game: it goes on.
+        tell: told now and then how far an agent is that tries actions out.
 
     Raises:
         PageError: the game is over.
@@ -49,14 +68,21 @@ def hint(entry: CatalogueEntry, game: Game) -> Hint:
     if game.is_over:
         raise PageError("the game is over; there is nothing to decide", 409)
     decisions = as_decisions(game.games, entry.agent)
+    if (thought := entry.agent.ponder(decisions, lambda so_far: tell(Hint.of(so_far)))) is not None:
+        _check_legal(entry, thought.action, decisions)
+        return Hint.of(thought)
     evaluation = first_evaluation(entry.agent.evaluate(decisions))
     all_worth = worth_of(entry.agent, decisions) if evaluation is None else None
     action = int(np.asarray(entry.agent.act(decisions))[0])
-    if not (0 <= action < NUM_ACTIONS and decisions.mask[0, action]):
-        raise AgentError(f"agent {entry.name} chose action {action}, which is not legal")
+    _check_legal(entry, action, decisions)
     if evaluation is None:
         return Hint(action, worth=None if all_worth is None else all_worth[0])
     return Hint(action, np.asarray(evaluation.probabilities, np.float64), value=evaluation.value)
+
+
+def _check_legal(entry: CatalogueEntry, action: int, decisions: Decisions) -> None:
+    if not (0 <= action < NUM_ACTIONS and decisions.mask[0, action]):
+        raise AgentError(f"agent {entry.name} chose action {action}, which is not legal")
 
 
 def sure_of_all(told: Hint, game: Game) -> dict[int, float]:

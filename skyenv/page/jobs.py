@@ -5,7 +5,7 @@ from __future__ import annotations
 from skyenv.agents import decide_game
 from skyenv.game import Game
 from skyenv.page.catalogue import CatalogueEntry
-from skyenv.page.hints import hint, sure_of_all
+from skyenv.page.hints import Hint, hint, sure_of_all
 from skyenv.page.payloads import Payload, hint_payload
 from skyenv.page.workers import Report
 from skyenv.rules.state import NONE
@@ -26,11 +26,14 @@ def move(entry: CatalogueEntry, game: Game, report: Report) -> list[int]:
 
 
 def advise(entry: CatalogueEntry, game: Game, report: Report) -> Payload:
-    """An agent's hint of the decision that is open, as a browser is told it.
+    """An agent's hint of the decision that is open, as a browser is told it; the same is reported of what it has come to so far.
 
     Raises:
         PageError: the game is over.
         AgentError: the agent's answer is none.
     """
-    told = hint(entry, game)
-    return hint_payload(told, game, entry.name) | {"seat": game.seat, "sure": sure_of_all(told, game)}
+
+    def payload(told: Hint) -> Payload:
+        return hint_payload(told, game, entry.name) | {"seat": game.seat, "sure": sure_of_all(told, game)}
+
+    return payload(hint(entry, game, lambda so_far: report(payload(so_far))))

@@ -168,7 +168,10 @@ def final_scoring(game: Game, names: Sequence[str]) -> list[Payload]:
 
 
 def hint_payload(hint: Hint, game: Game, name: str) -> Payload:
-    """An agent's hint in words: what it would do, and its best actions, that one among them, with how sure it is of each."""
+    """An agent's hint in words: what it would do, and its best actions, that one among them, with how sure it is of each.
+
+    Of an agent that tries actions out also how often it has tried each; ``tries``: how often all, and how often it will.
+    """
     position = game.view()
     sure = hint.probabilities if hint.probabilities is not None else hint.worth
     best: list[int] = [hint.action]
@@ -181,11 +184,13 @@ def hint_payload(hint: Hint, game: Game, name: str) -> Payload:
         "text": words.action_text(position, hint.action),
         "value": None if hint.value is None else round(hint.value, 3),
         "kind": "probability" if hint.probabilities is not None else "vp" if hint.worth is not None else "none",
+        "tries": None if hint.visits is None else [hint.tries, hint.most],
         "best": [
             {
                 "action": action,
                 "text": words.action_text(position, action),
                 "sure": None if sure is None else round(float(sure[action]), 4),
+                "visits": None if hint.visits is None else int(hint.visits[action]),
             }
             for action in best
         ],

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from skyenv import AgentError, Games, cli
-from skyenv.agents import CallableAgent, ReportingAgent, decide, decide_game, evaluation_of, make_agent
+from skyenv.agents import CallableAgent, ReportingAgent, decide, decide_game, decisions_in, evaluation_of, make_agent
 from skyenv.errors import CheckpointError
 from skyenv.game import Game
 
@@ -91,3 +92,15 @@ def test_commands_tell_it_in_one_line(command: str, folder: Path, capsys: pytest
     where = r"in paired seed 0 \(seed 1\), seat [01]: " if name == "tournament" else ""
     assert re.fullmatch(f"{name}: error: {where}{re.escape(forgotten(folder))}\n", printed.err)
     assert printed.out == ""
+
+
+def test_who_ponders_is_heard_and_reported() -> None:
+    agent = ReportingAgent(make_agent("ismcts-20"))
+    game = Game(2, seed=1)
+    decisions = decisions_in(game.games, agent)
+    thought = agent.ponder(decisions, print)
+    assert thought is not None
+    assert thought.tries == 20
+    assert thought.action == decide_game(game, agent)
+    with pytest.raises(AgentError, match="agent ismcts-20 failed at"):
+        agent.ponder(replace(decisions, uniform=None), print)  # type: ignore[arg-type]

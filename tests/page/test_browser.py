@@ -16,6 +16,7 @@ import pytest
 from accessibility import check_accessible, violations
 from damage import damaged
 from pages import RunningServer, check_is_known, played, quick, quick_catalogue
+from pondering import MOST, PonderingAgent
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from experiments.tools.chromium import Browser, browser, sit_down
@@ -1410,6 +1411,36 @@ def test_agents_stand_side_by_side_and_tell_their_numbers_on_the_board(
     ann.run("document.getElementById('always').click()")
     ann.click("#next")
     ann.wait_until(lambda: ann.text("#count").startswith("1 /") and ann.find("#hint li.choice") is not None, "the next answer")
+
+
+def test_the_visits_of_a_search_grow_before_ones_eyes(ann: Browser, tmp_path: Path) -> None:
+    """And who stops it frees the worker."""
+    agent = PonderingAgent()
+    agents = Catalogue([CatalogueEntry("pondering", agent), CatalogueEntry("greedy", GreedyAgent())])
+    app = application(Storage(tmp_path / "games.sqlite3"), agents, HOSTS)
+    running = RunningServer(app)
+    path = tmp_path / "game.jsonl"
+    path.write_text(played(2, seed=12, turns=12).to_record(), encoding="utf-8")
+    try:
+        open_file(ann, running, path)
+        ann.wait("#board svg")
+        ann.click("#ask")
+        for tries in (1, 3):
+            agent.permits.release(tries - (tries > 1))
+            ann.wait_until(lambda number=tries: f"in {number} of {MOST} tries" in ann.text("#hint"), "the tries")  # type: ignore[misc]
+            assert ann.run("return document.querySelectorAll('.badge').length") >= 1
+        assert ann.run("return [...document.querySelectorAll('#hint [data-visits]')].some((one) => one.dataset.visits !== '0')")
+        check_accessible(ann, "#asking")
+        ann.click("#hint .stop")
+        ann.wait_until(lambda: app.state.server.workers.busy() == 0, "the end of it")
+        assert ann.run("return document.querySelectorAll('.badge, #hint li').length") == 0
+        agent.permits.release(3 * MOST)  # what was stopped goes on in its thread
+        ann.click("#ask")
+        ann.wait_until(lambda: "would:" in ann.text("#hint") and ann.find("#hint .stop") is None, "the answer")
+        assert f"in {MOST} of {MOST} tries" in ann.text("#hint")
+    finally:
+        agent.permits.release(3 * MOST)
+        running.stop()
 
 
 def test_agents_are_told_open_hands_and_the_address_says_so(

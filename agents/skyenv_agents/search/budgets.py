@@ -126,7 +126,9 @@ def seed_of(uniform: float) -> int:
     return int(uniform * 2**32)
 
 
-def on_threads(task: Callable[[Item, Check], Result], items: Sequence[Item], threads: int, name: str) -> list[Result]:
+def on_threads(
+    task: Callable[[Item, Check], Result], items: Sequence[Item], threads: int, name: str, between: Check = lambda: None
+) -> list[Result]:
     """What a task makes of every item, on so many threads.
 
     If one of them fails, or Ctrl-C comes, the others end between two slices, and all threads are waited for.
@@ -136,9 +138,10 @@ def on_threads(task: Callable[[Item, Check], Result], items: Sequence[Item], thr
         items: for each call of the task.
         threads: at least 1; with 1 there are none but the caller's.
         name: of the threads.
+        between: called between slices where there is no thread but the caller's.
     """
     if threads == 1 or len(items) < 2:
-        return [task(item, lambda: None) for item in items]
+        return [task(item, between) for item in items]
     stopped = threading.Event()
 
     def check() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -64,11 +65,16 @@ class GuidedAgent(SearchAgent):
         self.version = f"{type(self).version}+{guide.version}"
         self.description = f"searches a tree guided by {guide.description}"
 
-    def search(self, decisions: Decisions, priors: npt.NDArray[np.floating[Any]] | None = None) -> SearchResult:
+    def search(
+        self,
+        decisions: Decisions,
+        priors: npt.NDArray[np.floating[Any]] | None = None,
+        watch: Callable[[SearchResult], None] | None = None,
+    ) -> SearchResult:
         """See :meth:`skyenv_agents.search.ismcts.SearchAgent.search`; without priors the guide's."""
         if priors is None:
             held = self.guide.evaluate(decisions)
             if held is None:
                 raise AgentError(f"agent {self.guide.name} can't guide a search: it doesn't tell how probable actions are")
             priors = held[0] ** (1.0 / self.flatness)
-        return super().search(decisions, priors)
+        return super().search(decisions, priors, watch)

@@ -10,13 +10,14 @@ prior; or any agent's, another network's for instance as in AlphaZero (Silver et
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Agent, Decisions, Evaluations, checked_decisions
+from skyenv.agents import Agent, Decisions, Evaluations, Thought, checked_decisions
 from skyenv.checks import check_integer, check_number
 from skyenv.errors import AgentError
 from skyenv.games import outcome_of
@@ -41,6 +42,8 @@ NODES_PER_SIMULATION: Final = 24
 """Room in the tree: a simulation expands one node, which has so many actions or fewer (more only where it places skyscrapers)."""
 FEWEST_NODES: Final = 4096
 MOST_NODES: Final = 2_000_000
+LOOKS: Final = 0.2
+"""Seconds between two times that it is told how far a search is."""
 SEED_BITS: Final = 25
 """Low bits of a determinization's seed that number those of a decision."""
 SIDE_BY_SIDE: Final = 64
@@ -259,13 +262,36 @@ class SearchAgent(BudgetedAgent):
         shares = result.visits / result.visits.sum(axis=1, keepdims=True)
         return shares, np.nan_to_num(outcome_of(result.values, players))
 
-    def search(self, decisions: Decisions, priors: npt.NDArray[np.floating[Any]] | None = None) -> SearchResult:
+    def ponder(self, decisions: Decisions, tell: Callable[[Thought], None]) -> Thought | None:
+        """See :class:`skyenv.agents.Agent`: how often each action has been tried so far. With several threads only at the end."""
+        if decisions.mask[0].sum() < 2:
+            return None  # nothing is searched
+
+        def thought(result: SearchResult) -> Thought:
+            most = None if self.reuse or self.budget.milliseconds is not None else self._per_tree * self.trees
+            value = float(outcome_of(result.values, decisions.num_players)[0])
+            return Thought(int(result.actions[0]), result.visits[0], value, int(result.simulations[0]), most)
+
+        def watch(result: SearchResult) -> None:
+            if result.visits.any():
+                tell(thought(result))
+
+        return thought(self.search(decisions, watch=watch))
+
+    def search(
+        self,
+        decisions: Decisions,
+        priors: npt.NDArray[np.floating[Any]] | None = None,
+        watch: Callable[[SearchResult], None] | None = None,
+    ) -> SearchResult:
         """Decide, and tell what the trees look like.
 
         Args:
             decisions: k of them.
             priors: (k, 103), how probable the legal actions are held to be at the roots, in place of the greedy player's priors;
                 trees that go on from an earlier decision have theirs. None: the greedy player's, or the evaluator's.
+            watch: told every LOOKS seconds what the search has come to, where it has no threads; what it comes to in the end
+                doesn't depend on it.
 
         Raises:
             AgentError: priors have another shape, aren't finite, or are above 0 for no legal action; or the search has an
@@ -286,8 +312,9 @@ class SearchAgent(BudgetedAgent):
                 known = [None if priors is None else root(decisions.mask[i], priors[i].astype(np.float64))] * self.trees
             seed = seed_of(decisions.uniform[i]) * self.trees
             trees[i] = [Tree(view, self._room, seed + k, weights, self._options, known[k]) for k in range(self.trees)]
-        self._run([tree for row in several for tree in trees[row]])
         rows = [(decisions.mask[i], int(decisions.seat[i]), trees.get(i, [])) for i in range(len(decisions))]
+        look = _every(LOOKS, lambda: watch(SearchResult.of(rows))) if watch else lambda: None
+        self._run([tree for row in several for tree in trees[row]], look)
         result = SearchResult.of(rows)
         if self.reuse:
             for i in several:
@@ -310,16 +337,19 @@ class SearchAgent(BudgetedAgent):
         """How many nodes a tree gets."""
         return min(max(self._per_tree * NODES_PER_SIMULATION, FEWEST_NODES), MOST_NODES)
 
-    def _run(self, trees: Sequence[Tree]) -> None:
-        """Let trees use up their budget: each alone, or some side by side, those of one decision if time counts."""
+    def _run(self, trees: Sequence[Tree], look: Check) -> None:
+        """Let trees use up their budget: each alone, or some side by side, those of one decision if time counts.
+
+        `look`: called between slices.
+        """
         if self.evaluator is None:
-            on_threads(self._run_alone, trees, self.threads, "ismcts")
+            on_threads(self._run_alone, trees, self.threads, "ismcts", look)
             return
         width = max(1, min(SIDE_BY_SIDE, NODES_SIDE_BY_SIDE // self._room))
         if self.budget.milliseconds is not None:
             width = self.trees
         for start in range(0, len(trees), width):
-            self._run_together(trees[start : start + width], self.evaluator)
+            self._run_together(trees[start : start + width], self.evaluator, look)
 
     def _run_alone(self, tree: Tree, check: Check) -> None:
         """Let a tree use up its budget; leaves are valued by rollouts."""
@@ -328,13 +358,27 @@ class SearchAgent(BudgetedAgent):
             check()
             tree.run(done, number, leaf)
 
-    def _run_together(self, trees: Sequence[Tree], evaluator: Agent) -> None:
+    def _run_together(self, trees: Sequence[Tree], evaluator: Agent, look: Check) -> None:
         """Let trees use up their budget; their leaves are evaluated together."""
         batch = LeafBatch(len(trees) * self.leaves)
         for done, number in self.budget.slices(self._per_tree, self.leaves):
+            look()
             for size in (1, number) if done == 0 else (number,):  # the first simulation expands the roots
                 for i, tree in enumerate(trees):
                     tree.run(done, size, batch, i * size)
                 batch.evaluate(len(trees) * size, evaluator, self.value_weight)
                 for i, tree in enumerate(trees):
                     tree.backup(batch, i * size, size)
+
+
+def _every(seconds: float, look: Check) -> Check:
+    """A function that looks when it is called, but only once in so many seconds, and not before they have passed."""
+    last = time.monotonic()
+
+    def maybe() -> None:
+        nonlocal last
+        if time.monotonic() - last >= seconds:
+            look()
+            last = time.monotonic()
+
+    return maybe

@@ -15,7 +15,8 @@ from skyenv.page.background import Name, Work
 from skyenv.page.editor import Edited
 from skyenv.page.making import KINDS, Making
 from skyenv.page.replays import Replay, Summary
-from skyenv.page.requests import body, browser_of, drawn, number, page, server_of, theme, unless_gone, whole
+from skyenv.page.requests import body, browser_of, drawn, number, page, server_of, theme, whole
+from skyenv.page.routes.live import answered
 from skyenv.page.routes.works import METHODS, background_of, work
 from skyenv.render.raster import png
 
@@ -179,8 +180,8 @@ async def _replay_hint(request: Request) -> Response:
     replay = await found(request)
     server = server_of(request)
     game = await server.drawers.ask(browser_of(request), replay.at, step_of(request), hands_are_open(request))
-    hint = server.hint(request.query_params.get("agent", ""), game, request.path_params["key"])
-    return JSONResponse(await unless_gone(request, hint))
+    agent, group = request.query_params.get("agent", ""), request.path_params["key"]
+    return await answered(request, partial(server.hint, agent, game, group))
 
 
 ROUTES: Final[list[BaseRoute]] = [

@@ -29,6 +29,8 @@ from skyenv.page.requests import (
     theme,
     unless_gone,
 )
+from skyenv.page.routes.live import answered
+from skyenv.page.workers import Report
 
 MOST_AT_ONCE: Final = 64
 """Actions that one choice can have: as many cards as there can be in a bid, and its end."""
@@ -140,8 +142,13 @@ async def _hint(request: Request) -> Response:
     if link.seat is None or session.game.seat != link.seat:
         raise PageError("hints are for the seat that is to act", 409)
     game, step = snapshot(session, link.seat), session.step_of(link.seat)
-    hint = server.hint(request.query_params.get("agent", ""), game, link.token)
-    return JSONResponse(await unless_gone(request, hint) | {"step": step})
+    agent = request.query_params.get("agent", "")
+
+    async def ask(report: Report) -> Payload:
+        hint = await server.hint(agent, game, link.token, lambda so_far: report(so_far | {"step": step}))
+        return hint | {"step": step}
+
+    return await answered(request, ask)
 
 
 async def _expected(request: Request) -> Response:

@@ -64,10 +64,12 @@ function asking(viewer, place) {
     answers.replaceChildren(...holders);
     await Promise.all(names.map(async (name, index) => {
       try {
-        const answer = await think(holders[index], name, `${api}/${step}/hint?agent=${encodeURIComponent(name)}${told(place)}`, signal);
+        const show = (answer) => { if (index === 0 && step === viewer.step) showBadges(viewer, badges, answer); };
+        const answer = await think(holders[index], name, `${api}/${step}/hint?agent=${encodeURIComponent(name)}${told(place)}`, signal, show);
+        if (!answer && index === 0 && step === shown) badges.replaceChildren();
         if (!answer || step !== shown || step !== viewer.step) return;
         holders[index].replaceChildren(hintList(answer));
-        if (index === 0) showBadges(viewer, badges, answer);
+        show(answer);
       } catch (error) {
         holders[index].replaceChildren(el("p", { class: "note" }, error.message));
       }
@@ -108,6 +110,7 @@ function elementOf(board, seat) {
 function showBadges(viewer, holder, answer) {
   const svg = viewer.board.querySelector("svg");
   if (!svg || answer.kind === "none") return;
+  holder.replaceChildren();
   const all = svg.getBoundingClientRect();
   const find = elementOf(svg, answer.seat);
   const taken = new Map();  // moves of both commissioners may lead to one district

@@ -39,7 +39,25 @@ let patience = null;  // waits for a server that is getting ready
 /** Have questions that come too early asked again after `wait(how far the server is)`, a promise. */
 export const setPatience = (wait) => { patience = wait; };
 
-/** Ask the server; what it answers, or an Error with its message. */
+/** The end of an answer that comes bit by bit; `soFar` is told what there is before. */
+async function endOf(answer, soFar) {
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error("The server has stopped in the middle of an answer.");
+    const events = (text + value).split("\n\n");
+    text = events.pop();
+    for (const event of events) {
+      const told = JSON.parse(event.slice("data: ".length));
+      if (told.error) throw new Error(told.error);
+      if (told.answer) return told.answer;
+      soFar?.(told.so_far);
+    }
+  }
+}
+
+/** Ask the server; what it answers, or an Error with its message. `options` as for fetch, and `soFar(answer)` for what comes bit by bit. */
 export async function ask(address, options = {}) {
   let answer;
   try {
@@ -48,6 +66,7 @@ export async function ask(address, options = {}) {
     if (error.name === "AbortError") throw error;  // who asked has stopped it
     throw new Error("The server can't be reached.");
   }
+  if (answer.headers.get("Content-Type")?.startsWith("text/event-stream")) return endOf(answer, options.soFar);
   const content = await answer.json().catch((error) => {
     if (error.name === "AbortError") throw error;
     return {};
@@ -103,12 +122,13 @@ export function hintList(hint) {
     const share = hint.kind === "probability" ? one.sure : hint.kind === "vp" ? 1 - one.sure / worst : 1;
     const sure = hint.kind === "probability" ? `${(100 * one.sure).toFixed(one.sure < 0.1 ? 1 : 0)} %`
       : hint.kind === "vp" ? (one.sure < -1e6 ? "never" : `${one.sure.toFixed(1)} VP`.replace("-", "−")) : "";
-    return el("li", { class: one.action === hint.action ? "choice" : null, "data-hint": one.action },
+    return el("li", { class: one.action === hint.action ? "choice" : null, "data-hint": one.action, "data-visits": one.visits },
       el("span", { class: "bar", style: `width:${Math.max(2, 100 * Math.max(0, share))}%` }),
-      el("span", {}, one.text), el("b", {}, sure));
+      el("span", {}, one.text), el("b", {}, one.visits === null ? sure : `${one.visits} × · ${sure}`));
   });
+  const [tries, most] = hint.tries ?? [];
   const kinds = {
-    probability: "How probable each choice is to it:", vp: "VP that it expects of each choice, compared with the best:",
+    probability: hint.tries ? `How often it has tried each choice, in ${tries}${most ? ` of ${most}` : ""} tries:` : "How probable each choice is to it:", vp: "VP that it expects of each choice, compared with the best:",
     none: "It can't tell how sure it is.",
   };
   const value = hint.value === null ? null

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from positions import positions
-from skyenv.agents import Agent, Decisions, decisions_in
+from skyenv.agents import Agent, Decisions, Evaluations, Thought, decisions_in
 from skyenv.arena.matches import play_games, rotations
 from skyenv.errors import AgentError
 from skyenv.games import Games
@@ -18,8 +18,20 @@ from skyenv.rules.state import NONE
 from skyenv_agents import GreedyAgent
 from skyenv_agents.search import reuse
 from skyenv_agents.search.evaluation import LeafBatch
+from skyenv_agents.search.guided import GuidedAgent
 from skyenv_agents.search.ismcts import SLICE, SearchAgent, Tree
 from skyenv_agents.search.reuse import DETERMINIZATIONS, MOST_NODES, subtree
+
+
+class GreedyPriors(GreedyAgent):
+    """Tells what it holds of actions, as networks do."""
+
+    def evaluate(self, decisions: Decisions) -> Evaluations:
+        """By what greedy expects."""
+        scores = np.where(decisions.mask != 0, self.scores(decisions), -np.inf)
+        chances = np.exp((scores - scores.max(axis=1, keepdims=True)) / 4.0)
+        return chances / chances.sum(axis=1, keepdims=True), np.zeros(len(decisions))
+
 
 TINY: Any = {"simulations": 24, "turns": 0}
 
@@ -256,3 +268,45 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(player._memory._order) == 3
     assert len(player._memory._kept) <= 3 * DETERMINIZATIONS
     assert set(player._memory._kept) <= {key for keys, _ in player._memory._order for key in keys}
+
+
+# ---- telling how far it is ----
+
+
+@pytest.mark.parametrize(
+    "agent",
+    [
+        SearchAgent(90),
+        SearchAgent(90, trees=3),
+        SearchAgent(90, evaluator=GreedyPriors()),
+        GuidedAgent(90, guide=GreedyPriors()),
+    ],
+    ids=["plain", "trees", "evaluator", "guided"],
+)
+def test_who_looks_sees_the_visits_grow_and_changes_nothing(agent: SearchAgent, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("skyenv_agents.search.ismcts.LOOKS", 0.0)
+    games = positions(2, "front", 30)
+    every = decisions_in(games, agent)
+    row = int(np.argmax(every.mask.sum(axis=1) > 1))
+    one = decisions_in(games, agent, [row])
+    told: list[Thought] = []
+    end = agent.ponder(one, told.append)
+    assert end is not None
+    evaluations = agent.evaluate(one)
+    assert end.evaluation.probabilities.tolist() == evaluations[0][0].tolist()
+    assert end.value == (evaluations[1] if evaluations[1] is not None else [None])[0]
+    assert (end.action, end.tries, end.most) == (int(agent.act(one)[0]), 90, 90)
+    tries = [thought.tries for thought in [*told, end]]
+    assert len(tries) > 3
+    assert tries == sorted(tries)
+    for before, after in zip(told, [*told[1:], end], strict=True):
+        assert (after.visits >= before.visits).all()
+        assert 0 < before.visits.sum() <= before.tries
+
+
+def test_a_forced_move_is_no_search() -> None:
+    agent = SearchAgent(20)
+    games = positions(2, "front", 60)
+    forced = int(np.argmax(games.mask.sum(axis=1) == 1))
+    assert games.mask[forced].sum() == 1
+    assert agent.ponder(decisions_in(games, agent, [forced]), print) is None

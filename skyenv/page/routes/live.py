@@ -1,0 +1,82 @@
+"""Questions that agents think about: answered at once when they are done, or live, with what they have come to so far."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, Final
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+
+from skyenv.errors import SkyenvError
+from skyenv.page.payloads import Payload
+from skyenv.page.requests import number, unless_gone
+from skyenv.page.workers import Report
+
+STREAM: Final = "text/event-stream"
+"""Which is sent line by line, and not packed."""
+
+Question = Callable[[Report], Awaitable[Payload]]
+"""What is asked; it may report what there is so far, payloads as well."""
+
+
+async def answered(request: Request, question: Question) -> Response:
+    """The answer as JSON; it is cancelled if the browser goes.
+
+    With ``?live=1`` and something reported before the end: events, ``{"so_far": …}`` each, then ``{"answer": …}`` or
+    ``{"error": "…"}``.
+
+    Raises:
+        SkyenvError: as for the question, before anything is reported.
+        ClientDisconnect: the browser has gone.
+    """
+    told: asyncio.Queue[Payload | None] = asyncio.Queue()
+
+    async def ask() -> Payload:
+        try:
+            return await question(told.put_nowait)
+        finally:
+            told.put_nowait(None)
+
+    task = asyncio.create_task(ask())
+    try:
+        if number(request, "live"):
+            first = await unless_gone(request, told.get())
+            if first is not None:
+                return StreamingResponse(_events(request, task, told, first), media_type=STREAM)
+        return JSONResponse(await unless_gone(request, _result(task)))
+    except BaseException:
+        await _end(task)
+        raise
+
+
+async def _events(
+    request: Request, task: asyncio.Task[Payload], told: asyncio.Queue[Payload | None], first: Payload
+) -> AsyncIterator[str]:
+    so_far: Payload | None = first
+    try:
+        while so_far is not None:
+            yield _event({"so_far": so_far})
+            so_far = await unless_gone(request, told.get())
+        yield _event({"answer": await task})
+    except SkyenvError as error:
+        yield _event({"error": str(error)})
+    except ClientDisconnect:
+        pass  # nobody hears it
+    finally:
+        await _end(task)
+
+
+async def _result(task: asyncio.Task[Payload]) -> Payload:
+    return await task
+
+
+async def _end(task: asyncio.Task[Payload]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+def _event(value: dict[str, Any]) -> str:
+    return f"data: {json.dumps(value, ensure_ascii=False)}\n\n"

@@ -17,6 +17,8 @@ from skyenv.seeds import LADDERS
 
 MOST: Final = 32
 """Games that are kept, those that wait included."""
+MOST_OF_ONE_CLIENT: Final = 4
+"""Games that wait for one client."""
 
 
 def play_again(played: Played, report: Report) -> str:
@@ -53,9 +55,10 @@ class Again:
         self._workers = workers
         self._offered = frozenset(offered)
         self._games: dict[Played, asyncio.Task[str]] = {}
+        self._clients: dict[Played, str] = {}
 
-    async def record(self, played: Played, patience: float) -> str | None:
-        """The record of a game, None if it isn't there after so many seconds: ask again.
+    async def record(self, played: Played, patience: float, client: str) -> str | None:
+        """The record of a game, None if it isn't there after so many seconds: ask again. `client`: for whom.
 
         Raises:
             PageError: an agent isn't offered here, too many games wait, or as for :func:`play_again`.
@@ -65,15 +68,15 @@ class Again:
             if not self._is_offered(agent.spec):
                 raise PageError(f"{shown(agent.name, 60)} isn't offered here; start the page with --agents and its file", 409)
         if played not in self._games:
-            self._make_room()
-            job = self._workers.ask(partial(play_again, played), Priority.ANALYSIS, group="games played again")
-            self._games[played] = asyncio.create_task(job)
+            self._make_room(client)
+            job = self._workers.ask(partial(play_again, played), Priority.ANALYSIS, group=f"played again for {client}")
+            self._games[played], self._clients[played] = asyncio.create_task(job), client
         task = self._games[played]
         await asyncio.wait([task], timeout=patience)
         if not task.done():
             return None
         if task.cancelled() or task.exception() is not None:
-            self._games.pop(played, None)  # what was wrong may be mended
+            self._forget(played)  # what was wrong may be mended
         return task.result()
 
     async def close(self) -> None:
@@ -89,9 +92,14 @@ class Again:
         except CheckpointError:
             return False
 
-    def _make_room(self) -> None:
+    def _make_room(self, client: str) -> None:
         for played, task in list(self._games.items()):
             if len(self._games) >= MOST and task.done():
-                del self._games[played]
-        if len(self._games) >= MOST:
+                self._forget(played)
+        waiting = sum(whose == client and not self._games[played].done() for played, whose in self._clients.items())
+        if len(self._games) >= MOST or waiting >= MOST_OF_ONE_CLIENT:
             raise PageError("too many games are being played again; wait a little", 429)
+
+    def _forget(self, played: Played) -> None:
+        if played in self._games:
+            del self._games[played], self._clients[played]

@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 import logging
 from abc import ABC, abstractmethod
-from collections import OrderedDict
 from typing import Final
 
 from skyenv.errors import PageError, SkyenvError
+from skyenv.page.kept import Kept
 from skyenv.page.payloads import Payload
 from skyenv.page.workers import Workers
 
 MOST_KEPT: Final = 60
-"""Works kept in memory, the latest used ones."""
+"""Works kept in memory, besides those under way."""
 MOST_RUNNING: Final = 3
-"""Works of one browser under way at a time."""
+"""Works of one browser under way at a time …"""
+MOST_OF_ONE_CLIENT: Final = 9
+"""… and of all browsers of one client."""
 
 Name = tuple[str | int | None, ...]
 """What a work is found by; the browser comes first."""
@@ -56,29 +58,33 @@ class Background:
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
-        self._kept: OrderedDict[Name, Work] = OrderedDict()
         self._tasks: dict[Name, asyncio.Task[None]] = {}
+        self._clients: dict[Name, str] = {}
+        """Whose those under way are."""
+        self._kept: Kept[Name, Work] = Kept(MOST_KEPT, self._tasks.__contains__)
 
-    def start(self, name: Name, work: Work) -> Work:
-        """Begin a work, unless it is done or under way.
+    def start(self, name: Name, work: Work, client: str) -> Work:
+        """Begin a work, unless it is done or under way; `client`: for whom.
 
         Raises:
-            PageError: the browser has too many under way.
+            PageError: the browser, or its client, has too many under way.
         """
-        known = self._kept.get(name)
-        if known is not None and known.state in ("running", "done"):
+        if name in self._kept and self._kept[name].state in ("running", "done"):
             return self.get(name)
         if sum(other[0] == name[0] for other in self._tasks) >= MOST_RUNNING:
             raise PageError(f"{MOST_RUNNING} analyses are under way; wait for one, or stop it", 429)
-        self._kept[name] = work
-        self._kept.move_to_end(name)
-        idle = [old for old in self._kept if old not in self._tasks and old != name]
-        for old in idle[: max(0, len(self._kept) - MOST_KEPT)]:
-            del self._kept[old]
-        self._tasks[name] = asyncio.create_task(self._run(name, work))
+        if list(self._clients.values()).count(client) >= MOST_OF_ONE_CLIENT:
+            raise PageError(f"{MOST_OF_ONE_CLIENT} analyses are under way for your address; wait for one", 429)
+        task = self._tasks[name] = asyncio.create_task(self._run(work))
+        task.add_done_callback(lambda _: self._forget(name))
+        self._clients[name] = client
+        self._kept.add(name, work, client)
         return work
 
-    async def _run(self, name: Name, work: Work) -> None:
+    def _forget(self, name: Name) -> None:
+        del self._tasks[name], self._clients[name]
+
+    async def _run(self, work: Work) -> None:
         try:
             await work.run(self._workers)
             work.state = "done"
@@ -90,8 +96,6 @@ class Background:
         except Exception:  # an agent's code can fail anyhow
             _log.exception("work in the background failed")
             work.state, work.trouble = "failed", "an agent has failed; the server's log tells more"
-        finally:
-            del self._tasks[name]
 
     def get(self, name: Name) -> Work:
         """A work that was begun.
@@ -101,7 +105,7 @@ class Background:
         """
         if name not in self._kept:
             raise PageError("nobody has asked for that, or it was long ago", 404)
-        self._kept.move_to_end(name)
+        self._kept.renew(name)
         return self._kept[name]
 
     async def stop(self, name: Name) -> Work:

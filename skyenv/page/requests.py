@@ -14,6 +14,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 
 from skyenv.checks import parse_integer
 from skyenv.errors import PageError, shown
+from skyenv.page.addresses import is_loopback
 from skyenv.page.browsers import COOKIE, Browsers, new_token
 from skyenv.page.expectations import Expectations
 from skyenv.page.game_server import GameServer
@@ -59,6 +60,12 @@ def asker_of(request: Request) -> str:
     return browsers.name(request.cookies.get(COOKIE, "")) or (request.client.host if request.client else "")
 
 
+def client_of(request: Request) -> str:
+    """Whose share of what is limited it takes: an address, as one can have any number of browsers; on this machine a browser."""
+    host = request.client.host if request.client else ""
+    return asker_of(request) if is_loopback(host) else host
+
+
 def page(name: str) -> Handler:
     """A page that is the same for all; it gives a browser its name."""
 
@@ -67,6 +74,12 @@ def page(name: str) -> Handler:
         return remembered(request, response, browser)
 
     return page
+
+
+def has_name(request: Request) -> bool:
+    """Whether the browser tells a name that this server has given it."""
+    browsers: Browsers = request.app.state.browsers
+    return browsers.name(request.cookies.get(COOKIE, "")) is not None
 
 
 def known(request: Request) -> str:

@@ -30,6 +30,7 @@ from skyenv.page.connections import HEADERS
 from skyenv.page.drawers import READERS, Drawers
 from skyenv.page.expectations import Expectations
 from skyenv.page.game_server import GameServer
+from skyenv.page.kept import Kept
 from skyenv.page.library import Library
 from skyenv.page.people import People
 from skyenv.page.preparing import PreparingError
@@ -44,6 +45,8 @@ from skyenv.page.workers import Workers
 
 PARTS: Final = (lobby, seats, people_routes, analysis, editor, replays, teaching, library_routes, runs_routes)
 """In this order their addresses are compared with a request's."""
+MOST_EDITED: Final = 200
+"""Edited positions in memory."""
 MOST_SAID: Final = 500
 """Characters of a message."""
 
@@ -77,7 +80,7 @@ def application(
         app.state.server = GameServer(storage, catalogue, workers)
         app.state.people = People(app.state.server)
         app.state.expectations = Expectations(app.state.server)
-        app.state.edited = {}
+        app.state.edited = Kept(MOST_EDITED)
         app.state.background = Background(app.state.server.workers)
         app.state.browsers = Browsers(await storage.write(storage.key))
         app.state.public = public

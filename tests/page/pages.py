@@ -37,9 +37,9 @@ def make_app(path: str | Path = MEMORY) -> Starlette:
     return application(Storage(path), quick_catalogue(), ["localhost"])
 
 
-def client_of(app: Starlette) -> TestClient:
-    """A new browser of a running application; entered as a context it runs the application."""
-    return TestClient(app, base_url="http://localhost")
+def client_of(app: Starlette, address: str = "127.0.0.1") -> TestClient:
+    """A new browser of a running application, at an address; entered as a context it runs the application."""
+    return TestClient(app, base_url="http://localhost", client=(address, 50_000))
 
 
 def begin(client: TestClient, seats: Sequence[str], **options: Any) -> str:
@@ -140,9 +140,9 @@ class RunningServer:
         self._socket.close()
 
 
-def another(app: Starlette) -> TestClient:
+def another(app: Starlette, address: str = "127.0.0.1") -> TestClient:
     """A further browser, which has opened the page."""
-    client = client_of(app)
+    client = client_of(app, address)
     client.get("/")
     return client
 

@@ -12,7 +12,7 @@ from folders import make_tournament
 
 from skyenv import Game
 from skyenv.errors import PageError
-from skyenv.page.again import Again, play_again
+from skyenv.page.again import MOST_OF_ONE_CLIENT, Again, play_again
 from skyenv.page.game_files import TOURNAMENT, Place, Played, played_in, read_games
 from skyenv.page.workers import Workers
 from skyenv.records import verify
@@ -52,11 +52,11 @@ def test_a_worker_plays(games: list[Played]) -> None:
         workers = Workers(1)
         again = Again(workers, [])
         try:
-            assert await again.record(games[0], 0.0) is None
-            while (record := await again.record(games[0], 1.0)) is None:
+            assert await again.record(games[0], 0.0, "ann") is None
+            while (record := await again.record(games[0], 1.0, "ann")) is None:
                 pass
             assert record == play_again(games[0], print)
-            assert await again.record(games[0], 0.0) == record
+            assert await again.record(games[0], 0.0, "bob") == record
         finally:
             await again.close()
             await workers.close()
@@ -64,10 +64,25 @@ def test_a_worker_plays(games: list[Played]) -> None:
     asyncio.run(both())
 
 
+def test_who_wants_many_games_leaves_room_for_others(games: list[Played]) -> None:
+    async def ask() -> None:
+        again = Again(Workers(0, in_threads=True), [])  # none is ever played
+        others = [replace(games[0], seed=number) for number in range(MOST_OF_ONE_CLIENT + 1)]
+        for played in others[:-1]:
+            assert await again.record(played, 0.0, "eve") is None
+        with pytest.raises(PageError, match="too many games"):
+            await again.record(others[-1], 0.0, "eve")
+        assert await again.record(others[0], 0.0, "eve") is None
+        assert await again.record(others[-1], 0.0, "ann") is None
+        await again.close()
+
+    asyncio.run(ask())
+
+
 @pytest.mark.parametrize("spec", ["os:getcwd", "/etc/model.npz", "../model.npz", "skyenv.agents:RandomAgent"])
 def test_a_folder_can_name_no_module_and_no_file(spec: str, games: list[Played]) -> None:
     async def ask(played: Played) -> None:
-        await Again(Workers(in_threads=True), ["greedy"]).record(played, 1.0)
+        await Again(Workers(in_threads=True), ["greedy"]).record(played, 1.0, "ann")
 
     played = replace(games[0], agents=(replace(games[0].agents[0], spec=spec), games[0].agents[1]))
     with pytest.raises(PageError, match="isn't offered here"):

@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 from skyenv import Game
 from skyenv.errors import PageError
 from skyenv.page.editor import described, edited
+from skyenv.page.kept import Kept
 from skyenv.page.replays import Replay
 
 Edit = dict[str, Any]
@@ -155,3 +156,20 @@ def test_an_edited_position_is_looked_at_like_a_replay(app: Starlette, ann: Test
     edit["turn"] = 9
     assert "turn" in ann.post(address, json=edit).json()["error"]
     assert Game.from_record(record, step=step).scores[0] != 77
+
+
+def test_nobody_edits_others_positions_away(app: Starlette, ann: TestClient, replay: Replay) -> None:
+    app.state.edited = Kept(3)
+
+    def made(client: TestClient) -> str:
+        client.get("/")
+        key = client.post("/api/replays", content=replay.game.to_record()).json()["page"].rpartition("/")[2]
+        address = f"/api/replays/{key}/1/{turn(replay, 60)}/edit"
+        page: str = client.post(address, json=client.get(address).json() | {"plots": []}).json()["page"]
+        return page.replace("/replay/", "/api/replays/")
+
+    own = made(ann)
+    for _ in range(4):
+        eve = another(app, "10.0.0.1")  # another browser each time
+        theirs = made(eve)
+    assert (ann.get(own).status_code, eve.get(theirs).status_code, len(app.state.edited)) == (200, 200, 3)

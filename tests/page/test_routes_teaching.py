@@ -23,6 +23,8 @@ def test_the_rules_have_a_page() -> None:
 def lesson_of(client: TestClient) -> str:
     """Begin the lesson, or go on with it: the address of the seat in the interface."""
     answer = client.get("/tutorial", follow_redirects=False)
+    if "seat" not in answer.headers["location"]:  # it has been sent its name first
+        answer = client.get(answer.headers["location"], follow_redirects=False)
     assert answer.status_code == 303
     seat: str = answer.headers["location"].replace("/seat/", "/api/seats/")
     assert client.post(f"{seat}/pause", json={"seconds": 0}).status_code == 200
@@ -99,6 +101,19 @@ def test_going_back_a_step_and_to_the_beginning() -> None:
         assert payload(client, seat)["step"] == 0
         assert play(client, seat, len(BEATS))["lesson"]["over"]
         assert payload(client, lesson_of(client))["step"] == 0  # a lesson that is over is begun anew
+
+
+def test_who_takes_no_cookie_makes_no_games() -> None:
+    app = make_app()
+    with client_of(app):
+        for _ in range(3):
+            program = client_of(app)
+            answer = program.get("/tutorial", follow_redirects=False)
+            program.cookies.clear()
+            refused = program.get(answer.headers["location"], follow_redirects=False)
+            assert (answer.status_code, refused.status_code) == (303, 403)
+            assert "cookies" in refused.json()["error"]
+        assert app.state.server.storage._writer.connection.execute("SELECT count(*) FROM game").fetchone()[0] == 0
 
 
 def test_playing_on_freely() -> None:

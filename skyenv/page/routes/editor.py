@@ -10,11 +10,9 @@ from starlette.routing import BaseRoute, Route
 
 from skyenv.page.browsers import new_token
 from skyenv.page.editor import Edited, described, edited
-from skyenv.page.requests import browser_of, json_object, server_of
+from skyenv.page.kept import Kept
+from skyenv.page.requests import browser_of, client_of, json_object, server_of
 from skyenv.page.routes.replays import EDITED, GAME, found, step_of
-
-MOST_KEPT: Final = 200
-"""Edited positions in memory, the newest ones."""
 
 
 async def _what(request: Request) -> Response:
@@ -25,11 +23,9 @@ async def _what(request: Request) -> Response:
 async def _edit(request: Request) -> Response:
     replay, edit = await found(request), await json_object(request)
     position = await server_of(request).drawers.ask(browser_of(request), edited, replay, step_of(request), edit)
-    positions: dict[tuple[str, str], Edited] = request.app.state.edited
+    positions: Kept[tuple[str, str], Edited] = request.app.state.edited
     key = EDITED + new_token()
-    positions[browser_of(request), key] = position
-    while len(positions) > MOST_KEPT:
-        del positions[next(iter(positions))]
+    positions.add((browser_of(request), key), position, client_of(request))
     return JSONResponse({"page": f"/replay/{key}"}, 201)
 
 

@@ -15,7 +15,7 @@ from skyenv.errors import PageError
 from skyenv.page.again import Again
 from skyenv.page.drawers import Drawers
 from skyenv.page.library import Library, Query
-from skyenv.page.requests import asker_of, browser_of, page, server_of, whole
+from skyenv.page.requests import asker_of, browser_of, client_of, page, server_of, whole
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
 PATIENCE: Final = 1.0
@@ -72,7 +72,7 @@ async def _open(request: Request) -> Response:
     game = await _read(request, library.game, request.path_params["file"], number)
     if not isinstance(game, bytes):
         again: Again = request.app.state.again
-        record = await again.record(game, PATIENCE)
+        record = await again.record(game, PATIENCE, client_of(request))
         if record is None:
             return JSONResponse({"wait": "The tournament has kept how this game came out. It is being played again …"}, 202)
         game = record.encode()

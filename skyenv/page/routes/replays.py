@@ -13,6 +13,7 @@ from skyenv.checks import check_choice
 from skyenv.errors import PageError, shown
 from skyenv.page.background import Name, Work
 from skyenv.page.editor import Edited
+from skyenv.page.kept import Kept
 from skyenv.page.making import KINDS, Making
 from skyenv.page.replays import Replay, Summary
 from skyenv.page.requests import body, browser_of, drawn, number, page, server_of, theme, whole
@@ -70,7 +71,7 @@ def edited_at(request: Request) -> Edited | None:
     key = request.path_params["key"]
     if not key.startswith(EDITED):
         return None
-    positions: dict[tuple[str, str], Edited] = request.app.state.edited
+    positions: Kept[tuple[str, str], Edited] = request.app.state.edited
     if (browser_of(request), key) not in positions:
         raise PageError(
             "edited positions are forgotten after a while, and this browser has none of that address; edit it again", 404

@@ -8,13 +8,20 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from skyenv.page.requests import json_object, known, page, remembered, seat_of, server_of
+from skyenv.errors import PageError
+from skyenv.page.requests import has_name, json_object, known, page, remembered, seat_of, server_of
 
+RETURNED: Final = "returned"
+"""Tells in the address that the browser has been sent its name."""
 _LESSON: Final = "/api/seats/{token}/lesson"
 
 
 async def _tutorial(request: Request) -> Response:
-    """Go to the browser's lesson."""
+    """Go to the browser's lesson. One without a name gets it first, lest each request of a program makes a game."""
+    if not has_name(request):
+        if RETURNED in request.query_params:
+            raise PageError("the lesson needs cookies; allow them for this page", 403)
+        return remembered(request, RedirectResponse(f"/tutorial?{RETURNED}=1", 303), known(request))
     browser = known(request)
     link = await server_of(request).lesson(browser)
     return remembered(request, RedirectResponse(f"/seat/{link.token}", 303), browser)

@@ -70,18 +70,20 @@ test-lowest: $(LOWEST)/.ready  ## rules, games and environments with the lowest 
 		tests/rules tests/envs tests/knowledge tests/records $(wildcard tests/test_game*.py) tests/test_chance_feed.py \
 		tests/test_checks.py tests/test_information.py tests/test_observation.py tests/test_properties.py
 
-# An environment for each library that examples/libraries shows, because their pins collide.
+# An environment for each program in examples with requirements beside it, because their pins collide.
 # PufferLib's takes more than requirements, and GitHub: docs/libraries.md tells how.
-LIBRARIES := $(filter-out with_pufferlib,$(patsubst examples/libraries/%.txt,%,$(wildcard examples/libraries/*.txt)))
+LIBRARIES := $(filter-out with_pufferlib,$(basename $(notdir $(wildcard examples/*.txt examples/libraries/*.txt))))
 
-.venv-libraries/%/.ready: examples/libraries/%.txt pyproject.toml constraints.txt
+vpath %.txt examples examples/libraries
+
+.venv-libraries/%/.ready: %.txt pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(@D)
 	$(@D)/bin/python -m pip install --requirement $< --editable . hypothesis pytest pytest-timeout
 	@touch $@
 
 # Libraries warn of what others have deprecated: no errors here.
 test-libraries: $(LIBRARIES:%=.venv-libraries/%/.ready)  ## examples with other libraries, each in an environment of its own
-	$(foreach name,$(LIBRARIES),.venv-libraries/$(name)/bin/python -m pytest -W default tests/examples/libraries/test_$(name).py &&) true
+	$(foreach name,$(LIBRARIES),.venv-libraries/$(name)/bin/python -m pytest -W default $(wildcard tests/examples/test_$(name).py tests/examples/libraries/test_$(name).py) &&) true
 
 COMMA := ,
 PROCESSES = $(shell $(PYTHON) -c 'import os; print(min(os.cpu_count() or 1, 2))')

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import errno
+import hashlib
 import json
 import os
 import re
@@ -34,6 +35,22 @@ _HIDDEN: Final = re.compile(rf"\..*\.{_RANDOM}\.part(\..*)?")
 """Names of hidden files."""
 _ONLY_WRITING: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 """Errors of the system that only writing has, which names no file."""
+
+
+def digest_of(path: Path) -> str:
+    """SHA-256 of what is in a file, or in all files of a folder with their names, as hexadecimal digits.
+
+    Raises:
+        OSError: something can't be read.
+    """
+    digest = hashlib.sha256()
+    for file in sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]:
+        if file != path:
+            content = hashlib.sha256(file.read_bytes()).hexdigest()
+            digest.update(f"{content} {file.relative_to(path).as_posix()}\n".encode())
+        else:
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
 
 
 @contextmanager

@@ -15,9 +15,22 @@ import pytest
 
 from processes import printed, running
 from skyenv.errors import FolderInUseError
-from skyenv.files import LOCK, check_writable, locked, replacing, write_atomically, writing
+from skyenv.files import LOCK, check_writable, digest_of, locked, replacing, write_atomically, writing
 
 # ---- files ----
+
+
+def test_a_digest_tells_files_and_folders_apart(tmp_path: Path) -> None:
+    """A file's is its SHA-256; a folder's changes with what is in a file, and with the file's name."""
+    (tmp_path / "inner").mkdir()
+    file = tmp_path / "inner" / "weights"
+    file.write_bytes(b"abc")
+    assert digest_of(file) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    before = digest_of(tmp_path)
+    file.write_bytes(b"abd")
+    changed = digest_of(tmp_path)
+    file.rename(tmp_path / "weights")
+    assert len({before, changed, digest_of(tmp_path), digest_of(tmp_path / "weights")}) == 4
 
 
 def names_in(folder: Path) -> list[str]:

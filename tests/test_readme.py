@@ -38,6 +38,7 @@ MEASUREMENTS = [
 """Minutes long, to repeat published figures; other commands of the docs, or their own tests, run these programs."""
 LADDERS = [command for command in COMMANDS if command.startswith("for ") and " tournament " in command]
 PUFFERLIB = [command for command in COMMANDS if "pufferlib" in command]
+RLLIB = [command for command in COMMANDS if "rllib" in command]
 RUN_ELSEWHERE = {
     **dict.fromkeys(LADDERS, "plays published ladders; test_the_commands_of_the_published_ladders runs small ones"),
     **dict.fromkeys(MEASUREMENTS, "repeats published figures"),
@@ -53,6 +54,7 @@ RUN_ELSEWHERE = {
     **dict.fromkeys(
         PUFFERLIB, "needs PufferLib's source; tests/examples/libraries/test_with_pufferlib.py runs where it is installed"
     ),
+    **dict.fromkeys(RLLIB, "needs RLlib; tests/examples/test_rllib_self_play.py runs where it is installed"),
     "make peers": "installs other libraries; tests/experiments/benchmarks/test_peers.py measures those that are here",
     ADD: "needs my_module.py and a ladder; test_the_template_agent_gets_a_rating runs it",
     "python examples/behaviour_cloning.py runs/strong --imitate trained": "is slow; tests/examples runs it on a small dataset",

@@ -1,8 +1,9 @@
 """How fast do other libraries play? ``python -m experiments.benchmarks.libraries`` measures docs/libraries.md's examples.
 
-Method: each program of examples/libraries runs in the environment that `make test-libraries` made for it, and prints the steps a
-second of its second run, after one that compiles; the median of repeats. Libraries without an environment are left out. The
-environments that are built in play as in experiments.benchmarks.peers, here: random legal actions, whose choice isn't timed.
+Method: each program that has requirements beside it runs in the environment that `make test-libraries` made for it, and prints
+the steps a second of its second run, after one that compiles; the median of repeats. Libraries without an environment are left
+out. The environments that are built in play as in experiments.benchmarks.peers, here: random legal actions, whose choice isn't
+timed.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from skyenv.errors import OptionError
 from skyenv.tables import markdown
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-EXAMPLES: Final = ROOT / "examples" / "libraries"
+EXAMPLES: Final = ROOT / "examples"
 ENVIRONMENTS: Final = ROOT / ".venv-libraries"
 CONSTRAINTS: Final = ROOT / "constraints.txt"
 PUBLISHED: Final = ROOT / "docs" / "libraries.json"
@@ -118,7 +119,7 @@ BEFORE: Final = {**{one.library: 0 for one in BUILT_IN}, "JAX": 8}
 
 def examples() -> list[Path]:
     """The programs that show a library, each with its requirements beside it."""
-    return sorted(EXAMPLES.glob("with_*.py"))
+    return sorted(file.with_suffix(".py") for file in EXAMPLES.rglob("*.txt"))
 
 
 def version(requirements: Path, package: str = r"[\w.-]+") -> str:
@@ -168,7 +169,7 @@ def table() -> str:
         rows.append([one.library, version(CONSTRAINTS, one.package), one.what, shown, "0", speed])
     for example in examples():
         library, what = what_works(example)
-        program = f"[{example.name}](../examples/libraries/{example.name})"
+        program = f"[{example.name}](../{example.relative_to(ROOT).as_posix()})"
         speed = speeds.get(example.stem, UNMEASURED)
         rows.append([library, version(example.with_suffix(".txt")), what, program, str(lines_of_glue(example)), speed])
     head = ["library", "version", "what works", "where", "lines of glue before", "lines of glue", "steps/s"]

@@ -6,7 +6,9 @@ Agents have names by entry points of installed packages, ours and anybody's. A p
     cautious = "my_package.cautious:CautiousAgent"
 
 and ``"cautious"`` is an agent in every interface, on the page and in tournaments. In the same way the group
-``skyenv.checkpoints`` names what plays the files with a suffix, by the suffix without its dot (``npz``).
+``skyenv.checkpoints`` names what plays the files with a suffix, by the suffix without its dot (``npz``), and
+``skyenv.checkpoint_folders`` what plays folders that other libraries write, by the word before the path
+(``rllib:runs/rllib/model``).
 """
 
 from __future__ import annotations
@@ -30,6 +32,8 @@ AGENTS: Final = "skyenv.agents"
 """Group of the entry points that name agents: classes, or what else :func:`make_agent` makes an agent of."""
 CHECKPOINTS: Final = "skyenv.checkpoints"
 """Group of the entry points that play checkpoints: called with a path and ``deterministic``, they return an agent."""
+FOLDERS: Final = "skyenv.checkpoint_folders"
+"""Group of the entry points that play folders, written ``name:path``; called as those of CHECKPOINTS."""
 BUDGETS: Final = ("ismcts-100", "rollout-50ms")
 """What names with a budget look like: so many simulations for each decision, or so much time."""
 
@@ -41,7 +45,8 @@ def make_agent(spec: Agent | Callable[..., Any] | str | Path, *, deterministic: 
         spec: an agent; a class of agents or a function without arguments that returns one; a function from
             :class:`Decisions` to actions; ``"module:Name"`` of any of these; a name that an installed package declares (see
             the module's text; ``"ismcts-100"`` and ``"rollout-50ms"`` have another budget than the plain names); or the path
-            of a checkpoint (``"runs/first/model.npz"``) or of a folder with one (``"runs/first"``).
+            of a checkpoint (``"runs/first/model.npz"``) or of a folder with one (``"runs/first"``), with the word of another
+            library before a folder of that one (``"rllib:runs/rllib/model"``).
         deterministic: whether a checkpoint takes its most probable action instead of drawing one.
 
     Raises:
@@ -50,7 +55,7 @@ def make_agent(spec: Agent | Callable[..., Any] | str | Path, *, deterministic: 
     """
     if isinstance(spec, (str, Path)):
         path = checkpoint_in(spec)
-        return _named(str(spec)) if path is None else _from_checkpoint(path, deterministic)
+        return _named(str(spec)) if path is None else _from_checkpoint(path, _folder_kind(spec), deterministic)
     if _makes_one(spec):
         kind = "class" if isinstance(spec, type) else "function"
         with _naming(f"agent {kind} {getattr(spec, '__name__', shown(spec))} can't be made without arguments"):
@@ -90,6 +95,8 @@ def checkpoint_suffixes() -> list[str]:
 def checkpoint_in(spec: str | Path) -> Path | None:
     """The path of the checkpoint that a specification means: itself, or what a trainer left in that folder; None: another agent.
 
+    It is a file, or, where a word before it names another library, a folder.
+
     A name, with a budget too, means the agent and no folder that happens to be called so.
 
     Raises:
@@ -97,6 +104,9 @@ def checkpoint_in(spec: str | Path) -> Path | None:
     """
     if isinstance(spec, str) and (not spec or spec in agent_names()):
         return None
+    kind = _folder_kind(spec)
+    if kind is not None:
+        return Path(str(spec)[len(kind) + 1 :])
     if not os.path.isdir(spec):
         path = Path(spec)
         return path if isinstance(spec, Path) or path.suffix in checkpoint_suffixes() else None
@@ -118,7 +128,9 @@ def check_specification(spec: str) -> None:
     """
     path = checkpoint_in(spec)
     if path is not None:
-        if not path.is_file():
+        if _folder_kind(spec) is not None and not path.is_dir():
+            raise CheckpointError(f"agent {shown(spec, 80)}: there is no such folder")
+        if _folder_kind(spec) is None and not path.is_file():
             raise CheckpointError(f"agent {shown(str(path), 80)}: there is no such file")
     elif ":" in spec:
         module = spec.partition(":")[0].partition(".")[0]
@@ -137,7 +149,8 @@ def agents_help() -> str:
     budgets = [example for example in BUDGETS if example.rpartition("-")[0] in agent_names()]
     with_budgets = f" (with a budget: {', '.join(budgets)})" if budgets else ""
     suffixes = ", ".join(checkpoint_suffixes())
-    return f"{', '.join(agent_names())}{with_budgets}, a checkpoint ({suffixes}, or a folder with one), module:Name"
+    folders = "".join(f", {name}:FOLDER" for name in sorted(_declared(FOLDERS)))
+    return f"{', '.join(agent_names())}{with_budgets}, a checkpoint ({suffixes}, or a folder with one){folders}, module:Name"
 
 
 @cache
@@ -182,13 +195,19 @@ def _package(entry: EntryPoint) -> str:
     return entry.dist.name if entry.dist is not None else entry.value
 
 
-def _from_checkpoint(path: Path, deterministic: bool) -> Agent:
-    suffix = path.suffix[1:]
-    if suffix not in _declared(CHECKPOINTS):
+def _folder_kind(spec: str | Path) -> str | None:
+    """The word before the path of another library's folder; None: the specification means something else."""
+    kind, colon, _ = spec.partition(":") if isinstance(spec, str) else ("", "", "")
+    return kind if colon and kind in _declared(FOLDERS) else None
+
+
+def _from_checkpoint(path: Path, folder_kind: str | None, deterministic: bool) -> Agent:
+    group, name = (CHECKPOINTS, path.suffix[1:]) if folder_kind is None else (FOLDERS, folder_kind)
+    if name not in _declared(group):
         known = " or ".join(checkpoint_suffixes()) or "nothing, as no installed package plays any"
         raise AgentError(f"agent {shown(str(path), 80)}: checkpoints end in {known}")
-    player = _loaded(CHECKPOINTS, suffix)
-    with _naming(f"agent {shown(str(path), 80)}, played by {_package(_entry(CHECKPOINTS, suffix))}"):
+    player = _loaded(group, name)
+    with _naming(f"agent {shown(str(path), 80)}, played by {_package(_entry(group, name))}"):
         agent: Agent = player(path, deterministic=deterministic)
     return agent
 

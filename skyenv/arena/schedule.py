@@ -16,7 +16,6 @@ after so many paired seeds.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -30,6 +29,7 @@ import skyenv
 from skyenv.agents import checkpoint_in, make_agent
 from skyenv.checks import check_choice, check_integer
 from skyenv.errors import OptionError
+from skyenv.files import digest_of
 from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
@@ -41,7 +41,7 @@ Group = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Entrant:
-    """An agent as config.json has it; `digest` is the SHA-256 of a checkpoint's file, else empty."""
+    """An agent as config.json has it; `digest` is the SHA-256 of a checkpoint's file or folder, else empty."""
 
     spec: str
     name: str
@@ -182,7 +182,7 @@ def entrants(specs: Sequence[str]) -> tuple[Entrant, ...]:
     for spec in specs:
         agent = make_agent(spec)
         path = checkpoint_in(spec)
-        digest = "" if path is None else hashlib.sha256(path.read_bytes()).hexdigest()
+        digest = "" if path is None else digest_of(path)
         if agent.name in [other.name for other in entries]:
             raise OptionError(f"two agents are called {agent.name}; a ladder tells agents apart by their names")
         entries.append(Entrant(spec, agent.name, str(agent.version), agent.description, digest))

@@ -15,11 +15,12 @@ from skyenv.agents import (
     Decisions,
     RandomAgent,
     agent_names,
+    check_specification,
     checkpoint_suffixes,
     evaluating_names,
     make_agent,
 )
-from skyenv.agents.names import checkpoint_in
+from skyenv.agents.names import agents_help, checkpoint_in
 from skyenv.errors import AgentError, CheckpointError
 from skyenv_agents.learned.architecture import Sizes
 from skyenv_agents.learned.networks import NetworkAgent, ThingsNetwork
@@ -138,6 +139,19 @@ def test_missing_checkpoint(tmp_path: Path) -> None:
         make_agent(tmp_path / "model")
 
 
+def test_folders_of_other_libraries(tmp_path: Path) -> None:
+    """A word before the path says whose; what is wrong with one is told without importing the library."""
+    assert "rllib:FOLDER" in agents_help()
+    assert checkpoint_in(f"rllib:{tmp_path}") == tmp_path
+    assert checkpoint_in("nobody:Name") is None
+    check_specification(f"rllib:{tmp_path}")
+    for ask in (check_specification, make_agent):
+        with pytest.raises(CheckpointError, match=r"there is no (such )?folder"):
+            ask(f"rllib:{tmp_path / 'model'}")
+    with pytest.raises(CheckpointError, match=r"the folder '.*' has no model\.npz"):
+        make_agent(tmp_path)
+
+
 # ---- a package of somebody else's ----
 
 PROJECT = """
@@ -162,6 +176,9 @@ py-modules = ["timid_agents", "dated_agents"]
 
 [project.entry-points."skyenv.checkpoints"]
 paid = "timid_agents:PaidAgent"
+
+[project.entry-points."skyenv.checkpoint_folders"]
+timidity = "timid_agents:FolderAgent"
 """
 DATED = 'raise RuntimeError("this release needs\\nanother Python")\n'
 MODULE = """
@@ -189,6 +206,11 @@ class PaidAgent(TimidAgent):
         raise LookupError("no licence")
 
 
+class FolderAgent(TimidAgent):
+    def __init__(self, path, deterministic):
+        self.after = [path.name, deterministic]
+
+
 def lent():
     raise LookupError("no lender")
 """
@@ -206,7 +228,8 @@ for name in ("broken", "greedy", "dated", "paid", "lent", "timid-late", "some.pa
     except skyenv.AgentError as error:
         said[name] = str(error)
 page = [name for name in catalogue().names if name in ("timid", "broken", "random", "dated", "paid", "lent")]
-print(json.dumps([agent_names(), make_agent("timid").name, make_agent("timid-7").after, said, page]))
+after = [make_agent("timid-7").after, make_agent("timidity:some/folder", deterministic=True).after]
+print(json.dumps([agent_names(), make_agent("timid").name, after, said, page]))
 """
 
 
@@ -222,7 +245,7 @@ def test_a_package_of_somebody_else_brings_agents_by_name(tmp_path: Path) -> Non
     done = python("-c", f"import sys; sys.path.insert(0, {str(target)!r})\n{PROGRAM}", cwd=tmp_path)
     names, timid, after, said, page = json.loads(done.stdout)
     assert set(names) == OURS | {"timid", "broken", "dated", "paid", "lent"}
-    assert (timid, after) == ("timid", 7)
+    assert (timid, after) == ("timid", [7, ["folder", True]])
     assert "agent 'broken' of timid-agents can't be imported from timid_agents:Nothing" in said["broken"]
     assert "skyenv and timid-agents both declare it; name it as 'module:Name'" in said["greedy"]
     assert said["dated"].endswith(

@@ -38,8 +38,9 @@ SIMULATED = {"gpu_games": {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"
 """By example, what stands for a GPU."""
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("*.py")))
+@pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("*.py") if not path.with_suffix(".txt").exists()))
 def test_example_runs(name: str, tmp_path: Path) -> None:
+    """Those with requirements beside them run in environments of their own, `make test-libraries`."""
     environment = {"PYTHONPATH": os.pathsep.join(sys.path), **SIMULATED.get(name, {})}
     if name in BEFORE:
         printed(*BEFORE[name], cwd=tmp_path, environment=environment)

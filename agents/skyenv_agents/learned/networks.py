@@ -29,6 +29,7 @@ from skyenv_agents.heuristic.win_probability import win_probabilities_seen
 from skyenv_agents.learned.architecture import Library, Sizes, run
 from skyenv_agents.learned.arithmetic import products
 from skyenv_agents.learned.layout import INPUTS, NUM_INPUTS, OUTCOME, OUTCOME_PARTS, PRIOR_PARTS
+from skyenv_agents.learned.masked import masked_softmax
 
 FORMAT: Final = "skyenv-network-2"
 PLAIN_FORMAT: Final = "skyenv-network-1"
@@ -370,10 +371,7 @@ class NetworkAgent(Agent):
         assert decisions.observation is not None
         prior = None if self._heuristic is None else Prior.of(self._heuristic, decisions)
         logits, outcome = self.network(decisions.observation, prior)
-        logits = np.where(decisions.mask != 0, logits, -np.inf)
-        weights: Vector = np.exp(logits - logits.max(axis=1, keepdims=True))
-        weights /= weights.sum(axis=1, keepdims=True)
-        return weights, outcome
+        return masked_softmax(logits, decisions.mask), outcome
 
 
 class TrainedAgent(Agent):

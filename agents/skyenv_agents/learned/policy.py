@@ -13,10 +13,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Agent, Decisions, Evaluations, sample
 from skyenv.errors import AgentError, CheckpointError, install_hint
-from skyenv.observation import OBSERVATION_SIZE
-from skyenv.rules.actions import NUM_ACTIONS
+from skyenv_agents.learned.masked import MaskedAgent, check_spaces
 from skyenv_agents.learned.networks import name_of
 
 IGNORED: Final = {
@@ -38,7 +36,7 @@ IGNORED: Final = {
 """What a checkpoint says about learning; a player needs none of it, and a small rollout buffer saves memory."""
 
 
-class PolicyAgent(Agent):
+class PolicyAgent(MaskedAgent):
     """Plays a trained policy on the CPU, a whole batch in one forward pass.
 
     Args:
@@ -53,13 +51,13 @@ class PolicyAgent(Agent):
         AgentError: torch, stable-baselines3 or sb3-contrib is not installed.
     """
 
-    uses_observation = True
     description = "a trained policy"
 
     def __init__(self, source: Any, *, deterministic: bool = False, name: str | None = None) -> None:
         is_path = isinstance(source, (str, Path))
         policy = load_policy(source) if is_path else _copied(source)
-        _check_spaces(policy, str(source) if is_path else "the policy given")
+        observations, actions = (getattr(policy, name, None) for name in ("observation_space", "action_space"))
+        check_spaces(observations, actions, str(source) if is_path else "the policy given")
         # In double precision rounding doesn't reach the decisions: single precision depends on the number of rows, and of
         # some 10 million random draws one would fall differently. Twice the time (14 instead of 7 µs for 2 · 256 units).
         self.policy = policy.to("cpu").double()
@@ -68,31 +66,7 @@ class PolicyAgent(Agent):
         self.deterministic = deterministic
         self.name = name or (name_of(Path(source)) if is_path else "policy")
 
-    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
-        """See :class:`skyenv.agents.Agent`."""
-        weights = self.evaluate(decisions)[0]
-        if self.deterministic:
-            return np.asarray(np.argmax(weights, axis=1), np.int64)
-        return sample(weights, decisions.uniform)
-
-    def evaluate(self, decisions: Decisions) -> Evaluations:
-        """See :class:`skyenv.agents.Agent`; the critic isn't asked."""
-        assert decisions.observation is not None
-        return self.probabilities(decisions.observation, decisions.mask), None
-
-    def probabilities(self, observation: npt.NDArray[np.float32], mask: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
-        """The policy's probabilities, float64 (k, 103); illegal actions have exactly 0.
-
-        Args:
-            observation: float32 (k, OBSERVATION_SIZE).
-            mask: int8 (k, 103).
-        """
-        logits = np.where(mask != 0, self._logits(observation), -np.inf)
-        weights: npt.NDArray[np.float64] = np.exp(logits - logits.max(axis=1, keepdims=True))
-        weights /= weights.sum(axis=1, keepdims=True)
-        return weights
-
-    def _logits(self, observation: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    def _logits(self, observation: npt.NDArray[np.float32], mask: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
         import torch
 
         with torch.inference_mode():
@@ -134,14 +108,3 @@ def _copied(policy: Any) -> Any:
     # A policy that has just acted holds tensors of a gradient's graph, which can't be copied; the optimiser is large.
     left_out = (getattr(policy, name, None) for name in ("action_dist", "optimizer"))
     return copy.deepcopy(policy, {id(thing): None for thing in left_out if thing is not None})
-
-
-def _check_spaces(policy: Any, what: str) -> None:
-    """The policy must have been made for today's observation and actions."""
-    shape = getattr(getattr(policy, "observation_space", None), "shape", None)
-    actions = getattr(getattr(policy, "action_space", None), "n", None)
-    if shape != (OBSERVATION_SIZE,):
-        length = shape[0] if isinstance(shape, tuple) and len(shape) == 1 else shape
-        raise CheckpointError(f"{what} was trained for observations of length {length}; they have {OBSERVATION_SIZE} now")
-    if actions != NUM_ACTIONS:
-        raise CheckpointError(f"{what} was trained for {actions} actions; there are {NUM_ACTIONS}")

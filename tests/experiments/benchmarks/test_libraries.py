@@ -15,13 +15,15 @@ EXAMPLES = libraries.examples()
 
 
 def test_there_are_examples_and_nothing_beside_them() -> None:
-    names = {path.stem for path in libraries.EXAMPLES.glob("*.*")}
-    assert names == {path.stem for path in EXAMPLES} != set()
+    """In a folder of their own, and RLlib's where its name says what it does."""
+    names = {path for path in (libraries.EXAMPLES / "libraries").glob("*.*") if path.suffix != ".txt"}
+    assert names | {libraries.EXAMPLES / "rllib_self_play.py"} == set(EXAMPLES)
+    assert all(path.is_file() for path in EXAMPLES)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_example_is_complete(example: Path) -> None:
-    assert (ROOT / "tests" / "examples" / "libraries" / f"test_{example.stem}.py").exists()
+    assert (ROOT / "tests" / example.parent.relative_to(ROOT) / f"test_{example.stem}.py").exists()
     text = example.read_text(encoding="utf-8")
     assert text.count(libraries.BRIDGE) == text.count(libraries.USE) == 1
     assert libraries.lines_of_glue(example) > 0
@@ -50,6 +52,7 @@ def test_a_program_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(libraries, "EXAMPLES", tmp_path)
     monkeypatch.setattr(libraries, "BUILT_IN", ())
     example = tmp_path / "with_it.py"
+    example.with_suffix(".txt").touch()
     example.write_text("print('3 games ended')\nprint('12,345 steps/s')\n", encoding="utf-8")
     assert libraries.all_figures(quick=True) == []  # its environment isn't ready
     (tmp_path / "with_it" / ".ready").touch()

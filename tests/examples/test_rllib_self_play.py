@@ -1,0 +1,164 @@
+"""RLlib's PPO learns in both environments, its masked policy takes legal actions alone, and its checkpoints play."""
+
+from __future__ import annotations
+
+import runpy
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from processes import printed, python
+from skyenv.agents import decide, make_agent
+from skyenv.errors import CheckpointError
+from skyenv.games import Games
+from skyenv_agents.learned.rllib import MODULES, RllibAgent
+
+ray = pytest.importorskip("ray")
+pytest.importorskip("ray.rllib", exc_type=ImportError, reason="RLlib has an environment of its own: make test-libraries")
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "rllib_self_play.py"
+GAMES = 8
+
+
+@pytest.fixture(scope="module")
+def example() -> dict[str, Any]:
+    """The program's names."""
+    return runpy.run_path(str(EXAMPLE))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def started() -> Iterator[None]:
+    """Ray; it gives its own processes 30 seconds to start, which a busy machine may not keep."""
+    for left in reversed(range(5)):
+        try:
+            ray.init("local", num_cpus=1, include_dashboard=False)
+            break
+        except Exception:
+            ray.shutdown()
+            if not left:
+                raise
+    yield
+    ray.shutdown()
+
+
+@pytest.fixture(scope="module")
+def algorithm(example: dict[str, Any]) -> Iterator[Any]:
+    """PPO on games in which an illegal action would be an error."""
+    config = example["vector_config"](GAMES, opponents="random", illegal="raise").env_runners(num_env_runners=0)
+    built = config.training(train_batch_size_per_learner=512, minibatch_size=128, num_epochs=1).debugging(seed=1).build_algo()
+    yield built
+    built.stop()
+
+
+def test_an_iteration_trains(algorithm: Any) -> None:
+    before = {name: np.array(weights) for name, weights in algorithm.get_module().get_state().items()}
+    results = algorithm.train()
+    assert results["env_runners"]["num_env_steps_sampled"] >= 512
+    assert np.isfinite(results["learners"]["default_policy"]["total_loss"])
+    after = algorithm.get_module().get_state()
+    assert all(np.isfinite(weights).all() for weights in after.values())
+    learnt = [name for name in before if name.endswith((".weight", ".bias"))]
+    assert len(learnt) == 6
+    assert all((before[name] != after[name]).any() for name in learnt)
+
+
+def test_whole_episodes_are_sampled(algorithm: Any) -> None:
+    """Every decision was legal where it was taken, and the step in which a row is reset is no part of an episode."""
+    episodes = algorithm.env_runner.sample(num_episodes=2 * GAMES)
+    assert len(episodes) >= 2 * GAMES
+    for episode in episodes:
+        masks, actions = episode.get_observations()["action_mask"], episode.get_actions()
+        assert len(actions) == len(masks) - 1 == len(episode)
+        assert masks[np.arange(len(actions)), actions].all()
+        assert episode.is_terminated
+        assert masks[-1].sum() == masks[-1][0] == 1  # the end: `noop`
+        share = episode.get_infos(-1)["win_share"]
+        assert episode.get_return() == pytest.approx(2 * share - 1)
+        assert "win_share" not in episode.get_infos(0)
+
+
+@pytest.mark.parametrize("forward", ["forward_inference", "forward_exploration"])
+def test_the_policy_is_masked(algorithm: Any, forward: str) -> None:
+    """Whatever its network says of the illegal actions: no game ends by one, and none gets a probability."""
+    import torch
+
+    module = algorithm.get_module()
+    distribution = getattr(module, f"get_{forward.removeprefix('forward_')}_action_dist_cls")()
+    envs = algorithm.env_runner.env.unwrapped
+    observations, _ = envs.reset(seed=1)
+    ended = 0
+    for _ in range(200):
+        mask = observations["action_mask"].copy()
+        batch = {"obs": {name: torch.from_numpy(part) for name, part in observations.items()}}
+        logits = getattr(module, forward)(batch)["action_dist_inputs"]
+        assert (torch.softmax(logits, 1).detach().numpy()[mask == 0] == 0).all()
+        actions = distribution.from_logits(logits).sample().numpy()
+        assert mask[np.arange(GAMES), actions].all()
+        observations, _, terminations, truncations, _ = envs.step(actions)
+        ended += int((terminations | truncations).sum())
+    assert ended
+
+
+def test_one_policy_learns_from_all_seats(example: dict[str, Any]) -> None:
+    """PettingZoo's games of three: every seat's decisions are an episode, legal, and rewarded at the end as it came out."""
+    config = example["pettingzoo_config"](GAMES, num_players=3).env_runners(num_env_runners=0)
+    built = config.training(train_batch_size_per_learner=256, minibatch_size=64, num_epochs=1).debugging(seed=1).build_algo()
+    results = built.train()
+    assert np.isfinite(results["learners"]["all_seats"]["total_loss"])
+    episodes = [episode for episode in built.env_runner.sample(num_episodes=GAMES) if episode.is_done]
+    built.stop()
+    assert episodes
+    for episode in episodes:
+        seats = list(episode.agent_episodes.values())
+        assert episode.is_terminated
+        assert set(episode.agent_ids) == {"seat_0", "seat_1", "seat_2"}
+        for seat in seats:
+            masks, actions = seat.get_observations()["action_mask"], seat.get_actions()
+            assert masks[np.arange(len(actions)), actions].all()
+            assert (seat.get_rewards()[:-1] == 0).all()
+        shares = [seat.get_infos(-1)["win_share"] for seat in seats]
+        assert sum(shares) == pytest.approx(1)
+        assert [seat.get_return() for seat in seats] == pytest.approx([1.5 * share - 0.5 for share in shares])
+
+
+def test_past_selves_play_the_other_seats(example: dict[str, Any], algorithm: Any) -> None:
+    """They stay what they were while the policy learns."""
+    past = RllibAgent(algorithm.get_module(), name="self-0")
+    games = Games(GAMES, 2, seed=4)
+    before = past.probabilities(games.observation, games.mask)
+    example["set_opponents"](algorithm, [past])
+    algorithm.train()
+    assert np.array_equal(past.probabilities(games.observation, games.mask), before)
+    assert not np.allclose(RllibAgent(algorithm.get_module()).probabilities(games.observation, games.mask), before)
+    envs = algorithm.env_runner.env.unwrapped
+    envs.reset()
+    assert {name for row in envs.get_attr("opponents") for name in row} == {"self-0", None}
+
+
+@pytest.mark.parametrize("environment", ["vector", "pettingzoo"])
+def test_the_program_leaves_an_agent(
+    example: dict[str, Any], environment: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It plays where agents are named; a broken one is one clear error."""
+    run = tmp_path / "mine"
+    example["main"](["--games", "4", "--steps", "32", "--iterations", "2", "--environment", environment, "--run", str(run)])
+    said = capsys.readouterr().out
+    assert said.endswith(" steps/s\n")
+    assert f"the agent is rllib:{run / 'model'}" in said
+    player, games = make_agent(f"rllib:{run / 'model'}"), Games(8, 2, seed=2)
+    assert isinstance(player, RllibAgent)
+    assert player.name == "mine"
+    together = decide(games, player)
+    assert together.tolist() == [decide(games, player, [row])[0] for row in range(games.num_games)]
+    command = ["-m", "skyenv", "evaluate", f"rllib:{run / 'model'}", "--against", "random", "--paired-seeds", "2"]
+    assert "mine" in printed("-W", "ignore", *command)
+    (weights,) = (run / "model" / MODULES[0]).glob("*/module_state.pkl")
+    weights.write_bytes(b"no weights")
+    with pytest.raises(CheckpointError, match=r"RLlib's checkpoint .*model is damaged"):
+        make_agent(f"rllib:{run / 'model'}")
+    refused = python("-W", "ignore", *command)
+    assert refused.returncode
+    assert refused.stderr.strip().splitlines()[-1].startswith("evaluate: error: RLlib's checkpoint ")

@@ -200,7 +200,7 @@ class GameServer:
         if variation is not None:
             actions = variation.actions
             game = replace(game, max_turns=variation.max_turns, beginning=variation.beginning, origin=variation.origin)
-            game = replace(game, origin_step=len(actions))
+            game = replace(game, origin_step=len(actions), drawn_for=variation.drawn_for)
         screen = new_token() if request.seats.count(ME) > 1 else None
         names = request.names or ("",) * request.players
         links = [

@@ -108,7 +108,10 @@ _COPIED: Final = """
 ALTER TABLE game ADD COLUMN copied INTEGER NOT NULL DEFAULT 0;
 UPDATE game SET copied = 1 WHERE id IN (SELECT origin FROM game WHERE chance IS NOT NULL);
 """
-_STEPS: Final = (_TABLES, _SINCE_2, _SINCE_3, _SINCE_4, _VARIATIONS, _PEOPLE, _KEPT_REPLAYS, _COPIED)
+_DRAWN_ANEW: Final = """
+ALTER TABLE game ADD COLUMN drawn_for INTEGER;
+"""
+_STEPS: Final = (_TABLES, _SINCE_2, _SINCE_3, _SINCE_4, _VARIATIONS, _PEOPLE, _KEPT_REPLAYS, _COPIED, _DRAWN_ANEW)
 """What leads from each version to the next one. A step is added at the end, and none that was published is changed."""
 VERSION: Final = len(_STEPS)
 
@@ -143,6 +146,7 @@ class StoredGame:
         origin, origin_step: the game that this one goes on from, which may be gone, and after how many of its actions; of a
             variation of a replay, the replay's key and the game's number in it, as ``key/number``.
         beginning: the record that a variation begins with; its actions are among the game's.
+        drawn_for: the seat for which the hidden cards of that record were drawn anew; None: they are those of the origin.
         chance: the key of the game whose agents' chance this one has; None: its own.
         taken_back: how many decisions its person has taken back on the way to it.
         changes: who has sat down on which seat since the beginning, the first change first.
@@ -168,6 +172,7 @@ class StoredGame:
     changes: tuple[Change, ...] = ()
     rematch: str | None = None
     copied: bool = False
+    drawn_for: int | None = None
 
     @property
     def sitters(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain, zip_longest
-from typing import Final, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -171,18 +171,25 @@ def _blame(line: Line, events: list[Event], block: _Block) -> None:
 
 def _chance(feed: ChanceFeed, action: int, lines: list[Line]) -> list[tuple[Line, Outcome]]:
     """The chance outcomes in the lines behind an action, in the order in which the rules need them."""
+    state = feed.state[0]
+    return [(line, outcome) for line in lines for outcome in outcomes_told(state, action, line.value)]
+
+
+def outcomes_told(state: Any, action: int, event: Event) -> list[Outcome]:
+    """The chance outcomes that an event tells which follows from an action, in the order in which the rules need them.
+
+    Args:
+        state: the position before the action, GAME_DTYPE.
+        action: its number.
+        event: what follows from it.
+    """
     taken = action - TAKE if TAKE <= action < MOVE else None
     # Chance decides the new top of a stack only while cards lie face down in it; returned ones come up in known order.
-    new_top = COLOURS[taken] if taken is not None and feed.state[0]["face_down"][taken].any() else None
-    chance: list[tuple[Line, Outcome]] = []
-    for line in lines:
-        value = line.value
-        kind = value["event"]
-        if kind == "black" or (kind == "top" and value["color"] == new_top and value["card"] is not None):
-            chance.append((line, value["card"]))
-        elif kind in ("alea", "park"):
-            chance.extend((line, outcome) for outcome in value[_CHANCE_FIELD[kind]])
-    return chance
+    new_top = COLOURS[taken] if taken is not None and state["face_down"][taken].any() else None
+    kind = event["event"]
+    if kind == "black" or (kind == "top" and event["color"] == new_top and event["card"] is not None):
+        return [event["card"]]
+    return list(event[_CHANCE_FIELD[kind]]) if kind in ("alea", "park") else []
 
 
 _CHANCE_FIELD: Final = {"black": "card", "top": "card", "alea": "cards", "park": "tiles"}

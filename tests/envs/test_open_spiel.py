@@ -24,10 +24,10 @@ from skyenv import ACTION_NAMES, AgentError, ChanceError, Game, Games, IllegalAc
 from skyenv.agents import Agent
 from skyenv.chance_feed import OUTCOMES
 from skyenv.envs.open_spiel import SHORT_NAME, AgentBot
-from skyenv.envs.open_spiel.positions import OUTCOME_NAMES
 from skyenv.information import information_size, information_state, information_tensor
 from skyenv.knowledge import resample, view
 from skyenv.observation import OBSERVATION_SIZE
+from skyenv.pasts.positions import OUTCOME_NAMES
 from skyenv.rules.state import GAME_DTYPE
 
 TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]

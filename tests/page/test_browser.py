@@ -1559,6 +1559,16 @@ def test_a_replay_is_played_on(ann: Browser, server: RunningServer, tmp_path: Pa
     ann.wait("#board svg")
     ann.click("#play-on summary")
     assert f"from step {step}, on seat 1" in ann.wait("#variations li").text
+    ann.open(f"{replay}?step={step}")
+    ann.wait("#board svg")
+    ann.click("#play-on summary")
+    ann.run("document.getElementById('on-hidden').value = 'anew'")
+    ann.click("#play-myself")
+    ann.wait_until(lambda: "/seat/" in ann.driver.current_url, "the table")
+    ann.open(replay)
+    ann.wait("#board svg")
+    ann.click("#play-on summary")
+    ann.wait_until(lambda: "hidden cards drawn anew for seat 1" in ann.text("#variations li"), "how it was begun")
 
 
 def test_a_file_dropped_on_the_page_and_several_games(ann: Browser, server: RunningServer) -> None:

@@ -101,3 +101,35 @@ def test_a_session_that_is_read_again_is_the_same_and_takes_back_what_it_could()
     assert again.game == first.game
     assert again.can_undo(seat)
     assert first.can_undo(seat)
+
+
+def test_hidden_cards_are_drawn_anew_for_the_one_who_plays_on(app: Starlette, ann: TestClient) -> None:
+    game = played(2, seed=3)
+    ann.get("/")
+    key = ann.post("/api/replays", content=game.to_record()).json()["page"].rpartition("/")[2]
+    api = f"/api/replays/{key}/1"
+    step = next(step for step in range(60, 200) if Game.from_record(game.to_record(), step=step).seat == 1)
+    hands, pages = set(), []
+    for _ in range(6):
+        made = ann.post(f"{api}/{step}/variations", json={"seats": ["agent:crowd", "me"], "anew": True})
+        assert made.status_code == 201, made.text
+        pages.append(made.json()["page"])
+        seat = pages[-1].replace("/seat/", "/api/seats/")
+        ann.post(f"{seat}/pause", json={"seconds": 0})
+        assert payload(ann, seat)["step"] == step
+    (first, *_) = listed = ann.get(f"{api}/variations").json()["variations"]
+    assert len(listed) == 6
+    assert (first["step"], first["drawn_for"]) == (step, 1)
+    for page in pages[:2]:
+        seat = page.replace("/seat/", "/api/seats/")
+        play_to_end(ann, seat)
+        record = ann.get(f"{seat}/record").text
+        assert verify(io.StringIO(record)).games == 1
+        real, other = (Game.from_record(text, step=step).state for text in (game.to_record(), record))
+        assert real["hand"][1].tolist() == other["hand"][1].tolist()
+        hands |= {str(real["hand"][0].tolist()), str(other["hand"][0].tolist())}
+    assert len(hands) > 1
+    stays = ann.post(f"{api}/{step}/variations", json={"seats": ["agent:crowd", "me"]}).json()["page"]
+    assert {one["page"]: one["drawn_for"] for one in ann.get(f"{api}/variations").json()["variations"]}[stays] is None
+    for seats, anew in ((["me", "me"], True), (["agent:crowd", "agent:crowd"], True), (["agent:crowd", "me"], "yes")):
+        assert ann.post(f"{api}/{step}/variations", json={"seats": seats, "anew": anew}).status_code == 400

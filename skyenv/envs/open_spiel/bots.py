@@ -11,9 +11,9 @@ import pyspiel
 from skyenv.agents import Agent, Decisions, checked_actions, make_agent
 from skyenv.checks import check_integer
 from skyenv.envs.open_spiel.game import FifthAvenueState
-from skyenv.envs.open_spiel.positions import game_of
 from skyenv.errors import AgentError
 from skyenv.knowledge import view
+from skyenv.pasts.positions import game_of
 from skyenv.rules.actions import NUM_ACTIONS
 
 

@@ -13,7 +13,12 @@ import pyspiel
 
 from skyenv.chance_feed import OUTCOMES, SETUP
 from skyenv.checks import check_flag, check_integer
-from skyenv.envs.open_spiel.positions import (
+from skyenv.errors import OptionError, shown
+from skyenv.game import Game
+from skyenv.games import DEFAULT_MAX_TURNS, outcome_of
+from skyenv.information import DEFAULT_EVENTS, information_size
+from skyenv.observation import OBSERVATION_SIZE
+from skyenv.pasts.positions import (
     CHANCES_AT_THE_END,
     CHANCES_OF_SETUP,
     CHANCES_PER_TURN,
@@ -24,12 +29,7 @@ from skyenv.envs.open_spiel.positions import (
     game_of,
     table_of,
 )
-from skyenv.envs.open_spiel.resampling import resampled
-from skyenv.errors import OptionError, shown
-from skyenv.game import Game
-from skyenv.games import DEFAULT_MAX_TURNS, outcome_of
-from skyenv.information import DEFAULT_EVENTS, information_size
-from skyenv.observation import OBSERVATION_SIZE
+from skyenv.pasts.resampling import resampled
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
 from skyenv.rules.state import NONE
@@ -190,7 +190,7 @@ class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
     OpenSpiel makes states, and copies them; the Python side of a state is one position that never changes, so a copy shares it.
 
     Attributes:
-        position: the position, :class:`skyenv.envs.open_spiel.positions.Position`.
+        position: the position, :class:`skyenv.pasts.positions.Position`.
     """
 
     def __init__(self, game: FifthAvenueGame) -> None:

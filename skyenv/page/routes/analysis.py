@@ -10,11 +10,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from skyenv.checks import check_flag
 from skyenv.errors import PageError
+from skyenv.games import HIGHEST_SEED, fresh_seed
 from skyenv.page.analysis import Analysis
 from skyenv.page.background import Name, Work
 from skyenv.page.chances import what_can_come
-from skyenv.page.game_server import GameRequest
+from skyenv.page.game_server import ME, GameRequest
 from skyenv.page.payloads import Payload
 from skyenv.page.playouts import MOST, USUAL, PlayOut
 from skyenv.page.requests import browser_of, json_object, number, server_of
@@ -66,12 +68,22 @@ def _origin(request: Request) -> str:
 
 
 async def _play_on(request: Request) -> Response:
-    """Play a game on from a step: ``{"seats": …}`` as for a new game, and ``wish`` and ``seed`` if wanted."""
+    """Play a game on from a step: ``{"seats": …}`` as for a new game, and ``wish`` and ``seed`` if wanted.
+
+    With ``"anew": true`` what the browser's own seat couldn't know is drawn anew; it must have one seat then.
+    """
     replay = await found(request)
     server, step = server_of(request), step_of(request)
     wanted = await json_object(request) | {"players": replay.players, "side": replay.game.side}
-    variation = await server.drawers.ask(browser_of(request), Variation.of, replay, step, _origin(request))
-    link = await server.make(await GameRequest.checked(wanted, server.catalogue), browser_of(request), variation)
+    game = await GameRequest.checked(wanted, server.catalogue)
+    seat = None
+    if check_flag("anew", wanted.get("anew", False)):
+        if game.seats.count(ME) != 1:
+            raise PageError("hidden cards are drawn anew for one seat, so you must play one alone")
+        seat = game.seats.index(ME)
+    uniform = fresh_seed() / (HIGHEST_SEED + 1)
+    variation = await server.drawers.ask(browser_of(request), Variation.of, replay, step, _origin(request), seat, uniform)
+    link = await server.make(game, browser_of(request), variation)
     return JSONResponse({"page": f"/seat/{link.token}"}, 201)
 
 
@@ -89,6 +101,7 @@ async def _variations(request: Request) -> Response:
                 "page": f"/seat/{link.token}",
                 "step": stored.origin_step,
                 "seat": link.seat,
+                "drawn_for": stored.drawn_for,
                 "names": session.names(link.seat),
             }
             payload.append(about | {"over": game.is_over, "scores": game.scores, "actions": session.step})

@@ -296,6 +296,12 @@ function playOn(viewer, { api, agents, agent, edited }) {
   // ---- by oneself ----
   const mine = el("select", { id: "on-seat", "aria-label": "who I am" }, ...viewer.names.map((name, seat) => el("option", { value: seat }, `I play seat ${seat + 1}`)),
     el("option", { value: "all" }, "I play all seats"));
+  const mineHidden = el("select", { id: "on-hidden", "aria-label": "hidden cards in my game" },
+    el("option", { value: "" }, "hidden cards stay as they were"), el("option", { value: "anew" }, "what I can't know is drawn anew"));
+  mine.addEventListener("change", () => {
+    mineHidden.disabled = mine.value === "all";
+    if (mineHidden.disabled) mineHidden.value = "";
+  });
   const trouble = el("p", { class: "note", role: "alert", hidden: true });
   const start = el("button", { type: "button", id: "play-myself", onclick: playMyself }, "play on myself");
   const list = el("ul", { class: "finds", id: "variations" });
@@ -304,7 +310,7 @@ function playOn(viewer, { api, agents, agent, edited }) {
     start.disabled = true;
     const who = (label, seat) => (mine.value === "all" || Number(mine.value) === seat ? "me" : `agent:${label.querySelector("select").value}`);
     try {
-      const made = await send(`${api}/${viewer.step}/variations`, { seats: seats.map(who) });
+      const made = await send(`${api}/${viewer.step}/variations`, { seats: seats.map(who), anew: mineHidden.value === "anew" });
       location.assign(made.page);
     } catch (error) {
       trouble.textContent = error.message;
@@ -317,6 +323,7 @@ function playOn(viewer, { api, agents, agent, edited }) {
     const { variations } = await ask(`${api}/variations`);
     list.replaceChildren(...variations.map((one) => el("li", {}, el("a", { href: one.page },
       `from step ${one.step}${one.seat === null ? "" : `, on seat ${one.seat + 1}`}: ${one.names.join(", ")}`),
+    one.drawn_for === null ? null : el("span", { class: "small" }, ` · hidden cards drawn anew for seat ${one.drawn_for + 1}`),
     el("span", { class: "small" }, ` · ${one.over ? "over, " : ""}${one.scores.join(" : ")} VP after ${one.actions} actions`))));
     if (variations.length) list.before(el("h3", {}, "Variations of this game"));
   }
@@ -324,9 +331,9 @@ function playOn(viewer, { api, agents, agent, edited }) {
 
   return el("details", { id: "play-on" }, el("summary", {}, el("h2", {}, "Play on from here")),
     el("p", { class: "small" }, edited ? "An edited position can't be played by people, as its game would have no record."
-      : "Seats that you don't play have these agents. In your own game all hidden cards stay as they were, and whoever has looked at "
-      + "open hands knows them; what chance brings from here on is new."),
-    ...seats, edited ? null : el("p", { class: "row" }, mine, start), trouble, list,
+      : "Seats that you don't play have these agents. What chance brings from here on is new. In your own game hidden cards stay as they were, so whoever has looked at "
+      + "open hands knows them; or what your seat couldn't know is drawn anew, its past as well, and all that it has seen stays true."),
+    ...seats, edited ? null : el("p", { class: "row" }, mine, mineHidden, start), trouble, list,
     el("h3", {}, "Played out by agents"),
     el("p", { class: "small" }, "Agents play this position out many times, with other chance each time. Chance is that of the seeds 0, 1, 2 … whoever plays, so two line-ups meet the same."),
     el("p", {}, el("label", { for: "out-hidden" }, "Hidden cards "), hidden),

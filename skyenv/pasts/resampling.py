@@ -21,8 +21,8 @@ import numpy.typing as npt
 
 from skyenv.chance_feed import SETUP
 from skyenv.checks import check_seat
-from skyenv.envs.open_spiel.positions import Position, Step, game_of
 from skyenv.errors import OptionError
+from skyenv.pasts.positions import Position, Step, game_of
 from skyenv.rules.actions import BID, BID_DONE
 from skyenv.rules.components import BLACK, LOWEST_CARD, MAX_PLAYERS, NUM_COLOURS, NUM_RANKS, STARTING_BLACK_CARDS
 from skyenv.rules.state import NONE

@@ -481,7 +481,7 @@ FIT = """
       one.scrollIntoView({block: "nearest", inline: "nearest", behavior: "instant"});
       const target = one.closest("label") ?? one, box = target.getBoundingClientRect();
       const name = one.id || one.outerHTML.slice(0, 90);
-      const inText = one.matches("p a, li a");
+      const inText = one.matches("p a, li a, h1 a");
       if (box.left < -1 || box.right > innerWidth + 1) found.push(`${name} sticks out: ${box.left} to ${box.right}`);
       if (isPhone && !inText && Math.min(box.height, box.width) < 43.5) found.push(`${name} is ${box.width} × ${box.height}`);
       const at = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);

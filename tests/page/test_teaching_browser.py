@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from accessibility import check_accessible
 from pages import RunningServer, quick_catalogue
-from test_browser import begin, click_shape
+from test_browser import begin, choices, click_shape, play, state
 
 from experiments.tools.chromium import Browser, browser
 from skyenv.page.storage import Storage
@@ -65,6 +65,32 @@ def test_the_rules_beside_a_game(ann: Browser, server: RunningServer) -> None:
     ann.wait_until(lambda: ann.find(".rules-panel") is None, "the end of the panel")
     ann.click("#rules")
     ann.wait(".rules-panel .chapter")
+
+
+def test_words_of_the_sentence_and_the_cards_lead_to_their_rules(ann: Browser, server: RunningServer) -> None:
+    """Their links change neither the size nor the place of anything."""
+    begin(ann, server, "me", "agent:greedy", seed="4")
+    ann.wait_until(lambda: state(ann)["yours"], "a turn")
+    while ann.find(".option") is None:
+        play(ann, state(ann), choices(state(ann))[0])
+        ann.wait_until(lambda: state(ann)["yours"], "a turn")
+    assert ann.text(".option[data-option=A] .brings a.term") == "coloured cards"
+    ann.click(".option[data-option=C] .brings a.term")
+    ann.wait(".rules-panel .here")
+    assert "AUC-4" in ann.text(".rules-panel .here")
+    ann.run("document.querySelector('.rules-panel').close()")
+    while "commissioner" not in ann.text("#situation a.term"):
+        play(ann, state(ann), choices(state(ann))[0])
+        ann.wait_until(lambda: state(ann)["yours"], "a turn")
+    place = "return JSON.stringify(document.getElementById('situation').getBoundingClientRect())"
+    before = ann.run(place)
+    ann.run("const title = document.getElementById('situation'); title.textContent = title.textContent")
+    assert ann.run(place) == before
+    shown = state(ann)
+    play(ann, shown, choices(shown)[0])
+    ann.wait_until(lambda: state(ann)["yours"], "a turn")
+    assert "commissioner" in ann.text("#recent-list a.term")
+    check_accessible(ann, "#side")
 
 
 def test_a_refusal_leads_to_its_rule(ann: Browser, server: RunningServer) -> None:

@@ -1,6 +1,7 @@
 // What happened since this seat's last turn: listed, and marked on the board. And who leads.
 import { el } from "./dom.js";
 import { $ } from "./seat.js";
+import { linked } from "./terms.js";
 
 /** List the turns since this seat's last one, and mark what they changed. */
 export function showRecent(state) {
@@ -8,9 +9,9 @@ export function showRecent(state) {
   if ($("recent-list").dataset.shown !== shown) {
     $("recent-list").dataset.shown = shown;
     $("recent-list").replaceChildren(...state.recent.map((turn) => el("li", { class: `seat-${turn.seat}` },
-      el("b", {}, turn.who), ` ${turn.text}`,
-      ...turn.auctions.map((line) => el("span", { class: "auction" }, line)),
-      ...turn.points.map((line) => el("span", { class: "points" }, line)))));
+      el("b", {}, turn.who), ...linked(` ${turn.text}`),
+      ...turn.auctions.map((line) => el("span", { class: "auction" }, ...linked(line))),
+      ...turn.points.map((line) => el("span", { class: "points" }, ...linked(line))))));
     $("recent-none").hidden = state.recent.length > 0;
   }
   mark(state.recent.flatMap((turn) => turn.parts));

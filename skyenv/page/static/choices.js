@@ -5,6 +5,7 @@ import { BidTray } from "./bid.js";
 import { el } from "./dom.js";
 import { $, act, positionOf, seat, undo } from "./seat.js";
 import { isForced } from "./settings.js";
+import { linked } from "./terms.js";
 
 const PASS = 78, TAKE = 55, STOP = 102, COLOURS = ["green", "violet", "brown", "orange", "gray", "black"];
 const LISTED = 8;     // so many choices on the table stand as buttons at once; more are a list that can be opened
@@ -132,7 +133,7 @@ const button = (choice) => el("button", { type: "button", "data-choice": choice.
 function optionCards(options) {
   return options.map((one) => el("section", { class: one.choices.length ? "option" : "option none", "data-option": one.letter },
     el("h2", {}, el("b", { class: "letter" }, one.letter), ` ${one.name}`),
-    el("p", { class: "brings" }, one.why ? `Not now: ${one.why}.` : `${one.brings}.`),
+    el("p", { class: "brings" }, ...linked(one.why ? `Not now: ${one.why}.` : `${one.brings}.`)),
     el("p", { class: "picks" }, ...one.choices.map((choice) => button(choice)))));
 }
 
@@ -166,7 +167,7 @@ export function showChoices(state) {
   const plain = legal.filter((choice) => !choice.place && !(bid && choice.action >= 79) && choice.action !== PASS);
   if ($("all")) opened[1] = $("all").open;
   $("choices").replaceChildren(...parts());
-  $("auction").textContent = auction ? `${auction.text} Still in: ${auction.still.join(", ")}.` : "";
+  $("auction").replaceChildren(...linked(auction ? `${auction.text} Still in: ${auction.still.join(", ")}.` : ""));
   $("buttons").className = options ? "options" : "buttons";
   if (!legal.length) $("buttons").replaceChildren();
   else if (options) $("buttons").replaceChildren(...optionCards(options));

@@ -17,6 +17,7 @@ import { rulesButton } from "./rules.js";
 import { setUpPeople } from "./people.js";
 import { $, api, attempt, begin, load, note, onState, seat, take, undo } from "./seat.js";
 import { bindSetting, isForced } from "./settings.js";
+import { linked } from "./terms.js";
 import { setUpTurns } from "./turns.js";
 import { setUpLesson } from "./tutorial.js";
 
@@ -25,7 +26,7 @@ let worded = null;  // the drawing whose text was fetched
 function showTable(state) {
   const yours = state.yours && !isForced(state);
   document.title = `${yours ? "● " : ""}Fifth Avenue`;
-  if ($("situation").textContent !== state.decision.sentence) $("situation").textContent = state.decision.sentence;
+  if ($("situation").textContent !== state.decision.sentence) $("situation").replaceChildren(...linked(state.decision.sentence));
   document.body.classList.toggle("yours", yours);
   showBoard($("board"), state.drawing, click, isLegal);
   $("release").hidden = state.watching || state.over;

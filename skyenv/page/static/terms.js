@@ -6,6 +6,7 @@ export const TERMS = {
   "current set": "BUS-1", "black card": "AUC-4", "sixth plot": "COM-8", "coloured card": "TURN-4", "City Hall": "MOVE-4",
   "option A": "TURN-2", "option B": "BUS-2", "option C": "TURN-7", "option D": "SCO-1",
   commissioner: "MOVE-1", marker: "MOVE-2", auction: "AUC-1", business: "BUS-1", supply: "TURN-2", Alea: "ALEA-1", coin: "SCO-2",
+  bid: "AUC-3", stop: "STOP-1", "final scoring": "END-2", scored: "SCO-2",
 };
 const ANY = new RegExp(`\\b(${Object.keys(TERMS).join("|")})(?:e?s)?\\b`, "gi");
 const ruleOf = Object.fromEntries(Object.entries(TERMS).map(([term, rule]) => [term.toLowerCase(), rule]));
@@ -22,5 +23,5 @@ export function linked(text) {
       el("a", { class: "term", href: `/rules#${ruleOf[term]}`, "data-rule": ruleOf[term], title: `the rule: ${ruleOf[term]}` }, match[0]));
     from = match.index + match[0].length;
   }
-  return [...nodes, text.slice(from)];
+  return [...nodes, text.slice(from)].filter((node) => node !== "");
 }

@@ -78,6 +78,17 @@ def since_last_turn(events: Sequence[Event], names: Sequence[str], me: int | Non
     return told[last + 1 :][-len(names) :]
 
 
+def alea_since(events: Sequence[Event], step: int) -> list[list[int]]:
+    """ALEA-2: the cards that Alea has turned up after `step` actions: the values of each bid, in their order."""
+    bids: list[list[int]] = []
+    actions = 0
+    for event in events:
+        actions += event["event"] == "action"
+        if event["event"] == "alea" and actions > step and event["cards"]:
+            bids.append(list(event["cards"]))
+    return bids
+
+
 def payload(turn: Turn, names: Sequence[str], me: int | None) -> dict[str, Any]:
     """A turn as it goes to a browser: `seat`, `who`, `text`, `auctions`, `points`, `parts`."""
     did = [*turn.did, f"took {listed(turn.taken)}"] if turn.taken else turn.did

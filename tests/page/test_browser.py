@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from experiments.tools.chromium import Browser, browser, sit_down
 from skyenv import Game
-from skyenv.agents import Decisions, RandomAgent, decide_game
+from skyenv.agents import CrowdAgent, Decisions, RandomAgent, decide_game
 from skyenv.page import people
 from skyenv.page.browsers import COOKIE
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
@@ -782,6 +782,65 @@ def test_a_page_that_falls_behind_shows_every_position(ann: Browser, server: Run
     assert [step for step in dict.fromkeys(ann.run("return window.steps")) if step] == [1, 2, 3]
 
 
+def before_alea(seed: int) -> tuple[list[int], int, list[int]]:
+    """What crowd agents play until seat 0 is about to do what makes Alea bid, that action, and Alea's cards (ALEA-2)."""
+    game, agent, actions = Game(2, seed=seed), CrowdAgent(), list[int]()
+    while True:
+        seat, action = game.seat, decide_game(game, agent)
+        bids = [event["cards"] for event in game.play(action) if event["event"] == "alea"]
+        if bids and seat == 0 and action == PASS:
+            return actions, action, bids[0]
+        actions.append(action)
+
+
+WATCH_ALEA = """
+    window.turned = [];
+    const lines = () => document.getElementById("log-lines").children.length, before = lines();
+    const watch = () => {
+      const cards = [...document.querySelectorAll("#alea .black-card")];
+      window.turned.push([cards.map((one) => Number(one.textContent)), lines() > before]);
+    };
+    new MutationObserver(watch).observe(document.getElementById("alea"), {childList: true, subtree: true});
+"""
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_aleas_cards_turn_up_one_by_one(ann: Browser, tmp_path: Path, motion: str) -> None:
+    """Before the table shows what came of them; by hand while paused; at once for who wants less motion."""
+    seed = 1
+    storage = Storage(tmp_path / "games.sqlite3")
+    server = RunningServer(application(storage, quick_catalogue(), HOSTS))
+    features = {"features": [{"name": "prefers-reduced-motion", "value": motion}]}
+    try:
+        ann.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", features)
+        actions, _, cards = before_alea(seed)
+        ann.open(f"{server.address}/")
+        ann.run(NO_NEWS)
+        sit_down(ann, server.address, storage, 2, seed, actions)
+        ann.run(WATCH_ALEA + WATCH_SHIFTS)
+        known = ann.text("#log").count("Alea bids")
+        if motion == "no-preference":
+            ann.click("#hold")
+            ann.wait_until(lambda: ann.text("#hold") == "go on", "the pause")
+        ann.click('[data-choice="78"]')
+        ann.wait_until(lambda: agreed(ann) and ann.find("#alea .black-card"), "Alea's first card")
+        if motion == "no-preference":
+            for number in range(1, len(cards)):
+                ann.wait_until(lambda n=number: len(ann.run("return window.turned.at(-1)[0]")) == n, "a card")  # type: ignore[misc]
+                assert ann.text("#log").count("Alea bids") == known
+                ann.click("#next" if number < len(cards) - 1 else "#hold")  # goes on by itself then
+        ann.wait_until(lambda: ann.text("#log").count("Alea bids") > known, "what came of them")
+        turned = [shown for shown, is_told in ann.run("return window.turned") if not is_told]
+        assert turned[-1] == cards
+        steps = [cards[:number] for number in range(1, len(cards) + 1)]
+        assert [step for step in steps if step in turned] == (steps if motion == "no-preference" else [cards])
+        ann.wait_until(lambda: ann.find("#alea") is None, "their end")
+        assert ann.run("return window.shift") < 0.02, ann.run("return window.moved")
+    finally:
+        ann.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+        server.stop()
+
+
 def test_passing_is_asked_for_first(ann: Browser, server: RunningServer) -> None:
     begin(ann, server, "me", "agent:greedy", seed="2")
     shown = until_an_auction(ann)
@@ -1130,7 +1189,7 @@ def test_by_keyboard_alone(ann: Browser, server: RunningServer) -> None:
         ann.run("document.getElementById('all').open = arguments[0]", turn % 2 == 1)
         shown = state(ann)
         reached = tabbed(ann)
-        assert all(one["label"] and one["role"] in ("button", "BUTTON", "SUMMARY") for one in reached if one["where"])
+        assert all(one["label"] and one["role"] in ("button", "BUTTON", "SUMMARY", "A") for one in reached if one["where"])
         there = {place: {one["action"] for one in reached if one["where"] == place} - {-1} for place in ("#board", "#choices")}
         assert there["#choices"] == {*shown["buttons"], *(shown["listed"] if turn % 2 else [])}
         if shown["stacks"] or shown["cards"]:

@@ -10,7 +10,7 @@ from pages import played
 from skyenv.events import Event
 from skyenv.information import seen_by
 from skyenv.page import recent
-from skyenv.page.recent import Turn
+from skyenv.page.recent import Turn, alea_since
 from skyenv.rules.actions import PLOT, TAKE
 
 NAMES = ["you", "ann", "bob"]
@@ -107,3 +107,15 @@ def test_the_turns_since_ones_own_last_one() -> None:
         assert 1 <= len(since) <= 2 or told[-1].seat != 0
     assert recent.since_last_turn(game.events[:1], NAMES, 0) == []
     assert isinstance(told[0], Turn)
+
+
+@pytest.mark.rule("ALEA-2")
+def test_aleas_cards_since_a_step() -> None:
+    game = played(2, seed=3, actions=120)
+    all_bids = [event["cards"] for event in game.events if event["event"] == "alea" and event["cards"]]
+    assert len(all_bids) > 2
+    assert alea_since(game.events, 0) == all_bids
+    steps = [number for number, event in enumerate(game.events) if event["event"] == "alea"]
+    actions = [sum(event["event"] == "action" for event in game.events[:place]) for place in steps]
+    assert alea_since(game.events, actions[-1]) == []
+    assert alea_since(game.events, actions[-1] - 1) == all_bids[-1:]

@@ -15,6 +15,7 @@ from skyenv.errors import PageError, SkyenvError
 from skyenv.page.game_server import Watcher, snapshot
 from skyenv.page.names import checked_name
 from skyenv.page.payloads import Look, Payload
+from skyenv.page.recent import alea_since
 from skyenv.page.requests import (
     browser_of,
     drawn,
@@ -65,6 +66,7 @@ async def _table(request: Request) -> Response:
     about: Payload = {  # of the same moment as the look: nothing is waited for in between
         "step": int(game.state["decisions"]),
         "behind": behind,
+        "alea": [] if after is None else alea_since(game.events, after),
         "undo": not behind and session.can_undo(link.seat),
         "undone": session.undone,
         "paused": session.paused,

@@ -1,6 +1,7 @@
 // The moves of others at a pace that can be followed: paused, stepped, and none of them skipped.
+import { holdCards, isTurning, turnUp } from "./alea.js";
 import { send } from "./dom.js";
-import { $, api, attempt, load, now, onNews, onState, seat } from "./seat.js";
+import { $, api, attempt, load, now, onArrival, onNews, onState, seat } from "./seat.js";
 
 let timer = null;
 let held = false;    // whether who only looks on has paused his own view; the game goes on
@@ -11,7 +12,8 @@ const isForAll = (state) => !state.watching || state.owner;
 
 /** Go on to the next position that hasn't been shown, or have the next move played. */
 export function next() {
-  if (seat.state?.behind || missed) show();
+  if (isTurning()) turnUp();
+  else if (seat.state?.behind || missed) show();
   else if (seat.state?.paused && isForAll(seat.state)) attempt(() => send(`${api}/next`));
 }
 
@@ -25,6 +27,10 @@ function show() {
 export function togglePause() {
   const { state } = seat;
   if (!state || (state.over && !state.behind)) return;
+  if (isTurning()) {  // the table's own news wait for the cards
+    toggleCards(state);
+    return;
+  }
   if (isForAll(state)) {
     attempt(() => send(`${api}/pause`, { paused: !state.paused }));
     return;
@@ -32,6 +38,20 @@ export function togglePause() {
   held = !held;
   if (missed && !held) show();
   showPace(state);
+}
+
+function toggleCards(state) {
+  const paused = $("hold").getAttribute("aria-pressed") !== "true";
+  if (isForAll(state)) attempt(() => send(`${api}/pause`, { paused }));
+  else held = paused;
+  showHold(state, paused);
+  holdCards(paused);
+}
+
+function showHold(state, paused) {
+  $("hold").textContent = paused ? "go on" : "pause";
+  $("hold").title = isForAll(state) ? "pause (space)" : "pause what you see of the game (space)";
+  $("hold").setAttribute("aria-pressed", String(paused));
 }
 
 function hear() {
@@ -45,9 +65,7 @@ function showPace(state) {
   const paused = state.paused || held;
   if (state.behind && !paused) timer = setTimeout(load, 1000 * state.pause);
   $("pace").hidden = state.over && !state.behind;
-  $("hold").textContent = (isForAll(state) ? state.paused : held) ? "go on" : "pause";
-  $("hold").title = isForAll(state) ? "pause (space)" : "pause what you see of the game (space)";
-  $("hold").setAttribute("aria-pressed", String(isForAll(state) ? state.paused : held));
+  showHold(state, isForAll(state) ? state.paused : held);
   $("next").disabled = !state.behind && !missed && !(isForAll(state) && state.paused && !state.yours && !state.over);
   $("skip").disabled = !state.behind && !missed;
   $("behind").textContent = state.behind ? `${state.behind} more to come` : missed ? "more has happened" : paused ? "paused" : "";
@@ -61,9 +79,10 @@ function showPace(state) {
 export function setUpPace() {
   $("hold").onclick = togglePause;
   $("next").onclick = next;
-  $("skip").onclick = () => { missed = false; now(); };
+  $("skip").onclick = () => { missed = false; turnUp(true); now(); };
   $("pause").oninput = (event) => { $("pause-seconds").textContent = `${event.target.value} s`; };
   $("pause").onchange = (event) => attempt(() => send(`${api}/pause`, { seconds: Number(event.target.value) }));
   onState(showPace);
+  onArrival((state) => { if (state.alea.length) $("next").disabled = $("skip").disabled = false; });
   onNews("changed", hear);
 }

@@ -23,11 +23,16 @@ let trouble = null;   // what the server told of troubles last
 let closed = false;   // whether the seat isn't this browser's: nothing is asked until somebody takes it
 let noted = null;     // the step to which a message belongs
 const shows = [];     // what is done with every state
+const arrivals = [];  // what is waited for before a state is shown
+let arriving = false; // whether it is
 const hears = {};     // what is done with other news than that anything has changed
 const connects = [];  // what is done whenever the connection is there
 
 /** Have `show(state)` called whenever the server has told something, in the order of these calls. */
 export const onState = (show) => { shows.push(show); };
+
+/** Have `arrive(state)` called, and waited for, before a state is shown; nothing can be played meanwhile. */
+export const onArrival = (arrive) => { arrivals.push(arrive); };
 
 /** Have `begin()` called whenever the connection is there (again). */
 export const onConnect = (begin) => { connects.push(begin); };
@@ -58,9 +63,9 @@ export async function attempt(doing) {
 }
 
 /** Play actions of this seat, one after the other. */
-export const act = (actions) => attempt(() => send(`${api}/act`, { actions, step: seat.state.step }).then(unlessTold));
+export const act = async (actions) => arriving || attempt(() => send(`${api}/act`, { actions, step: seat.state.step }).then(unlessTold));
 /** Take back what this seat did last. */
-export const undo = () => attempt(() => send(`${api}/undo`).then(unlessTold));
+export const undo = async () => arriving || attempt(() => send(`${api}/undo`).then(unlessTold));
 const unlessTold = () => { if (socket?.readyState !== WebSocket.OPEN) load(); };
 
 /** Take the seat for this browser. */
@@ -97,6 +102,9 @@ export async function load(skip = false, singly = false) {
       cover(state.curtain);
       return;
     }
+    arriving = true;
+    for (const arrive of arrivals) await arrive(state);
+    arriving = false;
     state.drawing = merged(shown, state.drawing);
     seat.state = state;
     lines = state.log.from + state.log.lines.length;
@@ -109,6 +117,7 @@ export async function load(skip = false, singly = false) {
     fail(error);
   } finally {
     busy = null;
+    arriving = false;
     if (again) { again = false; load(); }
   }
 }

@@ -1,4 +1,5 @@
 // A seat at a table: what the server tells is shown, clicks are sent.
+import { setUpAlea } from "./alea.js";
 import { explainBoard, isUpright, showBoard } from "./board.js";
 import { showLeads, showRecent } from "./changes.js";
 import { click, isLegal, say, showChoices } from "./choices.js";
@@ -51,6 +52,7 @@ isUpright.addEventListener("change", () => load());
 for (const show of [showTable, showChoices, showRecent, showLeads, showLog, showInvitations, showFinal, showWords]) onState(show);
 setUpExpected();
 setUpPace();
+setUpAlea();
 setUpHints();
 setUpPeople();
 setUpTurns();

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 from processes import printed
 from skyenv import Game
-from skyenv.agents import RandomAgent, make_agent
+from skyenv.agents import RandomAgent, Thought, make_agent
 from skyenv.page.catalogue import CatalogueEntry
 from skyenv.page.compiled import RULES, Prospect, Step, compile_agent, look_at, needed_by, play_a_little, rules_needed
 from skyenv.page.jobs import advise, move
@@ -115,3 +116,18 @@ def test_compiling_an_agent_is_told_function_by_function(monkeypatch: pytest.Mon
     steps.clear()
     compile_agent(entry, steps.append)
     assert steps == []
+
+
+class Pondering(RandomAgent):
+    """Tells what it has come to so far."""
+
+    def ponder(self, decisions, tell):  # type: ignore[no-untyped-def]
+        visits = np.asarray(decisions.mask[0], np.float64)
+        tell(thought := Thought(int(np.flatnonzero(visits)[0]), visits, 0.0, int(visits.sum())))
+        return thought
+
+
+def test_what_an_agent_comes_to_is_no_step() -> None:
+    steps: list[Step] = []
+    compile_agent(CatalogueEntry("pondering", Pondering()), steps.append)
+    assert all(isinstance(step, Step) for step in steps)

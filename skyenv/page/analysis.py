@@ -11,7 +11,7 @@ import asyncio
 import time
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from skyenv.page.background import Work
 from skyenv.page.catalogue import CatalogueEntry
 from skyenv.page.chart import SHARE, Rows
 from skyenv.page.hints import as_decisions, worth_of
+from skyenv.page.kept_analyses import Kept, KeptAnalyses, Opinion
 from skyenv.page.open_hands import with_open_hands
 from skyenv.page.payloads import Payload
 from skyenv.page.replays import Replay
@@ -40,22 +41,6 @@ LONG: Final = 0.8
 LARGEST: Final = 128
 
 
-class Opinion(NamedTuple):
-    """What an agent holds of one decision.
-
-    Attributes:
-        step: actions played before it.
-        best: what it would have done.
-        sure: how sure it is of that, and of what was played: probabilities, or VP compared with the best; None: it can't tell.
-        share: the share of the win that it expects for the seat; None: it can't tell.
-    """
-
-    step: int
-    best: int
-    sure: tuple[float, float] | None
-    share: float | None
-
-
 # ---- in a worker ----
 
 
@@ -65,8 +50,8 @@ def assess(
     steps: npt.NDArray[np.int64],
     played: npt.NDArray[np.int64],
     report: Report,
-) -> str:
-    """Have an agent judge decisions, and report them bunch by bunch, as lists of :class:`Opinion`.
+) -> tuple[str, str]:
+    """Have an agent judge decisions, and report them bunch by bunch: what it tells, and a list of :class:`Opinion`.
 
     Args:
         entry: the agent.
@@ -76,7 +61,7 @@ def assess(
         report: told each bunch.
 
     Returns:
-        What it said: "probability", "vp" or "none", as in hints.
+        What it said: "probability", "vp" or "none", as in hints; and the agent's version.
 
     Raises:
         AgentError: the agent's answer is none.
@@ -86,11 +71,11 @@ def assess(
         began = time.monotonic()
         bunch = slice(first, first + number)
         kind, opinions = _opinions(entry.agent, states[bunch], steps[bunch], played[bunch])
-        report(opinions)
+        report((kind, opinions))
         first += number
         took = time.monotonic() - began
         number = min(2 * number, LARGEST) if took < SHORT else max(number // 2, 1) if took > LONG else number
-    return kind
+    return kind, entry.agent.version
 
 
 def batch_of(states: npt.NDArray[np.void]) -> Games:
@@ -150,32 +135,46 @@ class Analysis(Work):
         entry: the agent.
         group: on whose behalf it is made, for the workers.
         open_hands: whether it is told all hands (:mod:`skyenv.page.open_hands`), and not only what the seat to act can know.
+        known: those that are kept; None: none are.
 
     Attributes:
         wanted: how many decisions there are with a choice; 0 until it is known.
         kind: what the agent tells, as in hints; "" until it is known.
+        version: the agent's; "" until the analysis is done.
         opinions: by step.
     """
 
-    def __init__(self, replay: Replay, entry: CatalogueEntry, group: str, open_hands: bool = False) -> None:
+    def __init__(
+        self, replay: Replay, entry: CatalogueEntry, group: str, open_hands: bool = False, known: KeptAnalyses | None = None
+    ) -> None:
         super().__init__()
         self.replay = replay
         self.entry = entry
         self.open_hands = open_hands
         self.wanted = 0
-        self.kind = ""
+        self.kind = self.version = ""
+        self._known = known
         self.opinions: dict[int, Opinion] = {}
         self._group = group
 
     async def run(self, workers: Workers) -> None:
         """See :class:`~skyenv.page.background.Work`."""
+        if self._known is not None and (kept := await self._known.find(self.replay, self.entry.name, self.open_hands)):
+            self.kind, self.version, self.opinions = kept
+            self.wanted = len(kept.opinions)
+            return
         positions = await asyncio.to_thread(choices_of, self.replay, self.open_hands)
         self.wanted = len(positions[1])
         job = partial(assess, self.entry, *positions)
-        self.kind = await workers.ask(job, Priority.ANALYSIS, group=self._group, agent=self.entry.name, on_progress=self.add)
+        told = await workers.ask(job, Priority.ANALYSIS, group=self._group, agent=self.entry.name, on_progress=self.add)
+        self.kind, self.version = told
+        if self._known is not None:
+            kept = Kept(self.kind, self.version, self.opinions)
+            await self._known.keep(self.replay, self.entry.name, self.open_hands, kept)
 
-    def add(self, opinions: list[Opinion]) -> None:
-        """Note a bunch, in a new dict: what is found may be told by another thread meanwhile."""
+    def add(self, bunch: tuple[str, list[Opinion]]) -> None:
+        """Note what is reported, in a new dict: what is found may be told by another thread meanwhile."""
+        self.kind, opinions = bunch
         self.opinions = self.opinions | {opinion.step: opinion for opinion in opinions}
 
     def rows(self) -> Rows:
@@ -248,6 +247,7 @@ class Analysis(Work):
         marks = [(one["step"], one["seat"]) for one in mistakes if rows[one["step"]][one["seat"]] is not None]
         return {
             "agent": self.entry.name,
+            "version": self.version,
             "open": self.open_hands,
             "kind": self.kind,
             "done": len(self.opinions),

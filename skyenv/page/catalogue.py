@@ -49,12 +49,19 @@ class Readiness:
         description: its own, a line; empty as long as it isn't known.
         seconds: until it is ready, roughly; None: nobody knows, or it is, or never will be.
         error: why it has failed, a line.
+        version: its own; empty as long as it isn't known.
     """
 
     state: str = "waiting"
     description: str = ""
     seconds: float | None = None
     error: str = ""
+    version: str = ""
+
+    @classmethod
+    def of(cls, agent: Agent) -> Readiness:
+        """That of an agent that can play."""
+        return cls("ready", agent.description, version=agent.version)
 
 
 class Catalogue:
@@ -72,7 +79,7 @@ class Catalogue:
     def __init__(self, entries: Iterable[CatalogueEntry]) -> None:
         self._entries: dict[str, CatalogueEntry] = {entry.name: entry for entry in entries}
         self.readiness = {
-            name: Readiness() if isinstance(entry.source, str) else Readiness("ready", entry.source.description)
+            name: Readiness() if isinstance(entry.source, str) else Readiness.of(entry.source)
             for name, entry in self._entries.items()
         }
         self.find: Callable[[str], Path | None] | None = None
@@ -126,7 +133,7 @@ def _found(find: Callable[[str], Path | None], name: str) -> tuple[CatalogueEntr
         return None
     entry = CatalogueEntry(name, str(path))
     try:
-        return entry, Readiness("ready", entry.agent.description)
+        return entry, Readiness.of(entry.agent)
     except SkyenvError as error:  # which tells the file's path
         raise PageError(f"{name} can't play: its file is damaged, or another version's") from error
 

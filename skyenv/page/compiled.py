@@ -55,10 +55,12 @@ class Prospect:
 
     Attributes:
         description: its own, a line.
+        version: its own.
         missing: what it needs and isn't compiled: a name of each function and its typical seconds.
     """
 
     description: str
+    version: str
     missing: dict[str, float]
 
 
@@ -97,7 +99,7 @@ def look_at(entry: CatalogueEntry, report: Report) -> Prospect:
         AgentError, CheckpointError: it can't be made.
     """
     missing = [one for one in needed_by(entry.agent) if not one.is_there()]
-    return Prospect(entry.agent.description, {_name(one): one.seconds for one in missing})
+    return Prospect(entry.agent.description, entry.agent.version, {_name(one): one.seconds for one in missing})
 
 
 def compile_agent(entry: CatalogueEntry, report: Report) -> None:

@@ -240,7 +240,8 @@ class Preparation:
                 self._fail(name, error)
             else:
                 self._missing[name] = prospect.missing
-                self._catalogue.readiness[name].description = prospect.description
+                one = self._catalogue.readiness[name]
+                one.description, one.version = prospect.description, prospect.version
 
     async def _prepare_agent(self, workers: Workers, name: str) -> None:
         one = self._catalogue.readiness[name]

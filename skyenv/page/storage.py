@@ -111,7 +111,14 @@ UPDATE game SET copied = 1 WHERE id IN (SELECT origin FROM game WHERE chance IS 
 _DRAWN_ANEW: Final = """
 ALTER TABLE game ADD COLUMN drawn_for INTEGER;
 """
-_STEPS: Final = (_TABLES, _SINCE_2, _SINCE_3, _SINCE_4, _VARIATIONS, _PEOPLE, _KEPT_REPLAYS, _COPIED, _DRAWN_ANEW)
+_ANALYSES: Final = """
+CREATE TABLE analysis (
+    game TEXT NOT NULL, agent TEXT NOT NULL, version TEXT NOT NULL, open_hands INTEGER NOT NULL, kind TEXT NOT NULL,
+    opinions TEXT NOT NULL, made REAL NOT NULL, PRIMARY KEY (game, agent, open_hands)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX analysis_made ON analysis (made);
+"""
+_STEPS: Final = (_TABLES, _SINCE_2, _SINCE_3, _SINCE_4, _VARIATIONS, _PEOPLE, _KEPT_REPLAYS, _COPIED, _DRAWN_ANEW, _ANALYSES)
 """What leads from each version to the next one. A step is added at the end, and none that was published is changed."""
 VERSION: Final = len(_STEPS)
 
@@ -223,6 +230,26 @@ class StoredReplay:
     created: float
     names: tuple[str, ...]
     games: int
+
+
+@dataclass(frozen=True)
+class StoredAnalysis:
+    """An agent's analysis of a game that is done.
+
+    Attributes:
+        game: a digest of all that has happened in it.
+        agent, version: whose it is.
+        open_hands: whether it was told all hands.
+        kind: what it tells, as in hints.
+        opinions: JSON, as :mod:`skyenv.page.kept_analyses` writes it.
+    """
+
+    game: str
+    agent: str
+    version: str
+    open_hands: bool
+    kind: str
+    opinions: str
 
 
 class Storage:
@@ -645,6 +672,24 @@ class Storage:
         with self._transaction() as connection:
             if not connection.execute("DELETE FROM replay WHERE id = ? AND browser = ?", (key, browser)).rowcount:
                 raise PageError(f"there is no replay {shown(key, 20)} of this browser", 404)
+
+    # ---- analyses ----
+
+    def analyses(self, game: str) -> list[StoredAnalysis]:
+        """Those of a game, by its digest, the newest first."""
+        columns = "game, agent, version, open_hands, kind, opinions"
+        rows = self._rows(f"SELECT {columns} FROM analysis WHERE game = ? ORDER BY made DESC", game)
+        return [StoredAnalysis(**dict(row) | {"open_hands": bool(row["open_hands"])}) for row in rows]
+
+    def keep_analysis(self, analysis: StoredAnalysis, most: int) -> None:
+        """Store one in the place of that agent's earlier one of the same; the newest `most` of all are kept."""
+        values = vars(analysis) | {"made": time.time()}
+        with self._transaction() as connection:
+            key = analysis.game, analysis.agent, analysis.open_hands
+            connection.execute("DELETE FROM analysis WHERE game = ? AND agent = ? AND open_hands = ?", key)
+            _insert(connection, "analysis", values)
+            surplus = "SELECT made FROM analysis ORDER BY made DESC LIMIT 1 OFFSET ?"
+            connection.execute(f"DELETE FROM analysis WHERE made <= ({surplus})", (most,))
 
 
 class _Connection:

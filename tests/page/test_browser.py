@@ -1546,6 +1546,10 @@ def test_a_game_is_analysed_and_played_out(ann: Browser, server: RunningServer, 
     ann.wait_until(lambda: ann.run("return document.querySelectorAll('#out-results h3').length") == 2, "how it went")
     ann.wait_until(lambda: ann.wait("#play-out").is_enabled(), "the end of playing out")
     assert "26 games" in str(ann.run("return document.querySelector('#out-results ol').getAttribute('aria-label')"))
+    ann.driver.refresh()
+    ann.wait("#mistakes li")
+    assert "By greedy (version" in ann.text("#analysis-of")
+    assert ann.run("return document.getElementById('analyst').value") == "greedy"
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -106,7 +106,7 @@ def test_compiling_an_agent_is_told_function_by_function(monkeypatch: pytest.Mon
         for method in ("holds", "load_overload", "save_overload"):
             monkeypatch.setattr(one._cache, method, lambda *arguments: None)  # type: ignore[attr-defined]
     names = [f"{__name__}.{name}" for name in ("_double", "_more")]
-    assert look_at(entry, print) == Prospect("doubles", dict(zip(names, (3, 5), strict=True)))
+    assert look_at(entry, print) == Prospect("doubles", "1", dict(zip(names, (3, 5), strict=True)))
     compile_agent(entry, steps.append)
     told = [(step.about, step.done, step.total, step.typical, step.typical_left) for step in steps]
     expected = [("more than that", 0, 2, 0, 8), ("doubling", 0, 2, 0, 8), ("more than that", 1, 2, 3, 5), ("", 2, 2, 8, 0)]

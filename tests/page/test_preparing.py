@@ -45,7 +45,7 @@ class Compiler:
         """One function for all, and one of its own."""
         if entry.name == "strange":
             raise LookupError("not in\nthis world")
-        return Prospect(f"plays {entry.name}", {"shared": 6.0, entry.name: 3.0})
+        return Prospect(f"plays {entry.name}", "1", {"shared": 6.0, entry.name: 3.0})
 
     def compile_agent(self, entry: CatalogueEntry, report: Report) -> None:
         """Waits."""

@@ -13,8 +13,9 @@ from starlette.testclient import TestClient
 from processes import wait_until
 from skyenv import Game
 from skyenv.page import background, playouts
-from skyenv.page.analysis import Analysis, Opinion
+from skyenv.page.analysis import Analysis
 from skyenv.page.catalogue import CatalogueEntry
+from skyenv.page.kept_analyses import Opinion
 from skyenv.rules.state import GAME_DTYPE
 
 
@@ -114,9 +115,9 @@ def test_what_is_found_may_be_told_while_more_comes() -> None:
     game, entry = played(2, actions=20), CatalogueEntry("greedy", "greedy")
     replay: Any = None  # what comes doesn't depend on it
     analysis = Analysis(replay, entry, "")
-    analysis.add([Opinion(step, 0, (1.0, 0.0), None) for step in range(3)])
+    analysis.add(("probability", [Opinion(step, 0, (1.0, 0.0), None) for step in range(3)]))
     for opinion in analysis.opinions.values():
-        analysis.add([Opinion(10 + opinion.step, 0, (1.0, 0.0), None)])
+        analysis.add(("probability", [Opinion(10 + opinion.step, 0, (1.0, 0.0), None)]))
     assert sorted(analysis.opinions) == [0, 1, 2, 10, 11, 12]
     work = playouts.PlayOut(game.state, [entry] * 2, 4, None, "")
     before = work.so_far

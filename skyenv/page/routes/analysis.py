@@ -17,6 +17,7 @@ from skyenv.page.analysis import Analysis
 from skyenv.page.background import Name, Work
 from skyenv.page.chances import what_can_come
 from skyenv.page.game_server import ME, GameRequest
+from skyenv.page.kept_analyses import KeptAnalyses
 from skyenv.page.payloads import Payload
 from skyenv.page.playouts import MOST, USUAL, PlayOut
 from skyenv.page.requests import browser_of, json_object, number, server_of
@@ -32,8 +33,20 @@ async def _analysis(request: Request) -> tuple[Name, Work]:
     """An agent's analysis of a game: ``?agent=NAME``, and ``hands=open`` if it is to be told all of them."""
     replay, is_open = await found(request), hands_are_open(request)
     entry = await server_of(request).catalogue.look_up(request.query_params.get("agent", ""))
-    key = request.path_params["key"]
-    return ("analysis", key, request.path_params["game"], entry.name, is_open), Analysis(replay, entry, key, is_open)
+    key, known = request.path_params["key"], _kept(request)
+    return ("analysis", key, request.path_params["game"], entry.name, is_open), Analysis(replay, entry, key, is_open, known)
+
+
+def _kept(request: Request) -> KeptAnalyses:
+    server = server_of(request)
+    return KeptAnalyses(server.storage, server.catalogue)
+
+
+async def _analyses(request: Request) -> Response:
+    """Which analyses of a game are kept, the newest first."""
+    kept = await _kept(request).all_of(await found(request))
+    told = [{"agent": one.agent, "version": one.version, "open": one.open_hands} for one in kept]
+    return JSONResponse({"analyses": told})
 
 
 async def _play_out(request: Request) -> tuple[Name, Work]:
@@ -110,6 +123,7 @@ async def _variations(request: Request) -> Response:
 
 ROUTES: Final[list[BaseRoute]] = [
     Route(f"{GAME}/analysis", work(_analysis), methods=METHODS),
+    Route(f"{GAME}/analyses", _analyses, methods=["GET"]),
     Route(f"{GAME}/{{step}}/playouts", work(_play_out), methods=METHODS),
     Route(f"{GAME}/variations", _variations, methods=["GET"]),
     Route(f"{GAME}/{{step}}/variations", _play_on, methods=["POST"]),

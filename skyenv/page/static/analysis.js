@@ -130,7 +130,7 @@ function showBadges(viewer, holder, answer) {
 
 // ---- works in the background ----
 
-const PAUSE = 700;  // milliseconds between two looks at a work
+const FIRST_PAUSE = 100, PAUSE = 700;  // milliseconds until the first look at a work, which may be done already, and between others
 
 /**
  * Begin a work at an address and show how it goes: `show(answer)` of each look, until it is done or stopped.
@@ -143,7 +143,7 @@ function follow(address, show) {
       const answer = await ask(address, { method });
       if (gone && method !== "DELETE") return;
       show(answer);
-      if (answer.state === "running" && !gone) setTimeout(() => { if (!gone) look("GET"); }, PAUSE);
+      if (answer.state === "running" && !gone) setTimeout(() => { if (!gone) look("GET"); }, method === "POST" ? FIRST_PAUSE : PAUSE);
     } catch (error) {
       show({ state: "failed", trouble: error.message, done: 0, of: 0 });
     }
@@ -196,7 +196,7 @@ function analysis(viewer, place) {
     bar.show(answer);
     begin.disabled = answer.state === "running";
     if (answer.chart) viewer.setChart("share", answer.chart);
-    of.textContent = answer.agent ? `By ${answer.agent}, ${answer.open ? "with open hands" : "knowing what the seat to act could know"}.` : "";
+    of.textContent = answer.agent ? `By ${answer.agent}${answer.version ? ` (version ${answer.version})` : ""}, ${answer.open ? "with open hands" : "knowing what the seat to act could know"}.` : "";
     const where = (one) => `step ${one.step}, ${viewer.names[one.seat]}`;
     const line = (one, text, more) => el("li", {}, el("button", { type: "button", class: "line", "data-step": one.step, onclick: () => viewer.go(one.step, true) },
       el("b", {}, `${where(one)}: `), text, el("span", { class: "small" }, more)));
@@ -210,6 +210,17 @@ function analysis(viewer, place) {
       answer.state === "done" && !mistakes.length && !swings.length ? el("p", {}, "It agrees with all that was played, or can't tell how sure it is.") : null,
     ].filter(Boolean));
   }
+
+  /** An analysis that the server has kept is there at once: by the agent of the address, else the newest. */
+  async function showKept() {
+    const { analyses } = await ask(`${api}/analyses`);
+    const fitting = analyses.filter((one) => one.open === place.isOpen && agents.includes(one.agent));
+    const one = fitting.find((each) => each.agent === agent) ?? fitting[0];
+    if (!one || begin.disabled || lists.children.length) return;
+    who.value = one.agent;
+    go();
+  }
+  showKept().catch((error) => { of.textContent = error.message; });
 
   return el("section", { id: "analysis" }, el("h2", {}, "Analyse the game"),
     el("p", { class: "row" }, el("span", {}, "by"), who, begin), bar.line,

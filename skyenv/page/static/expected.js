@@ -4,9 +4,16 @@ import { $, api, onState, seat } from "./seat.js";
 import { bindSetting, isOn } from "./settings.js";
 
 let asked = null;  // stops the question under way
-let told = {};     // what is shown, `shares` or `trouble`, and of which position
+let told = {};     // what is shown, `shares` in hundredths or `trouble`, and of which position
 
-const percent = (share) => `${Math.round(100 * share)} %`;
+/** Shares as whole hundredths that sum to 100: those that lose most by being cut get one more. */
+function hundredths(shares) {
+  const cut = shares.map((share) => Math.floor(100 * share));
+  const missing = 100 - cut.reduce((a, b) => a + b);
+  const byLoss = shares.map((share, seat) => [100 * share - cut[seat], seat]).sort((a, b) => b[0] - a[0]);
+  for (const [, seat] of byLoss.slice(0, missing)) cut[seat] += 1;
+  return cut;
+}
 
 /** Write down what is known; the column is as wide as it will be. */
 function write() {
@@ -14,7 +21,7 @@ function write() {
   $("leads-share").hidden = !wanted;
   for (const [number, cell] of [...$("leads-body").querySelectorAll(".expected")].entries()) {
     cell.hidden = !wanted;
-    const text = wanted ? (told.shares ? percent(told.shares[number]) : told.trouble ? "–" : "…") : "";
+    const text = wanted ? (told.shares ? `${told.shares[number]} %` : told.trouble ? "–" : "…") : "";
     if (cell.textContent !== text) cell.textContent = text;
   }
   $("expected-trouble").textContent = wanted ? told.trouble ?? "" : "";
@@ -32,7 +39,7 @@ async function show(state) {
   const mine = told;
   asked = new AbortController();
   try {
-    mine.shares = (await ask(`${api}/expected?step=${state.step}`, { signal: asked.signal })).shares;
+    mine.shares = hundredths((await ask(`${api}/expected?step=${state.step}`, { signal: asked.signal })).shares);
   } catch (error) {
     if (error.name === "AbortError") return;
     mine.trouble = error.message;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 from collections.abc import Awaitable, Callable, Coroutine
 from importlib.resources import files
@@ -31,6 +32,10 @@ PATIENCE: Final = 5.0
 """Seconds that what a request carries may take to come in …"""
 RATE: Final = 65_536
 """… and bytes of it that give it a second more; connections as such are held to less."""
+SHORT: Final = 1000
+"""Answers of fewer bytes aren't compressed."""
+LEVEL: Final = 1
+"""How much the others are; more takes longer than it saves."""
 STATIC: Final = Path(str(files("skyenv.page"))) / "static"
 Handler = Callable[[Request], Awaitable[Response]]
 Answer = TypeVar("Answer")
@@ -39,6 +44,15 @@ Answer = TypeVar("Answer")
 def refusal(message: str, status: int, **told: object) -> Response:
     """The answer to a request that is refused: a line that says why, and what else a page may need to know."""
     return JSONResponse({"error": message, **told}, status)
+
+
+def packed(request: Request, payload: object) -> Response:
+    """An answer as JSON, compressed if the browser takes that. Both take their time: for threads, not for the event loop."""
+    answer = JSONResponse(payload)
+    if len(answer.body) < SHORT or "gzip" not in request.headers.get("accept-encoding", ""):
+        return answer
+    headers = {"content-encoding": "gzip", "vary": "Accept-Encoding"}
+    return Response(gzip.compress(answer.body, LEVEL, mtime=0), media_type=answer.media_type, headers=headers)
 
 
 def browser_of(connection: HTTPConnection) -> str:

@@ -291,10 +291,11 @@ class Session:
 
     def lay_down(self, actions: Sequence[int]) -> None:
         """Lay down the cards of a draft, instead of those that lie there."""
-        game = self.game.copy()
-        for action in actions:
-            game.play(action)
-        self._draft, self._draft_game = list(actions), game if actions else None
+        game = self.game.copy() if actions else None
+        if game is not None:
+            for action in actions:
+                game.play(action)
+        self._draft, self._draft_game = list(actions), game
 
     def commit(self, actions: Sequence[int]) -> list[Event]:
         """Play actions in the game itself; the draft is gone then.
@@ -311,9 +312,9 @@ class Session:
         return events
 
     def _play(self, action: int) -> list[Event]:
-        before = self.game.copy()
+        before = self.game.copy() if self.is_human(self.game.seat) else None
         events = self.game.play(action)
-        if not self.is_human(before.seat) or not can_be_taken_back(action, events):
+        if before is None or not can_be_taken_back(action, events):
             self._before = []
             return events
         if self._before and self._before[-1].seat != before.seat:

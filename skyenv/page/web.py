@@ -34,7 +34,7 @@ from skyenv.page.kept import Kept
 from skyenv.page.library import Library
 from skyenv.page.people import People
 from skyenv.page.preparing import PreparingError
-from skyenv.page.requests import STATIC, refusal
+from skyenv.page.requests import LEVEL, SHORT, STATIC, refusal
 from skyenv.page.routes import analysis, editor, lobby, replays, seats, teaching
 from skyenv.page.routes import library as library_routes
 from skyenv.page.routes import people as people_routes
@@ -104,7 +104,7 @@ def application(
         lifespan=lifespan,
         middleware=[
             Middleware(_Headers, names=names, public=public),
-            Middleware(GZipMiddleware, minimum_size=1000, compresslevel=1),
+            Middleware(GZipMiddleware, minimum_size=SHORT, compresslevel=LEVEL),
         ],
         exception_handlers={SkyenvError: _mistake, ClientDisconnect: _gone, 404: _nothing, 405: _nothing, Exception: _broken},
     )

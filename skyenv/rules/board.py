@@ -11,6 +11,7 @@ differs from the printed order (COM-7, COM-9)::
 
 from __future__ import annotations
 
+import functools
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -93,6 +94,10 @@ def make_board(side: str, rings: Mapping[str, Sequence[str]] | None = None) -> B
     return Board(side, tuple(_checked_ring(name, rings.get(name, printed), printed) for name in DISTRICTS))
 
 
+_printed_board = functools.cache(make_board)
+"""Each side's: every new game asks for it."""
+
+
 def load_board(path: str | Path, side: str) -> Board:
     """Read a board file (see the module's text).
 
@@ -130,7 +135,7 @@ def as_board(board: Board | str | Path | None, side: str) -> Board:
         BoardError: as for :func:`load_board`.
     """
     if board is None:
-        return make_board(side)
+        return _printed_board(check_side(side))
     if isinstance(board, Board):
         if board.side != check_side(side):
             raise OptionError(f"the board given is the {board.side} side, but side is {side!r}")

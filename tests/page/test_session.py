@@ -149,6 +149,23 @@ def test_a_game_that_the_rules_do_not_allow_is_told_so() -> None:
         Session(stored, [13, 102])
 
 
+def test_a_move_of_an_agent_costs_one_copy_of_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is what people wait for at other tables."""
+    game, copies = session("human", "random", seed=1), [0]
+    copy = Game.copy
+
+    def counted(self: Game) -> Game:
+        copies[0] += 1
+        return copy(self)
+
+    monkeypatch.setattr(Game, "copy", counted)
+    while game.game.seat == 0:
+        game.commit([game.game.legal_actions[0]])
+    copies[0] = 0
+    game.commit([game.game.legal_actions[0]])
+    assert copies == [1]
+
+
 def test_what_can_be_taken_back_has_drawn_on_no_chance_and_revealed_nothing() -> None:
     """In whole games of people: going back and playing the same again leads to the same game, and nobody has seen a new card."""
     kinds: set[str] = set()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import threading
+from typing import Any
 
 import pytest
 from pages import (
@@ -121,3 +124,20 @@ def test_no_file_but_the_pages_own_is_read(ann: TestClient, path: str) -> None:
     answer = ann.get(path)
     assert answer.status_code == 404
     assert answer.json() == {"error": "there is no such page"}
+
+
+def test_tables_are_compressed_by_those_who_draw(ann: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The event loop has no time for it."""
+    threads, compress = [], gzip.compress
+
+    def watched(*values: Any, **more: Any) -> bytes:
+        threads.append(threading.current_thread().name.partition("_")[0])
+        return compress(*values, **more)
+
+    monkeypatch.setattr(gzip, "compress", watched)
+    seat = begin(ann, ["me", "human"])
+    assert ann.get(seat).headers["content-encoding"] == "gzip"
+    assert threads == ["drawer"]
+    plain = ann.get(seat, headers={"accept-encoding": "identity"})
+    assert "content-encoding" not in plain.headers
+    assert plain.json() == payload(ann, seat)

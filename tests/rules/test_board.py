@@ -33,6 +33,7 @@ def test_the_printed_order() -> None:
         board = make_board(side)
         assert board == Board(side, (default_ring(side),) * 7)
         assert board == make_board(side, {}) == as_board(None, side)
+        assert as_board(None, side) is as_board(None, side)  # every new game asks for it
         assert board.ring_size == len(default_ring(side))
 
 

@@ -16,7 +16,7 @@ from skyenv.page.editor import Edited
 from skyenv.page.kept import Kept
 from skyenv.page.making import KINDS, Making
 from skyenv.page.replays import Replay, Summary
-from skyenv.page.requests import body, browser_of, drawn, number, page, server_of, theme, whole
+from skyenv.page.requests import body, browser_of, drawn, number, packed, page, server_of, theme, whole
 from skyenv.page.routes.live import answered
 from skyenv.page.routes.works import METHODS, background_of, work
 from skyenv.render.raster import png
@@ -119,7 +119,7 @@ def hands_are_open(request: Request) -> bool:
 
 async def _replay(request: Request) -> Response:
     replay = await found(request)
-    return await server_of(request).drawers.ask(browser_of(request), lambda: JSONResponse(replay.payload()))
+    return await server_of(request).drawers.ask(browser_of(request), lambda: packed(request, replay.payload()))
 
 
 async def _replay_step(request: Request) -> Response:
@@ -127,7 +127,7 @@ async def _replay_step(request: Request) -> Response:
     narrow = bool(number(request, "narrow"))
     draw = partial(replay.drawing, step_of(request), number(request, "seat"), theme(request), narrow)
     known = drawn(request)
-    return await server_of(request).drawers.ask(browser_of(request), lambda: JSONResponse({"drawing": draw().changes(known)}))
+    return await server_of(request).drawers.ask(browser_of(request), lambda: packed(request, {"drawing": draw().changes(known)}))
 
 
 async def _picture(request: Request) -> Response:

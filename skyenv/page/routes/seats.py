@@ -23,6 +23,7 @@ from skyenv.page.requests import (
     integer,
     json_object,
     number,
+    packed,
     page,
     people_of,
     seat_of,
@@ -80,7 +81,7 @@ async def _table(request: Request) -> Response:
         "invitations": [{"seat": other.seat, "page": f"/seat/{other.token}"} for other in invitations],
     }
     parts = drawn(request)
-    return await server.drawers.ask(str(link.browser), lambda: JSONResponse(look.payload(known, parts) | about))
+    return await server.drawers.ask(str(link.browser), lambda: packed(request, look.payload(known, parts) | about))
 
 
 async def _claim(request: Request) -> Response:

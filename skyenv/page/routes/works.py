@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from skyenv.page.background import Background, Name, Work
-from skyenv.page.requests import Handler, browser_of, client_of, server_of
+from skyenv.page.requests import Handler, browser_of, client_of, packed, server_of
 
 METHODS: Final = ["GET", "POST", "DELETE"]
 
@@ -31,6 +31,6 @@ def work(make: Callable[[Request], Awaitable[tuple[Name, Work]]]) -> Handler:
         if request.method == "POST":
             return JSONResponse(background.start(name, made, client_of(request)).payload(), 202)
         there = background.get(name) if request.method == "GET" else await background.stop(name)
-        return await server_of(request).drawers.ask(browser, lambda: JSONResponse(there.payload()))
+        return await server_of(request).drawers.ask(browser, lambda: packed(request, there.payload()))
 
     return handle

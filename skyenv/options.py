@@ -88,6 +88,13 @@ COMMON: Final[Mapping[str, Mapping[str, Any]]] = {
         "text": f"threads for torch (several are slower on a busy machine), and for {2 * DECISIONS_PER_THREAD:,} games and more",
     },
     "minutes": {"default": 0.0, "text": "stop after so many minutes; 0: no limit", "high": 1e6, "metavar": "M"},
+    "workers": {
+        "default": 0, "text": "processes; 0: one for each core, with --ray of all machines", "high": 10**5, "metavar": "W",
+    },
+    "ray": {
+        "default": None, "metavar": "RAY",
+        "text": "spread the work with Ray: auto (the one that runs here), HOST:PORT of a cluster's head, local (one of its own)",
+    },
     "against": {"default": ("random", "greedy"), "text": "opponents", "metavar": "AGENT"},
     "resume": {"default": False, "text": "go on where it was interrupted"},
     "json": {"default": None, "text": "write the figures as JSON to this file", "metavar": "FILE"},

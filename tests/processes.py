@@ -59,17 +59,48 @@ def wait_until(condition: Callable[[], object], process: subprocess.Popen[str] |
         time.sleep(0.01)
 
 
+def children(process: int) -> list[int]:
+    """The processes that a process has started, and that aren't gone."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, _, rest = status.read_text(encoding="utf-8").rpartition(")")
+        except OSError:
+            continue
+        state, parent = rest.split()[:2]
+        if int(parent) == process and state != "Z":
+            found.append(int(name.split(" ")[0]))
+    return found
+
+
+def command(process: int) -> bytes:
+    """What a process was begun with; nothing if it is gone."""
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def there(process: int) -> bool:
+    """Whether a process is still there, and doesn't only wait to be buried."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 def inline(
     work: Callable[[Any], Any],
     units: Iterator[Any],
-    workers: int,
+    workers: int = 0,
     *,
+    ray: str | None = None,
     done: Callable[..., None],
     tick: Callable[[], bool],
     parts: Callable[..., Any],
     about: Callable[..., str],
 ) -> None:
-    """What :func:`skyenv.arena.workers.run_units` does, in this process."""
+    """What :func:`skyenv.arena.units.run_units` does, in this process."""
     for unit in units:
         if not tick():
             return

@@ -41,10 +41,9 @@ from experiments.benchmarks.figures import machine
 from skyenv.agents import Agent, Decisions, ReportingAgent, make_agent
 from skyenv.arena.estimates import Floats, Weights, estimates, interval, percent
 from skyenv.arena.matches import Played, play_games
-from skyenv.arena.workers import run_units
+from skyenv.arena.units import run_units
 from skyenv.commands import INTERRUPTED, complain, exit_code
 from skyenv.files import check_writable, write_atomically
-from skyenv.games import cores
 from skyenv.knowledge import VIEW_DTYPE
 from skyenv.options import Options, common, option, parse
 from skyenv.progress import progress
@@ -404,7 +403,7 @@ class GameFiguresOptions(Options):
 
     deals: int = option(DEALS, "deals for mirror games; a quarter as many for luck and skill", low=8, high=10**6)
     players: tuple[int, ...] = option(PLAYERS, "numbers of players", low=2, high=4, metavar="N")
-    workers: int = option(0, "processes; 0: one for each core", high=1024, metavar="W")
+    workers: int = common("workers")
     json: Path | None = common("json")
 
 
@@ -419,7 +418,7 @@ def _run(options: GameFiguresOptions) -> int:
         check_writable(options.json)
     started = time.perf_counter()
     try:
-        figures = measure(options.deals, options.players, options.workers or cores())
+        figures = measure(options.deals, options.players, options.workers)
     except KeyboardInterrupt:
         complain("game_figures", "interrupted; nothing was written")
         return INTERRUPTED

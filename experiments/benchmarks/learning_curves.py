@@ -36,11 +36,11 @@ from skyenv.arena.evaluate import evaluate
 from skyenv.arena.folder import line_of, unsealed
 from skyenv.arena.plots import check_plots, save
 from skyenv.arena.schedule import entrants
-from skyenv.arena.workers import run_units
+from skyenv.arena.units import run_units
 from skyenv.commands import INTERRUPTED, complain, exit_code
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import locked, parse_json, write_atomically
-from skyenv.games import HIGHEST_SEED, cores, fresh_seed
+from skyenv.games import HIGHEST_SEED, fresh_seed
 from skyenv.options import Options, argument, command_line, common, option, parse
 from skyenv.progress import progress
 from skyenv.render.colours import REFERENCE, SERIES
@@ -76,7 +76,8 @@ class LearningCurvesOptions(Options):
     max_turns: int = common("max_turns")
     seed: int = common("seed", text="the first paired seed", high=HIGHEST_SEED - 10**7)
     secret: int | None = common("secret")
-    workers: int = option(0, "processes; 0: one for each core", high=1024, metavar="W")
+    workers: int = common("workers")
+    ray: str | None = common("ray")
     out: Path = option(Path("runs/learning-curves"), "where everything is written; gone on with if it is there", metavar="FOLDER")
     publish: Path | None = option(None, "copy the result to docs/trained, or to this folder", const=SHIPPED, metavar="FOLDER")
 
@@ -318,7 +319,8 @@ def _measure_all(missing: Sequence[Task], measured: Mapping[str, Measured], opti
             run_units(
                 measure,
                 iter(missing),
-                options.workers or cores(),
+                options.workers,
+                ray=options.ray,
                 done=done,
                 tick=lambda: True,
                 parts=lambda task: [task],

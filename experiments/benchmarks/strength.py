@@ -39,10 +39,11 @@ from skyenv.arena.plots import save
 from skyenv.arena.ratings import rate, rate_newcomer
 from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Settings, entrants
 from skyenv.arena.tournament import Tournament
+from skyenv.arena.units import number_of_workers
 from skyenv.commands import INTERRUPTED, complain, exit_code
 from skyenv.errors import OptionError
 from skyenv.files import write_atomically
-from skyenv.games import HIGHEST_SEED, cores
+from skyenv.games import HIGHEST_SEED
 from skyenv.options import Options, command_line, common, option, parse
 from skyenv.render.colours import REFERENCE, SERIES
 from skyenv_agents.search.budgets import Budget, budget_in
@@ -230,7 +231,8 @@ class StrengthOptions(Options):
     minutes: float = common("minutes", text="time for all budgets together; 0: no limit")
     seed: int = common("seed", text="the first paired seed", high=HIGHEST_SEED - MOST_PAIRED_SEEDS)
     secret: int | None = common("secret")
-    workers: int = option(0, "processes; 0: one for each core", high=1024, metavar="W")
+    workers: int = common("workers")
+    ray: str | None = common("ray")
     out: Path = option(Path("runs/strength"), "where everything is written; gone on with if it is there", metavar="FOLDER")
     publish: Path | None = option(None, "copy the result to docs/search, or to this folder", const=SHIPPED, metavar="FOLDER")
 
@@ -248,7 +250,7 @@ def _run(options: StrengthOptions) -> int:
         raise OptionError("a budget is named twice")
     specs = sorted(budgets, key=lambda spec: cost(budgets[spec]))
     secret = secret_of(options.secret, *(options.out / spec for spec in specs))
-    options = replace(options, secret=secret, workers=options.workers or cores())
+    options = replace(options, secret=secret, workers=number_of_workers(options.workers, options.ray))
     settings = [
         Settings(entrants([spec, *options.against]), PLAYERS, options.side, options.seed, secret=secret, newcomer=True)
         for spec in specs
@@ -276,7 +278,9 @@ def _run(options: StrengthOptions) -> int:
 def _play(folder: Folder, options: StrengthOptions, share: float | None) -> bool:
     """Play the games of one budget, for so many minutes; whether Ctrl-C ended it."""
     print(f"{folder.settings.agents[0].name} against {', '.join(options.against)}", file=sys.stderr, flush=True)
-    tournament = Tournament(folder, paired_seeds=options.paired_seeds, minutes=share, workers=options.workers, progress=True)
+    tournament = Tournament(
+        folder, paired_seeds=options.paired_seeds, minutes=share, workers=options.workers, ray=options.ray, progress=True
+    )
     tournament.run()
     return tournament.interrupted
 

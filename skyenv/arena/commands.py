@@ -42,7 +42,7 @@ from skyenv.arena.tournament import Tournament
 from skyenv.commands import INTERRUPTED, complain
 from skyenv.errors import CheckpointError, OptionError, RenderError
 from skyenv.files import check_writable, write_atomically
-from skyenv.games import HIGHEST_SEED, cores, fresh_seed
+from skyenv.games import HIGHEST_SEED, fresh_seed
 from skyenv.options import Options, argument, command_line, common, option
 
 # ---- evaluate ----
@@ -135,7 +135,8 @@ class TournamentOptions(Options):
     slow_paired_seeds: int = common(
         "paired_seeds", default=MOST_PAIRED_SEEDS, text="paired seeds of the slow agents", high=MOST_PAIRED_SEEDS
     )
-    workers: int = option(0, "processes; 0: one for each core", high=1024, metavar="W")
+    workers: int = common("workers")
+    ray: str | None = common("ray")
     out: Path | None = option(
         None, "where all is written, gone on with if it is there (default: runs/ladder-…)", metavar="FOLDER"
     )
@@ -211,7 +212,8 @@ def _play(folder: Folder, options: TournamentOptions) -> Tournament:
         folder,
         paired_seeds=_paired_seeds(options),
         minutes=options.minutes or None,
-        workers=options.workers or cores(),
+        workers=options.workers,
+        ray=options.ray,
         progress=True,
     )
     tournament.run()

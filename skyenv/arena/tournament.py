@@ -1,14 +1,15 @@
 """Playing a tournament: units of work in processes, round by round, until the paired seeds or the time are used up.
 
-A unit is some paired seeds of one pair, or of the mixed tables. If a process dies over it, its paired seeds are given to others
-one by one. Paired seeds go in rounds; where time is the limit there is a next round as long as the time is likely to suffice.
+A unit is some paired seeds of one pair, or of the mixed tables: all of a round, or fewer where workers would have nothing to do.
+If a process dies over it, its paired seeds are given to others one by one. Paired seeds go in rounds; where time is the limit
+there is a next round as long as the time is likely to suffice.
 """
 
 from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from types import FrameType
@@ -21,7 +22,7 @@ from skyenv.agents import Agent, Decisions, ReportingAgent, make_agent
 from skyenv.arena.folder import Folder, Game, Spent
 from skyenv.arena.matches import Played, play_games
 from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Group, Settings
-from skyenv.arena.workers import run_units
+from skyenv.arena.units import number_of_workers, run_units
 from skyenv.errors import AgentError, cause
 from skyenv.progress import Bar, progress
 from skyenv.seeds import LADDERS
@@ -169,6 +170,15 @@ def play_unit(settings: Settings, unit: Unit) -> Results:
 # ---- the whole tournament ----
 
 
+def shared_out(missing: Mapping[Group, Sequence[int]], workers: int) -> Iterator[Unit]:
+    """Units of the paired seeds that groups have to play: one for each group, several where there are more workers."""
+    work = sum(map(len, missing.values()))
+    most = -(-work // workers) if workers > len(missing) else work
+    for group, paired_seeds in missing.items():
+        for start in range(0, len(paired_seeds), most):
+            yield Unit(group, tuple(paired_seeds[start : start + most]))
+
+
 class Tournament:
     """Plays a tournament in a folder, as long as is asked for.
 
@@ -176,7 +186,7 @@ class Tournament:
         folder: where.
         paired_seeds: how many; None if the time decides.
         minutes: how long at most; None: no limit.
-        workers: processes.
+        workers, ray: who plays, as for :func:`skyenv.arena.units.run_units`.
         progress: show a bar on stderr.
 
     Attributes:
@@ -191,10 +201,12 @@ class Tournament:
         paired_seeds: int | None = None,
         minutes: float | None = None,
         workers: int = 1,
+        ray: str | None = None,
         progress: bool = False,
     ) -> None:
         self.folder, self.settings = folder, folder.settings
-        self.paired_seeds, self.minutes, self.workers, self.progress = paired_seeds, minutes, workers, progress
+        self.paired_seeds, self.minutes, self.progress = paired_seeds, minutes, progress
+        self.workers, self.ray = workers, ray
         self.interrupted = False
         self.played = 0
         self.started = time.perf_counter()
@@ -221,7 +233,7 @@ class Tournament:
         try:
             with progress(total, done=here, shown=self.progress) as bar:
                 run_units(
-                    partial(play_unit, self.settings), self._units(), self.workers,
+                    partial(play_unit, self.settings), self._units(), self.workers, ray=self.ray,
                     done=partial(self._keep, bar), tick=partial(self._tick, bar), parts=Unit.parts, about=self._about,
                 )  # fmt: skip
         finally:
@@ -268,8 +280,7 @@ class Tournament:
                 return
             missing = self._missing(first, first + size)
             self.next = first = first + size
-            for group, paired_seeds in missing.items():
-                yield Unit(group, tuple(paired_seeds))
+            yield from shared_out(missing, number_of_workers(self.workers, self.ray))
 
     def _missing(self, first: int, end: int) -> dict[Group, list[int]]:
         """The paired seeds of a range that each group has to play."""

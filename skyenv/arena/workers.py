@@ -1,7 +1,7 @@
-"""Processes that do units of work side by side, and are replaced when they die.
+"""Who does units of work: the interface, and processes of this machine.
 
 Each worker is a pool of one process (:mod:`concurrent.futures`) with one unit under way, so a pool that breaks tells which unit
-broke it; one pool of many processes would only tell that one of them died.
+broke it; one pool of many processes would only tell that one of them died. Workers on many machines: :mod:`skyenv.arena.on_ray`.
 """
 
 from __future__ import annotations
@@ -11,21 +11,13 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import resource_tracker
 from multiprocessing.connection import wait as wait_for
-from typing import Any, Final, TypeVar
-
-from skyenv.errors import AgentError
-
-ATTEMPTS: Final = 3
-"""So many workers may die over a unit before it is given up."""
-
-PATIENCE: Final = 0.2
-"""Seconds between looks at the clock and at Ctrl-C."""
+from typing import Any, Final, Generic, TypeVar
 
 ONE_THREAD: Final = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
@@ -36,63 +28,85 @@ Unit = TypeVar("Unit")
 Result = TypeVar("Result")
 
 
-def run_units(
-    work: Callable[[Unit], Result],
-    units: Iterator[Unit | None],
-    workers: int,
-    *,
-    done: Callable[[Unit, Result], None],
-    tick: Callable[[], bool],
-    parts: Callable[[Unit], Iterable[Unit]],
-    about: Callable[[Unit], str],
-) -> None:
-    """Do units in worker processes.
+class WorkerDiedError(Exception):
+    """A worker died over a unit; whatever it had done of it is gone."""
+
+
+class MachineLostError(Exception):
+    """The machine that a unit was done on is gone, which says nothing of the unit; whatever was done of it is gone, too."""
+
+
+class Workers(ABC, Generic[Unit, Result]):
+    """Those who do units of one kind of work, each a unit at a time."""
+
+    @abstractmethod
+    def free(self) -> bool:
+        """Whether somebody has nothing to do."""
+
+    @abstractmethod
+    def begin(self, unit: Unit) -> Hashable:
+        """Have a unit done, if somebody is free; the ticket to ask for its result with."""
+
+    @abstractmethod
+    def wait(self, seconds: float) -> list[Any]:
+        """Until units are done, or for so long; their tickets."""
+
+    @abstractmethod
+    def result(self, ticket: Any) -> Result:
+        """What came of a unit that is done; asked for once.
+
+        Raises:
+            WorkerDiedError, MachineLostError: nothing. Exception: what the work raised.
+        """
+
+    @abstractmethod
+    def end(self) -> None:
+        """End all work at once; unfinished units are dropped."""
+
+
+class Processes(Workers[Unit, Result]):
+    """Processes of this machine.
 
     Args:
-        work: does a unit, in a worker. It, units and results are pickled. What it raises ends all work.
-        units: asked for the next unit whenever a worker is free; None: there is none before others are done.
-        workers: how many processes at the most, at least 1.
-        done: called with each result as it comes.
-        tick: called several times a second; False ends the work at once, unfinished units are dropped.
-        parts: the smallest units that a unit is made of; they are done instead when a worker died over it.
-        about: says what a unit is, for the error.
-
-    Raises:
-        AgentError: workers keep dying over a unit.
-        Exception: what the work raised.
+        work: does a unit, in a worker. It, units and results are pickled.
+        number: how many, at least 1; each is started when it is first needed.
     """
-    crew = [_Worker() for _ in range(workers)]
-    idle = list(crew)
-    busy: dict[Future[Result], tuple[_Worker, Unit, int]] = {}
-    again: deque[tuple[Unit, int]] = deque()  # and how many workers died over it
-    try:
-        while tick():
-            while idle and (task := again.popleft() if again else _fresh(units)) is not None:
-                worker = idle.pop()
-                busy[worker.begin(work, task[0])] = (worker, *task)
-            if not busy:
-                return
-            for future in wait(busy, PATIENCE, FIRST_COMPLETED).done:
-                worker, unit, deaths = busy.pop(future)
-                idle.append(worker)
-                try:
-                    result = future.result()
-                except BrokenProcessPool:
-                    worker.end()
-                    if deaths + 1 == ATTEMPTS:
-                        raise AgentError(f"{ATTEMPTS} processes died while {about(unit)}") from None
-                    again.extend((part, deaths + 1) for part in parts(unit))
-                else:
-                    done(unit, result)
-    finally:
-        for worker in crew:
+
+    def __init__(self, work: Callable[[Unit], Result], number: int) -> None:
+        self._work = work
+        self._all = [_Worker() for _ in range(number)]
+        self._idle = list(self._all)
+        self._busy: dict[Future[Result], _Worker] = {}
+
+    def free(self) -> bool:
+        """See :meth:`Workers.free`."""
+        return bool(self._idle)
+
+    def begin(self, unit: Unit) -> Future[Result]:
+        """See :meth:`Workers.begin`."""
+        worker = self._idle.pop()
+        future = worker.begin(self._work, unit)
+        self._busy[future] = worker
+        return future
+
+    def wait(self, seconds: float) -> list[Future[Result]]:
+        """See :meth:`Workers.wait`."""
+        return list(wait(self._busy, seconds, FIRST_COMPLETED).done)
+
+    def result(self, ticket: Future[Result]) -> Result:
+        """See :meth:`Workers.result`."""
+        worker = self._busy.pop(ticket)
+        self._idle.append(worker)
+        try:
+            return ticket.result()
+        except BrokenProcessPool:
             worker.end()
+            raise WorkerDiedError from None
 
-
-def _fresh(units: Iterator[Unit | None]) -> tuple[Unit, int] | None:
-    """The next unit, over which nobody has died."""
-    unit = next(units, None)
-    return None if unit is None else (unit, 0)
+    def end(self) -> None:
+        """See :meth:`Workers.end`."""
+        for worker in self._all:
+            worker.end()
 
 
 class _Worker:

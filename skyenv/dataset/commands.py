@@ -21,7 +21,7 @@ from skyenv.dataset import episodes, parquet
 from skyenv.dataset.folder import FORMATS, MINARI, PARQUET, Plan, Writer
 from skyenv.dataset.sources import Matches, Records, Source, sources_of
 from skyenv.errors import DatasetError, OptionError
-from skyenv.games import OBSERVATIONS, cores
+from skyenv.games import OBSERVATIONS
 from skyenv.kernels import REWARDS
 from skyenv.options import COMMON, Options, argument, common, option
 from skyenv.render.extras import check_installed
@@ -63,7 +63,7 @@ class DatasetOptions(Options):
     )
     id: str | None = option(None, "Minari's name of it (default: skyenv/, the folder's name, -v0)", metavar="NAME")
     shard_games: int = option(100, "games of one file", low=1, high=10**5, metavar="N")
-    workers: int = option(0, "processes; 0: one for each core", high=1024, metavar="W")
+    workers: int = common("workers")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -92,7 +92,7 @@ def write_dataset(options: DatasetOptions) -> int:
     )  # fmt: skip
     if plan.games == 0:
         raise DatasetError("there is no finished game to take")
-    written = Writer(plan, options.out, workers=options.workers or cores(), progress=True).run()
+    written = Writer(plan, options.out, workers=options.workers, progress=True).run()
     if written.interrupted:
         complain("dataset", "interrupted; the same command goes on")
         return INTERRUPTED

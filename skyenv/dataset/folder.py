@@ -27,7 +27,7 @@ import numpy as np
 
 from skyenv import __version__
 from skyenv.arena.folder import CHECKSUM, checksum, unsealed
-from skyenv.arena.workers import run_units
+from skyenv.arena.units import run_units
 from skyenv.dataset import episodes, parquet
 from skyenv.dataset.sources import Matches, Source
 from skyenv.errors import CheckpointError, DatasetError
@@ -213,7 +213,7 @@ class Writer:
     Args:
         plan: what is asked for.
         folder: where; made if it isn't there.
-        workers: processes.
+        workers: processes; 0: one for each core.
         progress: show a bar on stderr.
     """
 

@@ -12,7 +12,8 @@ from tournaments import lines, play, settings
 from skyenv.agents import make_agent
 from skyenv.arena.folder import Folder
 from skyenv.arena.matches import play_game
-from skyenv.arena.tournament import Player, Unit
+from skyenv.arena.schedule import Group
+from skyenv.arena.tournament import Player, Unit, shared_out
 from skyenv.errors import AgentError
 from skyenv.seeds import LADDERS
 
@@ -71,3 +72,12 @@ def test_time_ends_it_after_whole_rounds(tmp_path: Path) -> None:
     tournament = play(tmp_path, settings("random", "crowd", "hoard"), minutes=0.05)
     with Folder(tmp_path, tournament.settings) as folder:
         assert len(folder.whole_paired_seeds()) * 6 == folder.number() > 0
+
+
+def test_a_round_is_shared_out_where_there_are_more_workers_than_groups() -> None:
+    missing: dict[Group, list[int]] = {(0, 1): [4, 5, 6, 7], (0, 2): [6, 7]}
+    whole = [Unit((0, 1), (4, 5, 6, 7)), Unit((0, 2), (6, 7))]
+    assert list(shared_out(missing, 1)) == list(shared_out({**missing, (1, 2): [4, 5, 6]}, 3))[:2] == whole
+    assert list(shared_out(missing, 3)) == [Unit((0, 1), (4, 5)), Unit((0, 1), (6, 7)), Unit((0, 2), (6, 7))]
+    assert len(list(shared_out(missing, 100))) == 6
+    assert list(shared_out({}, 2)) == []

@@ -6,65 +6,17 @@ import multiprocessing
 import os
 import signal
 import sys
-import time
-from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from unit_work import Pair, do, doubled, dying, environment, failing, sleeping
 
-from processes import running, wait_until
-from skyenv.arena.workers import ONE_THREAD, run_units
+from processes import running, there, wait_until
+from skyenv.arena.workers import ONE_THREAD
 from skyenv.errors import AgentError
-
-Pair = tuple[int, ...]
-
-
-def do(work: Callable[[Pair], Any], units: Iterator[Pair], workers: int = 2, until: float = 1e9) -> dict[Pair, Any]:
-    """The results by unit; units are numbers, made of single ones."""
-    results: dict[Pair, Any] = {}
-    end = time.monotonic() + until
-    run_units(
-        work,
-        units,
-        workers,
-        done=results.__setitem__,
-        tick=lambda: time.monotonic() < end,
-        parts=lambda unit: [(number,) for number in unit],
-        about=lambda unit: f"{unit} was done",
-    )
-    assert multiprocessing.active_children() == []
-    return results
-
-
-def doubled(unit: Pair) -> list[int]:
-    return [2 * number for number in unit]
-
-
-def dying(marks: str, how: int, unit: Pair) -> list[int]:
-    """Dies over units with a 3 in them, as long as there is room for a mark."""
-    if 3 in unit:
-        for mark in Path(marks).iterdir():
-            mark.unlink()
-            os.kill(os.getpid(), how)
-    return doubled(unit)
-
-
-def failing(unit: Pair) -> list[int]:
-    if 3 in unit:
-        raise ValueError("three")
-    return doubled(unit)
-
-
-def environment(unit: Pair) -> dict[str, str | None]:
-    return {name: os.environ.get(name) for name in ONE_THREAD}
-
-
-def sleeping(file: str, unit: Pair) -> None:
-    Path(file).write_text(str(os.getpid()))
-    time.sleep(10**6)  # whoever waits for it fails the test
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -124,18 +76,10 @@ def test_a_ctrl_c_while_a_worker_starts_is_not_lost(monkeypatch: pytest.MonkeyPa
 PARENT = """
 import sys
 from functools import partial
-from test_workers import do, sleeping
+from unit_work import do, sleeping
 if __name__ == "__main__":
     do(partial(sleeping, sys.argv[1]), iter([(1,)]))
 """
-
-
-def alive(process: int) -> bool:
-    """Whether there is such a process, and it hasn't ended."""
-    try:
-        return " Z " not in Path(f"/proc/{process}/stat").read_text()
-    except FileNotFoundError:
-        return False
 
 
 @pytest.mark.skipif(not Path("/proc").exists(), reason="needs /proc")
@@ -144,6 +88,6 @@ def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
     script.write_text(PARENT)
     with running(script, file, environment={"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}, stderr=None) as parent:
         wait_until(lambda: file.exists() and file.read_text(), parent)
-        assert alive(int(file.read_text()))
+        assert there(int(file.read_text()))
         parent.kill()
-    wait_until(lambda: not alive(int(file.read_text())))
+    wait_until(lambda: not there(int(file.read_text())))

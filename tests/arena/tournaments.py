@@ -61,10 +61,17 @@ def settings(*specs: str, players: int = 2, **options: Any) -> Settings:
     return Settings(entrants(specs), players, **options)
 
 
-def play(path: Path, wanted: Settings, paired_seeds: int = 3, workers: int = 1, minutes: float | None = None) -> Tournament:
+def play(
+    path: Path,
+    wanted: Settings,
+    paired_seeds: int = 3,
+    workers: int = 1,
+    minutes: float | None = None,
+    ray: str | None = None,
+) -> Tournament:
     """A tournament in worker processes."""
     with Folder(path, wanted) as folder:
-        tournament = Tournament(folder, paired_seeds=None if minutes else paired_seeds, minutes=minutes, workers=workers)
+        tournament = Tournament(folder, paired_seeds=None if minutes else paired_seeds, minutes=minutes, workers=workers, ray=ray)
         tournament.run()
     return tournament
 

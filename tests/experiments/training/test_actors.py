@@ -22,7 +22,7 @@ from experiments.training.checkpoints import read_checkpoint
 from experiments.training.network import PolicyNetwork
 from experiments.training.recipe import Config
 from experiments.training.rollouts import Rollout
-from processes import running, wait_until
+from processes import children, command, running, there, wait_until
 from skyenv_agents.learned.networks import NetworkAgent
 
 Started = Callable[..., Actors]
@@ -57,38 +57,9 @@ def content(rollouts: list[Rollout]) -> list[Any]:
     return [([array.numpy().tobytes() for array in vars(r.batch).values()], r.decisions, r.ended, r.figures) for r in rollouts]
 
 
-def children(process: int) -> list[int]:
-    """The processes that a process has started, and that aren't gone."""
-    found = []
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            name, _, rest = status.read_text(encoding="utf-8").rpartition(")")
-        except OSError:
-            continue
-        state, parent = rest.split()[:2]
-        if int(parent) == process and state != "Z":
-            found.append(int(name.split(" ")[0]))
-    return found
-
-
 def actors_of(process: int) -> list[int]:
     """Those of them that play."""
     return [child for child in children(process) if b"spawn_main" in command(child)]
-
-
-def command(process: int) -> bytes:
-    try:
-        return Path(f"/proc/{process}/cmdline").read_bytes()
-    except OSError:
-        return b""
-
-
-def there(process: int) -> bool:
-    """Whether a process is still there, and doesn't only wait to be buried."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 # ---- what they play ----

@@ -1,0 +1,101 @@
+"""Units of work, done side by side: on this machine, or on all of those that Ray connects.
+
+Who does them is told by two options that all commands share (:data:`skyenv.options.COMMON`): ``workers``, how many, and ``ray``,
+which Ray; without it they are processes here. Neither changes what comes of a unit.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
+
+from skyenv.arena.workers import MachineLostError, Processes, Result, Unit, WorkerDiedError, Workers
+from skyenv.errors import AgentError
+from skyenv.games import cores
+
+ATTEMPTS: Final = 3
+"""So many workers may die over a unit before it is given up."""
+
+PATIENCE: Final = 0.2
+"""Seconds between looks at the clock and at Ctrl-C."""
+
+
+def run_units(
+    work: Callable[[Unit], Result],
+    units: Iterator[Unit | None],
+    workers: int = 0,
+    *,
+    ray: str | None = None,
+    done: Callable[[Unit, Result], None],
+    tick: Callable[[], bool],
+    parts: Callable[[Unit], Iterable[Unit]],
+    about: Callable[[Unit], str],
+) -> None:
+    """Do units in workers; each of them is done once, whoever dies meanwhile.
+
+    Args:
+        work: does a unit, in a worker. It, units and results are pickled. What it raises ends all work.
+        units: asked for the next unit whenever a worker is free; None: there is none before others are done.
+        workers: how many at the most; 0: one for each core, here or of all that Ray connects.
+        ray: which Ray the workers are of (:func:`skyenv.arena.on_ray.connect`); None: processes of this machine.
+        done: called with each result as it comes.
+        tick: called several times a second; False ends the work at once, unfinished units are dropped.
+        parts: the smallest units that a unit is made of; they are done instead when a worker died over it.
+        about: says what a unit is, for the error.
+
+    Raises:
+        AgentError: workers keep dying over a unit. OptionError: there is no such Ray.
+        Exception: what the work raised.
+    """
+    busy: dict[Any, tuple[Unit, int]] = {}
+    again: deque[tuple[Unit, int]] = deque()  # and how many workers died over it
+    crew = _workers(work, workers, ray)
+    try:
+        while tick():
+            while (free := crew.free()) and (task := again.popleft() if again else _fresh(units)) is not None:
+                busy[crew.begin(task[0])] = task
+            if free and not busy:
+                return
+            for ticket in crew.wait(PATIENCE):
+                unit, deaths = busy.pop(ticket)
+                try:
+                    result = crew.result(ticket)
+                except MachineLostError:
+                    again.append((unit, deaths))
+                except WorkerDiedError:
+                    if deaths + 1 == ATTEMPTS:
+                        raise AgentError(f"{ATTEMPTS} processes died while {about(unit)}") from None
+                    again.extend((part, deaths + 1) for part in parts(unit))
+                else:
+                    done(unit, result)
+    finally:
+        crew.end()
+
+
+def number_of_workers(workers: int, ray: str | None) -> int:
+    """How many units :func:`run_units` does side by side, as things are now.
+
+    Raises:
+        OptionError: there is no such Ray.
+    """
+    if workers or ray is None:
+        return workers or cores()
+    from skyenv.arena.on_ray import connect, cpus
+
+    return cpus(connect(ray))
+
+
+def _workers(work: Callable[[Unit], Result], number: int, ray: str | None) -> Workers[Unit, Result]:
+    """Who does a kind of work."""
+    if ray is None:
+        return Processes(work, number or cores())
+    from skyenv.arena.on_ray import OnRay  # needs a package of its own
+
+    return OnRay(work, number, ray)
+
+
+def _fresh(units: Iterator[Unit | None]) -> tuple[Unit, int] | None:
+    """The next unit, over which nobody has died."""
+    unit = next(units, None)
+    return None if unit is None else (unit, 0)

@@ -1,0 +1,201 @@
+"""Workers of Ray: on a cluster of two nodes on this machine, of which one is lost, and errors where there is none."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from clusters import Nodes, cluster_of, ray_pickle
+from tournaments import lines, play, settings
+from unit_work import Pair, do, doubled, dying, environment, failing
+
+from processes import ROOT, children, command, printed, python, running, there, wait_until
+from skyenv.arena.on_ray import Home, _check_answers, _task, connect, sources
+from skyenv.arena.units import number_of_workers
+from skyenv.arena.workers import ONE_THREAD
+from skyenv.errors import AgentError, OptionError, SkyenvError
+
+UNITS: list[Pair] = [(1, 2), (3, 4), (5,), (6,)]
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Nodes]:
+    """A cluster of two nodes with a CPU each; this process is connected with it."""
+    with cluster_of(2) as cluster:
+        yield cluster
+
+
+# ---- units ----
+
+
+def test_every_unit_is_done_once_with_one_thread_in_libraries(nodes: Nodes) -> None:
+    assert do(doubled, iter(UNITS), 0, ray=nodes.address) == {unit: doubled(unit) for unit in UNITS}
+    assert do(environment, iter(UNITS[:1]), 0, ray=nodes.address) == {(1, 2): ONE_THREAD}
+    assert number_of_workers(0, nodes.address) == 2
+
+
+def test_a_worker_that_is_killed_loses_nothing(nodes: Nodes, tmp_path: Path) -> None:
+    (tmp_path / "once").touch()
+    results = do(partial(dying, str(tmp_path), signal.SIGKILL), iter(UNITS), 0, ray=nodes.address)
+    assert results == {(1, 2): [2, 4], (3,): [6], (4,): [8], (5,): [10], (6,): [12]}
+
+
+def test_a_unit_over_which_workers_keep_dying_is_told(nodes: Nodes, tmp_path: Path) -> None:
+    for number in range(9):
+        (tmp_path / str(number)).touch()
+    with pytest.raises(AgentError, match=r"3 processes died while \(3,\) was done"):
+        do(partial(dying, str(tmp_path), signal.SIGKILL), iter(UNITS), 0, ray=nodes.address)
+
+
+def test_what_the_work_raises_ends_it(nodes: Nodes) -> None:
+    with pytest.raises(ValueError, match="three"):
+        do(failing, iter(UNITS), 0, ray=nodes.address)
+
+
+def test_nothing_of_rays_is_printed(nodes: Nodes, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "once").touch()
+    do(partial(dying, str(tmp_path), signal.SIGSEGV), iter(UNITS), 0, ray=nodes.address)
+    assert capfd.readouterr() == ("", "")
+
+
+def waiting(folder: str, unit: Pair) -> tuple[list[int], str]:
+    """Tells where it runs, and waits until it may end."""
+    import ray
+
+    node = ray.get_runtime_context().get_node_id()
+    Path(folder, node).touch()
+    wait_until(lambda: Path(folder, "go").exists())
+    return doubled(unit), node
+
+
+def test_a_node_that_is_lost_with_its_units_costs_time_alone(nodes: Nodes, tmp_path: Path) -> None:
+    second, go = nodes.add(), tmp_path / "go"
+
+    def lose() -> None:
+        if (tmp_path / second).exists() and not go.exists():
+            nodes.lose()
+            go.touch()
+
+    results = do(partial(waiting, str(tmp_path)), iter(UNITS), 0, ray=nodes.address, meanwhile=lose)
+    assert {unit: result for unit, (result, _) in results.items()} == {unit: doubled(unit) for unit in UNITS}
+    assert second not in {where for _, where in results.values()}
+
+
+# ---- tournaments ----
+
+
+@pytest.mark.usefixtures("odd_agents")
+def test_a_tournament_has_the_games_that_it_has_on_this_machine(nodes: Nodes, tmp_path: Path) -> None:
+    """Also where a worker dies; begun here and gone on with there, and the other way round."""
+    wanted = settings("odd_agents:Mortal", "crowd", "random", secret=3)
+    play(tmp_path / "there", wanted, 3, workers=0, ray=nodes.address)
+    assert Path(sys.path[0], "died").exists()
+    play(tmp_path / "here", wanted, 3)
+    assert lines(tmp_path / "there") == lines(tmp_path / "here")
+    for first, then in ((None, nodes.address), (nodes.address, None)):
+        folder = tmp_path / f"{first}"
+        play(folder, wanted, 1, ray=first)
+        assert play(folder, wanted, 3, ray=then).played == 2 * 6
+        assert lines(folder) == lines(tmp_path / "here")
+
+
+COMMANDS = re.findall(r"^\$ (.* --ray .*)$", (ROOT / "docs" / "many_machines.md").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("line", COMMANDS)
+def test_a_command_with_a_ray_of_its_own(line: str, tmp_path: Path) -> None:
+    """One that is killed takes Ray with it and is gone on with; it has the games that it has without Ray."""
+    pytest.importorskip("ray", reason="needs the extra [ray]")
+    _, _, *words = shlex.split(re.sub(r"--paired-seeds \d+", "--paired-seeds 40", line))
+    words[words.index("--out") + 1] = str(tmp_path / "spread")
+    games = tmp_path / "spread" / "games.jsonl"
+    with running("-m", *words, "--secret", "7") as process:
+        wait_until(lambda: games.exists() and len(games.read_text().splitlines()) > 3, process)
+        raylets = [one for one in children(process.pid) if b"raylet" in command(one)]
+        process.kill()
+        process.wait()
+    assert raylets
+    wait_until(lambda: not any(map(there, raylets)))
+    again = python("-m", *words, "--secret", "7")
+    assert again.returncode == 0, again.stderr
+    assert "raylet" not in again.stdout + again.stderr
+    del words[words.index("--ray") : words.index("--ray") + 2]
+    words[words.index("--out") + 1] = str(tmp_path / "here")
+    printed("-m", *words, "--secret", "7")
+    assert lines(tmp_path / "spread") == lines(tmp_path / "here")
+
+
+# ---- those who aren't alike ----
+
+
+def test_another_machine_with_other_sources_is_told(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = "a skyenv of other sources (version .+), and not those of version 0.1 that sent it work; install the same"
+    monkeypatch.setattr(Home, "here", lambda: Home("", tuple(sys.path), (("skyenv", "another digest"),), "0.1"))
+    with pytest.raises(SkyenvError, match=wanted.replace("(", r"\(").replace(")", r"\)")):
+        do(doubled, iter(UNITS), 0, ray=nodes.address)
+    with pytest.raises(SkyenvError, match="has no nowhere_to_be_found, and not"):
+        Home("", (), (("nowhere_to_be_found", "a digest"),)).check()
+
+
+def test_sources_change_with_any_line_of_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    digests = set()
+    for name, text in (("one", "a = 1"), ("two", "a = 2"), ("three", "a = 1")):
+        package = tmp_path / name
+        package.mkdir()
+        (package / "__init__.py").write_text("")
+        (package / "module.py").write_text(text)
+        digests.add(sources(name))
+    assert len(digests) == 2
+    assert sources("four") == ""
+
+
+def test_a_machine_without_skyenv_says_so(tmp_path: Path) -> None:
+    """What Ray sends stands for itself, so that it can say it."""
+    program = tmp_path / "there.py"
+    task = ray_pickle().dumps(_task())
+    program.write_text(f"import pickle\nprint(pickle.loads(pickle.loads({task!r})(b'', b'', b'', ())))")
+    site = Path(ray_pickle().__file__).parents[2]
+    told = printed("-I", "-c", f"import sys; sys.modules['skyenv'] = None; sys.path.append({str(site)!r})\n{program.read_text()}")
+    assert "has no skyenv of the same version" in told
+
+
+# ---- where there is no Ray ----
+
+
+def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(OptionError, match=r"install the extra \[ray\]"):
+        connect("local")
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("somewhere", "ray must be auto, local or HOST:PORT of a cluster's head, not 'somewhere'"),
+        ("ray://here", r"not 'ray://here'"),
+        ("ray://here:10001", r"nobody answers at ray://here:10001"),
+        ("here:port", r"not 'here:port'"),
+        ("127.0.0.1:99999", r"nobody answers at 127.0.0.1:99999"),
+        ("no-such-host.invalid:6379", r"nobody answers at no-such-host.invalid:6379"),
+    ],
+)
+def test_an_address_where_nobody_is(address: str, message: str) -> None:
+    pytest.importorskip("ray", reason="needs the extra [ray]")
+    with pytest.raises(OptionError, match=message):
+        _check_answers(address)
+
+
+def test_a_port_where_nobody_listens() -> None:
+    with socket.socket() as bound:  # nobody else gets it, and it listens to nobody
+        bound.bind(("127.0.0.1", 0))
+        with pytest.raises(OptionError, match="nobody answers"):
+            _check_answers(f"127.0.0.1:{bound.getsockname()[1]}")

@@ -278,14 +278,15 @@ def test_a_game_against_greedy_played_by_clicking(ann: Browser, server: RunningS
     assert play_to_end(ann) > 20
     ann.click("#final-next")
     ann.click("#final-all")
-    assert "wins" in ann.text("#final tbody tr:last-child") or "share" in ann.text("#final tbody tr:last-child")
+    last = "#final tbody:last-of-type"
+    assert "wins" in ann.text(last) or "share" in ann.text(last)
     address = ann.wait("#record").get_attribute("href")
     text = ann.run("return fetch(arguments[0]).then((answer) => answer.text())", address)
     game = Game.from_record(text)
     assert game.is_over
     assert game.seed == 11
     for score in game.scores:
-        assert str(score) in ann.text("#final tbody tr:last-child")
+        assert str(score) in ann.text(last)
     ann.click("#replay")
     ann.wait("#step")
     assert ann.text("#count") == f"0 / {int(game.state['decisions'])}"
@@ -559,6 +560,83 @@ def test_everything_fits_on_other_screens(ann: Browser, server: RunningServer, s
         ann.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+POSITIONS: dict[str, tuple[int, Callable[[Game], bool]]] = {
+    "start": (3, lambda game: True),
+    "option": (4, lambda game: sum(6 <= action < 13 for action in game.legal_actions) == 2),
+    "bid": (2, lambda game: len(game.legal_actions) > 6 and game.phase == "bid"),
+    "build": (2, lambda game: game.phase == "build" and len(game.legal_actions) > 1),
+    "end": (4, lambda game: False),
+}
+"""Players, and what is to be decided; two districts that can be scored make the longest list of options."""
+BREADTH = "return document.querySelector('#board svg').viewBox.baseVal.width"
+LEAST_TEXT = 11.95
+"""Pixels."""
+READABLE = """
+    const [least, tight] = arguments, isPhone = document.getElementById("zoom").checkVisibility(), found = [];
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const part = texts.currentNode.parentElement, text = texts.currentNode.data.trim();
+      const isSeen = part.checkVisibility({opacityProperty: true, visibilityProperty: true});
+      if (!text || !isSeen || part.closest("script, style, title, .unseen")) continue;
+      const scale = part.getScreenCTM && part.closest("svg") ? part.getScreenCTM() : {b: 0, d: 1};
+      const size = parseFloat(getComputedStyle(part).fontSize) * Math.hypot(scale.b, scale.d);
+      if (size < least) found.push(`${text.slice(0, 20)} is ${size.toFixed(1)} px high`);
+    }
+    const dock = document.getElementById("dock"), frame = dock.getBoundingClientRect();
+    if (frame.bottom > innerHeight + 1 || frame.top < 0) found.push(`the dock reaches from ${frame.top} to ${frame.bottom}`);
+    const boxes = [];
+    for (const one of dock.querySelectorAll("button, a.button, summary")) {
+      if (!one.checkVisibility()) continue;
+      const box = one.getBoundingClientRect(), name = one.id || one.textContent, holder = one.closest("#offered");
+      const inside = (holder ?? dock).getBoundingClientRect(), mayScroll = holder && !tight;
+      if (box.left < inside.left - 1 || box.right > inside.right + 1) found.push(`${name} is cut at a side`);
+      if (!mayScroll && (box.top < inside.top - 1 || box.bottom > inside.bottom + 1)) found.push(`${name} is cut`);
+      if (isPhone && Math.min(box.width, box.height) < 43.5) found.push(`${name} is ${box.width} × ${box.height}`);
+      for (const [other, its] of boxes) {
+        const across = Math.min(box.right, its.right) - Math.max(box.left, its.left);
+        const down = Math.min(box.bottom, its.bottom) - Math.max(box.top, its.top);
+        if (Math.min(across, down) > 1) found.push(`${name} lies on ${other}`);
+      }
+      const {left, right} = box, top = Math.max(box.top, inside.top), bottom = Math.min(box.bottom, inside.bottom);
+      boxes.push([name, {left, right, top, bottom}]);
+    }
+    for (const one of dock.querySelectorAll("*")) {
+      const isWider = one.clientWidth && !one.matches(".unseen") && one.scrollWidth > one.clientWidth + 1;
+      if (isWider) found.push(`${one.id || one.className || one.nodeName} is wider than its place`);
+    }
+    if (isPhone) {
+      for (const part of document.querySelectorAll("#board [data-plot]")) {
+        const {width, height} = part.getBoundingClientRect();
+        if (Math.min(width, height) < 43.5) found.push(`${part.getAttribute("aria-label")} is ${width} × ${height}`);
+      }
+    }
+    return found;
+"""
+"""What can't be read, or is cut or covered in the dock; `tight`: all choices have to be seen at once, without scrolling."""
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+def test_the_dock_is_whole_and_all_text_can_be_read(
+    ann: Browser, server: RunningServer, listener: Listener, position: str
+) -> None:
+    players, is_there = POSITIONS[position]
+    ann.open(f"{server.address}/")
+    ann.run(NO_NEWS)
+    sit_down_where(ann, server, listener, Game(players, seed=7), is_there)
+    if position == "end":
+        ann.click("#final-all")
+    sizes = *SIZES.values(), *OTHER_SIZES, (1280, 720), (1263, 720), (1262, 720), (1152, 720)
+    try:
+        for width, height in sizes:
+            resize(ann, width, height)
+            breadth = 640 if width < 1263 else 1200
+            ann.wait_until(lambda its=breadth: ann.run(BREADTH) == its, "the drawing for that size")  # type: ignore[misc]
+            ann.run("scrollTo(0, 0)")
+            assert ann.run(READABLE, LEAST_TEXT, width > 860 and position == "option") == [], (width, height)
+    finally:
+        ann.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 def until_an_auction(page: Browser) -> dict[str, Any]:
     """Play until a bid can be laid down: commissioners are moved."""
     for _ in range(200):
@@ -673,14 +751,26 @@ def test_forced_moves_are_played_and_told_unless_that_is_switched_off(ann: Brows
     assert ann.text("#log").count("forced") == told
 
 
-def too_little(listener: Listener, server: RunningServer, page: Browser) -> None:
-    """Sit down where the cards of the hand come to less than the highest bid: passing is the only choice."""
-    game, agent, actions = Game(3, seed=1), GreedyAgent(), []
-    while game.seat != 0 or game.legal_actions != [PASS] or not game.state["hand"][0].any():
+def sit_down_where(
+    page: Browser, server: RunningServer, listener: Listener, game: Game, is_there: Callable[[Game], bool]
+) -> None:
+    """Sit down at a game among greedy players, where seat 0 is to act and that is true, or at its end."""
+    agent, actions, seed = GreedyAgent(), [], game.seed
+    while not game.is_over and (game.seat != 0 or not is_there(game)):
         actions.append(decide_game(game, agent))
         game.play(actions[-1])
+    assert seed is not None
     application: Any = listener.app
-    sit_down(page, server.address, application.state.server.storage, 3, 1, actions)
+    sit_down(page, server.address, application.state.server.storage, game.num_players, seed, actions)
+
+
+def too_little(listener: Listener, server: RunningServer, page: Browser) -> None:
+    """Sit down where the cards of the hand come to less than the highest bid: passing is the only choice."""
+
+    def no_bid(game: Game) -> bool:
+        return game.legal_actions == [PASS] and bool(game.state["hand"][0].any())
+
+    sit_down_where(page, server, listener, Game(3, seed=1), no_bid)
 
 
 def test_cards_that_come_to_too_little_cannot_be_clicked(ann: Browser, server: RunningServer, listener: Listener) -> None:

@@ -32,10 +32,11 @@ export class BidTray {
 
   row(colour, value, number) {
     const name = `${COLOURS[colour]} ${value}`;
-    const less = el("button", { type: "button", "aria-label": `take back ${name}`, "data-less": `${colour}:${value}`, onclick: () => this.add(colour, value, -1) }, "−");
-    const more = el("button", { type: "button", "aria-label": `lay down ${name}`, "data-more": `${colour}:${value}`, onclick: () => this.add(colour, value) }, "+");
     const count = el("span", { class: "count" });
-    const element = el("li", { class: `suit suit-${colour}` }, el("span", {}, name), less, count, more);
+    const more = el("button", { type: "button", "data-more": `${colour}:${value}`, onclick: () => this.add(colour, value) },
+      el("span", {}, el("span", { class: "unseen" }, "lay down "), name), count);
+    const less = el("button", { type: "button", "aria-label": `take back ${name}`, "data-less": `${colour}:${value}`, onclick: () => this.add(colour, value, -1) }, "−");
+    const element = el("li", { class: `suit suit-${colour}` }, more, less);
     return { colour, value, number, less, more, count, element };
   }
 
@@ -90,7 +91,7 @@ export class BidTray {
   show() {
     try { sessionStorage.setItem(this.stored, JSON.stringify([...this.laid])); } catch { /* then a reload forgets it */ }
     for (const { colour, value, number, less, more, count } of this.rows) {
-      count.textContent = `${this.count(colour, value)}/${number}`;
+      count.textContent = `${this.count(colour, value)}/${number} +`;
       less.disabled = this.count(colour, value) === 0;
       more.disabled = this.why(colour, value) !== "";
       more.title = this.why(colour, value);

@@ -17,7 +17,7 @@ export const merged = (drawing, changes) => ({ ...drawing, ...changes });
 export const digestsOf = (drawing) => Object.values(drawing ?? {}).map(([digest]) => digest).join("");
 
 /** Whether drawings stand upright: there is no room for wide ones, whose text would be too small, beside the page's column. */
-export const isUpright = matchMedia("(max-width: 1150px)");
+export const isUpright = matchMedia("(max-width: 1262px)");
 
 // ---- what can be clicked ----
 

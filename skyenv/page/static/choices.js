@@ -145,8 +145,7 @@ function stackButtons(stacks) {
 
 /** What holds the choices: made anew each time, as what stays in the page and moves is seen as a jump. */
 const parts = () => [
-  el("p", { id: "auction", class: "small" }),
-  el("div", { id: "offered" }, el("div", { id: "buttons", class: "buttons" }),
+  el("div", { id: "offered" }, el("p", { id: "auction", class: "small" }), el("div", { id: "buttons", class: "buttons" }),
     el("details", { id: "all" }, el("summary", { id: "all-title" }), el("ul", { id: "places", class: "buttons" }))),
   el("div", { id: "foot" }),
 ];

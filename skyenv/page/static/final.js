@@ -8,19 +8,19 @@ export function showFinal(state) {
   $("choices").hidden = state.over;
   if (!state.over || $("final").dataset.shown) return;
   $("final").dataset.shown = "yes";
-  const head = el("tr", {}, el("th", { scope: "col" }, "step"),
-    ...state.names.map((name, seat) => el("th", { scope: "col", class: `seat-${seat}` }, `${seat + 1} ${name}`)));
-  const body = el("tbody", { "aria-live": "polite" });
+  const head = el("thead", {}, el("tr", {}, ...state.names.map((name, seat) => el("th", { scope: "col", class: `seat-${seat}` }, `${seat + 1} ${name}`))));
+  const table = el("table", { "aria-live": "polite" }, head);
   let next = 0;
   const step = () => {
     const one = state.final[next++];
-    body.append(el("tr", {}, el("th", { scope: "row" }, one.text), ...one.scores.map((score, seat) => el("td", {},
-      one.vp?.[seat] ? el("b", {}, `+${one.vp[seat]} `) : null, `${score}`))));
+    table.append(el("tbody", {}, el("tr", {}, el("th", { scope: "rowgroup", colspan: state.names.length }, one.text)),
+      el("tr", {}, ...one.scores.map((score, seat) => el("td", {}, one.vp?.[seat] ? el("b", {}, `+${one.vp[seat]} `) : null, `${score}`)))));
     more.hidden = rest.hidden = next >= state.final.length;
-    $("finished").scrollTop = $("finished").scrollHeight;
+    $("final").scrollTop = $("final").scrollHeight;
   };
   const more = el("button", { type: "button", class: "primary", id: "final-next", onclick: step }, "next step");
   const rest = el("button", { type: "button", id: "final-all", onclick: () => { while (next < state.final.length) step(); } }, "all of it");
-  $("final").replaceChildren(el("table", {}, el("thead", {}, head), body), el("p", { class: "row" }, more, rest));
+  $("final").replaceChildren(table);
+  $("final-steps").replaceChildren(more, rest);
   if (state.final.length) step();
 }

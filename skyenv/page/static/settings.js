@@ -15,11 +15,14 @@ export const storeName = (name) => keep("name", name.trim());
 /** Whether a setting is on. */
 export const isOn = (name, otherwise = true) => (kept(name) ?? (otherwise ? "on" : "off")) === "on";
 
+/** Switch a setting. */
+export const setOn = (name, is) => keep(name, is ? "on" : "off");
+
 /** Have a checkbox show a setting and change it; `changed()` is called afterwards. */
 export function bindSetting(box, name, otherwise = true, changed = () => {}) {
   box.checked = isOn(name, otherwise);
   box.onchange = () => {
-    keep(name, box.checked ? "on" : "off");
+    setOn(name, box.checked);
     changed();
   };
 }

@@ -21,6 +21,7 @@ import { bindSetting, isForced } from "./settings.js";
 import { linked } from "./terms.js";
 import { setUpTurns } from "./turns.js";
 import { setUpLesson } from "./tutorial.js";
+import { setUpZoom } from "./zoom.js";
 
 let worded = null;  // the drawing whose text was fetched
 
@@ -53,6 +54,7 @@ for (const show of [showTable, showChoices, showRecent, showLeads, showLog, show
 setUpExpected();
 setUpPace();
 setUpAlea();
+setUpZoom();
 setUpHints();
 setUpPeople();
 setUpTurns();

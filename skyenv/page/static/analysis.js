@@ -11,11 +11,15 @@ const MOVES = 60, PLACES = 9, DISTRICTS = 7;
 /** A number as agents say how sure they are of a choice. */
 const sureText = (kind, sure) => (kind === "probability" ? `${(100 * sure).toFixed(sure < 0.095 ? 1 : 0)} %` : sure.toFixed(1).replace("-", "−"));
 
-/** All sections; `place`: addresses of the interface, the names of agents, what the address says, and who is told of changes to that. */
+/**
+ * All sections, `beside` the board and `below` the chart; `place`: addresses of the interface, the names of agents, what the address says,
+ * and who is told of changes to that.
+ */
 export function tools(viewer, place) {
   place.isOpen = place.hands === "open";
-  return [knowing(place), asking(viewer, place), place.edited ? null : analysis(viewer, place), chances(viewer, place), playOn(viewer, place), editing(viewer, place),
-    place.edited ? null : takeAway(viewer, place)].filter(Boolean);
+  const whole = (make) => (place.edited ? null : make(viewer, place));  // what needs a record
+  const beside = [knowing(place), asking(viewer, place), chances(viewer, place), playOn(viewer, place), editing(viewer, place), whole(takeAway)];
+  return { beside: beside.filter(Boolean), below: [whole(analysis)].filter(Boolean) };
 }
 
 // ---- what agents are told ----
@@ -30,9 +34,10 @@ function knowing(place) {
     for (const follow of place.followers) follow();
   };
   place.followers = [];
-  return el("section", {}, el("h2", {}, "What agents are told"),
-    segments("hands", "hands", [["seat", "what the seat to act could know"], ["open", "all hands, open"]], place.isOpen ? "open" : "seat", change),
-    el("p", { class: "small" }, "With open hands an agent judges the position as if all cards in hands lay face up, to everybody. What lies face down stays hidden. "
+  const choice = segments("hands", "agents are told", [["seat", "what the seat could know"], ["open", "all hands"]], place.isOpen ? "open" : "seat", change);
+  choice.querySelector("legend").className = "unseen";  // the heading says it
+  return el("section", {}, el("h2", {}, "What agents are told"), choice,
+    el("p", { class: "small" }, "With all hands an agent judges the position as if all cards in hands lay face up, to everybody; face-down cards stay hidden. "
       + "Every agent can be asked so, but networks have learned from hidden hands."));
 }
 

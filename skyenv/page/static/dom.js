@@ -128,7 +128,7 @@ export function hintList(hint) {
   });
   const [tries, most] = hint.tries ?? [];
   const kinds = {
-    probability: hint.tries ? `How often it has tried each choice, in ${tries}${most ? ` of ${most}` : ""} tries:` : "How probable each choice is to it:", vp: "VP that it expects of each choice, compared with the best:",
+    probability: hint.tries ? `How often it has tried each choice, in ${tries}${most > tries ? ` of ${most}` : ""} tries:` : "How probable each choice is to it:", vp: "VP that it expects of each choice, compared with the best:",
     none: "It can't tell how sure it is.",
   };
   const value = hint.value === null ? null

@@ -17,8 +17,8 @@ const isPhone = matchMedia("(max-width: 699px)");
  * Fill `root` with a viewer.
  *
  * `game`: what Replay.payload() gives. `draw(step, seat, theme, narrow)`: the drawing, a promise of its parts; seat null: all
- * hands. `options`: `step` and `seat` to begin with; `tools(viewer)`: more sections to stand beside the board, as a list of
- * elements; `moved(place, jumped)`: told of each step and seat that is shown. Returns the viewer.
+ * hands. `options`: `step` and `seat` to begin with; `tools(viewer)`: more sections, lists of
+ * those `beside` the board and those `below` the chart, with the log; `moved(place, jumped)`: told of each step and seat that is shown. Returns the viewer.
  */
 export function view(root, game, draw, options = {}) {
   let step = Math.max(0, Math.min(game.steps, options.step ?? 0));
@@ -65,7 +65,8 @@ export function view(root, game, draw, options = {}) {
     /** `follow(step)` is called whenever another position is drawn. */
     follow(follow) { followers.push(follow); },
   };
-  const tools = options.tools?.(viewer) ?? [];
+  const tools = options.tools?.(viewer);
+  const happened = el("section", {}, el("h2", {}, "What happened"), log);
   root.replaceChildren(
     el("section", { class: "play" }, situation, over,
       el("div", { class: "transport" },
@@ -76,8 +77,9 @@ export function view(root, game, draw, options = {}) {
           jump("scoring-back", "‹ scoring", "previous scoring", game.scorings, false), jump("scoring-next", "scoring ›", "next scoring", game.scorings, true),
           el("label", {}, "show ", whose)),
         slider),
-      el("div", { class: "chart-box" }, choice, chart)),
-    el("aside", {}, ...tools, el("section", {}, el("h2", {}, "What happened"), log)));
+      el("div", { class: "chart-box" }, choice, chart),
+      tools ? el("aside", { class: "below", "aria-label": "the whole game" }, ...tools.below, happened) : null),
+    el("aside", { "aria-label": tools ? "this step" : "the whole game" }, ...(tools?.beside ?? [happened])));
 
   // ---- moving ----
   function go(wanted, jumped = false) {

@@ -121,8 +121,10 @@ def seat_label(seat: int) -> str:
 
 
 def counted(number: int, thing: str) -> str:
-    """``1 card``, ``2 cards``."""
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+    """``1 card``, ``2 cards``, ``2 galleries``."""
+    if number == 1:
+        return f"{number} {thing}"
+    return f"{number} {thing[:-1]}ies" if thing.endswith("y") else f"{number} {thing}s"
 
 
 def listed(things: Sequence[str]) -> str:

@@ -19,6 +19,7 @@ from skyenv.render.reasons import why_illegal
 from skyenv.render.table import look
 from skyenv.render.words import (
     action_text,
+    counted,
     event_rules,
     event_text,
     log,
@@ -241,6 +242,11 @@ def test_every_line_of_recorded_games_has_its_rules(name: str) -> None:
     assert end.rules[-1] == "END-4"
     assert {line.rules[0] for line in lines if " bids " in line.text and not line.text.startswith("Alea")} <= {"AUC-3"}
     assert {line.rules[0] for line in lines if re.search("places a .* on", line.text)} <= {"BUS-2"}
+
+
+def test_things_are_counted() -> None:
+    assert [counted(number, "gallery") for number in (0, 1, 2)] == ["0 galleries", "1 gallery", "2 galleries"]
+    assert [counted(number, "jeweller") for number in (1, 2)] == ["1 jeweller", "2 jewellers"]
 
 
 def test_people_count_seats_from_1() -> None:

@@ -36,7 +36,6 @@ async function show(state) {
   if (!state.alea.length || !seat.state) return;
   const atOnce = calm.matches || state.pause === 0;
   all = atOnce;
-  paused = seat.state.paused;
   document.body.classList.toggle("turning", !atOnce);
   clearTimeout(timer);
   for (const cards of state.alea) {

@@ -83,6 +83,10 @@ export function setUpPace() {
   $("pause").oninput = (event) => { $("pause-seconds").textContent = `${event.target.value} s`; };
   $("pause").onchange = (event) => attempt(() => send(`${api}/pause`, { seconds: Number(event.target.value) }));
   onState(showPace);
-  onArrival((state) => { if (state.alea.length) $("next").disabled = $("skip").disabled = false; });
+  onArrival((state) => {
+    if (!state.alea.length) return;
+    $("next").disabled = $("skip").disabled = false;
+    holdCards(held || seat.state.paused);
+  });
   onNews("changed", hear);
 }

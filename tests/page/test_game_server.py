@@ -19,7 +19,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from processes import wait_until
 from skyenv.agents import Decisions, RandomAgent
-from skyenv.page import connections, game_server, storage
+from skyenv.page import connections, database, game_server
 from skyenv.page.game_server import GameServer
 
 WISH = {"players": 2, "side": "front", "seats": ["me", "human"]}
@@ -145,7 +145,7 @@ def bidding(client: TestClient) -> tuple[str, Json, int]:
 
 
 def test_who_waits_for_the_database_keeps_nobody_else_waiting(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(storage, "PATIENCE", 1000.0)
+    monkeypatch.setattr(database, "PATIENCE", 1000.0)
     with client_of(make_app(path)) as ann, ThreadPoolExecutor() as pool:
         seat = begin(ann, ["me", "human"])
         state = payload(ann, seat)
@@ -165,7 +165,7 @@ def test_who_waits_for_the_database_keeps_nobody_else_waiting(path: Path, monkey
 
 
 def test_a_busy_database_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(storage, "PATIENCE", 0.01)
+    monkeypatch.setattr(database, "PATIENCE", 0.01)
     with client_of(make_app(path)) as ann:
         seat = begin(ann, ["me", "human"])
         with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other:

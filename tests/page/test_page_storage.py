@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from skyenv.errors import ConflictError, PageError
-from skyenv.page.storage import _STEPS, VERSION, Change, Link, Storage, StoredGame, StoredReplay
+from skyenv.page.database import _STEPS, VERSION
+from skyenv.page.storage import Change, Link, Storage, StoredGame, StoredReplay
 
 GAME = StoredGame("g", "ann", 1.5, 2, "back", 500, 2**63 - 1, ("human", "greedy"), 0.25)
 LINKS = [Link("t0", "g", 0, None), Link("w", "g", None, "ann")]

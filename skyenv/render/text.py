@@ -42,9 +42,7 @@ from skyenv.rules.state import (
     PHASE_START,
     PHASE_TAKE,
 )
-
-WIDTH: Final = 100
-"""No line is longer."""
+from skyenv.tables import WIDTH, wrapped
 
 Lines: TypeAlias = list[str]
 
@@ -54,12 +52,13 @@ _ORDINALS: Final = ("", "1st", "2nd", "3rd")
 _COLUMNS: Final = ((0, 1), (2, 3, 4), (5, 6))
 """COM-4: the districts in columns from City Hall to Central Park."""
 _DISTRICT_WIDTH: Final = 19
-_CITY_HALL_WIDTH: Final = 15
 _PARK_WIDTH: Final = 18
 _LEGEND: Final = (
-    "b boutique, j jeweller, g gallery, p perfumery · 1 ×3: three skyscrapers of seat 1 (A: Alea)",
-    "+5: VP that a skyscraper there scores · W B: commissioners white and beige · w b: their markers",
-    "double frame: under auction · [b p]: the current set · ?: a card not known",
+    "b boutique · j jeweller · g gallery · p perfumery",
+    "1 ×3 three skyscrapers of seat 1 (A: Alea)",
+    "+5 VP that a skyscraper there scores",
+    "W B commissioners white and beige · w b their markers",
+    "double frame: under auction · [b p] the current set · ? a card not known",
 )
 
 
@@ -84,6 +83,10 @@ def text(position: np.void, seat: int | None = None) -> str:
     return "\n".join(line.rstrip() for block in blocks for line in [*block, ""]).rstrip("\n")
 
 
+def _sentence(words: str) -> Lines:
+    return wrapped(words, WIDTH).splitlines()
+
+
 # ---- what is going on ----
 
 
@@ -105,7 +108,7 @@ def _situation(table: Table) -> Lines:
             progress.insert(1, f"{seat_name(int(game['turn_seat']))}, {option}")
     onlooker = "everybody" if table.seat == PUBLIC else seat_name(int(table.seat or 0))
     whose = [] if table.seat is None else [f"as {onlooker} sees it"]
-    return [headline, " · ".join(progress), *whose]
+    return [*_sentence(headline), *_wrapped(progress, WIDTH), *whose]
 
 
 def _decision(game: Any) -> str:
@@ -137,16 +140,17 @@ def _outcome(table: Table) -> str:
 
 
 def _city(table: Table) -> Lines:
-    """City Hall, the districts in their three columns, and Central Park, from left to right."""
+    """The districts in their three columns, from City Hall above the first to Central Park beside the last."""
+    park = bool(table.game["auction_place"] == CENTRAL_PARK)
     columns = [
-        _box("CITY HALL", "", _city_hall(table), _CITY_HALL_WIDTH),
         *([line for district in column for line in _district(table, district)] for column in _COLUMNS),
-        _box("CENTRAL PARK", "", _park(table), _PARK_WIDTH, bool(table.game["auction_place"] == CENTRAL_PARK)),
+        _box("CENTRAL PARK", "", _park(table), _PARK_WIDTH, park),
     ]
+    columns[0] = _box("CITY HALL", "", _city_hall(table), _DISTRICT_WIDTH) + columns[0]
     height = max(map(len, columns))
     middle = (height - 1) // 2
     centred = [_centred(column, height) for column in columns]
-    return [("→ " if row == middle else "  ").join(line) for row, line in enumerate(zip(*centred, strict=True))]
+    return [("→" if row == middle else " ").join(line) for row, line in enumerate(zip(*centred, strict=True))]
 
 
 def _centred(column: Lines, height: int) -> Lines:
@@ -232,18 +236,16 @@ def _supply_row(table: Table) -> Lines:
 def _stacks(table: Table) -> Lines:
     """Per colour the visible card, the number of cards face down, and the returned ones in the order they come up."""
     game = table.game
-    tops = ["-" if rank == NONE else str(rank + LOWEST_CARD) for rank in game["top"]]
-    returned = [
-        "".join(str(rank + LOWEST_CARD) for rank in game["returned"][colour][: game["num_returned"][colour]])
-        for colour in range(NUM_COLOURS)
-    ]
-    rows = [
-        ["stacks", *CARD_COLOURS],
-        ["top", *tops, ""],
-        ["face down", *map(str, table.face_down)],
-        ["returned", *returned, _counted(game["black_face_up"], 0)],
-    ]
-    return ["".join(f"{cell:<12}" if i == 0 else f"{cell or '·':<14}" for i, cell in enumerate(row)) for row in rows]
+    lines = [f"{'stacks':<12}{'top':>3}{'face down':>12}   returned"]
+    for colour, name in enumerate(CARD_COLOURS):
+        top = "·"
+        if colour == BLACK:
+            returned = _counted(game["black_face_up"], 0)
+        else:
+            top = "-" if game["top"][colour] == NONE else str(game["top"][colour] + LOWEST_CARD)
+            returned = "".join(str(rank + LOWEST_CARD) for rank in game["returned"][colour][: game["num_returned"][colour]])
+        lines.append(f"{name:<12}{top:>3}{table.face_down[colour]:>12}   {returned or '·'}")
+    return lines
 
 
 def _counted(counts: Any, unknown: int) -> str:
@@ -267,7 +269,7 @@ def _auction(table: Table) -> Lines:
         later.append(PLACES[CENTRAL_PARK])
     after = f"; then {', '.join(later)}" if later else ""
     title = f"auction of {PLACES[game['auction_place']]}, started by {seat_name(int(game['turn_seat']))}: {best}{after}"
-    lines = [title, *(_bid(game, seat) for seat in range(table.players))]
+    lines = [*_sentence(title), *(_bid(game, seat) for seat in range(table.players))]
     if table.players == 2:
         lines.append(_alea_bid(game))
     return lines

@@ -7,14 +7,17 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from scenario import built_up
 from skyenv.agents import decide_game, make_agent
 from skyenv.errors import OptionError
 from skyenv.game import Game
-from skyenv.render.text import WIDTH, text
+from skyenv.render.text import text
 from skyenv.rules.components import BLACK, DISTRICTS, PLACES
-from skyenv.rules.state import END_STOPS, NONE, PHASE_OVER
+from skyenv.rules.state import END_BUSINESSES, END_STOPS, NONE, PHASE_BID, PHASE_OVER
+from skyenv.tables import WIDTH
 
 TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
 TSQ = DISTRICTS.index("TSQ")
@@ -78,6 +81,36 @@ def test_the_picture_for_a_seat_is_made_of_what_it_may_know(players: int, side: 
         assert text(game.state, 0) == text(exchanged.state, 0)
 
 
+@pytest.mark.parametrize(("players", "side"), TABLES)
+@given(data=st.data())
+@settings(max_examples=40)
+def test_no_position_is_wider_than_a_terminal(players: int, side: str, data: st.DataObject) -> None:
+    """Nor one with the most that the rules allow of everything, be it all together."""
+    game, chance = Game(players, side, data.draw(st.integers(0, 9)), max_turns=500), data.draw(st.randoms(use_true_random=False))
+    for _ in range(data.draw(st.integers(0, 60))):
+        if not game.is_over:
+            game.play(chance.choice(list(game.legal_actions)))
+    state = game.state
+    state["score"][:players] = 199
+    state["turns"] = 499
+    state["hand"][:players] = data.draw(st.sampled_from([[[1] * 3] * 6, [[5, 5, 5]] * 5 + [[20, 16, 14]]]))
+    state["face_down"][:] = 0
+    state["returned"][:], state["num_returned"][:] = 2, 12
+    state["black_face_up"][:] = (20, 16, 14)
+    state["park"][:], state["park_tiles"][:] = 12, (2, 2, 2, 2)
+    state["floors"][:], state["value"][:] = 12, 8
+    state["place"][:], state["visited"][:] = TSQ, ((0, 3, 6), (1, 3, 5))
+    state["auction_place"], state["auction_commissioner"], state["highest"] = PLACES.index("CENTRAL_PARK"), 1, 250
+    state["highest_bidder"] = state["turn_seat"] = players - 1
+    state["bid_cards"][:], state["bid_total"][:] = 20, 250
+    state["phase"] = data.draw(st.sampled_from([PHASE_BID, PHASE_OVER]))
+    state["end"] = data.draw(st.sampled_from([END_BUSINESSES, END_STOPS]))
+    for seat in (None, *range(players)):
+        lines = text(state, seat).splitlines()
+        assert max(map(len, lines)) <= WIDTH == 80
+        assert any("CENTRAL PARK" in line for line in lines)
+
+
 def exchange(state: np.record, seat: int, colour: int) -> None:
     """Exchange a card of a hand that only its owner knows with a face-down card of another value, if there are such."""
     hidden = state["hand"][seat, colour] - state["known"][seat, colour]
@@ -132,8 +165,8 @@ def test_a_stopped_district_is_empty_and_says_so() -> None:
 def test_commissioners_and_markers_stand_where_they_are() -> None:
     game = Game(2, seed=1)
     state = game.state
-    assert "│ W w w w     │" in text(state)
-    assert "│ B b b b     │" in text(state)
+    assert "│ W w w w         │" in text(state)
+    assert "│ B b b b         │" in text(state)
     state["place"][:] = (TSQ, PLACES.index("CENTRAL_PARK"))
     state["markers"][:] = (1, 3)
     state["visited"][:] = ((0, NONE, NONE), (1, 3, 5))
@@ -141,7 +174,7 @@ def test_commissioners_and_markers_stand_where_they_are() -> None:
     assert "─ TSQ ───── W b ─" in picture
     assert "─ W34 ─────── w ─" in picture
     assert "─ E34 ─────── b ─" in picture
-    assert "│   w w       │" in picture
+    assert "│   w w           │" in picture
     assert "│ B              │" in picture
 
 
@@ -186,7 +219,7 @@ def test_the_end_says_who_has_won_and_why(scores: tuple[int, ...], winner: str) 
     game.state["score"][:3] = scores
     game.state["phase"], game.state["end"], game.state["seat"] = PHASE_OVER, END_STOPS, NONE
     picture = text(game.state, 0)
-    assert picture.startswith(f"The game is over (the second building stop): {winner}")
+    assert " ".join(picture.split()).startswith(f"The game is over (the second building stop): {winner}")
 
 
 @pytest.mark.parametrize("seat", [-1, 2, 7])

@@ -5,33 +5,31 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import re
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
-from skyenv.checks import check_choice, check_integer, check_number, parse_integer
+from skyenv.checks import check_number
 from skyenv.errors import ConflictError, PageError, StorageError, shown
 from skyenv.game import Game
-from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, fresh_seed
+from skyenv.games import DEFAULT_MAX_TURNS, fresh_seed
 from skyenv.page.browsers import new_token
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.drawers import Drawers
 from skyenv.page.jobs import advise, move
-from skyenv.page.names import checked_name
+from skyenv.page.kept_replays import KeptReplays
 from skyenv.page.payloads import Payload
 from skyenv.page.preparing import Preparation
-from skyenv.page.replays import Replay, Summary, summaries
 from skyenv.page.session import Session
 from skyenv.page.storage import ANYBODY, HUMAN, NOBODY, Link, Storage, StoredGame
 from skyenv.page.teaching import tutorial
 from skyenv.page.variations import Variation
+from skyenv.page.wishes import AGENT, ME, GameRequest
 from skyenv.page.workers import Priority, Report, Workers
-from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
 LONGEST_PAUSE: Final = 10.0
 DEFAULT_PAUSE: Final = 0.8
@@ -39,96 +37,17 @@ MOST_GAMES: Final = 500
 """Games that one browser can have in the database."""
 MOST_GAMES_IN_ALL: Final = 100_000
 """Games in the database; browsers are as many as somebody likes. Of those in which nobody has played the oldest make room."""
-MOST_REPLAYS: Final = 30
-"""Replays that are kept for one browser."""
-MOST_REPLAYS_IN_ALL: Final = 500
-"""Replays that are kept in the database; browsers are as many as somebody likes."""
-UPLOADS: Final = 16
-"""Records that are received at the same time; each may take megabytes of memory until it is read."""
-UPLOADS_OF_ONE: Final = 3
-"""The same of one browser."""
 SESSIONS: Final = 200
 """Games that are kept in memory though nobody looks at them."""
-REPLAYS: Final = 8
-"""The same for replays."""
 FIRST_RETRY, LONGEST_RETRY = 0.5, 30.0
 """Seconds until a move that couldn't be stored is tried again, at first and at most."""
-ME: Final = "me"
-"""A seat for the browser that makes the game; the other seats are HUMAN or have an agent's name behind AGENT."""
-AGENT: Final = "agent:"
 CHANGED: Final = "changed"
 PEOPLE: Final = "people"
 """What pages are told of: anything; who is there."""
 
 LESSON: Final = "lesson"
 """The wish for a lesson, of which each browser has one; browsers' own wishes are longer."""
-_WISH: Final = re.compile(r"[A-Za-z0-9-]{8,64}")
 _log = logging.getLogger("skyenv.page")
-
-
-@dataclass(frozen=True)
-class GameRequest:
-    """A game that a browser asks for, checked.
-
-    Attributes:
-        players: 2 to 4.
-        side: ``"front"`` or ``"back"``.
-        seed: None: a random one.
-        seats: one of ME, HUMAN, AGENT + name for each.
-        wish: what the browser calls this wish, lest one that is sent twice makes two games; None: it doesn't.
-        names: what the people on its own seats are called; "" for the others.
-    """
-
-    players: int
-    side: str
-    seed: int | None
-    seats: tuple[str, ...]
-    wish: str | None = None
-    names: tuple[str, ...] = ()
-
-    @classmethod
-    async def checked(cls, value: Mapping[str, Any], catalogue: Catalogue) -> GameRequest:
-        """What a browser sent.
-
-        Raises:
-            PageError: it isn't what the form sends.
-        """
-        players, side, seed, seats = (value.get(name) for name in ("players", "side", "seed", "seats"))
-        players = check_integer("players", players, MIN_PLAYERS, MAX_PLAYERS, PageError)
-        side = check_choice("side", side, SIDES, PageError)
-        if not isinstance(seats, list) or len(seats) != players or not all(isinstance(seat, str) for seat in seats):
-            raise PageError(f"seats must be a list of {players} texts, not {shown(seats)}")
-        for seat in seats:
-            if seat.startswith(AGENT):
-                await catalogue.look_up(seat.removeprefix(AGENT))
-            elif seat not in (ME, HUMAN):
-                raise PageError(f"a seat is '{ME}', '{HUMAN}' or '{AGENT}NAME', not {shown(seat)}")
-        names = value.get("names", [""] * players)
-        if not isinstance(names, list) or len(names) != players:
-            raise PageError(f"names must be a list of {players} texts, not {shown(names)}")
-        called = tuple(checked_name(name, catalogue.names) if seat == ME else "" for name, seat in zip(names, seats, strict=True))
-        return cls(players, side, _seed(seed), tuple(seats), checked_wish(value.get("wish")), called)
-
-
-def _seed(value: object) -> int | None:
-    if value is None or value == "":
-        return None
-    # As text: a browser's numbers have 53 bits.
-    seed = parse_integer(value, 0, HIGHEST_SEED) if isinstance(value, str) else None
-    if seed is not None:
-        return seed
-    raise PageError(f"the seed must be a whole number from 0 to {HIGHEST_SEED}, not {shown(value)}")
-
-
-def checked_wish(value: object) -> str | None:
-    """What a browser calls a wish.
-
-    Raises:
-        PageError: it is no such name.
-    """
-    if value is None or (isinstance(value, str) and _WISH.fullmatch(value)):
-        return value
-    raise PageError(f"a wish is called by 8 to 64 letters, digits and hyphens, not {shown(value)}")
 
 
 class GameServer:
@@ -142,7 +61,7 @@ class GameServer:
     Attributes:
         preparation: how far the rules and the agents are.
         ending: set when the page is to end: nobody should wait for an agent any more.
-        uploads: the records that are being received.
+        replays: the records that are kept for browsers.
         drawers: who makes what browsers are shown.
     """
 
@@ -153,13 +72,11 @@ class GameServer:
         self.ending = asyncio.Event()
         self.workers = workers or Workers(in_threads=True)
         self._sessions: OrderedDict[str, Session] = OrderedDict()
-        self._replays: OrderedDict[tuple[str, int, str], Replay] = OrderedDict()
         self._runners: dict[str, asyncio.Task[None]] = {}
         self._asked: dict[str, float] = {}
         """Since when it is an agent's turn, by the game's key."""
         self._watchers: dict[str, set[Watcher]] = {}
-        self._readers = Drawers()
-        self.uploads = Uploads()
+        self.replays = KeptReplays(storage, self.preparation.require_rules)
         self.drawers = Drawers()
 
     def begin(self) -> None:
@@ -174,8 +91,8 @@ class GameServer:
             runner.cancel()
         await asyncio.gather(*runners, return_exceptions=True)
         await self.workers.close()
-        for drawers in (self.drawers, self._readers):
-            await asyncio.to_thread(drawers.close)
+        for threads in (self.drawers, self.replays):
+            await asyncio.to_thread(threads.close)
         await asyncio.to_thread(self.storage.close)
 
     # ---- games ----
@@ -644,94 +561,11 @@ class GameServer:
                 watcher.news.add(what)
                 watcher.changed.set()
 
-    # ---- replays ----
-
-    async def add_replay(self, content: bytes, browser: str) -> tuple[str, list[Summary]]:
-        """Check a record and keep it for a browser to look at.
-
-        Returns:
-            Its key, and what games there are.
-
-        Raises:
-            RecordError, PageError: it is damaged, or too large.
-        """
-        self.preparation.require_rules()
-        games = await self._readers.ask(browser, summaries, content)
-        told = MOST_REPLAYS, MOST_REPLAYS_IN_ALL, games[0].names if games else [], len(games)
-        return await self.storage.write(self.storage.add_replay, new_token(), browser, content, *told), games
-
-    async def delete_replay(self, key: str, browser: str) -> None:
-        """Forget a record that was kept.
-
-        Raises:
-            PageError: it isn't there, or another browser's.
-        """
-        await self.storage.write(self.storage.delete_replay, key, browser)
-        for place in [place for place in self._replays if (place[0], place[2]) == (key, browser)]:
-            del self._replays[place]
-
-    async def summaries(self, key: str, browser: str) -> list[Summary]:
-        """The games of a record that was kept.
-
-        Raises:
-            PageError: it isn't there, or another browser's.
-        """
-        self.preparation.require_rules()
-        content = await self.storage.read(self.storage.replay, key, browser)
-        return await self._readers.ask(browser, summaries, content)
-
-    async def replay(self, key: str, number: int, browser: str) -> Replay:
-        """A game of a record that was kept.
-
-        Raises:
-            PageError: it isn't there, or another browser's.
-        """
-        self.preparation.require_rules()
-        place = key, number, browser
-        if place not in self._replays:
-            content = await self.storage.read(self.storage.replay, key, browser)
-            replay = await self._readers.ask(browser, Replay.of, content, number)
-            self._replays[place] = replay
-            while len(self._replays) > REPLAYS:
-                self._replays.popitem(last=False)
-        self._replays.move_to_end(place)
-        return self._replays[place]
-
 
 def _lesson_of(session: Session) -> tutorial.Lesson:
     if session.lesson is None:
         raise PageError("this is no lesson")
     return session.lesson
-
-
-class Uploads:
-    """Records that are being received. The one that takes longest makes room for a new one."""
-
-    def __init__(self) -> None:
-        self._under_way: dict[asyncio.Timeout, str] = {}
-
-    @asynccontextmanager
-    async def receiving(self, browser: str) -> AsyncIterator[None]:
-        """While a browser sends a record.
-
-        Raises:
-            PageError: it sends too many, or this one has taken longer than others, which are let in.
-        """
-        if list(self._under_way.values()).count(browser) >= UPLOADS_OF_ONE:
-            raise PageError(f"this browser is sending {UPLOADS_OF_ONE} records already", 429)
-        while len(self._under_way) >= UPLOADS:
-            longest = next(iter(self._under_way))
-            del self._under_way[longest]
-            longest.reschedule(asyncio.get_running_loop().time())
-        try:
-            async with asyncio.timeout(None) as patience:
-                self._under_way[patience] = browser
-                try:
-                    yield
-                finally:
-                    self._under_way.pop(patience, None)
-        except TimeoutError as error:
-            raise PageError("too many records are being sent; send yours again", 503) from error
 
 
 class Watcher:

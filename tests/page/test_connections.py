@@ -14,7 +14,7 @@ import pytest
 from pages import Json, RunningServer, make_app
 
 from processes import wait_until
-from skyenv.page import connections, game_server, requests
+from skyenv.page import connections, kept_replays, requests
 from skyenv.page.connections import HEADERS, Crowd
 
 WISH = {"players": 2, "side": "front", "seats": ["me", "human"]}
@@ -234,8 +234,8 @@ def test_records_that_do_not_come_hold_up_no_others(
     server: RunningServer, neighbour: Neighbour, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(requests, "PATIENCE", 600.0)
-    monkeypatch.setattr(game_server, "UPLOADS", 4)
-    monkeypatch.setattr(game_server, "UPLOADS_OF_ONE", 2)
+    monkeypatch.setattr(kept_replays, "UPLOADS", 4)
+    monkeypatch.setattr(kept_replays, "UPLOADS_OF_ONE", 2)
     answers: list[socket.socket] = []
     for _ in range(4):
         words = upload_by(server)

@@ -139,7 +139,7 @@ def test_a_record_that_waits_to_be_read_counts_as_being_sent(
     under_way = []
 
     async def add_replay(content: bytes, browser: str) -> Any:
-        under_way.append(list(server.uploads._under_way.values()))
+        under_way.append(list(server.replays.uploads._under_way.values()))
         return "key", []
 
     monkeypatch.setattr(server, "add_replay", add_replay)

@@ -16,7 +16,6 @@ from skyenv.games import HIGHEST_SEED, fresh_seed
 from skyenv.page.analysis import Analysis
 from skyenv.page.background import Name, Work
 from skyenv.page.chances import what_can_come
-from skyenv.page.game_server import ME, GameRequest
 from skyenv.page.kept_analyses import KeptAnalyses
 from skyenv.page.payloads import Payload
 from skyenv.page.playouts import MOST, USUAL, PlayOut
@@ -24,6 +23,7 @@ from skyenv.page.requests import browser_of, json_object, number, server_of
 from skyenv.page.routes.replays import GAME, found, hands_are_open, seat_of_replay, step_of
 from skyenv.page.routes.works import METHODS, work
 from skyenv.page.variations import Variation
+from skyenv.page.wishes import ME, GameRequest
 
 MOST_LISTED: Final = 20
 """Variations in a list, the newest ones."""

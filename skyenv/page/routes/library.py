@@ -76,7 +76,7 @@ async def _open(request: Request) -> Response:
         if record is None:
             return JSONResponse({"wait": "The tournament has kept how this game came out. It is being played again …"}, 202)
         game = record.encode()
-    key, _ = await server.add_replay(game, browser)
+    key, _ = await server.replays.add(game, browser)
     return JSONResponse({"page": f"/replay/{key}"}, 201)
 
 

@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from skyenv.page.game_server import checked_wish
 from skyenv.page.requests import json_object, people_of, seat_of, whole
+from skyenv.page.wishes import checked_wish
 
 
 async def _people(request: Request) -> Response:

@@ -34,9 +34,9 @@ MOST_RECORD: Final = 8 << 20
 
 async def _open_record(request: Request) -> Response:
     server, browser = server_of(request), browser_of(request)
-    async with server.uploads.receiving(browser):
+    async with server.replays.uploads.receiving(browser):
         content = await body(request, MOST_RECORD)
-        key, games = await server.add_replay(content, browser)  # what waits to be read counts, too: it takes memory
+        key, games = await server.replays.add(content, browser)  # what waits to be read counts, too: it takes memory
     return JSONResponse({"page": f"/replay/{key}", "games": len(games)}, 201)
 
 
@@ -49,7 +49,7 @@ async def _list_replays(request: Request) -> Response:
 
 
 async def _forget_record(request: Request) -> Response:
-    await server_of(request).delete_replay(request.path_params["key"], browser_of(request))
+    await server_of(request).replays.delete(request.path_params["key"], browser_of(request))
     return JSONResponse({})
 
 
@@ -58,7 +58,7 @@ async def _games_of_record(request: Request) -> Response:
     if (known := edited_at(request)) is not None:
         game = Summary(1, known.names, known.game.side, 0, known.game.scores, False)
         return JSONResponse({"games": [vars(game)], "agents": server.catalogue.describe(), "edited": True})
-    games = await server.summaries(request.path_params["key"], browser_of(request))
+    games = await server.replays.summaries(request.path_params["key"], browser_of(request))
     return JSONResponse({"games": [vars(game) for game in games], "agents": server.catalogue.describe()})
 
 
@@ -88,7 +88,7 @@ async def found(request: Request) -> Replay:
     number = whole(request.path_params["game"], "game")
     if (known := edited_at(request)) is not None:
         return known
-    return await server_of(request).replay(request.path_params["key"], number, browser_of(request))
+    return await server_of(request).replays.replay(request.path_params["key"], number, browser_of(request))
 
 
 def step_of(request: Request) -> int:

@@ -188,7 +188,7 @@ async def _record(request: Request) -> Response:
 async def _replay_own(request: Request) -> Response:
     """Make a replay of a game that is over."""
     server, link, session = await seat_of(request)
-    key, _ = await server.add_replay(session.record().encode(), str(link.browser))
+    key, _ = await server.replays.add(session.record().encode(), str(link.browser))
     return JSONResponse({"page": f"/replay/{key}"}, 201)
 
 

@@ -135,14 +135,14 @@ def test_a_record_that_waits_to_be_read_counts_as_being_sent(
     app: Starlette, ann: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else any number of them could lie in memory."""
-    server = app.state.server
+    replays = app.state.server.replays
     under_way = []
 
-    async def add_replay(content: bytes, browser: str) -> Any:
-        under_way.append(list(server.replays.uploads._under_way.values()))
+    async def add(content: bytes, browser: str) -> Any:
+        under_way.append(list(replays.uploads._under_way.values()))
         return "key", []
 
-    monkeypatch.setattr(server, "add_replay", add_replay)
+    monkeypatch.setattr(replays, "add", add)
     assert upload(ann, played(2, actions=5).to_record()).status_code == 201
     assert [len(browsers) for browsers in under_way] == [1]
 

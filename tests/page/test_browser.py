@@ -920,6 +920,9 @@ def test_aleas_cards_turn_up_one_by_one(ann: Browser, tmp_path: Path, motion: st
                 assert ann.text("#log").count("Alea bids") == known
                 ann.click("#next" if number < len(cards) - 1 else "#hold")  # goes on by itself then
         ann.wait_until(lambda: ann.text("#log").count("Alea bids") > known, "what came of them")
+        inside = "const box = document.getElementById('alea').getBoundingClientRect(); return box.height === 0 || box.top >= 0"
+        ann.run("scrollTo(0, 300)")
+        assert ann.run(inside), "whoever has scrolled sees them"
         turned = [shown for shown, is_told in ann.run("return window.turned") if not is_told]
         assert turned[-1] == cards
         steps = [cards[:number] for number in range(1, len(cards) + 1)]

@@ -1,4 +1,6 @@
-"""Positions edited by hand: what can be changed at the beginning of a turn, and whether the result is a position of the game.
+"""Positions edited by hand: what can be changed, and whether the result is a position of the game.
+
+A position can be edited during the setup and where a turn begins.
 
 An edit is the whole of what can be changed, as :func:`described` tells it, with other numbers; plots that it leaves out stay as
 they are. Cards come from the face-down stacks and go there, skyscrapers from the general supply; what a seat remembers of earlier
@@ -17,12 +19,13 @@ from skyenv.checks import check_integer
 from skyenv.errors import OptionError, PageError, shown
 from skyenv.game import Game
 from skyenv.knowledge import resample
+from skyenv.page.edited_city import check_setup, described_city, put_commissioner, put_park, put_row
 from skyenv.page.open_hands import forget_shuffles
 from skyenv.page.payloads import Payload
 from skyenv.page.replays import Replay
 from skyenv.render.words import counted, seat_name
-from skyenv.rules.components import BUSINESSES, CARD_COLOURS, CARD_VALUES, DISTRICTS, NUM_COLOURS, PLACES, PLOTS, SIXTH
-from skyenv.rules.state import ALEA, GAME_DTYPE, NONE, PHASE_OPTION
+from skyenv.rules.components import BUSINESSES, CARD_COLOURS, CARD_VALUES, DISTRICTS, NUM_COLOURS, PLOTS, ROW_SIZE, SIXTH
+from skyenv.rules.state import ALEA, GAME_DTYPE, NONE, PHASE_OPTION, PHASE_START
 
 MOST_VP: Final = 999
 PER_BUSINESS: Final = 9
@@ -33,9 +36,10 @@ def described(position: Any) -> Payload:
     """What can be changed in a position, GAME_DTYPE.
 
     Returns:
-        ``turn``: whose it is; ``seats``: of each ``vp``, ``supply`` and ``hand``, cards by colour and value; ``plots``: of each
-        its name, ``owner`` (a seat, 4: Alea, null), ``floors`` and ``businesses``; ``places``: of both commissioners. And
-        ``why``: why nothing can be changed here, or null.
+        ``turn``: whose it is; ``seats``: of each ``vp``, ``supply``, ``park``, its skyscrapers in the park area, and ``hand``,
+        cards by colour and value; ``plots``: of each its name, ``owner`` (a seat, 4: Alea, null), ``floors`` and ``businesses``;
+        ``tops``: the value of the visible card of each coloured stack, null if it is empty; ``setup``: whether it is still under
+        way; all that :func:`skyenv.page.edited_city.described_city` tells; and ``why``: why nothing can be changed here, or null.
     """
     players = int(position["num_players"])
     sizes = range(len(PLOTS) if position["side"] else NUM_COLOURS)
@@ -44,18 +48,21 @@ def described(position: Any) -> Payload:
         {
             "vp": int(position["score"][seat]),
             "supply": int(position["supply"][seat]),
+            "park": int(position["park"][seat]),
             "hand": {colour: position["hand"][seat, index].tolist() for index, colour in enumerate(CARD_COLOURS)},
         }
         for seat in range(players)
     ]
-    places = [PLACES[int(place)] for place in position["place"]]
-    return {"turn": int(position["turn_seat"]), "seats": seats, "plots": plots, "places": places, "why": _why_not(position)}
+    tops = [None if top == NONE else CARD_VALUES[int(top)] for top in position["top"]]
+    setup = bool(position["phase"] == PHASE_START)
+    own = {"turn": int(position["seat"]), "seats": seats, "plots": plots, "tops": tops, "setup": setup, "why": _why_not(position)}
+    return own | described_city(position)
 
 
 def _why_not(position: Any) -> str | None:
-    if position["phase"] == PHASE_OPTION:
+    if position["phase"] in (PHASE_START, PHASE_OPTION):
         return None
-    return "positions are edited where a turn begins and an option is to be chosen; step on or back to such a place"
+    return "positions are edited during the setup and where a turn begins, before an option is chosen; step on or back to there"
 
 
 def _plot(position: Any, district: int, plot: int) -> Payload:
@@ -85,18 +92,24 @@ def edited(replay: Replay, step: int, edit: Mapping[str, Any]) -> Edited:
         raise PageError(why, 409)
     state, players = game.state, game.num_players
     totals = _skyscrapers(state)
-    cards = state["hand"].sum(axis=0) + state["face_down"]
-    seats, plots, places = (_list(edit, name, size) for name, size in (("seats", players), ("plots", None), ("places", 2)))
+    before = np.array([state], GAME_DTYPE)[0]
+    cards = state["hand"].sum(axis=0) + state["face_down"] + _visible(state)
+    sizes = {"seats": players, "plots": None, "places": 2, "ways": 2, "tops": NUM_COLOURS, "row": ROW_SIZE}
+    seats, plots, places, ways, tops, row = (_list(edit, name, size) for name, size in sizes.items())
     for seat, about in enumerate(seats):
         state["score"][seat] = _whole(f"VP of {seat_name(seat)}", about.get("vp"), 0, MOST_VP)
         state["supply"][seat] = _whole(f"the supply of {seat_name(seat)}", about.get("supply"), 0, 17)
         _put_hand(state, seat, about.get("hand"))
+    in_park = [_whole(f"park area: skyscrapers of {seat_name(s)}", about.get("park"), 0, 18) for s, about in enumerate(seats)]
+    put_park(state, edit.get("park_tiles"), in_park)
+    put_row(state, row)
     _put_plots(state, plots)
+    _put_tops(state, tops)
     _put_stacks(state, cards)
     _put_supplies(state, totals)
-    for which, name in enumerate(places):
-        _put_commissioner(state, which, name)
-    state["turn_seat"] = state["seat"] = _whole("turn, a seat counted from 0,", edit.get("turn"), 0, players - 1)
+    for which, (name, way) in enumerate(zip(places, ways, strict=True)):
+        put_commissioner(state, which, name, way)
+    _put_turn(state, _whole("turn, a seat counted from 0,", edit.get("turn"), 0, players - 1), before)
     forget_shuffles(state)
     try:
         game.refresh()
@@ -120,7 +133,7 @@ class Edited(Replay):
 def _list(edit: Mapping[str, Any], name: str, size: int | None) -> list[Any]:
     value = edit.get(name)
     right = isinstance(value, list) and (size is None or len(value) == size)
-    if not right or (name != "places" and not all(isinstance(one, dict) for one in value or [])):
+    if not right or (name in ("seats", "plots") and not all(isinstance(one, dict) for one in value or [])):
         raise PageError(f"an edit must have the list {name}" + (f" of {size}" if size else "") + f", not {shown(value)}")
     return list(value or [])
 
@@ -141,15 +154,45 @@ def _put_hand(state: Any, seat: int, hand: object) -> None:
     state["unknown"][seat] = (state["hand"][seat] - state["known"][seat]).sum(axis=1)
 
 
+def _visible(state: Any) -> Any:
+    """The visible cards of the coloured stacks, int (6, 3): by colour and rank."""
+    cards = np.zeros((len(CARD_COLOURS), len(CARD_VALUES)), np.int8)
+    for colour in range(NUM_COLOURS):
+        if state["top"][colour] != NONE:
+            cards[colour, state["top"][colour]] = 1
+    return cards
+
+
+def _put_tops(state: Any, tops: list[Any]) -> None:
+    for colour, top in enumerate(tops):
+        name = f"the visible {CARD_COLOURS[colour]} card"
+        if (state["top"][colour] == NONE) != (top is None):
+            there = "the stack is empty" if top is not None else "there is one"
+            raise PageError(f"{name} must be {'nothing' if top is not None else 'a value'}: {there}")
+        if top is not None:
+            state["top"][colour] = _whole(name, top, CARD_VALUES[0], CARD_VALUES[-1]) - CARD_VALUES[0]
+
+
+def _put_turn(state: Any, seat: int, before: Any) -> None:
+    if state["phase"] == PHASE_START:
+        check_setup(state, before)
+        if seat != state["seat"]:
+            raise PageError(
+                f"during the setup it is the turn of {seat_name(int(state['seat']))} (SET-7), not of {seat_name(seat)}"
+            )
+        return
+    state["turn_seat"] = state["seat"] = seat
+
+
 def _put_stacks(state: Any, cards: Any) -> None:
     """COM-1: what isn't in a hand lies face down; `cards`: how many there are in both, by colour and rank."""
-    left = cards - state["hand"].sum(axis=0)
+    left = cards - state["hand"].sum(axis=0) - _visible(state)
     if (left < 0).any():
         colour, rank = np.argwhere(left < 0)[0]
         there, name = int(cards[colour, rank]), f"{CARD_COLOURS[colour]} {CARD_VALUES[rank]}"
         raise PageError(
-            f"hands hold {int(there - left[colour, rank])} cards {name}, but only {there} can be there (COM-1): the others lie"
-            f" face up in their stack; take {counted(-int(left[colour, rank]), 'card')} away"
+            f"hands and the visible card are {int(there - left[colour, rank])} cards {name}, but only {there} can be there"
+            f" (COM-1): the others lie face up in their stack; take {counted(-int(left[colour, rank]), 'card')} away"
         )
     for colour in range(NUM_COLOURS):
         if state["top"][colour] == NONE and left[colour].any():
@@ -236,16 +279,3 @@ def _put_supplies(state: Any, totals: list[int]) -> None:
     if left < 0:
         raise PageError(f"Alea has {totals[-1]} skyscrapers in all; take {-left} from the board (ALEA-1)")
     state["alea_supply"] = left
-
-
-def _put_commissioner(state: Any, which: int, name: object) -> None:
-    if name not in PLACES:
-        raise PageError(f"a commissioner stands in one of {', '.join(PLACES)}, not {shown(name)}")
-    place = PLACES.index(str(name))
-    if place == state["place"][which]:
-        return
-    if place < len(DISTRICTS) and state["stopped"][place]:
-        raise PageError(f"no commissioner can go to {name}: it is stopped (MOVE-3)")
-    state["place"][which] = place
-    state["visited"][which] = NONE  # nobody knows how it came there: its markers are in City Hall
-    state["markers"][which] = 0

@@ -1691,14 +1691,44 @@ def test_a_position_is_edited(ann: Browser, server: RunningServer, tmp_path: Pat
     ann.click("#edit-open")
     ann.wait("#edit-trouble")
     assert "general supply of seat 1" in ann.text("#edit-trouble")
+    ann.run("for (const one of document.querySelectorAll('#edit-form details')) one.open = true")
     check_accessible(ann, "#edit")
     ann.click('[aria-label="more supply of 1 ann"]')
+    place = ann.run("return document.querySelector('[aria-label=\"place of the white commissioner\"]')")
+    markers = (
+        "return [...document.querySelector('[aria-label=\"markers of the white commissioner\"]').options].map((one) => one.text)"
+    )
+    ann.run("arguments[0].value = 'W52'; arguments[0].dispatchEvent(new Event('change'))", place)
+    assert ann.run(markers) == ["E34, TSQ", "W34, TSQ", "W34, W42"]
     ann.click("#edit-open")
     ann.wait_until(lambda: "/replay/edited-" in ann.driver.current_url, "the edited position")
     ann.wait("#board svg")
     assert f"{before.scores[0] + 1} VP" in ann.text("#board svg")
     ann.click("#ask")
     ann.wait("#hint li.choice")
+    ann.click("#edit summary")
+    ann.wait("#edit-form summary")
+    assert ann.run("return document.querySelector('[aria-label=\"place of the white commissioner\"]').value") == "W52"
+
+
+def test_the_setup_is_edited(ann: Browser, server: RunningServer, tmp_path: Path) -> None:
+    path = tmp_path / "game.jsonl"
+    path.write_text(played(2, seed=12, actions=30).to_record(["ann", "bob"]), encoding="utf-8")
+    open_file(ann, server, path)
+    ann.wait("#board svg")
+    ann.click("#edit summary")
+    ann.wait("#edit-form summary")
+    assert "The setup is under way" in ann.text("#edit-form")
+    ann.run("for (const one of document.querySelectorAll('#edit-form details')) one.open = true")
+    top = ann.run("return document.querySelector('[aria-label=\"visible green card\"]')")
+    other = ann.run("return arguments[0].value === '4' ? '5' : '4'", top)
+    ann.run("arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('change'))", top, other)
+    ann.click("#edit-open")
+    ann.wait_until(lambda: "/replay/edited-" in ann.driver.current_url, "the edited position")
+    ann.wait("#board svg")
+    ann.click("#edit summary")
+    ann.wait("#edit-form summary")
+    assert ann.run("return document.querySelector('[aria-label=\"visible green card\"]').value") == other
 
 
 def test_a_replay_is_played_on(ann: Browser, server: RunningServer, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-// The position editor: a form of what can be changed where a turn begins; what comes of it opens as a page of its own.
+// The position editor: a form of what can be changed during the setup and where a turn begins; what comes of it opens as a page of its own.
 import { ask, el, send } from "./dom.js";
 
 const VALUES = [4, 5, 6];
@@ -17,6 +17,8 @@ function counter(label, value, most, changed) {
   const button = (text, what, by) => el("button", { type: "button", "aria-label": `${what} ${label}`, onclick: () => step(by) }, text);
   return el("span", { class: "counter", role: "group", "aria-label": label }, button("−", "less", -1), shown, button("+", "more", 1));
 }
+
+const COLOURS = ["green", "violet", "brown", "orange", "gray"];
 
 const choice = (label, options, chosen, changed) => el("select", { "aria-label": label, onchange: (event) => changed(event.target.value) },
   ...options.map(([value, text]) => el("option", { value, selected: value === chosen }, text)));
@@ -50,7 +52,7 @@ export function editing(viewer, { api }) {
     const open = el("button", { type: "button", class: "primary", id: "edit-open", onclick: async () => {
       open.disabled = true;
       try {
-        location.assign((await send(`${api}/${step}/edit`, { ...edit, why: undefined, plots: [...changed.values()] })).page);
+        location.assign((await send(`${api}/${step}/edit`, { ...edit, why: undefined, possible: undefined, plots: [...changed.values()] })).page);
       } catch (error) {
         trouble.textContent = error.message;
         trouble.hidden = false;
@@ -60,16 +62,57 @@ export function editing(viewer, { api }) {
     return [
       el("p", { class: "small" }, "Cards come from the stacks' face-down cards and go there, skyscrapers from the general supply. An edited position has no record: "
         + "look at it, ask agents, let them play it out."),
-      el("p", { class: "row" }, el("span", {}, "turn of"), choice("whose turn it is", who, edit.turn, (value) => { edit.turn = Number(value); })),
-      ...["white", "beige"].map((name, which) => el("p", { class: "row" }, el("span", {}, `${name} commissioner`),
-        choice(`place of the ${name} commissioner`, PLACES.map((place) => [place, place.replace("_", " ").toLowerCase().replace(/^([we]\d\d|tsq)$/, (text) => text.toUpperCase())]),
-          edit.places[which], (value) => { edit.places[which] = value; }))),
-      ...seats, el("h3", {}, "Plots"), ...boards, trouble, el("p", {}, open),
+      edit.setup ? el("p", { class: "small" }, "The setup is under way: starting skyscrapers can be moved, whose turn it is and where the commissioners stand is fixed.")
+        : el("p", { class: "row" }, el("span", {}, "turn of"), choice("whose turn it is", who, edit.turn, (value) => { edit.turn = Number(value); })),
+      ...(edit.setup ? [] : ["white", "beige"].map((name, which) => commissionerFields(edit, name, which))),
+      ...seats, stackFields(edit), rowFields(edit), ...(edit.setup ? [] : [parkFields(edit, viewer.names)]),
+      el("h3", {}, "Plots"), ...boards, trouble, el("p", {}, open),
     ];
   }
 
   viewer.follow(show);
   return whole;
+}
+
+const placeName = (place) => place.replace("_", " ").toLowerCase().replace(/^([we]\d\d|tsq)$/, (text) => text.toUpperCase());
+
+/** Where a commissioner stands, and by which way it came, on which its markers lie. */
+function commissionerFields(edit, name, which) {
+  const way = el("select", { "aria-label": `markers of the ${name} commissioner`, onchange: () => { edit.ways[which] = possible()[way.selectedIndex]; } });
+  const possible = () => edit.possible[edit.places[which]];
+  const fill = () => {
+    const now = possible().findIndex((one) => one.join() === edit.ways[which].join());
+    edit.ways[which] = possible()[Math.max(0, now)];
+    way.replaceChildren(...possible().map((one, index) => el("option", { selected: index === Math.max(0, now) }, one.join(", ") || "on no district")));
+    way.disabled = possible().length < 2;
+  };
+  fill();
+  return el("p", { class: "row" }, el("span", {}, `${name} commissioner`),
+    choice(`place of the ${name} commissioner`, PLACES.map((place) => [place, placeName(place)]), edit.places[which], (value) => { edit.places[which] = value; fill(); }),
+    el("span", {}, "markers"), way);
+}
+
+/** The visible cards of the coloured stacks. */
+function stackFields(edit) {
+  const field = (colour, index) => (edit.tops[index] === null ? el("span", {}, `${colour}: no card`) : el("label", { class: "row" }, colour,
+    choice(`visible ${colour} card`, VALUES.map((value) => [value, `${value}`]), edit.tops[index], (value) => { edit.tops[index] = Number(value); })));
+  return el("details", {}, el("summary", {}, "Visible cards"), el("div", { class: "row" }, ...COLOURS.map(field)));
+}
+
+/** The businesses that still lie in the supply row. */
+function rowFields(edit) {
+  const field = (business, space) => (business === null ? null : choice(`space ${space + 1} of the supply row`, BUSINESSES.map((one) => [one, one]), business,
+    (value) => { edit.row[space] = value; }));
+  return el("details", {}, el("summary", {}, "Supply row"), el("div", { class: "row" }, ...edit.row.map(field).filter(Boolean)));
+}
+
+/** Skyscrapers and businesses in the park area. */
+function parkFields(edit, names) {
+  const own = edit.seats.map((one, seat) => el("p", { class: "row" }, `skyscrapers of ${names[seat]}`,
+    counter(`skyscrapers of ${names[seat]} in the park area`, one.park, 18, (next) => { one.park = next; })));
+  const tiles = BUSINESSES.map((business) => el("p", { class: "row" }, business,
+    counter(`${business} in the park area`, edit.park_tiles[business], 9, (next) => { edit.park_tiles[business] = next; })));
+  return el("details", {}, el("summary", {}, "Park area"), ...own, ...tiles);
 }
 
 function seatFields(name, one) {

@@ -637,6 +637,61 @@ def test_the_dock_is_whole_and_all_text_can_be_read(
         ann.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+def test_the_board_of_a_phone_is_shown_as_a_whole_and_large(ann: Browser, server: RunningServer) -> None:
+    begin(ann, server, "me", "agent:greedy", seed="2")
+    resize(ann, 390, 844)
+    try:
+        ann.driver.refresh()
+        ann.wait("#board svg")
+        width = "const svg = document.querySelector('#board svg'); return svg.getBoundingClientRect().width"
+        assert ann.run(width) == 640
+        assert ann.run("return document.querySelector('[data-part=city]').getBoundingClientRect().top") < 50, (
+            "the city comes first"
+        )
+        ann.click("#zoom")
+        assert ann.run(width) <= 390
+        ann.driver.refresh()
+        ann.wait("#board svg")
+        assert ann.run(width) <= 390
+        ann.click("#zoom")
+        assert ann.run(width) == 640
+    finally:
+        ann.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+RULES = {"rules": False, "ready": False, "error": "", "about": "the rules", "done": 40, "total": 99, "elapsed": 12, "left": 80}
+SEARCH = {"name": "ismcts", "ready": False, "state": "preparing", "seconds": 30, "error": ""}
+WAITING = {
+    "rules": {**RULES, "agents": []},
+    "agents": {**RULES, "rules": True, "agents": [SEARCH]},
+    "error": {**RULES, "error": "the rules can't be compiled", "agents": []},
+}
+"""What the server tells while it gets ready."""
+
+
+@pytest.mark.parametrize("what", WAITING)
+def test_pages_that_wait_are_accessible(ann: Browser, server: RunningServer, what: str) -> None:
+    """A game of the library that is being opened, and the lobby, while everything gets ready; in both themes."""
+    script = f"""
+        const real = window.fetch, told = {json.dumps(WAITING[what])};
+        window.fetch = (address, options) => String(address).endsWith("/api/preparing") ? Promise.resolve(Response.json(told))
+          : String(address).includes("/api/library/") ? new Promise(() => {{}}) : real(address, options);
+    """
+    added = ann.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": script})
+    try:
+        for theme in ("light", "dark"):
+            for path, shown in (("/library/0123/1", "#status"), ("/", "#strengths input")):
+                ann.open(f"{server.address}{path}")
+                ann.run("localStorage.setItem('theme', arguments[0])", theme)
+                ann.driver.refresh()
+                ann.wait(shown)
+                ann.wait("#preparing")
+                assert ann.run("return document.documentElement.dataset.theme") == theme
+                check_accessible(ann)
+    finally:
+        ann.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
+
+
 def until_an_auction(page: Browser) -> dict[str, Any]:
     """Play until a bid can be laid down: commissioners are moved."""
     for _ in range(200):

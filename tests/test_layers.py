@@ -25,6 +25,7 @@ TOP: Final = {"skyenv": "skyenv", "skyenv_agents": "agents/skyenv_agents", "expe
 STANDARD: Final = sys.stdlib_module_names
 
 LAZY: Final = {
+    ("experiments.benchmarks.gpu", "experiments.training.throughput"): "one command prints a GPU's figures, the trainer's too",
     ("skyenv", "skyenv.fifth_avenue_v0"): "needs PettingZoo; offered as an attribute",
     ("skyenv.envs.registration", "skyenv.envs.aec"): "PettingZoo imports it when it makes an environment",
     ("skyenv.envs.registration", "skyenv.envs.single"): "Gymnasium imports it when it makes an environment",

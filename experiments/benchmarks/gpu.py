@@ -2,8 +2,9 @@
 
 First 1,000 whole games of every kind of table are compared with the processor's, position by position. Then the figures of
 ``python -m experiments.benchmarks.speed --device cuda``: random play inside one kernel, as in the compiled loop; and steps with
-actions that the GPU chooses (their choice included), checked, with masks, and with the codes of observations. Each is the
-median of repeats after a warm-up that compiles; the GPU is waited for.
+actions that the GPU chooses (their choice included), checked, with masks, and with the codes of observations; and the learner's
+decisions a second of the trainer with all on the GPU, its network 256 units wide. Each is the median of repeats after a warm-up
+that compiles; the GPU is waited for.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ AT_A_TIME: Final = 40
 """Decisions between two looks at all positions."""
 SIZES: Final = (2**12, 2**15, 2**18, 2**20)
 BLOCKS: Final = (32, 64, 128, 256)
+TRAINED_ON: Final = (2**13, 2**15, 2**16)
+"""Games side by side of the trainers that are measured."""
 SEEN: Final[dict[str, dict[str, Any]]] = {"mask": {"observe": False}, "mask and codes": {"observation": "codes"}}
 
 
@@ -143,7 +146,19 @@ def all_figures(quick: bool) -> list[Figure]:
             figures.append(chosen_actions(2**18, "mask", steps, repeats, False))
     finally:
         kernels.THREADS = usual  # type: ignore[misc]
-    return figures
+    return figures + training(quick)
+
+
+def training(quick: bool) -> list[Figure]:
+    """Learner's decisions per second of the trainer wholly on the GPU; none where PyTorch finds no GPU."""
+    import torch
+
+    from experiments.training.throughput import on_device
+
+    if not torch.cuda.is_available():
+        print("PyTorch finds no GPU here, so the trainer isn't measured", file=sys.stderr)
+        return []
+    return [on_device(games, 32 if quick else 64) for games in ((2**12,) if quick else TRAINED_ON)]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

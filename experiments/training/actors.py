@@ -27,7 +27,7 @@ import torch
 
 from experiments.training.network import PolicyNetwork
 from experiments.training.recipe import Config
-from experiments.training.rollouts import Collector, Rollout
+from experiments.training.rollouts import Playing, Rollout
 from skyenv.arena.workers import begin_worker, for_a_worker
 from skyenv.errors import SkyenvError
 from skyenv_agents.learned.networks import NetworkAgent, ThingsNetwork
@@ -49,8 +49,8 @@ class Actor:
     """
 
     def __init__(self, config: Config, part: int, kept: bytes | None = None) -> None:
-        self.network = config.make_network(started=False)
-        self.collector: Collector = config.make_collector(part) if kept is None else pickle.loads(kept)
+        self.network = config.make_network(started=False).to(config.playing_device)
+        self.collector: Playing = config.make_playing(part) if kept is None else pickle.loads(kept)
 
     def play(self, weights: Mapping[str, Any]) -> Rollout:
         """Collect a rollout."""

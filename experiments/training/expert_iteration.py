@@ -151,6 +151,7 @@ class ExpertConfig(Config):
         0.1, "share of the decisions of which the guide is sure (99 %) that are searched and learned from, with a weight",
         above=True, high=1,
     )  # fmt: skip
+    engine: str = fixed("host")  # searches play on the processor
     value_updates: int = fixed(0)
     clip: float = fixed(0.0)
     entropy: float = fixed(0.0)

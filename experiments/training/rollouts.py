@@ -12,7 +12,7 @@ import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Protocol, Self
 
 import numpy as np
 import torch
@@ -186,6 +186,19 @@ class _Track:
         )
 
 
+class Playing(Protocol):
+    """What plays for a training: :class:`Collector`, or one on a device."""
+
+    def collect(self, network: PolicyNetwork) -> Rollout:
+        """Play some decisions in every game."""
+
+    def add_opponent(self, agent: Agent) -> None:
+        """Take a past policy in among the opponents."""
+
+    def snapshot(self) -> Playing:
+        """A copy as it is now."""
+
+
 class Collector:
     """Plays games, and collects decisions.
 
@@ -310,10 +323,8 @@ class Collector:
         if not mine.size:
             return
         log_probabilities = self._ask(t, mine, network)
-        # An illegal action adds nothing to the sums, so it is never the first above a limit.
-        sums = (log_probabilities.clamp(min=LOWEST).exp() * self.masks[t, torch.from_numpy(mine)]).cumsum(dim=1)
-        limit = torch.rand(mine.size, generator=self.generator).clamp_(min=SMALLEST, max=LARGEST) * sums[:, -1]
-        self._play(t, mine, (sums > limit[:, None]).to(torch.int8).argmax(dim=1), log_probabilities)
+        uniform = torch.rand(mine.size, generator=self.generator)
+        self._play(t, mine, drawn(log_probabilities, self.masks[t, torch.from_numpy(mine)], uniform), log_probabilities)
 
     def _play(self, t: int, mine: Int64, action: torch.Tensor, log_probabilities: torch.Tensor) -> None:
         """Note the actions of some columns, and how probable the network held them to be."""
@@ -408,6 +419,14 @@ class Collector:
 def arranged(codes: Int16) -> torch.Tensor:
     """Codes in the order of the network's inputs."""
     return torch.from_numpy(np.take(codes, INPUTS, axis=1))
+
+
+def drawn(log_probabilities: torch.Tensor, masks: torch.Tensor, uniform: torch.Tensor) -> torch.Tensor:
+    """A legal action for each row, int64 (k,), drawn by its random number, float32 (k,) in [0, 1)."""
+    # An illegal action adds nothing to the sums, so it is never the first above a limit.
+    sums = (log_probabilities.clamp(min=LOWEST).exp() * masks).cumsum(dim=1)
+    limit = uniform.clamp(min=SMALLEST, max=LARGEST) * sums[:, -1]
+    return (sums > limit[:, None]).to(torch.int8).argmax(dim=1)
 
 
 def entropy(log_probabilities: torch.Tensor) -> torch.Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -78,7 +79,7 @@ class Tables:
     @property
     def label(self) -> str:
         """What kind of tables they are."""
-        return f"{self.games.num_players} players, {self.games.side}"
+        return label_of(self.games.num_players, self.games.side)
 
     def seat(
         self, rows: Int64, pool: OpponentPool, share: float, rng: np.random.Generator, mixed_share: float = 0.0
@@ -172,18 +173,33 @@ class Tables:
 
     def ended(self) -> list[Ended]:
         """The games that have just ended, row by row."""
-        games = self.games
-        ends = []
-        for row in np.flatnonzero(games.done).tolist():
-            mine = self.seats[row] == LEARNER
-            points = float(games.finished["score"][row, : games.num_players][mine].mean())
-            others = np.unique(self.seats[row][~mine])
-            opponent, share = None, 0.0
-            if mine.sum() == 1 and len(others) == 1:
-                opponent = self.guests[others[0]].name
-                share = float(results(games.finished[row : row + 1])[0][0, : games.num_players][mine][0])
-            ends.append(Ended(self.label, int(games.finished["decisions"][row]), points, opponent, share))
-        return ends
+        over = np.flatnonzero(self.games.done)
+        return ended_games(self.label, self.games.finished[over], self.seats[over], lambda guest: self.guests[guest].name)
+
+
+def label_of(players: int, side: str) -> str:
+    """What kind of tables those of so many players on this side are called."""
+    return f"{players} players, {side}"
+
+
+def ended_games(label: str, finished: npt.NDArray[Any], seats: Int64, name: Callable[[int], str]) -> list[Ended]:
+    """What games that have ended came to.
+
+    Args:
+        label: what kind of tables they were at. finished: their last positions, GAME_DTYPE (k,).
+        seats: int64 (k, players), who had each seat: a guest, or LEARNER. name: of a guest.
+    """
+    ends = []
+    for row, seated in enumerate(seats):
+        mine = seated == LEARNER
+        points = float(finished["score"][row, : len(seated)][mine].mean())
+        others = np.unique(seated[~mine])
+        opponent, share = None, 0.0
+        if mine.sum() == 1 and len(others) == 1:
+            opponent = name(int(others[0]))
+            share = float(results(finished[row : row + 1])[0][0, : len(seated)][mine][0])
+        ends.append(Ended(label, int(finished["decisions"][row]), points, opponent, share))
+    return ends
 
 
 def margins(scores: npt.NDArray[Any]) -> Float32:

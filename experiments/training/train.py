@@ -28,7 +28,7 @@ from torch import nn
 
 from experiments.training.actors import Actors, make_actors
 from experiments.training.network import PolicyNetwork, in_precision
-from experiments.training.recipe import Config
+from experiments.training.recipe import ENGINES, Config
 from experiments.training.rollouts import Batch, Rollout, entropy
 from experiments.training.runs import PAST, Run, program
 from experiments.training.seating import Ended, Tables
@@ -60,7 +60,7 @@ class Training(Run):
 
     def _prepare(self) -> None:
         torch.set_num_threads(self.config.threads)
-        wanted = self.config.device
+        wanted = self.config.playing_device.type if self.config.engine != ENGINES[0] else self.config.device
         self.device = torch.device("cuda" if wanted == "auto" and torch.cuda.is_available() else wanted.replace("auto", "cpu"))
         self.prior: HeuristicAgent | None = heuristic_of(self.config.prior)
         self.bfloat16 = self.config.is_bfloat16(self.device.type)
@@ -134,7 +134,7 @@ class Training(Run):
         gain = (batch.advantage - mean) / (variance(batch.advantage, batch.weight).sqrt() + 1e-8)
         sums, steps = torch.zeros(3, device=self.device), 0
         for _ in range(config.epochs):
-            order = torch.from_numpy(self.rng.permutation(number)).to(self.device)
+            order = self._order(number)
             # All batches are of one size, for which PyTorch compiles its products once; what is left over has its turn in others.
             for start in range(0, max(number - config.batch, 0) + 1, config.batch):
                 sums += self._step(batch, gain, order[start : start + config.batch])
@@ -145,6 +145,13 @@ class Training(Run):
             "explained_variance": 1.0 - float(unexplained),
             "prior_weight": float(self.network.rest["prior_weight"].detach()),
         }
+
+    def _order(self, number: int) -> torch.Tensor:
+        """In which order decisions are learned from, int64 (number,)."""
+        if self.config.engine == ENGINES[0]:
+            return torch.from_numpy(self.rng.permutation(number)).to(self.device)
+        generator = torch.Generator(self.device).manual_seed(int(self.rng.integers(2**63)))
+        return torch.randperm(number, generator=generator, device=self.device)
 
     @torch.no_grad()
     def _anneal_prior(self) -> None:

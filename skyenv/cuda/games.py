@@ -266,25 +266,31 @@ class Games:
 
     # ---- looking ----
 
-    def observe(self, seats: int | npt.ArrayLike, rows: npt.ArrayLike | None = None) -> DeviceArray:
+    def observe(
+        self, seats: int | npt.ArrayLike, rows: npt.ArrayLike | None = None, state: DeviceArray | None = None
+    ) -> DeviceArray:
         """Observations from the view of any seats.
 
         Args:
             seats: one seat for all rows, or one for each; in ordinary memory.
             rows: rows to look at, in ordinary memory; None means all.
+            state: games to look at instead of the present ones, such as `finished`; GAME_DTYPE (num_games,), of this batch.
 
         Returns:
             A new array, float32 (k, OBSERVATION_SIZE).
 
         Raises:
-            OptionError: there is no such row or seat.
+            OptionError: there is no such row or seat, or `state` holds no such games.
         """
+        looked_at = self._state if state is None else state.array
+        if looked_at.dtype != self._state.dtype or len(looked_at) != self.num_games:
+            raise OptionError(f"state must hold {self.num_games} games, as this batch does, not {state!r}")
         chosen = np.arange(self.num_games) if rows is None else check_rows(rows, self.num_games)
         whose = cuda.to_device(check_seats(seats, self.num_players, len(chosen)))
         out = _zeros((len(chosen), OBSERVATION_SIZE), np.float32)
         if len(chosen):
             codes = cuda.to_device(new_records(len(chosen), CODES_DTYPE))
-            kernels.look[_blocks(len(chosen)), kernels.THREADS](self._state, cuda.to_device(chosen), whose, codes)
+            kernels.look[_blocks(len(chosen)), kernels.THREADS](looked_at, cuda.to_device(chosen), whose, codes)
             self._scale_into(codes, cuda.to_device(np.arange(len(chosen), dtype=np.int64)), self._nothing_refused, out)
         return DeviceArray(out)
 
@@ -326,6 +332,25 @@ class Games:
         games._slots["seed"] = self._slots.copy_to_host()["seed"]  # rows without a seed go on from these
         games.refresh()
         return games
+
+    @classmethod
+    def from_host(cls, games: skyenv.games.Games, *, check: bool = True) -> Self:
+        """Games in ordinary memory brought here, without what their last step came to; they go on as those would.
+
+        Args:
+            games: the games. check: as for the class.
+        """
+        made = cls(
+            games.num_games, games.num_players, games.side, 0, autoreset=games.autoreset, observe=games.observation.shape[1] > 0,
+            observation=OBSERVATIONS[games.observation.dtype == np.int16], agent_seed=games.agent_seed, check=check,
+            board=games.board, max_turns=games.max_turns, reward=games.options.reward,
+        )  # fmt: skip
+        made._state.copy_to_device(games.state.view(made._state.dtype))
+        slots = made._slots.copy_to_host()
+        slots["seed"] = games._slots["seed"]  # rows without a seed go on from these
+        made._slots.copy_to_device(slots)
+        made.refresh()
+        return made
 
     def copy(self) -> Self:
         """An independent batch in the same position, which continues exactly as this one would."""

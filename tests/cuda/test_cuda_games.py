@@ -96,6 +96,19 @@ def without_resets(make: Callable[..., Any], players: int, side: str) -> Iterato
     yield on_host(games.uniforms()).tobytes().hex()
 
 
+def back_and_forth(games: Any) -> Iterator[bool]:
+    """Games in ordinary memory, brought back, go on as these; how they ended can be looked at from any seat."""
+    host = games.on_host()
+    back = type(games).from_host(host)
+    for played in (back, host):
+        played.play_random(400)
+    names = ("state", "mask", "observation", "finished")
+    yield all(on_host(getattr(back, name)).tobytes() == getattr(host, name).tobytes() for name in names)
+    seen, expected = (on_host(each.observe(1, [1, 0], each.finished)) for each in (back, host))
+    yield seen.tobytes() == expected.tobytes() != on_host(back.observe(1, [1, 0])).tobytes()
+    yield told(games, lambda: games.observe(0, state=games.mask)).startswith("OptionError: state must hold")
+
+
 def device_only() -> Iterator[Any]:
     """What only games on the GPU have."""
     from skyenv.cuda import Games as DeviceGames
@@ -119,6 +132,7 @@ def device_only() -> Iterator[Any]:
     given_back = games.mask.__dlpack__()
     del given_back  # nobody has taken it
     yield games.on_host().seeds.tolist() == games.seeds.tolist()
+    yield from back_and_forth(games)
     state = games.state.numpy()
     state["seed"] = -1
     games.state.array.copy_to_device(state)
@@ -145,7 +159,7 @@ def test_the_same_games_as_on_the_cpu(players: int, side: str) -> None:
 
 def test_what_only_games_on_the_gpu_have() -> None:
     *flags, refusal, scores = json.loads(printed(__file__, environment=SIMULATED))
-    assert flags == [True] * 12
+    assert flags == [True] * 15
     assert "records" in refusal
     assert scores == [[3] * 4] * 2
 

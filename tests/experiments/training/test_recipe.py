@@ -72,6 +72,7 @@ from skyenv_agents.learned.networks import PlainNetwork
         ("snapshot", [0]),
         ("device", ["tpu", ""]),
         ("precision", ["float16", ""]),
+        ("engine", ["gpu", ""]),
         ("processes", [0, 1025]),
     ],
 )

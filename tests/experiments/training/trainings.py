@@ -52,7 +52,9 @@ def updated(training: Training, number: int) -> Training:
 def collector(training: Training) -> Collector:
     """What plays, in this process."""
     assert isinstance(training.actors, Here)
-    return training.actors.actor.collector
+    playing = training.actors.actor.collector
+    assert isinstance(playing, Collector)
+    return playing
 
 
 def weights(training: Training) -> bytes:

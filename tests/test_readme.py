@@ -43,7 +43,7 @@ RLLIB = [command for command in COMMANDS if "rllib" in command]
 RUN_ELSEWHERE = {
     **dict.fromkeys(LADDERS, "plays published ladders; test_the_commands_of_the_published_ladders runs small ones"),
     **dict.fromkeys(MEASUREMENTS, "repeats published figures"),
-    **dict.fromkeys(RAY, "spreads work with Ray; tests/arena/test_on_ray.py runs it where Ray is installed"),
+    **dict.fromkeys(RAY, "spreads work with Ray; tests/arena/test_on_ray.py and the trainer's run it where Ray is installed"),
     "make train": "its recipe is checked below; the long test in tests/experiments/training/test_train.py trains as it does",
     "make play": "its recipe is checked below; tests/page/test_commands.py starts the page",
     "python -m skyenv play --no-browser --public-host games.example.org": "serves until it is ended; tests/page tries the option",

@@ -89,6 +89,10 @@ class Actors(ABC):
     def end(self) -> None:
         """Let nobody play any more."""
 
+    def figures(self) -> dict[str, float]:
+        """What the curve shall tell: how many updates the weights lay behind with which the latest rollouts were played."""
+        return {"stale": 1.0}
+
 
 def make_actors(config: Config, network: PolicyNetwork, kept: Mapping[str, Any] | None = None) -> Actors:
     """Who plays, as many processes as the configuration says.
@@ -124,6 +128,10 @@ class Here(Actors):
     def end(self) -> None:
         """See :meth:`Actors.end`."""
 
+    def figures(self) -> dict[str, float]:
+        """See :meth:`Actors.figures`."""
+        return {"stale": 0.0}
+
 
 class Elsewhere(Actors):
     """Other processes play, always; and this one before it learns, where there is one part more than others."""
@@ -135,7 +143,7 @@ class Elsewhere(Actors):
         self._batch = config.BATCH
         self._own: _Worker | None = None
         self._own_answer: Any = None
-        self._weights: Weights = _portable(network.state_dict()) if kept is None else kept["weights"]
+        self._weights: Weights = portable(network.state_dict()) if kept is None else kept["weights"]
         self._pending: list[tuple[Any, ...]] | None = None
         self._past: list[tuple[str, ThingsNetwork]] = []
         try:
@@ -169,7 +177,7 @@ class Elsewhere(Actors):
         played, self._pending = self._pending, None
         assert played is not None
         self._tell_past()
-        self._weights = _portable(network.state_dict())
+        self._weights = portable(network.state_dict())
         self._send("play", self._weights)
         return [
             Rollout(self._batch.within(places[place], number), *rest)
@@ -235,7 +243,8 @@ class Elsewhere(Actors):
         )
 
 
-def _portable(weights: Mapping[str, torch.Tensor]) -> Weights:
+def portable(weights: Mapping[str, torch.Tensor]) -> Weights:
+    """Weights as arrays of their own, which can be sent."""
     return {name: tensor.detach().cpu().numpy().copy() for name, tensor in weights.items()}
 
 

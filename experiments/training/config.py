@@ -43,6 +43,9 @@ class RunConfig(Options):
     )
     beside: str = option("", "folder of another run, whose curve is drawn beside this one's", metavar="FOLDER")
     threads: int = common("threads")
+    ray: str | None = common(
+        "ray", text="let processes play on the machines of a Ray: auto (the one that runs here), HOST:PORT, local"
+    )
     resume: bool = common("resume", text="go on from the checkpoint in the run's folder; what isn't said is as it was")
 
     LIMITS = (
@@ -87,8 +90,8 @@ class RunConfig(Options):
             raise OptionError(f"{name}: {error}") from error
 
     def as_dict(self) -> dict[str, Any]:
-        """What was asked for, as config.json and checkpoints keep it."""
-        return {name: value for name, value in asdict(self).items() if name != "resume"}
+        """What was asked for, as config.json and checkpoints keep it: not who plays, as that is the same training anywhere."""
+        return {name: value for name, value in asdict(self).items() if name not in ("ray", "resume")}
 
 
 def earlier(given: Mapping[str, Any]) -> Mapping[str, Any]:

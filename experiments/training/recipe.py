@@ -107,6 +107,8 @@ class Config(RunConfig):
         least = len(self.tables) * self.parts
         if self.games < least:
             raise OptionError(f"games must be at least {least}, one for each kind of table in each process that plays")
+        if self.ray is not None and self.processes == 1:
+            raise OptionError("ray needs processes above 1: so many play, less the one that learns")
         if self.opponent_share and not self.fixed_opponents and not self.past_policies:
             raise OptionError("opponent_share above 0 needs fixed_opponents or past_policies")
         self._check_engine()

@@ -26,7 +26,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from experiments.training.actors import Actors, make_actors
+from experiments.training.actors import Actors
+from experiments.training.actors_on_ray import begin_actors
 from experiments.training.network import PolicyNetwork, in_precision
 from experiments.training.recipe import ENGINES, Config
 from experiments.training.rollouts import Batch, Rollout, entropy
@@ -56,7 +57,7 @@ class Training(Run):
         self.optimiser = self._new_optimiser()
         self.rng = np.random.default_rng(config.seed)
         self._warm_up()
-        self.actors = make_actors(config, self.network)
+        self.actors = begin_actors(config, self.network)
 
     def _prepare(self) -> None:
         torch.set_num_threads(self.config.threads)
@@ -86,7 +87,7 @@ class Training(Run):
             self._note(rollout.ended)
         batch = config.BATCH.join([rollout.batch for rollout in rollouts], self.device)
         self.decisions += sum(rollout.decisions for rollout in rollouts)
-        figures = mean_figures(rollouts) | self._improve(batch)
+        figures = mean_figures(rollouts) | actors.figures() | self._improve(batch)
         self._average()
         if config.past_policies and (self.updates + 1) % config.snapshot == 0 and not self._only_value():
             actors.add_past(f"{PAST}-{self.updates + 1}", self.frozen())
@@ -239,7 +240,7 @@ class Training(Run):
         self.optimiser.load_state_dict(state["optimiser"])
         self.rng, self.annealed = state["rng"], state["annealed"]
         self._warm_up()
-        self.actors = make_actors(self.config, self.network, state["actors"])
+        self.actors = begin_actors(self.config, self.network, state["actors"])
 
     def settle(self) -> None:
         """Wait until nobody plays for the next update."""

@@ -210,7 +210,91 @@ def _task() -> Callable[[bytes, bytes, bytes, tuple[str, ...]], bytes]:
     return unit_of_skyenv
 
 
+def _guest() -> type:
+    """The class that Ray makes actors of; pickled as it stands here, as the task is."""
+
+    class GuestOfSkyenv:
+        def __init__(self, home: bytes, kind: bytes, path: tuple[str, ...]) -> None:
+            self.home, self.kind, self.path, self.inner = home, kind, path, None
+
+        def do(self, what: str, shared: bytes, rest: bytes) -> bytes:
+            import os
+            import pickle
+            import socket
+            import sys
+
+            sys.path.extend(entry for entry in self.path if entry not in sys.path and os.path.exists(entry))
+            try:
+                from skyenv.arena.on_ray import answered
+
+                home = pickle.loads(self.home)
+            except ImportError as error:
+                return pickle.dumps((None, f"{socket.gethostname()} has no skyenv of the same version ({error})"))
+            return answered(self, home, what, shared, rest)
+
+    return GuestOfSkyenv
+
+
+def answered(guest: Any, home: Home, what: str, shared: bytes, rest: bytes) -> bytes:
+    """What an object in an actor answers: whether it did, and the answer or the error. It is made when it is first asked."""
+    try:
+        if guest.inner is None:
+            home.check()
+            home.move_in()
+            kind, arguments = pickle.loads(guest.kind)
+            guest.inner = kind(*arguments)
+        return sent((True, getattr(guest.inner, what)(pickle.loads(shared), *pickle.loads(rest))))
+    except Exception as error:
+        error.add_note(traceback.format_exc())
+        return sent((False, error))
+
+
 # ---- those who work ----
+
+
+class Host:
+    """An object that lives in a process of its own on some machine.
+
+    Args:
+        ray: the package. kind: the object's class. arguments: what it is made with; pickled.
+        cpus: that the machine must have free; 0: it goes anywhere.
+    """
+
+    def __init__(self, ray: ModuleType, kind: type, *arguments: Any, cpus: int = 1) -> None:
+        self._ray = ray
+        home = Home.here()
+        guest = ray.remote(num_cpus=cpus, max_restarts=0, max_task_retries=0, runtime_env={"env_vars": ONE_THREAD})(_guest())
+        self._actor = guest.remote(sent(home), sent((kind, arguments)), home.path)
+
+    def ask(self, what: str, shared: Any, *rest: Any) -> Any:
+        """Let a method be called; a ticket for its answer.
+
+        Args:
+            what: its name. shared: its first argument, as :func:`sent` and put into Ray once for all. rest: the others.
+        """
+        return self._actor.do.remote(what, shared, sent(rest))
+
+    def answer(self, ticket: Any) -> Any:
+        """What a method gave.
+
+        Raises:
+            WorkerDiedError, MachineLostError: the object is gone. Exception: what the method raised.
+        """
+        return opened(fetched(self._ray, ticket))
+
+    def end(self) -> None:
+        """End the process, whatever it does."""
+        self._ray.kill(self._actor)
+
+
+def opened(answer: bytes) -> Any:
+    """What a worker gave, or what it raised."""
+    done, result = pickle.loads(answer)
+    if done is None:
+        raise SkyenvError(f"ray: {result}; {EVERYWHERE}")
+    if not done:
+        raise result
+    return result
 
 
 class OnRay(Workers[Unit, Result]):
@@ -258,12 +342,8 @@ class OnRay(Workers[Unit, Result]):
     def result(self, ticket: Any) -> Result:
         """See :meth:`skyenv.arena.workers.Workers.result`."""
         del self._busy[ticket]
-        done, result = pickle.loads(fetched(self._ray, ticket))
-        if done is None:
-            raise SkyenvError(f"ray: {result}; {EVERYWHERE}")
-        if not done:
-            raise result
-        return result  # type: ignore[no-any-return]
+        result: Result = opened(fetched(self._ray, ticket))
+        return result
 
     def end(self) -> None:
         """See :meth:`skyenv.arena.workers.Workers.end`."""
@@ -296,5 +376,7 @@ def fetched(ray: ModuleType, ticket: Any) -> Any:
         raise SkyenvError("ray: this machine's part of it has ended; what is finished is kept") from error
     except (errors.NodeDiedError, errors.ActorUnavailableError, errors.ObjectLostError):
         raise MachineLostError from None
-    except (errors.WorkerCrashedError, errors.OutOfMemoryError, errors.ActorDiedError):
+    except errors.ActorDiedError as error:
+        raise (MachineLostError if "its node has died" in str(error) else WorkerDiedError) from None
+    except (errors.WorkerCrashedError, errors.OutOfMemoryError):
         raise WorkerDiedError from None

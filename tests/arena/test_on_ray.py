@@ -12,10 +12,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from clusters import Nodes, cluster_of, ray_pickle
 from tournaments import lines, play, settings
 from unit_work import Pair, do, doubled, dying, environment, failing
 
+from clusters import Nodes, cluster_of, ray_pickle
 from processes import ROOT, children, command, printed, python, running, there, wait_until
 from skyenv.arena.on_ray import Home, _check_answers, _task, connect, sources
 from skyenv.arena.units import number_of_workers
@@ -106,7 +106,8 @@ def test_a_tournament_has_the_games_that_it_has_on_this_machine(nodes: Nodes, tm
         assert lines(folder) == lines(tmp_path / "here")
 
 
-COMMANDS = re.findall(r"^\$ (.* --ray .*)$", (ROOT / "docs" / "many_machines.md").read_text(encoding="utf-8"), re.MULTILINE)
+PAGE = (ROOT / "docs" / "many_machines.md").read_text(encoding="utf-8")
+COMMANDS = re.findall(r"^\$ (.* tournament .* --ray .*)$", PAGE, re.MULTILINE)
 
 
 @pytest.mark.long

@@ -38,6 +38,7 @@ from skyenv_agents.learned.networks import PlainNetwork
         ("paired_seeds", [-1]),
         ("against", ["", "nobody", "random,", "nowhere:Agent"]),
         ("threads", [0, 1025]),
+        ("ray", ["auto"]),  # with a single process
         ("reward", ["fame"]),
         ("games", [0]),
         ("steps", [0]),

@@ -1,0 +1,202 @@
+"""Actors on machines that Ray connects: ``--ray`` with ``--processes``.
+
+A training is the same one as with processes of this machine, whoever plays where, and whoever is lost: each actor plays one part
+of the games, one rollout ahead of the learner, with the weights before the latest update. The weights are sent once per update as
+an object that Ray's machines share; what was played comes back as bytes, with all that its actor needs to go on. So an actor
+that dies, or whose machine is gone, is begun again somewhere else as it was before the rollout that was lost, and plays it again.
+No actor is given a rollout to play before its last one has been fetched, so nothing piles up, however slow the learner is.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from experiments.training.actors import Actor, Actors, Weights, make_actors, portable
+from experiments.training.network import PolicyNetwork
+from experiments.training.recipe import Config
+from experiments.training.rollouts import Rollout
+from skyenv.arena.on_ray import Host, connect, cpus, sent
+from skyenv.arena.units import ATTEMPTS
+from skyenv.arena.workers import MachineLostError, WorkerDiedError
+from skyenv.errors import OptionError, SkyenvError
+from skyenv_agents.learned.networks import ThingsNetwork
+
+Past = tuple[str, ThingsNetwork]
+Played = tuple[bytearray, int, int, list[Any], dict[str, float], bytes]
+"""A rollout as it is sent: its batch, how many decisions that has, the rest of it, and the collector after it."""
+
+
+def begin_actors(config: Config, network: PolicyNetwork, kept: Mapping[str, Any] | None = None) -> Actors:
+    """Who plays, where the configuration says.
+
+    Args:
+        config: of the training. network: to begin with.
+        kept: what :meth:`experiments.training.actors.Actors.pack` gave, wherever that was, to go on from.
+    """
+    return make_actors(config, network, kept) if config.ray is None else OnRay(config, network, kept)
+
+
+# ---- elsewhere ----
+
+
+class Remote:
+    """Plays a part of the games on some machine.
+
+    Args:
+        config: of the training. part: which one, from 0.
+        state: the collector to go on with; None: a new one.
+    """
+
+    def __init__(self, config: Config, part: int, state: bytes | None) -> None:
+        torch.set_num_threads(1)
+        self._actor = Actor(config, part, state)
+
+    def play(self, weights: Weights, past: list[Past]) -> Played:
+        """Take past policies in, and collect a rollout."""
+        for name, network in past:
+            self._actor.add_past(name, network)
+        rollout = self._actor.play({name: torch.from_numpy(array) for name, array in weights.items()})
+        number = len(rollout.batch)
+        memory = bytearray(rollout.batch.room(number))
+        rollout.batch.write(memory)
+        return memory, number, rollout.decisions, rollout.ended, rollout.figures, self._actor.pack()
+
+
+# ---- at the learner's ----
+
+
+class Part:
+    """One part of the games, at the learner's: who plays it, and how to begin again if that is lost.
+
+    Args:
+        ray: the package. config: of the training. number: which part.
+        state: the collector to go on with; None: a new one.
+    """
+
+    def __init__(self, ray: ModuleType, config: Config, number: int, state: bytes | None) -> None:
+        self._ray, self._config, self._number = ray, config, number
+        self.state = state
+        self.told: list[Past] = []
+        self._weights: Any = None
+        self._host = self._hosted(cpus=1)
+
+    def _hosted(self, cpus: int) -> Host:
+        return Host(self._ray, Remote, self._config, self._number, self.state, cpus=cpus)
+
+    def play(self, weights: Any, past: list[Past]) -> None:
+        """Let a rollout be played with weights that Ray holds, after past policies have come."""
+        self._weights, self.told = weights, past
+        self._ticket = self._host.ask("play", weights, past)
+
+    def fetch(self) -> tuple[Played, int]:
+        """What was played, and how often an actor was lost over it.
+
+        Raises:
+            SkyenvError: processes keep dying over it. Exception: what the actor raised.
+        """
+        deaths = lost = 0
+        while True:
+            try:
+                return self._host.answer(self._ticket), lost
+            except (WorkerDiedError, MachineLostError) as error:
+                lost += 1
+                deaths += isinstance(error, WorkerDiedError)
+                if deaths == ATTEMPTS:
+                    raise SkyenvError(
+                        f"{ATTEMPTS} processes died while they played part {self._number};"
+                        " what was trained is kept, --resume goes on from the last checkpoint"
+                    ) from None
+                self._host = self._hosted(cpus=0)  # where it was may have been the last free CPU
+                self.play(self._weights, self.told)
+
+    def packed(self) -> bytes:
+        """The collector before the rollout under way, with the past policies that it was told of then."""
+        actor = Actor(self._config, self._number, self.state)
+        for name, network in self.told:
+            actor.add_past(name, network)
+        return actor.pack() if self.told or self.state is None else self.state
+
+    def end(self) -> None:
+        """Let it not be played any more."""
+        self._host.end()
+
+
+class OnRay(Actors):
+    """Actors of Ray play, always; see :class:`experiments.training.actors.Elsewhere`, whose rollouts they have.
+
+    Attributes:
+        lost: so many actors were lost and begun again.
+    """
+
+    def __init__(self, config: Config, network: PolicyNetwork, kept: Mapping[str, Any] | None) -> None:
+        assert config.ray is not None
+        self._ray = connect(config.ray, config.parts)
+        if cpus(self._ray) < config.parts:
+            raise OptionError(f"processes {config.processes} need {config.parts} CPUs; ray has {cpus(self._ray)}")
+        self._batch = config.BATCH
+        self._weights: Weights = portable(network.state_dict()) if kept is None else kept["weights"]
+        self._pending: list[Played] | None = None
+        self._past: list[Past] = []
+        self._parts: list[Part] = []
+        self.lost = 0
+        try:
+            for number in range(config.parts):
+                state = None
+                if kept is not None:
+                    state, self._past = pickle.loads(kept["actors"][number])
+                self._parts.append(Part(self._ray, config, number, state))
+            self._play([])
+        except BaseException:  # nobody else knows those that play already
+            self.end()
+            raise
+
+    def _play(self, past: list[Past]) -> None:
+        weights = self._ray.put(sent(self._weights))
+        for part in self._parts:
+            part.play(weights, past)
+
+    def rollouts(self, network: PolicyNetwork) -> list[Rollout]:
+        """See :meth:`experiments.training.actors.Actors.rollouts`; the actors play on with the network as it is now."""
+        self.wait()
+        played, self._pending = self._pending, None
+        assert played is not None
+        for part, (*_, state) in zip(self._parts, played, strict=True):
+            part.state = state
+        self._weights = portable(network.state_dict())
+        past, self._past = self._past, []
+        self._play(past)
+        return [
+            Rollout(self._batch.within(memory, number), decisions, ended, figures)
+            for memory, number, decisions, ended, figures, _ in played
+        ]
+
+    def add_past(self, name: str, network: ThingsNetwork) -> None:
+        """See :meth:`experiments.training.actors.Actors.add_past`; from the rollout after the next on."""
+        self._past.append((name, network))
+
+    def wait(self) -> None:
+        """See :meth:`experiments.training.actors.Actors.wait`."""
+        if self._pending is None:
+            fetched_now = [part.fetch() for part in self._parts]
+            self.lost += sum(lost for _, lost in fetched_now)
+            self._pending = [played for played, _ in fetched_now]
+
+    def pack(self) -> dict[str, Any]:
+        """See :meth:`experiments.training.actors.Actors.pack`; processes of one machine can go on from it, too."""
+        self.wait()
+        return {"actors": [pickle.dumps((part.packed(), self._past)) for part in self._parts], "weights": self._weights}
+
+    def end(self) -> None:
+        """See :meth:`experiments.training.actors.Actors.end`."""
+        for part in self._parts:
+            part.end()
+        self._parts = []
+
+    def figures(self) -> dict[str, float]:
+        """See :meth:`experiments.training.actors.Actors.figures`; and how many actors were lost and begun again."""
+        return {**super().figures(), "lost": float(self.lost)}

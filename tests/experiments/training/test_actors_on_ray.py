@@ -1,0 +1,129 @@
+"""Actors on Ray's machines: they play what processes here play, whoever is lost meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import re
+import shlex
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from test_actors import content, networks
+from trainings import TINY, tiny
+
+from clusters import Nodes, cluster_of
+from experiments.training import train
+from experiments.training.actors import Actors, make_actors
+from experiments.training.actors_on_ray import OnRay, begin_actors
+from experiments.training.checkpoints import read_checkpoint
+from processes import ROOT, command, printed, there, wait_until
+from skyenv.errors import OptionError
+from skyenv_agents.learned.networks import NetworkAgent
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Nodes]:
+    """A cluster of two nodes with a CPU each."""
+    with cluster_of(2) as cluster:
+        yield cluster
+
+
+def actors() -> list[int]:
+    """The processes of all actors."""
+    found = [int(path.name) for path in Path("/proc").glob("[0-9]*")]
+    return [process for process in found if command(process).startswith(b"ray::GuestOfSkyenv") and there(process)]
+
+
+def kill_one() -> None:
+    """One of the actors is gone."""
+    wait_until(actors)
+    process = actors()[0]
+    os.kill(process, signal.SIGKILL)
+    wait_until(lambda: not there(process))
+
+
+@pytest.mark.long
+def test_rollouts_are_those_of_one_machine_though_actors_and_a_machine_are_lost(nodes: Nodes) -> None:
+    """Past policies come as they come there; what was packed goes on there and here."""
+    nodes.add()
+    config = tiny(processes=4, ray=nodes.address, opponent_share=1.0, fixed_share=0.0, max_turns=2, steps=40)
+    given = networks(config, 6)
+    playing = begin_actors(config, given[0])
+    assert isinstance(playing, OnRay)
+    collectors = [config.make_collector(part) for part in range(3)]
+    try:
+        for i, network in enumerate(given[1:5]):
+            if i == 1:
+                kill_one()
+                playing.add_past("past-1", given[1].frozen({}))
+            if i == 2:
+                nodes.lose()  # an actor has each CPU, but for that of who was begun again
+            assert content(playing.rollouts(network)) == content([one.collect(given[i]) for one in collectors])
+            if i == 1:
+                for collector in collectors:
+                    collector.add_opponent(NetworkAgent(given[1].frozen({}), name="past-1"))
+        assert playing.lost >= 1
+        kept = pickle.loads(pickle.dumps(playing.pack()))
+        expected = content([one.collect(given[4]) for one in collectors])
+        assert content(playing.rollouts(given[5])) == expected
+    finally:
+        playing.end()
+    nodes.add()  # or there would be too few CPUs
+    goes_on: Actors
+    for begin in (make_actors, begin_actors):
+        goes_on = begin(config, given[0], kept)
+        try:
+            assert content(goes_on.rollouts(given[5])) == expected
+        finally:
+            goes_on.end()
+    assert goes_on.figures() == {"stale": 1.0, "lost": 0.0}
+
+
+@pytest.mark.long
+def test_more_processes_than_cpus_are_told(nodes: Nodes) -> None:
+    config = tiny(processes=12, games=64, ray=nodes.address)
+    with pytest.raises(OptionError, match=r"processes 12 need 11 CPUs; ray has \d"):
+        begin_actors(config, config.make_network())
+
+
+def test_ray_needs_others_that_play() -> None:
+    with pytest.raises(OptionError, match="ray needs processes above 1"):
+        tiny(ray="auto").check()
+
+
+@pytest.mark.long
+def test_a_training_that_loses_an_actor_and_a_machine_learns_the_same(
+    nodes: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = train.Training.learn
+    run = [*TINY, "--processes", "3", "--run"]
+    assert train.main([*run, str(tmp_path / "here")]) == 0
+    nodes.add()
+
+    def learn(self: train.Training) -> dict[str, float]:
+        if self.updates == 2:
+            kill_one()
+        if self.updates == 4:
+            nodes.lose()
+        return real(self)
+
+    monkeypatch.setattr(train.Training, "learn", learn)
+    assert train.main([*run, str(tmp_path / "there"), "--ray", nodes.address]) == 0
+    models = [(tmp_path / place / "model.npz").read_bytes() for place in ("here", "there")]
+    assert models[0] == models[1]
+    assert read_checkpoint(tmp_path / "there" / "checkpoint.bin")["updates"] > 4
+
+
+@pytest.mark.long
+def test_the_command_of_the_docs_trains(tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason="needs the extra [ray]")
+    text = (ROOT / "docs" / "many_machines.md").read_text(encoding="utf-8")
+    (line,) = re.findall(r"^\$ python -m (experiments\.training\..* --ray .*)$", text, re.MULTILINE)
+    printed("-m", *shlex.split(line), *TINY, "--run", tmp_path)
+    curve = [json.loads(point) for point in (tmp_path / "curve.jsonl").read_text().splitlines()]
+    assert curve[-1]["decisions"] >= 1000
+    assert (curve[-1]["stale"], curve[-1]["lost"]) == (1, 0)

@@ -125,9 +125,10 @@ class Database:
         try:
             self._prepare()
             self._reader = self._writer if path == MEMORY else _Connection(path)
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, StorageError) as error:
             self._writer.close()
-            raise PageError(f"{path} can't be used as the page's database: {error}") from error
+            why = error.why if isinstance(error, StorageError) else error
+            raise PageError(f"{path} can't be used as the page's database: {why}") from error
         except PageError:
             self._writer.close()
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 import stat
 import threading
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from skyenv.errors import ConflictError, PageError
+from skyenv.page import database
 from skyenv.page.database import _STEPS, VERSION
 from skyenv.page.storage import Change, Link, Storage, StoredGame, StoredReplay
 
@@ -182,6 +184,16 @@ def test_servers_that_start_together_share_a_new_database(tmp_path: Path) -> Non
     for number in range(5):
         with ThreadPoolExecutor(6) as pool:
             assert len(set(pool.map(start, [tmp_path / f"{number}.sqlite3"] * 6))) == 1
+
+
+def test_a_database_that_is_locked_at_the_start_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "PATIENCE", 0.01)
+    path.parent.mkdir()
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(PageError, match=r"games\.sqlite3 can't be used .* another program has locked it"):
+            Storage(path)
+    opened(path).close()
 
 
 def test_of_too_many_games_those_go_that_nobody_has_played(path: Path) -> None:

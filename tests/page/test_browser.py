@@ -686,6 +686,9 @@ def test_pages_that_wait_are_accessible(ann: Browser, server: RunningServer, wha
                 ann.driver.refresh()
                 ann.wait(shown)
                 ann.wait("#preparing")
+                if what == "rules":  # 12 s of 92, and something to do
+                    assert ann.run("return document.querySelector('#preparing progress').value") == pytest.approx(12 / 92)
+                    assert ann.find("#preparing a[href='/rules']") is not None
                 assert ann.run("return document.documentElement.dataset.theme") == theme
                 check_accessible(ann)
     finally:

@@ -4,12 +4,14 @@ import { ask, el, setPatience } from "./dom.js";
 const OFTEN = 700;  // milliseconds
 const followers = [];
 let told = null;     // what the server said last
+let wasSmall = false;
 let watching = null;  // the watch under way, a promise that ends when everything is ready
 
 const bar = el("progress", { "aria-label": "getting ready" });
 const what = el("span", { class: "what" });
+const meanwhile = el("a", { href: "/rules", target: "_blank" }, "Read the rules meanwhile");
 const details = el("span", { class: "small" });
-const panel = el("section", { id: "preparing", class: "preparing", hidden: true, "aria-label": "Getting ready" }, what, bar, details);
+const panel = el("section", { id: "preparing", class: "preparing", hidden: true, "aria-label": "Getting ready" }, what, meanwhile, bar, details);
 const header = document.querySelector("header");
 header.after(panel);
 
@@ -37,14 +39,16 @@ function show() {
   const isSmall = told.rules && !told.error;
   if (isSmall && panel.parentElement !== header) header.firstElementChild.after(panel);
   panel.hidden = told.ready || (isSmall && !compiling);
-  panel.classList.toggle("small", isSmall);
+  if (panel.classList.toggle("small", isSmall) !== wasSmall) bar.removeAttribute("value");
+  wasSmall = isSmall;
   const now = told.agents.find((one) => one.state === "preparing");
   what.textContent = told.error || (isSmall ? "" : "The game is getting ready, once, after an installation. This page goes on by itself.");
+  meanwhile.hidden = isSmall || Boolean(told.error) || location.pathname === "/rules";
   bar.hidden = Boolean(told.error);
-  if (compiling) {
-    bar.max = told.total;
-    bar.value = told.done;
-  } else bar.removeAttribute("value");
+  // By time, as functions take from one second to many; it doesn't go back when the time to go grows.
+  if (compiling && told.left !== null) bar.value = Math.max(bar.hasAttribute("value") ? bar.value : 0, told.elapsed / (told.elapsed + told.left));
+  else if (compiling) bar.value = told.done / told.total;
+  else bar.removeAttribute("value");
   details.textContent = told.error ? "" : isSmall ? (now ? `${now.name}: ${readiness(now)}` : "")
     : [compiling ? `compiling ${told.about}, ${told.done} of ${told.total} functions` : "loading the rules",
       `${Math.round(told.elapsed)} s so far`, told.left === null ? null : `ready ${soon(told.left)}`].filter(Boolean).join(" · ");

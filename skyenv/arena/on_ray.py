@@ -22,6 +22,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -121,25 +122,31 @@ class Home:
     Attributes:
         folder: that relative paths begin with. path: where it looks for modules.
         sources: of the packages that it uses, see :func:`sources`.
+        program: the module that it runs, if that is one of ours: what is sent calls it ``__main__``.
         version: of skyenv.
     """
 
     folder: str
     path: tuple[str, ...]
     sources: tuple[tuple[str, str], ...]
+    program: str = ""
     version: str = skyenv.__version__
 
     @classmethod
     def here(cls) -> Home:
         """This process."""
         path = tuple(os.path.abspath(entry) for entry in sys.path)
-        return cls(str(Path.cwd()), path, tuple((name, sources(name)) for name in PACKAGES if name in sys.modules))
+        spec = getattr(sys.modules["__main__"], "__spec__", None)
+        program = spec.name if spec is not None and spec.name.startswith("experiments.") else ""
+        return cls(str(Path.cwd()), path, tuple((name, sources(name)) for name in PACKAGES if name in sys.modules), program)
 
     def move_in(self) -> None:
         """Look for files where it does, and be deaf to Ctrl-C, which is its own."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         if Path(self.folder).is_dir():
             os.chdir(self.folder)
+        if self.program:
+            sys.modules["__main__"] = import_module(self.program)
 
     def check(self) -> None:
         """Raise SkyenvError if other sources are installed here."""

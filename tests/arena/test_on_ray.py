@@ -139,7 +139,7 @@ def test_a_command_with_a_ray_of_its_own(line: str, tmp_path: Path) -> None:
 
 def test_another_machine_with_other_sources_is_told(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = "a skyenv of other sources (version .+), and not those of version 0.1 that sent it work; install the same"
-    monkeypatch.setattr(Home, "here", lambda: Home("", tuple(sys.path), (("skyenv", "another digest"),), "0.1"))
+    monkeypatch.setattr(Home, "here", lambda: Home("", tuple(sys.path), (("skyenv", "another digest"),), version="0.1"))
     with pytest.raises(SkyenvError, match=wanted.replace("(", r"\(").replace(")", r"\)")):
         do(doubled, iter(UNITS), 0, ray=nodes.address)
     with pytest.raises(SkyenvError, match="has no nowhere_to_be_found, and not"):

@@ -16,7 +16,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from skyenv.page.addresses import is_loopback
+from skyenv.page.addresses import LOOPBACK_NAMES, is_loopback
 
 CONNECTIONS: Final = 800
 """Connections at the same time, WebSockets included: fewer than the 1024 files that a process usually may have open."""
@@ -265,6 +265,7 @@ def server_of(app: Any, crowd: Crowd | None = None, **options: Any) -> uvicorn.S
         ws_per_message_deflate=False,  # a word needs none, and it takes memory for each
         access_log=False,
         server_header=False,
+        forwarded_allow_ips=list(LOOPBACK_NAMES),  # whose requests come through it; not whom the environment names
         **options,
     )
     return uvicorn.Server(config)

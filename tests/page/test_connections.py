@@ -12,6 +12,9 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 from pages import Json, RunningServer, make_app
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
 
 from processes import wait_until
 from skyenv.page import connections, kept_replays, requests
@@ -218,6 +221,29 @@ def test_one_address_has_not_all_places(monkeypatch: pytest.MonkeyPatch) -> None
         assert first.recv(65536).startswith(b"HTTP/1.1 400")  # heard, and no record
     finally:
         neighbour.close()
+        running.stop()
+
+
+def test_limits_are_those_of_the_address_that_a_server_before_this_one_tells(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many browsers come from it, and whatever the environment tells web servers to believe."""
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "192.0.2.9")
+    app = make_app()
+
+    async def whose(request: Request) -> PlainTextResponse:
+        return PlainTextResponse(requests.client_of(request))
+
+    app.router.routes.insert(0, Route("/whose", whose))
+    running = RunningServer(app, crowd=Crowd(through_proxy=True))
+    try:
+        clients = []
+        for told in ("192.0.2.1", "9.9.9.9, 192.0.2.1", ""):
+            headers = {"x-forwarded-for": told} if told else {}
+            with httpx2.Client(base_url=running.address, timeout=600, headers=headers) as client:
+                client.get("/")
+                clients.append(client.get("/whose").text)
+        assert clients[:2] == ["192.0.2.1"] * 2
+        assert len(clients[2]) == 32  # on this machine every browser is one
+    finally:
         running.stop()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from abc import ABC, abstractmethod
+from functools import partial
 from typing import Final
 
 from skyenv.errors import PageError, SkyenvError
@@ -76,13 +77,14 @@ class Background:
         if list(self._clients.values()).count(client) >= MOST_OF_ONE_CLIENT:
             raise PageError(f"{MOST_OF_ONE_CLIENT} analyses are under way for your address; wait for one", 429)
         task = self._tasks[name] = asyncio.create_task(self._run(work))
-        task.add_done_callback(lambda _: self._forget(name))
+        task.add_done_callback(partial(self._forget, name))
         self._clients[name] = client
         self._kept.add(name, work, client)
         return work
 
-    def _forget(self, name: Name) -> None:
-        del self._tasks[name], self._clients[name]
+    def _forget(self, name: Name, task: asyncio.Task[None]) -> None:
+        if self._tasks.get(name) is task:  # it may have been begun again before this is called
+            del self._tasks[name], self._clients[name]
 
     async def _run(self, work: Work) -> None:
         try:

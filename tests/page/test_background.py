@@ -27,6 +27,14 @@ class Waiting(Work):
         return {}
 
 
+class Failing(Waiting):
+    """Waits, and fails."""
+
+    async def run(self, workers: Workers) -> None:
+        await super().run(workers)
+        raise PageError("it has failed")
+
+
 def test_no_client_has_all_works() -> None:
     """Neither by one browser nor by many."""
 
@@ -71,6 +79,25 @@ def test_a_work_that_is_stopped_before_it_begins_makes_room() -> None:
         for number in range(2 * MOST_RUNNING):
             works.start(("ann", number), Waiting(may), "")
             assert (await works.stop(("ann", number))).state == "stopped"
+        await works.close()
+
+    asyncio.run(ask())
+
+
+def test_a_work_that_is_begun_again_at_once_is_known_to_be_under_way() -> None:
+    """The end of the one before is heard of later."""
+
+    async def ask() -> None:
+        works, may = Background(Workers(in_threads=True)), asyncio.Event()
+        works.start(("ann", 1), failing := Failing(may), "")
+        may.set()
+        while failing.state == "running":
+            await asyncio.sleep(0)
+        again = works.start(("ann", 1), Waiting(asyncio.Event()), "")
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert (await works.stop(("ann", 1)), again.state) == (again, "stopped")
+        assert len(asyncio.all_tasks()) == 1  # it has indeed ended
         await works.close()
 
     asyncio.run(ask())

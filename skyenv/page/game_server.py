@@ -26,6 +26,7 @@ from skyenv.page.payloads import Payload
 from skyenv.page.preparing import Preparation
 from skyenv.page.session import Session
 from skyenv.page.storage import ANYBODY, HUMAN, NOBODY, Link, Storage, StoredGame
+from skyenv.page.stored import withdrawn
 from skyenv.page.teaching import tutorial
 from skyenv.page.variations import Variation
 from skyenv.page.wishes import AGENT, ME, GameRequest
@@ -256,7 +257,7 @@ class GameServer:
         if link.browser == ANYBODY:
             return replace(link, browser=browser)
         if link.browser == NOBODY:
-            raise PageError("this link to look on was withdrawn; ask who sent it for the new one", 404)
+            raise withdrawn()
         if link.browser is None:
             raise PageError("nobody has taken this seat yet", 403)
         if link.browser != browser:
@@ -267,9 +268,11 @@ class GameServer:
         """Take a seat that nobody has; `name`: of who takes it.
 
         Raises:
-            PageError: there is no such seat, or somebody has it.
+            PageError: there is no such seat, somebody has it, or it was a link to look on that was withdrawn.
         """
         link = await self.storage.read(self.storage.link, token)
+        if link.browser == NOBODY:
+            raise withdrawn()
         if not await self.storage.write(self.storage.claim, token, browser, name):
             raise PageError("this seat belongs to another browser, which can give it up", 403)
         await self.read_links(link.game)

@@ -32,6 +32,7 @@ from skyenv.page.stored import (
     link_of,
     parsed,
     replay_of,
+    withdrawn,
 )
 
 __all__ = ["ANYBODY", "HUMAN", "MEMORY", "NOBODY", "Change", "Link", "Storage", "StoredAnalysis", "StoredGame", "StoredReplay"]
@@ -277,18 +278,20 @@ class Storage(Database):
         """Remember that a browser has used a link that is for anybody.
 
         Raises:
-            PageError: the game is gone.
+            PageError: the game is gone, or the link was withdrawn.
         """
         with self._transaction_about_a_game() as connection:
             connection.execute("INSERT OR IGNORE INTO spectator (token, browser) VALUES (?, ?)", (token, browser))
+            if connection.execute("SELECT browser FROM link WHERE token = ?", (token,)).fetchone()["browser"] != ANYBODY:
+                raise withdrawn()
 
     def watched_by(self, browser: str, most: int) -> list[Link]:
         """The links for anybody that a browser has used, of the newest `most` games."""
         query = (
             "SELECT link.* FROM spectator JOIN link USING (token) JOIN game ON game.id = link.game"
-            " WHERE spectator.browser = ? ORDER BY created DESC LIMIT ?"
+            " WHERE spectator.browser = ? AND link.browser = ? ORDER BY created DESC LIMIT ?"
         )
-        return [replace(link_of(row), browser=browser) for row in self.rows(query, browser, most)]
+        return [replace(link_of(row), browser=browser) for row in self.rows(query, browser, ANYBODY, most)]
 
     def rename(self, token: str, name: str, in_record: bool) -> None:
         """Store what who has taken a link is called, and whether records may tell it."""

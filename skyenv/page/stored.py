@@ -157,6 +157,11 @@ def damaged(key: str, what: str) -> PageError:
     return PageError(f"this game is damaged in the database: {what}", 409)
 
 
+def withdrawn() -> PageError:
+    """The error of a link to look on that leads nowhere any more."""
+    return PageError("this link to look on was withdrawn; ask who sent it for the new one", 404)
+
+
 def parsed(text: str) -> object:
     """JSON; None if it isn't."""
     try:

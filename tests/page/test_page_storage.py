@@ -22,6 +22,7 @@ from skyenv.page.storage import Change, Link, Storage, StoredGame, StoredReplay
 
 GAME = StoredGame("g", "ann", 1.5, 2, "back", 500, 2**63 - 1, ("human", "greedy"), 0.25)
 LINKS = [Link("t0", "g", 0, None), Link("w", "g", None, "ann")]
+LOOK = Link("look", "g", None, "*")
 
 
 @pytest.fixture
@@ -164,9 +165,25 @@ def test_nothing_is_added_to_a_game_that_was_deleted(path: Path) -> None:
         with pytest.raises(PageError, match="no such game") as caught:
             add()
         assert caught.value.status == 404
-    storage.add_game(GAME, LINKS)
-    storage.spectate("w", "bob")
-    assert [link.token for link in storage.watched_by("bob", 9)] == ["w"]
+    storage.add_game(GAME, [*LINKS, LOOK])
+    storage.spectate("look", "bob")
+    assert [link.token for link in storage.watched_by("bob", 9)] == ["look"]
+    storage.close()
+
+
+def test_a_withdrawn_link_is_in_nobodys_list(path: Path) -> None:
+    """Neither of who used it before, nor of whose page was about to begin looking on, nor in an earlier version's database."""
+    storage = opened(path)
+    storage.add_link(LOOK)
+    storage.spectate("look", "bob")
+    storage.withdraw("look")
+    with pytest.raises(PageError, match="was withdrawn") as caught:
+        storage.spectate("look", "eve")
+    assert caught.value.status == 404
+    with storage.transaction() as connection:
+        assert connection.execute("SELECT count(*) FROM spectator").fetchone()[0] == 0
+        connection.execute("INSERT INTO spectator (token, browser) VALUES ('look', 'eve')")
+    assert storage.watched_by("bob", 9) == storage.watched_by("eve", 9) == []
     storage.close()
 
 

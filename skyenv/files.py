@@ -53,6 +53,11 @@ def digest_of(path: Path) -> str:
     return digest.hexdigest()
 
 
+def is_hidden(name: str) -> bool:
+    """Whether a file is so called that comes into being (see :func:`replacing`), or that a killed writer has left behind."""
+    return _HIDDEN.fullmatch(name) is not None
+
+
 @contextmanager
 def replacing(path: str | Path, *, tidy: bool = True) -> Iterator[Path]:
     """Where to write what is to stand at `path`, once the block ends without an exception.

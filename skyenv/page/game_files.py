@@ -17,7 +17,7 @@ from skyenv.arena.schedule import Entrant
 from skyenv.checks import check_integer
 from skyenv.errors import CheckpointError, RecordError, SkyenvError
 from skyenv.events import Event
-from skyenv.files import parse_json
+from skyenv.files import is_hidden, parse_json
 from skyenv.records.format import check_event, checked_header
 from skyenv.records.reader import MAX_LINE
 from skyenv.rules.actions import OPTION_A, PLOT
@@ -122,7 +122,10 @@ def one_line(text: str, longest: int) -> str:
 
 
 def files_in(root: Path) -> Iterator[Path]:
-    """The files of a folder, and of the folders in it, that may hold games; a file itself. Links aren't followed."""
+    """The files of a folder, and of the folders in it, that may hold games; a file itself. Links aren't followed.
+
+    A file that is still being written under a hidden name is left out: its games would be gone as soon as it has its own.
+    """
     if root.is_file():
         yield root
         return
@@ -130,7 +133,8 @@ def files_in(root: Path) -> Iterator[Path]:
         inside.sort()
         for name in sorted(names):
             path = Path(folder, name)
-            if path.suffix == ".jsonl" and name not in SKIPPED_FILES and path.is_file() and not path.is_symlink():
+            may_hold = path.suffix == ".jsonl" and name not in SKIPPED_FILES and not is_hidden(name)
+            if may_hold and path.is_file() and not path.is_symlink():
                 yield path
 
 

@@ -10,6 +10,7 @@ from folders import make_tournament, record_of
 from pages import played
 
 from skyenv.errors import CheckpointError, RecordError
+from skyenv.files import writing
 from skyenv.page.game_files import (
     RECORD,
     TOURNAMENT,
@@ -198,6 +199,16 @@ def test_folders_are_walked_and_links_are_not_followed(tmp_path: Path) -> None:
     assert list(files_in(inside)) == [inside / "a/1.jsonl", inside / "b/2.jsonl"]
     assert list(files_in(inside / "notes.txt")) == [inside / "notes.txt"]
     assert list(files_in(tmp_path / "nowhere")) == []
+
+
+def test_a_file_has_no_games_before_it_has_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    with writing(path) as stream:
+        stream.write(b"{}")
+        stream.flush()
+        assert [one.suffix for one in tmp_path.iterdir()] == [".jsonl"]
+        assert list(files_in(tmp_path)) == []
+    assert list(files_in(tmp_path)) == [path]
 
 
 def test_texts_of_files_become_one_line() -> None:

@@ -1707,6 +1707,22 @@ def test_a_game_is_analysed_and_played_out(ann: Browser, server: RunningServer, 
     assert ann.run("return document.getElementById('analyst').value") == "greedy"
 
 
+def test_a_film_and_a_page_are_taken_away(ann: Browser, server: RunningServer, tmp_path: Path) -> None:
+    path = tmp_path / "game.jsonl"
+    path.write_text(played(2, seed=3, actions=5).to_record(), encoding="utf-8")
+    open_file(ann, server, path)
+    ann.click("#take-away summary")
+    ann.click("#make-page")
+    ann.click("#make-film")  # neither takes away the other one's bar or link, whichever is ready first
+    for kind in ("html", "gif"):
+        assert "is ready" in ann.wait(f"#made-{kind}").text
+    assert ann.find("#made-html") is not None
+    ann.run("document.getElementById('made-html').dataset.is = 'the same'")
+    ann.click("#make-film")
+    ann.wait("#made-gif")
+    assert ann.wait("#made-html").get_attribute("data-is") == "the same"
+
+
 @pytest.mark.parametrize("dark", [False, True])
 def test_a_replay_with_all_its_panels_is_accessible(server: RunningServer, tmp_path: Path, dark: bool) -> None:
     path = tmp_path / "game.jsonl"

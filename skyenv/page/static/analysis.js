@@ -157,11 +157,11 @@ function follow(address, show) {
   return () => { gone = true; look("DELETE"); };
 }
 
-/** A bar of how far a work is, with a button that ends it. */
-function progress(id) {
-  const bar = el("progress", { id: `${id}-bar`, "aria-label": "how far it is", max: 1, value: 0 });
+/** A bar of how far a work is, with a button that ends it; `what`: which of several, in words. */
+function progress(id, what = "") {
+  const bar = el("progress", { id: `${id}-bar`, "aria-label": `how far ${what || "it"} is`, max: 1, value: 0 });
   const text = el("span", { class: "small" });
-  const stop = el("button", { type: "button", id: `${id}-stop` }, "stop");
+  const stop = el("button", { type: "button", id: `${id}-stop`, "aria-label": what ? `stop ${what}` : null }, "stop");
   const line = el("p", { class: "row", hidden: true }, bar, text, stop);
   return {
     line, stop,
@@ -172,7 +172,7 @@ function progress(id) {
       bar.max = answer.of || 1;
       bar.value = answer.done;
       text.textContent = answer.state === "failed" ? answer.trouble
-        : `${answer.done} of ${answer.of || "…"}${answer.state === "stopped" ? ", stopped" : ""}`;
+        : `${what ? `${what}: ` : ""}${answer.done} of ${answer.of || "…"}${answer.state === "stopped" ? ", stopped" : ""}`;
     },
   };
 }
@@ -365,26 +365,32 @@ function takeAway(viewer, { api, record }) {
   for (const [one, suffix] of [[svg, "svg"], [png, "png"]]) {
     one.addEventListener("click", () => { one.href = `${api}/${viewer.step}/picture.${suffix}?${look()}`; });
   }
-  const bar = progress("making");
-  const ready = el("p", { "aria-live": "polite" });
-  let stop = () => {};
-  bar.stop.addEventListener("click", () => stop());
+  const [film, page] = [making("gif", "the film"), making("html", "the page")];
 
-  function make(kind, what) {
-    const address = `${api}/made/${kind}`, query = look();
-    ready.replaceChildren();
-    stop = follow(`${address}?${query}`, (answer) => {
-      bar.show(answer);
-      if (answer.state !== "done") return;
-      ready.replaceChildren(el("a", { class: "button", id: `made-${kind}`, download: true, href: `${address}/file?${query}` },
-        `${what} is ready: ${(answer.bytes / 1e6).toFixed(1)} MB`));
-    });
+  /** What is made in the background: it has a bar and a link of its own, so that one takes nothing from the other. */
+  function making(kind, what) {
+    const address = `${api}/made/${kind}`;
+    const bar = progress(`making-${kind}`, what);
+    const ready = el("p", { "aria-live": "polite" });
+    let stop = () => {};
+    bar.stop.addEventListener("click", () => stop());
+    const make = () => {
+      const query = look();
+      ready.replaceChildren();
+      stop = follow(`${address}?${query}`, (answer) => {
+        bar.show(answer);
+        if (answer.state !== "done") return;
+        ready.replaceChildren(el("a", { class: "button", id: `made-${kind}`, download: true, href: `${address}/file?${query}` },
+          `${what} is ready: ${(answer.bytes / 1e6).toFixed(1)} MB`));
+      });
+    };
+    return { make, shown: [bar.line, ready] };
   }
 
   return el("details", { id: "take-away" }, el("summary", {}, el("h2", {}, "Take away")),
     el("p", { class: "row" }, svg, png, el("a", { class: "button", download: true, href: `${record}/record` }, "the record")),
-    el("p", { class: "row" }, el("button", { type: "button", id: "make-film", onclick: () => make("gif", "The film") }, "make a film (GIF)"),
-      el("button", { type: "button", id: "make-page", onclick: () => make("html", "The page") }, "make one page of it (HTML)")),
+    el("p", { class: "row" }, el("button", { type: "button", id: "make-film", onclick: film.make }, "make a film (GIF)"),
+      el("button", { type: "button", id: "make-page", onclick: page.make }, "make one page of it (HTML)")),
     el("p", { class: "small" }, "Pictures and the film show what is shown here: all hands, or one seat's view. The page has all views of all steps and needs no server."),
-    bar.line, ready);
+    ...film.shown, ...page.shown);
 }

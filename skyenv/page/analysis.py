@@ -22,7 +22,7 @@ from skyenv.page.background import Work
 from skyenv.page.catalogue import CatalogueEntry
 from skyenv.page.chart import SHARE, Rows
 from skyenv.page.hints import as_decisions, worth_of
-from skyenv.page.kept_analyses import Kept, KeptAnalyses, Opinion
+from skyenv.page.kept_analyses import Judgement, KeptAnalyses, Opinion
 from skyenv.page.open_hands import with_open_hands
 from skyenv.page.payloads import Payload
 from skyenv.page.replays import Replay
@@ -159,18 +159,16 @@ class Analysis(Work):
 
     async def run(self, workers: Workers) -> None:
         """See :class:`~skyenv.page.background.Work`."""
-        if self._known is not None and (kept := await self._known.find(self.replay, self.entry.name, self.open_hands)):
-            self.kind, self.version, self.opinions = kept
-            self.wanted = len(kept.opinions)
-            return
         positions = await asyncio.to_thread(choices_of, self.replay, self.open_hands)
-        self.wanted = len(positions[1])
+        self.wanted, game = len(positions[1]), (self.replay, self.entry.name, self.open_hands)
+        if self._known is not None and (kept := await self._known.find(*game, positions[1])):
+            self.kind, self.version, self.opinions = kept
+            return
         job = partial(assess, self.entry, *positions)
         told = await workers.ask(job, Priority.ANALYSIS, group=self._group, agent=self.entry.name, on_progress=self.add)
         self.kind, self.version = told
         if self._known is not None:
-            kept = Kept(self.kind, self.version, self.opinions)
-            await self._known.keep(self.replay, self.entry.name, self.open_hands, kept)
+            await self._known.keep(*game, Judgement(self.kind, self.version, self.opinions))
 
     def add(self, bunch: tuple[str, list[Opinion]]) -> None:
         """Note what is reported, in a new dict: what is found may be told by another thread meanwhile."""

@@ -100,7 +100,13 @@ CREATE TABLE analysis (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX analysis_made ON analysis (made);
 """
-_STEPS: Final = (_TABLES, _SINCE_2, _SINCE_3, _SINCE_4, _VARIATIONS, _PEOPLE, _KEPT_REPLAYS, _COPIED, _DRAWN_ANEW, _ANALYSES)
+_CLIENTS: Final = """
+ALTER TABLE analysis ADD COLUMN client TEXT NOT NULL DEFAULT '';
+"""
+_STEPS: Final = (
+    *(_TABLES, _SINCE_2, _SINCE_3, _SINCE_4, _VARIATIONS, _PEOPLE, _KEPT_REPLAYS, _COPIED),
+    *(_DRAWN_ANEW, _ANALYSES, _CLIENTS),
+)
 """What leads from each version to the next one. A step is added at the end, and none that was published is changed."""
 VERSION: Final = len(_STEPS)
 

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-import hashlib
 import json
 import logging
+import math
 from typing import Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from skyenv.errors import StorageError
 from skyenv.page.catalogue import Catalogue
+from skyenv.page.preparing import Preparation
 from skyenv.page.replays import Replay
 from skyenv.page.storage import Storage, StoredAnalysis
 from skyenv.rules.actions import NUM_ACTIONS
 
 MOST: Final = 500
-"""Analyses kept, the newest ones; each takes some ten kilobytes."""
+"""Analyses kept; each takes some ten kilobytes. Who fills that throws out his own first."""
 _log = logging.getLogger("skyenv.page")
 
 
@@ -37,7 +40,7 @@ class Opinion(NamedTuple):
     share: float | None
 
 
-class Kept(NamedTuple):
+class Judgement(NamedTuple):
     """An analysis that is done: what the agent tells, as in hints; its version; its opinions by step."""
 
     kind: str
@@ -45,75 +48,104 @@ class Kept(NamedTuple):
     opinions: dict[int, Opinion]
 
 
-def digest_of(replay: Replay) -> str:
-    """What a game is found by: its positions and actions, to the last card, whatever record tells of them."""
-    digest = hashlib.blake2b(replay.states.tobytes(), digest_size=16)
-    digest.update(np.array(replay.actions(), np.int64).tobytes())
-    return digest.hexdigest()
-
-
 class KeptAnalyses:
     """The analyses in a database. A database that can't be asked now has none, and is given none.
+
+    What takes its time is done in other threads, as games can be long.
 
     Args:
         storage: the database.
         catalogue: the agents, which know their versions.
+        preparation: of these agents.
+        client: for whom analyses are kept, as :func:`skyenv.page.requests.client_of` tells.
     """
 
-    def __init__(self, storage: Storage, catalogue: Catalogue) -> None:
+    def __init__(self, storage: Storage, catalogue: Catalogue, preparation: Preparation, client: str) -> None:
         self._storage = storage
         self._catalogue = catalogue
+        self._preparation = preparation
+        self._client = client
 
     async def all_of(self, replay: Replay) -> list[StoredAnalysis]:
-        """Those of a game by agents as they are now, the newest first."""
+        """Those of a game by agents as they are now, the newest first; of an agent that isn't ready it may not be known yet."""
         with contextlib.suppress(StorageError):
-            kept = await self._storage.read(self._storage.analyses, digest_of(replay))
-            return [one for one in kept if self._is_true(one)]
+            return await self._storage.read(self._all_of, await _digest_of(replay))
         return []
 
-    async def find(self, replay: Replay, agent: str, open_hands: bool) -> Kept | None:
-        """One of them; None: there is none."""
-        for one in await self.all_of(replay):
-            if (one.agent, one.open_hands) == (agent, open_hands):
-                return _read(one, replay.steps)
+    async def find(self, replay: Replay, agent: str, open_hands: bool, steps: npt.NDArray[np.int64]) -> Judgement | None:
+        """One of them; None: there is none. It is waited for the agent, whose version is known then.
+
+        Args:
+            replay: the game.
+            agent: its name.
+            open_hands: whether it was told all hands.
+            steps: int64, where there is something to decide, in any order: an analysis has an opinion of each.
+
+        Raises:
+            PageError: the agent can't be had.
+        """
+        await self._preparation.agent(agent)
+        with contextlib.suppress(StorageError):
+            return await self._storage.read(self._find, await _digest_of(replay), agent, open_hands, steps)
         return None
 
-    async def keep(self, replay: Replay, agent: str, open_hands: bool, kept: Kept) -> None:
+    async def keep(self, replay: Replay, agent: str, open_hands: bool, judgement: Judgement) -> None:
         """Store one, in the place of an earlier one."""
-        opinions = json.dumps([[one.step, one.best, one.sure, one.share] for one in kept.opinions.values()])
-        stored = StoredAnalysis(digest_of(replay), agent, kept.version, open_hands, kept.kind, opinions)
         with contextlib.suppress(StorageError):
-            await self._storage.write(self._storage.keep_analysis, stored, MOST)
+            await self._storage.write(self._keep, await _digest_of(replay), agent, open_hands, judgement)
+
+    def _all_of(self, digest: str) -> list[StoredAnalysis]:
+        return [one for one in self._storage.analyses(digest) if self._is_true(one)]
+
+    def _find(self, digest: str, agent: str, open_hands: bool, steps: npt.NDArray[np.int64]) -> Judgement | None:
+        same = (one for one in self._all_of(digest) if (one.agent, one.open_hands) == (agent, open_hands))
+        return next((_read(one, steps) for one in same), None)
+
+    def _keep(self, digest: str, agent: str, open_hands: bool, judgement: Judgement) -> None:
+        opinions = json.dumps([[one.step, one.best, one.sure, one.share] for one in judgement.opinions.values()])
+        stored = StoredAnalysis(digest, agent, judgement.version, open_hands, judgement.kind, opinions)
+        self._storage.keep_analysis(stored, self._client, MOST)
 
     def _is_true(self, one: StoredAnalysis) -> bool:
-        """Whether the agent is here, and is none of another version as far as that is known."""
+        """Whether the agent is here, and known to be of that version."""
         about = self._catalogue.readiness.get(one.agent)
-        return about is not None and about.version in ("", one.version)
+        return about is not None and about.version == one.version
 
 
-def _read(one: StoredAnalysis, steps: int) -> Kept | None:
+async def _digest_of(replay: Replay) -> str:
+    return await asyncio.to_thread(lambda: replay.digest)
+
+
+def _read(one: StoredAnalysis, steps: npt.NDArray[np.int64]) -> Judgement | None:
     """A stored analysis; None: it is damaged."""
     try:
         rows = json.loads(one.opinions)
         opinions = [_opinion(step, best, sure, share) for step, best, sure, share in rows]
-        if not all(0 <= each.step <= steps and 0 <= each.best < NUM_ACTIONS for each in opinions):
+        if sorted(each.step for each in opinions) != sorted(steps.tolist()):
             raise ValueError
-    except (TypeError, ValueError, RecursionError):
+    except (TypeError, ValueError, OverflowError, RecursionError):
         _log.warning("an analysis by %s in the database is damaged; it is made again", one.agent)
         return None
-    return Kept(one.kind, one.version, {each.step: each for each in opinions})
+    return Judgement(one.kind, one.version, {each.step: each for each in opinions})
 
 
 def _opinion(step: object, best: object, sure: object, share: object) -> Opinion:
     """One, from what was stored.
 
     Raises:
-        ValueError, TypeError: it is none.
+        ValueError, TypeError, OverflowError: it is none.
     """
-    if type(step) is not int or type(best) is not int:
+    if type(step) is not int or type(best) is not int or not 0 <= best < NUM_ACTIONS:
         raise ValueError
     both = None
     if isinstance(sure, list):
         own, played = sure
-        both = float(own), float(played)
-    return Opinion(step, best, both, None if share is None else float(share))  # type: ignore[arg-type]
+        both = _finite(own), _finite(played)
+    return Opinion(step, best, both, None if share is None else _finite(share))
+
+
+def _finite(value: object) -> float:
+    number = float(value)  # type: ignore[arg-type]
+    if not math.isfinite(number):
+        raise ValueError
+    return number

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import Any, Final
 
@@ -125,6 +127,13 @@ class Replay:
         except OptionError as error:
             raise PageError(str(error), 404) from error
         return cls(lines)
+
+    @cached_property
+    def digest(self) -> str:
+        """What the game is found by: its positions and actions, to the last card, whatever its record tells. Takes its time."""
+        digest = hashlib.blake2b(self.states.tobytes(), digest_size=16)
+        digest.update(np.array(self.actions(), np.int64).tobytes())
+        return digest.hexdigest()
 
     @property
     def steps(self) -> int:

@@ -383,12 +383,20 @@ class Storage(Database):
         rows = self.rows(f"SELECT {columns} FROM analysis WHERE game = ? ORDER BY made DESC", game)
         return [StoredAnalysis(**dict(row) | {"open_hands": bool(row["open_hands"])}) for row in rows]
 
-    def keep_analysis(self, analysis: StoredAnalysis, most: int) -> None:
-        """Store one in the place of that agent's earlier one of the same; the newest `most` of all are kept."""
-        values = vars(analysis) | {"made": time.time()}
+    def keep_analysis(self, analysis: StoredAnalysis, client: str, most: int) -> None:
+        """Store one in the place of that agent's earlier one of the same.
+
+        Args:
+            analysis: it.
+            client: for whom it was made.
+            most: so many are kept in all: the oldest of whoever has most goes, as in :class:`skyenv.page.kept.Kept`.
+        """
+        values = vars(analysis) | {"made": time.time(), "client": client}
         with self.transaction() as connection:
             key = analysis.game, analysis.agent, analysis.open_hands
             connection.execute("DELETE FROM analysis WHERE game = ? AND agent = ? AND open_hands = ?", key)
             insert(connection, "analysis", values)
-            surplus = "SELECT made FROM analysis ORDER BY made DESC LIMIT 1 OFFSET ?"
-            connection.execute(f"DELETE FROM analysis WHERE made <= ({surplus})", (most,))
+            whose = "SELECT client FROM analysis GROUP BY client ORDER BY count(*) DESC, min(made) LIMIT 1"
+            oldest = f"SELECT game, agent, open_hands FROM analysis WHERE client = ({whose}) ORDER BY made LIMIT 1"
+            while connection.execute("SELECT count(*) FROM analysis").fetchone()[0] > most:
+                connection.execute(f"DELETE FROM analysis WHERE (game, agent, open_hands) IN ({oldest})")

@@ -1164,7 +1164,7 @@ def test_hints(ann: Browser, server: RunningServer) -> None:
     assert ann.text("#hint") == ""
 
 
-class Pondering(TrainedAgent):
+class Waiting(TrainedAgent):
     """Tells what it expects only when the gate is open."""
 
     def __init__(self) -> None:
@@ -1184,7 +1184,7 @@ LEADS = """
 
 
 def test_who_wants_to_see_them_is_told_the_shares_of_the_win(ann: Browser, tmp_path: Path) -> None:
-    agent = Pondering()
+    agent = Waiting()
     agents = Catalogue([CatalogueEntry("trained", agent), CatalogueEntry("greedy", GreedyAgent())])
     running = RunningServer(application(Storage(tmp_path / "games.sqlite3"), agents, HOSTS))
     try:

@@ -158,6 +158,14 @@ class Network(ABC):
     def _layer(self, name: str, inputs: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return products(inputs, self._arrays[f"{name}.weight"], self._arrays[f"{name}.bias"])
 
+    def digest(self) -> str:
+        """Tells networks apart: eight hex digits, made of the weights and of what is said of them."""
+        about = {"format": self.FORMAT, **self.about}
+        digest = hashlib.blake2b(json.dumps(about, sort_keys=True).encode(), digest_size=4)
+        for name, array in sorted(self.weights.items()):
+            digest.update(json.dumps([name, array.shape]).encode() + np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
     def rounded(self) -> Network:
         """The same with weights that float16 can hold, off by up to 0.05 %, tiny ones by 3·10⁻⁸: its file takes half of the room.
 
@@ -335,6 +343,9 @@ class NetworkAgent(Agent):
         deterministic: take the most probable action instead of drawing one with the decision's random number.
         name: name in tables and records; None takes it from the path.
 
+    Attributes:
+        version: that which the network tells, and the network's digest: many networks tell the same.
+
     Raises:
         CheckpointError: the file can't be used, or its prior's heuristic isn't there in the version that it was trained with.
     """
@@ -347,7 +358,7 @@ class NetworkAgent(Agent):
         self.deterministic = deterministic
         self.name = name or (name_of(Path(network)) if isinstance(network, (str, Path)) else "network")
         self.description = str(self.network.about.get("description", "a trained network"))
-        self.version = str(self.network.about.get("version", "1"))
+        self.version = f"{self.network.about.get('version', '1')}+{self.network.digest()}"
         self._heuristic = _heuristic_of(self.network, f"{network}: " if is_path else "")
         self.uses_view = self._heuristic is not None and self._heuristic.uses_view
 

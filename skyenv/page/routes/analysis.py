@@ -19,7 +19,7 @@ from skyenv.page.chances import what_can_come
 from skyenv.page.kept_analyses import KeptAnalyses
 from skyenv.page.payloads import Payload
 from skyenv.page.playouts import MOST, USUAL, PlayOut
-from skyenv.page.requests import browser_of, json_object, number, server_of
+from skyenv.page.requests import browser_of, client_of, json_object, number, server_of
 from skyenv.page.routes.replays import GAME, found, hands_are_open, seat_of_replay, step_of
 from skyenv.page.routes.works import METHODS, work
 from skyenv.page.variations import Variation
@@ -39,7 +39,7 @@ async def _analysis(request: Request) -> tuple[Name, Work]:
 
 def _kept(request: Request) -> KeptAnalyses:
     server = server_of(request)
-    return KeptAnalyses(server.storage, server.catalogue)
+    return KeptAnalyses(server.storage, server.catalogue, server.preparation, client_of(request))
 
 
 async def _analyses(request: Request) -> Response:

@@ -1108,6 +1108,8 @@ def test_agents_are_watched_from_the_lobby(ann: Browser, server: RunningServer) 
     ann.click("#watch button")
     ann.wait("#board svg")
     assert ann.find("#release") is None
+    ann.wait_until(lambda: ann.text("#recent h2") == "The last turns", "what isn't called since one's own turn")
+    assert ann.wait("#recent .scroll").get_attribute("aria-label") == "The last turns"
 
 
 def test_a_lobby_without_its_server_says_so(ann: Browser, server: RunningServer, listener: Listener) -> None:

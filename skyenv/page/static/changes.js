@@ -3,8 +3,14 @@ import { el } from "./dom.js";
 import { $ } from "./seat.js";
 import { linked } from "./terms.js";
 
+const LAST_TURNS = "The last turns";
+
 /** List the turns since this seat's last one, and mark what they changed. */
 export function showRecent(state) {
+  if (state.watching) {  // who looks on has no turn
+    $("recent").querySelector("h2").textContent = LAST_TURNS;
+    $("recent").querySelector(".scroll").setAttribute("aria-label", LAST_TURNS);
+  }
   const shown = JSON.stringify(state.recent);
   if ($("recent-list").dataset.shown !== shown) {
     $("recent-list").dataset.shown = shown;

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from skyenv.arena.on_ray import connect
+from skyenv.arena.on_ray import connect, keep_quiet
 
 TRIES: Final = 5
 """Ray gives a node up that hasn't begun in 30 s, as may be on a busy machine."""
@@ -44,6 +44,7 @@ def cluster_of(nodes: int) -> Iterator[Nodes]:
     pytest.importorskip("ray", reason="needs the extra [ray]")
     from ray.cluster_utils import Cluster
 
+    keep_quiet()
     cluster = tried(lambda: Cluster(initialize_head=True, head_node_args=NODE))
     ray = None
     try:

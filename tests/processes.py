@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -71,6 +71,28 @@ def children(process: int) -> list[int]:
         if int(parent) == process and state != "Z":
             found.append(int(name.split(" ")[0]))
     return found
+
+
+def descendants(process: int) -> list[int]:
+    """The processes that a process and those that it started have started, and that aren't gone."""
+    return [one for child in children(process) for one in (child, *descendants(child))]
+
+
+def listening(processes: Iterable[int]) -> set[str]:
+    """The addresses that processes listen at, as the kernel writes them: hexadecimal, and the port after a colon."""
+    sockets = set()
+    for process in processes:
+        with contextlib.suppress(OSError):
+            for file in Path(f"/proc/{process}/fd").iterdir():
+                with contextlib.suppress(OSError):
+                    sockets.add(file.readlink().name)
+    addresses = set()
+    for name in ("tcp", "tcp6"):
+        for line in Path("/proc/net", name).read_text(encoding="utf-8").splitlines()[1:]:
+            words = line.split()
+            if words[3] == "0A" and f"socket:[{words[9]}]" in sockets:
+                addresses.add(words[1])
+    return addresses
 
 
 def command(process: int) -> bytes:

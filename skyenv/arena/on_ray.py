@@ -10,6 +10,7 @@ Nothing is sent to Ray's makers (``RAY_USAGE_STATS_ENABLED``), and what Ray's ow
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import pickle
@@ -19,7 +20,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
@@ -27,6 +28,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
+from unittest.mock import patch
 
 import skyenv
 from skyenv.arena.workers import ONE_THREAD, MachineLostError, Result, Unit, WorkerDiedError, Workers
@@ -35,6 +37,7 @@ from skyenv.games import cores
 
 AUTO: Final = "auto"
 LOCAL: Final = "local"
+LOOPBACK: Final = "127.0.0.1"
 
 QUIET: Final = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0", "RAY_DEDUP_LOGS": "0"}
 """Variables of Ray: it tells nobody that it is used, and doesn't warn of what it will do differently one day."""
@@ -54,18 +57,24 @@ EVERYWHERE: Final = "install the same everywhere"
 # ---- connecting ----
 
 
+def keep_quiet() -> None:
+    """Set :data:`QUIET`, where the environment says nothing else; to be called before a Ray is begun in some other way."""
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
+
+
 def connect(address: str, workers: int = 0) -> ModuleType:
     """The package ray, connected; what this process is connected with already stays.
 
     Args:
-        address: ``"local"``: a Ray of this process's own on this machine; ``"auto"``: the one that runs here;
+        address: ``"local"``: a Ray of this process's own, that only this machine reaches; ``"auto"``: the one that runs here;
             ``HOST:PORT``: the one whose head is there.
         workers: CPUs of a local one; 0: as many as there are cores.
 
     Raises:
         OptionError: Ray isn't installed, or there is none at that address, or one of another version.
     """
-    os.environ.update({name: os.environ.get(name, value) for name, value in QUIET.items()})
+    keep_quiet()
     try:
         import ray
     except ImportError as error:
@@ -82,18 +91,31 @@ def _connect(ray: ModuleType, address: str, workers: int) -> None:
     driver._worker_logs_enabled = False  # it would print to stdout, in the middle of results, how a worker or a machine ended
     where: dict[str, Any] = {"address": address}
     if address == LOCAL:
-        where |= {"num_cpus": workers or cores(), "_node_ip_address": "127.0.0.1"}
+        where |= {"num_cpus": workers or cores(), "_node_ip_address": LOOPBACK}
     elif address != AUTO:
         _check_answers(address)
     before = signal.getsignal(signal.SIGTERM)
     try:
-        ray.init(**where, log_to_driver=False, logging_level="ERROR")
+        with _loopback_stays() if address == LOCAL else contextlib.nullcontext():
+            ray.init(**where, log_to_driver=False, logging_level="ERROR")
     except Exception as error:  # ConnectionError, RuntimeError, ValueError; and for a node that doesn't start, Exception itself
         there = " here; begin one with `ray start --head`, or use local" if address == AUTO else f" at {address}"
         raise OptionError(f"ray: there is none to work with{there} ({cause(error)})") from error
     finally:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, before)  # whose it is is the program's matter
+
+
+@contextlib.contextmanager
+def _loopback_stays() -> Iterator[None]:
+    """Ray begins with the address that it is told; it would put the network's in the place of the loopback's.
+
+    Whoever reaches the ports of a Ray has his code run there, and nobody is asked who he is.
+    """
+    from ray._private import services
+
+    with patch.object(services, "resolve_ip_for_localhost", lambda host: host):
+        yield
 
 
 def _check_answers(address: str) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import signal
 import socket
+import subprocess
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -16,7 +18,7 @@ from tournaments import lines, play, settings
 from unit_work import Pair, do, doubled, dying, environment, failing
 
 from clusters import Nodes, cluster_of, ray_pickle
-from processes import ROOT, children, command, printed, python, running, there, wait_until
+from processes import ROOT, children, command, descendants, listening, printed, python, running, there, wait_until
 from skyenv.arena.on_ray import Home, _check_answers, _task, connect, sources
 from skyenv.arena.units import number_of_workers
 from skyenv.arena.workers import ONE_THREAD
@@ -88,6 +90,13 @@ def test_a_node_that_is_lost_with_its_units_costs_time_alone(nodes: Nodes, tmp_p
     assert second not in {where for _, where in results.values()}
 
 
+def test_nobody_is_told_that_ray_is_used(nodes: Nodes) -> None:
+    servers = [child for child in children(os.getpid()) if re.search(rb"gcs_server|raylet", command(child))]
+    assert servers
+    for server in servers:
+        assert b"RAY_USAGE_STATS_ENABLED=0" in Path(f"/proc/{server}/environ").read_bytes().split(b"\0")
+
+
 # ---- tournaments ----
 
 
@@ -132,6 +141,30 @@ def test_a_command_with_a_ray_of_its_own(line: str, tmp_path: Path) -> None:
     words[words.index("--out") + 1] = str(tmp_path / "here")
     printed("-m", *words, "--secret", "7")
     assert lines(tmp_path / "spread") == lines(tmp_path / "here")
+
+
+A_LOCAL_RAY = """
+import sys
+from skyenv.arena.on_ray import LOCAL, connect
+from unit_work import do, doubled
+do(doubled, iter([(1,), (2,)]), 1, ray=LOCAL)
+print("done", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.long
+def test_a_ray_of_ones_own_listens_to_this_machine_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever reaches its ports runs code there."""
+    pytest.importorskip("ray", reason="needs the extra [ray]")
+    path = os.pathsep.join([str(ROOT / "tests"), str(ROOT / "tests" / "arena")])
+    with running("-c", A_LOCAL_RAY, environment={"PYTHONPATH": path}, stdin=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "done\n"
+        addresses = listening([process.pid, *descendants(process.pid)])
+        process.communicate()
+    assert len(addresses) > 4  # the node's, the head's, the worker's, the agents'
+    assert {address.rpartition(":")[0] for address in addresses} <= {"0100007F", "0000000000000000FFFF00000100007F"}
 
 
 # ---- those who aren't alike ----

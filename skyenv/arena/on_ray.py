@@ -50,6 +50,8 @@ SECONDS_BETWEEN_LOOKS: Final = 1.0
 PACKAGES: Final = ("skyenv", "skyenv_agents", "experiments")
 """Whose sources have to be the same everywhere, as far as they are used here."""
 
+DECIDING: Final = ("*.py", "*.npz", "*.json")
+"""Files of theirs that decide games: code, networks, ladders."""
 
 EVERYWHERE: Final = "install the same everywhere"
 
@@ -181,13 +183,13 @@ class Home:
 
 @cache
 def sources(package: str) -> str:
-    """A digest of all sources of a package; "" if it isn't installed."""
+    """A digest of a package's files that decide games; "" if it isn't installed."""
     found = find_spec(package)
     if found is None or not found.submodule_search_locations:
         return ""
     digest = hashlib.sha256()
     for folder in map(Path, found.submodule_search_locations):
-        for path in sorted(folder.rglob("*.py")):
+        for path in sorted(path for kind in DECIDING for path in folder.rglob(kind)):
             digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 

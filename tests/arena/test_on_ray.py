@@ -179,17 +179,18 @@ def test_another_machine_with_other_sources_is_told(nodes: Nodes, monkeypatch: p
         Home("", (), (("nowhere_to_be_found", "a digest"),)).check()
 
 
-def test_sources_change_with_any_line_of_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sources_change_with_any_line_and_any_network_of_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     digests = set()
-    for name, text in (("one", "a = 1"), ("two", "a = 2"), ("three", "a = 1")):
+    for name, text, network in (("one", "a = 1", "1"), ("two", "a = 2", "1"), ("three", "a = 1", "1"), ("four", "a = 1", "2")):
         package = tmp_path / name
-        package.mkdir()
+        (package / "trained").mkdir(parents=True)
         (package / "__init__.py").write_text("")
         (package / "module.py").write_text(text)
+        (package / "trained" / "network.npz").write_text(network)
         digests.add(sources(name))
-    assert len(digests) == 2
-    assert sources("four") == ""
+    assert len(digests) == 3
+    assert sources("five") == ""
 
 
 def test_a_machine_without_skyenv_says_so(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from typing import Any, Final
 from unittest.mock import patch
 
 import skyenv
-from skyenv.arena.workers import ONE_THREAD, MachineLostError, Result, Unit, WorkerDiedError, Workers
+from skyenv.arena.workers import ONE_THREAD, MachineLostError, Result, Unit, WorkerDiedError, Workers, sendable
 from skyenv.errors import OptionError, SkyenvError, cause, install_hint
 from skyenv.games import cores
 
@@ -217,7 +217,7 @@ def carry_out(home: Home, work: bytes, unit: bytes) -> bytes:
         return sent((True, _latest[1](pickle.loads(unit))))
     except Exception as error:
         error.add_note(traceback.format_exc())
-        return sent((False, error))
+        return sent((False, sendable(error)))
 
 
 def _task() -> Callable[[bytes, bytes, bytes, tuple[str, ...]], bytes]:
@@ -277,7 +277,7 @@ def answered(guest: Any, home: Home, what: str, shared: bytes, rest: bytes) -> b
         return sent((True, getattr(guest.inner, what)(pickle.loads(shared), *pickle.loads(rest))))
     except Exception as error:
         error.add_note(traceback.format_exc())
-        return sent((False, error))
+        return sent((False, sendable(error)))
 
 
 # ---- those who work ----

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import pickle
 import signal
 import threading
 from abc import ABC, abstractmethod
@@ -18,6 +19,8 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import resource_tracker
 from multiprocessing.connection import wait as wait_for
 from typing import Any, Final, Generic, TypeVar
+
+from skyenv.errors import AgentError, cause
 
 ONE_THREAD: Final = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
@@ -129,7 +132,7 @@ class _Worker:
             self._pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), begin_worker)
         others = set(multiprocessing.active_children())
         with for_a_worker():
-            future = self._pool.submit(work, unit)
+            future = self._pool.submit(carried_out, work, unit)
         self._processes |= set(multiprocessing.active_children()) - others
         return future
 
@@ -140,6 +143,26 @@ class _Worker:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
         self._pool, self._processes = None, set()
+
+
+def carried_out(work: Callable[[Unit], Result], unit: Unit) -> Result:
+    """What comes of a unit, in a worker; an error that couldn't be sent back would end it."""
+    try:
+        return work(unit)
+    except Exception as error:
+        told = sendable(error)
+        if told is error:
+            raise
+        raise told from None
+
+
+def sendable(error: Exception) -> Exception:
+    """An error, or what it says if pickle can't take it there and back: it holds a lock, or is made from several arguments."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return AgentError(cause(error))
+    return error
 
 
 @contextlib.contextmanager

@@ -9,13 +9,14 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tournaments import lines, play, settings
-from unit_work import Pair, do, doubled, dying, environment, failing
+from unit_work import UNSENDABLE, Pair, do, doubled, dying, environment, failing
 
 from clusters import Nodes, cluster_of, ray_pickle
 from processes import ROOT, children, command, descendants, listening, printed, python, running, there, wait_until
@@ -59,6 +60,12 @@ def test_a_unit_over_which_workers_keep_dying_is_told(nodes: Nodes, tmp_path: Pa
 def test_what_the_work_raises_ends_it(nodes: Nodes) -> None:
     with pytest.raises(ValueError, match="three"):
         do(failing, iter(UNITS), 0, ray=nodes.address)
+
+
+@pytest.mark.parametrize(("work", "message"), UNSENDABLE)
+def test_an_error_that_cannot_be_sent_is_told(nodes: Nodes, work: Callable[[Pair], Any], message: str) -> None:
+    with pytest.raises(AgentError, match=message):
+        do(work, iter(UNITS[:1]), 0, ray=nodes.address)
 
 
 def test_nothing_of_rays_is_printed(nodes: Nodes, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -6,13 +6,14 @@ import multiprocessing
 import os
 import signal
 import sys
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from unit_work import Pair, do, doubled, dying, environment, failing, sleeping
+from unit_work import UNSENDABLE, Pair, do, doubled, dying, environment, failing, sleeping
 
 from processes import running, there, wait_until
 from skyenv.arena.workers import ONE_THREAD
@@ -45,6 +46,12 @@ def test_what_the_work_raises_ends_it() -> None:
     with pytest.raises(ValueError, match="three"):
         do(failing, iter([(1,), (3,), (5,)]))
     assert multiprocessing.active_children() == []
+
+
+@pytest.mark.parametrize(("work", "message"), UNSENDABLE)
+def test_an_error_that_cannot_be_sent_is_told(work: Callable[[Pair], Any], message: str) -> None:
+    with pytest.raises(AgentError, match=message):
+        do(work, iter([(1,)]))
 
 
 def test_workers_use_one_thread_in_libraries() -> None:

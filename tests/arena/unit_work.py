@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from skyenv.arena.units import run_units
 from skyenv.arena.workers import ONE_THREAD
@@ -66,6 +67,25 @@ def failing(unit: Pair) -> list[int]:
     if 3 in unit:
         raise ValueError("three")
     return doubled(unit)
+
+
+class SeveralError(Exception):
+    """Pickle would make it again from its text alone."""
+
+    def __init__(self, what: str, where: int) -> None:
+        super().__init__(f"{what} at {where}")
+
+
+def failing_with_several(unit: Pair) -> list[int]:
+    raise SeveralError("nothing", 3)
+
+
+def failing_with_a_lock(unit: Pair) -> list[int]:
+    raise ValueError("shut", threading.Lock())
+
+
+UNSENDABLE: Final = ((failing_with_several, "SeveralError: nothing at 3"), (failing_with_a_lock, "ValueError: .*shut"))
+"""Work whose errors pickle can't take there and back, and what is told of them."""
 
 
 def environment(unit: Pair) -> dict[str, str | None]:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from pages import begin, client_of, played, quick_catalogue, wait_for_turn
+from pages import Json, begin, client_of, played, quick_catalogue, wait_for_turn
 from pondering import MOST, PonderingAgent
+from starlette.requests import ClientDisconnect, Request
 from starlette.testclient import TestClient
 
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
+from skyenv.page.routes.live import answered
 from skyenv.page.storage import MEMORY, Storage
 from skyenv.page.web import application
+from skyenv.page.workers import Report
 
 
 @pytest.fixture
@@ -76,3 +81,33 @@ def test_a_seat_hears_of_a_hint_that_grows(bob: TestClient, agent: PonderingAgen
     agent.permits.release(MOST)
     told = events(bob.get(f"{seat}/hint?agent=pondering&live=1"))
     assert {(one.get("so_far") or one["answer"])["step"] for one in told} == {step}
+
+
+def test_who_leaves_before_the_first_event_ends_it() -> None:
+    """The head of the answer finds nobody any more."""
+
+    async def leave() -> None:
+        ended = asyncio.Event()
+
+        async def question(report: Report) -> Json:
+            report({"tries": 1})
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.set()
+            return {}
+
+        async def receive() -> Any:
+            await asyncio.Event().wait()
+
+        async def send(message: Any) -> None:
+            raise OSError("nobody is there")
+
+        app = SimpleNamespace(state=SimpleNamespace(server=SimpleNamespace(ending=asyncio.Event())))
+        scope: Json = {"type": "http", "query_string": b"live=1", "headers": [], "app": app, "asgi": {"spec_version": "2.4"}}
+        answer = await answered(Request(scope, receive), question)
+        with pytest.raises(ClientDisconnect):
+            await answer(scope, receive, send)
+        assert ended.is_set()
+
+    asyncio.run(leave())

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from skyenv.errors import SkyenvError
 from skyenv.page.payloads import Payload
@@ -45,11 +46,31 @@ async def answered(request: Request, question: Question) -> Response:
         if number(request, "live"):
             first = await unless_gone(request, told.get())
             if first is not None:
-                return StreamingResponse(_events(request, task, told, first), media_type=STREAM)
+                return _Live(_events(request, task, told, first), task)
         return JSONResponse(await unless_gone(request, _result(task)))
     except BaseException:
         await _end(task)
         raise
+
+
+class _Live(StreamingResponse):
+    """Events about a task, which ends with the answer: also where the browser has gone before the first event.
+
+    Args:
+        events: what is told.
+        task: about what.
+    """
+
+    def __init__(self, events: AsyncIterator[str], task: asyncio.Task[Payload]) -> None:
+        super().__init__(events, media_type=STREAM)
+        self._task = task
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See Starlette."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            await _end(self._task)
 
 
 async def _events(
@@ -65,8 +86,6 @@ async def _events(
         yield _event({"error": str(error)})
     except ClientDisconnect:
         pass  # nobody hears it
-    finally:
-        await _end(task)
 
 
 async def _result(task: asyncio.Task[Payload]) -> Payload:

@@ -8,8 +8,9 @@ decision, or of what came if the game ended before it.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from functools import partial
 from typing import Any, Final
 
@@ -113,7 +114,9 @@ class Expectations:
 
     def __init__(self, server: GameServer) -> None:
         self._server = server
-        self._kept: OrderedDict[bytes, list[float]] = OrderedDict()
+        self._kept: OrderedDict[bytes, asyncio.Task[list[float]]] = OrderedDict()
+        self._waiting: Counter[asyncio.Task[list[float]]] = Counter()
+        """How many wait for each."""
 
     def are_offered(self, viewer: int | None) -> bool:
         """Whether they can be told to whom :meth:`Session.viewer` says. What spectators know is no seat's view."""
@@ -135,10 +138,28 @@ class Expectations:
             raise PageError("nobody here can say what is to be expected", 404)
         key = digest(game.state, viewer)
         if key not in self._kept:
-            await self._server.preparation.agent(EXPECTING)
-            job = partial(expect, self._server.catalogue[EXPECTING], game.state, viewer)
-            self._kept[key] = await self._server.workers.ask(job, Priority.HINT, group=group, agent=EXPECTING)
+            self._kept[key] = asyncio.create_task(self._judge(game.state.copy(), viewer, group))
             while len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)
         self._kept.move_to_end(key)
-        return self._kept[key]
+        return await self._awaited(key, self._kept[key])
+
+    async def _judge(self, position: np.void, viewer: int | None, group: str) -> list[float]:
+        await self._server.preparation.agent(EXPECTING)
+        job = partial(expect, self._server.catalogue[EXPECTING], position, viewer)
+        return await self._server.workers.ask(job, Priority.HINT, group=group, agent=EXPECTING)
+
+    async def _awaited(self, key: bytes, task: asyncio.Task[list[float]]) -> list[float]:
+        """What a task has judged. It ends when nobody waits for it any more; one that has failed is forgotten."""
+        self._waiting[task] += 1
+        try:
+            return await asyncio.shield(task)
+        except BaseException:
+            if (task.done() or self._waiting[task] == 1) and self._kept.get(key) is task:
+                del self._kept[key]
+            raise
+        finally:
+            self._waiting[task] -= 1
+            if not self._waiting[task]:
+                del self._waiting[task]
+                task.cancel()

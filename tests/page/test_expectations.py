@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,10 +19,12 @@ from skyenv.games import share_of
 from skyenv.knowledge import resample
 from skyenv.page import expectations
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
-from skyenv.page.expectations import expect, judged
+from skyenv.page.expectations import Expectations, expect, judged
 from skyenv.page.hints import hint
+from skyenv.page.preparing import Preparation
 from skyenv.page.storage import MEMORY, Storage
 from skyenv.page.web import application
+from skyenv.page.workers import Workers
 from skyenv_agents import GreedyAgent, TrainedAgent
 
 TRAINED = CatalogueEntry("trained", TrainedAgent())
@@ -143,3 +147,49 @@ def test_without_the_agent_it_is_not_offered() -> None:
         seat = begin(client, ["me", "agent:greedy"])
         assert payload(client, seat)["can_expect"] is False
         assert client.get(f"{seat}/expected").status_code == 404
+
+
+def test_who_asks_at_once_is_told_of_one_judgement(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even if the first of them goes; when all have gone it ends, and is begun again for the next one."""
+    asked = []
+
+    def counted(*values: Any) -> list[float]:
+        asked.append(values)
+        return expect(*values)
+
+    async def ask() -> None:
+        agents, workers = Catalogue([TRAINED]), Workers(in_threads=True)
+        server: Any = SimpleNamespace(catalogue=agents, preparation=Preparation(agents, None), workers=workers)
+        told, game = Expectations(server), midway(2, 40)
+        gone, *others = [asyncio.create_task(told.shares(game, 0, "")) for _ in range(5)]
+        await asyncio.sleep(0)
+        gone.cancel()
+        assert len({tuple(shares) for shares in await asyncio.gather(*others)}) == len(asked) == 1
+        alone = asyncio.create_task(told.shares(midway(2, 41), 0, ""))
+        await asyncio.sleep(0)
+        alone.cancel()
+        await asyncio.wait([alone])
+        assert sum(await told.shares(midway(2, 41), 0, "")) == pytest.approx(1)
+        assert len(asyncio.all_tasks()) == 1
+        await workers.close()
+
+    monkeypatch.setattr(expectations, "expect", counted)
+    asyncio.run(ask())
+
+
+def test_what_failed_is_judged_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*values: Any) -> list[float]:
+        raise AgentError("not now")
+
+    async def ask() -> None:
+        agents, workers = Catalogue([TRAINED]), Workers(in_threads=True)
+        server: Any = SimpleNamespace(catalogue=agents, preparation=Preparation(agents, None), workers=workers)
+        told, game = Expectations(server), midway(2, 40)
+        with monkeypatch.context() as context:
+            context.setattr(expectations, "expect", fails)
+            with pytest.raises(AgentError, match="not now"):
+                await told.shares(game, 0, "")
+        assert sum(await told.shares(game, 0, "")) == pytest.approx(1)
+        await workers.close()
+
+    asyncio.run(ask())

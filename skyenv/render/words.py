@@ -84,8 +84,8 @@ _END_WORDS: Final = {
     "truncated": "truncated, as there were too many turns",
 }
 Names = Sequence[str | None] | None
-NO_TOPS: Final[Mapping[str, int | None]] = {}
 """Who sits where; None where nobody is named."""
+NO_TOPS: Final[Mapping[str, int | None]] = {}
 
 
 @dataclass(frozen=True)

@@ -1278,6 +1278,27 @@ def test_who_waits_for_a_hint_is_told_of_it(ann: Browser, listener: Listener, se
     assert listener.asked.count(path) == 1, "asked once, however often it is clicked"
 
 
+def test_a_server_that_dies_in_the_middle_of_an_answer_is_said_to(ann: Browser, server: RunningServer) -> None:
+    """In the page's words, not in the browser's; who has stopped asking is told what says so."""
+    begin(ann, server, "me", "agent:random")
+    said = ann.run("""
+      const { ask } = await import("/static/dom.js");
+      const fetched = window.fetch;
+      const broken = (error) => new Response(new ReadableStream({
+        start(stream) { stream.enqueue(new TextEncoder().encode('data: {"so_far": {"tries": 1}}\\n\\n')); },
+        pull(stream) { stream.error(error); },
+      }, { highWaterMark: 0 }), { headers: { "Content-Type": "text/event-stream" } });
+      const said = [];
+      for (const error of [new TypeError("network error"), new DOMException("stopped", "AbortError")]) {
+        window.fetch = async () => broken(error);
+        await ask("/nowhere").catch((caught) => said.push(caught.message));
+      }
+      window.fetch = fetched;
+      return said;
+    """)
+    assert said == ["The server can't be reached.", "stopped"]
+
+
 KINDS = {"option": (0, 13), "plot": (13, 55), "card": (55, 60), "move": (60, 78), "bid": (78, 98)}
 TAB, ENTER = "\ue004", "\ue007"
 

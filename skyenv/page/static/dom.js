@@ -39,12 +39,18 @@ let patience = null;  // waits for a server that is getting ready
 /** Have questions that come too early asked again after `wait(how far the server is)`, a promise. */
 export const setPatience = (wait) => { patience = wait; };
 
+/** What an error of the network becomes; one of who has stopped asking stays. */
+function unreached(error) {
+  if (error.name === "AbortError") throw error;
+  throw new Error("The server can't be reached.");
+}
+
 /** The end of an answer that comes bit by bit; `soFar` is told what there is before. */
 async function endOf(answer, soFar) {
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   for (;;) {
-    const { value, done } = await reader.read();
+    const { value, done } = await reader.read().catch(unreached);
     if (done) throw new Error("The server has stopped in the middle of an answer.");
     const events = (text + value).split("\n\n");
     text = events.pop();
@@ -59,13 +65,7 @@ async function endOf(answer, soFar) {
 
 /** Ask the server; what it answers, or an Error with its message. `options` as for fetch, and `soFar(answer)` for what comes bit by bit. */
 export async function ask(address, options = {}) {
-  let answer;
-  try {
-    answer = await fetch(address, options);
-  } catch (error) {
-    if (error.name === "AbortError") throw error;  // who asked has stopped it
-    throw new Error("The server can't be reached.");
-  }
+  const answer = await fetch(address, options).catch(unreached);
   if (answer.headers.get("Content-Type")?.startsWith("text/event-stream")) return endOf(answer, options.soFar);
   const content = await answer.json().catch((error) => {
     if (error.name === "AbortError") throw error;

@@ -46,10 +46,19 @@ def refusal(message: str, status: int, **told: object) -> Response:
     return JSONResponse({"error": message, **told}, status)
 
 
+def takes_gzip(connection: HTTPConnection) -> bool:
+    """Whether the browser takes answers compressed by gzip: it names that, and doesn't say that it would rather have nothing."""
+    for part in connection.headers.get("accept-encoding", "").lower().split(","):
+        name, _, weight = part.replace(" ", "").partition(";")
+        if name == "gzip":
+            return weight.rstrip("0.") != "q="
+    return False
+
+
 def packed(request: Request, payload: object) -> Response:
     """An answer as JSON, compressed if the browser takes that. Both take their time: for threads, not for the event loop."""
     answer = JSONResponse(payload)
-    if len(answer.body) < SHORT or "gzip" not in request.headers.get("accept-encoding", ""):
+    if len(answer.body) < SHORT or not takes_gzip(request):
         return answer
     headers = {"content-encoding": "gzip", "vary": "Accept-Encoding"}
     return Response(gzip.compress(answer.body, LEVEL, mtime=0), media_type=answer.media_type, headers=headers)

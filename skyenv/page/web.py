@@ -34,7 +34,7 @@ from skyenv.page.kept import Kept
 from skyenv.page.library import Library
 from skyenv.page.people import People
 from skyenv.page.preparing import PreparingError
-from skyenv.page.requests import LEVEL, SHORT, STATIC, refusal
+from skyenv.page.requests import LEVEL, SHORT, STATIC, refusal, takes_gzip
 from skyenv.page.routes import analysis, editor, lobby, replays, seats, teaching
 from skyenv.page.routes import library as library_routes
 from skyenv.page.routes import people as people_routes
@@ -104,13 +104,24 @@ def application(
         lifespan=lifespan,
         middleware=[
             Middleware(_Headers, names=names, public=public),
-            Middleware(GZipMiddleware, minimum_size=SHORT, compresslevel=LEVEL),
+            Middleware(_Gzip, minimum_size=SHORT, compresslevel=LEVEL),
         ],
         exception_handlers={SkyenvError: _mistake, ClientDisconnect: _gone, 404: _nothing, 405: _nothing, Exception: _broken},
     )
 
 
 # ---- headers, mistakes, who is there ----
+
+
+class _Gzip(GZipMiddleware):
+    """Starlette's, which looks for the word alone, for those who take it."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            others = [header for header in scope["headers"] if header[0] != b"accept-encoding"]
+            taken = [(b"accept-encoding", b"gzip")] if takes_gzip(HTTPConnection(scope)) else []
+            scope = {**scope, "headers": others + taken}
+        await super().__call__(scope, receive, send)
 
 
 class _Headers:

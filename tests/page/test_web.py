@@ -141,3 +141,22 @@ def test_tables_are_compressed_by_those_who_draw(ann: TestClient, monkeypatch: p
     plain = ann.get(seat, headers={"accept-encoding": "identity"})
     assert "content-encoding" not in plain.headers
     assert plain.json() == payload(ann, seat)
+
+
+@pytest.mark.parametrize(
+    ("said", "takes"),
+    [
+        ("gzip", True),
+        ("br, GZIP;q=0.5", True),
+        ("gzip; q=1.0", True),
+        ("gzip;q=0", False),
+        ("br, gzip ; q=0.00", False),
+        ("br", False),
+    ],
+)
+def test_who_wants_nothing_compressed_gets_it_so(ann: TestClient, said: str, takes: bool) -> None:
+    seat = begin(ann, ["me", "agent:random"])
+    for address in (seat, "/static/dom.js"):  # the second by the middleware
+        answer = ann.get(address, headers={"accept-encoding": said})
+        assert answer.status_code == 200
+        assert answer.headers.get("content-encoding") == ("gzip" if takes else None), address

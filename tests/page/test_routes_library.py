@@ -265,6 +265,9 @@ def test_a_new_game_of_the_same_agents(page: Browser, server: RunningServer) -> 
     page.click("#games tbody button")
     page.wait("#board svg")
     assert "/seat/" in page.driver.current_url
+    page.driver.back()
+    page.click("#games tbody button")  # another one
+    page.wait("#board svg")
 
 
 def test_the_ladder_and_a_match(page: Browser, server: RunningServer) -> None:
@@ -284,6 +287,9 @@ def test_the_ladder_and_a_match(page: Browser, server: RunningServer) -> None:
     page.click(".match button")
     page.wait("#board svg")
     assert "/seat/" in page.driver.current_url
+    page.driver.back()
+    page.click(".match button")  # another one
+    page.wait("#board svg")
 
 
 def test_without_folders_the_browser_says_so(page: Browser) -> None:

@@ -1,6 +1,6 @@
 // What stands beside a replay's board: agents that are asked, and what they say on the board itself.
 import { PARTS, actionOf } from "./board.js";
-import { ask, el, hintList, send, theme } from "./dom.js";
+import { ask, el, hintList, leaveBy, onReturn, send, theme } from "./dom.js";
 import { editing } from "./editor.js";
 import { think } from "./thinking.js";
 import { segments } from "./viewer.js";
@@ -320,10 +320,11 @@ function playOn(viewer, { api, agents, agent, edited }) {
   });
   const trouble = el("p", { class: "note", role: "alert", hidden: true });
   const start = el("button", { type: "button", id: "play-myself", onclick: playMyself }, "play on myself");
+  const head = el("h3", { hidden: true }, "Variations of this game");
   const list = el("ul", { class: "finds", id: "variations" });
 
   async function playMyself() {
-    start.disabled = true;
+    leaveBy(start);
     const who = (label, seat) => (mine.value === "all" || Number(mine.value) === seat ? "me" : `agent:${label.querySelector("select").value}`);
     try {
       const made = await send(`${api}/${viewer.step}/variations`, { seats: seats.map(who), anew: mineHidden.value === "anew" });
@@ -341,15 +342,19 @@ function playOn(viewer, { api, agents, agent, edited }) {
       `from step ${one.step}${one.seat === null ? "" : `, on seat ${one.seat + 1}`}: ${one.names.join(", ")}`),
     one.drawn_for === null ? null : el("span", { class: "small" }, ` · hidden cards drawn anew for seat ${one.drawn_for + 1}`),
     el("span", { class: "small" }, ` · ${one.over ? "over, " : ""}${one.scores.join(" : ")} VP after ${one.actions} actions`))));
-    if (variations.length) list.before(el("h3", {}, "Variations of this game"));
+    head.hidden = !variations.length;
   }
-  if (!edited) showVariations().catch((error) => { trouble.textContent = error.message; trouble.hidden = false; });
+  const listThem = () => showVariations().catch((error) => { trouble.textContent = error.message; trouble.hidden = false; });
+  if (!edited) {
+    listThem();
+    onReturn(listThem);
+  }
 
   return el("details", { id: "play-on" }, el("summary", {}, el("h2", {}, "Play on from here")),
     el("p", { class: "small" }, edited ? "An edited position can't be played by people, as its game would have no record."
       : "Seats that you don't play have these agents. What chance brings from here on is new. In your own game hidden cards stay as they were, so whoever has looked at "
       + "open hands knows them; or what your seat couldn't know is drawn anew, its past as well, and all that it has seen stays true."),
-    ...seats, edited ? null : el("p", { class: "row" }, mine, mineHidden, start), trouble, list,
+    ...seats, edited ? null : el("p", { class: "row" }, mine, mineHidden, start), trouble, head, list,
     el("h3", {}, "Played out by agents"),
     el("p", { class: "small" }, "Agents play this position out many times, with other chance each time. Chance is that of the seeds 0, 1, 2 … whoever plays, so two line-ups meet the same."),
     el("p", {}, el("label", { for: "out-hidden" }, "Hidden cards "), hidden),

@@ -91,6 +91,15 @@ export async function copy(text, button, fail) {
   }
 }
 
+/** Do something whenever the browser leads back to this page as it was left: it doesn't load it anew, so scripts don't start again. */
+export const onReturn = (act) => addEventListener("pageshow", (event) => { if (event.persisted) act(); });
+
+/** Disable a button that leads to another page, so that a second click does nothing; who comes back finds it as it was. */
+export function leaveBy(button) {
+  button.disabled = true;
+  addEventListener("pageshow", () => { button.disabled = false; }, { once: true });
+}
+
 const newWish = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** What wishes are called, so that one that is sent twice is fulfilled once: the same name for the same `what`, else another one. */

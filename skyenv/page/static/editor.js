@@ -1,5 +1,5 @@
 // The position editor: a form of what can be changed during the setup and where a turn begins; what comes of it opens as a page of its own.
-import { ask, el, send } from "./dom.js";
+import { ask, el, leaveBy, send } from "./dom.js";
 
 const VALUES = [4, 5, 6];
 const BUSINESSES = ["boutique", "jeweller", "gallery", "perfumery"];
@@ -50,7 +50,7 @@ export function editing(viewer, { api }) {
       ...plots.map((plot) => plotFields(plot, who, viewer.names.length, () => changed.set(plot.name, plot)))));
     const trouble = el("p", { class: "note", role: "alert", id: "edit-trouble", hidden: true });
     const open = el("button", { type: "button", class: "primary", id: "edit-open", onclick: async () => {
-      open.disabled = true;
+      leaveBy(open);
       try {
         location.assign((await send(`${api}/${step}/edit`, { ...edit, why: undefined, possible: undefined, plots: [...changed.values()] })).page);
       } catch (error) {

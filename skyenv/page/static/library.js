@@ -1,5 +1,5 @@
 // Games to look through: filters, a table, pages. What is asked for stands in the address.
-import { ask, el, themeButton } from "./dom.js";
+import { ask, el, leaveBy, themeButton } from "./dom.js";
 import { offered, watch } from "./match.js";
 import { rulesButton } from "./rules.js";
 
@@ -79,7 +79,7 @@ function row(game) {
   const again = game.names.every((name) => agents.has(name)) ? el("button", {
     type: "button", class: "quiet", title: "A new game of these agents, to be watched", onclick: async (event) => {
       event.stopPropagation();
-      event.target.disabled = true;
+      leaveBy(event.target);
       try {
         await watch(game.names, game.side);
       } catch (error) {

@@ -1,5 +1,5 @@
 // The lobby: begin a game, go on with one, open a record.
-import { ask, el, seatNames, send, themeButton, wishes } from "./dom.js";
+import { ask, el, onReturn, seatNames, send, themeButton, wishes } from "./dom.js";
 import { follow, readiness } from "./preparing.js";
 import { rulesButton } from "./rules.js";
 import { storedName, storeName } from "./settings.js";
@@ -36,7 +36,7 @@ function leave(leaving) {
   document.body.classList.toggle("leaving", leaving);
   for (const button of document.querySelectorAll("form button")) button.disabled = leaving;
 }
-addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });  // back from a table: games have changed
+onReturn(() => location.reload());  // from a table: games have changed
 
 // ---- what is on offer ----
 

@@ -1,5 +1,5 @@
 // Matches of agents to watch: an ordinary game without people.
-import { ask, el, send } from "./dom.js";
+import { ask, el, leaveBy, send } from "./dom.js";
 
 /** Begin a game between agents, by name, and go to its table. */
 export async function watch(names, side, seed = "", pause = null) {
@@ -23,7 +23,7 @@ export function matchForm(agents, names, side, failed) {
     class: "match", onsubmit: async (event) => {
       event.preventDefault();
       const button = event.target.querySelector("button");
-      button.disabled = true;
+      leaveBy(button);
       try {
         await watch(choices.map((choice) => choice.value), board.value, seed.value.trim(), Number(pace.value));
       } catch (error) {

@@ -1,5 +1,5 @@
 // Trainings while they go on: which there are, their curves over each other, their networks as opponents.
-import { ask, el, send, themeButton } from "./dom.js";
+import { ask, el, leaveBy, send, themeButton } from "./dom.js";
 import { draw, valueAt } from "./curves.js";
 import { offered, watch } from "./match.js";
 import { rulesButton } from "./rules.js";
@@ -154,7 +154,7 @@ function showAbout(key, go = false) {
   const whom = el("select", { id: "opponent" }, ...agents.map((name) => el("option", { selected: name === "greedy" }, name)));
   const side = run.options.side?.split(",")[0].trim() || "front";
   const begin = (seats) => async (event) => {
-    event.target.disabled = true;
+    leaveBy(event.target);
     fail("");
     try {
       const name = await offer(run, run.networks[Number(which.value)].seconds);

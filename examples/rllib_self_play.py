@@ -15,7 +15,6 @@ from collections import deque
 from pathlib import Path
 from typing import Any
 
-import ray
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.env.wrappers.pettingzoo_env import PettingZooEnv
@@ -23,6 +22,7 @@ from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaski
 from ray.tune.registry import register_env
 
 from skyenv import fifth_avenue_v0
+from skyenv.arena.on_ray import LOCAL, connect
 from skyenv_agents.learned.rllib import RllibAgent
 
 # ---- bridge ----
@@ -78,13 +78,14 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--iterations", type=int, default=3)
     parser.add_argument("--past", type=int, default=4, help="so many past selves play, one of every iteration")
     parser.add_argument("--run", type=Path, default=Path("runs/rllib"), help="folder for the checkpoint")
+    parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(arguments)
-    ray.init("local", num_cpus=1, include_dashboard=False, ignore_reinit_error=True)  # and no cluster that happens to run
+    connect(LOCAL, 1)  # and no cluster that happens to run
     make_config = vector_config if options.environment == "vector" else pettingzoo_config
     config = make_config(options.games, num_players=options.players).env_runners(num_env_runners=0)  # they'd be processes
     steps = options.games * options.steps
     config = config.training(train_batch_size_per_learner=steps, minibatch_size=min(steps, 512), num_epochs=4, gamma=1.0)
-    algorithm = config.build_algo()
+    algorithm = config.debugging(seed=options.seed).build_algo()
     selves: deque[RllibAgent] = deque(maxlen=options.past)
     for iteration in range(options.iterations):
         if options.environment == "vector":

@@ -12,6 +12,7 @@ import pytest
 
 from processes import printed, python
 from skyenv.agents import decide, make_agent
+from skyenv.arena.on_ray import LOCAL, connect
 from skyenv.errors import CheckpointError
 from skyenv.games import Games
 from skyenv_agents.learned.rllib import MODULES, RllibAgent
@@ -34,7 +35,7 @@ def started() -> Iterator[None]:
     """Ray; it gives its own processes 30 seconds to start, which a busy machine may not keep."""
     for left in reversed(range(5)):
         try:
-            ray.init("local", num_cpus=1, include_dashboard=False)
+            connect(LOCAL, 1)
             break
         except Exception:
             ray.shutdown()
@@ -162,3 +163,15 @@ def test_the_program_leaves_an_agent(
     refused = python("-W", "ignore", *command)
     assert refused.returncode
     assert refused.stderr.strip().splitlines()[-1].startswith("evaluate: error: RLlib's checkpoint ")
+
+
+def test_a_seed_decides_what_is_learned(example: dict[str, Any], tmp_path: Path) -> None:
+    def learned(name: str, seed: int) -> Any:
+        words = ["--games", "4", "--steps", "32", "--iterations", "1", "--seed", str(seed), "--run", str(tmp_path / name)]
+        example["main"](words)
+        games = Games(4, 2, seed=2)
+        return RllibAgent(tmp_path / name / "model").probabilities(games.observation, games.mask)
+
+    first = learned("first", 5)
+    assert np.array_equal(learned("again", 5), first)
+    assert not np.array_equal(learned("other", 6), first)

@@ -17,6 +17,7 @@ after so many paired seeds.
 from __future__ import annotations
 
 import itertools
+import socket
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -26,9 +27,9 @@ import numpy as np
 import numpy.typing as npt
 
 import skyenv
-from skyenv.agents import checkpoint_in, make_agent
+from skyenv.agents import Agent, checkpoint_in, make_agent
 from skyenv.checks import check_choice, check_integer
-from skyenv.errors import OptionError
+from skyenv.errors import AgentError, OptionError
 from skyenv.files import digest_of
 from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
@@ -48,6 +49,17 @@ class Entrant:
     version: str
     description: str
     digest: str = ""
+
+    def make(self) -> Agent:
+        """The agent.
+
+        Raises:
+            AgentError, CheckpointError: it can't be made, or its checkpoint is another one here.
+        """
+        agent = make_agent(self.spec)
+        if _digest(self.spec) != self.digest:
+            raise AgentError(f"{self.spec} on {socket.gethostname()} isn't the file that the tournament was begun with")
+        return agent
 
 
 @dataclass(frozen=True)
@@ -181,9 +193,13 @@ def entrants(specs: Sequence[str]) -> tuple[Entrant, ...]:
     entries: list[Entrant] = []
     for spec in specs:
         agent = make_agent(spec)
-        path = checkpoint_in(spec)
-        digest = "" if path is None else digest_of(path)
         if agent.name in [other.name for other in entries]:
             raise OptionError(f"two agents are called {agent.name}; a ladder tells agents apart by their names")
-        entries.append(Entrant(spec, agent.name, str(agent.version), agent.description, digest))
+        entries.append(Entrant(spec, agent.name, str(agent.version), agent.description, _digest(spec)))
     return tuple(entries)
+
+
+def _digest(spec: str) -> str:
+    """What :class:`Entrant` has of a specification's checkpoint."""
+    path = checkpoint_in(spec)
+    return "" if path is None else digest_of(path)

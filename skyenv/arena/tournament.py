@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Agent, Decisions, ReportingAgent, make_agent
+from skyenv.agents import Agent, Decisions, ReportingAgent
 from skyenv.arena.folder import Folder, Game, Spent
 from skyenv.arena.matches import Played, play_games
 from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Group, Settings
@@ -99,7 +99,7 @@ class Player:
         """The games of a unit, and the decisions and seconds of each agent.
 
         Raises:
-            AgentError: an agent failed, in the batch and when its game was played alone.
+            AgentError: an agent failed, in the batch and when its game was played alone, or its checkpoint is another one here.
         """
         seatings = [self.settings.seatings(unit.group, paired_seed) for paired_seed in unit.paired_seeds]
         paired_seeds = np.repeat(unit.paired_seeds, [len(seats) for seats in seatings])
@@ -115,7 +115,7 @@ class Player:
 
     def _agent(self, index: int) -> Watched:
         if index not in self.agents:
-            self.agents[index] = Watched(make_agent(self.settings.agents[index].spec))
+            self.agents[index] = Watched(self.settings.agents[index].make())
         return self.agents[index]
 
     def _play(self, used: dict[int, Watched], seats: npt.NDArray[np.int64], paired_seeds: npt.NDArray[np.int64]) -> list[Game]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 from tournaments import lines, play, settings
 
+from processes import ROOT
 from skyenv.agents import make_agent
 from skyenv.arena.folder import Folder
 from skyenv.arena.matches import play_game
@@ -66,6 +68,17 @@ def test_an_agent_that_keeps_failing(spec: str, message: str, tmp_path: Path) ->
 def test_an_agent_that_fails_once(tmp_path: Path) -> None:
     play(tmp_path, settings("odd_agents:Moody", "random"), 2)
     assert len(lines(tmp_path)) == 4
+
+
+def test_a_checkpoint_that_is_another_where_it_plays(tmp_path: Path) -> None:
+    network, other = (ROOT / "agents" / "skyenv_agents" / "trained" / f"{players}-players.npz" for players in (2, 3))
+    path = tmp_path / "model.npz"
+    shutil.copy(network, path)
+    wanted, unit = settings(str(path), "random"), Unit((0, 1), (0,))
+    assert Player(wanted)(unit)[0]
+    shutil.copy(other, path)
+    with pytest.raises(AgentError, match=r"model\.npz on .* isn't the file that the tournament was begun with"):
+        Player(wanted)(unit)
 
 
 def test_time_ends_it_after_whole_rounds(tmp_path: Path) -> None:

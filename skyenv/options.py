@@ -32,6 +32,8 @@ from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
 MOST: Final = 1e12
 """No number is larger, if its option says nothing else."""
+MOST_PROCESSES: Final = 1024
+"""Of one machine; Ray's machines may have more."""
 POSITIONAL: Final = "positional"
 HELP: Final = "help"
 
@@ -118,6 +120,9 @@ class Options:
     def __post_init__(self) -> None:
         for entry, kind in _entries(type(self)):
             object.__setattr__(self, entry.name, _converted(entry, kind, getattr(self, entry.name)))
+        workers = getattr(self, "workers", 0)
+        if workers > MOST_PROCESSES and getattr(self, "ray", None) is None:
+            raise OptionError(f"workers must be at most {MOST_PROCESSES:,} on one machine, not {workers:,}")
 
 
 # ---- one value ----

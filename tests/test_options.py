@@ -239,6 +239,18 @@ def test_options_of_ones_own_add_to_others() -> None:
     assert (config.speed, config.rows, config.side) == (2.0, 7, "back")
 
 
+def test_one_machine_has_fewer_workers_than_many() -> None:
+    @dataclass(frozen=True)
+    class Spread(Options):
+        workers: int = common("workers")
+        ray: str | None = common("ray")
+
+    assert Spread(1024).workers == 1024
+    assert Spread(1025, "auto").workers == 1025
+    with pytest.raises(OptionError, match=r"workers must be at most 1,024 on one machine, not 1,025"):
+        Spread(1025)
+
+
 @pytest.mark.parametrize("make", [lambda: common("colour"), lambda: common("seed", colour=1)])
 def test_common_options_are_those_of_the_table(make: Callable[[], Any]) -> None:
     with pytest.raises((KeyError, TypeError)):

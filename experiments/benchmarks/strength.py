@@ -250,7 +250,7 @@ def _run(options: StrengthOptions) -> int:
         raise OptionError("a budget is named twice")
     specs = sorted(budgets, key=lambda spec: cost(budgets[spec]))
     secret = secret_of(options.secret, *(options.out / spec for spec in specs))
-    options = replace(options, secret=secret, workers=number_of_workers(options.workers, options.ray))
+    options = replace(options, secret=secret)
     settings = [
         Settings(entrants([spec, *options.against]), PLAYERS, options.side, options.seed, secret=secret, newcomer=True)
         for spec in specs
@@ -291,7 +291,7 @@ def _report(results: list[Row], options: StrengthOptions, *, whole_run: bool) ->
         "date": datetime.date.today().isoformat(),
         "command": command_line(StrengthOptions, COMMAND, {**vars(options), "publish": None}),
         "machine": machine(),
-        "workers": options.workers,
+        "workers": number_of_workers(options.workers, options.ray),
         "side": options.side,
         "seed": options.seed,
         "rows": results,

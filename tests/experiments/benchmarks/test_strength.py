@@ -12,6 +12,7 @@ from experiments.benchmarks import strength
 from experiments.benchmarks.strength import main, rows, table
 from skyenv.arena.folder import Folder
 from skyenv.arena.schedule import Settings, entrants
+from skyenv.arena.tournament import Tournament
 from skyenv_agents.search.budgets import budget_in
 
 pytestmark = pytest.mark.programs
@@ -55,6 +56,25 @@ def test_plays_every_budget_goes_on_and_publishes(tmp_path: Path, capsys: pytest
     assert games.count(b'"paired_seed"') == 8, "both opponents, both paired seeds, both seats"
     assert main([*TINY, "--out", str(out)]) == 0
     assert (out / "ismcts-2" / "games.jsonl").read_bytes() == games, "nothing is played twice"
+
+
+def test_machines_that_join_later_play_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How many play is left to the tournament; the figures tell how many there were."""
+    asked = []
+
+    class Asked(Tournament):
+        def __init__(self, *arguments: Any, workers: int, **options: Any) -> None:
+            asked.append(workers)
+            super().__init__(*arguments, workers=workers, **options)
+
+    monkeypatch.setattr(strength, "Tournament", Asked)
+    monkeypatch.setattr(strength, "number_of_workers", lambda workers, ray: 7)
+    without = [word for word in TINY if word not in ("--workers", "1")]
+    assert main([*without, "--out", str(tmp_path)]) == 0
+    assert asked == [0, 0]
+    content = json.loads((tmp_path / "strength.json").read_text(encoding="utf-8"))
+    assert content["workers"] == 7
+    assert "--workers 0 " in content["command"]
 
 
 def one_won_of_two(path: Path) -> Folder:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -52,6 +52,8 @@ class RunConfig(Options):
         "run", "minutes", "decisions", "checkpoint_seconds", "milestone_minutes", "against", "paired_seeds", "beside", "resume",
     )  # fmt: skip
     """Options that may change when a run is resumed."""
+    BEFORE: ClassVar[Mapping[str, Any]] = {"engine": "host"}
+    """What runs did without saying so before there were these options."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -24,10 +24,14 @@ from skyenv.cuda import kernels
 from skyenv.cuda.arrays import cuda
 from skyenv.errors import OptionError, install_hint
 from skyenv.kernels import SLOT_DTYPE
+from skyenv.knowledge import VIEW_DTYPE
 from skyenv.observation import CODES_DTYPE
 from skyenv.rules.state import GAME_DTYPE
 from skyenv.rules.tape import TAPE_DTYPE
 from skyenv.tables import columns
+from skyenv_agents.heuristic import device as heuristic_device
+from skyenv_agents.heuristic.features import HEURISTIC_DTYPE
+from skyenv_agents.heuristic.weights import WEIGHTS_DTYPE
 
 REGISTERS: Final = 65_536
 """Of a multiprocessor, in all kinds of GPU since 2012."""
@@ -57,8 +61,13 @@ SIGNATURES: Final[dict[str, tuple[Any, ...]]] = {
     "look": (_GAMES, _NUMBERS, _NUMBERS, _CODES),
     "scale": ((np.int16, 1), (np.float32, 1), _NUMBERS, _NUMBERS, (np.float32, 2)),
     "uniforms": (_GAMES, _NUMBERS, int, int, (np.float64, 1)),
+    "judge_rows": (
+        _GAMES, _WORDS, _MASK, _NUMBERS, (np.float64, 1), (WEIGHTS_DTYPE, 1), (VIEW_DTYPE, 1), _WORDS, (HEURISTIC_DTYPE, 1),
+        _NUMBERS, (np.float64, 2),
+    ),
 }  # fmt: skip
-"""The kernels of :mod:`skyenv.cuda.kernels`, with their arguments: int, bool, or an array's dtype and axes."""
+"""The kernels of :mod:`skyenv.cuda.kernels`, and that of :mod:`skyenv_agents.heuristic.device`, with their arguments: int, bool,
+or an array's dtype and axes."""
 
 
 class Usage(NamedTuple):
@@ -102,13 +111,14 @@ def ptx_of(name: str, capability: tuple[int, int] = CAPABILITY) -> str:
     """
     from numba import from_dtype, types
 
+    module = heuristic_device if hasattr(heuristic_device, name) else kernels
     plain = {int: types.int64, bool: types.boolean}
     signature = SIGNATURES[check_choice("kernel", name, tuple(SIGNATURES))]
     arguments = [
         plain[one] if isinstance(one, type) else types.Array(from_dtype(np.dtype(one[0])), one[1], "C") for one in signature
     ]
     try:
-        ptx, _ = cuda.compile_ptx(getattr(kernels, name).py_func, types.void(*arguments), cc=capability)
+        ptx, _ = cuda.compile_ptx(getattr(module, name).py_func, types.void(*arguments), cc=capability)
     except Exception as error:
         if "libnvrtc" in str(error) or "libnvvm" in str(error):
             raise OptionError(f"NVIDIA's compiler isn't there; {install_hint('cuda')}") from error
@@ -129,7 +139,7 @@ def usage(name: str, capability: tuple[int, int] = CAPABILITY) -> Usage:
     code = linker.link("cubin").code
     log = linker.get_info_log()
     used = re.findall(r"used (\d+) registers,.* (\d+) stack.* (\d+) bytes lmem", log)
-    return Usage(int(used[-1][0]), int(used[-1][2]), len(code))
+    return Usage(int(used[-1][0]), int(used[-1][1]) + int(used[-1][2]), len(code))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,10 +1,10 @@
 """A training's games, opponents and decisions in the memory of one device (``--engine cuda``): nothing is copied here meanwhile.
 
 The engine is :class:`skyenv.cuda.Games`, whose arrays PyTorch takes as they are; the network decides for all games at once, and
-so do the opponents: past policies and other networks without a prior, and ``random``. What a collector keeps of a decision is
-what :class:`experiments.training.rollouts.Collector` keeps. To ordinary memory come, once for every rollout, the last positions
-of the games that have ended (to tell how they came out) and a few figures; in every step the number of rows that a network is
-asked about.
+so do the opponents: past policies and other networks without a prior, heuristic agents and ``random``. What a collector keeps of
+a decision is what :class:`experiments.training.rollouts.Collector` keeps. To ordinary memory come, once for every rollout, the
+last positions of the games that have ended (to tell how they came out) and a few figures; in every step the number of rows that
+an opponent is asked about.
 
 All of it runs wherever the engine's arrays lie: with Numba's simulator of CUDA they are in ordinary memory, and so is this.
 """
@@ -29,6 +29,8 @@ from skyenv.kernels import MARGIN_SCALE
 from skyenv.observation import OBSERVATION_SIZE, SCALE
 from skyenv.rules.actions import NUM_ACTIONS, PASS
 from skyenv.rules.state import GAME_DTYPE
+from skyenv_agents.heuristic.device import DevicePlayer
+from skyenv_agents.heuristic.player import HeuristicAgent
 from skyenv_agents.learned.architecture import VALUES
 from skyenv_agents.learned.layout import INPUTS, NUM_INPUTS
 from skyenv_agents.learned.networks import NetworkAgent, ThingsNetwork
@@ -43,10 +45,10 @@ def engine_device() -> torch.device:
 
 
 def plays_there(agent: Agent) -> bool:
-    """Whether an agent can decide on the device: `random`, and networks without a prior."""
+    """Whether an agent can decide on the device: `random`, heuristic agents, and networks without a prior."""
     if isinstance(agent, NetworkAgent):
         return isinstance(agent.network, ThingsNetwork) and not agent.network.about.get("prior")
-    return type(agent) is RandomAgent
+    return type(agent) is RandomAgent or isinstance(agent, HeuristicAgent)
 
 
 def shared(array: DeviceArray) -> Tensor:
@@ -212,7 +214,8 @@ class DeviceCollector:
     def _prepare(self) -> None:
         """What follows from the rest: opponents as PyTorch's networks, and where each table's columns are."""
         self.device = engine_device()
-        self._guests: dict[int, PolicyNetwork | None] = {}
+        self._guests: dict[int, PolicyNetwork | HeuristicAgent | None] = {}
+        self._players: dict[int, list[tuple[DevicePlayer, Tensor]]] = {}
         for agent in self.pool.agents:
             self._invite(agent)
         ends = np.cumsum([each.games.num_games for each in self.tables]).tolist()
@@ -224,6 +227,9 @@ class DeviceCollector:
         if agent.name not in self._numbers:
             self._numbers[agent.name] = len(self._names)
             self._names.append(agent.name)
+        if isinstance(agent, HeuristicAgent):
+            self._seat_heuristic(self._numbers[agent.name], agent)
+            return
         network: PolicyNetwork | None = None
         if isinstance(agent, NetworkAgent):
             assert isinstance(agent.network, ThingsNetwork)
@@ -231,6 +237,12 @@ class DeviceCollector:
             network.take(agent.network)
             network = network.to(self.device).requires_grad_(False)
         self._guests[self._numbers[agent.name]] = network
+
+    def _seat_heuristic(self, number: int, agent: HeuristicAgent) -> None:
+        """Keep a heuristic opponent, and with what it decides at each kind of tables."""
+        self._guests[number] = agent
+        players = [DevicePlayer(agent, tables.games) for tables in self.tables]
+        self._players[number] = [(player, shared(player.actions)) for player in players]
 
     def add_opponent(self, agent: Agent) -> None:
         """Take a past policy in among the opponents; who has left the pool stays until no game has him any more."""
@@ -246,12 +258,13 @@ class DeviceCollector:
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        left_out = ("generator", "device", "places", "_inputs", "_guests")
+        left_out = ("generator", "device", "places", "_inputs", "_guests", "_players")
         state = {name: value for name, value in vars(self).items() if name not in left_out}
-        kept = {number: guest if guest is None else (guest.sizes, guest.state_dict()) for number, guest in self._guests.items()}
         on_host = {
-            number: one if one is None else (one[0], {name: array.cpu() for name, array in one[1].items()})
-            for number, one in kept.items()
+            number: (guest.sizes, {name: array.cpu() for name, array in guest.state_dict().items()})
+            if isinstance(guest, PolicyNetwork)
+            else guest
+            for number, guest in self._guests.items()
         }
         return state | {"generator": self.generator.get_state(), "guests": on_host}
 
@@ -260,11 +273,14 @@ class DeviceCollector:
         vars(self).update(state)
         self._prepare()
         for number, kept in guests.items():  # some may still play who have left the pool
-            network = None if kept is None else PolicyNetwork(kept[0], 0.0)
-            if network is not None:
+            if isinstance(kept, tuple):
+                network = PolicyNetwork(kept[0], 0.0)
                 network.load_state_dict(kept[1])
-                network = network.to(self.device).requires_grad_(False)
-            self._guests[number] = network
+                self._guests[number] = network.to(self.device).requires_grad_(False)
+            elif isinstance(kept, HeuristicAgent):
+                self._seat_heuristic(number, kept)
+            else:
+                self._guests[number] = None
         self.generator = torch.Generator(self.device)
         self.generator.set_state(generator)
 
@@ -321,11 +337,23 @@ class DeviceCollector:
             kept.log_probability[t, rows] = log_probabilities.gather(1, action[:, None])[:, 0]
             kept.entropy[t, rows] = entropy(log_probabilities)
         for number, guest in self._guests.items():
-            rows = ((acting == number) & kept.chooses[t]).nonzero()[:, 0]
+            chosen = (acting == number) & kept.chooses[t]
+            if isinstance(guest, HeuristicAgent):
+                self._judge(kept.action[t], number, chosen, uniform)
+                continue
+            rows = chosen.nonzero()[:, 0]
             if len(rows):
                 masks = kept.masks[t, rows]
                 like = torch.zeros(masks.shape, device=self.device) if guest is None else self._answers(kept, t, rows, guest)[0]
                 kept.action[t, rows] = drawn(like, masks, uniform[rows])
+
+    def _judge(self, action: Tensor, number: int, chosen: Tensor, uniform: Tensor) -> None:
+        """Write what a heuristic opponent decides in the chosen columns, bool (n,), into `action`, int64 (n,)."""
+        for place, (player, decided) in zip(self.places, self._players[number], strict=True):
+            rows = chosen[place].nonzero()[:, 0].contiguous()
+            if len(rows):
+                player.decide(rows, uniform[place][rows].double())
+                action[place][rows] = decided[rows]
 
     def _answers(self, kept: _Buffers, t: int, rows: Tensor, network: PolicyNetwork) -> tuple[Tensor, Tensor]:
         """Log-probabilities (k, 103) and values (k, VALUES) of the decisions in some columns of step t."""

@@ -136,7 +136,8 @@ class Config(RunConfig):
         elsewhere = [agent.name for agent in self.make_agents("fixed_opponents") if not plays_there(agent)]
         if elsewhere:
             raise OptionError(
-                f"fixed_opponents must be random or networks without a prior with engine cuda, not {', '.join(elsewhere)}"
+                "fixed_opponents must be random, heuristic agents or networks without a prior with engine cuda, not "
+                + ", ".join(elsewhere)
             )
 
     @property

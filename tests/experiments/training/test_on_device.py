@@ -9,10 +9,12 @@ import copy
 import json
 import os
 import sys
-from dataclasses import asdict
+from collections import Counter
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -24,15 +26,18 @@ if __name__ == "__main__":  # before anything asks Numba for CUDA
 
 from trainings import begun, tiny, updated, weights
 
+import experiments.training.on_device as training_there
 from experiments.training.network import PolicyNetwork
 from experiments.training.on_device import DeviceCollector, DeviceTables, device_advantages, plays_there
 from experiments.training.rollouts import Rollout, advantages
 from experiments.training.throughput import on_device
 from experiments.training.train import Training
 from processes import printed, python
-from skyenv.agents import RandomAgent, make_agent
+from skyenv.agents import RandomAgent, decisions_in, make_agent
 from skyenv.errors import OptionError
 from skyenv.games import Games
+from skyenv_agents.heuristic.device import DevicePlayer
+from skyenv_agents.heuristic.player import HeuristicAgent
 from skyenv_agents.learned.architecture import VALUES, Sizes
 from skyenv_agents.learned.networks import NetworkAgent, ThingsNetwork
 from skyenv_agents.learned.pool import OpponentPool
@@ -67,6 +72,28 @@ class OnHost:
         """Everything has been checked."""
 
 
+class OnHostPlayer:
+    """A heuristic agent there, as it plays everywhere else."""
+
+    def __init__(self, agent: HeuristicAgent, games: OnHost) -> None:
+        self.agent, self.engine = agent, games.engine
+        self.actions = np.zeros(games.num_games, np.int64)
+
+    def decide(self, rows: torch.Tensor, uniforms: torch.Tensor) -> None:
+        decisions = decisions_in(self.engine, self.agent, rows.numpy())
+        self.actions[rows.numpy()] = self.agent.act(replace(decisions, uniform=uniforms.numpy()))
+        DECIDED[self.agent.name] += len(rows)
+
+
+DECIDED: Counter[str] = Counter()
+"""How often each has decided."""
+
+
+def player_of(agent: HeuristicAgent, games: Any) -> Any:
+    """What lets a heuristic agent decide, wherever games are."""
+    return (OnHostPlayer if isinstance(games, OnHost) else DevicePlayer)(agent, games)
+
+
 def network(seed: int) -> PolicyNetwork:
     """An untrained network with preferences."""
     torch.manual_seed(seed)
@@ -78,8 +105,8 @@ def network(seed: int) -> PolicyNetwork:
 
 
 def opponents() -> OpponentPool:
-    """A random one and a past policy."""
-    pool = OpponentPool([RandomAgent()])
+    """A random one, two heuristic ones and a past policy."""
+    pool = OpponentPool([RandomAgent(), make_agent("greedy"), make_agent("appraiser")])
     pool.add(NetworkAgent(network(2).frozen({}), name="past-1"))
     return pool
 
@@ -119,7 +146,7 @@ def test_advantages_are_those_of_the_processor() -> None:
 def test_who_can_play_there() -> None:
     assert plays_there(RandomAgent())
     assert plays_there(NetworkAgent(network(1).frozen({})))
-    assert not plays_there(make_agent("greedy"))
+    assert all(plays_there(make_agent(name)) for name in ("greedy", "appraiser", "style-2"))
     assert not plays_there(make_agent("trained"))
     guided = ThingsNetwork(
         dict(network(1).frozen({}).weights), {"prior": "greedy", "prior_version": make_agent("greedy").version}
@@ -148,6 +175,7 @@ def test_seats_are_taken_as_asked() -> None:
 def test_rollouts_are_those_of_the_cpus_engine() -> None:
     """In the simulator: all that is learned from, action by action, with games that end, of two kinds of tables."""
     said = json.loads(printed(__file__, "rollouts", environment=SIMULATED))
+    assert said.pop("judged") == ["appraiser", "greedy"]
     assert said == {"same": [True, True, True], "ended": True, "truncated": True, "illegal": 0.0, "sure": True}
 
 
@@ -182,7 +210,10 @@ def test_the_trainers_command_line(tmp_path: Path) -> None:
     [
         ({"processes": 2}, "processes must be 1 with engine cuda"),
         ({"prior": "greedy"}, "prior must be '' with engine cuda: greedy decides on the processor alone"),
-        ({"fixed_opponents": ("random", "greedy")}, "must be random or networks without a prior with engine cuda, not greedy"),
+        (
+            {"fixed_opponents": ("greedy", "trained")},
+            "must be random, heuristic agents or networks without .* not trained",
+        ),
         ({"device": "cuda"}, "device must be auto or cpu with engine cuda"),
     ],
 )
@@ -208,7 +239,7 @@ def test_on_a_gpu_all_stays_there() -> None:
 
 def goes_on() -> dict[str, bool]:
     """Whether a training learns, and goes on from its checkpoint as it would have."""
-    config = tiny(engine="cuda", games=6, fixed_opponents=("random",), snapshot=1, opponent_share=0.9, max_turns=3)
+    config = tiny(engine="cuda", games=6, fixed_opponents=("random", "greedy"), snapshot=1, opponent_share=0.9, max_turns=3)
     training = begun(config)
     before = weights(training)
     updated(training, 2)
@@ -233,8 +264,9 @@ def compared() -> dict[str, Any]:
     from skyenv.cuda import Games as DeviceGames
 
     kinds = ((3, 2, "front", 5), (2, 3, "back", 6))
-    mine = collector([DeviceGames(*kind, check=False, **SHORT) for kind in kinds])
-    other = collector([OnHost(Games(*kind, **SHORT)) for kind in kinds])
+    with mock.patch.object(training_there, "DevicePlayer", player_of):
+        mine = collector([DeviceGames(*kind, check=False, **SHORT) for kind in kinds])
+        other = collector([OnHost(Games(*kind, **SHORT)) for kind in kinds])
     played = [(mine.collect(network(1)), other.collect(network(1))) for _ in range(3)]
     rollouts = [one for one, _ in played]
     return {
@@ -242,6 +274,7 @@ def compared() -> dict[str, Any]:
         "ended": any(game.opponent is not None for rollout in rollouts for game in rollout.ended),
         "truncated": any(table.games.looked_back for table in other.tables),  # type: ignore[attr-defined]
         "illegal": sum(rollout.figures["illegal"] for rollout in rollouts),
+        "judged": sorted(DECIDED),
         "sure": all(bool((rollout.batch.weight >= 1).all()) for rollout in rollouts),
     }
 

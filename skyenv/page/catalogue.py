@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Any
 
 from skyenv.agents import Agent, agent_names, check_specification, make_agent
 from skyenv.errors import PageError, SkyenvError, shown
+from skyenv.page.drawers import Drawers
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ class Catalogue:
             for name, entry in self._entries.items()
         }
         self.find: Callable[[str], Path | None] | None = None
-        self._finding = ThreadPoolExecutor(1, "networks")
+        self._finders = Drawers(1, "networks")
 
     @property
     def names(self) -> list[str]:
@@ -108,18 +107,25 @@ class Catalogue:
             raise PageError(f"there is no agent {shown(name)} here; there are {', '.join(self._entries)}", 404)
         return self._entries[name]
 
-    async def look_up(self, name: str) -> CatalogueEntry:
+    async def look_up(self, name: str, asker: str) -> CatalogueEntry:
         """The entry of that name; a network that `find` knows is read in another thread and is an entry from then on.
 
+        Args:
+            name: it.
+            asker: whose turn it takes.
+
         Raises:
-            PageError: there is none, or its file is damaged.
+            PageError: there is none, its file is damaged, or `asker` looks too many up at once.
         """
         if name not in self._entries and self.find is not None:
-            loop = asyncio.get_running_loop()
-            found = await loop.run_in_executor(self._finding, _found, self.find, name)
+            found = await self._finders.ask(asker, _found, self.find, name)
             if found is not None and name not in self._entries:
                 self._entries[name], self.readiness[name] = found
         return self[name]
+
+    def close(self) -> None:
+        """Look up no more, when what is looked up is done."""
+        self._finders.close()
 
 
 def _found(find: Callable[[str], Path | None], name: str) -> tuple[CatalogueEntry, Readiness] | None:

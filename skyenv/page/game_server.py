@@ -174,7 +174,7 @@ class GameServer:
         """
         session = await self.session(link)
         _lesson_of(session)
-        agents = HUMAN, (await self.catalogue.look_up(agent)).name
+        agents = HUMAN, (await self.catalogue.look_up(agent, str(link.browser))).name
         options = tutorial.PLAYERS, tutorial.SIDE, DEFAULT_MAX_TURNS, tutorial.SEED, agents, DEFAULT_PAUSE
         game = StoredGame(new_token(), str(link.browser), time.time(), *options, origin=link.game, origin_step=session.step)
         actions = [event["action"] for event in session.game.events if event["event"] == "action"]
@@ -428,7 +428,7 @@ class GameServer:
             while (name := session.agent_to_move) is not None and (session.has_humans or key in self._watchers):
                 self._asked[key] = time.monotonic()
                 try:
-                    entry = None if session.lesson is not None else await self._agent(name)
+                    entry = None if session.lesson is not None else await self._agent(name, session.stored.id)
                 except PageError as error:
                     session.trouble = str(error)
                     break
@@ -452,13 +452,13 @@ class GameServer:
         if session.trouble:
             self.tell(key)
 
-    async def _agent(self, name: str) -> CatalogueEntry:
-        """An agent, when it can play.
+    async def _agent(self, name: str, asker: str) -> CatalogueEntry:
+        """An agent, when it can play; `asker`: as for :meth:`Catalogue.look_up`.
 
         Raises:
             PageError: there is none, or it can't be had.
         """
-        entry = await self.catalogue.look_up(name)
+        entry = await self.catalogue.look_up(name, asker)
         await self.preparation.agent(name)
         return entry
 
@@ -502,7 +502,7 @@ class GameServer:
             PageError: there is no such agent, it can't be had, or the game is over.
             AgentError: its answer is none, or it fails.
         """
-        entry = await self._agent(name)
+        entry = await self._agent(name, group)
         job = partial(advise, entry, game)
         return await self.workers.ask(job, Priority.HINT, group=group, agent=name, on_progress=on_progress)
 

@@ -94,7 +94,7 @@ def application(
         await app.state.again.close()
         await app.state.background.close()
         await app.state.server.close()
-        for readers in (app.state.library_readers, app.state.runs_readers):
+        for readers in (app.state.library_readers, app.state.runs_readers, catalogue):
             await asyncio.to_thread(readers.close)
         if library is not None:
             await asyncio.to_thread(library.close)

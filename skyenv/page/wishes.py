@@ -42,8 +42,8 @@ class GameRequest:
     names: tuple[str, ...] = ()
 
     @classmethod
-    async def checked(cls, value: Mapping[str, Any], catalogue: Catalogue) -> GameRequest:
-        """What a browser sent.
+    async def checked(cls, value: Mapping[str, Any], catalogue: Catalogue, asker: str) -> GameRequest:
+        """What a browser sent; `asker`: as for :meth:`Catalogue.look_up`.
 
         Raises:
             PageError: it isn't what the form sends.
@@ -55,7 +55,7 @@ class GameRequest:
             raise PageError(f"seats must be a list of {players} texts, not {shown(seats)}")
         for seat in seats:
             if seat.startswith(AGENT):
-                await catalogue.look_up(seat.removeprefix(AGENT))
+                await catalogue.look_up(seat.removeprefix(AGENT), asker)
             elif seat not in (ME, HUMAN):
                 raise PageError(f"a seat is '{ME}', '{HUMAN}' or '{AGENT}NAME', not {shown(seat)}")
         names = value.get("names", [""] * players)

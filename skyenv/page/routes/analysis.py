@@ -32,7 +32,7 @@ MOST_LISTED: Final = 20
 async def _analysis(request: Request) -> tuple[Name, Work]:
     """An agent's analysis of a game: ``?agent=NAME``, and ``hands=open`` if it is to be told all of them."""
     replay, is_open = await found(request), hands_are_open(request)
-    entry = await server_of(request).catalogue.look_up(request.query_params.get("agent", ""))
+    entry = await server_of(request).catalogue.look_up(request.query_params.get("agent", ""), browser_of(request))
     key, known = request.path_params["key"], _kept(request)
     return ("analysis", key, request.path_params["game"], entry.name, is_open), Analysis(replay, entry, key, is_open, known)
 
@@ -59,7 +59,7 @@ async def _play_out(request: Request) -> tuple[Name, Work]:
         raise PageError(f"a position is played out at most {MOST} times, not {times}")
     if len(names) != replay.players:
         raise PageError(f"there must be {replay.players} agents, one for each seat, not {len(names)}")
-    entries = [await server_of(request).catalogue.look_up(name) for name in names]
+    entries = [await server_of(request).catalogue.look_up(name, browser_of(request)) for name in names]
     position: Any = replay.states[step]
     if position["seat"] < 0:
         raise PageError("the game is over; there is nothing to play", 409)
@@ -88,7 +88,7 @@ async def _play_on(request: Request) -> Response:
     replay = await found(request)
     server, step = server_of(request), step_of(request)
     wanted = await json_object(request) | {"players": replay.players, "side": replay.game.side}
-    game = await GameRequest.checked(wanted, server.catalogue)
+    game = await GameRequest.checked(wanted, server.catalogue, browser_of(request))
     seat = None
     if check_flag("anew", wanted.get("anew", False)):
         if game.seats.count(ME) != 1:

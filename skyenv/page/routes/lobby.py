@@ -38,7 +38,7 @@ async def _options(request: Request) -> Response:
 async def _make_game(request: Request) -> Response:
     server = server_of(request)
     browser = browser_of(request)
-    link = await server.make(await GameRequest.checked(await json_object(request), server.catalogue), browser)
+    link = await server.make(await GameRequest.checked(await json_object(request), server.catalogue, browser), browser)
     return JSONResponse({"page": f"/seat/{link.token}"}, 201)
 
 

@@ -49,7 +49,7 @@ async def _offer(request: Request) -> Response:
     seconds = (await json_object(request)).get("seconds")
     wanted = None if seconds is None else integer(seconds, "seconds")
     name = await _readers(request).ask(browser, runs.offered, request.path_params["key"], wanted)
-    await catalogue.look_up(name)
+    await catalogue.look_up(name, browser)
     return JSONResponse({"name": name}, 201)
 
 

@@ -13,7 +13,7 @@ WIDTH: Final = 720
 NARROW: Final = 360
 """Width on phones, where drawings aren't made smaller."""
 HEIGHT: Final = 200
-LEFT: Final = 44
+LEFT: Final = 52
 RIGHT: Final = 136
 TOP: Final = 12
 BOTTOM: Final = 24

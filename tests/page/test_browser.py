@@ -1299,6 +1299,23 @@ def test_a_server_that_dies_in_the_middle_of_an_answer_is_said_to(ann: Browser, 
     assert said == ["The server can't be reached.", "stopped"]
 
 
+def test_another_agent_can_be_asked_while_one_is_thinking(ann: Browser, listener: Listener, server: RunningServer) -> None:
+    gate: Any = Gate()
+    games = listener.app.state.server  # type: ignore[attr-defined]
+    object.__setattr__(games.catalogue["random"], "source", gate)
+    try:
+        begin(ann, server, "me", "agent:random")
+        for name in ("random", "crowd"):
+            ann.run(f"document.getElementById('adviser').value = '{name}'")
+            ann.click("#ask-hint")
+            ann.wait_until(lambda: gate.asked.is_set(), "the question to the first")
+        ann.wait("#hint li.choice")
+        assert "crowd would" in ann.text("#hint")
+        assert "thinking" not in ann.text("#hint")
+    finally:
+        gate.go.set()
+
+
 KINDS = {"option": (0, 13), "plot": (13, 55), "card": (55, 60), "move": (60, 78), "bid": (78, 98)}
 TAB, ENTER = "\ue004", "\ue007"
 

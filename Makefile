@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 LOWEST := .venv-lowest
+RAY := .venv-ray
 PAGE_READY := $(VENV)/.ready-page
 TRAIN_READY := $(VENV)/.ready-train
 INSTALL := $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --constraint constraints.txt --editable
@@ -11,7 +12,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup quick test test-programs test-ci test-long test-uncompiled test-lowest test-libraries lint format train play speed peers docs site clean
+.PHONY: help setup quick test test-programs test-ci test-long test-uncompiled test-lowest test-ray test-libraries lint format train play speed peers docs site clean
 
 help:  ## say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -70,6 +71,14 @@ test-lowest: $(LOWEST)/.ready  ## rules, games and environments with the lowest 
 		tests/rules tests/envs tests/knowledge tests/records $(wildcard tests/test_game*.py) tests/test_chance_feed.py \
 		tests/test_checks.py tests/test_information.py tests/test_observation.py tests/test_properties.py
 
+$(RAY)/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv --clear $(RAY)
+	$(RAY)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[ray,train]' hypothesis pytest pytest-timeout
+	@touch $@
+
+test-ray: $(RAY)/.ready  ## work that Ray spreads, on a cluster of nodes on this machine; long tests too (300 MB to install)
+	$(RAY)/bin/python -m pytest -m "long or not long" tests/arena/test_on_ray.py tests/experiments/training/test_actors_on_ray.py
+
 # An environment for each program in examples with requirements beside it, because their pins collide.
 # PufferLib's takes more than requirements, and GitHub: docs/libraries.md tells how.
 LIBRARIES := $(filter-out with_pufferlib,$(basename $(notdir $(wildcard examples/*.txt examples/libraries/*.txt))))
@@ -122,4 +131,4 @@ site: $(READY)  ## the docs as a site with a search and the API reference, in si
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 clean:  ## remove what can be made again
-	rm -rf $(VENV) $(LOWEST) .venv-libraries .venv-peers build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(RAY) .venv-libraries .venv-peers build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

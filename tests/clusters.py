@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import tempfile
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -13,6 +14,9 @@ from skyenv.arena.on_ray import connect, keep_quiet
 TRIES: Final = 5
 """Ray gives a node up that hasn't begun in 30 s, as may be on a busy machine."""
 
+SHORT: Final = "/tmp"
+"""Where a cluster's folder is: it has sockets in it, whose paths the system limits."""
+
 NODE: Final[dict[str, Any]] = {"num_cpus": 1, "object_store_memory": 100 * 2**20, "include_dashboard": False}
 
 
@@ -20,11 +24,11 @@ class Nodes:
     """A cluster; this process is connected with its first node.
 
     Attributes:
-        address: of its head.
+        address: of its head. folder: where it writes; removed with it.
     """
 
-    def __init__(self, cluster: Any) -> None:
-        self._cluster = cluster
+    def __init__(self, cluster: Any, folder: str) -> None:
+        self._cluster, self.folder = cluster, folder
         self._more: list[Any] = []
         self.address: str = cluster.address
 
@@ -45,18 +49,19 @@ def cluster_of(nodes: int) -> Iterator[Nodes]:
     from ray.cluster_utils import Cluster
 
     keep_quiet()
-    cluster = tried(lambda: Cluster(initialize_head=True, head_node_args=NODE))
-    ray = None
-    try:
-        made = Nodes(cluster)
-        ray = connect(made.address)
-        for _ in range(nodes - 1):
-            made.add()
-        yield made
-    finally:
-        if ray is not None:
-            ray.shutdown()
-        cluster.shutdown()
+    with tempfile.TemporaryDirectory(prefix="ray-", dir=SHORT, ignore_cleanup_errors=True) as folder:
+        cluster = tried(lambda: Cluster(initialize_head=True, head_node_args={**NODE, "temp_dir": folder}))
+        ray = None
+        try:
+            made = Nodes(cluster, folder)
+            ray = connect(made.address)
+            for _ in range(nodes - 1):
+                made.add()
+            yield made
+        finally:
+            if ray is not None:
+                ray.shutdown()
+            cluster.shutdown()
 
 
 def tried(begin: Any) -> Any:

@@ -20,9 +20,9 @@ from unit_work import UNSENDABLE, Pair, do, doubled, dying, environment, failing
 
 from clusters import Nodes, cluster_of, ray_pickle
 from processes import ROOT, children, command, descendants, listening, printed, python, running, there, wait_until
-from skyenv.arena.on_ray import Home, _check_answers, _task, connect, sources
+from skyenv.arena.on_ray import Home, Host, _check_answers, _task, connect, sent, sources
 from skyenv.arena.units import number_of_workers
-from skyenv.arena.workers import ONE_THREAD
+from skyenv.arena.workers import ONE_THREAD, MachineLostError, WorkerDiedError
 from skyenv.errors import AgentError, OptionError, SkyenvError
 
 UNITS: list[Pair] = [(1, 2), (3, 4), (5,), (6,)]
@@ -95,6 +95,53 @@ def test_a_node_that_is_lost_with_its_units_costs_time_alone(nodes: Nodes, tmp_p
     results = do(partial(waiting, str(tmp_path)), iter(UNITS), 0, ray=nodes.address, meanwhile=lose)
     assert {unit: result for unit, (result, _) in results.items()} == {unit: doubled(unit) for unit in UNITS}
     assert second not in {where for _, where in results.values()}
+
+
+class Somewhere:
+    """Tells where it is."""
+
+    def place(self, shared: Any) -> tuple[str, int]:
+        import ray
+
+        return ray.get_runtime_context().get_node_id(), os.getpid()
+
+
+def test_an_object_that_is_lost_with_its_machine_is_told_from_one_that_died(nodes: Nodes) -> None:
+    ray = connect(nodes.address)
+    last, nothing = nodes.add(), ray.put(sent(None))
+    hosts = [Host(ray, Somewhere) for _ in range(3)]  # one on each CPU
+    try:
+        places = [host.answer(host.ask("place", nothing)) for host in hosts]
+        lost = [node for node, _ in places].index(last)
+        nodes.lose()
+        wait_until(lambda: last not in [node["NodeID"] for node in ray.nodes() if node["Alive"]])
+        died = (lost + 1) % 3
+        os.kill(places[died][1], signal.SIGKILL)
+        for host, error in ((hosts[lost], MachineLostError), (hosts[died], WorkerDiedError)):
+            wait_until(partial(is_dead, host, nothing))
+            with pytest.raises(error):
+                host.answer(host.ask("place", nothing))
+    finally:
+        for host in hosts:
+            host.end()
+
+
+def is_dead(host: Host, shared: Any) -> bool:
+    """Whether Ray knows by now that an object is gone for good."""
+    import ray
+
+    try:
+        ray.get(host.ask("place", shared))
+    except ray.exceptions.ActorDiedError:
+        return True
+    except ray.exceptions.ActorUnavailableError:
+        pass
+    return False
+
+
+def test_what_a_cluster_writes_goes_with_it(nodes: Nodes) -> None:
+    connect(nodes.address)
+    assert [path.name for path in Path(nodes.folder).iterdir() if path.name.startswith("session_2")]
 
 
 def test_nobody_is_told_that_ray_is_used(nodes: Nodes) -> None:

@@ -3,7 +3,7 @@ import { ask, el, hintList } from "./dom.js";
 import { $, api, attempt, note, onConnect, onState, seat } from "./seat.js";
 import { think } from "./thinking.js";
 
-let asked = null;  // stops the agent that is thinking
+let asked = null;  // the agent that is thinking: its name, what stops it, a promise of its end
 
 async function loadAdvisers() {
   if ($("adviser").options.length) return;
@@ -16,19 +16,23 @@ function showHints(state) {
   $("hints").hidden = state.watching || state.over;
   $("ask-hint").disabled = !state.yours || !$("adviser").value;
   if ($("hint").dataset.step !== String(state.step)) {  // it was for another position
-    asked?.abort();
+    asked?.stop.abort();
     $("hint").replaceChildren();
   }
   $("hint").dataset.step = state.step;
 }
 
 async function hint() {
-  if (asked) return;
   const name = $("adviser").value;
-  asked = new AbortController();
-  await attempt(async () => {
+  if (asked?.name === name) return;  // that it thinks is shown
+  asked?.stop.abort();
+  await asked?.done;
+  if (asked) return;  // clicked once more meanwhile
+  const stop = new AbortController();
+  asked = { name, stop };
+  asked.done = attempt(async () => {
     try {
-      const hint = await think($("hint"), name, `${api}/hint?agent=${encodeURIComponent(name)}`, asked.signal);
+      const hint = await think($("hint"), name, `${api}/hint?agent=${encodeURIComponent(name)}`, stop.signal);
       if (hint?.step !== seat.state.step) return;
       $("hint").replaceChildren(hintList(hint));
       for (const part of $("board").querySelectorAll(".hinted")) part.classList.remove("hinted");

@@ -25,6 +25,7 @@ from skyenv.agents import CrowdAgent, Decisions, RandomAgent, decide_game
 from skyenv.page import people
 from skyenv.page.browsers import COOKIE
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
+from skyenv.page.chart import NARROW, SHARE, WIDTH, chart
 from skyenv.page.export import exported
 from skyenv.page.replays import Replay
 from skyenv.page.storage import Storage
@@ -1745,6 +1746,30 @@ def test_a_game_is_analysed_and_played_out(ann: Browser, server: RunningServer, 
     ann.wait("#mistakes li")
     assert "By greedy (version" in ann.text("#analysis-of")
     assert ann.run("return document.getElementById('analyst').value") == "greedy"
+
+
+@pytest.mark.parametrize("width", [WIDTH, NARROW])
+def test_the_numbers_of_a_chart_are_whole(ann: Browser, server: RunningServer, tmp_path: Path, width: int) -> None:
+    path = tmp_path / "game.jsonl"
+    path.write_text(played(2, seed=3, actions=5).to_record(), encoding="utf-8")
+    open_file(ann, server, path)
+    ann.wait("svg.chart")
+    drawn = chart([[0.5, 0.5], [1.0, 0.0]], ["trained", "greedy"], SHARE, width)
+    cut = ann.run(
+        """
+        const box = document.querySelector("svg.chart").parentElement;
+        box.innerHTML = arguments[0];
+        box.style.width = `${arguments[1]}px`;
+        const all = box.firstElementChild.getBoundingClientRect();
+        return [...box.querySelectorAll("text")].filter((one) => {
+            const { left, right } = one.getBoundingClientRect();
+            return left < all.left || right > all.right;
+        }).map((one) => one.textContent);
+        """,
+        drawn,
+        width,
+    )
+    assert cut == []
 
 
 def test_a_film_and_a_page_are_taken_away(ann: Browser, server: RunningServer, tmp_path: Path) -> None:

@@ -1729,6 +1729,7 @@ def test_a_game_is_analysed_and_played_out(ann: Browser, server: RunningServer, 
     chart, below = ann.run(edges)
     assert below["top"] >= chart["bottom"], "below the chart"
     assert (below["left"], below["right"]) == (chart["left"], chart["right"])
+    assert " — it would: " in ann.text("#mistakes li"), "options and actions read alike"
     step = ann.run("return document.querySelector('#mistakes button').dataset.step")
     ann.click("#mistakes button")
     ann.wait_until(lambda: ann.text("#count").startswith(f"{step} /"), "the step of the mistake")

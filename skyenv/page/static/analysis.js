@@ -205,7 +205,7 @@ function analysis(viewer, place) {
     const where = (one) => `step ${one.step}, ${viewer.names[one.seat]}`;
     const line = (one, text, more) => el("li", {}, el("button", { type: "button", class: "line", "data-step": one.step, onclick: () => viewer.go(one.step, true) },
       el("b", {}, `${where(one)}: `), text, el("span", { class: "small" }, more)));
-    const mistakes = (answer.mistakes ?? []).map((one) => line(one, `${one.played} — it would ${one.best}`,
+    const mistakes = (answer.mistakes ?? []).map((one) => line(one, `${one.played} — it would: ${one.best}`,
       answer.kind === "vp" ? ` · ${one.loss.toFixed(1)} VP less by its reckoning`
         : ` · its own choice is ${percent(one.sure[0])} probable to it, this one ${percent(one.sure[1])}`));
     const swings = (answer.swings ?? []).map((one) => line(one, `${percent(one.before)} → ${percent(one.after)}`, ` · since step ${one.since}`));

@@ -2,7 +2,8 @@
 
 A training is the same one as with processes of this machine, whoever plays where, and whoever is lost: each actor plays one part
 of the games, one rollout ahead of the learner, with the weights before the latest update. The weights are sent once per update as
-an object that Ray's machines share; what was played comes back as bytes, with all that its actor needs to go on. So an actor
+an object that Ray's machines share; what was played comes back as it lies in memory, with all that its actor needs to go on. It
+is copied three times: by the actor, by Ray into the memory that it shares, and from there to where it is learned from. An actor
 that dies, or whose machine is gone, is begun again somewhere else as it was before the rollout that was lost, and plays it again.
 No actor is given a rollout to play before its last one has been fetched, so nothing piles up, however slow the learner is.
 """
@@ -10,24 +11,34 @@ No actor is given a rollout to play before its last one has been fetched, so not
 from __future__ import annotations
 
 import pickle
+import sys
+import time
 from collections.abc import Mapping
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
+import numpy as np
+import numpy.typing as npt
 import torch
+from tqdm import tqdm
 
 from experiments.training.actors import Actor, Actors, Weights, make_actors, portable
 from experiments.training.network import PolicyNetwork
 from experiments.training.recipe import Config
 from experiments.training.rollouts import Rollout
 from skyenv.arena.on_ray import Host, connect, cpus, sent
-from skyenv.arena.units import ATTEMPTS
+from skyenv.arena.units import ATTEMPTS, PATIENCE
 from skyenv.arena.workers import MachineLostError, WorkerDiedError
 from skyenv.errors import OptionError, SkyenvError
 from skyenv_agents.learned.networks import ThingsNetwork
 
+SECONDS_TO_BEGIN: Final = 10.0
+"""After so long without a CPU for an actor it is told what is being waited for."""
+LOSSES: Final = 10
+"""So many actors may be lost over a rollout before the training gives up."""
+
 Past = tuple[str, ThingsNetwork]
-Played = tuple[bytearray, int, int, list[Any], dict[str, float], bytes]
+Played = tuple[npt.NDArray[np.uint8], int, int, list[Any], dict[str, float], bytes]
 """A rollout as it is sent: its batch, how many decisions that has, the rest of it, and the collector after it."""
 
 
@@ -62,7 +73,7 @@ class Remote:
             self._actor.add_past(name, network)
         rollout = self._actor.play({name: torch.from_numpy(array) for name, array in weights.items()})
         number = len(rollout.batch)
-        memory = bytearray(rollout.batch.room(number))
+        memory = np.empty(rollout.batch.room(number), np.uint8)
         rollout.batch.write(memory)
         return memory, number, rollout.decisions, rollout.ended, rollout.figures, self._actor.pack()
 
@@ -94,25 +105,39 @@ class Part:
         self._ticket = self._host.ask("play", weights, past)
 
     def fetch(self) -> tuple[Played, int]:
-        """What was played, and how often an actor was lost over it.
+        """What was played, and how often an actor was lost over it. Each loss is told on stderr; so is it if no CPU is free.
 
         Raises:
-            SkyenvError: processes keep dying over it. Exception: what the actor raised.
+            SkyenvError: processes keep dying over it, or machines. Exception: what the actor raised.
         """
         deaths = lost = 0
         while True:
+            self._await()
             try:
                 return self._host.answer(self._ticket), lost
             except (WorkerDiedError, MachineLostError) as error:
                 lost += 1
                 deaths += isinstance(error, WorkerDiedError)
-                if deaths == ATTEMPTS:
+                if deaths == ATTEMPTS or lost == LOSSES:
+                    what = f"{deaths} processes died" if deaths == ATTEMPTS else f"{lost} actors were lost"
                     raise SkyenvError(
-                        f"{ATTEMPTS} processes died while they played part {self._number};"
+                        f"{what} while they played part {self._number};"
                         " what was trained is kept, --resume goes on from the last checkpoint"
                     ) from None
+                gone = "died" if isinstance(error, WorkerDiedError) else "is gone with its machine"
+                tell(f"ray: the actor of part {self._number} {gone}; another one plays its rollout again")
                 self._host = self._hosted(cpus=0)  # where it was may have been the last free CPU
                 self.play(self._weights, self.told)
+
+    def _await(self) -> None:
+        """Until there is an answer or none will come, a while at a time, so that Ctrl-C is heard."""
+        since: float | None = time.monotonic()
+        while not self._host.answers_within(self._ticket, PATIENCE):
+            if since is None or time.monotonic() - since < SECONDS_TO_BEGIN:
+                continue
+            since = None
+            if not self._host.begun():
+                tell(f"ray: part {self._number} waits for a CPU; other work has all {cpus(self._ray)}")
 
     def packed(self) -> bytes:
         """The collector before the rollout under way, with the past policies that it was told of then."""
@@ -124,6 +149,11 @@ class Part:
     def end(self) -> None:
         """Let it not be played any more."""
         self._host.end()
+
+
+def tell(text: str) -> None:
+    """Say something beside the progress."""
+    tqdm.write(text, file=sys.stderr)
 
 
 class OnRay(Actors):
@@ -142,6 +172,10 @@ class OnRay(Actors):
         self._weights: Weights = portable(network.state_dict()) if kept is None else kept["weights"]
         self._pending: list[Played] | None = None
         self._past: list[Past] = []
+        # Each rollout is copied here when it is learned from, so that it doesn't take Ray's memory meanwhile.
+        self._places = [
+            np.empty(config.BATCH.room(config.steps * config.games_of(part)), np.uint8) for part in range(config.parts)
+        ]
         self._parts: list[Part] = []
         self.lost = 0
         try:
@@ -170,10 +204,11 @@ class OnRay(Actors):
         self._weights = portable(network.state_dict())
         past, self._past = self._past, []
         self._play(past)
-        return [
-            Rollout(self._batch.within(memory, number), decisions, ended, figures)
-            for memory, number, decisions, ended, figures, _ in played
-        ]
+        rollouts = []
+        for place, (memory, number, decisions, ended, figures, _) in zip(self._places, played, strict=True):
+            place[: len(memory)] = memory
+            rollouts.append(Rollout(self._batch.within(place, number), decisions, ended, figures))
+        return rollouts
 
     def add_past(self, name: str, network: ThingsNetwork) -> None:
         """See :meth:`experiments.training.actors.Actors.add_past`; from the rollout after the next on."""

@@ -30,6 +30,8 @@ from types import ModuleType
 from typing import Any, Final
 from unittest.mock import patch
 
+import numpy as np
+
 import skyenv
 from skyenv.arena.workers import ONE_THREAD, MachineLostError, Result, Unit, WorkerDiedError, Workers, sendable
 from skyenv.errors import OptionError, SkyenvError, cause, install_hint
@@ -41,6 +43,9 @@ LOOPBACK: Final = "127.0.0.1"
 
 QUIET: Final = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0", "RAY_DEDUP_LOGS": "0"}
 """Variables of Ray: it tells nobody that it is used, and doesn't warn of what it will do differently one day."""
+
+NICENESS: Final = "RAY_worker_niceness"
+"""A variable of Ray: how far its workers step back behind what began it; 15 if nothing is said, which is far."""
 
 SECONDS_TO_ANSWER: Final = 10.0
 """So long an address may take to answer."""
@@ -93,6 +98,7 @@ def _connect(ray: ModuleType, address: str, workers: int) -> None:
     driver._worker_logs_enabled = False  # it would print to stdout, in the middle of results, how a worker or a machine ended
     where: dict[str, Any] = {"address": address}
     if address == LOCAL:
+        os.environ.setdefault(NICENESS, "0")
         where |= {"num_cpus": workers or cores(), "_node_ip_address": LOOPBACK}
     elif address != AUTO:
         _check_answers(address)
@@ -202,6 +208,16 @@ def sent(what: Any) -> bytes:
     return pickle.dumps(what, pickle.HIGHEST_PROTOCOL)
 
 
+def in_parts(what: Any) -> list[Any]:
+    """What is sent, as :func:`sent` gives it, but for the arrays in it, which follow as they lie in memory.
+
+    Ray copies these once, and whoever opens them finds them in the memory that Ray shares, where nothing can be written.
+    """
+    arrays: list[pickle.PickleBuffer] = []
+    first = pickle.dumps(what, pickle.HIGHEST_PROTOCOL, buffer_callback=arrays.append)
+    return [first, *(np.frombuffer(array.raw(), np.uint8) for array in arrays)]
+
+
 _latest: tuple[bytes, Any] = b"", None
 """The work that this worker did last, so that agents are loaded once."""
 
@@ -248,7 +264,7 @@ def _guest() -> type:
         def __init__(self, home: bytes, kind: bytes, path: tuple[str, ...]) -> None:
             self.home, self.kind, self.path, self.inner = home, kind, path, None
 
-        def do(self, what: str, shared: bytes, rest: bytes) -> bytes:
+        def do(self, what: str, shared: bytes, rest: bytes) -> bytes | list[Any]:
             import os
             import pickle
             import socket
@@ -266,7 +282,7 @@ def _guest() -> type:
     return GuestOfSkyenv
 
 
-def answered(guest: Any, home: Home, what: str, shared: bytes, rest: bytes) -> bytes:
+def answered(guest: Any, home: Home, what: str, shared: bytes, rest: bytes) -> list[Any]:
     """What an object in an actor answers: whether it did, and the answer or the error. It is made when it is first asked."""
     try:
         if guest.inner is None:
@@ -274,10 +290,10 @@ def answered(guest: Any, home: Home, what: str, shared: bytes, rest: bytes) -> b
             home.move_in()
             kind, arguments = pickle.loads(guest.kind)
             guest.inner = kind(*arguments)
-        return sent((True, getattr(guest.inner, what)(pickle.loads(shared), *pickle.loads(rest))))
+        return in_parts((True, getattr(guest.inner, what)(pickle.loads(shared), *pickle.loads(rest))))
     except Exception as error:
         error.add_note(traceback.format_exc())
-        return sent((False, sendable(error)))
+        return in_parts((False, sendable(error)))
 
 
 # ---- those who work ----
@@ -296,6 +312,7 @@ class Host:
         home = Home.here()
         guest = ray.remote(num_cpus=cpus, max_restarts=0, max_task_retries=0, runtime_env={"env_vars": ONE_THREAD})(_guest())
         self._actor = guest.remote(sent(home), sent((kind, arguments)), home.path)
+        self._ready = self._actor.__ray_ready__.remote()
 
     def ask(self, what: str, shared: Any, *rest: Any) -> Any:
         """Let a method be called; a ticket for its answer.
@@ -313,14 +330,23 @@ class Host:
         """
         return opened(fetched(self._ray, ticket))
 
+    def answers_within(self, ticket: Any, seconds: float) -> bool:
+        """Whether a method has been called, or never will be, after so long at the most."""
+        return bool(self._ray.wait([ticket], timeout=seconds)[0])
+
+    def begun(self) -> bool:
+        """Whether there is a process; before that a machine must have a CPU that nobody uses."""
+        return self.answers_within(self._ready, 0)
+
     def end(self) -> None:
         """End the process, whatever it does."""
         self._ray.kill(self._actor)
 
 
-def opened(answer: bytes) -> Any:
-    """What a worker gave, or what it raised."""
-    done, result = pickle.loads(answer)
+def opened(answer: bytes | list[Any]) -> Any:
+    """What a worker gave, or what it raised; arrays that came :func:`in_parts` can't be written to."""
+    first, *arrays = answer if isinstance(answer, list) else [answer]
+    done, result = pickle.loads(first, buffers=arrays)
     if done is None:
         raise SkyenvError(f"ray: {result}; {EVERYWHERE}")
     if not done:

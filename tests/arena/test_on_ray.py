@@ -14,13 +14,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tournaments import lines, play, settings
 from unit_work import UNSENDABLE, Pair, do, doubled, dying, environment, failing
 
 from clusters import Nodes, cluster_of, ray_pickle
 from processes import ROOT, children, command, descendants, listening, printed, python, running, there, wait_until
-from skyenv.arena.on_ray import Home, Host, _check_answers, _task, connect, sent, sources
+from skyenv.arena.on_ray import Home, Host, _check_answers, _task, connect, in_parts, opened, sent, sources
 from skyenv.arena.units import number_of_workers
 from skyenv.arena.workers import ONE_THREAD, MachineLostError, WorkerDiedError
 from skyenv.errors import AgentError, OptionError, SkyenvError
@@ -288,3 +289,44 @@ def test_a_port_where_nobody_listens() -> None:
         bound.bind(("127.0.0.1", 0))
         with pytest.raises(OptionError, match="nobody answers"):
             _check_answers(f"127.0.0.1:{bound.getsockname()[1]}")
+
+
+def test_arrays_are_sent_as_they_lie_in_memory() -> None:
+    array = np.arange(100_000)
+    answer = in_parts((True, ("a name", array)))
+    name, opened_array = opened(answer)
+    assert name == "a name"
+    assert len(answer[0]) < 1000
+    assert np.shares_memory(opened_array, array)
+
+
+class Maker:
+    """Makes arrays, somewhere else."""
+
+    def array(self, length: int) -> np.ndarray[Any, Any]:
+        """Numbers."""
+        return np.arange(length)
+
+
+def test_an_object_elsewhere_gives_arrays_that_nobody_can_write_to(nodes: Nodes) -> None:
+    host = Host(connect(nodes.address), Maker)
+    try:
+        found = host.answer(host.ask("array", sent(100_000)))
+        assert host.begun()
+        assert (found == np.arange(100_000)).all()
+        assert not found.flags.writeable
+    finally:
+        host.end()
+
+
+@pytest.mark.long
+def test_workers_of_a_local_ray_are_as_nice_as_the_command() -> None:
+    """Ray's own way would let every other process of a busy machine go first."""
+    pytest.importorskip("ray", reason="needs the extra [ray]")
+    program = """
+import os
+from skyenv.arena.units import run_units
+os.nice(3)
+run_units(os.nice, iter([0]), 1, ray="local", done=print, tick=lambda: True, parts=lambda unit: [unit], about=str)
+"""
+    assert printed("-c", program).split() == ["0", "3"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pickle
@@ -10,18 +11,23 @@ import shlex
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from test_actors import content, networks
 from trainings import TINY, tiny
 
 from clusters import Nodes, cluster_of
-from experiments.training import train
+from experiments.training import actors_on_ray, train
 from experiments.training.actors import Actors, make_actors
-from experiments.training.actors_on_ray import OnRay, begin_actors
+from experiments.training.actors_on_ray import LOSSES, OnRay, Part, begin_actors
 from experiments.training.checkpoints import read_checkpoint
 from processes import ROOT, command, printed, there, wait_until
-from skyenv.errors import OptionError
+from skyenv.arena.on_ray import Host, connect, cpus
+from skyenv.arena.units import ATTEMPTS
+from skyenv.arena.workers import MachineLostError, WorkerDiedError
+from skyenv.errors import OptionError, SkyenvError
 from skyenv_agents.learned.networks import NetworkAgent
 
 
@@ -93,6 +99,107 @@ def test_more_processes_than_cpus_are_told(nodes: Nodes) -> None:
 def test_ray_needs_others_that_play() -> None:
     with pytest.raises(OptionError, match="ray needs processes above 1"):
         tiny(ray="auto").check()
+
+
+class FakeHost:
+    """An actor: each in turn has one of the fates, and the last one has it again and again."""
+
+    fates: list[Any]
+    waits = 0
+
+    def __init__(self, *_: object, cpus: int) -> None:
+        self.fate = self.fates.pop(0) if len(self.fates) > 1 else self.fates[0]
+
+    def ask(self, *_: object) -> None:
+        """Nothing comes of it but the fate."""
+
+    def answers_within(self, _: object, seconds: float) -> bool:
+        """After some looks."""
+        type(self).waits -= 1
+        return self.waits < 0
+
+    def begun(self) -> bool:
+        """Never."""
+        return False
+
+    def answer(self, _: object) -> Any:
+        """The fate."""
+        if isinstance(self.fate, Exception):
+            raise self.fate
+        return self.fate
+
+
+@pytest.fixture
+def part(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Part:
+    """One whose actors have the fates that the test is parametrized with."""
+    monkeypatch.setattr(actors_on_ray, "Host", FakeHost)
+    FakeHost.fates, FakeHost.waits = list(request.param), 0
+    ray: Any = SimpleNamespace(cluster_resources=lambda: {"CPU": 4.0})
+    made = Part(ray, tiny(), 1, None)
+    made.play(None, [])
+    return made
+
+
+DIED, GONE = WorkerDiedError(), MachineLostError()
+
+
+@pytest.mark.parametrize("part", [[DIED, GONE, GONE, DIED, "played"]], indirect=True)
+def test_every_loss_is_told(part: Part, capsys: pytest.CaptureFixture[str]) -> None:
+    fetched: Any = part.fetch()
+    assert fetched == ("played", 4)
+    died = "ray: the actor of part 1 died; another one plays its rollout again"
+    gone = "ray: the actor of part 1 is gone with its machine; another one plays its rollout again"
+    assert capsys.readouterr().err.splitlines() == [died, gone, gone, died]
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [([GONE, DIED], f"{ATTEMPTS} processes died while"), ([DIED, GONE], f"{LOSSES} actors were lost while")],
+    indirect=["part"],
+)
+def test_losses_without_a_rollout_end_the_training(part: Part, message: str) -> None:
+    with pytest.raises(SkyenvError, match=f"{message} they played part 1; what was trained is kept"):
+        part.fetch()
+
+
+@pytest.mark.parametrize("part", [["played"]], indirect=True)
+def test_that_no_cpu_is_free_is_told_once(
+    part: Part, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    FakeHost.waits = 5
+    part.fetch()
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(actors_on_ray, "SECONDS_TO_BEGIN", 0.0)
+    FakeHost.waits = 5
+    part.fetch()
+    assert capsys.readouterr().err == "ray: part 1 waits for a CPU; other work has all 4\n"
+
+
+@pytest.mark.long
+def test_ctrl_c_is_heard_while_no_cpu_is_free(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = tiny(processes=2, ray=nodes.address)
+    with hogged(nodes):
+        playing = begin_actors(config, config.make_network())
+        monkeypatch.setattr(actors_on_ray, "SECONDS_TO_BEGIN", 0.0)
+        monkeypatch.setattr(actors_on_ray, "tell", lambda _: os.kill(os.getpid(), signal.SIGINT))
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                playing.wait()
+        finally:
+            playing.end()
+
+
+@contextlib.contextmanager
+def hogged(nodes: Nodes) -> Iterator[None]:
+    """In this block an actor has each CPU."""
+    ray = connect(nodes.address)
+    hosts = [Host(ray, dict) for _ in range(cpus(ray))]
+    try:
+        wait_until(lambda: all(host.begun() for host in hosts))
+        yield
+    finally:
+        for host in hosts:
+            host.end()
 
 
 @pytest.mark.long

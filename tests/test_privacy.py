@@ -19,6 +19,7 @@ OTHERS: Final = {
     **dict.fromkeys(("_replace", "_asdict"), "a named tuple's"),
     "_exit": "the system's",
     "_rel": "ThorVG's",
+    "_worker_logs_enabled": "Ray's",
 }
 """Private names of libraries that are used, or that aren't private at all."""
 

@@ -262,7 +262,7 @@ def test_curve_goes_up_and_is_the_same_in_tensorboard(tmp_path: Path) -> None:
     wanted = {
         "win share/random", "win share/greedy", *(f"train/{name}" for name in (
             "change", "entropy", "episodes", "explained_variance", "illegal", "length", "pace", "passes", "points", "policy_loss",
-            "prior_weight", "progress", "seconds", "value_loss",
+            "prior_weight", "progress", "seconds", "stale", "value_loss",
         )),
     }  # fmt: skip
     assert set(events.Tags()["scalars"]) == wanted

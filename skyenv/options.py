@@ -120,7 +120,7 @@ class Options:
     def __post_init__(self) -> None:
         for entry, kind in _entries(type(self)):
             object.__setattr__(self, entry.name, _converted(entry, kind, getattr(self, entry.name)))
-        workers = getattr(self, "workers", 0)
+        workers = getattr(self, "workers", None) or 0
         if workers > MOST_PROCESSES and getattr(self, "ray", None) is None:
             raise OptionError(f"workers must be at most {MOST_PROCESSES:,} on one machine, not {workers:,}")
 

@@ -154,8 +154,8 @@ def minutes_of(command: str, earlier: list[str]) -> float:
 def shorter(command: str, minutes: float) -> str:
     """A command of the docs as it is run here."""
     assert command.startswith("python -m ")
-    module, subcommand = command.split()[2:4]
-    program = subcommand if module == "skyenv" else module.rpartition(".")[2]
+    module, *words = command.split()[2:]
+    program = words[0] if module == "skyenv" else module.rpartition(".")[2]
     if program in SHORTER:
         pattern, instead = SHORTER[program]
         command = re.sub(pattern, instead.format(minutes=round(minutes, 4)), command)

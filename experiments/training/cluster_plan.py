@@ -8,9 +8,12 @@ on one machine (docs/many_machines.md); the learner's pace is an assumption, and
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from skyenv.commands import exit_code
+from skyenv.options import Options, parse
 from skyenv.tables import columns
 
 WEIGHTS: Final = 0.84e6
@@ -65,10 +68,15 @@ def table() -> str:
     return columns(rows, 0)
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code."""
-    print(table())
-    return 0
+
+    def run() -> int:
+        parse(Options, "experiments.training.cluster_plan", "Tell what a cluster would carry, on paper.", arguments)
+        print(table())
+        return 0
+
+    return exit_code("cluster_plan", run)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 
 Method: the page is served as a user serves it, and Chromium plays a game against ``random`` by clicking what the drawing and the
 buttons offer. The time runs from the click until the browser has painted the first change of the drawing behind it; a click that
-changes nothing on the table (it is asked about first, or is the first of two) isn't counted. The bytes are those of all answers
-of the interface, headers and packing included, that the page asked for within half a second, and before the agent moves.
+does nothing in the game (it is asked about first, is the first of two, or lays a card down for a bid) isn't counted. The bytes
+are those of all answers of the interface, headers and packing included, that the page asked for within half a second, and before
+the agent moves.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final
@@ -20,12 +22,15 @@ import numpy as np
 from experiments.benchmarks.figures import Figure, figure, report
 from experiments.tools.chromium import browser
 from skyenv.page.commands import listen
+from skyenv.progress import progress
 
 METHOD: Final = (
     "Chromium against random, one game; from the click until the changed drawing is painted; bytes as sent, headers included"
 )
 PAUSE: Final = 1.0
 """Seconds before the agent moves, longer than the bytes of a click are counted."""
+LIMIT: Final = 600.0
+"""Seconds after which the clicks so far are enough. The script clicks for half a minute at a time: a driver waits for two."""
 _CLICKS: Final = """
     const [wanted, done] = arguments, clicks = [], sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
     performance.setResourceTimingBufferSize(100000);
@@ -40,26 +45,29 @@ _CLICKS: Final = """
       setTimeout(() => { look.disconnect(); resolve(null); }, 500);
     });
     const visible = (all) => [...document.querySelectorAll(all)].filter((one) => one.getClientRects().length && !one.disabled);
+    window.tries ??= 0;  // a click that is the first of two isn't repeated, which would only take it back
     const target = () => visible("#asked-yes")[0] ?? visible("#news button")[0] ?? (() => {
-      const all = [...visible("#board [role=button][data-action]"), ...visible("#choices [data-choice], #choices [data-take]")];
-      return all[Math.floor(all.length * ((clicks.length * 0.618) % 1))] ?? visible("#choices button")[0];
+      const all = [...visible("#board [role=button][data-action]"), ...visible("#choices button")];
+      return all[Math.floor(all.length * ((window.tries * 0.618) % 1))];
     })();
     const press = (one) => one.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true }));
     (async () => {
-      const end = performance.now() + 1000 * 500;
+      const end = performance.now() + 30000;
       while (clicks.length < wanted && performance.now() < end && document.getElementById("finished").hidden) {
         const one = document.body.classList.contains("yours") ? target() : null;
         if (!one) { await sleep(50); continue; }
         const began = performance.now(), waits = changed();
+        window.tries += 1;
         press(one);
         const until = await waits;
         if (until === null) continue;
         await sleep(Math.max(0, 500 - (performance.now() - began)));
         const all = performance.getEntriesByType("resource");
         const asked = all.filter((one) => one.startTime >= began && one.name.includes("/api/"));
-        clicks.push([until - began, asked.reduce((sum, entry) => sum + entry.transferSize, 0)]);
+        const sent = asked.reduce((sum, entry) => sum + entry.transferSize, 0);
+        if (asked.some((one) => one.name.endsWith("/act"))) clicks.push([until - began, sent]);
       }
-      done(clicks);
+      done([clicks, !document.getElementById("finished").hidden]);
     })();
 """
 
@@ -100,8 +108,15 @@ def _clicks(page: Any, address: str, number: int) -> list[tuple[float, int]]:
     )
     page.open(address.rstrip("/") + made)
     page.wait("#board svg")
-    page.driver.set_script_timeout(600)
-    return [(float(spent), int(sent)) for spent, sent in page.driver.execute_async_script(_CLICKS, number)]
+    page.driver.set_script_timeout(60)
+    counted: list[tuple[float, int]] = []
+    finished, end = False, time.monotonic() + LIMIT
+    with progress(number, "click") as bar:
+        while len(counted) < number and not finished and time.monotonic() < end:
+            more, finished = page.driver.execute_async_script(_CLICKS, number - len(counted))
+            counted += [(float(spent), int(sent)) for spent, sent in more]
+            bar.update(len(more))
+    return counted
 
 
 def all_figures(quick: bool) -> list[Figure]:

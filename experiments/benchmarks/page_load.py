@@ -82,7 +82,7 @@ class Client:
         cookies = "; ".join(f"{name}={value}" for name, value in self._http.cookies.items())
         changes = f"{self._address.replace('http', 'ws')}{seat}/changes"
         async with websockets.connect(changes, additional_headers={COOKIE_HEADER: cookies}) as socket:
-            state = await self._timed("table", "GET", seat)
+            state = await self._timed("first table", "GET", seat)
             digests = {name: digest for name, (digest, _) in state["drawing"].items()}
             lines = len(state["log"]["lines"])
             while not state["over"]:

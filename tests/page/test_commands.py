@@ -31,6 +31,13 @@ from skyenv.page.catalogue import catalogue
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
+def test_an_answer_does_not_wait_for_the_browser_to_acknowledge_its_beginning() -> None:
+    with commands.listen("127.0.0.1", 0) as listening, socket.create_connection(listening.getsockname()):
+        connection, _ = listening.accept()
+        with connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0
+
+
 def test_play_serves_the_page_until_it_is_interrupted(tmp_path: Path) -> None:
     database = tmp_path / "games.sqlite3"
     command = ["-W", "error", "-m", "skyenv", "play", "--no-browser", "--agents", "skyenv.agents:RandomAgent"]

@@ -57,7 +57,7 @@ export function showBoard(holder, drawing, play = null, legal = () => false) {
   const focused = holder.contains(active) ? keyOf(active) : null;
   if (changed) {
     land(board);
-    const before = isFirst ? null : pieces(holder);
+    const before = isFirst ? null : board.placed ?? pieces(holder);  // to measure them costs a layout
     const { table } = drawing;
     const isNew = board.slots.get("table")?.digest !== table[0];
     fill(board, drawing, holder, "table");
@@ -75,7 +75,7 @@ export function showBoard(holder, drawing, play = null, legal = () => false) {
 }
 
 function begun(holder) {
-  const board = { slots: new Map(), flights: [], play: null, legal: () => false };
+  const board = { slots: new Map(), flights: [], placed: null, play: null, legal: () => false };
   boards.set(holder, board);
   holder.addEventListener("click", (event) => {
     const part = event.target.closest(PARTS);
@@ -196,7 +196,7 @@ function pieces(holder) {
 
 /** Let pieces fly from where there are fewer now to where there are more. It delays nothing: all is in its place already. */
 function move(board, holder, before) {
-  const after = pieces(holder);
+  const after = board.placed = pieces(holder);
   const lost = new Map();  // by kind: boxes from which pieces have gone
   for (const [key, { kind, count, elements }] of before) {
     for (let i = after.get(key)?.count ?? 0; i < count; i++) {

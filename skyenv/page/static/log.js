@@ -10,12 +10,16 @@ export function showLog(state) {
   for (const line of list.querySelectorAll(".new")) line.classList.remove("new");
   if (state.log.from < lines) list.replaceChildren();
   list.append(...state.log.lines.map((line, i) => el("li", { class: lines ? "new" : null }, `${line} `, ruleLink(state.log.rules[i]))));
-  if (state.log.lines.length) $("log").scrollTop = $("log").scrollHeight;
+  if (state.log.lines.length) requestAnimationFrame(scroll);  // the page is laid out then, once for all
   lines = state.log.from + state.log.lines.length;
 }
 
 /** Add a line of the page's own. */
 export function tell(text) {
   $("log-lines").append(el("li", { class: "own" }, text));
+  scroll();
+}
+
+function scroll() {
   $("log").scrollTop = $("log").scrollHeight;
 }

@@ -35,6 +35,6 @@ export function setUpZoom() {
     showScrolling();
   };
   onState(begin);
-  onState(showScrolling);
+  onState(() => requestAnimationFrame(showScrolling));  // the page is laid out then, once for all
   new ResizeObserver(showScrolling).observe($("board"));
 }

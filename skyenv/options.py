@@ -104,6 +104,13 @@ COMMON: Final[Mapping[str, Mapping[str, Any]]] = {
 """What :func:`option` is given for the options that several programs have."""
 
 
+SPREAD: Final = (
+    "processes that play side by side; 0: one for each core, with --ray of all machines"
+    " (default: this process plays; with --ray all machines' cores)"
+)
+"""The text of ``workers`` where by default nothing is spread."""
+
+
 def common(name: str, **changes: Any) -> Any:
     """A field for the option of this name in :data:`COMMON`; `changes` replace what :func:`option` is given."""
     return option(**{**COMMON[name], **changes})

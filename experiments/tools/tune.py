@@ -19,18 +19,20 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import make_agent
+from skyenv.agents import Agent, make_agent
 from skyenv.arena.matches import Progress, play_games, rotations
+from skyenv.arena.units import Interrupt, run_units
 from skyenv.commands import INTERRUPTED, complain, exit_code
 from skyenv.errors import AgentError, CheckpointError, OptionError
 from skyenv.files import write_atomically
-from skyenv.options import Options, argument, common, option, parse
+from skyenv.options import SPREAD, Options, argument, common, option, parse
 from skyenv.progress import progress
 from skyenv.seeds import TUNING
 from skyenv_agents.heuristic.player import HeuristicAgent
@@ -69,12 +71,20 @@ class TuneConfig(Tuning):
 
     generations: int = option(10**6, "at most", metavar="N")
     minutes: float = common("minutes", text="begin no generation after so many minutes; 0: no limit")
+    workers: int | None = common("workers", default=None, text=SPREAD)
+    ray: str | None = common("ray")
     out: Path = option(Path("tuning.json"), "what is found, and the checkpoint", metavar="FILE")
-    resume: bool = common("resume", text="go on with the file's tuning; of the other options --minutes and --generations count")
+    resume: bool = common(
+        "resume", text="go on with the file's tuning; of others --minutes, --generations, --workers, --ray count"
+    )
 
     def tuning(self) -> Tuning:
         """What is tuned, and how."""
         return Tuning(**{entry.name: getattr(self, entry.name) for entry in fields(Tuning)})
+
+    def crew(self) -> Crew | None:
+        """Who plays; None: this process."""
+        return None if self.workers is None and self.ray is None else Crew(self.workers or 0, self.ray)
 
 
 def weights_of(name: str, players: int) -> Any:
@@ -136,18 +146,26 @@ class Tuner:
         for known in worths:
             self._learn(self._strategy.ask(), list(known))
 
-    def advance(self, progress: Progress | None = None) -> bool:
-        """Play one generation and learn from it; False if Ctrl-C came before its end, and nothing has changed."""
+    def advance(self, progress: Progress | None = None, crew: Crew | None = None) -> bool:
+        """Play one generation and learn from it; False if Ctrl-C came before its end, and nothing has changed.
+
+        Args:
+            progress: told how many games have finished, since the last call.
+            crew: who plays; None: this process. It changes nothing of what comes of it.
+        """
         state = pickle.dumps(self._strategy)
         points = self._strategy.ask()
-        worths = []
-        for point in points:
-            worth = self._worth(self._weights(point), progress)
-            if worth is None:
-                self._strategy = pickle.loads(state)
-                return False
-            worths.append(worth)
-        self._learn(points, worths)
+        first = TUNING.start + self.tuning.seed + len(self.worths) * self.tuning.paired_seeds
+        matches = [
+            Match(self.tuning, self._weights(point), first, opponent)
+            for point in points
+            for opponent in range(len(self._opponents))
+        ]
+        worths = self._here(matches, progress) if crew is None else in_workers(matches, crew, progress)
+        if worths is None:
+            self._strategy = pickle.loads(state)
+            return False
+        self._learn(points, [float(sum(of) / len(of)) for of in np.split(np.array(worths), len(points))])
         return True
 
     def weights(self) -> Any:
@@ -166,22 +184,86 @@ class Tuner:
         self._strategy.tell(points, [-worth for worth in worths])
         self.worths.append(worths)
 
-    def _worth(self, weights: Any, progress: Progress | None) -> float | None:
-        """What weights are worth in the paired seeds of this generation; None if Ctrl-C came."""
-        tuning = self.tuning
-        candidate = _kind(tuning.agent)(weights=weights)
-        first = TUNING.start + tuning.seed + len(self.worths) * tuning.paired_seeds
-        seeds = np.repeat(np.arange(first, first + tuning.paired_seeds), tuning.players)
-        total = 0.0
-        for opponent in self._opponents:
-            seating = rotations(tuning.players, tuning.paired_seeds)
-            played = play_games([candidate, opponent], seating, seeds, tuning.side, progress=progress)
-            if played.interrupted:
+    def _here(self, matches: Sequence[Match], progress: Progress | None) -> list[float] | None:
+        worths = []
+        for match in matches:
+            worth = match.worth(self._opponents[match.opponent], progress)
+            if worth is None:
                 return None
-            mine = seating == 0
-            lead = played.scores[mine] - np.where(mine, -1, played.scores).max(axis=1)
-            total += float((played.shares[mine] + lead / LEAD).mean())
-        return total / len(self._opponents)
+            worths.append(worth)
+        return worths
+
+
+@dataclass(frozen=True)
+class Match:
+    """A candidate against an opponent: its weights, the first paired seed, and which of the tuning's opponents."""
+
+    tuning: Tuning
+    weights: Any
+    first: int
+    opponent: int
+
+    @property
+    def games(self) -> int:
+        """How many games it has."""
+        return self.tuning.paired_seeds * self.tuning.players
+
+    def worth(self, opponent: Agent, progress: Progress | None = None) -> float | None:
+        """What the weights are worth in these paired seeds; None if Ctrl-C came."""
+        tuning = self.tuning
+        candidate = _kind(tuning.agent)(weights=self.weights)
+        seeds = np.repeat(np.arange(self.first, self.first + tuning.paired_seeds), tuning.players)
+        seating = rotations(tuning.players, tuning.paired_seeds)
+        played = play_games([candidate, opponent], seating, seeds, tuning.side, progress=progress)
+        if played.interrupted:
+            return None
+        mine = seating == 0
+        lead = played.scores[mine] - np.where(mine, -1, played.scores).max(axis=1)
+        return float((played.shares[mine] + lead / LEAD).mean())
+
+
+# ---- in workers ----
+
+
+@dataclass(frozen=True)
+class Crew:
+    """Who plays side by side, as for :func:`skyenv.arena.units.run_units`."""
+
+    workers: int
+    ray: str | None
+
+
+_opponent = lru_cache(make_agent)
+
+
+def _play(task: tuple[int, Match]) -> float:
+    _, match = task
+    worth = match.worth(_opponent(match.tuning.against[match.opponent]))
+    if worth is None:  # Ctrl-C isn't heard here
+        raise AgentError(f"agent {match.tuning.against[match.opponent]} raised KeyboardInterrupt")
+    return worth
+
+
+def in_workers(matches: Sequence[Match], crew: Crew, progress: Progress | None) -> list[float] | None:
+    """What the candidates of matches are worth; None if Ctrl-C came.
+
+    Raises:
+        AgentError: workers keep dying, or an agent failed. OptionError: there is no such Ray.
+    """
+    worths: dict[int, float] = {}
+
+    def keep(task: tuple[int, Match], worth: float) -> None:
+        number, match = task
+        worths[number] = worth
+        if progress is not None:
+            progress(match.games)
+
+    with Interrupt() as interrupt:
+        run_units(
+            _play, iter(enumerate(matches)), crew.workers, ray=crew.ray, done=keep, tick=interrupt.goes_on,
+            parts=lambda task: [task], about=lambda task: f"a candidate met {task[1].tuning.against[task[1].opponent]}",
+        )  # fmt: skip
+    return [worths[number] for number in range(len(matches))] if len(worths) == len(matches) else None
 
 
 # ---- files ----
@@ -244,7 +326,7 @@ def _run(config: TuneConfig) -> int:
     while len(tuner.worths) < config.generations and time.monotonic() < end:
         with progress(tuner.games, leave=True) as bar:
             try:
-                finished = tuner.advance(bar.update)
+                finished = tuner.advance(bar.update, config.crew())
                 save(tuner, config.out)
             except KeyboardInterrupt:
                 finished = False

@@ -43,7 +43,7 @@ from skyenv.commands import INTERRUPTED, complain
 from skyenv.errors import CheckpointError, OptionError, RenderError
 from skyenv.files import check_writable, write_atomically
 from skyenv.games import HIGHEST_SEED, fresh_seed
-from skyenv.options import Options, argument, command_line, common, option
+from skyenv.options import SPREAD, Options, argument, command_line, common, option
 
 # ---- evaluate ----
 
@@ -64,6 +64,8 @@ class EvaluateOptions(Options):
     secret: int | None = common("secret")
     max_turns: int = common("max_turns")
     deterministic: bool = option(False, "checkpoints take their most probable action, instead of drawing one")
+    workers: int | None = common("workers", default=None, text=SPREAD)
+    ray: str | None = common("ray")
     plot: Path | None = option(None, "draw the results (.png)", metavar="FILE")
     json: Path | None = common("json")
     record: Path | None = option(None, "write records of games played", metavar="FILE")
@@ -79,9 +81,11 @@ def evaluate_agent(options: EvaluateOptions) -> int:
         ReportingAgent(make_agent(spec, deterministic=options.deterministic)) for spec in (options.agent, *options.against)
     ]
     secret = fresh_seed() if options.secret is None else options.secret
+    spread = options.workers is not None or options.ray is not None
     results = evaluate(
-        agent, opponents, options.players, options.side, options.paired_seeds, options.seed,
-        max_turns=options.max_turns, secret=secret, progress=True,
+        options.agent if spread else agent, options.against if spread else opponents,
+        options.players, options.side, options.paired_seeds, options.seed, max_turns=options.max_turns, secret=secret,
+        deterministic=options.deterministic, workers=options.workers, ray=options.ray, progress=True,
     )  # fmt: skip
     interrupted = len(results) < len(opponents) or any(result.interrupted for result in results)
     if results:
@@ -92,6 +96,8 @@ def evaluate_agent(options: EvaluateOptions) -> int:
             "json": None,
             "record": None,
             "record_games": None,
+            "workers": None,
+            "ray": None,
         }
         print(table(results))
         print(f"\nThe same games again: {command_line(EvaluateOptions, EVALUATE, values)}")

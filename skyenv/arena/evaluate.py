@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -16,9 +16,13 @@ from skyenv.agents import Agent, make_agent
 from skyenv.arena.estimates import Estimate, Weights, interval
 from skyenv.arena.matches import Played, play_game, play_games, rotations
 from skyenv.arena.ratings import best_other
+from skyenv.arena.schedule import Entrant, entrant
+from skyenv.arena.spread import Evaluation, play_in_workers
 from skyenv.checks import check_integer
+from skyenv.errors import OptionError, shown
 from skyenv.files import writing
 from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED
+from skyenv.progress import Bar
 from skyenv.progress import progress as progress_bar
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
 from skyenv.tables import WIDTH, columns
@@ -72,6 +76,9 @@ def evaluate(
     *,
     max_turns: int = DEFAULT_MAX_TURNS,
     secret: int | None = None,
+    deterministic: bool = False,
+    workers: int | None = None,
+    ray: str | None = None,
     progress: bool = False,
 ) -> list[Result]:
     """Let an agent play against others, every paired seed once from each seat.
@@ -82,6 +89,9 @@ def evaluate(
         secret: as for :func:`skyenv.arena.matches.play_games`.
         paired_seeds: how many, at least 1.
         seed: the first paired seed, and the seed of the resampling.
+        deterministic: checkpoints take their most probable action, instead of drawing one; for agents that are made here.
+        workers, ray: who plays side by side, as for :func:`skyenv.arena.units.run_units`; agents have to be told by name or path
+            then. Both None: this process plays. The games are the same.
         progress: show a bar on stderr.
 
     Returns:
@@ -93,18 +103,52 @@ def evaluate(
     check_integer("paired_seeds", paired_seeds, 1, 10**7)
     check_integer("num_players", num_players, MIN_PLAYERS, MAX_PLAYERS)
     check_integer("seed", seed, 0, HIGHEST_SEED - paired_seeds)
-    players = [make_agent(one) for one in (agent, *opponents)]
+    agents = [agent, *opponents]
     results: list[Result] = []
     with progress_bar(paired_seeds * num_players * len(opponents), shown=progress) as bar:
-        for opponent in players[1:]:
-            bar.set_description(f"against {opponent.name}")
-            play = partial(play_games, [players[0], opponent], side=side, max_turns=max_turns, secret=secret, progress=bar.update)
-            played = _in_rounds(play, num_players, paired_seeds, seed)
+        if workers is None and ray is None:
+            players = [make_agent(one, deterministic=deterministic) for one in agents]
+            matches = _here(players, num_players, paired_seeds, seed, bar, side=side, max_turns=max_turns, secret=secret)
+        else:
+            asked = Evaluation(_specs(agents), num_players, side, paired_seeds, seed, max_turns, secret, deterministic)
+            matches = _in_workers(asked, workers or 0, ray, bar)
+        for name, opponent, played in matches:
             if played.finished.reshape(paired_seeds, num_players).all(axis=1).any():
-                results.append(replace(summary(players[0].name, opponent.name, played, side, seed), secret=secret))
-            if played.interrupted:
-                break
+                results.append(replace(summary(name, opponent, played, side, seed), secret=secret))
     return results
+
+
+Matches = Iterator[tuple[str, str, Played]]
+"""Who is measured, the opponent, and their games; after Ctrl-C there may be fewer opponents."""
+
+
+def _here(players: Sequence[Agent], num_players: int, paired_seeds: int, seed: int, bar: Bar, **options: Any) -> Matches:
+    player, *others = players
+    for other in others:
+        bar.set_description(f"against {other.name}")
+        play = partial(play_games, [player, other], progress=bar.update, **options)
+        played = _in_rounds(play, num_players, paired_seeds, seed)
+        yield player.name, other.name, played
+        if played.interrupted:
+            return
+
+
+def _in_workers(asked: Evaluation, workers: int, ray: str | None, bar: Bar) -> Matches:
+    player, *others = asked.entrants
+    for other, played in zip(others, play_in_workers(asked, workers, ray, bar.update), strict=True):
+        yield player.name, other.name, played
+
+
+def _specs(agents: Sequence[Agent | str]) -> tuple[Entrant, ...]:
+    """What workers are told of agents.
+
+    Raises:
+        OptionError: one is no name or path. AgentError, CheckpointError: it can't be made.
+    """
+    for agent in agents:
+        if not isinstance(agent, str):
+            raise OptionError(f"agents that play in workers are told by name or path, not as {shown(agent)}")
+    return tuple(entrant(str(agent)) for agent in agents)
 
 
 def _in_rounds(play: Callable[..., Played], players: int, paired_seeds: int, seed: int) -> Played:
@@ -118,8 +162,7 @@ def _in_rounds(play: Callable[..., Played], players: int, paired_seeds: int, see
         started = time.perf_counter()
         part = slice(first * players, (first + size) * players)
         played = play(whole.seating[part], whole.seeds[part])
-        for name in ("finished", "ends", "truncated", "shares", "scores", "decisions", "turns"):
-            getattr(whole, name)[part] = getattr(played, name)
+        whole.fill(part, played)
         whole.interrupted = played.interrupted
         first += size
         pace = (time.perf_counter() - started) / size

@@ -77,6 +77,11 @@ class Played:
         self.decisions = np.zeros(number, np.int64)
         self.turns = np.zeros(number, np.int64)
 
+    def fill(self, rows: slice, played: Played) -> None:
+        """Keep the results of games that were played elsewhere, in these rows."""
+        for name in ("shares", "scores", "ends", "truncated", "decisions", "turns", "finished"):
+            getattr(self, name)[rows] = getattr(played, name)
+
     def note(self, matches: npt.NDArray[np.int64], state: np.recarray) -> None:
         """Keep the results of some games, whose last positions are `state`, GAME_DTYPE (k,)."""
         players = self.seating.shape[1]

@@ -50,15 +50,15 @@ class Entrant:
     description: str
     digest: str = ""
 
-    def make(self) -> Agent:
-        """The agent.
+    def make(self, *, deterministic: bool = False) -> Agent:
+        """The agent; `deterministic`: as for :func:`skyenv.make_agent`.
 
         Raises:
             AgentError, CheckpointError: it can't be made, or its checkpoint is another one here.
         """
-        agent = make_agent(self.spec)
+        agent = make_agent(self.spec, deterministic=deterministic)
         if _digest(self.spec) != self.digest:
-            raise AgentError(f"{self.spec} on {socket.gethostname()} isn't the file that the tournament was begun with")
+            raise AgentError(f"{self.spec} on {socket.gethostname()} isn't the file that the games were begun with")
         return agent
 
 
@@ -184,6 +184,16 @@ def pair_seatings(pair: Group, players: int) -> npt.NDArray[np.int64]:
     return one if players == 2 else np.concatenate([one, np.where(alone, pair[1], pair[0])])
 
 
+def entrant(spec: str) -> Entrant:
+    """The agent that a specification means.
+
+    Raises:
+        AgentError, CheckpointError: it can't be made.
+    """
+    agent = make_agent(spec)
+    return Entrant(spec, agent.name, str(agent.version), agent.description, _digest(spec))
+
+
 def entrants(specs: Sequence[str]) -> tuple[Entrant, ...]:
     """The agents that specifications mean.
 
@@ -192,10 +202,10 @@ def entrants(specs: Sequence[str]) -> tuple[Entrant, ...]:
     """
     entries: list[Entrant] = []
     for spec in specs:
-        agent = make_agent(spec)
-        if agent.name in [other.name for other in entries]:
-            raise OptionError(f"two agents are called {agent.name}; a ladder tells agents apart by their names")
-        entries.append(Entrant(spec, agent.name, str(agent.version), agent.description, _digest(spec)))
+        entry = entrant(spec)
+        if entry.name in [other.name for other in entries]:
+            raise OptionError(f"two agents are called {entry.name}; a ladder tells agents apart by their names")
+        entries.append(entry)
     return tuple(entries)
 
 

@@ -7,12 +7,10 @@ there is a next round as long as the time is likely to suffice.
 
 from __future__ import annotations
 
-import signal
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from types import FrameType
 from typing import Final
 
 import numpy as np
@@ -22,7 +20,7 @@ from skyenv.agents import Agent, Decisions, ReportingAgent
 from skyenv.arena.folder import Folder, Game, Spent
 from skyenv.arena.matches import Played, play_games
 from skyenv.arena.schedule import MOST_PAIRED_SEEDS, Group, Settings
-from skyenv.arena.units import number_of_workers, run_units
+from skyenv.arena.units import Interrupt, number_of_workers, run_units
 from skyenv.errors import AgentError, cause
 from skyenv.progress import Bar, progress
 from skyenv.seeds import LADDERS
@@ -190,7 +188,6 @@ class Tournament:
         progress: show a bar on stderr.
 
     Attributes:
-        interrupted: whether Ctrl-C ended it early.
         played: games that it played.
     """
 
@@ -207,7 +204,7 @@ class Tournament:
         self.folder, self.settings = folder, folder.settings
         self.paired_seeds, self.minutes, self.progress = paired_seeds, minutes, progress
         self.workers, self.ray = workers, ray
-        self.interrupted = False
+        self.interrupt = Interrupt()
         self.played = 0
         self.started = time.perf_counter()
         self.before = self.started, 0  # when the last round was made, and how many games there were
@@ -229,15 +226,11 @@ class Tournament:
             for (paired_seed, _), games in self.folder.games.items()
             if self.paired_seeds is None or paired_seed < self.paired_seeds
         )
-        previous = signal.signal(signal.SIGINT, self._stop)
-        try:
-            with progress(total, done=here, shown=self.progress) as bar:
-                run_units(
-                    partial(play_unit, self.settings), self._units(), self.workers, ray=self.ray,
-                    done=partial(self._keep, bar), tick=partial(self._tick, bar), parts=Unit.parts, about=self._about,
-                )  # fmt: skip
-        finally:
-            signal.signal(signal.SIGINT, previous)
+        with self.interrupt, progress(total, done=here, shown=self.progress) as bar:
+            run_units(
+                partial(play_unit, self.settings), self._units(), self.workers, ray=self.ray,
+                done=partial(self._keep, bar), tick=partial(self._tick, bar), parts=Unit.parts, about=self._about,
+            )  # fmt: skip
 
     def _about(self, unit: Unit) -> str:
         """What a unit is; by the time that it is asked for, it is one of a single paired seed."""
@@ -247,15 +240,16 @@ class Tournament:
             f"{', '.join(names[:-1])} and {names[-1]} played paired seed {paired_seed} (seed {self.settings.seed + paired_seed})"
         )
 
-    def _stop(self, number: int, frame: FrameType | None) -> None:
-        self.interrupted = True
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # a second Ctrl-C doesn't wait for anything
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended it early."""
+        return self.interrupt.asked
 
     def _tick(self, bar: Bar) -> bool:
         if self.minutes is not None:
             left = max(0, round(self._time_left()))
             bar.set_postfix_str(f"{left // 60}:{left % 60:02} left", refresh=False)
-        return not self.interrupted
+        return self.interrupt.goes_on()
 
     def _keep(self, bar: Bar, unit: Unit, result: Results) -> None:
         games, spent = result

@@ -6,9 +6,11 @@ which Ray; without it they are processes here. Neither changes what comes of a u
 
 from __future__ import annotations
 
+import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from types import FrameType
+from typing import Any, Final, Self
 
 from skyenv.arena.workers import MachineLostError, Processes, Result, Unit, WorkerDiedError, Workers
 from skyenv.errors import AgentError
@@ -19,6 +21,32 @@ ATTEMPTS: Final = 3
 
 PATIENCE: Final = 0.2
 """Seconds between looks at the clock and at Ctrl-C."""
+
+
+class Interrupt:
+    """While it is entered, the first Ctrl-C asks for the end; a second one doesn't wait for anything.
+
+    Attributes:
+        asked: whether it came.
+    """
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    def __enter__(self) -> Self:
+        self._previous = signal.signal(signal.SIGINT, self._handle)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGINT, self._previous)
+
+    def goes_on(self) -> bool:
+        """Whether it hasn't come yet: what :func:`run_units` asks several times a second."""
+        return not self.asked
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        self.asked = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def run_units(

@@ -14,20 +14,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from types import FrameType
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from skyenv import __version__
 from skyenv.arena.folder import CHECKSUM, checksum, unsealed
-from skyenv.arena.units import run_units
+from skyenv.arena.units import Interrupt, run_units
 from skyenv.dataset import episodes, parquet
 from skyenv.dataset.sources import Matches, Source
 from skyenv.errors import CheckpointError, DatasetError
@@ -238,17 +236,13 @@ class Writer:
                 remove_abandoned(path.parent)
             missing = [shard for shard in self._shards if not self._is_there(shard)]
             here = self.plan.games - sum(shard.stop - shard.first for shard in missing)
-            previous = signal.signal(signal.SIGINT, self._stop)
-            try:
-                with progress(self.plan.games, done=here, shown=self.progress) as bar:
-                    run_units(
-                        partial(make_shard, replace(self.plan, sources=()), self.folder, self._digest),
-                        map(self._task, missing), self.workers,
-                        done=partial(self._count, bar), tick=lambda: not self.written.interrupted,
-                        parts=lambda task: [task], about=_told,
-                    )  # fmt: skip
-            finally:
-                signal.signal(signal.SIGINT, previous)
+            with Interrupt() as interrupt, progress(self.plan.games, done=here, shown=self.progress) as bar:
+                run_units(
+                    partial(make_shard, replace(self.plan, sources=()), self.folder, self._digest),
+                    map(self._task, missing), self.workers,
+                    done=partial(self._count, bar), tick=interrupt.goes_on, parts=lambda task: [task], about=_told,
+                )  # fmt: skip
+            self.written.interrupted = interrupt.asked
             if not self.written.interrupted:
                 self._finish()
         return self.written
@@ -282,10 +276,6 @@ class Writer:
             if path.exists():
                 _checked(self._digest, shard, name, path)
         return all(path.exists() for path in files.values())
-
-    def _stop(self, number: int, frame: FrameType | None) -> None:
-        self.written.interrupted = True
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # a second Ctrl-C doesn't wait for anything
 
     def _count(self, bar: Bar, task: Task, decisions: int) -> None:
         self.written.made += decisions

@@ -20,7 +20,9 @@ from tournaments import lines, play, settings
 from unit_work import UNSENDABLE, Pair, do, doubled, dying, environment, failing
 
 from clusters import Nodes, cluster_of, ray_pickle
+from experiments.tools.tune import Crew, Tuner, Tuning
 from processes import ROOT, children, command, descendants, listening, printed, python, running, there, wait_until
+from skyenv.arena.evaluate import evaluate
 from skyenv.arena.on_ray import Home, Host, _check_answers, _task, connect, in_parts, opened, sent, sources
 from skyenv.arena.units import number_of_workers
 from skyenv.arena.workers import ONE_THREAD, MachineLostError, WorkerDiedError
@@ -168,6 +170,16 @@ def test_a_tournament_has_the_games_that_it_has_on_this_machine(nodes: Nodes, tm
         play(folder, wanted, 1, ray=first)
         assert play(folder, wanted, 3, ray=then).played == 2 * 6
         assert lines(folder) == lines(tmp_path / "here")
+
+
+def test_an_evaluation_and_a_tuning_are_those_of_this_machine(nodes: Nodes) -> None:
+    """Some units each, on two machines."""
+    here, there = (evaluate("crowd", ["random", "hoard"], 3, paired_seeds=12, ray=ray) for ray in (None, nodes.address))
+    assert there == here
+    tuners = [Tuner(Tuning("greedy", ("random",), 2, paired_seeds=2, population=3, seed=4)) for _ in range(2)]
+    assert tuners[0].advance()
+    assert tuners[1].advance(crew=Crew(0, nodes.address))
+    assert tuners[0].worths == tuners[1].worths
 
 
 PAGE = (ROOT / "docs" / "many_machines.md").read_text(encoding="utf-8")

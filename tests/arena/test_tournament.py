@@ -77,7 +77,7 @@ def test_a_checkpoint_that_is_another_where_it_plays(tmp_path: Path) -> None:
     wanted, unit = settings(str(path), "random"), Unit((0, 1), (0,))
     assert Player(wanted)(unit)[0]
     shutil.copy(other, path)
-    with pytest.raises(AgentError, match=r"model\.npz on .* isn't the file that the tournament was begun with"):
+    with pytest.raises(AgentError, match=r"model\.npz on .* isn't the file that the games were begun with"):
         Player(wanted)(unit)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from experiments.tools import tune
-from experiments.tools.tune import Tuner, Tuning, load, main, save
+from experiments.tools.tune import Crew, Tuner, Tuning, load, main, save
 from skyenv.arena.matches import Played, play_games
 from skyenv.errors import AgentError, CheckpointError, OptionError
 from skyenv_agents import GreedyAgent
@@ -70,6 +71,25 @@ def test_an_interrupted_generation_leaves_no_trace(monkeypatch: pytest.MonkeyPat
     assert stopped.advance()
     assert stopped.worths == whole.worths
     assert stopped.weights() == whole.weights()
+
+
+def test_workers_change_nothing() -> None:
+    here, there = Tuner(TINY), Tuner(TINY)
+    played: list[int] = []
+    for _ in range(2):
+        assert here.advance()
+        assert there.advance(played.append, Crew(2, None))
+    assert there.worths == here.worths
+    assert sum(played) == 2 * there.games
+
+
+def test_a_generation_interrupted_in_workers_leaves_no_trace() -> None:
+    whole, stopped = Tuner(TINY), Tuner(TINY)
+    whole.advance()
+    assert not stopped.advance(lambda _: signal.raise_signal(signal.SIGINT), Crew(1, None))
+    assert stopped.worths == []
+    assert stopped.advance()
+    assert stopped.worths == whole.worths
 
 
 def test_finds_better_weights_than_bad_ones() -> None:

@@ -73,7 +73,7 @@ test-lowest: $(LOWEST)/.ready  ## rules, games and environments with the lowest 
 
 $(RAY)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(RAY)
-	$(RAY)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[ray,train]' hypothesis pytest pytest-timeout
+	$(RAY)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[ray,train,tune]' hypothesis pytest pytest-timeout
 	@touch $@
 
 test-ray: $(RAY)/.ready  ## work that Ray spreads, on a cluster of nodes on this machine; long tests too (300 MB to install)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -49,6 +50,7 @@ def cluster_of(nodes: int) -> Iterator[Nodes]:
     from ray.cluster_utils import Cluster
 
     keep_quiet()
+    (Path(tempfile.gettempdir()) / "ray").mkdir(exist_ok=True)  # a cluster writes there, too, and takes it for granted
     with tempfile.TemporaryDirectory(prefix="ray-", dir=SHORT, ignore_cleanup_errors=True) as folder:
         cluster = tried(lambda: Cluster(initialize_head=True, head_node_args={**NODE, "temp_dir": folder}))
         ray = None

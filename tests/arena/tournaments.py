@@ -55,6 +55,27 @@ class Wrong(RandomAgent):
         return super().act(decisions) - 1000
 """
 
+SETTLED_AGENTS = """
+import os, time
+from pathlib import Path
+from skyenv.agents import RandomAgent
+
+class Settled(RandomAgent):
+    "Tells on which of Ray's nodes it is, and waits there until it may play."
+    name = "settled"
+    def act(self, decisions):
+        if "RAY_JOB_ID" in os.environ:
+            import ray
+            Path(__file__).with_name(ray.get_runtime_context().get_node_id()).touch()
+            while not Path(__file__).with_name("go").exists():
+                time.sleep(0.01)
+        return super().act(decisions)
+
+class Anchored(Settled):
+    name = "anchored"
+"""
+"""A module of its own: Ray's workers that have done something before keep what they imported."""
+
 
 def settings(*specs: str, players: int = 2, **options: Any) -> Settings:
     """What is played, by names."""

@@ -32,6 +32,7 @@ from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
 MOST: Final = 1e12
 """No number is larger, if its option says nothing else."""
+MOST_WORKERS: Final = 10**5
 MOST_PROCESSES: Final = 1024
 """Of one machine; Ray's machines may have more."""
 POSITIONAL: Final = "positional"
@@ -91,7 +92,7 @@ COMMON: Final[Mapping[str, Mapping[str, Any]]] = {
     },
     "minutes": {"default": 0.0, "text": "stop after so many minutes; 0: no limit", "high": 1e6, "metavar": "M"},
     "workers": {
-        "default": 0, "text": "processes; 0: one for each core, with --ray of all machines", "high": 10**5, "metavar": "W",
+        "default": 0, "text": "processes; 0: one for each core, with --ray of all machines", "high": MOST_WORKERS, "metavar": "W",
     },
     "ray": {
         "default": None, "metavar": "RAY",

@@ -21,6 +21,7 @@ import numpy as np
 
 from experiments.benchmarks.figures import Figure, figure, report
 from experiments.tools.chromium import browser
+from skyenv.errors import OptionError
 from skyenv.page.commands import listen
 from skyenv.progress import progress
 
@@ -39,10 +40,14 @@ _CLICKS: Final = """
       channel.port1.onmessage = () => resolve(performance.now());
       channel.port2.postMessage(null);
     }));
-    const changed = () => new Promise((resolve) => {
+    const asked = (began) => performance.getEntriesByType("resource")
+      .filter((one) => one.startTime >= began && one.name.includes("/api/"));
+    const acted = (began) => asked(began).some((one) => one.name.endsWith("/act"));
+    const changed = (began) => new Promise((resolve) => {
       const look = new MutationObserver(() => { look.disconnect(); resolve(painted()); });
       look.observe(document.getElementById("board"), { childList: true, subtree: true });
-      setTimeout(() => { look.disconnect(); resolve(null); }, 500);
+      setTimeout(() => { if (!acted(began)) { look.disconnect(); resolve(null); } }, 500);
+      setTimeout(() => { look.disconnect(); resolve(null); }, 10000);
     });
     const visible = (all) => [...document.querySelectorAll(all)].filter((one) => one.getClientRects().length && !one.disabled);
     window.tries ??= 0;  // a click that is the first of two isn't repeated, which would only take it back
@@ -56,16 +61,14 @@ _CLICKS: Final = """
       while (clicks.length < wanted && performance.now() < end && document.getElementById("finished").hidden) {
         const one = document.body.classList.contains("yours") ? target() : null;
         if (!one) { await sleep(50); continue; }
-        const began = performance.now(), waits = changed();
+        const began = performance.now(), waits = changed(began);
         window.tries += 1;
         press(one);
         const until = await waits;
         if (until === null) continue;
         await sleep(Math.max(0, 500 - (performance.now() - began)));
-        const all = performance.getEntriesByType("resource");
-        const asked = all.filter((one) => one.startTime >= began && one.name.includes("/api/"));
-        const sent = asked.reduce((sum, entry) => sum + entry.transferSize, 0);
-        if (asked.some((one) => one.name.endsWith("/act"))) clicks.push([until - began, sent]);
+        const sent = asked(began).reduce((sum, entry) => sum + entry.transferSize, 0);
+        if (acted(began)) clicks.push([until - began, sent]);
       }
       done([clicks, !document.getElementById("finished").hidden]);
     })();
@@ -122,6 +125,8 @@ def _clicks(page: Any, address: str, number: int) -> list[tuple[float, int]]:
 def all_figures(quick: bool) -> list[Figure]:
     """Measure everything; `quick` clicks less."""
     measured = clicks(5 if quick else 100)
+    if not measured:
+        raise OptionError(f"no click was painted within {LIMIT:.0f} s")
     spent, sent = np.array(measured, dtype=float).T
     figures = []
     for name, values, unit in (("click to paint", spent, "ms"), ("sent for a click", sent, "bytes")):

@@ -28,6 +28,7 @@ import numpy.typing as npt
 
 from skyenv.agents import Agent, make_agent
 from skyenv.arena.matches import Progress, play_games, rotations
+from skyenv.arena.schedule import Entrant, entrant
 from skyenv.arena.units import Interrupt, run_units
 from skyenv.commands import INTERRUPTED, complain, exit_code
 from skyenv.errors import AgentError, CheckpointError, OptionError
@@ -137,7 +138,7 @@ class Tuner:
         self.tuning = tuning
         self.start = start or weights_of(tuning.agent, tuning.players)
         self.worths: list[list[float]] = []
-        self._opponents = [make_agent(name) for name in tuning.against]
+        self._opponents = {one: one.make() for one in map(entrant, tuning.against)}
         options: dict[str, Any] = {"seed": math.nan, "randn": Normal(tuning.seed), "verbose": -9, "CMA_diagonal": True}
         if tuning.population:
             options["popsize"] = tuning.population
@@ -156,11 +157,7 @@ class Tuner:
         state = pickle.dumps(self._strategy)
         points = self._strategy.ask()
         first = TUNING.start + self.tuning.seed + len(self.worths) * self.tuning.paired_seeds
-        matches = [
-            Match(self.tuning, self._weights(point), first, opponent)
-            for point in points
-            for opponent in range(len(self._opponents))
-        ]
+        matches = [Match(self.tuning, self._weights(point), first, opponent) for point in points for opponent in self._opponents]
         worths = self._here(matches, progress) if crew is None else in_workers(matches, crew, progress)
         if worths is None:
             self._strategy = pickle.loads(state)
@@ -196,17 +193,21 @@ class Tuner:
 
 @dataclass(frozen=True)
 class Match:
-    """A candidate against an opponent: its weights, the first paired seed, and which of the tuning's opponents."""
+    """A candidate against an opponent: its weights, the first paired seed, and one of the tuning's opponents."""
 
     tuning: Tuning
     weights: Any
     first: int
-    opponent: int
+    opponent: Entrant
 
     @property
     def games(self) -> int:
         """How many games it has."""
         return self.tuning.paired_seeds * self.tuning.players
+
+    def about(self) -> str:
+        """What it is."""
+        return f"a candidate for {self.tuning.agent} met {self.opponent.name} in {self.games} games from seed {self.first} on"
 
     def worth(self, opponent: Agent, progress: Progress | None = None) -> float | None:
         """What the weights are worth in these paired seeds; None if Ctrl-C came."""
@@ -233,14 +234,14 @@ class Crew:
     ray: str | None
 
 
-_opponent = lru_cache(make_agent)
+_opponent = lru_cache(Entrant.make)
 
 
 def _play(task: tuple[int, Match]) -> float:
     _, match = task
-    worth = match.worth(_opponent(match.tuning.against[match.opponent]))
+    worth = match.worth(_opponent(match.opponent))
     if worth is None:  # Ctrl-C isn't heard here
-        raise AgentError(f"agent {match.tuning.against[match.opponent]} raised KeyboardInterrupt")
+        raise AgentError(f"agent {match.tuning.agent} or {match.opponent.name} raised KeyboardInterrupt")
     return worth
 
 
@@ -261,9 +262,9 @@ def in_workers(matches: Sequence[Match], crew: Crew, progress: Progress | None) 
     with Interrupt() as interrupt:
         run_units(
             _play, iter(enumerate(matches)), crew.workers, ray=crew.ray, done=keep, tick=interrupt.goes_on,
-            parts=lambda task: [task], about=lambda task: f"a candidate met {task[1].tuning.against[task[1].opponent]}",
+            parts=lambda task: [task], about=lambda task: task[1].about(),
         )  # fmt: skip
-    return [worths[number] for number in range(len(matches))] if len(worths) == len(matches) else None
+    return None if interrupt.asked else [worths[number] for number in range(len(matches))]
 
 
 # ---- files ----

@@ -129,7 +129,7 @@ def export(config: ExportConfig) -> str:
     network = rounded.to_bytes(np.float16)
     agent = NetworkAgent(rounded, deterministic=True, name=TrainedAgent.name)
     results = evaluate(agent, config.against, players, side, config.paired_seeds, SEED, progress=True)
-    if len(results) < len(config.against) or results[-1].interrupted:
+    if len(results) < len(config.against) or any(result.interrupted for result in results):
         return ""
     curve = joined(stages)
     about = {

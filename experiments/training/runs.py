@@ -333,7 +333,7 @@ class Run(ABC):
             by_table[players, side] = evaluate(
                 agent, opponents, players, side, config.paired_seeds, seed, max_turns=turns, secret=secret, progress=True
             )
-            if len(by_table[players, side]) < len(opponents) or by_table[players, side][-1].interrupted:
+            if len(by_table[players, side]) < len(opponents) or any(one.interrupted for one in by_table[players, side]):
                 raise KeyboardInterrupt
         for (players, side), results in by_table.items():
             name = "" if len(by_table) == 1 else f"-{players}-{side}"

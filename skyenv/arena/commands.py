@@ -31,7 +31,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
-from skyenv.agents import ReportingAgent, agents_help, make_agent
+from skyenv.agents import Agent, ReportingAgent, agents_help, make_agent
 from skyenv.arena import ladder
 from skyenv.arena.evaluate import as_json, evaluate, record_games, table
 from skyenv.arena.folder import CONFIG, Folder, read_config, secret_of
@@ -77,15 +77,13 @@ def evaluate_agent(options: EvaluateOptions) -> int:
     if options.plot is not None:
         check_plots(options.plot)
     check_writable(*(path for path in (options.plot, options.json, options.record) if path is not None))
-    agent, *opponents = [
-        ReportingAgent(make_agent(spec, deterministic=options.deterministic)) for spec in (options.agent, *options.against)
-    ]
     secret = fresh_seed() if options.secret is None else options.secret
     spread = options.workers is not None or options.ray is not None
+    agent, *opponents = (options.agent, *options.against) if spread else _made(options)
     results = evaluate(
-        options.agent if spread else agent, options.against if spread else opponents,
-        options.players, options.side, options.paired_seeds, options.seed, max_turns=options.max_turns, secret=secret,
-        deterministic=options.deterministic, workers=options.workers, ray=options.ray, progress=True,
+        agent, opponents, options.players, options.side, options.paired_seeds, options.seed,
+        max_turns=options.max_turns, secret=secret, deterministic=options.deterministic,
+        workers=options.workers, ray=options.ray, progress=True,
     )  # fmt: skip
     interrupted = len(results) < len(opponents) or any(result.interrupted for result in results)
     if results:
@@ -106,6 +104,7 @@ def evaluate_agent(options: EvaluateOptions) -> int:
         if options.json is not None:
             write_atomically(options.json, as_json(results))
     if options.record is not None and not interrupted:
+        agent, *opponents = _made(options)
         record_games(
             options.record, agent, opponents, options.players, options.side, options.record_games, options.seed,
             max_turns=options.max_turns, secret=secret,
@@ -114,6 +113,12 @@ def evaluate_agent(options: EvaluateOptions) -> int:
         complain("evaluate", "interrupted" + ("" if results else " before the first paired seed was finished"))
         return INTERRUPTED
     return 0
+
+
+def _made(options: EvaluateOptions) -> list[Agent]:
+    """Who is measured, and the opponents."""
+    specs = (options.agent, *options.against)
+    return [ReportingAgent(make_agent(spec, deterministic=options.deterministic)) for spec in specs]
 
 
 # ---- tournament ----

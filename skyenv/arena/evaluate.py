@@ -43,7 +43,7 @@ class Result:
         par: the share that an agent against its equal has, 1 / num_players.
         share: of the wins. own: VP. other: VP of the best other seat. ahead: own − other.
         decisions: of all seats together per game. turns: likewise. truncated: share of the games that END-5 ended.
-        interrupted: whether there are fewer paired seeds than asked for, because of Ctrl-C. Short games are then too many.
+        interrupted: whether there are fewer paired seeds than asked for, because of Ctrl-C. Short games may then be too many.
         secret: as for :func:`skyenv.arena.matches.play_games`.
     """
 
@@ -95,7 +95,8 @@ def evaluate(
         progress: show a bar on stderr.
 
     Returns:
-        A result for each opponent; after Ctrl-C for those of whom a paired seed is finished, the last one marked `interrupted`.
+        A result for each opponent; after Ctrl-C for those of whom a paired seed is finished. The last one is marked
+        `interrupted` then, and all that lack some.
 
     Raises:
         OptionError: an option is wrong. AgentError, CheckpointError: an agent can't be made, or answered wrongly.
@@ -105,14 +106,15 @@ def evaluate(
     check_integer("seed", seed, 0, HIGHEST_SEED - paired_seeds)
     agents = [agent, *opponents]
     results: list[Result] = []
+    play: Callable[[Bar], Matches]
+    if workers is None and ray is None:
+        players = [make_agent(one, deterministic=deterministic) for one in agents]
+        play = partial(_here, players, num_players, paired_seeds, seed, side=side, max_turns=max_turns, secret=secret)
+    else:
+        asked = Evaluation(_entrants(agents), num_players, side, paired_seeds, seed, max_turns, secret, deterministic)
+        play = partial(_in_workers, asked, workers or 0, ray)
     with progress_bar(paired_seeds * num_players * len(opponents), shown=progress) as bar:
-        if workers is None and ray is None:
-            players = [make_agent(one, deterministic=deterministic) for one in agents]
-            matches = _here(players, num_players, paired_seeds, seed, bar, side=side, max_turns=max_turns, secret=secret)
-        else:
-            asked = Evaluation(_specs(agents), num_players, side, paired_seeds, seed, max_turns, secret, deterministic)
-            matches = _in_workers(asked, workers or 0, ray, bar)
-        for name, opponent, played in matches:
+        for name, opponent, played in play(bar):
             if played.finished.reshape(paired_seeds, num_players).all(axis=1).any():
                 results.append(replace(summary(name, opponent, played, side, seed), secret=secret))
     return results
@@ -139,14 +141,14 @@ def _in_workers(asked: Evaluation, workers: int, ray: str | None, bar: Bar) -> M
         yield player.name, other.name, played
 
 
-def _specs(agents: Sequence[Agent | str]) -> tuple[Entrant, ...]:
+def _entrants(agents: Sequence[Agent | str | Path]) -> tuple[Entrant, ...]:
     """What workers are told of agents.
 
     Raises:
         OptionError: one is no name or path. AgentError, CheckpointError: it can't be made.
     """
     for agent in agents:
-        if not isinstance(agent, str):
+        if not isinstance(agent, (str, Path)):
             raise OptionError(f"agents that play in workers are told by name or path, not as {shown(agent)}")
     return tuple(entrant(str(agent)) for agent in agents)
 
@@ -196,7 +198,7 @@ def summary(agent: str, opponent: str, played: Played, side: str, seed: int) -> 
         decisions=float(played.decisions[rows].mean()),
         turns=float(played.turns[rows].mean()),
         truncated=float(played.truncated[rows].mean()),
-        interrupted=len(rows) < games,
+        interrupted=played.interrupted or len(rows) < games,
     )
 
 
@@ -226,7 +228,7 @@ def table(results: Sequence[Result]) -> str:
     ]
     text = columns([[*head, "END-5"] if cut else head, *rows], 3, WIDTH)
     if any(result.interrupted for result in results):
-        text += "\n* interrupted; paired seeds with long games are missing"
+        text += "\n* interrupted; paired seeds are missing, long ones above all"
     return text
 
 

@@ -5,6 +5,8 @@ The games are those that one process plays: seeds decide them, and not who plays
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Final
@@ -17,10 +19,12 @@ from skyenv.arena.schedule import Entrant
 from skyenv.arena.units import Interrupt, number_of_workers, run_units
 from skyenv.errors import AgentError
 
-UNITS: Final = 8
-"""For each worker, of all opponents together: enough that none is idle for long in the end."""
+UNITS: Final = 4
+"""For each worker, against each opponent at least: so none is idle for long in the end."""
 LARGEST: Final = 256
 """Paired seeds of a unit at most."""
+SECONDS: Final = 10.0
+"""How long a unit should take at most: Ctrl-C leaves its games unfinished."""
 
 
 @dataclass(frozen=True)
@@ -39,17 +43,6 @@ class Evaluation:
     max_turns: int
     secret: int | None
     deterministic: bool
-
-    def units(self, workers: int) -> list[Unit]:
-        """All of its units, for so many workers."""
-        opponents = range(1, len(self.entrants))
-        size = -(-self.paired_seeds * len(opponents) // (UNITS * workers))
-        size = min(size, self.paired_seeds, LARGEST)
-        return [
-            Unit(opponent, first, min(first + size, self.paired_seeds))
-            for opponent in opponents
-            for first in range(0, self.paired_seeds, size)
-        ]
 
     def games(self, unit: Unit) -> Played:
         """A unit's games, none of them finished; paired seed by paired seed, once from each seat."""
@@ -75,6 +68,33 @@ class Unit:
         return [Unit(self.opponent, one, one + 1) for one in range(self.first, self.end)]
 
 
+class Sizes:
+    """How many paired seeds units have: one at first, more as long as they take little time.
+
+    Args:
+        workers: how many.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self._workers = workers
+        self._now = 1
+
+    def units(self, evaluation: Evaluation) -> Iterator[Unit]:
+        """All units of an evaluation, one opponent after the other."""
+        most = max(1, min(LARGEST, evaluation.paired_seeds // (UNITS * self._workers)))
+        for opponent in range(1, len(evaluation.entrants)):
+            first = 0
+            while first < evaluation.paired_seeds:
+                end = min(first + min(self._now, most), evaluation.paired_seeds)
+                yield Unit(opponent, first, end)
+                first = end
+
+    def learn(self, unit: Unit, seconds: float) -> None:
+        """A unit has taken so long."""
+        size = unit.end - unit.first
+        self._now = max(1, min(2 * size, int(SECONDS * size / max(seconds, 1e-9))))
+
+
 class Player:
     """Plays units in a worker; the agents are made when they are first needed."""
 
@@ -82,12 +102,13 @@ class Player:
         self._evaluation = evaluation
         self._agents: dict[int, ReportingAgent] = {}
 
-    def __call__(self, unit: Unit) -> Played:
-        """The games of a unit.
+    def __call__(self, unit: Unit) -> tuple[Played, float]:
+        """The games of a unit, and the seconds that they took.
 
         Raises:
             AgentError, CheckpointError: an agent can't be made, failed, or its checkpoint is another one here.
         """
+        began = time.perf_counter()
         evaluation, games = self._evaluation, self._evaluation.games(unit)
         agents = [self._agent(index) for index in (0, unit.opponent)]
         played = play_games(
@@ -95,7 +116,7 @@ class Player:
         )
         if played.interrupted:  # Ctrl-C isn't heard here
             raise AgentError(f"agent {agents[0].name} or {agents[1].name} raised KeyboardInterrupt")
-        return played
+        return played, time.perf_counter() - began
 
     def _agent(self, index: int) -> ReportingAgent:
         if index not in self._agents:
@@ -107,12 +128,12 @@ class Player:
 _player_of = lru_cache(1)(Player)
 
 
-def _play(evaluation: Evaluation, unit: Unit) -> Played:
+def _play(evaluation: Evaluation, unit: Unit) -> tuple[Played, float]:
     return _player_of(evaluation)(unit)
 
 
 def play_in_workers(evaluation: Evaluation, workers: int, ray: str | None, progress: Progress) -> list[Played]:
-    """The games against each opponent. Where Ctrl-C left some unfinished, they are marked `interrupted`.
+    """The games against each opponent. After Ctrl-C the last one's are marked `interrupted`, and all that lack some.
 
     Args:
         evaluation: what is played.
@@ -124,16 +145,22 @@ def play_in_workers(evaluation: Evaluation, workers: int, ray: str | None, progr
     """
     whole = [evaluation.games(Unit(opponent, 0, evaluation.paired_seeds)) for opponent in range(1, len(evaluation.entrants))]
 
-    def keep(unit: Unit, played: Played) -> None:
+    sizes = Sizes(number_of_workers(workers, ray))
+
+    def keep(unit: Unit, result: tuple[Played, float]) -> None:
+        played, seconds = result
+        sizes.learn(unit, seconds)
         rows = slice(unit.first * evaluation.num_players, unit.end * evaluation.num_players)
         whole[unit.opponent - 1].fill(rows, played)
         progress(len(played.seeds))
 
     with Interrupt() as interrupt:
         run_units(
-            partial(_play, evaluation), iter(evaluation.units(number_of_workers(workers, ray))), workers, ray=ray,
+            partial(_play, evaluation), sizes.units(evaluation), workers, ray=ray,
             done=keep, tick=interrupt.goes_on, parts=Unit.parts, about=evaluation.about,
         )  # fmt: skip
     for games in whole:
         games.interrupted = not games.finished.all()
+    if whole:
+        whole[-1].interrupted |= interrupt.asked
     return whole

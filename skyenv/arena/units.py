@@ -7,14 +7,17 @@ which Ray; without it they are processes here. Neither changes what comes of a u
 from __future__ import annotations
 
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
 from typing import Any, Final, Self
 
 from skyenv.arena.workers import MachineLostError, Processes, Result, Unit, WorkerDiedError, Workers
+from skyenv.checks import check_integer
 from skyenv.errors import AgentError
 from skyenv.games import cores
+from skyenv.options import MOST_WORKERS
 
 ATTEMPTS: Final = 3
 """So many workers may die over a unit before it is given up."""
@@ -26,19 +29,24 @@ PATIENCE: Final = 0.2
 class Interrupt:
     """While it is entered, the first Ctrl-C asks for the end; a second one doesn't wait for anything.
 
+    Python tells its main thread alone of Ctrl-C: elsewhere this does nothing. Within another one it is this one that hears it.
+
     Attributes:
         asked: whether it came.
     """
 
     def __init__(self) -> None:
         self.asked = False
+        self._previous: Any = None
 
     def __enter__(self) -> Self:
-        self._previous = signal.signal(signal.SIGINT, self._handle)
+        if threading.current_thread() is threading.main_thread():
+            self._previous = signal.signal(signal.SIGINT, self._handle)
         return self
 
     def __exit__(self, *_: object) -> None:
-        signal.signal(signal.SIGINT, self._previous)
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
 
     def goes_on(self) -> bool:
         """Whether it hasn't come yet: what :func:`run_units` asks several times a second."""
@@ -73,9 +81,10 @@ def run_units(
         about: says what a unit is, for the error.
 
     Raises:
-        AgentError: workers keep dying over a unit. OptionError: there is no such Ray.
+        AgentError: workers keep dying over a unit. OptionError: there is no such Ray, or no such number of workers.
         Exception: what the work raised.
     """
+    check_integer("workers", workers, 0, MOST_WORKERS)
     busy: dict[Any, tuple[Unit, int]] = {}
     again: deque[tuple[Unit, int]] = deque()  # and how many workers died over it
     crew = _workers(work, workers, ray)
@@ -102,16 +111,17 @@ def run_units(
 
 
 def number_of_workers(workers: int, ray: str | None) -> int:
-    """How many units :func:`run_units` does side by side, as things are now.
+    """How many units :func:`run_units` does side by side, as things are now: at least 1, also where machines are still to come.
 
     Raises:
-        OptionError: there is no such Ray.
+        OptionError: there is no such Ray, or no such number of workers.
     """
+    check_integer("workers", workers, 0, MOST_WORKERS)
     if workers or ray is None:
         return workers or cores()
     from skyenv.arena.on_ray import connect, cpus
 
-    return cpus(connect(ray))
+    return max(1, cpus(connect(ray)))
 
 
 def _workers(work: Callable[[Unit], Result], number: int, ray: str | None) -> Workers[Unit, Result]:

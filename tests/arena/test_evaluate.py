@@ -52,7 +52,7 @@ def test_summary_by_hand() -> None:
     assert result.truncated == 0.25
     assert table([result]).splitlines()[2].split()[:5] == ["a", "b", "2", "front", "2*"]
     assert table([result]).splitlines()[2].split()[-1] == "25.0"
-    assert table([result]).endswith("\n* interrupted; paired seeds with long games are missing")
+    assert table([result]).endswith("\n* interrupted; paired seeds are missing, long ones above all")
 
 
 @pytest.mark.parametrize(("name", "num_players"), [("random", 3), ("greedy", 2), ("greedy", 4)])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ from skyenv.agents import RandomAgent
 from skyenv.arena.evaluate import evaluate
 from skyenv.arena.matches import Played, play_games
 from skyenv.arena.schedule import entrant
-from skyenv.arena.spread import UNITS, Evaluation, Player, Unit, play_in_workers
+from skyenv.arena.spread import UNITS, Evaluation, Player, Sizes, Unit, play_in_workers
 from skyenv.errors import AgentError, OptionError
 
 ASKED = Evaluation((entrant("random"), entrant("hoard"), entrant("crowd")), 3, "back", 20, 5, 2000, 7, False)
@@ -22,13 +24,47 @@ def test_workers_play_the_same_games() -> None:
     assert evaluate("random", ["hoard", "crowd"], 3, "back", 20, 5, secret=7, workers=2) == here
 
 
+@pytest.mark.parametrize("seconds", [0.0, 4.0, 1000.0])
 @pytest.mark.parametrize("workers", [1, 3, 100])
-def test_units_are_all_paired_seeds_once(workers: int) -> None:
-    units = ASKED.units(workers)
-    assert min(workers, 40) <= len(units) <= max(2, UNITS * workers)
-    assert sorted((unit.opponent, part.first) for unit in units for part in unit.parts()) == [
-        (opponent, one) for opponent in (1, 2) for one in range(20)
+def test_units_are_all_paired_seeds_once_and_take_their_time(workers: int, seconds: float) -> None:
+    """Paired seeds take so long."""
+    asked, sizes = replace(ASKED, paired_seeds=3000), Sizes(workers)
+    units = []
+    for unit in sizes.units(asked):
+        units.append(unit)
+        sizes.learn(unit, seconds * (unit.end - unit.first))
+    assert [(unit.opponent, part.first) for unit in units for part in unit.parts()] == [
+        (opponent, one) for opponent in (1, 2) for one in range(3000)
     ]
+    largest = max(unit.end - unit.first for unit in units)
+    assert largest == {0.0: min(256, 3000 // (UNITS * workers)), 4.0: 2, 1000.0: 1}[seconds]
+    assert units[0].end == 1
+
+
+@pytest.mark.parametrize("workers", [-1, 10**6])
+def test_numbers_of_workers_that_cannot_be(workers: int) -> None:
+    with pytest.raises(OptionError, match="workers must be a whole number from 0 to"):
+        evaluate("random", ["random"], workers=workers)
+
+
+def test_workers_are_there_for_threads_too() -> None:
+    """Python tells its main thread alone of Ctrl-C."""
+    with ThreadPoolExecutor(1) as pool:
+        there = pool.submit(evaluate, "random", ["hoard"], paired_seeds=2, workers=1).result()
+    assert there == evaluate("random", ["hoard"], paired_seeds=2)
+
+
+def test_ctrl_c_with_the_last_games_is_heard() -> None:
+    left = [120]
+
+    def progress(games: int) -> None:
+        left[0] -= games
+        if not left[0]:
+            signal.raise_signal(signal.SIGINT)
+
+    played = play_in_workers(ASKED, 1, None, progress)
+    assert [games.interrupted for games in played] == [False, True]
+    assert all(games.finished.all() for games in played)
 
 
 def test_ctrl_c_keeps_what_workers_have_finished() -> None:

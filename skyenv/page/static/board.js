@@ -49,7 +49,10 @@ const keyOf = (part) => part.getAttributeNames().filter((name) => name.startsWit
  */
 export function showBoard(holder, drawing, play = null, legal = () => false) {
   const board = boards.get(holder) ?? begun(holder);
-  if (!holder.querySelector("svg")) board.slots.clear();
+  if (!holder.querySelector("svg")) {
+    board.slots.clear();
+    board.placed = null;
+  }
   const isFirst = board.slots.size === 0;
   const changed = Object.keys(drawing).some((name) => drawing[name][0] !== board.slots.get(name)?.digest);
   Object.assign(board, { play, legal });

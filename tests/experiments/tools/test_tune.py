@@ -88,6 +88,15 @@ def test_a_generation_interrupted_in_workers_leaves_no_trace() -> None:
     whole.advance()
     assert not stopped.advance(lambda _: signal.raise_signal(signal.SIGINT), Crew(1, None))
     assert stopped.worths == []
+    left = [stopped.games]
+
+    def last(games: int) -> None:
+        left[0] -= games
+        if not left[0]:
+            signal.raise_signal(signal.SIGINT)
+
+    assert not stopped.advance(last, Crew(1, None))
+    assert stopped.worths == []
     assert stopped.advance()
     assert stopped.worths == whole.worths
 

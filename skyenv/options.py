@@ -33,6 +33,7 @@ from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 MOST: Final = 1e12
 """No number is larger, if its option says nothing else."""
 MOST_WORKERS: Final = 10**5
+"""Of all machines together."""
 MOST_PROCESSES: Final = 1024
 """Of one machine; Ray's machines may have more."""
 POSITIONAL: Final = "positional"

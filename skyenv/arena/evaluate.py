@@ -14,10 +14,10 @@ import numpy as np
 
 from skyenv.agents import Agent, make_agent
 from skyenv.arena.estimates import Estimate, Weights, interval
-from skyenv.arena.matches import Played, play_game, play_games, rotations
+from skyenv.arena.matches import Played, grown, play_game, play_games, rotations
 from skyenv.arena.ratings import best_other
 from skyenv.arena.schedule import Entrant, entrant
-from skyenv.arena.spread import Evaluation, play_in_workers
+from skyenv.arena.spread import ROUND_SECONDS, Evaluation, play_in_workers
 from skyenv.checks import check_integer
 from skyenv.errors import OptionError, shown
 from skyenv.files import writing
@@ -29,8 +29,6 @@ from skyenv.tables import WIDTH, columns
 
 LARGEST_ROUND: Final = 512
 """Paired seeds of a round at most."""
-ROUND_SECONDS: Final = 10.0
-"""How long a round should take at most: Ctrl-C leaves its games unfinished."""
 
 
 @dataclass(frozen=True)
@@ -167,9 +165,8 @@ def _in_rounds(play: Callable[..., Played], players: int, paired_seeds: int, see
         whole.fill(part, played)
         whole.interrupted = played.interrupted
         first += size
-        pace = (time.perf_counter() - started) / size
-        affordable = int(min(ROUND_SECONDS / max(pace, 1e-9), LARGEST_ROUND))
-        size = max(1, min(2 * size, affordable, paired_seeds - first))
+        size = grown(size, time.perf_counter() - started, ROUND_SECONDS)
+        size = max(1, min(size, LARGEST_ROUND, paired_seeds - first))
     return whole
 
 

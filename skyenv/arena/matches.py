@@ -219,6 +219,11 @@ def _decisions(
     return actions
 
 
+def grown(size: int, seconds: float, limit: float) -> int:
+    """Paired seeds of a match's next part, after one of `size` that took so long: twice as many, if `limit` seconds suffice."""
+    return max(1, int(min(2 * size, limit * size / max(seconds, 1e-9))))
+
+
 def rotations(players: int, paired_seeds: int) -> npt.NDArray[np.int64]:
     """Seating of agent 0 against agent 1 in all other seats, int64 (games, players): every paired seed once from each seat."""
     return np.tile(1 - np.eye(players, dtype=np.int64), (paired_seeds, 1))

@@ -13,18 +13,17 @@ from typing import Final
 
 import numpy as np
 
-from skyenv.agents import ReportingAgent
-from skyenv.arena.matches import Played, Progress, play_games, rotations
+from skyenv.arena.matches import Played, Progress, grown, play_games, rotations
 from skyenv.arena.schedule import Entrant
+from skyenv.arena.tournament import Watched, blamed
 from skyenv.arena.units import Interrupt, number_of_workers, run_units
-from skyenv.errors import AgentError
 
 UNITS: Final = 4
 """For each worker, against each opponent at least: so none is idle for long in the end."""
 LARGEST: Final = 256
 """Paired seeds of a unit at most."""
-SECONDS: Final = 10.0
-"""How long a unit should take at most: Ctrl-C leaves its games unfinished."""
+ROUND_SECONDS: Final = 10.0
+"""How long a unit, or a round in one process, should take at most: Ctrl-C leaves its games unfinished."""
 
 
 @dataclass(frozen=True)
@@ -91,8 +90,7 @@ class Sizes:
 
     def learn(self, unit: Unit, seconds: float) -> None:
         """A unit has taken so long."""
-        size = unit.end - unit.first
-        self._now = max(1, min(2 * size, int(SECONDS * size / max(seconds, 1e-9))))
+        self._now = grown(unit.end - unit.first, seconds, ROUND_SECONDS)
 
 
 class Player:
@@ -100,7 +98,7 @@ class Player:
 
     def __init__(self, evaluation: Evaluation) -> None:
         self._evaluation = evaluation
-        self._agents: dict[int, ReportingAgent] = {}
+        self._agents: dict[int, Watched] = {}
 
     def __call__(self, unit: Unit) -> tuple[Played, float]:
         """The games of a unit, and the seconds that they took.
@@ -115,13 +113,12 @@ class Player:
             agents, games.seating, games.seeds, evaluation.side, max_turns=evaluation.max_turns, secret=evaluation.secret
         )
         if played.interrupted:  # Ctrl-C isn't heard here
-            raise AgentError(f"agent {agents[0].name} or {agents[1].name} raised KeyboardInterrupt")
+            raise blamed(agents)
         return played, time.perf_counter() - began
 
-    def _agent(self, index: int) -> ReportingAgent:
+    def _agent(self, index: int) -> Watched:
         if index not in self._agents:
-            made = self._evaluation.entrants[index].make(deterministic=self._evaluation.deterministic)
-            self._agents[index] = ReportingAgent(made)
+            self._agents[index] = Watched(self._evaluation.entrants[index].make(deterministic=self._evaluation.deterministic))
         return self._agents[index]
 
 

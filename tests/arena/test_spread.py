@@ -5,13 +5,12 @@ from __future__ import annotations
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
+from typing import NoReturn
 
 import pytest
 
-from skyenv.agents import RandomAgent
+from skyenv.agents import CrowdAgent, Decisions, RandomAgent
 from skyenv.arena.evaluate import evaluate
-from skyenv.arena.matches import Played, play_games
 from skyenv.arena.schedule import entrant
 from skyenv.arena.spread import UNITS, Evaluation, Player, Sizes, Unit, play_in_workers
 from skyenv.errors import AgentError, OptionError
@@ -81,12 +80,10 @@ def test_workers_know_agents_by_name_alone() -> None:
 
 
 def test_an_agent_that_ends_a_worker_by_ctrl_c_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*arguments: Any, **options: Any) -> Played:
-        played = play_games(*arguments, **options)
-        played.interrupted = True
-        return played
+    def interrupt(agent: CrowdAgent, decisions: Decisions) -> NoReturn:
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr("skyenv.arena.spread.play_games", interrupted)
-    with pytest.raises(AgentError, match="agent random or crowd raised KeyboardInterrupt"):
+    monkeypatch.setattr(CrowdAgent, "act", interrupt)
+    with pytest.raises(AgentError, match=r"^agent crowd raised KeyboardInterrupt"):
         Player(ASKED)(Unit(2, 0, 1))
     assert ASKED.about(Unit(2, 3, 4)) == "random played paired seed 8 against crowd"

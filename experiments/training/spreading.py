@@ -108,11 +108,11 @@ def turn(made: Training, updates: int) -> float:
 
 def measure_all(quick: bool) -> list[Figure]:
     """All figures."""
-    rounds = 1 if quick else 7
+    rounds = 1 if quick else 5
     return [
         *empty_units(50 if quick else 1000, rounds),
-        *tournament(1 if quick else 4, 4 * cores() if quick else 16 * cores(), rounds),
-        *training(1 if quick else 6, rounds),
+        *tournament(1, 4 * cores() if quick else 10 * cores(), rounds),
+        *training(1 if quick else 4, rounds),
     ]
 
 

@@ -68,6 +68,7 @@ def tournament(paired_seeds: int, number: int, rounds: int) -> list[Figure]:
     """Games of a tournament per second, in so many units of some paired seeds each."""
     work = partial(play_unit, Settings(entrants(AGENTS), 2))
     units = [Unit((0, 1), tuple(range(i * paired_seeds, (i + 1) * paired_seeds))) for i in range(number)]
+    work(units[0])  # compiles
     length = seconds(lambda: work(units[0]))
 
     def games(ray: str | None) -> float:
@@ -111,7 +112,7 @@ def measure_all(quick: bool) -> list[Figure]:
     rounds = 1 if quick else 5
     return [
         *empty_units(50 if quick else 1000, rounds),
-        *tournament(1, 4 * cores() if quick else 10 * cores(), rounds),
+        *tournament(1 if quick else 2, (4 if quick else 8) * cores(), rounds),
         *training(1 if quick else 4, rounds),
     ]
 

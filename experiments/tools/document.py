@@ -153,7 +153,7 @@ def stage_line(stage: dict[str, Any]) -> str:
 
 def trained_agents() -> str:
     """How the agents in agents/trained were made, and how strong they are."""
-    rows = [["players", "decisions", "minutes", "against", "wins, one seat against all others", "par"]]
+    rows = [["players", "decisions", "minutes", "side", "against", "wins, one seat against all others", "par"]]
     commands, curves, versions = [], [], set()
     for path in sorted(TRAINED.glob("*-players.json")):
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -164,12 +164,12 @@ def trained_agents() -> str:
             share = result["share"]
             wins = f"{100 * share['mean']:.1f} % [{100 * share['low']:.1f}, {100 * share['high']:.1f}]"
             made = [str(content["players"]), f"{content['decisions']:,}", f"{content['seconds'] / 60:.0f}"]
-            rows.append([*made, result["opponent"], wins, f"{100 * result['par']:.1f} %"])
+            rows.append([*made, result["side"], result["opponent"], wins, f"{100 * result['par']:.1f} %"])
     if not commands:
         return "None ships yet."
     these = f"these commands of version {', '.join(sorted(versions))}"
     how = f"They were made by {these} (a run may start from what another one left), then by `experiments.training.export`:"
-    return "\n".join([markdown(rows, "rrrllr"), "", how, "", "```", *commands, "```", "", *curves])
+    return "\n".join([markdown(rows, "rrrlllr"), "", how, "", "```", *commands, "```", "", *curves])
 
 
 PARTS: Final[dict[str, Callable[[], str]]] = {

@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -23,14 +23,15 @@ from typing import Any, Final
 import numpy as np
 
 from experiments.benchmarks.figures import machine
+from experiments.benchmarks.lines import MOST_LINES
 from experiments.training.curves import draw_curves, read_curve
 from experiments.training.recipe import Config
 from skyenv import __version__
-from skyenv.arena.evaluate import evaluate, table
+from skyenv.arena.evaluate import Result, evaluate, table
 from skyenv.commands import INTERRUPTED, complain, exit_code
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import write_atomically
-from skyenv.options import Options, argument, command_line, common, option, parse
+from skyenv.options import Options, argument, as_text, command_line, common, option, parse
 from skyenv_agents.learned.networks import TRAINED, Network, NetworkAgent, TrainedAgent
 
 PICTURES: Final = Path(__file__).resolve().parents[2] / "docs" / "trained"
@@ -112,30 +113,40 @@ def joined(stages: Sequence[Stage]) -> list[dict[str, Any]]:
     return points
 
 
+def kinds_of(curve: Sequence[Mapping[str, Any]], against: Sequence[str]) -> list[str]:
+    """What a curve calls these opponents: their names, with several kinds of tables also where they were met."""
+    kinds = {kind for point in curve for kind in point["shares"]}
+    return [kind for name in against for kind in sorted(kinds) if kind == name or kind.startswith(f"{name}, ")]
+
+
 def export(config: ExportConfig) -> str:
     """Measure, and write all files; returns the table of results, "" if Ctrl-C came before its end (then nothing is written).
 
     Raises:
-        CheckpointError: the files of the run, or of one that it started from, can't be used. OptionError: it is a run on several
-            kinds of tables.
+        CheckpointError: the files of the run, or of one that it started from, can't be used. OptionError: it is a run with
+            several numbers of players.
     """
     run, stages = config.run, Stage.all_of(config.run)
-    if len(stages[-1].config.tables) != 1:
-        raise OptionError(f"{run} was trained on several kinds of tables; a network ships for one")
-    ((players, side),) = stages[-1].config.tables
+    tables = stages[-1].config.tables
+    if len({players for players, _ in tables}) != 1:
+        raise OptionError(f"{run} was trained with several numbers of players; a network ships for one")
+    players, sides = tables[0][0], [side for _, side in tables]
     if stages[-1].stopped:
         raise CheckpointError(f"{run} hasn't reached the limit of its training; go on with it by --resume")
     rounded = Network.load(run / "model.npz").rounded()
     network = rounded.to_bytes(np.float16)
     agent = NetworkAgent(rounded, deterministic=True, name=TrainedAgent.name)
-    results = evaluate(agent, config.against, players, side, config.paired_seeds, SEED, progress=True)
-    if len(results) < len(config.against) or any(result.interrupted for result in results):
-        return ""
+    results: list[Result] = []
+    for side in sides:
+        measured = evaluate(agent, config.against, players, side, config.paired_seeds, SEED, progress=True)
+        if len(measured) < len(config.against) or any(result.interrupted for result in measured):
+            return ""
+        results += measured
     curve = joined(stages)
     about = {
         "version": __version__,
         "players": players,
-        "side": side,
+        "side": as_text(sides),
         "stages": [stage.about() for stage in stages],
         "decisions": curve[-1]["decisions"],
         "seconds": round(curve[-1]["seconds"]),
@@ -148,7 +159,8 @@ def export(config: ExportConfig) -> str:
         folder.mkdir(parents=True, exist_ok=True)
     write_atomically(config.agents / f"{players}-players.npz", network)
     write_atomically(config.agents / f"{players}-players.json", json.dumps(about, indent=1) + "\n")
-    draw_curves({f"{players} players": curve}, config.pictures / f"{players}-players.png")
+    drawn = kinds_of(curve, config.against)[:MOST_LINES]
+    draw_curves({f"{players} players": curve}, config.pictures / f"{players}-players.png", drawn)
     return table(results)
 
 

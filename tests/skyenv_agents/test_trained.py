@@ -63,7 +63,8 @@ def test_together_they_are_small() -> None:
 @pytest.mark.parametrize("players", COUNTS)
 def test_plays_at_its_stated_strength(players: int) -> None:
     """The interval of a small sample meets the stated one."""
-    stated = {result["opponent"]: result["share"] for result in about(players)["results"]}["greedy"]
+    results = about(players)["results"]
+    stated = {(result["opponent"], result["side"]): result["share"] for result in results}["greedy", "front"]
     share = evaluate("trained", ["greedy"], players, "front", PAIRED_SEEDS[players], SEED)[0].share
     assert share.low <= stated["high"]
     assert share.high >= stated["low"]

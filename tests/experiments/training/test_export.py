@@ -86,12 +86,28 @@ def test_a_run_that_started_from_another_one_is_told_with_it(run: Path, tmp_path
         export.export(asked(second, tmp_path))
 
 
+def test_a_run_on_both_sides_is_measured_on_both(run: Path, tmp_path: Path) -> None:
+    copied(run, tmp_path, side=["front", "back"])
+    export.export(asked(tmp_path, tmp_path))
+    content = json.loads((tmp_path / "agents" / "2-players.json").read_text(encoding="utf-8"))
+    assert content["side"] == "front,back"
+    assert [(result["side"], result["opponent"]) for result in content["results"]] == [("front", "random"), ("back", "random")]
+
+
+def test_a_curve_is_drawn_of_those_that_are_measured_against() -> None:
+    point = {"shares": {"greedy, 3 players, front": 0.4, "greedy, 3 players, back": 0.3, "greedy-2": 0.1, "random": 0.9}}
+    assert export.kinds_of([point], ["random", "greedy", "builder"]) == [
+        "random",
+        "greedy, 3 players, back",
+        "greedy, 3 players, front",
+    ]
+
+
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
         ({"progress": 0.5}, CheckpointError, "hasn't reached the limit"),
-        ({"side": ["front", "back"]}, OptionError, "several kinds of tables"),
-        ({"players": [2, 3]}, OptionError, "several kinds of tables"),
+        ({"players": [2, 3]}, OptionError, "several numbers of players"),
         ({"players": "many"}, CheckpointError, "no finished run"),
         ({"anchors": "random"}, CheckpointError, "no finished run"),
     ],

@@ -38,7 +38,7 @@ from skyenv.agents import make_agent
 from skyenv.arena.evaluate import Result, as_json, evaluate, record_games, table
 from skyenv.arena.plots import plot_results
 from skyenv.commands import INTERRUPTED, exit_code
-from skyenv.errors import CheckpointError, OptionError
+from skyenv.errors import CheckpointError, OptionError, SkyenvError
 from skyenv.files import locked, write_atomically
 from skyenv.games import secret_seeds
 from skyenv.options import as_text, parse
@@ -214,6 +214,7 @@ class Run(ABC):
 
         Raises:
             CheckpointError: there is none, or it is damaged, of another program, or of another configuration.
+            SkyenvError: nobody can play: there is no such Ray, or it has too few CPUs or other sources.
         """
         path = self.folder / CHECKPOINT
         state = read_checkpoint(path)
@@ -234,6 +235,8 @@ class Run(ABC):
             self.curve, self.episodes, self._on_board = (state[name] for name in ("curve", "episodes", "on_board"))
             self.episodes.means()
             self.unpack(state["learner"])
+        except SkyenvError:  # unpacking lets play begin, and what keeps it from that is no matter of the checkpoint
+            raise
         except Exception as error:  # its checksum is right, but something else than a learner can fail anywhere
             why = f"{type(error).__name__}: {str(error).partition(chr(10))[0]:.100}"
             raise CheckpointError(f"{path} holds something else than a training's checkpoint ({why})") from error

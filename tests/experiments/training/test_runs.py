@@ -13,7 +13,7 @@ import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # type: ignore[import-untyped]
@@ -30,7 +30,7 @@ from experiments.training.runs import FEWEST_EPISODES, Episodes
 from experiments.training.train import Training
 from processes import running, wait_until
 from skyenv.agents import make_agent
-from skyenv.errors import CheckpointError
+from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import locked
 from skyenv.games import secret_seeds
 from skyenv.options import as_text, parse
@@ -500,6 +500,17 @@ def test_checkpoints_of_another_content_with_a_right_checksum(
 ) -> None:
     rewrite(folder, change)
     assert "holds something else than a training's checkpoint" in refused(folder, capsys)
+
+
+def test_who_cannot_play_is_no_fault_of_the_checkpoint(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def nobody(*_: object) -> NoReturn:
+        raise OptionError("ray: nobody answers at somewhere:1")
+
+    monkeypatch.setattr(train, "begin_actors", nobody)
+    assert train.main(["--run", str(folder), *TINY, "--resume"]) == 2
+    assert one_line(capsys.readouterr().err) == "train: error: ray: nobody answers at somewhere:1"
 
 
 def test_checkpoints_that_refer_to_what_is_gone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

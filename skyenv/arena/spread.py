@@ -68,7 +68,7 @@ class Unit:
 
 
 class Sizes:
-    """How many paired seeds units have: one at first, more as long as they take little time.
+    """How many paired seeds units have: one at first against each opponent, more as long as they take little time.
 
     Args:
         workers: how many.
@@ -76,7 +76,7 @@ class Sizes:
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
-        self._now = 1
+        self._now: dict[int, int] = {}  # by opponent: one that takes its time mustn't begin with another one's size
 
     def units(self, evaluation: Evaluation) -> Iterator[Unit]:
         """All units of an evaluation, one opponent after the other."""
@@ -84,13 +84,13 @@ class Sizes:
         for opponent in range(1, len(evaluation.entrants)):
             first = 0
             while first < evaluation.paired_seeds:
-                end = min(first + min(self._now, most), evaluation.paired_seeds)
+                end = min(first + min(self._now.get(opponent, 1), most), evaluation.paired_seeds)
                 yield Unit(opponent, first, end)
                 first = end
 
     def learn(self, unit: Unit, seconds: float) -> None:
         """A unit has taken so long."""
-        self._now = grown(unit.end - unit.first, seconds, ROUND_SECONDS)
+        self._now[unit.opponent] = grown(unit.end - unit.first, seconds, ROUND_SECONDS)
 
 
 class Player:

@@ -40,6 +40,17 @@ def test_units_are_all_paired_seeds_once_and_take_their_time(workers: int, secon
     assert units[0].end == 1
 
 
+def test_an_opponent_who_takes_his_time_does_not_begin_with_large_units() -> None:
+    """Those of the quick one before him have grown; Ctrl-C would lose them."""
+    sizes = Sizes(2)
+    lengths: dict[int, list[int]] = {1: [], 2: []}
+    for unit in sizes.units(replace(ASKED, paired_seeds=200)):
+        lengths[unit.opponent].append(unit.end - unit.first)
+        sizes.learn(unit, {1: 0.0, 2: 60.0}[unit.opponent] * lengths[unit.opponent][-1])
+    assert max(lengths[1]) == 200 // (2 * UNITS)
+    assert set(lengths[2]) == {1}
+
+
 @pytest.mark.parametrize("workers", [-1, 10**6])
 def test_numbers_of_workers_that_cannot_be(workers: int) -> None:
     with pytest.raises(OptionError, match="workers must be a whole number from 0 to"):

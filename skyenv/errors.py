@@ -17,7 +17,7 @@ def shown(value: object, length: int = 60) -> str:
         return f"a number of {value.bit_length()} bits" if isinstance(value, int) else f"a {type(value).__name__}"
 
 
-def cause(error: Exception) -> str:
+def cause(error: BaseException) -> str:
     """What an error of somebody else's code says, short and in one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split()):.200}"
 

@@ -231,9 +231,20 @@ def carry_out(home: Home, work: bytes, unit: bytes) -> bytes:
         if _latest[0] != work:
             _latest = work, pickle.loads(work)
         return sent((True, _latest[1](pickle.loads(unit))))
-    except Exception as error:
-        error.add_note(traceback.format_exc())
-        return sent((False, sendable(error)))
+    except BaseException as error:
+        return sent((False, told(error)))
+
+
+def told(error: BaseException) -> Exception:
+    """What is sent of an error that came in a worker, with where it came from.
+
+    Raises:
+        BaseException: the error itself, if it is Ray that ends the worker by it, or Ctrl-C.
+    """
+    if isinstance(error, KeyboardInterrupt) or hasattr(error, "ray_terminate_msg"):
+        raise error
+    error.add_note(traceback.format_exc())
+    return sendable(error)
 
 
 def _task() -> Callable[[bytes, bytes, bytes, tuple[str, ...]], bytes]:
@@ -291,9 +302,8 @@ def answered(guest: Any, home: Home, what: str, shared: bytes, rest: bytes) -> l
             kind, arguments = pickle.loads(guest.kind)
             guest.inner = kind(*arguments)
         return in_parts((True, getattr(guest.inner, what)(pickle.loads(shared), *pickle.loads(rest))))
-    except Exception as error:
-        error.add_note(traceback.format_exc())
-        return in_parts((False, sendable(error)))
+    except BaseException as error:
+        return in_parts((False, told(error)))
 
 
 # ---- those who work ----

@@ -149,15 +149,23 @@ def carried_out(work: Callable[[Unit], Result], unit: Unit) -> Result:
     """What comes of a unit, in a worker; an error that couldn't be sent back would end it."""
     try:
         return work(unit)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         told = sendable(error)
         if told is error:
             raise
         raise told from None
 
 
-def sendable(error: Exception) -> Exception:
-    """An error, or what it says if pickle can't take it there and back: it holds a lock, or is made from several arguments."""
+def sendable(error: BaseException) -> Exception:
+    """An error, or what it says if it can't be sent as it is.
+
+    Pickle can't take it there and back where it holds a lock, or is made from several arguments; and what is no Exception, such
+    as SystemExit, would end the process that gets it.
+    """
+    if not isinstance(error, Exception):
+        return AgentError(f"an agent raised {cause(error)}")
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:

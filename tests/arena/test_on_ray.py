@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -24,7 +25,18 @@ from clusters import Nodes, cluster_of, ray_pickle
 from experiments.tools.tune import Crew, Tuner, Tuning
 from processes import ROOT, children, command, descendants, listening, printed, python, running, there, wait_until
 from skyenv.arena.evaluate import evaluate
-from skyenv.arena.on_ray import Home, Host, _check_answers, _task, connect, in_parts, opened, sent, sources
+from skyenv.arena.on_ray import (
+    Home,
+    Host,
+    _check_answers,
+    _task,
+    answered,
+    connect,
+    in_parts,
+    opened,
+    sent,
+    sources,
+)
 from skyenv.arena.units import number_of_workers
 from skyenv.arena.workers import ONE_THREAD, MachineLostError, WorkerDiedError
 from skyenv.errors import AgentError, OptionError, SkyenvError
@@ -350,6 +362,24 @@ def test_an_object_elsewhere_gives_arrays_that_nobody_can_write_to(nodes: Nodes)
         assert not found.flags.writeable
     finally:
         host.end()
+
+
+class Leaver:
+    """Leaves when it is asked to, in some way."""
+
+    def leave(self, how: BaseException) -> NoReturn:
+        raise how
+
+
+def test_an_object_elsewhere_that_leaves_is_told() -> None:
+    """But for Ray's own way to end its process, and Ctrl-C."""
+    home, guest, last = Home("", (), ()), SimpleNamespace(inner=Leaver()), SystemExit(1)
+    with pytest.raises(AgentError, match=r"^an agent raised SystemExit: 3$"):
+        opened(answered(guest, home, "leave", sent(SystemExit(3)), sent(())))
+    vars(last)["ray_terminate_msg"] = "The process receives a SIGTERM."
+    for how in (last, KeyboardInterrupt()):
+        with pytest.raises(type(how)):
+            answered(guest, home, "leave", sent(how), sent(()))
 
 
 @pytest.mark.long

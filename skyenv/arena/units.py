@@ -10,8 +10,9 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from types import FrameType
-from typing import Any, Final, Self
+from typing import Any, Final, Generic, Self
 
 from skyenv.arena.workers import MachineLostError, Processes, Result, Unit, WorkerDiedError, Workers
 from skyenv.checks import check_integer
@@ -21,6 +22,9 @@ from skyenv.options import MOST_WORKERS
 
 ATTEMPTS: Final = 3
 """So many workers may die over a unit before it is given up."""
+
+LOSSES: Final = 10
+"""So many machines may be lost over a unit before it is done in parts, and over a part before that is given up."""
 
 PATIENCE: Final = 0.2
 """Seconds between looks at the clock and at Ctrl-C."""
@@ -77,37 +81,70 @@ def run_units(
         ray: which Ray the workers are of (:func:`skyenv.arena.on_ray.connect`); None: processes of this machine.
         done: called with each result as it comes.
         tick: called several times a second; False ends the work at once, unfinished units are dropped.
-        parts: the smallest units that a unit is made of; they are done instead when a worker died over it.
+        parts: the smallest units that a unit is made of; they are done instead when a worker died over it, or many machines.
         about: says what a unit is, for the error.
 
     Raises:
-        AgentError: workers keep dying over a unit. OptionError: there is no such Ray, or no such number of workers.
+        AgentError: workers keep dying over a unit, or machines are lost.
+        OptionError: there is no such Ray, or no such number of workers.
         Exception: what the work raised.
     """
     check_integer("workers", workers, 0, MOST_WORKERS)
-    busy: dict[Any, tuple[Unit, int]] = {}
-    again: deque[tuple[Unit, int]] = deque()  # and how many workers died over it
+    busy: dict[Any, _Task[Unit]] = {}
+    again: deque[_Task[Unit]] = deque()
     crew = _workers(work, workers, ray)
     try:
         while tick():
             while (free := crew.free()) and (task := again.popleft() if again else _fresh(units)) is not None:
-                busy[crew.begin(task[0])] = task
+                busy[crew.begin(task.unit)] = task
             if free and not busy:
                 return
             for ticket in crew.wait(PATIENCE):
-                unit, deaths = busy.pop(ticket)
+                task = busy.pop(ticket)
                 try:
                     result = crew.result(ticket)
                 except MachineLostError:
-                    again.append((unit, deaths))
+                    again.extend(_after_a_loss(task, parts, about))
                 except WorkerDiedError:
-                    if deaths + 1 == ATTEMPTS:
-                        raise AgentError(f"{ATTEMPTS} processes died while {about(unit)}") from None
-                    again.extend((part, deaths + 1) for part in parts(unit))
+                    again.extend(_after_a_death(task, parts, about))
                 else:
-                    done(unit, result)
+                    done(task.unit, result)
     finally:
         crew.end()
+
+
+@dataclass(frozen=True)
+class _Task(Generic[Unit]):
+    """A unit, how many workers died over it or what it is a part of, and how many machines were lost over it."""
+
+    unit: Unit
+    deaths: int = 0
+    losses: int = 0
+
+
+def _after_a_death(task: _Task[Unit], parts: Callable[[Unit], Iterable[Unit]], about: Callable[[Unit], str]) -> list[_Task[Unit]]:
+    """What to do instead of a unit over which a worker died.
+
+    Raises:
+        AgentError: too many have.
+    """
+    if task.deaths + 1 == ATTEMPTS:
+        raise AgentError(f"{ATTEMPTS} processes died while {about(task.unit)}") from None
+    return [_Task(part, task.deaths + 1) for part in parts(task.unit)]
+
+
+def _after_a_loss(task: _Task[Unit], parts: Callable[[Unit], Iterable[Unit]], about: Callable[[Unit], str]) -> list[_Task[Unit]]:
+    """What to do instead of a unit whose machine was lost: mostly the unit itself, since machines are lost for other reasons.
+
+    Raises:
+        AgentError: too many were, and it has no parts.
+    """
+    if task.losses + 1 < LOSSES:
+        return [replace(task, losses=task.losses + 1)]
+    smaller = [_Task(part, task.deaths) for part in parts(task.unit)]
+    if len(smaller) == 1:
+        raise AgentError(f"{LOSSES} machines were lost while {about(task.unit)}") from None
+    return smaller
 
 
 def number_of_workers(workers: int, ray: str | None) -> int:
@@ -133,7 +170,7 @@ def _workers(work: Callable[[Unit], Result], number: int, ray: str | None) -> Wo
     return OnRay(work, number, ray)
 
 
-def _fresh(units: Iterator[Unit | None]) -> tuple[Unit, int] | None:
+def _fresh(units: Iterator[Unit | None]) -> _Task[Unit] | None:
     """The next unit, over which nobody has died."""
     unit = next(units, None)
-    return None if unit is None else (unit, 0)
+    return None if unit is None else _Task(unit)

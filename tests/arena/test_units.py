@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from skyenv.arena import units
-from skyenv.arena.units import ATTEMPTS, number_of_workers, run_units
+from skyenv.arena.units import ATTEMPTS, LOSSES, number_of_workers, run_units
 from skyenv.arena.workers import MachineLostError, WorkerDiedError, Workers
 from skyenv.errors import AgentError
 from skyenv.games import cores
@@ -82,10 +82,26 @@ def test_a_unit_over_which_a_worker_died_is_done_in_parts(done: Callable[[Fated]
 
 
 def test_a_lost_machine_is_nothing_that_its_unit_did(done: Callable[[Fated], dict[Numbers, int]]) -> None:
-    """However many there are: the unit is done again as it is."""
-    workers = Fated([MachineLostError] * 3 * ATTEMPTS)
+    """The unit is done again as it is, more often than after deaths."""
+    workers = Fated(lost_over_the_first(LOSSES - 1))
     assert done(workers) == {(1, 2): 3, (3, 4): 7, (5,): 5}
-    assert len(workers.begun) == 3 + 3 * ATTEMPTS
+    assert len(workers.begun) == 3 + LOSSES - 1 > 3 + ATTEMPTS
+
+
+def test_a_unit_over_which_many_machines_were_lost_is_done_in_parts(done: Callable[[Fated], dict[Numbers, int]]) -> None:
+    assert done(Fated(lost_over_the_first(LOSSES))) == {(1,): 1, (2,): 2, (3, 4): 7, (5,): 5}
+
+
+def test_a_unit_over_which_machines_are_lost_again_and_again_is_told(done: Callable[[Fated], dict[Numbers, int]]) -> None:
+    workers = Fated([None, None, *[MachineLostError] * LOSSES])
+    with pytest.raises(AgentError, match=r"^10 machines were lost while \(5,\)$"):
+        done(workers)
+    assert workers.ended
+
+
+def lost_over_the_first(number: int) -> list[type[Exception] | None]:
+    """So many machines are lost over the first unit; the others are done meanwhile."""
+    return [MachineLostError, None, MachineLostError, None, *[MachineLostError] * (number - 2)]
 
 
 def test_a_unit_over_which_workers_keep_dying_is_told(done: Callable[[Fated], dict[Numbers, int]]) -> None:

@@ -434,7 +434,7 @@ def fetched(ray: ModuleType, ticket: Any) -> Any:
 
     Raises:
         WorkerDiedError: its process died. MachineLostError: its machine, or what it gave was lost with a machine.
-        SkyenvError: this machine's part of Ray has ended.
+        SkyenvError: this machine's part of Ray has ended, or Ray has failed in some other way.
     """
     errors = ray.exceptions
     try:
@@ -447,3 +447,5 @@ def fetched(ray: ModuleType, ticket: Any) -> Any:
         raise (MachineLostError if "its node has died" in str(error) else WorkerDiedError) from None
     except (errors.WorkerCrashedError, errors.OutOfMemoryError):
         raise WorkerDiedError from None
+    except errors.RayError as error:
+        raise SkyenvError(f"ray: {cause(error)}; what is finished is kept") from error

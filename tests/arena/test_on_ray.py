@@ -32,6 +32,7 @@ from skyenv.arena.on_ray import (
     _task,
     answered,
     connect,
+    fetched,
     in_parts,
     opened,
     sent,
@@ -380,6 +381,17 @@ def test_an_object_elsewhere_that_leaves_is_told() -> None:
     for how in (last, KeyboardInterrupt()):
         with pytest.raises(type(how)):
             answered(guest, home, "leave", sent(how), sent(()))
+
+
+def test_whatever_else_ray_fails_with_is_told_in_one_line() -> None:
+    exceptions = pytest.importorskip("ray.exceptions", reason="needs the extra [ray]")
+
+    def get(_: object) -> NoReturn:
+        raise exceptions.OutOfDiskError("The disk is full.\nMuch more")
+
+    ray: Any = SimpleNamespace(exceptions=exceptions, get=get)
+    with pytest.raises(SkyenvError, match=r"^ray: OutOfDiskError: .*; what is finished is kept$"):
+        fetched(ray, None)
 
 
 @pytest.mark.long

@@ -16,7 +16,6 @@ Exit codes: 0 all right, 1 a file is bad, 2 the command or an agent is, 130 inte
 from __future__ import annotations
 
 import datetime
-import hashlib
 import json
 import os
 import re
@@ -30,16 +29,15 @@ from experiments.benchmarks.lines import MOST_LINES, names_of, tidy, write_label
 from experiments.benchmarks.milestones import milestones_of
 from experiments.benchmarks.publishing import published_part
 from skyenv import tables
-from skyenv.agents import make_agent
 from skyenv.arena.estimates import interval
 from skyenv.arena.evaluate import evaluate
 from skyenv.arena.folder import line_of, unsealed
 from skyenv.arena.plots import check_plots, save
-from skyenv.arena.schedule import entrants
+from skyenv.arena.schedule import Entrant, entrants
 from skyenv.arena.units import run_units
 from skyenv.commands import INTERRUPTED, complain, exit_code
 from skyenv.errors import CheckpointError, OptionError
-from skyenv.files import locked, parse_json, write_atomically
+from skyenv.files import digest_of, locked, parse_json, write_atomically
 from skyenv.games import HIGHEST_SEED, fresh_seed
 from skyenv.options import Options, argument, command_line, common, option, parse
 from skyenv.progress import progress
@@ -84,12 +82,12 @@ class LearningCurvesOptions(Options):
 
 @dataclass(frozen=True)
 class Task:
-    """A milestone of a run to be measured against an opponent: the milestone's file, its seconds, and what is asked of it."""
+    """A milestone of a run to be measured against an opponent: its seconds, and what is asked of it."""
 
     run: str
-    path: Path
+    milestone: Entrant
     seconds: int
-    opponent: str
+    opponent: Entrant
     question: dict[str, Any]
 
 
@@ -114,11 +112,12 @@ def tasks(options: LearningCurvesOptions) -> list[Task]:
         if not milestones:
             raise CheckpointError(f"{folder} has no milestones: train it with --milestone-minutes")
         for milestone in milestones:
-            digest = hashlib.sha256(milestone.path.read_bytes()).hexdigest()
+            digest = digest_of(milestone.path)
+            player = Entrant(str(milestone.path), milestone.path.stem, "", "", digest)
             for one in opponents:
                 opponent = {"opponent": one.name, "opponent_version": one.version, "opponent_digest": one.digest}
                 question = {"milestone": milestone.path.name, "digest": digest, **opponent, **settings}
-                found.append(Task(name, milestone.path, milestone.seconds, one.spec, question))
+                found.append(Task(name, player, milestone.seconds, one, question))
     return found
 
 
@@ -163,11 +162,11 @@ def measure(task: Task) -> Row:
     """Let a milestone play.
 
     Raises:
-        AgentError, CheckpointError: it can't be played.
+        AgentError, CheckpointError: it can't be played, or one of the two is another one here than where the command was given.
     """
     asked = task.question
     (result,) = evaluate(
-        make_agent(task.path, deterministic=asked["deterministic"]), [task.opponent], asked["players"], asked["side"],
+        task.milestone.make(deterministic=asked["deterministic"]), [task.opponent.make()], asked["players"], asked["side"],
         asked["paired_seeds"], asked["seed"], max_turns=asked["max_turns"], secret=asked["secret"],
     )  # fmt: skip
     answer = {"games": result.games, "wins": result.share.rounded(4), "ahead": result.ahead.rounded(2)}
@@ -324,7 +323,7 @@ def _measure_all(missing: Sequence[Task], measured: Mapping[str, Measured], opti
                 done=done,
                 tick=lambda: True,
                 parts=lambda task: [task],
-                about=lambda task: f"{task.path} played against {task.opponent}",
+                about=lambda task: f"{task.milestone.spec} played against {task.opponent.name}",
             )
         except KeyboardInterrupt:
             return True

@@ -11,14 +11,27 @@ from typing import Any
 import pytest
 
 from experiments.benchmarks import learning_curves
-from experiments.benchmarks.learning_curves import Measured, Task, draw, main, markdown, published, table
+from experiments.benchmarks.learning_curves import (
+    LearningCurvesOptions,
+    Measured,
+    Task,
+    draw,
+    main,
+    markdown,
+    measure,
+    published,
+    table,
+    tasks,
+)
 from experiments.benchmarks.milestones import keep
 from experiments.training.recipe import Config
 from skyenv.arena.estimates import Estimate
 from skyenv.arena.evaluate import Result
 from skyenv.arena.folder import line_of
-from skyenv.errors import CheckpointError
+from skyenv.arena.schedule import Entrant
+from skyenv.errors import AgentError, CheckpointError
 from skyenv.files import locked
+from skyenv.options import parse
 
 Calls = list[tuple[Any, ...]]
 
@@ -28,6 +41,12 @@ def run_with(folder: Path, *seconds: float) -> Path:
     for one in seconds:
         keep(folder, one, f"{folder.name} {one}".encode())
     return folder
+
+
+def names(entrant: Entrant, *, deterministic: bool = False) -> Any:
+    """An opponent's name, or a milestone's run and its own."""
+    path = Path(entrant.spec)
+    return (path.parts[-3], path.stem) if path.suffix else entrant.spec
 
 
 @pytest.fixture
@@ -51,7 +70,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> Calls:
 
     monkeypatch.setattr(learning_curves, "run_units", inline)
     monkeypatch.setattr(learning_curves, "evaluate", evaluate)
-    monkeypatch.setattr(learning_curves, "make_agent", lambda path, deterministic: (path.parts[-3], path.stem))
+    monkeypatch.setattr(Entrant, "make", names)
     return calls
 
 
@@ -172,6 +191,22 @@ def test_another_version_of_an_opponent_is_another_opponent(
     monkeypatch.setattr("skyenv.agents.simple.RandomAgent.version", "another")
     assert main(command) == 0
     assert len(played) == 2
+
+
+def test_files_that_are_others_where_they_play_are_told(tmp_path: Path) -> None:
+    """As on another machine that has older ones, whose wins would stay under the digests of those that are here."""
+    first, second = (Config(hidden=4, blocks=1, thing=2, seed=seed).make_network().frozen({}).to_bytes() for seed in (1, 2))
+    keep(tmp_path / "run", 0, first)
+    opponent = tmp_path / "opponent.npz"
+    opponent.write_bytes(first)
+    question = ["--against", str(opponent), "--paired-seeds", "1", "--max-turns", "1", "--secret", "1"]
+    (task,) = tasks(parse(LearningCurvesOptions, "learning_curves", "", [str(tmp_path / "run"), *question]))
+    assert measure(task)["games"] == 2
+    for path in (opponent, tmp_path / "run" / "milestones" / "000000.npz"):
+        path.write_bytes(second)
+        with pytest.raises(AgentError, match=rf"{path.name} on .* isn't the file that the games were begun with"):
+            measure(task)
+        path.write_bytes(first)
 
 
 def test_runs_of_one_name_go_by_their_paths(tmp_path: Path, played: Calls, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,8 @@ cuda: Final[Any] = numba.cuda
 """Numba's CUDA, its types unknown."""
 SIMULATED: Final = bool(cuda.config.ENABLE_CUDASIM)
 """Whether Numba's simulator stands for the GPU (``NUMBA_ENABLE_CUDASIM=1``): arrays then lie in ordinary memory."""
+# A few games are too few for a GPU; to say so at every launch, as Numba does, helps nobody and fails tests.
+cuda.config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
 
 # DLPack, version 0: github.com/dmlc/dlpack, include/dlpack/dlpack.h.
 _ON_CPU: Final = 1

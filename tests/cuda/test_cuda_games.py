@@ -164,6 +164,13 @@ def test_what_only_games_on_the_gpu_have() -> None:
     assert scores == [[3] * 4] * 2
 
 
+def test_launches_of_few_blocks_warn_of_nothing() -> None:
+    """As Numba would at every launch, which no GPU is needed to prepare."""
+    pytest.importorskip("numba_cuda", reason="numba-cuda isn't installed: pip install 'numba-cuda[cu13]'")
+    environment = {"NUMBA_ENABLE_CUDASIM": None, "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS": None}
+    printed("-W", "error", "-c", "from skyenv.cuda import kernels; kernels.play[1, 128]", environment=environment)
+
+
 def main() -> None:
     """Play in the simulator and print what it came to."""
     from skyenv.cuda import Games as DeviceGames

@@ -1,4 +1,4 @@
-"""The figures of a GPU, where there is none."""
+"""The figures of a GPU, where there is none: it is hidden, or a simulator stands for it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import json
 from processes import ROOT, printed, python
 
 SIMULATED = {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}
+HIDDEN = {"CUDA_VISIBLE_DEVICES": ""}
 
 
 def test_without_a_gpu_it_says_so() -> None:
     for program in (("gpu",), ("speed", "--device", "cuda")):
-        done = python("-m", f"experiments.benchmarks.{program[0]}", *program[1:], "--quick")
+        done = python("-m", f"experiments.benchmarks.{program[0]}", *program[1:], "--quick", environment=HIDDEN)
         assert done.returncode == 2
         assert done.stderr.strip().endswith("there is no GPU here that Numba can use; python -m numba -s says what it finds")
 

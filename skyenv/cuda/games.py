@@ -193,6 +193,7 @@ class Games:
 
         Raises:
             IllegalActionError, GameOverError, OptionError: as for :meth:`skyenv.Games.step`, if actions are checked (``check``).
+                If a row is named twice, and one of its actions isn't legal, either may be told.
             OptionError: shapes or dtypes are wrong. In each case nothing has changed.
         """
         chosen = self._all_rows if rows is None else _numbers("rows", rows, None)

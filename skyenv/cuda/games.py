@@ -24,6 +24,10 @@ from skyenv.rules.tape import TAPE_DTYPE
 
 MOST_GAMES: Final = 2**24
 """Rows of a batch; so many games take 32 GiB there, with observations 100."""
+DECISIONS_AT_A_TIME: Final = 2**24
+STEPS_AT_A_TIME: Final = 2**12
+"""What one kernel plays at most of random play: less than a second's work, so that Ctrl-C is heard between two of them, and a
+display's watchdog ends none."""
 WRITTEN: Final = (
     "_state", "_finished", "_slots", "_stamps", "_codes", "_refused", "_mask", "_seat", "_observation", "_reward", "_done",
     "_truncated",
@@ -232,13 +236,25 @@ class Games:
             IllegalActionError, GameOverError: an action of an earlier step was refused, which :meth:`check` hasn't told of yet.
         """
         self.check()
-        left = check_integer("steps", steps, 1, 2**31 - 1)
+        left, salt = check_integer("steps", steps, 1, 2**31 - 1), check_integer("salt", salt, 0, 2**62)
+        most = min(STEPS_AT_A_TIME, max(1, DECISIONS_AT_A_TIME // self.num_games))
+        try:
+            self._play_random(min(left, most), salt)
+            while (left := left - most) > 0 and self._goes_on():
+                self._play_random(min(left, most), salt)
+        finally:  # after Ctrl-C, too, observations are those of the games as they stand
+            self._see(self._all_rows, self._nothing_refused)
+
+    def _play_random(self, steps: int, salt: int) -> None:
         kernels.play_random[_blocks(self.num_games), kernels.THREADS](
             self._state, self._words(self._state), self._slots, self._mask, self._seat, self._reward, self._done, self._truncated,
-            self._words(self._finished), self._words(self._blank), self._tape, self._kind, self.autoreset, left,
-            check_integer("salt", salt, 0, 2**62),
+            self._words(self._finished), self._words(self._blank), self._tape, self._kind, self.autoreset, steps, salt,
         )  # fmt: skip
-        self._see(self._all_rows, self._nothing_refused)
+
+    def _goes_on(self) -> bool:
+        """Wait for the GPU; whether any game goes on."""
+        cuda.synchronize()
+        return self.autoreset or bool((self._seat.copy_to_host() >= 0).any())
 
     def _play(self, rows: Any, actions: Any) -> None:
         blocks = _blocks(len(rows))

@@ -1,15 +1,18 @@
 """Games on the GPU are the CPU's, bit for bit, as far as Numba's simulator of CUDA shows it: in plain Python.
 
-This file is also a program, ``python tests/cuda/test_cuda_games.py PLAYERS SIDE``: it plays in the simulator and prints digests.
+This file is also a program, ``python tests/cuda/test_cuda_games.py PLAYERS SIDE``: it plays in the simulator and prints digests;
+or, with the name of a part instead, what came of that.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -149,6 +152,34 @@ def device_only() -> Iterator[Any]:
     yield on_host(games.state)["score"].tolist()
 
 
+def in_slices() -> Iterator[bool]:
+    """Random play in slices is that in one kernel; it ends with the games, and Ctrl-C between two slices leaves all in order."""
+    import skyenv.cuda.games as engine
+
+    kinds: tuple[tuple[dict[str, Any], int], ...] = (({}, 50), ({"autoreset": False}, 400))
+    waited = mock.Mock(wraps=engine.cuda.synchronize)
+    with mock.patch.object(engine.cuda, "synchronize", waited):
+        for options, steps in kinds:
+            whole, sliced = (engine.Games(ROWS, seed=5, observation="codes", max_turns=8, **options) for _ in range(2))
+            whole.play_random(steps, salt=3)
+            yield not waited.called
+            with mock.patch.object(engine, "DECISIONS_AT_A_TIME", 7 * ROWS):
+                sliced.play_random(steps, salt=3)
+            yield digest(sliced) == digest(whole)
+            yield waited.call_count == 7 if steps == 50 else 7 < waited.call_count < 50  # sooner than after 400 steps
+            waited.reset_mock()
+    yield bool((whole.seat.numpy() < 0).all())
+    stopped, shorter = (engine.Games(ROWS, seed=5, observation="codes") for _ in range(2))
+    shorter.play_random(8)
+    interrupted = mock.patch.object(engine.cuda, "synchronize", side_effect=[None, KeyboardInterrupt])
+    with mock.patch.object(engine, "STEPS_AT_A_TIME", 4), interrupted, contextlib.suppress(KeyboardInterrupt):
+        stopped.play_random(100)
+    yield digest(stopped) == digest(shorter)
+
+
+PARTS: dict[str, Callable[[], Iterator[Any]]] = {"own": device_only, "slices": in_slices}
+
+
 @pytest.mark.parametrize(("players", "side"), TABLES)
 def test_the_same_games_as_on_the_cpu(players: int, side: str) -> None:
     expected = [*played(Games, players, side), *without_resets(Games, players, side)]
@@ -158,10 +189,14 @@ def test_the_same_games_as_on_the_cpu(players: int, side: str) -> None:
 
 
 def test_what_only_games_on_the_gpu_have() -> None:
-    *flags, refusal, scores = json.loads(printed(__file__, environment=SIMULATED))
+    *flags, refusal, scores = json.loads(printed(__file__, "own", environment=SIMULATED))
     assert flags == [True] * 15
     assert "records" in refusal
     assert scores == [[3] * 4] * 2
+
+
+def test_random_play_in_slices() -> None:
+    assert json.loads(printed(__file__, "slices", environment=SIMULATED)) == [True] * 8
 
 
 def test_launches_of_few_blocks_warn_of_nothing() -> None:
@@ -175,8 +210,8 @@ def main() -> None:
     """Play in the simulator and print what it came to."""
     from skyenv.cuda import Games as DeviceGames
 
-    if len(sys.argv) == 1:
-        print(json.dumps(list(device_only())))
+    if sys.argv[1] in PARTS:
+        print(json.dumps(list(PARTS[sys.argv[1]]())))
         return
     players, side = int(sys.argv[1]), sys.argv[2]
     print(json.dumps([*played(DeviceGames, players, side), *without_resets(DeviceGames, players, side)]))

@@ -25,6 +25,7 @@ from skyenv.cuda import kernels
 from skyenv.cuda.arrays import cuda
 from skyenv.errors import OptionError
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
+from skyenv.rules.state import NONE
 
 METHOD: Final = "median of repeats after a warm-up; random legal play; 2 players, front side, unless said otherwise"
 COMPARED: Final = 1_000
@@ -99,12 +100,14 @@ def chosen_actions(num_games: int, what: str, steps: int, repeats: int, checked:
     """Decisions per second of steps with actions that the GPU chooses."""
     games = DeviceGames(num_games, seed=1, check=checked, **SEEN[what])
     games.play_random(300)  # into all parts of the games
-    actions = cuda.to_device(np.zeros(num_games, np.int64))
+    rows, actions = cuda.to_device(np.arange(num_games)), cuda.device_array(num_games, np.int64)
+    uniforms = cuda.device_array(num_games, np.float64)  # nothing is allocated while the clock runs
     blocks = -(-num_games // kernels.THREADS)
 
     def play() -> None:
         for _ in range(steps):
-            choose[blocks, kernels.THREADS](games.mask.array, games.uniforms().array, actions)
+            kernels.uniforms[blocks, kernels.THREADS](games.state.array, rows, NONE, 0, uniforms)
+            choose[blocks, kernels.THREADS](games.mask.array, uniforms, actions)
             games.step(actions)
         games.check()
 

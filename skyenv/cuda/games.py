@@ -302,13 +302,16 @@ class Games:
         looked_at = self._state if state is None else state.array
         if looked_at.dtype != self._state.dtype or len(looked_at) != self.num_games:
             raise OptionError(f"state must hold {self.num_games} games, as this batch does, not {state!r}")
-        chosen = np.arange(self.num_games) if rows is None else check_rows(rows, self.num_games)
+        chosen = places = self._all_rows
+        if rows is not None:
+            chosen = cuda.to_device(check_rows(rows, self.num_games))
+            places = cuda.to_device(np.arange(len(chosen), dtype=np.int64))
         whose = cuda.to_device(check_seats(seats, self.num_players, len(chosen)))
-        out = _zeros((len(chosen), OBSERVATION_SIZE), np.float32)
+        out = cuda.device_array((len(chosen), OBSERVATION_SIZE), np.float32)
         if len(chosen):
-            codes = cuda.to_device(new_records(len(chosen), CODES_DTYPE))
-            kernels.look[_blocks(len(chosen)), kernels.THREADS](looked_at, cuda.to_device(chosen), whose, codes)
-            self._scale_into(codes, cuda.to_device(np.arange(len(chosen), dtype=np.int64)), self._nothing_refused, out)
+            codes = cuda.device_array(len(chosen), new_records(0, CODES_DTYPE).dtype)
+            kernels.look[_blocks(len(chosen)), kernels.THREADS](looked_at, chosen, whose, codes)
+            self._scale_into(codes, places, self._nothing_refused, out)
         return DeviceArray(out)
 
     def uniforms(self, rows: npt.ArrayLike | None = None, salt: int = 0) -> DeviceArray:
@@ -322,7 +325,7 @@ class Games:
         """
         chosen = self._all_rows if rows is None else cuda.to_device(check_rows(rows, self.num_games))
         check_integer("salt", salt, 0, 2**62)
-        out = _zeros((len(chosen),), np.float64)
+        out = cuda.device_array(len(chosen), np.float64)
         if len(chosen):
             secret = NONE if self.agent_seed is None else self.agent_seed
             kernels.uniforms[_blocks(len(chosen)), kernels.THREADS](self._state, chosen, secret, salt, out)

@@ -155,10 +155,11 @@ def device_only() -> Iterator[Any]:
 def in_slices() -> Iterator[bool]:
     """Random play in slices is that in one kernel; it ends with the games, and Ctrl-C between two slices leaves all in order."""
     import skyenv.cuda.games as engine
+    from skyenv.cuda.arrays import cuda
 
     kinds: tuple[tuple[dict[str, Any], int], ...] = (({}, 50), ({"autoreset": False}, 400))
-    waited = mock.Mock(wraps=engine.cuda.synchronize)
-    with mock.patch.object(engine.cuda, "synchronize", waited):
+    waited = mock.Mock(wraps=cuda.synchronize)
+    with mock.patch.object(cuda, "synchronize", waited):
         for options, steps in kinds:
             whole, sliced = (engine.Games(ROWS, seed=5, observation="codes", max_turns=8, **options) for _ in range(2))
             whole.play_random(steps, salt=3)
@@ -171,13 +172,38 @@ def in_slices() -> Iterator[bool]:
     yield bool((whole.seat.numpy() < 0).all())
     stopped, shorter = (engine.Games(ROWS, seed=5, observation="codes") for _ in range(2))
     shorter.play_random(8)
-    interrupted = mock.patch.object(engine.cuda, "synchronize", side_effect=[None, KeyboardInterrupt])
+    interrupted = mock.patch.object(cuda, "synchronize", side_effect=[None, KeyboardInterrupt])
     with mock.patch.object(engine, "STEPS_AT_A_TIME", 4), interrupted, contextlib.suppress(KeyboardInterrupt):
         stopped.play_random(100)
     yield digest(stopped) == digest(shorter)
 
 
-PARTS: dict[str, Callable[[], Iterator[Any]]] = {"own": device_only, "slices": in_slices}
+def without_zeros() -> Iterator[bool]:
+    """What is looked at lies in memory that nothing has been copied into: whatever stood there, every entry is written."""
+    import skyenv.cuda.games as engine
+    from skyenv.cuda.arrays import cuda
+
+    made = []
+
+    def soiled(*shape: Any) -> Any:
+        made.append(allocate(*shape))
+        made[-1].copy_to_device(np.full(made[-1].shape, 77, made[-1].dtype))
+        return made[-1]
+
+    games, allocate = engine.Games(ROWS, seed=5), cuda.device_array
+    host = games.on_host()
+    rows = [2, 2, 1, 0, 0]
+    with mock.patch.object(cuda, "device_array", soiled):
+        with mock.patch.object(cuda, "to_device", side_effect=AssertionError("copied")):
+            yield games.uniforms().numpy().tobytes() == host.uniforms().tobytes()
+        yield games.uniforms(rows).numpy().tobytes() == host.uniforms(rows).tobytes()
+        yield games.observe(1).numpy().tobytes() == host.observe(1).tobytes()
+        yield games.observe(1, rows).numpy().tobytes() == host.observe(1, rows).tobytes()
+    yield len(made) == 6
+    yield games.observe(1, []).shape == (0, host.observation.shape[1])
+
+
+PARTS: dict[str, Callable[[], Iterator[Any]]] = {"own": device_only, "slices": in_slices, "zeros": without_zeros}
 
 
 @pytest.mark.parametrize(("players", "side"), TABLES)
@@ -197,6 +223,10 @@ def test_what_only_games_on_the_gpu_have() -> None:
 
 def test_random_play_in_slices() -> None:
     assert json.loads(printed(__file__, "slices", environment=SIMULATED)) == [True] * 8
+
+
+def test_what_is_looked_at_is_written_whole() -> None:
+    assert json.loads(printed(__file__, "zeros", environment=SIMULATED)) == [True] * 6
 
 
 def test_launches_of_few_blocks_warn_of_nothing() -> None:

@@ -15,6 +15,12 @@ from skyenv.tables import columns
 
 MODEL: Final = "model.npz"
 """The agent, in a run's folder."""
+ALONE: Final = textwrap.fill(
+    "With more than two players that doesn't tell who is stronger: whoever is alone often wins more by that alone."
+    " Ratings come from tables of different agents, and the ladder shows duels both ways round.",
+    80,
+)
+"""What wins against copies of another agent don't tell."""
 
 
 def summary(results: Sequence[Mapping[str, Any]]) -> str:
@@ -28,21 +34,30 @@ def summary(results: Sequence[Mapping[str, Any]]) -> str:
         numbers = [str(one["games"]), wins, f"{100 * one['par']:.0f}", f"{own['mean']:.1f}", f"{other['mean']:.1f}"]
         rows.append([str(one["num_players"]), one["side"], one["opponent"], *numbers])
     verdicts = "\n".join(verdict(one) for one in results)
+    alone = f"\n\n{ALONE}" if any(one["num_players"] > 2 for one in results) else ""
     return (
-        f"{columns(rows, 3)}\n\n{verdicts}\n\n"
-        "wins: share of the games won, with a 95 % confidence interval; par: that of\n"
-        "equal players; VP: victory points, its own and those of the best other player."
+        f"{columns(rows, 3)}\n\n{verdicts}{alone}\n\n"
+        "wins: share of the games won, with a 95 % confidence interval; par: that of an\n"
+        "agent against copies of itself; VP: victory points, its own and those of the\n"
+        "best other player."
     )
 
 
 def verdict(result: Mapping[str, Any]) -> str:
-    """What a result means: whether the agent is stronger than the opponent, as far as the games tell."""
-    share, par = result["share"], result["par"]
-    stronger, weaker = share["low"] > par, share["high"] < par
-    how = "stronger than" if stronger else "weaker than" if weaker else "about as strong as"
-    doubt = "" if stronger or weaker else " (more games could tell)"
-    table = f"{result['num_players']} players, {result['side']} side"
-    return textwrap.fill(f"{table}: it is {how} {result['opponent']}{doubt}.", 80, subsequent_indent="  ")
+    """What a result means, as far as the games tell.
+
+    With two players that is whether the agent is stronger than the opponent; with more, from this one way round, only whether it
+    wins more than it would against copies of itself.
+    """
+    share, par, players = result["share"], result["par"], result["num_players"]
+    more, less = share["low"] > par, share["high"] < par
+    if players == 2:
+        what = "it is " + ("stronger than" if more else "weaker than" if less else "about as strong as")
+    else:
+        what = f"it wins {'more than' if more else 'less than' if less else 'about'} 1/{players} alone against copies of"
+    doubt = "" if more or less else " (more games could tell)"
+    text = f"{players} players, {result['side']} side: {what} {result['opponent']}{doubt}."
+    return textwrap.fill(text, 80, subsequent_indent="  ")
 
 
 def how_to_go_on(config: RunConfig, program_name: str) -> str:

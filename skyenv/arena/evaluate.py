@@ -38,7 +38,9 @@ class Result:
     Attributes:
         agent, opponent: names. num_players, side, seed: what was played; paired seed i is `seed` + i.
         paired_seeds: those finished from every seat. games: paired_seeds · num_players.
-        par: the share that an agent against its equal has, 1 / num_players.
+        par: the share that an agent has against copies of itself, 1 / num_players. With two players whoever has more is stronger.
+            With more than two that doesn't follow: whoever is alone often wins more by that alone, so the other way round has to
+            be played as well (:class:`skyenv.arena.ratings.Duel`).
         share: of the wins. own: VP. other: VP of the best other seat. ahead: own − other.
         decisions: of all seats together per game. turns: likewise. truncated: share of the games that END-5 ended.
         interrupted: whether there are fewer paired seeds than asked for, because of Ctrl-C. Short games may then be too many.

@@ -161,6 +161,28 @@ def test_the_summary_fits_into_80_columns() -> None:
     assert summary([]) == ""
 
 
+def test_wins_alone_against_copies_are_called_no_strength() -> None:
+    """With two players whoever wins more is stronger; with more one way round tells no such thing, whatever it came to."""
+    points = {"mean": 90.0, "low": 85.0, "high": 95.0}
+
+    def told(players: int, low: float, high: float) -> str:
+        share = {"mean": (low + high) / 2, "low": low, "high": high}
+        about = {"num_players": players, "side": "front", "opponent": "greedy", "games": 600, "par": 1 / players}
+        return " ".join(summary([{**about, "share": share, "own": points, "other": points}]).split())
+
+    for low, high, two, three in (
+        (0.6, 0.7, "it is stronger than greedy.", "it wins more than 1/3 alone against copies of greedy."),
+        (0.1, 0.2, "it is weaker than greedy.", "it wins less than 1/3 alone against copies of greedy."),
+        (0.3, 0.6, "it is about as strong as greedy (more", "it wins about 1/3 alone against copies of greedy (more"),
+    ):
+        assert f"2 players, front side: {two}" in told(2, low, high)
+        assert f"3 players, front side: {three}" in told(3, low, high)
+    for players, said in ((2, False), (3, True), (4, True)):
+        text = told(players, 0.6, 0.7)
+        assert ("doesn't tell who is stronger" in text) == said
+        assert ("it is stronger" in text) != said
+
+
 @pytest.mark.parametrize(
     ("limits", "line"),
     [

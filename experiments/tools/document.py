@@ -38,6 +38,12 @@ from skyenv_agents.learned.networks import TRAINED
 ROOT: Final = Path(__file__).resolve().parents[2]
 LADDERS: Final = tuple((players, side) for players in (2, 3, 4) for side in SIDES)
 """Those that ship: players and side."""
+MISFIT: Final = "†"
+MISFIT_NOTE: Final = (
+    f"{MISFIT} A test refuses the ratings' model there: they are a summary, and what every pair won tells more"
+    " ([docs/ladder.md](docs/ladder.md))."
+)
+"""Of columns of ladders whose model is refused, and what that means."""
 
 
 def actions_table() -> str:
@@ -122,13 +128,18 @@ def ladder_table(players: int, side: str) -> str:
 
 
 def ladder_summary() -> str:
-    """Every agent's rating on the ladders that ship, and half the length of its interval; the best with two players first."""
+    """Every agent's rating on the ladders that ship, and half the length of its interval; the best with two players first.
+
+    Columns of ladders that the model doesn't fit have a mark.
+    """
     ladders = [shipped_ladder(players, side) for players, side in LADDERS]
     ratings = [{agent["name"]: agent["rating"] for agent in published["agents"]} for published in ladders]
     names = dict.fromkeys(agent["name"] for published in ladders for agent in published["agents"])
     rows = [[name, *(_rating(by_name.get(name)) for by_name in ratings)] for name in names]
-    head = [f"{players} players, {side}" for players, side in LADDERS]
-    return markdown([["agent", *head], *rows], "l" + "r" * len(head))
+    marks = [f" {MISFIT}" if ladder.refusals(published) else "" for published in ladders]
+    head = [f"{players} players, {side}{mark}" for (players, side), mark in zip(LADDERS, marks, strict=True)]
+    table = markdown([["agent", *head], *rows], "l" + "r" * len(head))
+    return f"{table}\n\n{MISFIT_NOTE}" if any(marks) else table
 
 
 def _rating(rating: dict[str, float] | None) -> str:

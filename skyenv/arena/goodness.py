@@ -10,6 +10,9 @@ expectation is 0: every paired seed's residuals, less what they do to the fitted
 off and get random weights of mean 0 and variance 1. *p* is the share of such samples with an X² at least as large. With
 independent games their mean is near the degrees of freedom; by how much it is off tells what games of one paired seed have in
 common.
+
+**One cell alone** can be far off and hardly move a sum over many. So there is a second test: the largest of all residuals, each
+in its own standard deviations, against the largest one in each of the same samples. The model fits if neither refuses it.
 """
 
 from __future__ import annotations
@@ -52,6 +55,7 @@ class Goodness:
     Attributes:
         chi_square: Pearson's X². freedom: its degrees of freedom: cells less tables less fitted parameters.
         usual: the mean of X² if the model holds, by the bootstrap over paired seeds. p: how often X² is as large then.
+        p_largest: how often some cell is then as many standard deviations off as the one that is off most.
         cells: how many. residuals: the largest ones.
     """
 
@@ -59,6 +63,7 @@ class Goodness:
     freedom: int
     usual: float
     p: float
+    p_largest: float
     cells: int
     residuals: list[Residual]
 
@@ -75,7 +80,8 @@ class Goodness:
             for one in self.residuals
         ]
         figures = {"chi_square": round(self.chi_square, 2), "freedom": self.freedom, "usual": round(self.usual, 2)}
-        return {**figures, "p": round(self.p, 4), "cells": self.cells, "residuals": rows}
+        tests = {"p": round(self.p, 4), "p_largest": round(self.p_largest, 4)}
+        return {**figures, **tests, "cells": self.cells, "residuals": rows}
 
 
 def goodness(sums: Sums, theta: Floats, weights: Floats) -> Goodness | None:
@@ -113,14 +119,16 @@ def goodness(sums: Sums, theta: Floats, weights: Floats) -> Goodness | None:
     won = flat @ sums.cells.sum(axis=0).ravel()
     variance = (centred**2).sum(axis=0)
     told = variance > 1e-6 * likely  # what the fit follows in any case is never off
-    off = np.where(told, total / np.sqrt(np.where(told, variance, 1)), 0)
+    deviation = np.sqrt(np.where(told, variance, np.inf))
+    off = total / deviation
     ordered = np.argsort(-np.abs(off), kind="stable")
     worst = ordered[np.sort(np.unique(table[ordered], return_index=True)[1])][:SHOWN]  # one of each table
     return Goodness(
         chi_square=chi_square,
         freedom=freedom,
         usual=float(usual.mean()),
-        p=float((1 + np.count_nonzero(usual >= chi_square)) / (1 + len(usual))),
+        p=_p(usual, chi_square),
+        p_largest=_p(np.abs(samples / deviation).max(axis=1), float(np.abs(off).max())),
         cells=len(cells),
         residuals=[
             Residual(
@@ -131,6 +139,11 @@ def goodness(sums: Sums, theta: Floats, weights: Floats) -> Goodness | None:
             for row in worst
         ],
     )  # fmt: skip
+
+
+def _p(samples: Floats, found: float) -> float:
+    """How often a sample is at least as large as what was found, which counts as one of them."""
+    return float((1 + np.count_nonzero(samples >= found)) / (1 + len(samples)))
 
 
 def _cells(expected: Floats) -> list[tuple[int, npt.NDArray[np.int64]]]:

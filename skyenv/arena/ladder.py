@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -196,17 +197,58 @@ def headline(ladder: Ladder) -> str:
     )
 
 
+def refusals(ladder: Ladder) -> list[str]:
+    """Which of the tests of :mod:`skyenv.arena.goodness` refuse the model; none if there are too few games for them."""
+    fit = ladder["fit"]
+    if fit is None:
+        return []
+    tests = {"X²": fit["p"], "the largest residual": _p_largest(fit)}
+    return [name for name, p in tests.items() if p < 1 - CONFIDENCE]
+
+
+def _p_largest(fit: dict[str, Any]) -> float:
+    """The second test's p; for ladders that were published without it a bound: a normal cell's, times the cells (Bonferroni)."""
+    if "p_largest" in fit:
+        return float(fit["p_largest"])
+    deviations = abs(fit["residuals"][0]["deviations"])
+    return min(1.0, float(fit["cells"]) * math.erfc(deviations / math.sqrt(2)))
+
+
 def fit_note(ladder: Ladder) -> str:
     """Whether the model fits."""
     fit = ladder["fit"]
     if fit is None:
         return "There are too few games to tell whether the model fits."
-    verdict = "the model fits" if fit["p"] >= 1 - CONFIDENCE else "the model doesn't fit: ratings are a summary, pairs tell more"
-    p = f"p = {fit['p']:.3f}" if fit["p"] > 1 / RESAMPLES else f"p < {2 / RESAMPLES:.3f}"
     return (
         f"Fit: Pearson's X² is {fit['chi_square']:.1f} with {fit['freedom']} degrees of freedom ({fit['cells']} cells);"
-        f" {fit['usual']:.1f} is usual where the model holds (bootstrap over paired seeds), {p}: {verdict}."
+        f" {fit['usual']:.1f} is usual where the model holds (bootstrap over paired seeds), {_p(fit['p'])}."
+        f" {_largest_note(fit)} {_verdict(ladder)}"
     )
+
+
+def _p(p: float) -> str:
+    """A p of the bootstrap; the number of its samples limits what can be told."""
+    return f"p = {p:.3f}" if p > 1 / RESAMPLES else f"p < {2 / RESAMPLES:.3f}"
+
+
+def _largest_note(fit: dict[str, Any]) -> str:
+    """How far off the cell is that is off most, and how likely that is where the model holds."""
+    p, largest = _p_largest(fit), f"The largest residual is {fit['residuals'][0]['deviations']:+.1f} standard deviations"
+    if "p_largest" in fit:
+        return f"{largest}, {_p(p)}."
+    if p >= 1 - CONFIDENCE:
+        return f"{largest}, not unusual among {fit['cells']} cells."
+    bound = f"p ≤ {p:.3f}" if p >= 0.001 else "p < 0.001"
+    return f"{largest}, {bound} by Bonferroni's bound over normal cells (this ladder has no p of it from the bootstrap)."
+
+
+def _verdict(ladder: Ladder) -> str:
+    """Whether the model fits, or who refuses it."""
+    refused = refusals(ladder)
+    if refused:
+        who = f"{refused[0]} refuses" if len(refused) == 1 else "both tests refuse"
+        return f"The model doesn't fit ({who} it): ratings are a summary, pairs tell more."
+    return "The model fits: neither test refuses it." if "p_largest" in ladder["fit"] else "No misfit was found."
 
 
 def residuals(ladder: Ladder) -> list[str]:

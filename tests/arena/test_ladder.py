@@ -82,15 +82,58 @@ def test_a_ladder_of_mixed_tables_as_text(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_where_the_ratings_mislead_it_is_said() -> None:
-    """A pair whose interval misses what is predicted stands out, and a fit that is refused is called so."""
+    """A pair whose interval misses what is predicted stands out."""
     content = ladder.read(ladder.SHIPPED / "2-players.json", 2)
     lows = [[share is not None and share["low"] > 0.01 for share in row] for row in content["pairs"]]
     row, column = next((row, column) for row, cells in enumerate(lows) for column, is_so in enumerate(cells) if is_so)
     content["predicted"][row][column] = 0.005
     assert "**" in ladder.matrix_markdown(content)
-    for p, verdict in ((0.2, "p = 0.200: the model fits."), (0.01, "the model doesn't fit: ratings are a summary")):
-        content["fit"]["p"] = p
-        assert verdict in ladder.fit_note(content)
+
+
+def fitted(p: float, deviations: float, p_largest: float | None = None) -> ladder.Ladder:
+    """What a ladder tells of its fit, of 50 cells; without the second p as ladders that were published before it."""
+    second = {} if p_largest is None else {"p_largest": p_largest}
+    figures = {"chi_square": 39.3, "freedom": 25, "usual": 23.3, "p": p, **second, "cells": 50}
+    return {"fit": {**figures, "residuals": [{"deviations": deviations}]}}
+
+
+@pytest.mark.parametrize(
+    ("content", "refused", "told"),
+    [
+        (fitted(0.2, 2.5, 0.4), [], "+2.5 standard deviations, p = 0.400. The model fits: neither test refuses it."),
+        (fitted(0.01, 2.5, 0.4), ["X²"], "p = 0.400. The model doesn't fit (X² refuses it): ratings are a summary"),
+        (fitted(0.066, -4.7, 0.001), ["the largest residual"], "-4.7 standard deviations, p < 0.002."),
+        (
+            fitted(0.066, -4.7, 0.001),
+            ["the largest residual"],
+            "The model doesn't fit (the largest residual refuses it): ratings",
+        ),
+        (fitted(0.001, -4.7, 0.02), ["X²", "the largest residual"], "p = 0.020. The model doesn't fit (both tests refuse it):"),
+        # published before the second test: 50 · 2 · (1 − Φ(3.5)) = 0.023; Φ(3.0) gives 0.13
+        (fitted(0.066, 3.0), [], "+3.0 standard deviations, not unusual among 50 cells. No misfit was found."),
+        (fitted(0.066, 3.5), ["the largest residual"], "p ≤ 0.023 by Bonferroni's bound over normal cells (this ladder has no p"),
+        (fitted(0.066, -4.7), ["the largest residual"], "p < 0.001 by Bonferroni's bound"),
+        (fitted(0.01, 2.0), ["X²"], "The model doesn't fit (X² refuses it)"),
+        ({"fit": None}, [], "There are too few games to tell whether the model fits."),
+    ],
+)
+def test_the_model_fits_only_if_neither_test_refuses_it(content: ladder.Ladder, refused: list[str], told: str) -> None:
+    assert ladder.refusals(content) == refused
+    assert told in ladder.fit_note(content)
+
+
+def test_columns_of_ladders_that_the_model_does_not_fit_are_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = {"agents": [{"name": "a", "rating": {"mean": 1000.0, "low": 990.0, "high": 1010.0}}]}
+    for misfits in ([], [(3, "front")], [(2, "back"), (4, "back")]):
+
+        def published(players: int, side: str, misfits: list[tuple[int, str]] = misfits) -> ladder.Ladder:
+            return {**content, **fitted(0.5, -4.7 if (players, side) in misfits else 1.0)}
+
+        monkeypatch.setattr(document, "shipped_ladder", published)
+        text = document.ladder_summary()
+        heads = [f"{players} players, {side}{' †' * ((players, side) in misfits)}" for players, side in document.LADDERS]
+        assert text.splitlines()[0] == f"| agent | {' | '.join(heads)} |"
+        assert text.endswith(document.MISFIT_NOTE) == bool(misfits)
 
 
 @pytest.mark.parametrize(("players", "side"), document.LADDERS)

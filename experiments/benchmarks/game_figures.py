@@ -11,14 +11,15 @@ many ways the ranks that it can't locate can lie in the places that it knows of.
 what memory of a shuffle of black cards excludes is not taken off, and the order of face-down cards, which is drawn when they
 are, is not counted.
 
-**Luck**: the same deal, with all that chance does in it, is played `REPEATS` times by the trained agent, which draws its
-actions from its policy. The share of the variance of a seat's wins that lies between deals (a random-effects analysis of
-variance, all seats together) is what the deal decides; the rest is decided by the play.
+**Luck**: the same deal, from the same seed, is played `REPEATS` times by the trained agent, which draws its actions from its
+policy. The share of the variance of a seat's wins that lies between deals (a random-effects analysis of variance, all seats
+together) is what the deal decides. Chance is one stream: once two games of a deal have parted, its next number decides something
+else. So the rest is play, the agents' own dice, and chance after the games have parted; how much of it is luck isn't told.
 
 **Luck against skill**, two players: every agent of `FIELD` meets every other in the same deals, from both seats. The variance
 of the wins of seat 0 is taken apart into what differs between the pairs of agents (skill), between deals (luck that all pairs
-share), and the rest (what a deal means to one pair and not to another). Single games are meant: skill adds up over many games,
-luck cancels.
+share), and the rest (what a deal means to one pair and not to another, the agents' own dice, and chance after the games have
+parted). Single games are meant: skill adds up over many games, luck cancels.
 """
 
 from __future__ import annotations
@@ -369,7 +370,7 @@ def luck_table(content: dict[str, Any]) -> str:
 def skill_table(content: dict[str, Any]) -> str:
     """Luck against skill."""
     names = ("skill", "deal", "rest")
-    rows = [["side", "who plays", "the deal", "what the deal means to these two"]]
+    rows = [["side", "who plays", "the deal", "the rest"]]
     rows += [[row["side"], *(percent(row[name]) for name in names)] for row in content["skill"]]
     return as_markdown(rows, "lrrr")
 

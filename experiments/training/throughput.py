@@ -9,8 +9,8 @@ the rounds of the learner's decisions per second, whole updates counted: playing
 of the rounds' ratios to MaskablePPO.
 
 Ours counts choices, and learns from one in four of those that the policy was sure of; MaskablePPO counts forced moves, too (one
-in thirteen), and learns from all. In our trainer all seats learn in most games, so that most decisions are the learner's;
-MaskablePPO has one seat of every game.
+in thirteen), and learns from all. In our trainer, with its defaults, all seats learn in two of five games, in the others one to
+all but one, so that most decisions are the learner's; MaskablePPO has one seat of every game.
 The network's own arithmetic is the same for all, so a wide one hides what they differ in; ``--hidden`` sets it.
 """
 

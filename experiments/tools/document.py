@@ -38,6 +38,12 @@ from skyenv_agents.learned.networks import TRAINED
 ROOT: Final = Path(__file__).resolve().parents[2]
 LADDERS: Final = tuple((players, side) for players in (2, 3, 4) for side in SIDES)
 """Those that ship: players and side."""
+GONE_OPTIONS: Final = {"0.1": "--shaping"}
+"""Of versions whose trainings can't be repeated: an option that today's trainer refuses."""
+PAR_NOTE: Final = (
+    "Par is what an agent wins against copies of itself. With three and four players more than that doesn't tell who is stronger:"
+    " whoever is alone often wins more by that alone, so the [ladder](ladder.md) has duels both ways round."
+)
 MISFIT: Final = "†"
 MISFIT_NOTE: Final = (
     f"{MISFIT} A test refuses the ratings' model there: they are a summary, and what every pair won tells more"
@@ -162,25 +168,37 @@ def stage_line(stage: dict[str, Any]) -> str:
     return f"{stage['command']}  # stopped after {stage['seconds'] / 60:.0f} minutes, {stage['decisions']:,} decisions"
 
 
+def version_of(content: dict[str, Any]) -> str:
+    """The version with which a shipped network was trained; exports of the first one don't tell."""
+    return str(content.get("version", "0.1"))
+
+
+def how_made(content: dict[str, Any]) -> str:
+    """The commands that made a shipped network, and whether today's trainer takes them."""
+    version = version_of(content)
+    gone = GONE_OPTIONS.get(version)
+    today = f", to read and not to run: today's trainer has no `{gone}`, and its network is another one" if gone else ""
+    commands = [stage_line(stage) for stage in content["stages"]]
+    return "\n".join([f"For {content['players']} players, commands of version {version}{today}:", "", "```", *commands, "```"])
+
+
 def trained_agents() -> str:
     """How the agents in agents/trained were made, and how strong they are."""
     rows = [["players", "decisions", "minutes", "side", "against", "wins, one seat against all others", "par"]]
-    commands, curves, versions = [], [], set()
+    made_by, curves = [], []
     for path in sorted(TRAINED.glob("*-players.json")):
         content = json.loads(path.read_text(encoding="utf-8"))
-        commands += [stage_line(stage) for stage in content["stages"]]
-        versions.add(str(content.get("version", "0.1")))  # older exports don't tell
+        made_by.append(how_made(content))
         curves.append(f"![training for {content['players']} players](trained/{path.stem}.png)")
         for result in content["results"]:
             share = result["share"]
             wins = f"{100 * share['mean']:.1f} % [{100 * share['low']:.1f}, {100 * share['high']:.1f}]"
             made = [str(content["players"]), f"{content['decisions']:,}", f"{content['seconds'] / 60:.0f}"]
             rows.append([*made, result["side"], result["opponent"], wins, f"{100 * result['par']:.1f} %"])
-    if not commands:
+    if not made_by:
         return "None ships yet."
-    these = f"these commands of version {', '.join(sorted(versions))}"
-    how = f"They were made by {these} (a run may start from what another one left), then by `experiments.training.export`:"
-    return "\n".join([markdown(rows, "rrrlllr"), "", how, "", "```", *commands, "```", "", *curves])
+    how = "Each was made by its commands (a run may start from what another one left), then by `experiments.training.export`."
+    return "\n\n".join([markdown(rows, "rrrlllr"), PAR_NOTE, how, *made_by, "\n".join(curves)])
 
 
 PARTS: Final[dict[str, Callable[[], str]]] = {

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from experiments.tools import document
+from experiments.training.recipe import Config
+from skyenv.options import parse
+from skyenv_agents.learned.networks import TRAINED
 
 ESTIMATE = {"mean": 0.5, "low": 0.25, "high": 0.75}
 
@@ -49,3 +53,27 @@ def test_a_run_that_was_not_measured_is_refused(root: Path, capsys: pytest.Captu
     assert document.main(["--training", str(root / "run")]) == 1
     assert "evaluation.json: No such file" in capsys.readouterr().err
     assert not (root / "docs" / "training.json").exists()
+
+
+def refused(command: str) -> bool:
+    """Whether today's trainer doesn't know an option of a command."""
+    _, _, module, *arguments = shlex.split(command)
+    try:
+        parse(Config, module, "", arguments)
+    except SystemExit:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("path", sorted(TRAINED.glob("*-players.json")), ids=lambda path: path.stem)
+def test_commands_that_today_s_trainer_refuses_are_said_to_be_so(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of every network that ships; the option that is named is one of those that are refused."""
+    content = json.loads(path.read_text(encoding="utf-8"))
+    commands = [stage["command"] for stage in content["stages"]]
+    text = document.how_made(content)
+    assert all(command in text for command in commands)
+    gone = document.GONE_OPTIONS.get(document.version_of(content))
+    assert {refused(command) for command in commands} == {gone is not None}
+    assert ("to read and not to run" in text) == (gone is not None)
+    if gone is not None:
+        assert f"unrecognized arguments: {gone}" in capsys.readouterr().err

@@ -9,10 +9,11 @@ turn waits. A figure is the median over the rounds, "Ray ÷ processes" that of t
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -33,14 +34,28 @@ BACKENDS: Final = {"processes": None, "Ray": LOCAL}
 
 
 def pace(work: Callable[[Any], Any], units: Sequence[Any], ray: str | None) -> float:
-    """Units per second, from when every worker has given a first result."""
-    workers, times = cores(), []
+    """Units per second, from when every worker has given a first result; the first unit is done again and again until then."""
+    workers, seen, times = cores(), set[int](), list[float]()
 
-    def done(_: Any, __: Any) -> None:
-        times.append(time.perf_counter())
+    def all_units() -> Iterator[Any]:
+        while len(seen) < workers:
+            yield units[0]
+        yield from units
 
-    run_units(work, iter(units), workers, ray=ray, done=done, tick=lambda: True, parts=lambda unit: [unit], about=str)
-    return (len(times) - workers) / (times[-1] - times[workers - 1])
+    def done(_: Any, process: int) -> None:
+        seen.add(process)
+        if len(seen) >= workers:
+            times.append(time.perf_counter())
+
+    worked = partial(process_of, work)
+    run_units(worked, all_units(), workers, ray=ray, done=done, tick=lambda: True, parts=lambda unit: [unit], about=str)
+    return (len(times) - 1) / (times[-1] - times[0])
+
+
+def process_of(work: Callable[[Any], Any], unit: Any) -> int:
+    """Work, of which nothing is told but the process that did it."""
+    work(unit)
+    return os.getpid()
 
 
 def nothing(unit: int) -> int:

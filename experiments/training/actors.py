@@ -15,7 +15,7 @@ import pickle
 import signal
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
@@ -38,6 +38,9 @@ PLACES: Final = 2
 SECONDS_TO_DIE: Final = 1.0
 
 Weights = dict[str, Any]
+
+Numbered = tuple[int, Weights]
+"""Weights as they are sent, and how many updates have made them."""
 
 
 class Actor:
@@ -67,7 +70,15 @@ class Actor:
 
 
 class Actors(ABC):
-    """All that play for a training."""
+    """All that play for a training.
+
+    Attributes:
+        updates: so often rollouts of others were fetched. stale: so many updates the oldest of the weights lay behind with which
+            the latest rollouts were played.
+    """
+
+    updates = 0
+    stale = 0
 
     @abstractmethod
     def rollouts(self, network: PolicyNetwork) -> list[Rollout]:
@@ -90,8 +101,17 @@ class Actors(ABC):
         """Let nobody play any more."""
 
     def figures(self) -> dict[str, float]:
-        """What the curve shall tell: how many updates the weights lay behind with which the latest rollouts were played."""
-        return {"stale": 1.0}
+        """What the curve shall tell: how stale the latest rollouts are."""
+        return {"stale": float(self.stale)}
+
+    def numbered(self, weights: Weights) -> Numbered:
+        """Weights, to be sent: those of the network that the latest rollouts were asked for with, or of the first one."""
+        return max(self.updates - 1, 0), weights
+
+    def count(self, numbers: Iterable[int]) -> None:
+        """Rollouts are about to be learned from, which were played with weights of these numbers."""
+        self.stale = self.updates - min(numbers)
+        self.updates += 1
 
 
 def make_actors(config: Config, network: PolicyNetwork, kept: Mapping[str, Any] | None = None) -> Actors:
@@ -128,10 +148,6 @@ class Here(Actors):
     def end(self) -> None:
         """See :meth:`Actors.end`."""
 
-    def figures(self) -> dict[str, float]:
-        """See :meth:`Actors.figures`."""
-        return {"stale": 0.0}
-
 
 class Elsewhere(Actors):
     """Other processes play, always; and this one before it learns, where there is one part more than others."""
@@ -144,12 +160,13 @@ class Elsewhere(Actors):
         self._own: _Worker | None = None
         self._own_answer: Any = None
         self._weights: Weights = portable(network.state_dict()) if kept is None else kept["weights"]
+        self.updates = 0 if kept is None else kept["updates"]
         self._pending: list[tuple[Any, ...]] | None = None
         self._past: list[tuple[str, ThingsNetwork]] = []
         try:
             for part in range(config.parts):
                 self._start(config, part, None if kept is None else kept["actors"][part])
-            self._send("play", self._weights)
+            self._send("play", self.numbered(self._weights))
         except BaseException:  # nobody else knows those that play already
             self.end()
             raise
@@ -176,12 +193,13 @@ class Elsewhere(Actors):
         self.wait()
         played, self._pending = self._pending, None
         assert played is not None
+        self.count(weights for weights, *_ in played)
         self._tell_past()
         self._weights = portable(network.state_dict())
-        self._send("play", self._weights)
+        self._send("play", self.numbered(self._weights))
         return [
             Rollout(self._batch.within(places[place], number), *rest)
-            for places, (place, number, *rest) in zip(self._places, played, strict=True)
+            for places, (_, place, number, *rest) in zip(self._places, played, strict=True)
         ]
 
     def add_past(self, name: str, network: ThingsNetwork) -> None:
@@ -199,7 +217,7 @@ class Elsewhere(Actors):
         self.wait()
         self._tell_past()
         self._send("pack", None)
-        return {"actors": self._receive(), "weights": self._weights}
+        return {"actors": self._receive(), "weights": self._weights, "updates": self.updates}
 
     def end(self) -> None:
         """See :meth:`Actors.end`."""
@@ -286,8 +304,9 @@ class _Worker:
             return self.play(value)
         return self.add_past(*value) if what == "past" else self.pack()
 
-    def play(self, weights: Weights) -> tuple[int, int, int, list[Any], dict[str, float]]:
-        """A rollout: the place where its batch is, how many decisions that has, and the rest of :class:`Rollout`."""
+    def play(self, numbered: Numbered) -> tuple[int, int, int, int, list[Any], dict[str, float]]:
+        """A rollout: the number of its weights, the place where its batch is, how many decisions that has, and the rest of it."""
+        updates, weights = numbered
         self._before, self._past = self._actor.collector.snapshot(), []
         rollout = self._actor.play({name: torch.from_numpy(array) for name, array in weights.items()})
         later, self._later = self._later, []
@@ -295,7 +314,7 @@ class _Worker:
             self.add_past(name, network)
         place, self._next = self._next, (self._next + 1) % PLACES
         rollout.batch.write(self._places[place])
-        return place, len(rollout.batch), rollout.decisions, rollout.ended, rollout.figures
+        return updates, place, len(rollout.batch), rollout.decisions, rollout.ended, rollout.figures
 
     def add_past(self, name: str, network: ThingsNetwork) -> None:
         """See :meth:`Actor.add_past`."""

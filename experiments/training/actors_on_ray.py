@@ -22,7 +22,7 @@ import numpy.typing as npt
 import torch
 from tqdm import tqdm
 
-from experiments.training.actors import Actor, Actors, Weights, make_actors, portable
+from experiments.training.actors import Actor, Actors, Numbered, Weights, make_actors, portable
 from experiments.training.network import PolicyNetwork
 from experiments.training.recipe import Config
 from experiments.training.rollouts import Rollout
@@ -38,8 +38,8 @@ LOSSES: Final = 10
 """So many actors may be lost over a rollout before the training gives up."""
 
 Past = tuple[str, ThingsNetwork]
-Played = tuple[npt.NDArray[np.uint8], int, int, list[Any], dict[str, float], bytes]
-"""A rollout as it is sent: its batch, how many decisions that has, the rest of it, and the collector after it."""
+Played = tuple[int, npt.NDArray[np.uint8], int, int, list[Any], dict[str, float], bytes]
+"""A rollout as it is sent: the number of its weights, its batch, how many decisions that has, the rest of it, its collector."""
 
 
 def begin_actors(config: Config, network: PolicyNetwork, kept: Mapping[str, Any] | None = None) -> Actors:
@@ -67,15 +67,16 @@ class Remote:
         torch.set_num_threads(1)
         self._actor = Actor(config, part, state)
 
-    def play(self, weights: Weights, past: list[Past]) -> Played:
+    def play(self, numbered: Numbered, past: list[Past]) -> Played:
         """Take past policies in, and collect a rollout."""
+        updates, weights = numbered
         for name, network in past:
             self._actor.add_past(name, network)
         rollout = self._actor.play({name: torch.from_numpy(array) for name, array in weights.items()})
         number = len(rollout.batch)
         memory = np.empty(rollout.batch.room(number), np.uint8)
         rollout.batch.write(memory)
-        return memory, number, rollout.decisions, rollout.ended, rollout.figures, self._actor.pack()
+        return updates, memory, number, rollout.decisions, rollout.ended, rollout.figures, self._actor.pack()
 
 
 # ---- at the learner's ----
@@ -170,6 +171,7 @@ class OnRay(Actors):
             raise OptionError(f"processes {config.processes} need {config.parts} CPUs; ray has {cpus(self._ray)}")
         self._batch = config.BATCH
         self._weights: Weights = portable(network.state_dict()) if kept is None else kept["weights"]
+        self.updates = 0 if kept is None else kept["updates"]
         self._pending: list[Played] | None = None
         self._past: list[Past] = []
         # Each rollout is copied here when it is learned from, so that it doesn't take Ray's memory meanwhile.
@@ -190,7 +192,7 @@ class OnRay(Actors):
             raise
 
     def _play(self, past: list[Past]) -> None:
-        weights = self._ray.put(sent(self._weights))
+        weights = self._ray.put(sent(self.numbered(self._weights)))
         for part in self._parts:
             part.play(weights, past)
 
@@ -199,13 +201,14 @@ class OnRay(Actors):
         self.wait()
         played, self._pending = self._pending, None
         assert played is not None
+        self.count(weights for weights, *_ in played)
         for part, (*_, state) in zip(self._parts, played, strict=True):
             part.state = state
         self._weights = portable(network.state_dict())
         past, self._past = self._past, []
         self._play(past)
         rollouts = []
-        for place, (memory, number, decisions, ended, figures, _) in zip(self._places, played, strict=True):
+        for place, (_, memory, number, decisions, ended, figures, _) in zip(self._places, played, strict=True):
             place[: len(memory)] = memory
             rollouts.append(Rollout(self._batch.within(place, number), decisions, ended, figures))
         return rollouts
@@ -224,7 +227,8 @@ class OnRay(Actors):
     def pack(self) -> dict[str, Any]:
         """See :meth:`experiments.training.actors.Actors.pack`; processes of one machine can go on from it, too."""
         self.wait()
-        return {"actors": [pickle.dumps((part.packed(), self._past)) for part in self._parts], "weights": self._weights}
+        actors = [pickle.dumps((part.packed(), self._past)) for part in self._parts]
+        return {"actors": actors, "weights": self._weights, "updates": self.updates}
 
     def end(self) -> None:
         """See :meth:`experiments.training.actors.Actors.end`."""

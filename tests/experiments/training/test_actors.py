@@ -88,10 +88,12 @@ def test_others_play_the_same_a_rollout_later(processes: int, started: Started) 
     assert isinstance(actors, Elsewhere)
     assert len(set(actors_of(os.getpid())) - before) == processes - 1
     collectors = [config.make_collector(part) for part in range(2)]
-    for given, played_with in ((second, first), (third, second), (first, third), (first, first)):
+    assert actors.figures() == {"stale": 0.0}
+    for given, played_with, stale in ((second, first, 0), (third, second, 1), (first, third, 1), (first, first, 1)):
         rollouts = actors.rollouts(given)
         assert content(rollouts) == content([collector.collect(played_with) for collector in collectors])
         assert all(len(rollout.batch) > 0 for rollout in rollouts)
+        assert actors.figures() == {"stale": stale}
         actors.wait()
         actors.wait()
 
@@ -142,6 +144,8 @@ def test_what_was_packed_goes_on_the_same(started: Started) -> None:
             third = started(config, given[5], second.pack())
     assert {"past-1"} < {one.opponent for one in rollouts[0].ended} <= {"past-1", "past-2"}
     assert [content(third.rollouts(network)) for network in given[3:]] == played[1:]
+    assert first.updates == second.updates == third.updates == 5
+    assert third.stale == 1
 
 
 # ---- what can happen to them ----

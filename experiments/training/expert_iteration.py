@@ -154,6 +154,7 @@ class ExpertConfig(Config):
     engine: str = fixed("host")  # searches play on the processor
     value_updates: int = fixed(0)
     clip: float = fixed(0.0)
+    max_change: float = fixed(1e9)  # it follows the search, however far that is
     entropy: float = fixed(0.0)
 
     def make_collector(self, part: int) -> SearchCollector:

@@ -21,7 +21,7 @@ import torch
 
 from experiments.training.network import PolicyNetwork, in_precision
 from experiments.training.rollouts import SURE, Batch, Rollout, drawn, entropy
-from experiments.training.seating import LEARNER, Ended, ended_games, label_of
+from experiments.training.seating import LEARNER, Ended, ended_games, label_of, learners_at_mixed_tables
 from skyenv.agents import Agent, RandomAgent
 from skyenv.cuda import DeviceArray, Games
 from skyenv.cuda.arrays import SIMULATED
@@ -103,8 +103,9 @@ class DeviceTables:
             mixed = torch.rand((number, 1), generator=generator, device=device) < mixed_share
             chosen = guests[torch.multinomial(weights, number * players, True, generator=generator)].view(number, players)
             chosen = torch.where(mixed, chosen, chosen[:, :1])
-            several = torch.randint(1, players, (number, 1), generator=generator, device=device)
-            learners = torch.where(mixed, several, 1)
+            numbers = torch.from_numpy(learners_at_mixed_tables(players)).to(device)
+            several = 1 + torch.multinomial(numbers, number, True, generator=generator)
+            learners = torch.where(mixed, several[:, None], 1)
             order = torch.rand((number, players), generator=generator, device=device).argsort(dim=1)
             seated = torch.where(has_guests & (order >= learners), chosen, LEARNER)
         self.seats = torch.where(over[:, None], seated, self.seats)

@@ -58,6 +58,9 @@ class Config(RunConfig):
     gamma: float = option(1.0, "discount of a decision", above=True, high=1)
     gae_lambda: float = option(0.95, "lambda of the advantage estimate", high=1)
     clip: float = option(0.2, "how far the probability of an action may change in an update, as a share", above=True, high=1)
+    max_change: float = option(
+        0.03, "an update ends after the pass in which the policy has changed by more than that (its divergence, nats)", above=True
+    )
     entropy: float = option(0.005, "weight of the entropy bonus at the beginning")
     final_entropy: float = option(1.0, "share of it that is left at the end; in between it falls evenly", high=1)
     value_weight: float = option(0.5, "weight of the value's squared error")
@@ -73,10 +76,12 @@ class Config(RunConfig):
     prior: str = option("", "heuristic agent whose scores the policy starts from and sees", choices=("", *HEURISTICS))
     prior_weight: float = option(6.0, "what the prior's scores, in VP, are multiplied with at the beginning")
     final_prior: float = option(1.0, "share of that weight that is left at the end, beside what is learned of it", high=1)
-    value_updates: int = option(10, "with a prior: updates in the beginning that train the values alone", high=MOST)
+    value_updates: int = option(
+        10, "of a new network with a prior: updates in the beginning that train the values alone", high=MOST
+    )
     opponent_share: float = option(0.6, "share of the games with opponents; 0: self-play alone", high=1)
     mixed_share: float = option(
-        0.5, "share of those in which the learner has one to all but one seats, and each other's opponent is drawn", high=1
+        0.5, "share of those in which the learner has one seat or more, and each other's opponent is drawn", high=1
     )
     fixed_opponents: tuple[str, ...] = option(("random", "greedy"), "opponents that stay", metavar="AGENT")
     fixed_share: float = option(0.85, "share of the opponents that are fixed; the others are past policies", high=1)
@@ -213,9 +218,13 @@ class Config(RunConfig):
         from experiments.training.on_device import DeviceCollector, DeviceTables, engine_device
         from skyenv.cuda import Games
 
-        how: dict[str, Any] = {"observation": "codes", "check": False, "max_turns": self.max_turns, "reward": self.reward}
+        def begun(number: int, players: int, side: str, seed: int) -> Games:
+            tables = Tables(number, players, side, seed, max_turns=self.max_turns, reward=self.reward)
+            tables.spread(np.random.default_rng(seed))
+            return Games.from_host(tables.games, check=False)
+
         return DeviceCollector(
-            [DeviceTables(Games(*kind, **how)) for kind in self._kinds(0)], self.make_pool(), self.steps, self.opponent_share,
+            [DeviceTables(begun(*kind)) for kind in self._kinds(0)], self.make_pool(), self.steps, self.opponent_share,
             self.gamma, self.gae_lambda, self.seed, self.sure_share, self.is_bfloat16(engine_device().type), self.mixed_share,
         )  # fmt: skip
 
@@ -231,7 +240,10 @@ class Config(RunConfig):
         """What a collector of one of the parts is made of."""
         parts = self.parts
         how: dict[str, Any] = {"threads": self.threads, "max_turns": self.max_turns, "reward": self.reward}
-        tables = [Tables(*kind, **how) for kind in self._kinds(part)]
+        kinds = self._kinds(part)
+        tables = [Tables(*kind, **how) for kind in kinds]
+        for each, (_, _, _, seed) in zip(tables, kinds, strict=True):
+            each.spread(np.random.default_rng(seed))
         return (
             tables, self.make_pool(), heuristic_of(self.prior), self.steps, self.opponent_share, self.gamma, self.gae_lambda,
             self.seed * parts + part, self.sure_share, self.is_bfloat16("cpu"), self.mixed_share,

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.agents import Agent, decide, decisions_in
+from skyenv.agents import Agent, decide, decisions_in, make_agent
 from skyenv.games import Games, outcome_of, results
 from skyenv.kernels import MARGIN_SCALE
 from skyenv.observation import OBSERVATION_SIZE
@@ -21,7 +21,11 @@ from skyenv_agents.learned.pool import OpponentPool
 LEARNER: Final = -1
 """Stands for the learner where seats name who has them."""
 
+DECISIONS_A_PLAYER: Final = 140
+"""Of a game, about."""
+
 Float32 = npt.NDArray[np.float32]
+Float64 = npt.NDArray[np.float64]
 Int16 = npt.NDArray[np.int16]
 Int64 = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
@@ -81,6 +85,11 @@ class Tables:
         """What kind of tables they are."""
         return label_of(self.games.num_players, self.games.side)
 
+    def spread(self, rng: np.random.Generator) -> None:
+        """See :func:`spread`."""
+        spread(self.games, rng)
+        self.margin = margins(self.games.state["score"][:, : self.games.num_players])
+
     def seat(
         self, rows: Int64, pool: OpponentPool, share: float, rng: np.random.Generator, mixed_share: float = 0.0
     ) -> None:  # fmt: skip
@@ -90,8 +99,8 @@ class Tables:
             rows: which games.
             pool: the opponents. share: of the games that have any; in the others the learner has all seats.
             rng: decides.
-            mixed_share: share of the games with opponents in which the learner has one to all but one of the seats, as often
-                each, and the opponents of the others are drawn one by one; else one opponent has all seats but one.
+            mixed_share: share of the games with opponents in which the learner has one to all but one of the seats, and the
+                opponents of the others are drawn one by one; else one opponent has all seats but one.
         """
         self.seats[rows] = LEARNER
         chosen = rows[rng.random(rows.size) < share]
@@ -104,7 +113,8 @@ class Tables:
         guests = np.zeros(len(pool.agents), np.int64)
         for index in np.unique(drawn).tolist():
             guests[index] = self._index(pool.agents[index])
-        learners = np.where(mixed, rng.integers(1, self.games.num_players, size=(chosen.size, 1)), 1)
+        numbers = learners_at_mixed_tables(self.games.num_players)
+        learners = np.where(mixed, 1 + rng.choice(len(numbers), size=(chosen.size, 1), p=numbers), 1)
         order = rng.permuted(np.tile(np.arange(self.games.num_players), (chosen.size, 1)), axis=1)
         self.seats[chosen] = np.where(order < learners, LEARNER, guests[drawn])
 
@@ -175,6 +185,27 @@ class Tables:
         """The games that have just ended, row by row."""
         over = np.flatnonzero(self.games.done)
         return ended_games(self.label, self.games.finished[over], self.seats[over], lambda guest: self.guests[guest].name)
+
+
+def learners_at_mixed_tables(players: int) -> Float64:
+    """How often the learner has 1, 2, … players - 1 of the seats: so that it decides as often in games of each kind."""
+    often = 1 / np.arange(1, players)
+    shares: Float64 = often / often.sum()
+    return shares
+
+
+def spread(games: Games, rng: np.random.Generator) -> None:
+    """Let greedy agents play games that begin, each so far as chance has it: else all would end together, again and again.
+
+    Args:
+        games: whose last step counts for nothing then.
+        rng: decides how far.
+    """
+    greedy = make_agent("greedy")
+    left = rng.integers(DECISIONS_A_PLAYER * games.num_players, size=games.num_games)
+    while (rows := np.flatnonzero(left)).size:
+        games.step(decide(games, greedy, rows), rows)
+        left[rows] -= 1
 
 
 def label_of(players: int, side: str) -> str:

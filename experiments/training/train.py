@@ -112,18 +112,23 @@ class Training(Run):
         """Adam's step size in this update."""
         config = self.config
         rate = config.learning_rate * self._left(config.final_rate)
-        begun = self.updates + 1 - (config.value_updates if self.prior is not None else 0)
+        begun = self.updates + 1 - self.value_updates
         return rate * min(begun / config.warm_up, 1.0) if begun > 0 and config.warm_up else rate
 
+    @property
+    def value_updates(self) -> int:
+        """Updates in the beginning that train the values alone; values that another run has trained don't need any."""
+        return 0 if self.prior is None or self.config.start else self.config.value_updates
+
     def _only_value(self) -> bool:
-        return self.prior is not None and self.updates < self.config.value_updates
+        return self.updates < self.value_updates
 
     # ---- improving ----
 
     def _improve(self, batch: Batch) -> dict[str, float]:
         """Some passes of gradient steps over a batch."""
         config, number = self.config, len(batch)
-        if self.prior is not None and self.updates == config.value_updates:
+        if self.updates == self.value_updates > 0:
             # Adam's averages know the policy's gradients as 0 so far, which would make its first steps far too long.
             self.optimiser = self._new_optimiser()
         self.optimiser.param_groups[0]["lr"] = self._learning_rate()
@@ -140,6 +145,8 @@ class Training(Run):
             for start in range(0, max(number - config.batch, 0) + 1, config.batch):
                 sums += self._step(batch, gain, order[start : start + config.batch])
                 steps += 1
+            if float(sums[2]) > config.max_change * steps:
+                break
         unexplained = variance(batch.advantage, batch.weight) / variance(batch.target[:, 0], batch.weight).clamp(1e-9)
         return {
             **dict(zip(("policy_loss", "value_loss", "change"), (sums / steps).tolist(), strict=True)),

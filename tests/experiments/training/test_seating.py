@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from experiments.training.seating import LEARNER, Tables, margins
+from experiments.training.seating import DECISIONS_A_PLAYER, LEARNER, Tables, margins
 from skyenv.agents import Agent, CrowdAgent, Decisions, RandomAgent, decide, decisions_in
 from skyenv.games import results
 from skyenv.kernels import MARGIN_SCALE
@@ -60,15 +60,16 @@ def guests_at(tables: Tables) -> list[Agent | None]:
 
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_mixed_tables(players: int) -> None:
-    """The learner has one to all but one seats, as often each, everywhere as often; the others are drawn one by one."""
+    """The learner has one to all but one seats, k of them one k-th as often as one; the others are drawn one by one."""
     tables = Tables(2000, players, "front", 1)
     pool = OpponentPool([RandomAgent(), GreedyAgent(), CrowdAgent()], fixed_share=1.0, sampling="uniform")
     tables.seat(np.arange(2000), pool, 1.0, np.random.default_rng(3), 1.0)
     mine = tables.seats == LEARNER
     numbers = np.bincount(mine.sum(axis=1), minlength=players + 1)
     assert numbers[0] == numbers[players] == 0
-    assert numbers[1:players] / 2000 == pytest.approx(1 / (players - 1), abs=0.05)
-    assert mine.mean(axis=0) == pytest.approx(0.5, abs=0.05)
+    often = {2: [1], 3: [2 / 3, 1 / 3], 4: [6 / 11, 3 / 11, 2 / 11]}[players]
+    assert numbers[1:players] / 2000 == pytest.approx(often, abs=0.05)
+    assert mine.mean(axis=0) == pytest.approx(sum(k * share for k, share in enumerate(often, 1)) / players, abs=0.05)
     assert np.bincount(tables.seats[~mine]) / (~mine).sum() == pytest.approx(1 / 3, abs=0.05)
     if players == 4:
         three = tables.seats[mine.sum(axis=1) == 1]
@@ -76,7 +77,18 @@ def test_mixed_tables(players: int) -> None:
         assert np.bincount(kinds)[1:] / len(kinds) == pytest.approx([1 / 9, 6 / 9, 2 / 9], abs=0.06)
     tables.seat(np.arange(2000), pool, 1.0, np.random.default_rng(3), 0.5)
     alone = ((tables.seats == LEARNER).sum(axis=1) == 1).mean()
-    assert alone == pytest.approx((1 + 1 / (players - 1)) / 2, abs=0.05)
+    assert alone == pytest.approx((1 + often[0]) / 2, abs=0.05)
+
+
+def test_games_that_begin_are_spread_over_their_course() -> None:
+    tables, again = (Tables(200, 3, "back", 7) for _ in range(2))
+    tables.spread(np.random.default_rng(1))
+    decisions = tables.games.state["decisions"]
+    assert (decisions < 60).mean() == pytest.approx(60 / (3 * DECISIONS_A_PLAYER), abs=0.1)
+    assert (decisions > 240).mean() == pytest.approx(1 - 240 / (3 * DECISIONS_A_PLAYER), abs=0.12)
+    assert np.array_equal(tables.margin, margins(tables.games.state["score"][:, :3]))
+    again.spread(np.random.default_rng(1))
+    assert np.array_equal(tables.games.state, again.games.state)
 
 
 def test_nobody_is_asked_where_there_is_no_choice() -> None:

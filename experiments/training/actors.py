@@ -173,7 +173,7 @@ class Elsewhere(Actors):
 
     def _start(self, config: Config, part: int, kept: bytes | None) -> None:
         """Let a process play a part of the games: this one the last, where there are as many parts as processes."""
-        size = config.BATCH.room(config.steps * config.games_of(part))
+        size = config.room_of(part)
         places = [RawArray(ctypes.c_byte, size) for _ in range(PLACES)]
         self._places.append(places)
         if part == config.processes - 1:

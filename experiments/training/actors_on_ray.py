@@ -175,9 +175,7 @@ class OnRay(Actors):
         self._pending: list[Played] | None = None
         self._past: list[Past] = []
         # Each rollout is copied here when it is learned from, so that it doesn't take Ray's memory meanwhile.
-        self._places = [
-            np.empty(config.BATCH.room(config.steps * config.games_of(part)), np.uint8) for part in range(config.parts)
-        ]
+        self._places = [np.empty(config.room_of(part), np.uint8) for part in range(config.parts)]
         self._parts: list[Part] = []
         self.lost = 0
         try:

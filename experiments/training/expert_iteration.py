@@ -66,6 +66,7 @@ class SearchCollector(Collector):
 
     BATCH = SearchedBatch
     BUFFERS = (*Collector.BUFFERS, "policy", "sure", "searched")
+    KEPT = (*Collector.KEPT, "policy", "sure", "searched")
 
     def __init__(self, *args: Any, simulations: int, sharpness: float, drawn_share: float, renewal: int) -> None:
         self.expert = SearchAgent(simulations, margin=0.0)  # winning counts, and not by how much

@@ -14,6 +14,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -164,6 +165,10 @@ class _Buffers:
     entropy: Tensor
     value: Tensor
 
+    def at(self, rows: Tensor, columns: Tensor) -> dict[str, Tensor]:
+        """What is kept of some decisions."""
+        return {name: array[rows, columns] for name, array in vars(self).items()}
+
     @classmethod
     def empty(cls, shape: tuple[int, int], device: torch.device) -> _Buffers:
         def zeros(kind: torch.dtype, *more: int) -> Tensor:
@@ -184,10 +189,28 @@ class _Track:
     ending: Tensor
 
     @classmethod
-    def empty(cls, steps: int, tables: DeviceTables) -> _Track:
-        shape, device = (steps, *tables.seats.shape, VALUES), tables.seats.device
+    def empty(cls, rows: int, tables: DeviceTables) -> _Track:
+        shape, device = (rows, *tables.seats.shape, VALUES), tables.seats.device
         done = torch.zeros(shape[:2], dtype=torch.bool, device=device)
         return cls(torch.zeros(shape, device=device), done, torch.zeros(shape, device=device))
+
+    def since(self, rows: Tensor, columns: Tensor, seats: Tensor, first: int) -> Tensor:
+        """As of the processor's: float32 (k, VALUES)."""
+        totals = self.reward.roll(first, dims=0).flip(0).cumsum(dim=0).flip(0)
+        return totals[(rows + first) % len(totals), columns, seats]
+
+
+@dataclass
+class Open:
+    """Decisions that nothing can be estimated from yet; see :class:`experiments.training.rollouts.Open`."""
+
+    columns: Tensor
+    since: Tensor
+    kept: dict[str, Tensor]
+
+    def to(self, device: torch.device) -> Open:
+        """The same on a device."""
+        return Open(self.columns.to(device), self.since.to(device), {name: array.to(device) for name, array in self.kept.items()})
 
 
 class DeviceCollector:
@@ -206,6 +229,7 @@ class DeviceCollector:
         self.steps, self.opponent_share, self.gamma, self.gae_lambda = steps, opponent_share, gamma, gae_lambda
         self.sure_share, self.bfloat16, self.mixed_share = sure_share, bfloat16, mixed_share
         self.generator = torch.Generator(engine_device()).manual_seed(seed)
+        self.open: Open | None = None
         self._numbers: dict[str, int] = {}
         self._names: list[str] = []
         self._prepare()
@@ -259,7 +283,7 @@ class DeviceCollector:
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        left_out = ("generator", "device", "places", "_inputs", "_guests", "_players")
+        left_out = ("generator", "open", "device", "places", "_inputs", "_guests", "_players")
         state = {name: value for name, value in vars(self).items() if name not in left_out}
         on_host = {
             number: (guest.sizes, {name: array.cpu() for name, array in guest.state_dict().items()})
@@ -267,12 +291,14 @@ class DeviceCollector:
             else guest
             for number, guest in self._guests.items()
         }
-        return state | {"generator": self.generator.get_state(), "guests": on_host}
+        left_open = None if self.open is None else self.open.to(torch.device("cpu"))
+        return state | {"generator": self.generator.get_state(), "guests": on_host, "open": left_open}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         generator, guests = state.pop("generator"), state.pop("guests")
         vars(self).update(state)
         self._prepare()
+        self.open = None if self.open is None else self.open.to(self.device)
         for number, kept in guests.items():  # some may still play who have left the pool
             if isinstance(kept, tuple):
                 network = PolicyNetwork(kept[0], 0.0)
@@ -294,8 +320,9 @@ class DeviceCollector:
     @torch.no_grad()
     def collect(self, network: PolicyNetwork) -> Rollout:
         """Play `steps` decisions in every game."""
-        kept = _Buffers.empty((self.steps, self.places[-1].stop), self.device)
-        tracks = [_Track.empty(self.steps, each) for each in self.tables]
+        kept = _Buffers.empty((self.steps + self._seats, self.places[-1].stop), self.device)
+        tracks = [_Track.empty(len(kept.mine), each) for each in self.tables]
+        self._take_up(kept, tracks)
         lasts: list[list[tuple[Tensor, Tensor]]] = [[] for _ in self.tables]
         for t in range(self.steps):
             acting = self._look(kept, t)
@@ -309,7 +336,34 @@ class DeviceCollector:
             tables.games.check()
         ended = [game for tables, last in zip(self.tables, lasts, strict=True) for game in self._ended(tables, last)]
         batch, decisions = self._batch(kept, tracks)
-        return Rollout(batch, decisions, ended, _figures(kept))
+        return Rollout(batch, decisions, ended, _figures(kept, self.steps))
+
+    @property
+    def _seats(self) -> int:
+        """At the largest table."""
+        return max(each.games.num_players for each in self.tables)
+
+    def _take_up(self, kept: _Buffers, tracks: Sequence[_Track]) -> None:
+        """Write what was left open behind the steps, each decision into its seat's row."""
+        if self.open is None:
+            return
+        seats, columns = self.open.kept["owner"], self.open.columns
+        for name, values in self.open.kept.items():
+            getattr(kept, name)[self.steps + seats, columns] = values
+        for place, track in zip(self.places, tracks, strict=True):
+            here = (columns >= place.start) & (columns < place.stop)
+            at = self.steps + seats[here], columns[here] - place.start, seats[here]
+            track.reward[at] = self.open.since[here]
+
+    def _leave_open(self, kept: _Buffers, left: Tensor, tracks: Sequence[_Track]) -> None:
+        """Keep the decisions from which nothing can be estimated yet, bool (T, n)."""
+        rows, columns = left.nonzero(as_tuple=True)
+        since = torch.zeros((len(rows), VALUES), device=self.device)
+        for place, track in zip(self.places, tracks, strict=True):
+            here = (columns >= place.start) & (columns < place.stop)
+            at = rows[here], columns[here] - place.start, kept.owner[rows[here], columns[here]]
+            since[here] = track.since(*at, self._seats)
+        self.open = Open(columns, since, kept.at(rows, columns))
 
     def _look(self, kept: _Buffers, t: int) -> Tensor:
         """Write who is to act, and what he sees, into step t; returns who has the seats, int64 (n,)."""
@@ -392,14 +446,19 @@ class DeviceCollector:
     def _batch(self, kept: _Buffers, tracks: Sequence[_Track]) -> tuple[Batch, int]:
         """What is to be learned from, with its advantages, and how many decisions it stands for."""
         learnable, estimates = torch.zeros_like(kept.mine), torch.zeros_like(kept.value)
+        ordered = partial(torch.roll, shifts=self._seats, dims=0)  # what was left open comes first
         for place, track in zip(self.places, tracks, strict=True):
-            estimates[:, place], learnable[:, place] = device_advantages(
-                kept.value[:, place], kept.owner[:, place], kept.chooses[:, place], track.reward, track.done, track.ending,
-                self.gamma, self.gae_lambda,
+            found = device_advantages(
+                ordered(kept.value[:, place]), ordered(kept.owner[:, place]), ordered(kept.chooses[:, place]),
+                ordered(track.reward), ordered(track.done), ordered(track.ending), self.gamma, self.gae_lambda,
             )  # fmt: skip
+            estimates[:, place], learnable[:, place] = (array.roll(-self._seats, dims=0) for array in found)
         learnable &= kept.mine
+        self._leave_open(kept, kept.mine & ~learnable, tracks)
         sure = kept.log_probability > SURE
-        chosen = torch.rand(sure.shape, generator=self.generator, device=self.device) < self.sure_share
+        chosen = torch.ones_like(sure)
+        if self.sure_share < 1:
+            chosen = torch.rand(sure.shape, generator=self.generator, device=self.device) < self.sure_share
         taken, sure = learnable & (~sure | chosen), learnable & sure
         often = sure.sum() / (sure & taken).sum().clamp(min=1)
         rows = taken.reshape(-1).nonzero()[:, 0]
@@ -448,13 +507,14 @@ def device_advantages(
     return advantage, whole
 
 
-def _figures(kept: _Buffers) -> dict[str, float]:
+def _figures(kept: _Buffers, steps: int) -> dict[str, float]:
     """What the curve shall tell of a rollout; see :class:`experiments.training.rollouts.Collector`."""
-    legal, action = kept.masks[kept.mine], kept.action[kept.mine]
+    now = kept.mine[:steps]
+    legal, action = kept.masks[:steps][now], kept.action[:steps][now]
     if not len(action):
         return {"entropy": 0.0, "passes": 0.0, "illegal": 0.0}
     bidding = legal[:, PASS]
     passed = (bidding & (action == PASS)).sum() / bidding.sum().clamp(min=1)
     illegal = (~legal.gather(1, action[:, None])).sum()
-    told = torch.stack([kept.entropy[kept.mine].mean(), passed, illegal]).tolist()
+    told = torch.stack([kept.entropy[:steps][now].mean(), passed, illegal]).tolist()
     return dict(zip(("entropy", "passes", "illegal"), told, strict=True))

@@ -201,6 +201,10 @@ class Config(RunConfig):
         """Games side by side in one of the parts."""
         return sum(self.split(number)[part] for number, _, _ in self.shares(self.games))
 
+    def room_of(self, part: int) -> int:
+        """Bytes of the largest batch of one of the parts: a decision for each step, and one that each seat had left open."""
+        return self.BATCH.room((self.steps + max(self.players)) * self.games_of(part))
+
     def make_playing(self, part: int) -> Playing:
         """What plays one of the parts, before its first decision, with the engine that was asked for.
 

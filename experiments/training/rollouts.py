@@ -3,7 +3,8 @@
 A seat's step goes from one of its decisions to its next one: what it was rewarded in between belongs to the first
 (:func:`advantages`). Discounting counts a seat's own decisions. A game's end is the end for every seat; at a truncation (END-5)
 each seat's value of the last position stands for the rest. The last decision of each seat in a rollout has no successor to
-compare with: it is not learned from.
+compare with, unless the game has ended: it stays *open*, and is learned from after the next rollout. (Without it, decisions
+after which a seat waits long would be learned from too seldom, and so would be the defeats of those who don't end a game.)
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Final, Protocol, Self
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from experiments.training.network import PolicyNetwork, in_precision
@@ -175,8 +178,8 @@ class _Track:
     ending: Float32
 
     @classmethod
-    def empty(cls, steps: int, tables: Tables) -> _Track:
-        shape = (steps, tables.games.num_games)
+    def empty(cls, rows: int, tables: Tables) -> _Track:
+        shape = (rows, tables.games.num_games)
         seats = (*shape, tables.games.num_players)
         return cls(
             np.zeros(seats, np.float32),
@@ -184,6 +187,32 @@ class _Track:
             np.zeros(shape, np.bool_),
             np.zeros((*seats, VALUES), np.float32),
         )
+
+    def since(self, rows: Int64, columns: Int64, seats: Int64, first: int) -> Float32:
+        """What seats were rewarded, and by how much they got ahead, from a row on: float32 (k, VALUES); see :func:`in_order`."""
+        totals = [np.cumsum(in_order(kind, first)[::-1], axis=0)[::-1] for kind in (self.reward, self.ahead)]
+        at = (rows + first) % len(self.reward)
+        return np.stack([total[at, columns, seats] for total in totals], axis=1)
+
+
+@dataclass
+class Open:
+    """Decisions that nothing can be estimated from yet, k of them, at most one of each seat of a game.
+
+    Attributes:
+        columns: int64 (k,), which games' they are.
+        since: float32 (k, VALUES), what the seat was rewarded since, and by how much it got ahead.
+        kept: what the buffers had of them.
+    """
+
+    columns: Int64
+    since: Float32
+    kept: dict[str, Any]
+
+
+def in_order(array: npt.NDArray[Any], first: int) -> npt.NDArray[Any]:
+    """What buffers or tracks hold as it happened: first what was left open, their last `first` rows; negative: the reverse."""
+    return np.roll(array, first, axis=0)
 
 
 class Playing(Protocol):
@@ -206,7 +235,7 @@ class Collector:
         tables: where.
         pool: the opponents.
         prior: the network's, or None.
-        steps: decisions in each game between updates.
+        steps: decisions in each game between updates, what other seats do included.
         opponent_share, mixed_share: share of the games with opponents, and of these with several; see :meth:`Tables.seat`.
         gamma, gae_lambda: see :func:`advantages`.
         seed: of who sits where, what is drawn, and what is learned from.
@@ -223,6 +252,7 @@ class Collector:
         self.sure_share, self.bfloat16, self.mixed_share = sure_share, bfloat16, mixed_share
         self.rng = np.random.default_rng(seed)
         self.generator = torch.Generator().manual_seed(seed)
+        self.open: Open | None = None
         for each in self.tables:
             self._seat(each, np.arange(each.games.num_games))
         self._make_buffers()
@@ -241,6 +271,8 @@ class Collector:
         "value",
         "slices",
     )
+    KEPT: ClassVar[tuple[str, ...]] = tuple(name for name in BUFFERS if name != "slices")
+    """What is kept of an open decision."""
 
     def __getstate__(self) -> dict[str, Any]:
         state = {name: value for name, value in vars(self).items() if name not in self.BUFFERS}
@@ -264,7 +296,7 @@ class Collector:
 
     def _make_buffers(self) -> None:
         number = sum(each.games.num_games for each in self.tables)
-        shape = (self.steps, number)
+        shape = (self.steps + self._seats, number)  # behind the steps there is a row for what each seat left open
         self.codes = torch.zeros((*shape, len(INPUTS)), dtype=torch.int16)
         self.masks = torch.zeros((*shape, NUM_ACTIONS), dtype=torch.bool)
         self.action, self.owner = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
@@ -274,6 +306,11 @@ class Collector:
         ends = np.cumsum([each.games.num_games for each in self.tables]).tolist()
         self.slices = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
 
+    @property
+    def _seats(self) -> int:
+        """At the largest table."""
+        return max(each.games.num_players for each in self.tables)
+
     def _seat(self, tables: Tables, rows: Int64) -> None:
         tables.seat(rows, self.pool, self.opponent_share if self.pool.agents else 0.0, self.rng, self.mixed_share)
 
@@ -282,7 +319,8 @@ class Collector:
         """Play `steps` decisions in every game."""
         if not hasattr(self, "codes"):  # a copy, which may never play
             self._make_buffers()
-        tracks = [_Track.empty(self.steps, each) for each in self.tables]
+        tracks = [_Track.empty(len(self.mine), each) for each in self.tables]
+        self._take_up(tracks)
         ended: list[Ended] = []
         for t in range(self.steps):
             self._look(t)
@@ -291,6 +329,29 @@ class Collector:
                 track.reward[t], track.ahead[t], track.done[t] = tables.step(self.action[t, place])
                 ended += self._note_ends(tables, track, t, network)
         return Rollout(*self._batch(tracks), ended, self._figures())
+
+    def _take_up(self, tracks: Sequence[_Track]) -> None:
+        """Write what was left open behind the steps, each decision into its seat's row."""
+        self.chooses[self.steps :] = self.mine[self.steps :] = False
+        if self.open is None:
+            return
+        rows, columns = self.steps + self.open.kept["owner"], self.open.columns
+        for name, values in self.open.kept.items():
+            getattr(self, name)[rows, columns] = values
+        for place, track in zip(self.slices, tracks, strict=True):
+            here = (columns >= place.start) & (columns < place.stop)
+            at = rows[here], columns[here] - place.start, rows[here] - self.steps
+            track.reward[at], track.ahead[at] = self.open.since[here].T
+
+    def _leave_open(self, left: Bool, tracks: Sequence[_Track]) -> None:
+        """Keep the decisions from which nothing can be estimated yet, bool (T, n)."""
+        rows, columns = np.nonzero(left)
+        since = np.zeros((rows.size, VALUES), np.float32)
+        for place, track in zip(self.slices, tracks, strict=True):
+            here = (columns >= place.start) & (columns < place.stop)
+            at = rows[here], columns[here] - place.start, self.owner[rows[here], columns[here]]
+            since[here] = track.since(*at, self._seats)
+        self.open = Open(columns, since, {name: getattr(self, name)[rows, columns] for name in self.KEPT})
 
     def _look(self, t: int) -> None:
         """Write who is to act, and what the learner sees where it is its turn, into step t."""
@@ -362,19 +423,22 @@ class Collector:
         """What is to be learned from, with its advantages, and how many decisions it stands for."""
         learnable = np.zeros_like(self.mine)
         estimates = np.zeros_like(self.value)
+        ordered = partial(in_order, first=self._seats)
         for place, track in zip(self.slices, tracks, strict=True):
             for k, reward in enumerate((track.reward, track.ahead)):
-                estimates[:, place, k], learnable[:, place] = advantages(
-                    self.value[:, place, k],
-                    self.owner[:, place],
-                    self.chooses[:, place],
-                    reward,
-                    track.done,
-                    track.ending[..., k],
+                found = advantages(
+                    ordered(self.value[:, place, k]),
+                    ordered(self.owner[:, place]),
+                    ordered(self.chooses[:, place]),
+                    ordered(reward),
+                    ordered(track.done),
+                    ordered(track.ending[..., k]),
                     self.gamma,
                     self.gae_lambda,
                 )
+                estimates[:, place, k], learnable[:, place] = (in_order(array, -self._seats) for array in found)
         learnable &= self.mine
+        self._leave_open(self.mine & ~learnable, tracks)
         sure, drawn = self._sure()
         kept, sure = learnable & (~sure | drawn), learnable & sure
         weight = np.where(sure, sure.sum() / max((sure & kept).sum(), 1), 1.0).astype(np.float32)
@@ -405,12 +469,13 @@ class Collector:
 
     def _figures(self) -> dict[str, float]:
         """What the curve shall tell of a rollout."""
-        mine = np.flatnonzero(self.mine)
+        now = self.mine[: self.steps]
+        mine = np.flatnonzero(now)
         legal = self.masks.view(-1, NUM_ACTIONS).numpy()[mine]
         actions = self.action.reshape(-1)[mine]
         bidding = legal[:, PASS]
         return {
-            "entropy": float(self.entropy[self.mine].mean()) if len(mine) else 0.0,
+            "entropy": float(self.entropy[: self.steps][now].mean()) if len(mine) else 0.0,
             "passes": float((actions[bidding] == PASS).mean()) if bidding.any() else 0.0,
             "illegal": float((~legal[np.arange(len(mine)), actions]).sum()),
         }

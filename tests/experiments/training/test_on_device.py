@@ -24,7 +24,7 @@ if __name__ == "__main__":  # before anything asks Numba for CUDA
     os.environ |= {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}
     sys.path[:0] = [str(Path(__file__).resolve().parents[3] / folder) for folder in ("", "agents", "tests")]
 
-from trainings import begun, tiny, updated, weights
+from trainings import begun, lessons, tiny, updated, weights
 
 import experiments.training.on_device as training_there
 from experiments.training.network import PolicyNetwork
@@ -141,6 +141,24 @@ def test_advantages_are_those_of_the_processor() -> None:
         assert known.any()
         assert np.array_equal(whole.numpy(), known)
         np.testing.assert_allclose(estimates[..., kind].numpy(), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_what_one_rollout_leaves_open_a_later_one_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many rollouts of a few steps teach what a long one does: the same decisions with the same one-step advantages."""
+    monkeypatch.setattr(training_there, "SIMULATED", True)
+    taught: list[list[tuple[bytes, list[float]]]] = []
+    for steps, number in ((5, 40), (200, 1)):
+        engines: list[Any] = [OnHost(Games(8, players, seed=5, reward="points", **SHORT)) for players in (2, 4)]
+        pool = OpponentPool([])
+        plays = DeviceCollector([DeviceTables(engine) for engine in engines], pool, steps, 0.0, 1.0, 0.0, 3)
+        taught.append([])
+        for _ in range(number):
+            taught[-1] += lessons(plays.collect(network(1)).batch)
+    often, once = taught
+    assert len(often) == len(once) > 300
+    for mine, other in zip(sorted(often, key=lambda one: one[0]), sorted(once, key=lambda one: one[0]), strict=True):
+        assert mine[0] == other[0]
+        assert mine[1] == pytest.approx(other[1], abs=1e-4)
 
 
 def test_who_can_play_there() -> None:

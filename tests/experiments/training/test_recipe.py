@@ -50,6 +50,7 @@ from skyenv_agents.learned.networks import PlainNetwork
         ("gamma", [0.0, 1.5]),
         ("gae_lambda", [-0.1, 1.5]),
         ("clip", [0.0, 1.5]),
+        ("max_change", [0.0, float("nan")]),
         ("entropy", [-0.1]),
         ("final_entropy", [-0.1, 1.1]),
         ("value_weight", [-0.1]),

@@ -11,7 +11,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from trainings import tiny
+from trainings import lessons, tiny
 
 from conftest import through_pickle
 from experiments.training.network import ILLEGAL, PolicyNetwork
@@ -216,7 +216,7 @@ def test_draws_follow_the_probabilities() -> None:
     learned = network(decided=0.4)
     collector._look(0)
     collector.masks[0] = some_masks(1, np.random.default_rng(1))  # the same decision 500 times
-    assert collector.mine.all()
+    collector.mine[0] = True  # where games are spread, some have no choice
     with torch.no_grad():
         collector.codes[0] = collector.codes[0, 0].clone()
         probabilities = learned(collector.codes[0], collector.masks[0])[0][0].exp().numpy()
@@ -319,13 +319,13 @@ def test_a_rollout_is_what_happened(changes: dict[str, Any], prior: str, monkeyp
         for row in range(number):
             at = np.arange(collector.mine.shape[1])[place][row]
             for k in range(VALUES):
-                value, seat, chooses = collector.value[:, at, k], collector.owner[:, at], collector.chooses[:, at]
-                part = value, seat, chooses, happened[k, :, row], done[:, row], ending[k, :, row]
+                value, seat = collector.value[: config.steps, at, k], collector.owner[: config.steps, at]
+                part = value, seat, collector.chooses[: config.steps, at], happened[k, :, row], done[:, row], ending[k, :, row]
                 wanted, whole = slowly(*part, config.gamma, config.gae_lambda)
-                target[:, at, k] = wanted + value
+                target[: config.steps, at, k] = wanted + value
                 if k == 0:
-                    advantage[:, at] = wanted
-                chosen[:, at] = whole & collector.mine[:, at]
+                    advantage[: config.steps, at] = wanted
+                chosen[: config.steps, at] = whole & collector.mine[: config.steps, at]
     assert bool(collector.codes[..., ~observed].any()) == bool(prior)
     assert not endings
     assert seen_ends > 0 or config.max_turns == 500
@@ -345,6 +345,32 @@ def test_a_rollout_is_what_happened(changes: dict[str, Any], prior: str, monkeyp
         log_probabilities, values = learned(batch.codes, batch.masks)
     assert torch.allclose(log_probabilities.gather(1, batch.action[:, None])[:, 0], batch.log_probability, atol=1e-4)
     assert values.numpy() == pytest.approx(collector.value[chosen], abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"players": "2", "max_turns": 3}, {"players": "3,4", "side": "back", "max_turns": 500, "prior": "greedy"}],
+    ids=["short", "tables"],
+)
+def test_what_one_rollout_leaves_open_a_later_one_ends(changes: dict[str, Any]) -> None:
+    """Many rollouts of a few steps teach what a long one does: the same decisions with the same one-step advantages."""
+    same: dict[str, Any] = {"opponent_share": 0.0, "gae_lambda": 0.0, "sure_share": 1.0, "reward": "points", "games": 12}
+    learned = network(decided=0.1)
+    often, once = (tiny(steps=steps, **same, **changes).make_collector(0) for steps in (5, 200))
+    taught = []
+    for number in range(40):
+        taught += lessons(often.collect(learned).batch)
+        if number % 7 == 3:
+            often = through_pickle(often)
+    whole = lessons(once.collect(learned).batch)
+    assert len(taught) == len(whole) > 300
+    for mine, other in zip(sorted(taught, key=lambda one: one[0]), sorted(whole, key=lambda one: one[0]), strict=True):
+        assert mine[0] == other[0]
+        assert mine[1] == pytest.approx(other[1], abs=1e-4)
+    assert often.open is not None
+    assert once.open is not None
+    assert sorted(often.open.columns.tolist()) == sorted(once.open.columns.tolist())
+    assert often.open.since.sum(axis=0) == pytest.approx(once.open.since.sum(axis=0), abs=1e-4)
 
 
 def test_the_network_is_asked_where_it_has_a_choice() -> None:

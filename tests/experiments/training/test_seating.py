@@ -67,7 +67,7 @@ def test_mixed_tables(players: int) -> None:
     mine = tables.seats == LEARNER
     numbers = np.bincount(mine.sum(axis=1), minlength=players + 1)
     assert numbers[0] == numbers[players] == 0
-    often = {2: [1], 3: [2 / 3, 1 / 3], 4: [6 / 11, 3 / 11, 2 / 11]}[players]
+    often: list[float] = {2: [1.0], 3: [2 / 3, 1 / 3], 4: [6 / 11, 3 / 11, 2 / 11]}[players]
     assert numbers[1:players] / 2000 == pytest.approx(often, abs=0.05)
     assert mine.mean(axis=0) == pytest.approx(sum(k * share for k, share in enumerate(often, 1)) / players, abs=0.05)
     assert np.bincount(tables.seats[~mine]) / (~mine).sum() == pytest.approx(1 / 3, abs=0.05)

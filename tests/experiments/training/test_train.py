@@ -161,6 +161,7 @@ class ToyTables(Tables):
 def toy(**changes: Any) -> Training:
     """A training at it."""
     settings = {"games": 20, "steps": 13, "batch": 80, "opponent_share": 0.0, "learning_rate": 0.01, "gamma": 1.0, "hidden": 16}
+    settings["max_change"] = 9.0
     training = begun(tiny(decisions=10**9, **{**settings, "entropy": 0.01, "epochs": 3, **changes}))
     collector(training).tables = [ToyTables(training.config.games)]
     collector(training)._make_buffers()
@@ -218,12 +219,37 @@ def test_the_margin_is_learned_if_it_counts(weight: float) -> None:
     assert torch.equal(training.network.get_parameter("layers.outlook.weight")[1], before) == (weight == 0)
 
 
-def test_the_last_decisions_of_a_rollout_are_not_learned_from() -> None:
+def test_the_last_decisions_of_a_rollout_are_learned_from_after_the_next_one() -> None:
     training = toy(steps=5)
     training.update()
     assert training.decisions == 4 * 20  # the fifth of each game has no end yet
     training.update()  # begins with seat 1's answer, ends with an end
-    assert training.decisions == 4 * 20 + 5 * 20
+    assert training.decisions == (4 + 6) * 20
+    training.update()
+    assert training.decisions == (4 + 6 + 4) * 20
+
+
+@pytest.mark.parametrize(("limit", "passes"), [(1e-12, 1), (9.0, 4)])
+def test_an_update_ends_when_the_policy_has_changed_enough(limit: float, passes: int) -> None:
+    training = begun(tiny(epochs=4, max_change=limit, warm_up=0, batch=64, opponent_share=0.0))
+    steps: list[int] = []
+    real = training._step
+    training._step = lambda *given: steps.append(1) or real(*given)  # type: ignore[method-assign,func-returns-value]
+    training.update()
+    assert training.decisions // 64 > 1
+    assert len(steps) == passes * (training.decisions // 64)
+
+
+def test_a_policy_that_was_trained_learns_from_the_first_step(tmp_path: Path) -> None:
+    """Values alone, through what both share, would spoil it; and its first steps are short."""
+    path = tmp_path / "model.npz"
+    path.write_bytes(updated(begun(tiny(prior="greedy", value_updates=2)), 4).model())
+    going_on = begun(tiny(prior="greedy", value_updates=2, start=str(path), warm_up=4, final_rate=1.0, learning_rate=0.004))
+    assert not going_on._only_value()
+    before = going_on.network.get_parameter("layers.actions.weight").detach().clone()
+    going_on.update()
+    assert going_on.optimiser.param_groups[0]["lr"] == pytest.approx(0.001)
+    assert not torch.equal(going_on.network.get_parameter("layers.actions.weight"), before)
 
 
 # ---- decisions, prior, opponents ----
@@ -276,8 +302,8 @@ def test_value_updates_leave_the_policy_alone() -> None:
     settings |= {"warm_up": 0, "prior_weight": 2.0}
     waiting, learning = (begun(tiny(value_updates=number, **settings)) for number in (4, 0))
     plays = collector(waiting)
-    plays._look(0)
-    codes, masks = plays.codes[0].clone(), plays.masks[0].clone()
+    seen = waiting.config.make_collector(0).collect(waiting.network).batch
+    codes, masks = seen.codes, seen.masks
     before = policy(waiting)
     kept = {name: tensor.clone() for name, tensor in waiting.network.state_dict().items()}
     updated(waiting, 4)
@@ -384,7 +410,7 @@ def test_several_kinds_of_tables_make_one_agent(tmp_path: Path) -> None:
 def test_without_anything_to_learn_from_nothing_changes() -> None:
     training = begun(tiny(steps=1, players="4", opponent_share=1.0, max_turns=500))
     before = weights(training)
-    updated(training, 2)
+    updated(training, 1)
     assert weights(training) == before
     assert training.decisions == 0
     assert json.loads(json.dumps(training.curve[-1], allow_nan=False))["illegal"] == 0
@@ -423,7 +449,7 @@ def test_same_seed_same_network_other_seed_other_network() -> None:
 
 
 RESUMED: dict[str, Any] = {
-    "players": "2,3", "fixed_opponents": "random,greedy", "opponent_share": 0.8, "fixed_share": 0.3, "decisions": 1500,
+    "players": "2,3", "fixed_opponents": "random,greedy", "opponent_share": 0.8, "fixed_share": 0.5, "decisions": 1500,
     "snapshot": 1, "averaging": 1.0,
 }  # fmt: skip
 

@@ -7,9 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+import torch
+
 from experiments.training.actors import Here
 from experiments.training.recipe import Config
-from experiments.training.rollouts import Collector
+from experiments.training.rollouts import Batch, Collector
 from experiments.training.train import Training
 
 SMALL: Final[dict[str, Any]] = {
@@ -65,3 +67,10 @@ def weights(training: Training) -> bytes:
 def without_time(curve: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """A curve without what depends on the machine."""
     return [{name: value for name, value in point.items() if name not in ("seconds", "pace")} for point in curve]
+
+
+def lessons(batch: Batch) -> list[tuple[bytes, list[float]]]:
+    """What each decision was, and what is to be learned from it."""
+    values = torch.cat([batch.advantage[:, None], batch.target, batch.log_probability[:, None]], dim=1).tolist()
+    parts = [batch.codes.numpy(), batch.masks.numpy(), batch.action.numpy()]
+    return [(b"".join(part[k].tobytes() for part in parts), values[k]) for k in range(len(batch))]

@@ -1,10 +1,11 @@
 """Does a GPU play the same games, and how fast? ``python -m experiments.benchmarks.gpu`` says so, beside one core.
 
-First 1,000 whole games of every kind of table are compared with the processor's, position by position. Then the figures of
-``python -m experiments.benchmarks.speed --device cuda``: random play inside one kernel, as in the compiled loop; and steps with
-actions that the GPU chooses (their choice included), checked, with masks, and with the codes of observations; and the learner's
-decisions a second of the trainer with all on the GPU, its network 256 units wide. Each is the median of repeats after a warm-up
-that compiles; the GPU is waited for.
+First 1,000 whole games of every kind of table are compared with the processor's, position by position: played at random there,
+and step by step with the processor's actions. Then the figures of ``python -m experiments.benchmarks.speed --device cuda``:
+random play inside one kernel, as in the compiled loop; and steps with actions that the GPU chooses (their choice included),
+checked, with masks, and with the codes of observations; how many in a million of heuristic agents' decisions between several
+actions are others than the processor's; and the learner's decisions a second of the trainer with all on the GPU, its network 256
+units wide. A pace is the median of repeats after a warm-up that compiles; the GPU is waited for.
 """
 
 from __future__ import annotations
@@ -15,23 +16,34 @@ from itertools import product
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from experiments.benchmarks.figures import Figure, figure, report, seconds
 from skyenv import Games
+from skyenv.agents import decisions_in
 from skyenv.checks import check_integer
 from skyenv.commands import exit_code
+from skyenv.cuda import DeviceArray, kernels
 from skyenv.cuda import Games as DeviceGames
-from skyenv.cuda import kernels
 from skyenv.cuda.arrays import cuda
-from skyenv.errors import OptionError
+from skyenv.errors import OptionError, SkyenvError
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 from skyenv.rules.state import NONE
+from skyenv_agents.heuristic.device import DevicePlayer
+from skyenv_agents.heuristic.player import AppraiserAgent, GreedyAgent, HeuristicAgent
 
 METHOD: Final = "median of repeats after a warm-up; random legal play; 2 players, front side, unless said otherwise"
 COMPARED: Final = 1_000
 """Games of each kind of table that are compared."""
 AT_A_TIME: Final = 40
-"""Decisions between two looks at all positions."""
+"""Decisions of random play between two looks at all positions; steps between two looks from other seats."""
+TABLES: Final = tuple(product(range(MIN_PLAYERS, MAX_PLAYERS + 1), SIDES))
+"""Players and side of every kind of table."""
+ARRAYS: Final = ("state", "mask", "seat", "observation", "reward", "done", "truncated", "finished")
+"""What a batch keeps, which must be the same."""
+HEURISTICS: Final = (GreedyAgent, AppraiserAgent)
+DECIDED: Final = 100
+"""Games of each kind of table in which their decisions are compared."""
 SIZES: Final = (2**12, 2**15, 2**18, 2**20)
 BLOCKS: Final = (32, 64, 128, 256)
 TRAINED_ON: Final = (2**13, 2**15, 2**16)
@@ -56,26 +68,120 @@ def choose(mask: Any, uniforms: Any, actions: Any) -> None:
                 left -= 1
 
 
-def differences(num_games: int = COMPARED) -> list[str]:
-    """The kinds of tables at which a GPU's games are not the processor's, byte for byte; none if all is well.
+def differences(num_games: int = COMPARED, **options: Any) -> list[str]:
+    """What a GPU doesn't play as the processor does, byte for byte: kinds of tables and ways of playing; none if all is well.
 
     Args:
-        num_games: whole games of each kind.
+        num_games: whole games of each kind, played in each way.
+        options: of the games, such as ``max_turns``.
     """
-    wrong = []
-    for players, side in product(range(MIN_PLAYERS, MAX_PLAYERS + 1), SIDES):
-        options: dict[str, Any] = {"seed": 1, "autoreset": False, "observation": "codes"}
-        host = Games(check_integer("num_games", num_games, 1, 10**6), players, side, **options)
-        device = DeviceGames(num_games, players, side, **options)
-        same = True
-        while same and (host.seat >= 0).any():
-            host.play_random(AT_A_TIME)
-            device.play_random(AT_A_TIME)
-            names = ("state", "mask", "seat", "observation", "reward", "done", "truncated")
-            same = all(getattr(host, name).tobytes() == getattr(device, name).numpy().tobytes() for name in names)
-        if not same:
-            wrong.append(f"{players} players, {side} side")
-    return wrong
+    check_integer("num_games", num_games, 1, 10**6)
+    ways = {"random play": same_random_play, "steps": same_steps}
+    return [
+        f"{players} players, {side} side, {way}"
+        for (players, side), (way, is_same) in product(TABLES, ways.items())
+        if not is_same(num_games, players, side, **options)
+    ]
+
+
+def both(num_games: int, players: int, side: str, **options: Any) -> tuple[Games, DeviceGames]:
+    """The same games on the processor and on the GPU."""
+    return Games(num_games, players, side, 1, **options), DeviceGames(num_games, players, side, 1, **options)
+
+
+def same_random_play(num_games: int, players: int, side: str, **options: Any) -> bool:
+    """Whether games that are played at random come to the same until all are over."""
+    host, device = both(num_games, players, side, autoreset=False, observation="codes", **options)
+    while is_same := same_batches(host, device):
+        if not (host.seat >= 0).any():
+            break
+        host.play_random(AT_A_TIME)
+        device.play_random(AT_A_TIME)
+    return is_same
+
+
+def same_steps(num_games: int, players: int, side: str, **options: Any) -> bool:
+    """Whether the same actions come to the same, in all rows and in some, until a game has ended in each."""
+    host, device = both(num_games, players, side, **options)
+    ended = np.zeros(num_games, bool)
+    number = 0
+    while is_same := same_batches(host, device) and same_answers(host, device, number, np.flatnonzero(ended)):
+        if ended.all():
+            break
+        actions = legal_actions(host.mask, host.uniforms(salt=number))
+        rows = np.arange(number % 2, num_games, 2) if number % 3 == 2 else np.arange(num_games)
+        host.step(actions[rows], rows)
+        device.step(actions[rows], None if len(rows) == num_games else rows)
+        ended |= host.done
+        number += 1
+    return is_same
+
+
+def same_batches(host: Games, device: DeviceGames) -> bool:
+    """Whether all that two batches keep is the same."""
+    return all(same_bytes(getattr(host, name), getattr(device, name)) for name in ARRAYS)
+
+
+def same_answers(host: Games, device: DeviceGames, number: int, ended: npt.NDArray[np.int64]) -> bool:
+    """Whether both give the same random numbers and, now and then, views and refusals; ended: rows with a finished game."""
+    if not same_bytes(host.uniforms(salt=number), device.uniforms(salt=number)):
+        return False
+    if number % AT_A_TIME != 0:
+        return True
+    seat, row = number // AT_A_TIME % host.num_players, number % host.num_games
+    actions = legal_actions(host.mask, host.uniforms())
+    actions[row] = host.mask[row].argmin()
+    return (
+        same_bytes(host.observe(seat), device.observe(seat))
+        and same_bytes(host.observe(seat, ended, host.finished), device.observe(seat, ended, device.finished))
+        and refusal(host, actions) == refusal(device, actions) != ""
+    )
+
+
+def same_bytes(here: npt.NDArray[Any], there: DeviceArray) -> bool:
+    """Whether two arrays hold the same, byte for byte."""
+    return here.tobytes() == there.numpy().tobytes()
+
+
+def legal_actions(mask: npt.NDArray[np.int8], uniforms: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """A legal action for every row, each as probable; uniforms: in [0, 1)."""
+    legal = np.cumsum(mask, axis=1, dtype=np.int64)
+    actions: npt.NDArray[np.int64] = (legal > (uniforms * legal[:, -1]).astype(np.int64)[:, None]).argmax(axis=1)
+    return actions
+
+
+def refusal(games: Games | DeviceGames, actions: npt.NDArray[np.int64]) -> str:
+    """What a step with these actions is answered with; nothing if it is played."""
+    try:
+        games.step(actions)
+    except SkyenvError as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+def decided_otherwise(agent: HeuristicAgent, num_games: int = DECIDED, **options: Any) -> Figure:
+    """How many in a million of an agent's decisions on the GPU are others than the processor's, by kind of table.
+
+    Args:
+        agent: plays whole games with itself. num_games: of each kind. options: of the games.
+    """
+    shares = [share_of_others(agent, *both(num_games, *table, autoreset=False, observe=False, **options)) for table in TABLES]
+    name = f"GPU, decisions of {agent.name} other than the processor's"
+    return figure(name, "per million", [1e6 * share for share in shares])
+
+
+def share_of_others(agent: HeuristicAgent, host: Games, device: DeviceGames) -> float:
+    """Which part of an agent's decisions between several actions is another on the GPU, in games played as on the processor."""
+    player = DevicePlayer(agent, device)
+    choices = others = 0
+    while (rows := np.flatnonzero(host.seat >= 0)).size:
+        decisions = decisions_in(host, agent, rows)
+        actions = agent.act(decisions)
+        choices += int((host.mask[rows].sum(axis=1) > 1).sum())
+        others += int((player.decide(rows, decisions.uniform).numpy()[rows] != actions).sum())
+        host.step(actions, rows)
+        device.step(actions, rows)
+    return others / choices
 
 
 def pace(num_games: int, steps: int, repeats: int, once: Callable[[], object]) -> list[float]:
@@ -149,6 +255,7 @@ def all_figures(quick: bool) -> list[Figure]:
             figures.append(chosen_actions(2**18, "mask", steps, repeats, False))
     finally:
         kernels.THREADS = usual  # type: ignore[misc]
+    figures += [decided_otherwise(agent(), 10 if quick else DECIDED) for agent in HEURISTICS]
     return figures + training(quick)
 
 

@@ -17,18 +17,47 @@ def test_without_a_gpu_it_says_so() -> None:
         assert done.stderr.strip().endswith("there is no GPU here that Numba can use; python -m numba -s says what it finds")
 
 
-def test_the_comparison_finds_games_that_differ() -> None:
-    """In the simulator: none as things are, and all when the device counts a decision too many."""
+def test_the_comparison_finds_what_differs() -> None:
+    """In the simulator, at one kind of table: in which way of playing each mistake is found, and decisions that are others."""
     program = """
 import json
+from unittest import mock
 from experiments.benchmarks import gpu
 from skyenv.cuda import Games
+from skyenv.errors import OptionError, SkyenvError
 
-same = gpu.differences(1)
-play_random = Games.play_random
-Games.play_random = lambda games, steps: play_random(games, steps + 1)
-print(json.dumps([same, gpu.differences(1)]))
+gpu.TABLES, gpu.AT_A_TIME = gpu.TABLES[:1], 10
+play_random, step, uniforms, observe, check = Games.play_random, Games.step, Games.uniforms, Games.observe, Games.check
+
+def other_error(games):
+    try:
+        check(games)
+    except SkyenvError:
+        raise OptionError("another") from None
+
+mistakes = {
+    "play_random": lambda games, steps: play_random(games, steps + 1),
+    "step": lambda games, actions, *rows: step(games, actions if not rows else games.mask.numpy().argmax(axis=1)),
+    "uniforms": lambda games, salt: uniforms(games, None, salt + 1),
+    "observe": lambda games, seats, *more: observe(games, seats ^ 1, *more),
+    "check": other_error,
+    "finished": property(lambda games: games.reward),
+}
+found = {}
+for name, mistake in mistakes.items():
+    with mock.patch.object(Games, name, mistake):
+        found[name] = gpu.differences(1, max_turns=2)
+
+def decide(player, rows, uniforms):
+    player.actions.array.copy_to_device(player.actions.numpy() - 1)
+    return player.actions
+
+with mock.patch.object(gpu.DevicePlayer, "decide", decide):
+    figure = gpu.decided_otherwise(gpu.GreedyAgent(), 1, max_turns=2)
+print(json.dumps([found, figure.median, figure.unit]))
 """
-    same, other = json.loads(printed("-c", program, environment=SIMULATED, cwd=ROOT))
-    assert same == []
-    assert len(other) == 6
+    found, others, unit = json.loads(printed("-c", program, environment=SIMULATED, cwd=ROOT))
+    steps, random = ([f"2 players, front side, {way}"] for way in ("steps", "random play"))
+    both = {"play_random": random, "finished": random + steps}
+    assert found == {name: both.get(name, steps) for name in ("play_random", "step", "uniforms", "observe", "check", "finished")}
+    assert (others, unit) == (1e6, "per million")

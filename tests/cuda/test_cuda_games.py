@@ -1,7 +1,7 @@
-"""Games on the GPU are the CPU's, bit for bit, as far as Numba's simulator of CUDA shows it: in plain Python.
+"""Games on the GPU are the CPU's, bit for bit: Numba's simulator of CUDA shows it in plain Python, and a GPU where there is one.
 
-This file is also a program, ``python tests/cuda/test_cuda_games.py PLAYERS SIDE``: it plays in the simulator and prints digests;
-or, with the name of a part instead, what came of that.
+This file is also a program, ``python tests/cuda/test_cuda_games.py PLAYERS SIDE``: it plays there and prints digests; or, with
+the name of a part instead, what came of that.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from unittest import mock
 
 import numpy as np
 import pytest
+from cuda_places import everywhere, variables
 
-from processes import ROOT, printed
+from processes import printed
 from skyenv import Games
 
-SIMULATED = {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT / "tests")}
 TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
 ARRAYS = ("state", "mask", "seat", "observation", "reward", "done", "truncated", "finished")
 ROWS = 3
@@ -112,9 +112,23 @@ def back_and_forth(games: Any) -> Iterator[bool]:
     yield told(games, lambda: games.observe(0, state=games.mask)).startswith("OptionError: state must hold")
 
 
+def lent(array: Any) -> tuple[int, Any]:
+    """Where another library that takes an array by DLPack has it, and what it reads there."""
+    from skyenv.cuda.arrays import SIMULATED
+
+    if SIMULATED:
+        taken = np.from_dlpack(array)
+        return taken.ctypes.data, taken
+    from torch.utils.dlpack import from_dlpack
+
+    tensor = from_dlpack(array)
+    return tensor.data_ptr(), tensor.cpu().numpy()
+
+
 def device_only() -> Iterator[Any]:
     """What only games on the GPU have."""
     from skyenv.cuda import Games as DeviceGames
+    from skyenv.cuda.arrays import address
 
     games = DeviceGames(2, seed=1, check=False)
     before = digest(games)
@@ -126,10 +140,10 @@ def device_only() -> Iterator[Any]:
     games.step([int(np.flatnonzero(mask)[0]) for mask in games.mask.numpy()])
     yield digest(games) != before
     yield games.on_host().state.tobytes() == games.state.numpy().tobytes()
-    yield np.shares_memory(np.from_dlpack(games.mask), np.from_dlpack(games.mask))
-    yield bool((np.from_dlpack(games.observation) == games.observation.numpy()).all())
-    yield np.from_dlpack(games.done).dtype == bool
-    yield np.from_dlpack(games.state.bytes).tobytes() == games.state.numpy().tobytes()
+    yield lent(games.mask)[0] == address(games.mask.array)
+    yield bool((lent(games.observation)[1] == games.observation.numpy()).all())
+    yield lent(games.done)[1].dtype == bool
+    yield lent(games.state.bytes)[1].tobytes() == games.state.numpy().tobytes()
     yield told(games, lambda: games.mask.__dlpack__(copy=True)).startswith("BufferError")
     yield told(games, lambda: games.mask.__dlpack__(dl_device=(2, 7))).startswith("BufferError")
     given_back = games.mask.__dlpack__()
@@ -206,27 +220,33 @@ def without_zeros() -> Iterator[bool]:
 PARTS: dict[str, Callable[[], Iterator[Any]]] = {"own": device_only, "slices": in_slices, "zeros": without_zeros}
 
 
+@everywhere
 @pytest.mark.parametrize(("players", "side"), TABLES)
-def test_the_same_games_as_on_the_cpu(players: int, side: str) -> None:
+def test_the_same_games_as_on_the_cpu(players: int, side: str, place: str) -> None:
     expected = [*played(Games, players, side), *without_resets(Games, players, side)]
-    told = json.loads(printed(__file__, str(players), side, environment=SIMULATED))
+    told = json.loads(printed(__file__, str(players), side, environment=variables(place)))
     assert len(told) == len(expected)
     assert [number for number, (one, other) in enumerate(zip(told, expected, strict=True)) if one != other] == []
 
 
-def test_what_only_games_on_the_gpu_have() -> None:
-    *flags, refusal, scores = json.loads(printed(__file__, "own", environment=SIMULATED))
+@everywhere
+def test_what_only_games_on_the_gpu_have(place: str) -> None:
+    if place == "gpu" and not pytest.importorskip("torch").cuda.is_available():
+        pytest.skip("PyTorch, which takes arrays there, finds no GPU")
+    *flags, refusal, scores = json.loads(printed(__file__, "own", environment=variables(place)))
     assert flags == [True] * 15
     assert "records" in refusal
     assert scores == [[3] * 4] * 2
 
 
-def test_random_play_in_slices() -> None:
-    assert json.loads(printed(__file__, "slices", environment=SIMULATED)) == [True] * 8
+@everywhere
+def test_random_play_in_slices(place: str) -> None:
+    assert json.loads(printed(__file__, "slices", environment=variables(place))) == [True] * 8
 
 
-def test_what_is_looked_at_is_written_whole() -> None:
-    assert json.loads(printed(__file__, "zeros", environment=SIMULATED)) == [True] * 6
+@everywhere
+def test_what_is_looked_at_is_written_whole(place: str) -> None:
+    assert json.loads(printed(__file__, "zeros", environment=variables(place))) == [True] * 6
 
 
 def test_launches_of_few_blocks_warn_of_nothing() -> None:
@@ -237,7 +257,7 @@ def test_launches_of_few_blocks_warn_of_nothing() -> None:
 
 
 def main() -> None:
-    """Play in the simulator and print what it came to."""
+    """Play there and print what it came to."""
     from skyenv.cuda import Games as DeviceGames
 
     if sys.argv[1] in PARTS:

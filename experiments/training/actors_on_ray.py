@@ -13,7 +13,7 @@ from __future__ import annotations
 import pickle
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any, Final
 
@@ -27,6 +27,7 @@ from experiments.training.network import PolicyNetwork
 from experiments.training.recipe import Config
 from experiments.training.rollouts import Rollout
 from skyenv.arena.on_ray import Host, connect, cpus, sent
+from skyenv.arena.schedule import Entrant, entrant
 from skyenv.arena.units import ATTEMPTS, PATIENCE
 from skyenv.arena.workers import MachineLostError, WorkerDiedError
 from skyenv.errors import OptionError, SkyenvError
@@ -61,11 +62,17 @@ class Remote:
     Args:
         config: of the training. part: which one, from 0.
         state: the collector to go on with; None: a new one.
+        fixed: the fixed opponents, which a new one makes, as they are at the learner's.
+
+    Raises:
+        AgentError, CheckpointError: one of these can't be made, or its checkpoint is another one here.
     """
 
-    def __init__(self, config: Config, part: int, state: bytes | None) -> None:
+    def __init__(self, config: Config, part: int, state: bytes | None, fixed: Sequence[Entrant]) -> None:
         torch.set_num_threads(1)
         self._actor = Actor(config, part, state)
+        for opponent in fixed if state is None else ():
+            opponent.check()
 
     def play(self, numbered: Numbered, past: list[Past]) -> Played:
         """Take past policies in, and collect a rollout."""
@@ -87,18 +94,18 @@ class Part:
 
     Args:
         ray: the package. config: of the training. number: which part.
-        state: the collector to go on with; None: a new one.
+        state: the collector to go on with; None: a new one. fixed: as for :class:`Remote`.
     """
 
-    def __init__(self, ray: ModuleType, config: Config, number: int, state: bytes | None) -> None:
-        self._ray, self._config, self._number = ray, config, number
+    def __init__(self, ray: ModuleType, config: Config, number: int, state: bytes | None, fixed: Sequence[Entrant] = ()) -> None:
+        self._ray, self._config, self._number, self._fixed = ray, config, number, fixed
         self.state = state
         self.told: list[Past] = []
         self._weights: Any = None
         self._host = self._hosted(cpus=1)
 
     def _hosted(self, cpus: int) -> Host:
-        return Host(self._ray, Remote, self._config, self._number, self.state, cpus=cpus)
+        return Host(self._ray, Remote, self._config, self._number, self.state, self._fixed, cpus=cpus)
 
     def play(self, weights: Any, past: list[Past]) -> None:
         """Let a rollout be played with weights that Ray holds, after past policies have come."""
@@ -178,12 +185,13 @@ class OnRay(Actors):
         self._places = [np.empty(config.room_of(part), np.uint8) for part in range(config.parts)]
         self._parts: list[Part] = []
         self.lost = 0
+        fixed = [entrant(spec) for spec in config.fixed_opponents] if kept is None else []
         try:
             for number in range(config.parts):
                 state = None
                 if kept is not None:
                     state, self._past = pickle.loads(kept["actors"][number])
-                self._parts.append(Part(self._ray, config, number, state))
+                self._parts.append(Part(self._ray, config, number, state, fixed))
             self._play([])
         except BaseException:  # nobody else knows those that play already
             self.end()

@@ -57,9 +57,13 @@ class Entrant:
             AgentError, CheckpointError: it can't be made, or its checkpoint is another one here.
         """
         agent = make_agent(self.spec, deterministic=deterministic)
+        self.check()
+        return agent
+
+    def check(self) -> None:
+        """Raise AgentError if its checkpoint is another one here."""
         if _digest(self.spec) != self.digest:
             raise AgentError(f"{self.spec} on {socket.gethostname()} isn't the file that the games were begun with")
-        return agent
 
 
 @dataclass(frozen=True)

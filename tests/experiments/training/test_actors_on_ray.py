@@ -20,14 +20,15 @@ from trainings import TINY, tiny
 
 from clusters import Nodes, cluster_of
 from experiments.training import actors_on_ray, train
-from experiments.training.actors import Actors, make_actors
-from experiments.training.actors_on_ray import LOSSES, OnRay, Part, begin_actors
+from experiments.training.actors import Actor, Actors, make_actors
+from experiments.training.actors_on_ray import LOSSES, OnRay, Part, Remote, begin_actors
 from experiments.training.checkpoints import read_checkpoint
 from processes import ROOT, command, descendants, printed, there, wait_until
 from skyenv.arena.on_ray import Host, connect, cpus
+from skyenv.arena.schedule import entrant
 from skyenv.arena.units import ATTEMPTS
 from skyenv.arena.workers import MachineLostError, WorkerDiedError
-from skyenv.errors import OptionError, SkyenvError
+from skyenv.errors import AgentError, OptionError, SkyenvError
 from skyenv_agents.learned.networks import NetworkAgent
 
 
@@ -98,6 +99,22 @@ def test_more_processes_than_cpus_are_told(nodes: Nodes) -> None:
 def test_ray_needs_others_that_play() -> None:
     with pytest.raises(OptionError, match="ray needs processes above 1"):
         tiny(ray="auto").check()
+
+
+def test_a_fixed_opponent_that_is_another_one_where_it_plays_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless there is a collector to go on with, which has it."""
+    monkeypatch.setattr("torch.set_num_threads", lambda _: None)
+    path = tmp_path / "fixed.npz"
+    config = tiny(fixed_opponents=(str(path),))
+    first, second = (tiny(seed=seed).make_network().frozen({}).to_bytes() for seed in (1, 2))
+    path.write_bytes(first)
+    fixed = [entrant(str(path))]
+    Remote(config, 0, None, fixed)
+    state = Actor(config, 0).pack()
+    path.write_bytes(second)
+    with pytest.raises(AgentError, match=r"fixed\.npz on .* isn't the file that the games were begun with"):
+        Remote(config, 0, None, fixed)
+    Remote(config, 0, state, fixed)
 
 
 class FakeHost:

@@ -1,6 +1,6 @@
 """Games on the GPU are the CPU's, bit for bit: Numba's simulator of CUDA shows it in plain Python, and a GPU where there is one.
 
-This file is also a program, ``python tests/cuda/test_cuda_games.py PLAYERS SIDE``: it plays there and prints digests; or, with
+This file is also a program, ``python tests/cuda/test_cuda_games.py PLAYERS SIDE …``: it plays there and prints digests; or, with
 the name of a part instead, what came of that.
 """
 
@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from unittest import mock
 
@@ -220,11 +220,17 @@ def without_zeros() -> Iterator[bool]:
 PARTS: dict[str, Callable[[], Iterator[Any]]] = {"own": device_only, "slices": in_slices, "zeros": without_zeros}
 
 
-@everywhere
-@pytest.mark.parametrize(("players", "side"), TABLES)
-def test_the_same_games_as_on_the_cpu(players: int, side: str, place: str) -> None:
-    expected = [*played(Games, players, side), *without_resets(Games, players, side)]
-    told = json.loads(printed(__file__, str(players), side, environment=variables(place)))
+def all_of(make: Callable[..., Any], tables: Iterable[tuple[int, str]]) -> list[str]:
+    """All digests of some kinds of tables."""
+    return [one for table in tables for way in (played, without_resets) for one in way(make, *table)]
+
+
+@pytest.mark.parametrize(("place", "tables"), [*(("simulator", [table]) for table in TABLES), ("gpu", TABLES)])
+def test_the_same_games_as_on_the_cpu(place: str, tables: list[tuple[int, str]]) -> None:
+    """On a GPU in one process, which compiles the rules but once."""
+    words = [str(word) for table in tables for word in table]
+    told = json.loads(printed(__file__, *words, environment=variables(place)))
+    expected = all_of(Games, tables)
     assert len(told) == len(expected)
     assert [number for number, (one, other) in enumerate(zip(told, expected, strict=True)) if one != other] == []
 
@@ -263,8 +269,8 @@ def main() -> None:
     if sys.argv[1] in PARTS:
         print(json.dumps(list(PARTS[sys.argv[1]]())))
         return
-    players, side = int(sys.argv[1]), sys.argv[2]
-    print(json.dumps([*played(DeviceGames, players, side), *without_resets(DeviceGames, players, side)]))
+    tables = zip(map(int, sys.argv[1::2]), sys.argv[2::2], strict=True)
+    print(json.dumps(all_of(DeviceGames, tables)))
 
 
 if __name__ == "__main__":

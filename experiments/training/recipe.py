@@ -222,13 +222,9 @@ class Config(RunConfig):
         from experiments.training.on_device import DeviceCollector, DeviceTables, engine_device
         from skyenv.cuda import Games
 
-        def begun(number: int, players: int, side: str, seed: int) -> Games:
-            tables = Tables(number, players, side, seed, max_turns=self.max_turns, reward=self.reward)
-            tables.spread(np.random.default_rng(seed))
-            return Games.from_host(tables.games, check=False)
-
+        tables = [DeviceTables(Games.from_host(each.games, check=False)) for each in self._spread_tables(0)]
         return DeviceCollector(
-            [DeviceTables(begun(*kind)) for kind in self._kinds(0)], self.make_pool(), self.steps, self.opponent_share,
+            tables, self.make_pool(), self.steps, self.opponent_share,
             self.gamma, self.gae_lambda, self.seed, self.sure_share, self.is_bfloat16(engine_device().type), self.mixed_share,
         )  # fmt: skip
 
@@ -240,16 +236,22 @@ class Config(RunConfig):
             kinds.append((self.split(number)[part], players, side, TRAINING.start + apart % (len(TRAINING) - SEEDS_APART)))
         return kinds
 
+    def _spread_tables(self, part: int) -> list[Tables]:
+        """The tables of one of the parts, their games anywhere in their course."""
+        found = []
+        for number, players, side, seed in self._kinds(part):
+            how: dict[str, Any] = {"threads": self.threads, "max_turns": self.max_turns, "reward": self.reward}
+            tables = Tables(number, players, side, seed, **how)
+            tables.spread(np.random.default_rng(seed))
+            found.append(tables)
+        return found
+
     def _collecting(self, part: int) -> tuple[Any, ...]:
         """What a collector of one of the parts is made of."""
         parts = self.parts
-        how: dict[str, Any] = {"threads": self.threads, "max_turns": self.max_turns, "reward": self.reward}
-        kinds = self._kinds(part)
-        tables = [Tables(*kind, **how) for kind in kinds]
-        for each, (_, _, _, seed) in zip(tables, kinds, strict=True):
-            each.spread(np.random.default_rng(seed))
         return (
-            tables, self.make_pool(), heuristic_of(self.prior), self.steps, self.opponent_share, self.gamma, self.gae_lambda,
+            self._spread_tables(part), self.make_pool(), heuristic_of(self.prior), self.steps, self.opponent_share,
+            self.gamma, self.gae_lambda,
             self.seed * parts + part, self.sure_share, self.is_bfloat16("cpu"), self.mixed_share,
         )  # fmt: skip
 

@@ -86,8 +86,16 @@ class Tables:
         return label_of(self.games.num_players, self.games.side)
 
     def spread(self, rng: np.random.Generator) -> None:
-        """See :func:`spread`."""
-        spread(self.games, rng)
+        """Let greedy agents play games that begin, each so far as chance has it: else all would end together, again and again.
+
+        Args:
+            rng: decides how far.
+        """
+        greedy = make_agent("greedy")
+        left = rng.integers(DECISIONS_A_PLAYER * self.games.num_players, size=self.games.num_games)
+        while (rows := np.flatnonzero(left)).size:
+            self.games.step(decide(self.games, greedy, rows), rows)
+            left[rows] -= 1
         self.margin = margins(self.games.state["score"][:, : self.games.num_players])
 
     def seat(
@@ -192,20 +200,6 @@ def learners_at_mixed_tables(players: int) -> Float64:
     often = 1 / np.arange(1, players)
     shares: Float64 = often / often.sum()
     return shares
-
-
-def spread(games: Games, rng: np.random.Generator) -> None:
-    """Let greedy agents play games that begin, each so far as chance has it: else all would end together, again and again.
-
-    Args:
-        games: whose last step counts for nothing then.
-        rng: decides how far.
-    """
-    greedy = make_agent("greedy")
-    left = rng.integers(DECISIONS_A_PLAYER * games.num_players, size=games.num_games)
-    while (rows := np.flatnonzero(left)).size:
-        games.step(decide(games, greedy, rows), rows)
-        left[rows] -= 1
 
 
 def label_of(players: int, side: str) -> str:

@@ -14,6 +14,11 @@ from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
 DEFAULT_MAX_TURNS: Final = 500
 
 
+def table_name(players: int, side: str) -> str:
+    """What files are called that belong to games of so many players on this side, such as ladders and networks."""
+    return f"{players}-players" + ("" if side == "front" else f"-{side}")
+
+
 class GameKeywords(TypedDict, total=False):
     """The options of :class:`GameOptions` that interfaces hand on: ``**options: Unpack[GameKeywords]``."""
 

@@ -27,6 +27,7 @@ from skyenv.agents import agent_names, make_agent
 from skyenv.arena import ladder
 from skyenv.commands import exit_code
 from skyenv.files import write_atomically
+from skyenv.game_options import table_name
 from skyenv.observation import OBSERVATION_SIZE, markdown_table
 from skyenv.options import Options, option, parse
 from skyenv.rules import state
@@ -125,7 +126,7 @@ def game_part(name: str) -> str:
 
 def shipped_ladder(players: int, side: str) -> ladder.Ladder:
     """The ladder that ships, which `python -m skyenv tournament … --publish` writes."""
-    return ladder.read(ladder.SHIPPED / f"{ladder.file_name(players, side)}.json", players, side)
+    return ladder.read(ladder.SHIPPED / f"{table_name(players, side)}.json", players, side)
 
 
 def ladder_table(players: int, side: str) -> str:
@@ -156,7 +157,7 @@ def _rating(rating: dict[str, float] | None) -> str:
 
 def ladder_pairs(players: int, side: str) -> str:
     """The wins of every pair of the shipped ladder and its picture, for a page in docs/."""
-    name = ladder.file_name(players, side)
+    name = table_name(players, side)
     picture = f"![ratings and wins of every pair, {players} players, {side} side](ladder/{name}.png)"
     return f"{ladder.matrix_markdown(shipped_ladder(players, side))}\n\n{picture}"
 

@@ -42,6 +42,7 @@ from skyenv.arena.tournament import Tournament
 from skyenv.commands import INTERRUPTED, complain
 from skyenv.errors import CheckpointError, OptionError, RenderError
 from skyenv.files import check_writable, write_atomically
+from skyenv.game_options import table_name
 from skyenv.games import HIGHEST_SEED, fresh_seed
 from skyenv.options import SPREAD, Options, argument, command_line, common, option
 
@@ -292,7 +293,7 @@ def command(settings: Settings, **values: Any) -> str:
 def _ladder_for(options: TournamentOptions) -> ladder.Ladder:
     if options.ladder is not None:
         return ladder.read(options.ladder, options.players)
-    return ladder.read(ladder.SHIPPED / f"{ladder.file_name(options.players, options.side)}.json", options.players, options.side)
+    return ladder.read(ladder.SHIPPED / f"{table_name(options.players, options.side)}.json", options.players, options.side)
 
 
 def _run_newcomer(options: TournamentOptions) -> int:

@@ -16,6 +16,7 @@ from skyenv.arena.estimates import CONFIDENCE, RESAMPLES, Estimate, interval, pe
 from skyenv.arena.ratings import ANCHOR_POINTS, SEPARATED, Newcomer, Ratings
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import read_json, write_atomically
+from skyenv.game_options import table_name
 
 Ladder = dict[str, Any]
 """What ladder.json holds; agents from the best to the worst, matrices in the same order."""
@@ -121,11 +122,6 @@ def _indented(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False).replace("\n", "\n  ")
 
 
-def file_name(players: int, side: str) -> str:
-    """What the files of a published ladder are called, without an ending."""
-    return f"{players}-players" + ("" if side == "front" else f"-{side}")
-
-
 def read(path: Path, players: int, side: str | None = None) -> Ladder:
     """A ladder from its file.
 
@@ -164,7 +160,7 @@ def publish(folder: Path, players: int, side: str, where: Path) -> None:
     for target, ending in ((SHIPPED, "json"), (PICTURES, "png")):
         target = where if where.parts else target
         target.mkdir(parents=True, exist_ok=True)
-        write_atomically(target / f"{file_name(players, side)}.{ending}", (folder / f"ladder.{ending}").read_bytes())
+        write_atomically(target / f"{table_name(players, side)}.{ending}", (folder / f"ladder.{ending}").read_bytes())
 
 
 def check_publish(where: Path) -> None:

@@ -18,6 +18,7 @@ from skyenv.arena.ratings import ANCHORS, rate
 from skyenv.arena.schedule import entrants
 from skyenv.cli import main
 from skyenv.errors import CheckpointError
+from skyenv.game_options import table_name
 
 ROOT = Path(__file__).parents[2]
 
@@ -141,7 +142,7 @@ def test_what_ships_is_what_the_docs_say(players: int, side: str) -> None:
     """Tables in the README and the docs, JSON and the agents themselves belong together."""
     page = (ROOT / "docs" / "ladder.md").read_text(encoding="utf-8")
     assert document.ladder_summary() in (ROOT / "README.md").read_text(encoding="utf-8")
-    name = ladder.file_name(players, side)
+    name = table_name(players, side)
     assert document.ladder_table(players, side) in page
     assert document.ladder_pairs(players, side) in page
     shipped = ladder.read(ladder.SHIPPED / f"{name}.json", players, side)

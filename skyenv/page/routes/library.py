@@ -12,6 +12,7 @@ from starlette.routing import BaseRoute, Route
 
 from skyenv.arena import ladder
 from skyenv.errors import PageError
+from skyenv.game_options import table_name
 from skyenv.page.again import Again
 from skyenv.page.drawers import Drawers
 from skyenv.page.library import Library, Query
@@ -86,7 +87,7 @@ def _ladders() -> list[dict[str, Any]]:
     shown = []
     for players in range(MIN_PLAYERS, MAX_PLAYERS + 1):
         for side in SIDES:
-            content = ladder.read(ladder.SHIPPED / f"{ladder.file_name(players, side)}.json", players, side)
+            content = ladder.read(ladder.SHIPPED / f"{table_name(players, side)}.json", players, side)
             agents = [{name: agent[name] for name in _OF_AN_AGENT} for agent in content["agents"]]
             shown.append({**{name: content[name] for name in _OF_A_LADDER}, "agents": agents})
     return shown

@@ -25,10 +25,10 @@ from skyenv.games import Games
 from skyenv.observation import OBSERVATION_SIZE, codes_of
 from skyenv_agents.learned.architecture import Library, Sizes, run
 from skyenv_agents.learned.layout import CODE_SCALE, INPUTS, NUM_INPUTS, OUTCOME_PARTS, PRIOR_PARTS
-from skyenv_agents.learned.networks import NetworkAgent, Prior, ThingsNetwork, heuristic_of
+from skyenv_agents.learned.networks import WORST_PRIOR, NetworkAgent, Prior, ThingsNetwork, heuristic_of
 
 ILLEGAL = -1e9  # its logit; −∞ gives NaN where a gradient meets it
-TORCH = Library(torch.cat, torch.relu, lambda array, columns: array[:, torch.from_numpy(columns)])
+TORCH = Library(torch.cat, torch.relu, torch.maximum, lambda array, columns: array[:, torch.from_numpy(columns)])
 
 
 @dataclass
@@ -152,6 +152,7 @@ class Network(nn.Module):
         for name, shape in sizes.others().items():
             self.weights[name.replace(".", "_")] = nn.Parameter(0.1 * torch.randn(shape))
         nn.init.constant_(self.weights["prior_weight"], prior_weight)
+        nn.init.constant_(self.weights["prior_floor"], -WORST_PRIOR)
         self.register_buffer("scale", torch.from_numpy(CODE_SCALE))
         self.register_buffer("inputs", torch.from_numpy(INPUTS))
 

@@ -13,7 +13,7 @@ from torch import nn
 from skyenv.errors import OptionError
 from skyenv_agents.learned.architecture import Library, Sizes, run
 from skyenv_agents.learned.layout import INPUT_SCALE, PRIOR_INPUTS
-from skyenv_agents.learned.networks import ThingsNetwork
+from skyenv_agents.learned.networks import WORST_PRIOR, ThingsNetwork
 
 ILLEGAL: Final = -1e9
 """Logit of an illegal action: its probability is exactly 0."""
@@ -27,7 +27,7 @@ def _take(array: torch.Tensor, columns: npt.NDArray[np.int64]) -> torch.Tensor:
     return array.index_select(1, torch.from_numpy(columns).to(array.device))
 
 
-TORCH: Final = Library(_join, torch.relu, _take)
+TORCH: Final = Library(_join, torch.relu, torch.maximum, _take)
 
 
 def in_precision(device: str, bfloat16: bool) -> torch.autocast:
@@ -41,12 +41,13 @@ class PolicyNetwork(nn.Module):
     Args:
         sizes: of the network.
         prior_weight: what a prior's scores are multiplied with in the beginning.
+        prior_floor: what none of them is below (VP behind the best action, 0 or less); nothing changes it.
     """
 
     scale: torch.Tensor
     prior_inputs: torch.Tensor
 
-    def __init__(self, sizes: Sizes, prior_weight: float) -> None:
+    def __init__(self, sizes: Sizes, prior_weight: float, prior_floor: float = -WORST_PRIOR) -> None:
         super().__init__()
         self.sizes = sizes
         self.layers = nn.ModuleDict()
@@ -57,10 +58,10 @@ class PolicyNetwork(nn.Module):
             nn.init.zeros_(layer.bias)
             self.layers[name.replace(".", "_")] = layer
         self.rest = nn.ParameterDict()
+        of_prior = {"prior_weight": prior_weight, "prior_floor": prior_floor}
         for name, shape in sizes.others().items():
-            self.rest[name.replace(".", "_")] = nn.Parameter(
-                torch.full(shape, prior_weight) if name == "prior_weight" else torch.randn(shape) * 0.1
-            )
+            begin = torch.full(shape, of_prior[name]) if name in of_prior else torch.randn(shape) * 0.1
+            self.rest[name.replace(".", "_")] = nn.Parameter(begin, requires_grad=name != "prior_floor")
         self.register_buffer("scale", torch.from_numpy(INPUT_SCALE), persistent=False)
         self.register_buffer("prior_inputs", torch.from_numpy(PRIOR_INPUTS), persistent=False)
 

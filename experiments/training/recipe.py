@@ -18,7 +18,7 @@ from skyenv.kernels import REWARDS
 from skyenv.options import as_text, option
 from skyenv.seeds import TRAINING
 from skyenv_agents.learned.architecture import Sizes
-from skyenv_agents.learned.networks import HEURISTICS, Network, ThingsNetwork, heuristic_of
+from skyenv_agents.learned.networks import HEURISTICS, WORST_PRIOR, Network, ThingsNetwork, heuristic_of
 from skyenv_agents.learned.pool import SAMPLINGS, OpponentPool
 
 ENGINES: Final = ("host", "cuda")
@@ -75,6 +75,9 @@ class Config(RunConfig):
     thing: int = option(32, "units for each district, colour and seat", low=1, high=MOST)
     prior: str = option("", "heuristic agent whose scores the policy starts from and sees", choices=("", *HEURISTICS))
     prior_weight: float = option(6.0, "what the prior's scores, in VP, are multiplied with at the beginning")
+    prior_floor: float = option(
+        WORST_PRIOR, "the policy begins with no action held to be worse than the best one by more VP than this", high=WORST_PRIOR
+    )
     final_prior: float = option(1.0, "share of that weight that is left at the end, beside what is learned of it", high=1)
     value_updates: int = option(
         10, "of a new network with a prior: updates in the beginning that train the values alone", high=MOST
@@ -175,7 +178,9 @@ class Config(RunConfig):
         """
         with torch.random.fork_rng(devices=[]):  # PyTorch's own generator stays as it is
             torch.manual_seed(self.seed)
-            network = PolicyNetwork(Sizes(self.hidden, self.blocks, self.thing), self.prior_weight if self.prior else 0.0)
+            network = PolicyNetwork(
+                Sizes(self.hidden, self.blocks, self.thing), self.prior_weight if self.prior else 0.0, -self.prior_floor
+            )
         if self.start and started:
             start = Network.load(self.start)
             if start.about.get("prior") != self.prior:

@@ -27,7 +27,7 @@ PAIRED_SEEDS = {2: 60, 3: 40, 4: 30}
 SEED = 90_000_000
 """Of its first paired seed: neither trained nor measured with."""
 
-LATER = {"--engine": "host", "--max-change": "0.03"}
+LATER = {"--engine": "host", "--max-change": "0.03", "--prior-floor": "3"}
 """Options that came after some networks were trained, with what is usual now."""
 
 

@@ -3,8 +3,8 @@
 Every thing of a group (a district, a colour, a seat) goes through the group's own layer, whose weights all of them share, and
 adds what tells it from the others. All of that and the common inputs meet in the *trunk*, a layer and some residual blocks. What
 belongs to a thing is decided from the thing's own row and from the trunk, again with shared weights; everything else, and the
-values, from the trunk alone. Scores of a heuristic prior, times ``prior_weight``, are added to the policy's logits, and its
-outcome to the value, so that a new network plays as the prior does.
+values, from the trunk alone. Scores of a heuristic prior, none below ``prior_floor``, times ``prior_weight``, are added to the
+policy's logits, and its outcome to the value, so that a new network plays as the prior does.
 """
 
 from __future__ import annotations
@@ -53,8 +53,9 @@ class Sizes:
         }  # fmt: skip
 
     def others(self) -> dict[str, tuple[int, ...]]:
-        """Shapes of the weights that belong to no layer: what tells a group's things apart, and the prior's weight."""
-        return {**{f"{group.name}.identity": (group.number, self.thing) for group in GROUPS}, "prior_weight": ()}
+        """Shapes of the weights that belong to no layer: what tells a group's things apart, the prior's weight and floor."""
+        identities: dict[str, tuple[int, ...]] = {f"{group.name}.identity": (group.number, self.thing) for group in GROUPS}
+        return {**identities, "prior_weight": (), "prior_floor": ()}
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Shapes of all weights, by name."""
@@ -80,6 +81,7 @@ class Library:
 
     join: Callable[[list[Any], int], Any]
     rectify: Callable[[Any], Any]
+    larger: Callable[[Any, Any], Any]
     take: Callable[[Any, Any], Any]
 
 
@@ -115,6 +117,7 @@ def run(
             context = layer(f"{group.name}.context", trunk)[:, None]
             hidden = library.rectify(layer(f"{group.name}.policy", things[group.name]) + context)
             outputs.append(layer(f"{group.name}.actions", hidden).reshape(number, group.actions.size))
-    logits = library.take(library.join(outputs, 1), OUTPUTS) + other("prior_weight") * prior[:, :NUM_ACTIONS]
+    scores = library.larger(prior[:, :NUM_ACTIONS], other("prior_floor"))
+    logits = library.take(library.join(outputs, 1), OUTPUTS) + other("prior_weight") * scores
     values = layer("outlook", library.rectify(layer("value", trunk)))
     return logits, library.join([values[:, :1] + prior[:, NUM_ACTIONS:], values[:, 1:]], 1)

@@ -232,7 +232,7 @@ def _take(array: Any, columns: npt.NDArray[np.int64]) -> Any:
     return array[:, columns]
 
 
-NUMPY: Final = Library(_join, _rectify, _take)
+NUMPY: Final = Library(_join, _rectify, np.maximum, _take)
 
 
 class ThingsNetwork(Network):
@@ -261,6 +261,12 @@ class ThingsNetwork(Network):
         )
         outcome = np.clip(values[:, 0], -1.0, 1.0) if self.about.get("reward") == OUTCOME_REWARD else None
         return logits, outcome
+
+    @classmethod
+    def of_file(cls, arrays: Mapping[str, npt.NDArray[Any]], about: Mapping[str, Any]) -> Network:
+        """See :meth:`Network.of_file`; older files have no floor, as their networks were trained without one."""
+        floor = arrays.get("prior_floor", np.array(-WORST_PRIOR, np.float32))
+        return cls({**arrays, "prior_floor": floor}, about)
 
 
 class PlainNetwork(Network):

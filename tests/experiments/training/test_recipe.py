@@ -18,7 +18,7 @@ from experiments.training.train import Training
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.options import parse
 from skyenv_agents.learned.architecture import Sizes
-from skyenv_agents.learned.networks import PlainNetwork
+from skyenv_agents.learned.networks import WORST_PRIOR, PlainNetwork
 
 # ---- options ----
 
@@ -62,6 +62,7 @@ from skyenv_agents.learned.networks import PlainNetwork
         ("thing", [0]),
         ("prior", ["random"]),
         ("prior_weight", [-0.1, float("inf")]),
+        ("prior_floor", [-0.1, WORST_PRIOR + 0.1]),
         ("final_prior", [-0.1, 1.1]),
         ("value_updates", [-1]),
         ("warm_up", [-1]),
@@ -213,6 +214,11 @@ def test_a_network_begins_by_its_seed_alone() -> None:
 def test_the_prior_weighs_what_the_option_says() -> None:
     assert tiny(prior="greedy", prior_weight=4.5).make_network().rest["prior_weight"].item() == 4.5
     assert tiny(prior_weight=4.5).make_network().rest["prior_weight"].item() == 0
+
+
+def test_the_prior_excludes_no_more_than_the_option_says() -> None:
+    assert tiny(prior="greedy", prior_floor=0.75).make_network().rest["prior_floor"].item() == -0.75
+    assert tiny(prior="greedy").make_network().rest["prior_floor"].item() == -WORST_PRIOR
 
 
 def test_precision(monkeypatch: pytest.MonkeyPatch) -> None:

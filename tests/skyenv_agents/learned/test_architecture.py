@@ -13,7 +13,10 @@ from skyenv_agents.learned.layout import COMMON_ACTIONS, COMMON_CODES, GROUPS, I
 
 ALL_SIZES = [Sizes(1, 0, 1), Sizes(7, 1, 3), Sizes(16, 3, 5)]
 NUMPY = Library(
-    lambda parts, axis: np.concatenate(parts, axis), lambda array: np.maximum(array, 0), lambda array, columns: array[:, columns]
+    lambda parts, axis: np.concatenate(parts, axis),
+    lambda array: np.maximum(array, 0),
+    lambda array, other: np.maximum(array, other),
+    lambda array, columns: array[:, columns],
 )
 Weights = dict[str, np.ndarray]
 
@@ -68,7 +71,8 @@ def slowly(sizes: Sizes, weights: Weights, inputs: Any, prior: Any) -> tuple[np.
                 hidden = relu(layer(f"{group.name}.policy", things[group.name, i]) + layer(f"{group.name}.context", trunk))
                 logits[actions] = layer(f"{group.name}.actions", hidden)
     values = layer("outlook", relu(layer("value", trunk)))
-    return logits + weights["prior_weight"] * prior[:NUM_ACTIONS], values + np.array([prior[NUM_ACTIONS], 0.0])
+    scores = [max(float(score), float(weights["prior_floor"])) for score in prior[:NUM_ACTIONS]]
+    return logits + weights["prior_weight"] * scores, values + np.array([prior[NUM_ACTIONS], 0.0])
 
 
 @pytest.mark.parametrize("sizes", ALL_SIZES)
@@ -113,13 +117,14 @@ def test_things_exchanged_are_outputs_exchanged(group: Any) -> None:
 
 
 def test_the_prior_is_where_it_starts_from() -> None:
-    """Without anything learned: the scores, times their weight, and the outcome; nothing else is a value's beginning."""
+    """Without anything learned: the scores, none below the floor, times their weight; and the outcome for the value alone."""
     sizes = Sizes(5, 1, 2)
     weights = {name: np.zeros_like(array) for name, array in drawn(sizes).items()}
-    weights["prior_weight"] = np.array(2.5)
+    weights["prior_weight"], weights["prior_floor"] = np.array(2.5), np.array(-0.75)
     inputs, prior = seen(6)
     logits, values = computed(sizes, weights, inputs, prior)
-    assert np.array_equal(logits, 2.5 * prior[:, :NUM_ACTIONS])
+    assert np.array_equal(logits, 2.5 * np.where(prior < -0.75, -0.75, prior)[:, :NUM_ACTIONS])
+    assert logits.min() == 2.5 * -0.75
     assert np.array_equal(values[:, 0], prior[:, NUM_ACTIONS])
     assert not values[:, 1].any()
 
@@ -128,7 +133,7 @@ def test_the_prior_is_where_it_starts_from() -> None:
 def test_sizes_are_told_by_shapes(sizes: Sizes) -> None:
     shapes = sizes.shapes()
     assert Sizes.of(shapes) == sizes
-    assert set(sizes.others()) == {"prior_weight", *(f"{group.name}.identity" for group in GROUPS)}
+    assert set(sizes.others()) == {"prior_weight", "prior_floor", *(f"{group.name}.identity" for group in GROUPS)}
     for name, (inputs, outputs) in sizes.layers().items():
         assert shapes[f"{name}.weight"] == (outputs, inputs)
         assert shapes[f"{name}.bias"] == (outputs,)

@@ -56,6 +56,7 @@ def network(with_prior: bool = False, **about: Any) -> ThingsNetwork:
         scale = 1.0 if name.endswith("identity") else 1.5 / np.sqrt(shape[-1]) if name.endswith("weight") and shape else 0.1
         weights[name] = rng.normal(scale=scale, size=shape).astype(np.float32)
     weights["prior_weight"] = np.array(2.0 if with_prior else 0.0, np.float32)
+    weights["prior_floor"] = np.array(-1.0, np.float32)
     weights["outlook.weight"] *= 0.3
     return ThingsNetwork(weights, {**(WITH_PRIOR if with_prior else ABOUT), **about})
 
@@ -196,6 +197,19 @@ def test_files_tell_the_sizes(sizes: Sizes, tmp_path: Path) -> None:
         assert set(arrays.files) == {"about", *sizes.shapes()}
 
 
+def test_files_from_before_there_was_a_floor_have_none(tmp_path: Path) -> None:
+    """Their networks were trained on scores that begin where the prior's do."""
+    made = network(True)
+    path = tmp_path / "model.npz"
+    path.write_bytes(made.to_bytes())
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files if name != "prior_floor"}
+    np.savez(path, **arrays)
+    loaded = Network.load(path)
+    assert loaded.weights.pop("prior_floor") == -WORST_PRIOR
+    assert all(np.array_equal(loaded.weights[name], made.weights[name]) for name in loaded.weights)
+
+
 def test_files_of_version_01_have_names_of_their_own(tmp_path: Path) -> None:
     """Whatever the code calls them: those of everybody's files."""
     theirs = {"policy_head": "action", "value_head": "outlook"}
@@ -317,7 +331,8 @@ def test_what_has_learned_nothing_plays_its_prior(games: Games) -> None:
     """Probabilities by the scores, times their weight; and the outcome as the prior tells it."""
     weights = {name: np.zeros(shape, np.float32) for name, shape in SIZES.shapes().items()}
     about = {**WITH_PRIOR, "reward": "outcome"}
-    player = NetworkAgent(ThingsNetwork({**weights, "prior_weight": np.array(1.5, np.float32)}, about))
+    of_prior = {"prior_weight": np.array(1.5, np.float32), "prior_floor": np.array(-WORST_PRIOR, np.float32)}
+    player = NetworkAgent(ThingsNetwork({**weights, **of_prior}, about))
     decisions = decisions_in(games, player)
     legal = decisions.mask != 0
     prior = Prior.of(GreedyAgent(), decisions)

@@ -24,7 +24,7 @@ from skyenv.files import write_atomically
 from skyenv.games import Games
 from skyenv.observation import OBSERVATION_SIZE, codes_of
 from skyenv_agents.learned.architecture import Library, Sizes, run
-from skyenv_agents.learned.layout import CODE_SCALE, INPUTS, NUM_INPUTS, OUTCOME_PARTS, PRIOR_PARTS
+from skyenv_agents.learned.layout import CODE_SCALE, INPUTS, NUM_INPUTS
 from skyenv_agents.learned.networks import WORST_PRIOR, NetworkAgent, Prior, ThingsNetwork, heuristic_of
 
 ILLEGAL = -1e9  # its logit; −∞ gives NaN where a gradient meets it
@@ -103,7 +103,7 @@ class Decisions:
 
 
 def prior_codes(whole: dict[str, npt.NDArray[np.generic]], wanted: npt.NDArray[np.bool_], prior: str) -> npt.NDArray[np.int16]:
-    """What a heuristic held of the decisions that are wanted, int16 (k, 104).
+    """What a heuristic held of the decisions that are wanted, int16 (k, NUM_INPUTS − OBSERVATION_SIZE).
 
     A dataset doesn't tell it. But a seed and the actions give a game again, and with it whatever a seat could know: so all games
     are played once more, side by side.
@@ -123,8 +123,7 @@ def prior_codes(whole: dict[str, npt.NDArray[np.generic]], wanted: npt.NDArray[n
         asked = wanted[rows]
         if asked.any():
             held = Prior.of(heuristic, decisions_in(games, heuristic, playing[asked]))
-            codes[rows[asked], :-1] = np.rint(held.scores * PRIOR_PARTS)
-            codes[rows[asked], -1] = np.rint(held.outcome * OUTCOME_PARTS)
+            codes[rows[asked]] = held.codes(with_outcome=True)
         games.step(whole["action"][rows], playing)
     return codes[wanted]
 

@@ -34,20 +34,12 @@ from skyenv.rules.components import NUM_DISTRICTS
 from skyenv.rules.play import apply, refresh_mask
 from skyenv.rules.state import GAME_DTYPE, NONE, PHASE_OVER, PHASE_START, Array, as_records, new_records
 from skyenv_agents.heuristic.features import HeuristicRecord, look_up_board
+from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, SEAT_INPUTS, write_district, write_seat
 from skyenv_agents.heuristic.judging import judge
 from skyenv_agents.heuristic.player import GreedyAgent
 from skyenv_agents.heuristic.win_probability import EARLY, LATE, win_probabilities
 from skyenv_agents.search.ismcts import MARGIN
-from skyenv_agents.search.leaves import (
-    DISTRICT_INPUTS,
-    DISTRICT_UNITS,
-    FOLDER,
-    SEAT_INPUTS,
-    SEAT_UNITS,
-    look_up_open_hands,
-    write_district,
-    write_seat,
-)
+from skyenv_agents.search.leaves import DISTRICT_UNITS, FOLDER, SEAT_UNITS, look_up_open_hands
 from skyenv_agents.search.rollouts import Scratch, evaluate, new_scratch, rollout, search_options, show
 
 ROWS: Final = 2048

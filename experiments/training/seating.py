@@ -9,13 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, decide, decisions_in, make_agent
-from skyenv.games import Games, outcome_of, results
+from skyenv.games import Games, results
 from skyenv.kernels import MARGIN_SCALE
 from skyenv.observation import OBSERVATION_SIZE
 from skyenv_agents.heuristic.player import HeuristicAgent
-from skyenv_agents.heuristic.win_probability import win_probabilities_seen
-from skyenv_agents.learned.layout import NUM_INPUTS, OUTCOME, OUTCOME_PARTS, PRIOR_PARTS
-from skyenv_agents.learned.networks import OUTCOME_REWARD, prior_scores
+from skyenv_agents.learned.layout import NUM_INPUTS
+from skyenv_agents.learned.networks import OUTCOME_REWARD, Prior
 from skyenv_agents.learned.pool import OpponentPool
 
 LEARNER: Final = -1
@@ -159,11 +158,8 @@ class Tables:
         codes = np.zeros((rows.size, NUM_INPUTS), np.int16)
         codes[:, :OBSERVATION_SIZE] = self.games.observation[rows]
         if prior is not None and rows.size:
-            decisions = decisions_in(self.games, prior, rows)
-            codes[:, OBSERVATION_SIZE:OUTCOME] = np.rint(prior_scores(prior, decisions) * PRIOR_PARTS)
-            if self.reward == OUTCOME_REWARD:
-                chance = win_probabilities_seen(np.asarray(decisions.view), trusted=True)[np.arange(rows.size), decisions.seat]
-                codes[:, OUTCOME] = np.rint(outcome_of(chance, self.games.num_players) * OUTCOME_PARTS)
+            held = Prior.of(prior, decisions_in(self.games, prior, rows))
+            codes[:, OBSERVATION_SIZE:] = held.codes(self.reward == OUTCOME_REWARD)
         return codes
 
     def step(self, actions: Int64) -> tuple[Float32, Float32, Bool]:

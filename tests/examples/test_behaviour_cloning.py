@@ -15,7 +15,7 @@ from skyenv.dataset.folder import Plan, Writer
 from skyenv.dataset.sources import Matches
 from skyenv.games import Games
 from skyenv.observation import OBSERVATION_SIZE, codes_of
-from skyenv_agents.learned.layout import NUM_INPUTS
+from skyenv_agents.learned.layout import NUM_INPUTS, OUTCOME
 from skyenv_agents.learned.networks import NetworkAgent
 
 
@@ -50,7 +50,7 @@ def test_a_heuristic_is_asked_once_more(example: ModuleType, tmp_path: Path) -> 
     """Of greedy's own decisions it holds those that greedy took to be the best; and a new network decides as it does."""
     Writer(Plan((Matches.new(("greedy", "hoard"), 2, "front", 3, 1, 500),), ("parquet",)), tmp_path).run()
     decisions = example.Decisions(tmp_path, ["greedy"], "greedy")
-    scores = decisions.codes[:, OBSERVATION_SIZE:-1]
+    scores = decisions.codes[:, OBSERVATION_SIZE:OUTCOME]
     assert (scores <= 0).all()
     assert (scores < 0).any()
     taken = scores.gather(1, decisions.action[:, None])

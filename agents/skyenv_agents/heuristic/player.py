@@ -23,6 +23,7 @@ from skyenv.knowledge import VIEW_DTYPE
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import as_records, new_records
 from skyenv_agents.heuristic.features import HEURISTIC_DTYPE
+from skyenv_agents.heuristic.inputs import NUM_POSITION_INPUTS, write_inputs
 from skyenv_agents.heuristic.judging import decide_all
 from skyenv_agents.heuristic.weights import APPRAISER_WEIGHTS, GREEDY_WEIGHTS, AppraiserWeights, Weights, weights_record
 
@@ -64,6 +65,15 @@ class HeuristicAgent(Agent):
         scores = np.zeros((len(decisions), NUM_ACTIONS))
         self._judge(decisions, scores)
         return scores
+
+    def inputs(self, decisions: Decisions) -> npt.NDArray[np.float32]:
+        """What networks are told of the position, float32 (k, NUM_POSITION_INPUTS); see :mod:`skyenv_agents.heuristic.inputs`."""
+        decisions = checked_decisions(decisions)
+        assert decisions.view is not None
+        inputs = np.zeros((len(decisions), NUM_POSITION_INPUTS), np.float32)
+        views = as_records(decisions.view, VIEW_DTYPE)
+        write_inputs(views, self.weights(decisions.num_players), new_records(1, HEURISTIC_DTYPE), inputs)
+        return inputs
 
     def _judge(self, decisions: Decisions, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
         """The best actions; all judgements go into `scores` if it has rows."""

@@ -96,7 +96,7 @@ def run(
         other: name → weights that belong to no layer.
         library: of the arrays.
         inputs: (k, INPUTS), scaled.
-        prior: (k, 104), the prior's scores of all actions and its outcome, scaled; zeros without a prior.
+        prior: (k, 104 or more), the scores of all actions and the outcome that a prior tells, scaled; zeros without one.
     """
     number = len(inputs)
     start = len(COMMON_CODES)
@@ -120,4 +120,4 @@ def run(
     scores = library.larger(prior[:, :NUM_ACTIONS], other("prior_floor"))
     logits = library.take(library.join(outputs, 1), OUTPUTS) + other("prior_weight") * scores
     values = layer("outlook", library.rectify(layer("value", trunk)))
-    return logits, library.join([values[:, :1] + prior[:, NUM_ACTIONS:], values[:, 1:]], 1)
+    return logits, library.join([values[:, :1] + prior[:, NUM_ACTIONS : NUM_ACTIONS + 1], values[:, 1:]], 1)

@@ -1,9 +1,10 @@
 """What networks take in and put out, taken apart into the things that it is about: districts, colours and seats.
 
-A network sees the observation and, from a heuristic prior, a score of every action and an outcome: all whole numbers, the
-*codes*, which keep a training's decisions small. Its inputs are the codes times :data:`INPUT_SCALE`, in the order of
-:data:`INPUTS`: first what belongs to no group, then group by group, thing by thing, so that a part of the inputs, reshaped, is
-one row for each thing. What a district or a colour *is* doesn't depend on its number: its rows meet the same weights.
+A network sees the observation and, if it has a heuristic prior, the prior's score of every action, its outcome, and what
+:mod:`skyenv_agents.heuristic.inputs` tells of the position: all whole numbers, the *codes*, which keep a training's decisions
+small. Its inputs are the codes times :data:`INPUT_SCALE`, in the order of :data:`INPUTS`: first what belongs to no group, then
+group by group, thing by thing, so that a part of the inputs, reshaped, is one row for each thing. What a district or a colour
+*is* doesn't depend on its number: its rows meet the same weights.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy.typing as npt
 from skyenv.observation import OBSERVATION_SIZE, SCALE, SEATS, names
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.components import CARD_COLOURS, CARD_VALUES, COLOURS, COMMISSIONERS, DISTRICTS
+from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, NUM_POSITION_INPUTS, SEAT_INPUTS
 
 PRIOR_PARTS: Final = 1024
 """A prior's scores (VP) are told in parts of this."""
@@ -25,7 +27,11 @@ OUTCOME_PARTS: Final = 4096
 """And its outcome in parts of this."""
 OUTCOME: Final = OBSERVATION_SIZE + NUM_ACTIONS
 """Code of the prior's outcome: behind the observation's and those of the actions' scores."""
-NUM_INPUTS: Final = OUTCOME + 1
+POSITION_PARTS: Final = 256
+"""What is told of the position is told in parts of this."""
+POSITION: Final = OUTCOME + 1
+"""The first code of what is told of the position."""
+NUM_INPUTS: Final = POSITION + NUM_POSITION_INPUTS
 
 _ENTRIES: Final = {name.replace(":", ""): number for number, name in enumerate(names())}
 _ACTIONS: Final = {name: number for number, name in enumerate(ACTION_NAMES)}
@@ -39,11 +45,13 @@ class Group:
         name: of the kind.
         codes: int64 (number, features), which codes tell of each thing.
         actions: int64 (number, outputs), which actions are each thing's own; outputs may be 0.
+        told: how many of the codes, the last ones of each thing, tell of the position beside what is seen.
     """
 
     name: str
     codes: npt.NDArray[np.int64]
     actions: npt.NDArray[np.int64]
+    told: int
 
     @property
     def number(self) -> int:
@@ -56,10 +64,23 @@ class Group:
         return int(self.codes.shape[1])
 
 
-def _group(name: str, entries: Sequence[Sequence[str]], actions: Sequence[Sequence[str]]) -> Group:
+def _group(
+    name: str, entries: Sequence[Sequence[str]], actions: Sequence[Sequence[str]], told: npt.NDArray[np.int64] | None = None
+) -> Group:
+    """A group from the observation's entries about its things, their actions, and the codes told of them beside (things, k)."""
     own = np.array([[_ACTIONS[action] for action in each] for each in actions], np.int64)
     codes = np.array([[_ENTRIES[entry] for entry in each] for each in entries], np.int64)
-    return Group(name, np.concatenate([codes, own + OBSERVATION_SIZE], axis=1), own)
+    beside = np.zeros((len(codes), 0), np.int64) if told is None else told
+    return Group(name, np.concatenate([codes, own + OBSERVATION_SIZE, beside], axis=1), own, beside.shape[1])
+
+
+_TOLD: Final = np.arange(POSITION, NUM_INPUTS).reshape(len(SEATS), -1)
+SEATS_TOLD: Final = _TOLD[:, :SEAT_INPUTS]
+"""Codes of what is told of each seat, int64 (4, SEAT_INPUTS)."""
+DISTRICTS_TOLD: Final = _TOLD[:, SEAT_INPUTS:].reshape(len(SEATS), len(DISTRICTS), DISTRICT_INPUTS).swapaxes(0, 1).reshape(
+    len(DISTRICTS), -1
+)  # fmt: skip
+"""Codes of what is told of each district to the seats, one after the other, int64 (7, 4 · DISTRICT_INPUTS)."""
 
 
 def _of_district(district: str) -> list[str]:
@@ -120,13 +141,14 @@ GROUPS: Final[tuple[Group, ...]] = (
             ]
             for district in DISTRICTS
         ],
+        DISTRICTS_TOLD,
     ),
     _group(
         "colour",
         [_of_colour(colour) for colour in COLOURS],
         [[f"take {colour}", *(f"bid {colour} {value}" for value in CARD_VALUES)] for colour in COLOURS],
     ),
-    _group("seat", [_of_seat(seat) for seat in SEATS], [[] for _ in SEATS]),
+    _group("seat", [_of_seat(seat) for seat in SEATS], [[] for _ in SEATS], SEATS_TOLD),
 )
 """The groups, in the order of the inputs and of the outputs."""
 
@@ -138,17 +160,25 @@ def _others(number: int, taken: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[
 COMMON_ACTIONS: Final = _others(NUM_ACTIONS, [group.actions for group in GROUPS])
 """Actions that are no thing's own."""
 # Cards and bids are told here too: what can be done with a hand depends on it as a whole.
-COMMON_CODES: Final = _others(NUM_INPUTS, [GROUPS[0].codes, GROUPS[1].actions + OBSERVATION_SIZE])
+COMMON_CODES: Final = _others(NUM_INPUTS, [GROUPS[0].codes, GROUPS[1].actions + OBSERVATION_SIZE, SEATS_TOLD[1:]])
 """Codes that are told to the network as a whole."""
+COMMON_TOLD: Final = SEAT_INPUTS
+"""So many of them, the last ones, tell of the position beside what is seen: of the seat that decides."""
 INPUTS: Final = np.concatenate([COMMON_CODES, *(group.codes.reshape(-1) for group in GROUPS)])
 """Which code each input is, int64 (inputs,); some codes are told twice."""
 OUTPUTS: Final = np.argsort(np.concatenate([COMMON_ACTIONS, *(group.actions.reshape(-1) for group in GROUPS)]))
 """Which output, in the groups' order, each action's is: int64 (103,)."""
 CODE_SCALE: Final = np.concatenate(
-    [SCALE, np.full(NUM_ACTIONS, 1 / PRIOR_PARTS), np.full(1, 1 / OUTCOME_PARTS)], dtype=np.float32
+    [
+        SCALE,
+        np.full(NUM_ACTIONS, 1 / PRIOR_PARTS),
+        np.full(1, 1 / OUTCOME_PARTS),
+        np.full(NUM_POSITION_INPUTS, 1 / POSITION_PARTS),
+    ],
+    dtype=np.float32,
 )
 """What each code is multiplied with, float32 (NUM_INPUTS,)."""
 INPUT_SCALE: Final = CODE_SCALE[INPUTS]
 """What each input's code is multiplied with, float32 (inputs,)."""
-PRIOR_INPUTS: Final = np.array([int(np.flatnonzero(code == INPUTS)[0]) for code in range(OBSERVATION_SIZE, NUM_INPUTS)])
+PRIOR_INPUTS: Final = np.array([int(np.flatnonzero(code == INPUTS)[0]) for code in range(OBSERVATION_SIZE, POSITION)])
 """Which inputs are the prior's scores of the actions and, last, its outcome: int64 (104,)."""

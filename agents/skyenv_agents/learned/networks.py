@@ -28,7 +28,18 @@ from skyenv_agents.heuristic.player import AppraiserAgent, GreedyAgent, Heuristi
 from skyenv_agents.heuristic.win_probability import win_probabilities_seen
 from skyenv_agents.learned.architecture import Library, Sizes, run
 from skyenv_agents.learned.arithmetic import products
-from skyenv_agents.learned.layout import INPUTS, NUM_INPUTS, OUTCOME, OUTCOME_PARTS, PRIOR_PARTS
+from skyenv_agents.learned.layout import (
+    CODE_SCALE,
+    COMMON_CODES,
+    COMMON_TOLD,
+    GROUPS,
+    INPUTS,
+    NUM_INPUTS,
+    OUTCOME_PARTS,
+    POSITION,
+    POSITION_PARTS,
+    PRIOR_PARTS,
+)
 from skyenv_agents.learned.masked import masked_softmax
 
 FORMAT: Final = "skyenv-network-2"
@@ -52,6 +63,7 @@ IN_MEMORY: Final[Mapping[str, str]] = {
 MOST_BYTES: Final = 1 << 27
 """A file with more in it is refused unread: a hundred times as much as the networks that ship have."""
 
+LARGEST_CODE: Final = np.iinfo(np.int16).max
 Float32 = npt.NDArray[np.float32]
 
 
@@ -88,10 +100,12 @@ class Prior:
 
     Attributes:
         scores: :func:`prior_scores`, float32 (k, 103). outcome: float64 (k,), the outcome to expect by what seats have.
+        position: float32 (k, NUM_POSITION_INPUTS), see :func:`skyenv_agents.heuristic.inputs.write_inputs`.
     """
 
     scores: Float32
     outcome: Vector
+    position: Float32
 
     @classmethod
     def of(cls, heuristic: HeuristicAgent, decisions: Decisions) -> Prior:
@@ -99,7 +113,13 @@ class Prior:
         decisions = checked_decisions(decisions)
         assert decisions.view is not None
         chance = win_probabilities_seen(np.asarray(decisions.view), trusted=True)[np.arange(len(decisions)), decisions.seat]
-        return cls(prior_scores(heuristic, decisions), outcome_of(chance, decisions.num_players))
+        return cls(prior_scores(heuristic, decisions), outcome_of(chance, decisions.num_players), heuristic.inputs(decisions))
+
+    def codes(self, with_outcome: bool) -> npt.NDArray[np.int16]:
+        """As networks take it, int16 (k, NUM_INPUTS − OBSERVATION_SIZE); the outcome where that is the reward, else 0."""
+        outcome = np.rint(self.outcome * OUTCOME_PARTS) if with_outcome else np.zeros(len(self.outcome))
+        position = np.clip(np.rint(self.position * POSITION_PARTS), -LARGEST_CODE, LARGEST_CODE)
+        return np.concatenate([np.rint(self.scores * PRIOR_PARTS), outcome[:, None], position], axis=1).astype(np.int16)
 
 
 class Network(ABC):
@@ -252,10 +272,9 @@ class ThingsNetwork(Network):
         codes = np.zeros((len(observation), NUM_INPUTS), self.PRECISION)
         codes[:, :OBSERVATION_SIZE] = observation
         if prior is not None:
-            codes[:, OBSERVATION_SIZE:OUTCOME] = np.rint(prior.scores * PRIOR_PARTS) / PRIOR_PARTS
-            if self.about.get("reward") == OUTCOME_REWARD:
-                codes[:, OUTCOME] = np.rint(prior.outcome * OUTCOME_PARTS) / OUTCOME_PARTS
-        inputs, own = codes[:, INPUTS], codes[:, OBSERVATION_SIZE:]
+            told = prior.codes(self.about.get("reward") == OUTCOME_REWARD)
+            codes[:, OBSERVATION_SIZE:] = told * CODE_SCALE[OBSERVATION_SIZE:]
+        inputs, own = codes[:, INPUTS], codes[:, OBSERVATION_SIZE:POSITION]
         logits, values = (
             array.astype(np.float64) for array in run(self.sizes, self._layer, self._arrays.__getitem__, NUMPY, inputs, own)
         )
@@ -264,9 +283,25 @@ class ThingsNetwork(Network):
 
     @classmethod
     def of_file(cls, arrays: Mapping[str, npt.NDArray[Any]], about: Mapping[str, Any]) -> Network:
-        """See :meth:`Network.of_file`; older files have no floor, as their networks were trained without one."""
+        """See :meth:`Network.of_file`; older files lack a floor, and weights for what they weren't told."""
         floor = arrays.get("prior_floor", np.array(-WORST_PRIOR, np.float32))
-        return cls({**arrays, "prior_floor": floor}, about)
+        return cls({**_widened(arrays), "prior_floor": floor}, about)
+
+
+def _widened(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+    """The arrays of a network of things, with 0 as the weights of what is told of the position if it wasn't told that yet."""
+    widened = dict(arrays)
+    first = arrays.get(f"{GROUPS[0].name}.weight")
+    if first is None or first.ndim != 2 or first.shape[1] != GROUPS[0].features - GROUPS[0].told:
+        return widened
+    places = {group.name: (group.features - group.told, group.told) for group in GROUPS}
+    places["trunk"] = (len(COMMON_CODES) - COMMON_TOLD, COMMON_TOLD)
+    for layer, (place, number) in places.items():
+        weight = arrays.get(f"{layer}.weight")
+        if weight is not None and weight.ndim == 2:
+            missing = np.zeros((len(weight), number), weight.dtype)
+            widened[f"{layer}.weight"] = np.concatenate([weight[:, :place], missing, weight[:, place:]], axis=1)
+    return widened
 
 
 class PlainNetwork(Network):

@@ -5,9 +5,7 @@ the same for all seats and all districts. For every seat a layer of ReLU units l
 districts, and what else is told of the seat, go to a second layer, whose weighted sum is the seat's strength; the probabilities
 are the softmax of the seats' strengths. ``python -m experiments.tools.fit_leaves`` makes the weights.
 
-Arguments that many functions share: `game`, a position that goes on, all hands open; `h`, what
-:func:`skyenv_agents.heuristic.features.look_up_board` and :func:`look_up_open_hands` noted of it;
-`x`, float32, where the inputs are written, most of them from −1 to 1.
+What it is told is written by :mod:`skyenv_agents.heuristic.inputs`, which says what `game` and `h` are.
 """
 
 from __future__ import annotations
@@ -22,33 +20,13 @@ import numpy.typing as npt
 
 from skyenv.errors import CheckpointError
 from skyenv.integrity import as_games
-from skyenv.rules.auction import highest_rank
-from skyenv.rules.commissioners import next_places
 from skyenv.rules.compiling import called_rule, entry_point
-from skyenv.rules.components import (
-    BLACK,
-    BONUS_DISTRICTS,
-    BONUS_EVERY,
-    BONUS_VP,
-    BUILD_LIMIT,
-    BUSINESSES_TO_PLACE,
-    CENTRAL_PARK,
-    CITY_HALL,
-    LOWEST_CARD,
-    MAX_PLAYERS,
-    NUM_COLOURS,
-    NUM_COMMISSIONERS,
-    NUM_DISTRICTS,
-    NUM_RANKS,
-)
-from skyenv.rules.state import ALEA_OUT, ALEA_STANDS, NONE, PHASE_BUILD, Array, GameRecord, new_records
-from skyenv_agents.heuristic.features import HEURISTIC_DTYPE, HeuristicRecord, look_up_board, park_value
+from skyenv.rules.components import LOWEST_CARD, MAX_PLAYERS, NUM_COLOURS, NUM_DISTRICTS, NUM_RANKS
+from skyenv.rules.state import Array, GameRecord, new_records
+from skyenv_agents.heuristic.features import HEURISTIC_DTYPE, HeuristicRecord, look_up_board
+from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, SEAT_INPUTS, Floats, write_district, write_seat
 from skyenv_agents.heuristic.player import GreedyAgent
 
-DISTRICT_INPUTS: Final = 21
-"""How much is told of a district to a seat."""
-SEAT_INPUTS: Final = 69
-"""How much else is told of a seat."""
 DISTRICT_UNITS: Final = 16
 """Width of the layer that looks at districts."""
 SEAT_UNITS: Final = 32
@@ -72,10 +50,6 @@ MEMORY: Final = DISTRICT_INPUTS + DISTRICT_UNITS + SEAT_INPUTS + DISTRICT_UNITS 
 FOLDER: Final = Path(__file__).resolve().parent / "leaf_networks"
 """Where the networks are."""
 
-Floats = npt.NDArray[np.float32]
-
-# ---- what the network is told ----
-
 
 @called_rule
 def look_up_open_hands(game: GameRecord, h: HeuristicRecord) -> None:
@@ -86,239 +60,6 @@ def look_up_open_hands(game: GameRecord, h: HeuristicRecord) -> None:
             for rank in range(NUM_RANKS):
                 points += int(game.hand[seat, colour, rank]) * (rank + LOWEST_CARD)
             h.points[seat, colour] = points
-
-
-@called_rule
-def seat_vp(game: GameRecord, h: HeuristicRecord, district: int, seat: int) -> float:
-    """SCO-2: VP of a seat if the district is scored now."""
-    plot = int(h.plot[district, seat])
-    return 0.0 if plot == NONE else float(int(game.floors[district, plot]) * int(game.value[district, plot]))
-
-
-@called_rule
-def net_vp(game: GameRecord, h: HeuristicRecord, district: int, seat: int) -> float:
-    """SCO-2: by how many VP a seat gains on the best other one if the district is scored now."""
-    best = 0.0
-    for other in range(game.num_players):
-        if other != seat:
-            best = max(best, seat_vp(game, h, district, other))
-    return seat_vp(game, h, district, seat) - best
-
-
-@called_rule
-def can_build(game: GameRecord, h: HeuristicRecord, district: int, plot: int, seat: int) -> bool:
-    """AUC-5, AUC-11: whether a seat builds on a plot, or could begin to, as it is empty."""
-    own = int(h.plot[district, seat])
-    return own == plot or (own == NONE and game.owner[district, plot] == NONE and h.types[district, plot] == 0)
-
-
-@called_rule
-def write_district(game: GameRecord, h: HeuristicRecord, district: int, seat: int, x: Floats) -> None:
-    """Tell of a district that is not stopped."""
-    mine = seat_vp(game, h, district, seat)
-    net = net_vp(game, h, district, seat)
-    own = int(h.plot[district, seat])
-    floors = int(game.floors[district, own]) if own != NONE else 0
-    all_floors = 0
-    points = 0.0
-    worth = 0.0
-    rival_points = 0.0
-    others = 0
-    for plot in range(NUM_COLOURS):
-        all_floors += int(game.floors[district, plot])
-        if can_build(game, h, district, plot, seat):
-            points = max(points, h.points[seat, plot])
-            worth = max(worth, h.worth[district, plot])
-        for other in range(game.num_players):
-            if other != seat and can_build(game, h, district, plot, other):
-                rival_points = max(rival_points, h.points[other, plot] + h.points[other, BLACK])
-    for other in range(game.num_players):
-        others += 1 if other != seat and h.plot[district, other] != NONE else 0
-    here = 0
-    marked = 0
-    called = 0
-    for commissioner in range(NUM_COMMISSIONERS):
-        here += 1 if game.place[commissioner] == district else 0
-        for i in range(game.markers[commissioner]):
-            if game.visited[commissioner, i] == district:
-                marked += 1
-                called += 1 if game.place[commissioner] >= CENTRAL_PARK else 0
-    stands = 1.0 if own != NONE else 0.0
-    empty = int(h.empty[district])
-    x[0] = stands
-    x[1] = mine / 10.0
-    x[2] = (mine - net) / 10.0
-    x[3] = net / 10.0
-    x[4] = floors / 4.0
-    x[5] = all_floors / 8.0
-    x[6] = float(others)
-    x[7] = empty / 5.0
-    x[8] = 1.0 if empty == 0 else 0.0
-    x[9] = 1.0 if empty == 1 else 0.0
-    x[10] = worth / 8.0 * stands
-    x[11] = worth / 8.0 * (1.0 - stands)
-    x[12] = floors * worth / 20.0
-    x[13] = float(here)
-    x[14] = float(marked)
-    x[15] = float(called)  # its auction comes next
-    x[16] = points / 15.0
-    x[17] = (points + h.points[seat, BLACK] if points > 0.0 else 0.0) / 25.0
-    x[18] = rival_points / 25.0
-    x[19] = 1.0 if game.auction_place == district else 0.0
-    x[20] = h.left
-
-
-@called_rule
-def write_seat(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) -> None:
-    """Tell what else a seat has, whose turn it is and comes next, and what the auction under way is like."""
-    for i in range(SEAT_INPUTS):
-        x[i] = 0.0
-    write_holdings(game, h, seat, x)
-    write_turn(game, h, seat, x)
-    if game.auction_place != NONE:
-        write_auction(game, h, seat, x)
-
-
-@called_rule
-def clipped(value: float) -> float:
-    """The value, from −1 to 1."""
-    return max(-1.0, min(1.0, value))
-
-
-@called_rule
-def write_holdings(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) -> None:
-    """What a seat has, also beside the best other one; x[0 … 26]."""
-    best_score = -math.inf
-    best_standing = -math.inf
-    most_points = 0.0
-    for other in range(game.num_players):
-        if other != seat:
-            best_score = max(best_score, float(game.score[other]))
-            best_standing = max(best_standing, h.standing[other])
-            points = 0.0
-            for colour in range(NUM_COLOURS + 1):
-                points += h.points[other, colour]
-            most_points = max(most_points, points)
-    cards = 0
-    coloured = 0.0
-    most = 0.0
-    for colour in range(NUM_COLOURS + 1):
-        for rank in range(NUM_RANKS):
-            cards += int(game.hand[seat, colour, rank])
-        if colour != BLACK:
-            coloured += h.points[seat, colour]
-            most = max(most, h.points[seat, colour])
-    black = h.points[seat, BLACK]
-    ahead = h.standing[seat] - best_standing
-    placed = int(game.placed)
-    x[0] = h.left
-    x[1] = float(game.stops)
-    x[2] = (game.score[seat] - best_score) / 20.0
-    x[3] = ahead / 20.0
-    x[4] = ahead * (1.0 - h.left) / 10.0
-    x[5] = clipped(ahead / 6.0) * (1.0 - h.left)
-    x[6] = clipped(ahead / 3.0) if placed >= BUSINESSES_TO_PLACE - 2 else 0.0
-    x[7] = clipped(ahead / 6.0) * game.stops
-    x[8] = h.standing[seat] / 50.0
-    x[9] = game.supply[seat] / 6.0
-    x[10] = 1.0 if game.supply[seat] == 0 else 0.0
-    x[11] = 1.0 if game.supply[seat] >= BUILD_LIMIT[0] else 0.0
-    x[12] = game.general[seat] / 12.0
-    x[13] = coloured / 40.0
-    x[14] = black / 40.0
-    x[15] = cards / 10.0
-    x[16] = most / 20.0
-    x[17] = (coloured + black - most_points) / 40.0
-    x[18] = (coloured + black) * h.left / 40.0
-    x[19] = h.presence[seat] / 7.0
-    bonus = placed // BONUS_EVERY
-    if bonus < len(BONUS_VP):
-        missing = max(0, int(BONUS_DISTRICTS[bonus]) - int(h.presence[seat]))
-        x[20] = BONUS_VP[bonus] / 8.0 if missing == 0 else 0.0
-        x[21] = missing * (placed % BONUS_EVERY + 1) / 6.0
-    x[22] = placed % BONUS_EVERY / 2.0
-    x[23] = game.park[seat] / 4.0
-    x[24] = game.park[seat] * park_value(game) / 10.0
-    x[25] = float(game.side)
-    x[26] = 1.0 if placed == BUSINESSES_TO_PLACE - 1 else 0.0
-
-
-@called_rule
-def write_turn(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) -> None:
-    """Whose turn it is and comes next, and which scorings the commissioners offer, now and after a move; x[27 … 53]."""
-    players = int(game.num_players)
-    mine = game.turn_seat == seat
-    x[27 + (seat - int(game.turn_seat) + players) % players] = 1.0  # turns until its own: 27 … 30
-    x[31 + (int(game.phase) if game.seat == seat else 7)] = 1.0  # 31 … 37: it decides; 38: another seat
-    x[39 + min(max(int(game.step), 1), 3) - 1 + (0 if mine else 3)] = 1.0  # 39 … 44
-    first = 1.0 if mine and game.option == NONE else 0.0
-    now = 0.0
-    worst = 0.0
-    soon = 0.0
-    parks = 0.0
-    halls = 0.0
-    for commissioner in range(NUM_COMMISSIONERS):
-        place = int(game.place[commissioner])
-        parks += 1.0 if place == CENTRAL_PARK else 0.0
-        halls += 1.0 if place == CITY_HALL else 0.0
-        if place < NUM_DISTRICTS and game.stopped[place] == 0:
-            net = net_vp(game, h, place, seat)
-            now = max(now, net)
-            worst = min(worst, net)
-        places = next_places(game, commissioner)
-        for district in range(NUM_DISTRICTS):
-            if (places >> district) & 1 != 0:
-                soon = max(soon, net_vp(game, h, district, seat))
-    total = 0.0
-    for district in range(NUM_DISTRICTS):
-        if game.stopped[district] == 0:
-            total += net_vp(game, h, district, seat)
-    x[45] = first
-    x[46] = now / 10.0
-    x[47] = now * first / 10.0
-    x[48] = worst / 10.0
-    x[49] = soon / 10.0
-    x[50] = parks
-    x[51] = halls
-    x[52] = parks * first
-    x[53] = total / 20.0
-
-
-@called_rule
-def write_auction(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) -> None:
-    """AUC: what a seat has bid in the auction under way, could bid, and would win; x[54 … 68]."""
-    place = int(game.auction_place)
-    park = place == CENTRAL_PARK
-    worth = park_value(game) if park else 0.0
-    points = 0.0
-    for colour in range(NUM_COLOURS):
-        if park or can_build(game, h, place, colour, seat):
-            points = max(points, h.points[seat, colour])
-            worth = max(worth, h.worth[place, colour] if not park else 0.0)
-    if game.bid_colour[seat] != NONE:
-        points = h.points[seat, game.bid_colour[seat]]
-    x[54] = 1.0
-    x[55] = 1.0 if park else 0.0
-    x[56] = game.bid_total[seat] / 20.0
-    x[57] = game.highest / 20.0
-    x[58] = 1.0 if game.alea == ALEA_STANDS else 0.0
-    x[59] = 1.0 if game.alea == ALEA_OUT else 0.0
-    x[60] = game.markers[game.auction_commissioner] / 3.0
-    x[61] = 1.0 if not park and h.empty[place] == 0 else 0.0
-    if game.out[seat]:
-        x[62] = 1.0
-    else:
-        x[63] = worth / 10.0
-        x[64] = points / 20.0
-        x[65] = clipped((points + h.points[seat, BLACK] - (game.highest - game.bid_total[seat])) / 10.0)
-    if game.highest_bidder == seat:
-        gain = min(int(BUILD_LIMIT[int(highest_rank(game, seat))]), int(game.supply[seat])) * worth
-        x[66] = 1.0
-        x[67] = gain / 20.0
-        x[68] = gain / 20.0 if game.phase == PHASE_BUILD else 0.0
-
-
-# ---- the network ----
 
 
 @called_rule

@@ -13,7 +13,7 @@ from skyenv.games import results
 from skyenv.kernels import MARGIN_SCALE
 from skyenv.observation import OBSERVATION_SIZE, SCALE
 from skyenv_agents import GreedyAgent
-from skyenv_agents.learned.layout import NUM_INPUTS, OUTCOME, OUTCOME_PARTS, PRIOR_PARTS
+from skyenv_agents.learned.layout import NUM_INPUTS, OUTCOME, OUTCOME_PARTS, POSITION, POSITION_PARTS, PRIOR_PARTS
 from skyenv_agents.learned.networks import Prior
 from skyenv_agents.learned.pool import OpponentPool
 
@@ -133,6 +133,8 @@ def test_the_learner_sees_the_observation_and_what_its_prior_says(prior: GreedyA
     said = Prior.of(prior, decisions_in(tables.games, prior, rows))
     assert codes[:, OBSERVATION_SIZE:OUTCOME].any()
     assert np.abs(codes[:, OBSERVATION_SIZE:OUTCOME] / PRIOR_PARTS - said.scores).max() <= 0.5 / PRIOR_PARTS
+    assert np.abs(codes[:, POSITION:] / POSITION_PARTS - said.position).max() <= 0.5 / POSITION_PARTS
+    assert codes[:, POSITION:].any()
     if reward == "points":
         assert not codes[:, OUTCOME].any()  # an outcome tells nothing of the points to expect
     else:

@@ -12,10 +12,33 @@ from positions import positions
 from skyenv.observation import OBSERVATION_SIZE, SEATS, codes_of, names
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.components import COLOURS, DISTRICTS
+from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, NUM_POSITION_INPUTS, SEAT_INPUTS
 from skyenv_agents.learned import layout
-from skyenv_agents.learned.layout import GROUPS, INPUT_SCALE, INPUTS, NUM_INPUTS, OUTCOME, OUTCOME_PARTS, PRIOR_PARTS
+from skyenv_agents.learned.layout import (
+    GROUPS,
+    INPUT_SCALE,
+    INPUTS,
+    NUM_INPUTS,
+    OUTCOME,
+    OUTCOME_PARTS,
+    POSITION,
+    POSITION_PARTS,
+    PRIOR_PARTS,
+)
 
-NAMES = [*names(), *(f"score: {name}" for name in ACTION_NAMES), "outcome"]
+NAMES = [
+    *names(),
+    *(f"score: {name}" for name in ACTION_NAMES),
+    "outcome",
+    *(
+        name
+        for seat in SEATS
+        for name in (
+            *(f"told {i} of {seat}" for i in range(SEAT_INPUTS)),
+            *(f"district told {i} of {district}, {seat}" for district in DISTRICTS for i in range(DISTRICT_INPUTS)),
+        )
+    ),
+]
 """Of all codes."""
 THINGS: dict[str, Sequence[str]] = {"district": DISTRICTS, "colour": COLOURS, "seat": SEATS}
 OF_PLOTS = ("skyscrapers", "businesses", "plot value")
@@ -60,7 +83,9 @@ def test_a_thing_is_told_all_that_is_about_it(group: layout.Group) -> None:
         about = {code for code, name in enumerate(NAMES) if says(name, thing)}
         if group.name == "colour":
             about = {code for code in about if not NAMES[code].startswith(OF_PLOTS) and "plot" not in NAMES[code]}
-        elif thing == SEATS[0]:
+        elif group.name == "seat":
+            about = {code for code in about if not NAMES[code].startswith("district told")}
+        if thing == SEATS[0]:
             about |= {code for code, name in enumerate(NAMES) if name.startswith(("hand:", "hidden:"))}
         assert {NAMES[code] for code in codes} == {NAMES[code] for code in about}
         assert set(actions + OBSERVATION_SIZE) == {code for code in about if OBSERVATION_SIZE <= code < OUTCOME}
@@ -83,8 +108,9 @@ def test_inputs_of_a_thing_lie_together() -> None:
 
 
 def test_the_prior_is_found_among_the_inputs() -> None:
-    assert INPUTS[layout.PRIOR_INPUTS].tolist() == list(range(OBSERVATION_SIZE, NUM_INPUTS))
-    assert OUTCOME == OBSERVATION_SIZE + NUM_ACTIONS == NUM_INPUTS - 1
+    assert INPUTS[layout.PRIOR_INPUTS].tolist() == list(range(OBSERVATION_SIZE, POSITION))
+    assert OUTCOME == OBSERVATION_SIZE + NUM_ACTIONS == POSITION - 1
+    assert NUM_INPUTS == POSITION + NUM_POSITION_INPUTS
 
 
 def test_scaled_codes_are_the_observation() -> None:
@@ -95,3 +121,4 @@ def test_scaled_codes_are_the_observation() -> None:
     assert np.array_equal(codes * INPUT_SCALE[observed], games.observation[:, INPUTS[observed]])
     assert set(INPUT_SCALE[(INPUTS >= OBSERVATION_SIZE) & (INPUTS < OUTCOME)].tolist()) == {1 / PRIOR_PARTS}
     assert set(INPUT_SCALE[INPUTS == OUTCOME].tolist()) == {1 / OUTCOME_PARTS}
+    assert set(INPUT_SCALE[INPUTS >= POSITION].tolist()) == {1 / POSITION_PARTS}

@@ -25,7 +25,7 @@ from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents import GreedyAgent
 from skyenv_agents.heuristic.win_probability import win_probabilities_seen
 from skyenv_agents.learned.architecture import Sizes
-from skyenv_agents.learned.layout import OUTCOME_PARTS, PRIOR_PARTS
+from skyenv_agents.learned.layout import COMMON_CODES, COMMON_TOLD, GROUPS, OUTCOME_PARTS, POSITION_PARTS, PRIOR_PARTS
 from skyenv_agents.learned.networks import (
     FORMAT,
     PLAIN_FORMAT,
@@ -197,17 +197,26 @@ def test_files_tell_the_sizes(sizes: Sizes, tmp_path: Path) -> None:
         assert set(arrays.files) == {"about", *sizes.shapes()}
 
 
-def test_files_from_before_there_was_a_floor_have_none(tmp_path: Path) -> None:
-    """Their networks were trained on scores that begin where the prior's do."""
-    made = network(True)
-    path = tmp_path / "model.npz"
+def test_older_files_play_as_they_did(tmp_path: Path, games: Games) -> None:
+    """Their networks know no floor, and have no weights for what is told of the position: it says nothing to them."""
+    made, path = network(True, reward="outcome"), tmp_path / "model.npz"
     path.write_bytes(made.to_bytes())
     with np.load(path) as file:
         arrays = {name: file[name] for name in file.files if name != "prior_floor"}
+    for group in GROUPS:
+        arrays[f"{group.name}.weight"] = arrays[f"{group.name}.weight"][:, : group.features - group.told]
+    common = len(COMMON_CODES)
+    arrays["trunk.weight"] = np.delete(arrays["trunk.weight"], np.arange(common - COMMON_TOLD, common), axis=1)
     np.savez(path, **arrays)
     loaded = Network.load(path)
-    assert loaded.weights.pop("prior_floor") == -WORST_PRIOR
-    assert all(np.array_equal(loaded.weights[name], made.weights[name]) for name in loaded.weights)
+    assert loaded.weights["prior_floor"] == -WORST_PRIOR
+    assert sum(array.size - arrays.get(name, np.zeros(())).size for name, array in loaded.weights.items()) > 1000
+    prior = Prior.of(GreedyAgent(), decisions_in(games, NetworkAgent(made)))
+    deaf = replace(prior, position=np.zeros_like(prior.position))
+    untold = ThingsNetwork({**made.weights, "prior_floor": np.array(-WORST_PRIOR, np.float32)}, made.about)
+    for told in (deaf, prior):
+        for a, b in zip(loaded(games.observation, told), untold(games.observation, deaf), strict=True):
+            assert np.array_equal(a, b)  # type: ignore[arg-type]
 
 
 def test_files_of_version_01_have_names_of_their_own(tmp_path: Path) -> None:
@@ -350,15 +359,19 @@ def test_a_prior_is_seen_in_parts(games: Games) -> None:
     told = Prior(
         (np.rint(exact.scores.astype(np.float64) * PRIOR_PARTS) / PRIOR_PARTS).astype(np.float32),
         np.rint(exact.outcome * OUTCOME_PARTS) / OUTCOME_PARTS,
+        (np.rint(exact.position * POSITION_PARTS) / POSITION_PARTS).astype(np.float32),
     )
+    assert (told.position != exact.position).any()
     assert (told.scores != exact.scores).any()
     assert (told.outcome != exact.outcome).any()
     for a, b in zip(player(games.observation, exact), player(games.observation, told), strict=True):
         assert np.array_equal(a, b)  # type: ignore[arg-type]
-    more = Prior(told.scores, told.outcome + 1 / OUTCOME_PARTS)
+    more = replace(told, outcome=told.outcome + 1 / OUTCOME_PARTS)
     assert not np.array_equal(player(games.observation, more)[1], player(games.observation, told)[1])  # type: ignore[arg-type]
-    lower = Prior(told.scores - np.float32(1 / PRIOR_PARTS), told.outcome)
-    assert not np.array_equal(player(games.observation, lower)[0], player(games.observation, told)[0])
+    lower = replace(told, scores=told.scores - np.float32(1 / PRIOR_PARTS))
+    further = replace(told, position=told.position + np.float32(1 / POSITION_PARTS))
+    for other in (lower, further):
+        assert not np.array_equal(player(games.observation, other)[0], player(games.observation, told)[0])
 
 
 def test_heuristics_by_name() -> None:

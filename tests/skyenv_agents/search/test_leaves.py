@@ -18,17 +18,14 @@ from skyenv.rules.scoring import district_vp
 from skyenv.rules.state import GAME_DTYPE, PHASE_START, Array, as_records, new_records
 from skyenv_agents import GreedyAgent
 from skyenv_agents.heuristic.features import HEURISTIC_DTYPE, look_up_board
+from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, SEAT_INPUTS, write_district, write_seat
 from skyenv_agents.heuristic.win_probability import win_probabilities
 from skyenv_agents.search import leaves
 from skyenv_agents.search.leaves import (
-    DISTRICT_INPUTS,
-    SEAT_INPUTS,
     SHAPES,
     leaf_network,
     leaf_values,
     look_up_open_hands,
-    write_district,
-    write_seat,
 )
 
 TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]

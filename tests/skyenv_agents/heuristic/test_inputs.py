@@ -1,0 +1,64 @@
+"""What networks are told of a position: of every seat, the deciding one first, and no more than it may know."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from positions import deal_anew, positions
+from skyenv.agents import decisions_in
+from skyenv.games import Games
+from skyenv.rules.components import MAX_PLAYERS, NUM_DISTRICTS
+from skyenv_agents import GreedyAgent
+from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, NUM_POSITION_INPUTS, SEAT_INPUTS
+
+TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
+
+
+def told(games: Games) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    """Of seats, (n, 4, SEAT_INPUTS), and of districts, (n, 4, 7, DISTRICT_INPUTS)."""
+    greedy = GreedyAgent()
+    inputs = greedy.inputs(decisions_in(games, greedy))
+    assert inputs.dtype == np.float32
+    assert inputs.shape == (games.num_games, NUM_POSITION_INPUTS)
+    seats = inputs.reshape(games.num_games, MAX_PLAYERS, -1)
+    return seats[..., :SEAT_INPUTS], seats[..., SEAT_INPUTS:].reshape(
+        games.num_games, MAX_PLAYERS, NUM_DISTRICTS, DISTRICT_INPUTS
+    )
+
+
+@pytest.mark.parametrize(("players", "side"), TABLES)
+def test_seats_are_told_of_in_turn_from_the_one_that_decides(players: int, side: str) -> None:
+    """SCO-2: their scores beside the best other one, and what each district would bring them."""
+    games = positions(players, side)
+    seats, districts = told(games)
+    assert not seats[:, players:].any()
+    assert not districts[:, players:].any()
+    for row in range(games.num_games):
+        game = games.state[row]
+        for k in range(players):
+            seat = (int(games.seat[row]) + k) % players
+            best = max(int(game["score"][other]) for other in range(players) if other != seat)
+            assert seats[row, k, 2] == pytest.approx((int(game["score"][seat]) - best) / 20, abs=1e-6)
+            for district in range(NUM_DISTRICTS):
+                stopped = bool(game["stopped"][district])
+                assert districts[row, k, district].any() != stopped
+                own = game["owner"][district] == seat
+                vp = int((game["floors"][district].astype(int) * game["value"][district])[own].sum())
+                assert stopped or districts[row, k, district, 1] == pytest.approx(vp / 10, abs=1e-6)
+    assert districts[..., 1].any()
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_nothing_hidden_is_told(players: int) -> None:
+    """INF-2: in all positions that the seat can't tell from the real one it is told the same."""
+    games = positions(players, "front")
+    greedy = GreedyAgent()
+    wanted = greedy.inputs(decisions_in(games, greedy))
+    hands = games.state["hand"].copy()
+    rng = np.random.default_rng(5)
+    for game, seat in zip(games.state.view(np.recarray), games.seat.tolist(), strict=True):
+        deal_anew(game, seat, rng)
+    assert (games.state["hand"] != hands).any()
+    assert np.array_equal(greedy.inputs(decisions_in(games, greedy)), wanted)

@@ -22,6 +22,7 @@ from experiments.tools import rules_page
 from experiments.tools.drawings import FOLDER, drawings
 from experiments.tools.fields import fields_table
 from experiments.training.curves import read_curve
+from experiments.training.seating import label_of
 from skyenv import information, knowledge
 from skyenv.agents import agent_names, make_agent
 from skyenv.arena import ladder
@@ -144,7 +145,7 @@ def ladder_summary() -> str:
     names = dict.fromkeys(agent["name"] for published in ladders for agent in published["agents"])
     rows = [[name, *(_rating(by_name.get(name)) for by_name in ratings)] for name in names]
     marks = [f" {MISFIT}" if ladder.refusals(published) else "" for published in ladders]
-    head = [f"{players} players, {side}{mark}" for (players, side), mark in zip(LADDERS, marks, strict=True)]
+    head = [label_of(players, side) + mark for (players, side), mark in zip(LADDERS, marks, strict=True)]
     table = markdown([["agent", *head], *rows], "l" + "r" * len(head))
     return f"{table}\n\n{MISFIT_NOTE}" if any(marks) else table
 
@@ -180,26 +181,26 @@ def how_made(content: dict[str, Any]) -> str:
     gone = GONE_OPTIONS.get(version)
     today = f", to read and not to run: today's trainer has no `{gone}`, and its network is another one" if gone else ""
     commands = [stage_line(stage) for stage in content["stages"]]
-    return "\n".join([f"For {content['players']} players, commands of version {version}{today}:", "", "```", *commands, "```"])
+    label = label_of(content["players"], content["side"])
+    return "\n".join([f"For {label}, commands of version {version}{today}:", "", "```", *commands, "```"])
 
 
 def trained_agents() -> str:
     """How the agents in agents/trained were made, and how strong they are."""
-    rows = [["players", "decisions", "minutes", "side", "against", "wins, one seat against all others", "par"]]
+    rows = [["players", "side", "decisions", "minutes", "against", "wins, one seat against all others", "par"]]
     made_by, curves = [], []
-    for path in sorted(TRAINED.glob("*-players.json")):
+    for players, side in LADDERS:
+        path = TRAINED / f"{table_name(players, side)}.json"
         content = json.loads(path.read_text(encoding="utf-8"))
         made_by.append(how_made(content))
-        curves.append(f"![training for {content['players']} players](trained/{path.stem}.png)")
+        curves.append(f"![training for {label_of(players, side)}](trained/{path.stem}.png)")
         for result in content["results"]:
             share = result["share"]
             wins = f"{100 * share['mean']:.1f} % [{100 * share['low']:.1f}, {100 * share['high']:.1f}]"
-            made = [str(content["players"]), f"{content['decisions']:,}", f"{content['seconds'] / 60:.0f}"]
-            rows.append([*made, result["side"], result["opponent"], wins, f"{100 * result['par']:.1f} %"])
-    if not made_by:
-        return "None ships yet."
+            made = [str(players), side, f"{content['decisions']:,}", f"{content['seconds'] / 60:.0f}"]
+            rows.append([*made, result["opponent"], wins, f"{100 * result['par']:.1f} %"])
     how = "Each was made by its commands (a run may start from what another one left), then by `experiments.training.export`."
-    return "\n\n".join([markdown(rows, "rrrlllr"), PAR_NOTE, how, *made_by, "\n".join(curves)])
+    return "\n\n".join([markdown(rows, "rlrrllr"), PAR_NOTE, how, *made_by, "\n".join(curves)])
 
 
 PARTS: Final[dict[str, Callable[[], str]]] = {

@@ -1,8 +1,10 @@
 """Export a trained agent, so that it ships with the project: ``python -m experiments.training.export runs/two``.
 
-Measures the agent of a finished run of :mod:`experiments.training.train` in paired seeds that it hasn't seen, and writes
+Measures the agent of a finished run of :mod:`experiments.training.train` in paired seeds that it hasn't seen, and writes for the
+side of the board that it was trained on (for each one, or for those that ``--side`` names, if there were both)
 
-* agents/skyenv_agents/trained/N-players.npz: the network, which plays as ``trained``, its weights as float16;
+* agents/skyenv_agents/trained/N-players.npz (on the back N-players-back.npz): the network, which plays as ``trained`` there, its
+  weights as float16;
 * agents/skyenv_agents/trained/N-players.json: how it was made (with the runs that it started from) and how strong it is, which
   docs/agents.md shows and the tests hold it to;
 * docs/trained/N-players.png: its curve.
@@ -26,12 +28,15 @@ from experiments.benchmarks.figures import machine
 from experiments.benchmarks.lines import MOST_LINES
 from experiments.training.curves import draw_curves, read_curve
 from experiments.training.recipe import Config
+from experiments.training.seating import label_of
 from skyenv import __version__
 from skyenv.arena.evaluate import Result, evaluate, table
 from skyenv.commands import INTERRUPTED, complain, exit_code
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import write_atomically
-from skyenv.options import Options, argument, as_text, command_line, common, option, parse
+from skyenv.game_options import table_name
+from skyenv.options import Options, argument, command_line, common, option, parse
+from skyenv.rules.components import SIDES
 from skyenv_agents.learned.networks import TRAINED, Network, NetworkAgent, TrainedAgent
 
 PICTURES: Final = Path(__file__).resolve().parents[2] / "docs" / "trained"
@@ -49,6 +54,7 @@ class ExportConfig(Options):
     run: Path = argument("folder of a finished run of experiments.training.train", metavar="FOLDER")
     against: tuple[str, ...] = common("against", default=("greedy", "appraiser"))
     paired_seeds: int = common("paired_seeds", default=1000)
+    side: tuple[str, ...] = option((), "the sides that it ships for; none named: all that it was trained on", choices=SIDES)
     agents: Path = option(TRAINED, "where the network goes", metavar="FOLDER")
     pictures: Path = option(PICTURES, "where the picture goes", metavar="FOLDER")
 
@@ -124,44 +130,65 @@ def export(config: ExportConfig) -> str:
 
     Raises:
         CheckpointError: the files of the run, or of one that it started from, can't be used. OptionError: it is a run with
-            several numbers of players.
+            several numbers of players, or one that wasn't on a side.
     """
     run, stages = config.run, Stage.all_of(config.run)
-    tables = stages[-1].config.tables
-    if len({players for players, _ in tables}) != 1:
-        raise OptionError(f"{run} was trained with several numbers of players; a network ships for one")
-    players, sides = tables[0][0], [side for _, side in tables]
-    if stages[-1].stopped:
-        raise CheckpointError(f"{run} hasn't reached the limit of its training; go on with it by --resume")
+    players, sides = exported_tables(config, stages[-1])
     rounded = Network.load(run / "model.npz").rounded()
-    network = rounded.to_bytes(np.float16)
     agent = NetworkAgent(rounded, deterministic=True, name=TrainedAgent.name)
-    results: list[Result] = []
+    results: dict[str, list[Result]] = {}
     for side in sides:
         measured = evaluate(agent, config.against, players, side, config.paired_seeds, SEED, progress=True)
         if len(measured) < len(config.against) or any(result.interrupted for result in measured):
             return ""
-        results += measured
-    curve = joined(stages)
+        results[side] = measured
+    for side in sides:
+        write(config, stages, rounded, players, side, results[side])
+    return table([result for side in sides for result in results[side]])
+
+
+def exported_tables(config: ExportConfig, last: Stage) -> tuple[int, list[str]]:
+    """For how many players, and for which sides of the board.
+
+    Raises:
+        CheckpointError: the run hasn't ended. OptionError: see :func:`export`.
+    """
+    tables = last.config.tables
+    if len({players for players, _ in tables}) != 1:
+        raise OptionError(f"{config.run} was trained with several numbers of players; a network ships for one")
+    trained = [side for _, side in tables]
+    if missing := [side for side in config.side if side not in trained]:
+        raise OptionError(f"{config.run} wasn't trained on the side {missing[0]}")
+    if last.stopped:
+        raise CheckpointError(f"{config.run} hasn't reached the limit of its training; go on with it by --resume")
+    return tables[0][0], list(config.side or trained)
+
+
+def write(
+    config: ExportConfig, stages: Sequence[Stage], network: Network, players: int, side: str, results: Sequence[Result]
+) -> None:  # fmt: skip
+    """Write the files of one side of the board."""
+    content, curve = network.to_bytes(np.float16), joined(stages)
     about = {
         "version": __version__,
         "players": players,
-        "side": as_text(sides),
+        "side": side,
         "stages": [stage.about() for stage in stages],
         "decisions": curve[-1]["decisions"],
         "seconds": round(curve[-1]["seconds"]),
         "machine": machine(),
-        "sha256": hashlib.sha256(network).hexdigest(),
+        "sha256": hashlib.sha256(content).hexdigest(),
         "results": [asdict(result) for result in results],
         "curve": [{key: point[key] for key in (*GROWING, "shares")} for point in curve[:: max(1, len(curve) // CURVE_POINTS)]],
     }
     for folder in (config.agents, config.pictures):
         folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(config.agents / f"{players}-players.npz", network)
-    write_atomically(config.agents / f"{players}-players.json", json.dumps(about, indent=1) + "\n")
-    drawn = kinds_of(curve, config.against)[:MOST_LINES]
-    draw_curves({f"{players} players": curve}, config.pictures / f"{players}-players.png", drawn)
-    return table(results)
+    name = table_name(players, side)
+    write_atomically(config.agents / f"{name}.npz", content)
+    write_atomically(config.agents / f"{name}.json", json.dumps(about, indent=1) + "\n")
+    label = label_of(players, side)
+    drawn = [kind for kind in kinds_of(curve, config.against) if "," not in kind or kind.endswith(label)]
+    draw_curves({label: curve}, config.pictures / f"{name}.png", drawn[:MOST_LINES])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

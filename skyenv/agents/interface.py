@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -65,7 +65,7 @@ class Decisions:
     Attributes:
         mask: int8 (k, 103), 1 for each legal action.
         seat: int64 (k,), the seat to act.
-        num_players: players of all the games.
+        num_players: players of all the games, which may be on different sides of the board.
         uniform: float64 (k,) in [0, 1), each decision's own random number; it tells nothing of the game (see
             :meth:`skyenv.Games.uniforms`).
         observation: float32 (k, OBSERVATION_SIZE) from the view of `seat`; None unless the agent uses it.
@@ -84,6 +84,11 @@ class Decisions:
 
     def __len__(self) -> int:
         return len(self.seat)
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Decisions:
+        """Some of them, by their numbers, int64 (m,)."""
+        arrays: dict[str, Any] = {name: array[rows] for name, array in vars(self).items() if isinstance(array, np.ndarray)}
+        return replace(self, **arrays)
 
 
 class Agent(ABC):

@@ -11,7 +11,7 @@ import io
 import json
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -21,9 +21,11 @@ import numpy.typing as npt
 
 from skyenv.agents import Agent, Decisions, Evaluations, checked_decisions, sample
 from skyenv.errors import CheckpointError, OptionError, shown
+from skyenv.game_options import table_name
 from skyenv.games import outcome_of
 from skyenv.observation import OBSERVATION_SIZE
 from skyenv.rules.actions import NUM_ACTIONS
+from skyenv.rules.components import SIDES
 from skyenv_agents.heuristic.player import AppraiserAgent, GreedyAgent, HeuristicAgent
 from skyenv_agents.heuristic.win_probability import win_probabilities_seen
 from skyenv_agents.learned.architecture import Library, Sizes, run
@@ -427,13 +429,13 @@ class NetworkAgent(Agent):
 
 
 class TrainedAgent(Agent):
-    """The trained agents that ship with the project, one network for each number of players (see docs/agents.md).
+    """The trained agents that ship with the project, one network for each number of players and side (see docs/agents.md).
 
     Args:
         deterministic: as for :class:`NetworkAgent`; the most probable action is a little stronger than a drawn one.
 
     Raises:
-        CheckpointError: as for :class:`NetworkAgent`; at the first decision in a game of that many players.
+        CheckpointError: as for :class:`NetworkAgent`; at the first decision in a game of that kind.
     """
 
     name = "trained"
@@ -445,22 +447,39 @@ class TrainedAgent(Agent):
     def __init__(self, *, deterministic: bool = True) -> None:
         self.deterministic = deterministic
         self.version = f"{type(self).version}+{_digest_of_shipped()}"
-        self._agents: dict[int, NetworkAgent] = {}
+        self._agents: dict[tuple[int, str], NetworkAgent] = {}
 
-    def agent(self, players: int) -> NetworkAgent:
-        """The one that plays games of so many players."""
-        if players not in self._agents:
-            path = TRAINED / f"{players}-players{NETWORK_SUFFIX}"
-            self._agents[players] = NetworkAgent(path, deterministic=self.deterministic, name=self.name)
-        return self._agents[players]
+    def agent(self, players: int, side: str) -> NetworkAgent:
+        """The one that plays games of so many players on this side of the board."""
+        if (players, side) not in self._agents:
+            path = TRAINED / f"{table_name(players, side)}{NETWORK_SUFFIX}"
+            self._agents[players, side] = NetworkAgent(path, deterministic=self.deterministic, name=self.name)
+        return self._agents[players, side]
 
     def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
         """See :class:`skyenv.agents.Agent`."""
-        return self.agent(decisions.num_players).act(decisions)
+        actions = np.zeros(len(decisions), np.int64)
+        for side, rows, part in self._by_side(decisions):
+            actions[rows] = self.agent(decisions.num_players, side).act(part)
+        return actions
 
     def evaluate(self, decisions: Decisions) -> Evaluations:
         """See :meth:`NetworkAgent.evaluate`."""
-        return self.agent(decisions.num_players).evaluate(decisions)
+        weights, outcome = np.zeros(decisions.mask.shape), np.zeros(len(decisions))
+        for side, rows, part in self._by_side(decisions):
+            weights[rows], told = self.agent(decisions.num_players, side).evaluate(part)
+            assert told is not None  # all that ship have learned from the outcome
+            outcome[rows] = told
+        return weights, outcome
+
+    def _by_side(self, decisions: Decisions) -> Iterator[tuple[str, npt.NDArray[np.int64], Decisions]]:
+        """The decisions on each side of the board that is played: which ones they are, and they alone."""
+        decisions = checked_decisions(decisions)
+        assert decisions.view is not None
+        sides = decisions.view.game.side
+        for number in np.unique(sides).tolist():
+            rows = np.flatnonzero(sides == number)
+            yield SIDES[number], rows, decisions if rows.size == len(decisions) else decisions.take(rows)
 
 
 def _digest_of_shipped() -> str:

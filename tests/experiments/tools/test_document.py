@@ -65,7 +65,7 @@ def refused(command: str) -> bool:
     return False
 
 
-@pytest.mark.parametrize("path", sorted(TRAINED.glob("*-players.json")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(TRAINED.glob("*-players*.json")), ids=lambda path: path.stem)
 def test_commands_that_today_s_trainer_refuses_are_said_to_be_so(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of every network that ships; the option that is named is one of those that are refused."""
     content = json.loads(path.read_text(encoding="utf-8"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ TINY = shlex.split(
 
 
 def asked(run: Path, folder: Path) -> ExportConfig:
-    return ExportConfig(run, ("random",), 2, folder / "agents", folder / "pictures")
+    return ExportConfig(run, ("random",), 2, agents=folder / "agents", pictures=folder / "pictures")
 
 
 @pytest.fixture(scope="module")
@@ -86,12 +87,19 @@ def test_a_run_that_started_from_another_one_is_told_with_it(run: Path, tmp_path
         export.export(asked(second, tmp_path))
 
 
-def test_a_run_on_both_sides_is_measured_on_both(run: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("named", [(), ("back",)], ids=["all", "one"])
+def test_a_run_on_both_sides_ships_for_both_or_those_named(run: Path, tmp_path: Path, named: tuple[str, ...]) -> None:
+    """The same network, with its results on that side alone."""
     copied(run, tmp_path, side=["front", "back"])
-    export.export(asked(tmp_path, tmp_path))
-    content = json.loads((tmp_path / "agents" / "2-players.json").read_text(encoding="utf-8"))
-    assert content["side"] == "front,back"
-    assert [(result["side"], result["opponent"]) for result in content["results"]] == [("front", "random"), ("back", "random")]
+    export.export(replace(asked(tmp_path, tmp_path), side=named))
+    names = {"front": "2-players", "back": "2-players-back"}
+    written = {path.stem for folder in ("agents", "pictures") for path in (tmp_path / folder).iterdir()}
+    assert written == {names[side] for side in named or names}
+    for side in named or names:
+        content = json.loads((tmp_path / "agents" / f"{names[side]}.json").read_text(encoding="utf-8"))
+        network = (tmp_path / "agents" / f"{names[side]}.npz").read_bytes()
+        assert (content["side"], content["sha256"]) == (side, hashlib.sha256(network).hexdigest())
+        assert [(result["side"], result["opponent"]) for result in content["results"]] == [(side, "random")]
 
 
 def test_a_curve_is_drawn_of_those_that_are_measured_against() -> None:
@@ -101,6 +109,12 @@ def test_a_curve_is_drawn_of_those_that_are_measured_against() -> None:
         "greedy, 3 players, back",
         "greedy, 3 players, front",
     ]
+
+
+def test_a_network_ships_for_no_side_that_it_has_not_met(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="wasn't trained on the side back"):
+        export.export(replace(asked(run, tmp_path), side=("front", "back")))
+    assert not (tmp_path / "agents").exists()
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from typing import Any, Final
 import torch
 
 from experiments.training.network import PolicyNetwork
+from experiments.training.processor import use_processor
 from experiments.training.recipe import Config
 from experiments.training.rollouts import Playing, Rollout
 from skyenv.arena.workers import begin_worker, for_a_worker
@@ -270,7 +271,7 @@ def _work(connection: Connection, config: Config, part: int, kept: bytes | None,
     """What another process does: it plays as it is told, until nobody tells it any more."""
     begin_worker()
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it is the learner that ends in order
-    torch.set_num_threads(1)
+    use_processor(1)
     worker: _Worker | None = None
     while True:
         try:

@@ -24,6 +24,7 @@ from tqdm import tqdm
 
 from experiments.training.actors import Actor, Actors, Numbered, Weights, make_actors, portable
 from experiments.training.network import PolicyNetwork
+from experiments.training.processor import use_processor
 from experiments.training.recipe import Config
 from experiments.training.rollouts import Rollout
 from skyenv.arena.on_ray import Host, connect, cpus, sent
@@ -69,7 +70,7 @@ class Remote:
     """
 
     def __init__(self, config: Config, part: int, state: bytes | None, fixed: Sequence[Entrant]) -> None:
-        torch.set_num_threads(1)
+        use_processor(1)
         self._actor = Actor(config, part, state)
         for opponent in fixed if state is None else ():
             opponent.check()

@@ -67,8 +67,10 @@ class PolicyNetwork(nn.Module):
 
     def forward(self, codes: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Log-probabilities of all actions (k, 103), and values (k, VALUES), of codes (k, INPUTS) and bool masks (k, 103)."""
-        inputs = codes * self.scale
-        prior = inputs.index_select(1, self.prior_inputs)
+        # Products in half the precision need no wider inputs; the prior's scores are added to what comes out, in full.
+        kind = torch.bfloat16 if torch.is_autocast_enabled(codes.device.type) else torch.float32
+        inputs = codes.to(kind) * self.scale.to(kind)
+        prior = codes.index_select(1, self.prior_inputs) * self.scale.index_select(0, self.prior_inputs)
         logits, values = run(self.sizes, self._layer, self._other, TORCH, inputs, prior)
         return torch.log_softmax(logits.float().masked_fill(~mask, ILLEGAL), dim=1), values.float()
 

@@ -31,6 +31,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import Logger
 
 from experiments.benchmarks.figures import Figure, figure, machine, shown
+from experiments.training.processor import use_processor
 from experiments.training.recipe import Config
 from experiments.training.train import Training
 from skyenv.commands import exit_code
@@ -116,7 +117,7 @@ def on_device(games: int, steps: int, *, width: int = 256, batch: int = 2**15, r
 
 def baseline(config: ThroughputConfig) -> Trainer:
     """MaskablePPO on as many games, with as many units, of which policy and value share none."""
-    torch.set_num_threads(config.threads)
+    use_processor(config.threads)
     env = SkyenvVecEnv(
         Config.games, config.players, config.side, opponents=config.fixed_opponents, one_opponent=True, threads=config.threads
     )

@@ -29,6 +29,7 @@ from torch import nn
 from experiments.training.actors import Actors
 from experiments.training.actors_on_ray import begin_actors
 from experiments.training.network import PolicyNetwork, in_precision
+from experiments.training.processor import use_processor
 from experiments.training.recipe import ENGINES, Config
 from experiments.training.rollouts import Batch, Rollout, entropy
 from experiments.training.runs import PAST, Run, program
@@ -60,7 +61,7 @@ class Training(Run):
         self.actors = begin_actors(config, self.network)
 
     def _prepare(self) -> None:
-        torch.set_num_threads(self.config.threads)
+        use_processor(self.config.threads)
         wanted = self.config.playing_device.type if self.config.engine != ENGINES[0] else self.config.device
         self.device = torch.device("cuda" if wanted == "auto" and torch.cuda.is_available() else wanted.replace("auto", "cpu"))
         self.prior: HeuristicAgent | None = heuristic_of(self.config.prior)

@@ -19,6 +19,11 @@ def table_name(players: int, side: str) -> str:
     return f"{players}-players" + ("" if side == "front" else f"-{side}")
 
 
+def table_label(players: int, side: str) -> str:
+    """What people are told of them."""
+    return f"{players} players, {side}"
+
+
 class GameKeywords(TypedDict, total=False):
     """The options of :class:`GameOptions` that interfaces hand on: ``**options: Unpack[GameKeywords]``."""
 

@@ -22,13 +22,12 @@ from experiments.tools import rules_page
 from experiments.tools.drawings import FOLDER, drawings
 from experiments.tools.fields import fields_table
 from experiments.training.curves import read_curve
-from experiments.training.seating import label_of
 from skyenv import information, knowledge
 from skyenv.agents import agent_names, make_agent
 from skyenv.arena import ladder
 from skyenv.commands import exit_code
 from skyenv.files import write_atomically
-from skyenv.game_options import table_name
+from skyenv.game_options import table_label, table_name
 from skyenv.observation import OBSERVATION_SIZE, markdown_table
 from skyenv.options import Options, option, parse
 from skyenv.rules import state
@@ -145,7 +144,7 @@ def ladder_summary() -> str:
     names = dict.fromkeys(agent["name"] for published in ladders for agent in published["agents"])
     rows = [[name, *(_rating(by_name.get(name)) for by_name in ratings)] for name in names]
     marks = [f" {MISFIT}" if ladder.refusals(published) else "" for published in ladders]
-    head = [label_of(players, side) + mark for (players, side), mark in zip(LADDERS, marks, strict=True)]
+    head = [table_label(players, side) + mark for (players, side), mark in zip(LADDERS, marks, strict=True)]
     table = markdown([["agent", *head], *rows], "l" + "r" * len(head))
     return f"{table}\n\n{MISFIT_NOTE}" if any(marks) else table
 
@@ -181,7 +180,7 @@ def how_made(content: dict[str, Any]) -> str:
     gone = GONE_OPTIONS.get(version)
     today = f", to read and not to run: today's trainer has no `{gone}`, and its network is another one" if gone else ""
     commands = [stage_line(stage) for stage in content["stages"]]
-    label = label_of(content["players"], content["side"])
+    label = table_label(content["players"], content["side"])
     return "\n".join([f"For {label}, commands of version {version}{today}:", "", "```", *commands, "```"])
 
 
@@ -193,7 +192,7 @@ def trained_agents() -> str:
         path = TRAINED / f"{table_name(players, side)}.json"
         content = json.loads(path.read_text(encoding="utf-8"))
         made_by.append(how_made(content))
-        curves.append(f"![training for {label_of(players, side)}](trained/{path.stem}.png)")
+        curves.append(f"![training for {table_label(players, side)}](trained/{path.stem}.png)")
         for result in content["results"]:
             share = result["share"]
             wins = f"{100 * share['mean']:.1f} % [{100 * share['low']:.1f}, {100 * share['high']:.1f}]"

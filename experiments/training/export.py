@@ -28,13 +28,12 @@ from experiments.benchmarks.figures import machine
 from experiments.benchmarks.lines import MOST_LINES
 from experiments.training.curves import draw_curves, read_curve
 from experiments.training.recipe import Config
-from experiments.training.seating import label_of
 from skyenv import __version__
 from skyenv.arena.evaluate import Result, evaluate, table
 from skyenv.commands import INTERRUPTED, complain, exit_code
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import write_atomically
-from skyenv.game_options import table_name
+from skyenv.game_options import table_label, table_name
 from skyenv.options import Options, argument, command_line, common, option, parse
 from skyenv.rules.components import SIDES
 from skyenv_agents.learned.networks import TRAINED, Network, NetworkAgent, TrainedAgent
@@ -119,10 +118,10 @@ def joined(stages: Sequence[Stage]) -> list[dict[str, Any]]:
     return points
 
 
-def kinds_of(curve: Sequence[Mapping[str, Any]], against: Sequence[str]) -> list[str]:
-    """What a curve calls these opponents: their names, with several kinds of tables also where they were met."""
+def kinds_of(curve: Sequence[Mapping[str, Any]], against: Sequence[str], label: str) -> list[str]:
+    """What a curve calls these opponents at one kind of tables: their names, where there were several kinds with its label."""
     kinds = {kind for point in curve for kind in point["shares"]}
-    return [kind for name in against for kind in sorted(kinds) if kind == name or kind.startswith(f"{name}, ")]
+    return [kind for name in against for kind in (name, f"{name}, {label}") if kind in kinds]
 
 
 def export(config: ExportConfig) -> str:
@@ -130,7 +129,7 @@ def export(config: ExportConfig) -> str:
 
     Raises:
         CheckpointError: the files of the run, or of one that it started from, can't be used. OptionError: it is a run with
-            several numbers of players, or one that wasn't on a side.
+            several numbers of players, or it wasn't trained on a side that is asked for.
     """
     run, stages = config.run, Stage.all_of(config.run)
     players, sides = exported_tables(config, stages[-1])
@@ -186,9 +185,9 @@ def write(
     name = table_name(players, side)
     write_atomically(config.agents / f"{name}.npz", content)
     write_atomically(config.agents / f"{name}.json", json.dumps(about, indent=1) + "\n")
-    label = label_of(players, side)
-    drawn = [kind for kind in kinds_of(curve, config.against) if "," not in kind or kind.endswith(label)]
-    draw_curves({label: curve}, config.pictures / f"{name}.png", drawn[:MOST_LINES])
+    label = table_label(players, side)
+    drawn = kinds_of(curve, config.against, label)[:MOST_LINES]
+    draw_curves({label: curve}, config.pictures / f"{name}.png", drawn)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -22,10 +22,11 @@ import torch
 
 from experiments.training.network import PolicyNetwork, in_precision
 from experiments.training.rollouts import SURE, Batch, Rollout, drawn, entropy
-from experiments.training.seating import LEARNER, Ended, ended_games, label_of, learners_at_mixed_tables
+from experiments.training.seating import LEARNER, Ended, ended_games, learners_at_mixed_tables
 from skyenv.agents import Agent, RandomAgent
 from skyenv.cuda import DeviceArray, Games
 from skyenv.cuda.arrays import SIMULATED
+from skyenv.game_options import table_label
 from skyenv.kernels import MARGIN_SCALE
 from skyenv.observation import OBSERVATION_SIZE, SCALE
 from skyenv.rules.actions import NUM_ACTIONS, PASS
@@ -84,7 +85,7 @@ class DeviceTables:
     @property
     def label(self) -> str:
         """What kind of tables they are."""
-        return label_of(self.games.num_players, self.games.side)
+        return table_label(self.games.num_players, self.games.side)
 
     def take_seats(
         self, over: Tensor, guests: Tensor, weights: Tensor, share: float, mixed_share: float, generator: torch.Generator

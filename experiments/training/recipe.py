@@ -69,7 +69,7 @@ class Config(RunConfig):
     averaging: float = option(
         0.05, "a: the agent has a mean of the weights in which the k-th of n updates counts (k/n)^(1/a)", high=1
     )
-    start: str = option("", "network file (model.npz) to start from", metavar="FILE")
+    start: str = option("", "network file (model.npz) to start from, its prior's weight and floor included", metavar="FILE")
     hidden: int = option(128, "units of the network's trunk", low=1, high=MOST)
     blocks: int = option(2, "residual blocks of the trunk", high=MOST)
     thing: int = option(32, "units for each district, colour and seat", low=1, high=MOST)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, decide, decisions_in, make_agent
+from skyenv.game_options import table_label
 from skyenv.games import Games, results
 from skyenv.kernels import MARGIN_SCALE
 from skyenv.observation import OBSERVATION_SIZE
@@ -82,7 +83,7 @@ class Tables:
     @property
     def label(self) -> str:
         """What kind of tables they are."""
-        return label_of(self.games.num_players, self.games.side)
+        return table_label(self.games.num_players, self.games.side)
 
     def spread(self, rng: np.random.Generator) -> None:
         """Let greedy agents play games that begin, each so far as chance has it: else all would end together, again and again.
@@ -196,11 +197,6 @@ def learners_at_mixed_tables(players: int) -> Float64:
     often = 1 / np.arange(1, players)
     shares: Float64 = often / often.sum()
     return shares
-
-
-def label_of(players: int, side: str) -> str:
-    """What kind of tables those of so many players on this side are called."""
-    return f"{players} players, {side}"
 
 
 def ended_games(label: str, finished: npt.NDArray[Any], seats: Int64, name: Callable[[int], str]) -> list[Ended]:

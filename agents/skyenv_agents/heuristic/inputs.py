@@ -35,7 +35,7 @@ from skyenv.rules.components import (
     NUM_RANKS,
 )
 from skyenv.rules.state import ALEA_OUT, ALEA_STANDS, NONE, PHASE_BUILD, Array, GameRecord
-from skyenv_agents.heuristic.features import HeuristicRecord, look_up, park_value
+from skyenv_agents.heuristic.features import HeuristicRecord, is_open_to, look_up, park_value
 
 DISTRICT_INPUTS: Final = 21
 """How much is told of a district to a seat."""
@@ -49,13 +49,13 @@ Floats = npt.NDArray[np.float32]
 
 @called_rule
 def seat_vp(game: GameRecord, h: HeuristicRecord, district: int, seat: int) -> float:
-    """SCO-2: VP of a seat if the district is scored now."""
+    """SCO-2: VP of a seat if the district is scored now; as district_vp of the rules, by what was noted."""
     plot = int(h.plot[district, seat])
     return 0.0 if plot == NONE else float(int(game.floors[district, plot]) * int(game.value[district, plot]))
 
 
 @called_rule
-def net_vp(game: GameRecord, h: HeuristicRecord, district: int, seat: int) -> float:
+def lead_vp(game: GameRecord, h: HeuristicRecord, district: int, seat: int) -> float:
     """SCO-2: by how many VP a seat gains on the best other one if the district is scored now."""
     best = 0.0
     for other in range(game.num_players):
@@ -65,17 +65,10 @@ def net_vp(game: GameRecord, h: HeuristicRecord, district: int, seat: int) -> fl
 
 
 @called_rule
-def can_build(game: GameRecord, h: HeuristicRecord, district: int, plot: int, seat: int) -> bool:
-    """AUC-5, AUC-11: whether a seat builds on a plot, or could begin to, as it is empty."""
-    own = int(h.plot[district, seat])
-    return own == plot or (own == NONE and game.owner[district, plot] == NONE and h.types[district, plot] == 0)
-
-
-@called_rule
 def write_district(game: GameRecord, h: HeuristicRecord, district: int, seat: int, x: Floats) -> None:
     """Tell of a district that is not stopped."""
     mine = seat_vp(game, h, district, seat)
-    net = net_vp(game, h, district, seat)
+    net = lead_vp(game, h, district, seat)
     own = int(h.plot[district, seat])
     floors = int(game.floors[district, own]) if own != NONE else 0
     all_floors = 0
@@ -85,11 +78,11 @@ def write_district(game: GameRecord, h: HeuristicRecord, district: int, seat: in
     others = 0
     for plot in range(NUM_COLOURS):
         all_floors += int(game.floors[district, plot])
-        if can_build(game, h, district, plot, seat):
+        if is_open_to(game, h, seat, district, plot):
             points = max(points, h.points[seat, plot])
             worth = max(worth, h.worth[district, plot])
         for other in range(game.num_players):
-            if other != seat and can_build(game, h, district, plot, other):
+            if other != seat and is_open_to(game, h, other, district, plot):
                 rival_points = max(rival_points, h.points[other, plot] + h.points[other, BLACK])
     for other in range(game.num_players):
         others += 1 if other != seat and h.plot[district, other] != NONE else 0
@@ -221,17 +214,17 @@ def write_turn(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) -> No
         parks += 1.0 if place == CENTRAL_PARK else 0.0
         halls += 1.0 if place == CITY_HALL else 0.0
         if place < NUM_DISTRICTS and game.stopped[place] == 0:
-            net = net_vp(game, h, place, seat)
+            net = lead_vp(game, h, place, seat)
             now = max(now, net)
             worst = min(worst, net)
         places = next_places(game, commissioner)
         for district in range(NUM_DISTRICTS):
             if (places >> district) & 1 != 0:
-                soon = max(soon, net_vp(game, h, district, seat))
+                soon = max(soon, lead_vp(game, h, district, seat))
     total = 0.0
     for district in range(NUM_DISTRICTS):
         if game.stopped[district] == 0:
-            total += net_vp(game, h, district, seat)
+            total += lead_vp(game, h, district, seat)
     x[45] = first
     x[46] = now / 10.0
     x[47] = now * first / 10.0
@@ -251,7 +244,7 @@ def write_auction(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) ->
     worth = park_value(game) if park else 0.0
     points = 0.0
     for colour in range(NUM_COLOURS):
-        if park or can_build(game, h, place, colour, seat):
+        if park or is_open_to(game, h, seat, place, colour):
             points = max(points, h.points[seat, colour])
             worth = max(worth, h.worth[place, colour] if not park else 0.0)
     if game.bid_colour[seat] != NONE:

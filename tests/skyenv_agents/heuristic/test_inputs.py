@@ -9,7 +9,8 @@ import pytest
 from positions import deal_anew, positions
 from skyenv.agents import decisions_in
 from skyenv.games import Games
-from skyenv.rules.components import MAX_PLAYERS, NUM_DISTRICTS
+from skyenv.rules.components import BLACK, LOWEST_CARD, MAX_PLAYERS, NUM_DISTRICTS, NUM_RANKS
+from skyenv.rules.state import NONE
 from skyenv_agents import GreedyAgent
 from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, NUM_POSITION_INPUTS, SEAT_INPUTS
 
@@ -48,6 +49,28 @@ def test_seats_are_told_of_in_turn_from_the_one_that_decides(players: int, side:
                 vp = int((game["floors"][district].astype(int) * game["value"][district])[own].sum())
                 assert stopped or districts[row, k, district, 1] == pytest.approx(vp / 10, abs=1e-6)
     assert districts[..., 1].any()
+
+
+@pytest.mark.parametrize(("players", "side"), TABLES)
+def test_the_seat_that_decides_is_told_of_its_hand_its_supply_and_its_bid(players: int, side: str) -> None:
+    """COM-1, TURN-2, AUC-3: as they are."""
+    games = positions(players, side)
+    own = told(games)[0][:, 0]
+    state, rows = games.state, np.arange(games.num_games)
+    hand = state["hand"][rows, games.seat]
+    points = hand @ (np.arange(NUM_RANKS) + LOWEST_CARD)
+    assert own[:, 13] == pytest.approx(points[:, :BLACK].sum(axis=1) / 40, abs=1e-5)
+    assert own[:, 14] == pytest.approx(points[:, BLACK] / 40, abs=1e-5)
+    assert own[:, 15] == pytest.approx(hand.sum(axis=(1, 2)) / 10, abs=1e-5)
+    assert own[:, 9] == pytest.approx(state["supply"][rows, games.seat] / 6, abs=1e-5)
+    assert own[:, 12] == pytest.approx(state["general"][rows, games.seat] / 12, abs=1e-5)
+    bidding = state["auction_place"] != NONE
+    assert np.array_equal(own[:, 54] == 1, bidding)
+    assert own[bidding, 56] == pytest.approx(state["bid_total"][rows, games.seat][bidding] / 20, abs=1e-5)
+    assert own[bidding, 57] == pytest.approx(state["highest"][bidding] / 20, abs=1e-5)
+    assert not own[~bidding, 54:].any()
+    assert bidding.any()
+    assert not bidding.all()
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])

@@ -151,7 +151,7 @@ class Network(nn.Module):
         for name, shape in sizes.others().items():
             self.weights[name.replace(".", "_")] = nn.Parameter(0.1 * torch.randn(shape))
         nn.init.constant_(self.weights["prior_weight"], prior_weight)
-        nn.init.constant_(self.weights["prior_floor"], -WORST_PRIOR)
+        nn.init.constant_(self.weights["prior_floor"], -WORST_PRIOR).requires_grad_(False)
         self.register_buffer("scale", torch.from_numpy(CODE_SCALE))
         self.register_buffer("inputs", torch.from_numpy(INPUTS))
 

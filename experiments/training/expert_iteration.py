@@ -22,9 +22,10 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
+from experiments.training.gradients import LOWEST
 from experiments.training.network import PolicyNetwork
 from experiments.training.recipe import MOST, Config, fixed
-from experiments.training.rollouts import LOWEST, SURE, Batch, Collector, Rollout
+from experiments.training.rollouts import SURE, Batch, Collector, Rollout
 from experiments.training.runs import program
 from experiments.training.seating import Bool, Int64
 from experiments.training.train import Training
@@ -46,6 +47,12 @@ class SearchedBatch(Batch):
     """
 
     policy: torch.Tensor
+
+    def policy_losses(
+        self, rows: torch.Tensor, log_probabilities: torch.Tensor, log_ratio: torch.Tensor, clip: float
+    ) -> torch.Tensor:
+        """The cross entropy between what the expert tried and the policy."""
+        return -(self.policy[rows] * log_probabilities).sum(dim=1)
 
     @staticmethod
     def shapes(number: int) -> dict[str, tuple[tuple[int, ...], torch.dtype]]:
@@ -178,13 +185,6 @@ class ExpertIteration(Training):
         expert = SearchAgent(1)
         for players, side in self.config.tables:
             expert.search(decisions_in(Games(1, players, side, 0), expert))
-
-    def _policy_losses(
-        self, batch: Batch, rows: torch.Tensor, log_probabilities: torch.Tensor, log_ratio: torch.Tensor, gain: torch.Tensor
-    ) -> torch.Tensor:
-        """The cross entropy between what the expert tried and the policy."""
-        assert isinstance(batch, SearchedBatch)
-        return -(batch.policy[rows] * log_probabilities).sum(dim=1)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

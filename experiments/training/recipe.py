@@ -40,8 +40,10 @@ class Config(RunConfig):
 
     BATCH: ClassVar[type[Batch]] = Batch
     """What is learned from."""
-    LEARNERS_PART: ClassVar[int] = 12
-    """With one other process the learner plays one in so many games: so both are busy for about as long."""
+    LEARNERS_PART: ClassVar[int] = 4
+    """With one other process the learner plays one in so many games; the other helps it to learn when it has played its own."""
+    MOST_PIECES: ClassVar[int] = 4
+    """Gradient steps are computed in at most so many pieces: small ones take longer for each decision."""
 
     reward: str = option("outcome", "what is learned from (see the README)", choices=REWARDS)
     games: int = option(512, "games played side by side, of all kinds of tables together", low=1, high=MOST)
@@ -100,7 +102,7 @@ class Config(RunConfig):
     )
     processes: int = option(
         1,
-        "1: one process plays and learns in turns; more: one learns while the others play for its next update",
+        "1: one process plays and learns in turns; more: one learns while the others play for its next update, and help it then",
         low=1,
         high=1024,
     )
@@ -194,6 +196,11 @@ class Config(RunConfig):
     def parts(self) -> int:
         """Into how many parts the games are shared out: one for every process that plays; with two processes both do."""
         return max(self.processes - 1, min(self.processes, 2))
+
+    @property
+    def pieces(self) -> int:
+        """Pieces in which gradient steps are computed on the processor, for processes that have nothing to play to help."""
+        return min(self.processes, self.MOST_PIECES) if self.threads == 1 else 1  # whose threads would sum in another order
 
     def split(self, number: int) -> list[int]:
         """So many games of one kind shared out among the parts."""

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from experiments.training.gradients import LOWEST, clipped_loss, entropy
 from experiments.training.network import PolicyNetwork, in_precision
 from experiments.training.seating import Bool, Ended, Float32, Int16, Int64, Tables
 from skyenv.agents import Agent
@@ -38,8 +39,6 @@ LARGEST: Final = 1.0 - 2.0**-22
 """Random numbers stay between these: 0 takes the first legal action, and rounding may bring a share of a sum up to the whole."""
 SURE: Final = math.log(0.99)
 """The policy was sure of an action drawn that has a log-probability above this: there is hardly a gradient then."""
-LOWEST: Final = -50.0
-"""What has a lower log-probability adds nothing, and its exponential would take twenty times as long (it underflows)."""
 ROWS: Final = 32
 """The network is asked about a multiple of so many decisions: PyTorch compiles its products anew for every other number."""
 
@@ -110,6 +109,19 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.action)
+
+    def policy_losses(
+        self, rows: torch.Tensor, log_probabilities: torch.Tensor, log_ratio: torch.Tensor, clip: float
+    ) -> torch.Tensor:
+        """How far the policy is from what it should be in some decisions, float32 (k,).
+
+        Args:
+            rows: int64 (k,), which ones.
+            log_probabilities: float32 (k, 103), of all actions now.
+            log_ratio: float32 (k,), of the one that was played, less what it was then.
+            clip: how far its probability may change, as a share.
+        """
+        return clipped_loss(log_ratio, self.advantage[rows], clip)
 
     @staticmethod
     def shapes(number: int) -> dict[str, tuple[tuple[int, ...], torch.dtype]]:
@@ -492,9 +504,3 @@ def drawn(log_probabilities: torch.Tensor, masks: torch.Tensor, uniform: torch.T
     sums = (log_probabilities.clamp(min=LOWEST).exp() * masks).cumsum(dim=1)
     limit = uniform.clamp(min=SMALLEST, max=LARGEST) * sums[:, -1]
     return (sums > limit[:, None]).to(torch.int8).argmax(dim=1)
-
-
-def entropy(log_probabilities: torch.Tensor) -> torch.Tensor:
-    """Entropy of each row, in nats."""
-    bounded = log_probabilities.clamp(min=LOWEST)
-    return -(bounded.exp() * bounded).sum(dim=1)

@@ -20,6 +20,7 @@ from __future__ import annotations
 import copy
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,10 +29,11 @@ from torch import nn
 
 from experiments.training.actors import Actors
 from experiments.training.actors_on_ray import begin_actors
-from experiments.training.network import PolicyNetwork, in_precision
+from experiments.training.gradients import Objective
+from experiments.training.network import PolicyNetwork
 from experiments.training.processor import use_processor
 from experiments.training.recipe import ENGINES, Config
-from experiments.training.rollouts import Batch, Rollout, entropy
+from experiments.training.rollouts import Batch, Rollout
 from experiments.training.runs import PAST, Run, program
 from experiments.training.seating import Ended, Tables
 from skyenv.agents import decide
@@ -136,19 +138,19 @@ class Training(Run):
         self._anneal_prior()
         if number < 2:  # few steps, and no seat decided twice within them
             return {}
-        batch.weight = batch.weight / batch.weight.mean()
-        mean = (batch.weight * batch.advantage).mean()
-        gain = (batch.advantage - mean) / (variance(batch.advantage, batch.weight).sqrt() + 1e-8)
+        weight = batch.weight / batch.weight.mean()
+        unexplained = variance(batch.advantage, weight) / variance(batch.target[:, 0], weight).clamp(1e-9)
+        batch = replace(batch, weight=weight, advantage=normalised(batch.advantage, weight))
+        objective = self._objective()
         sums, steps = torch.zeros(3, device=self.device), 0
         for _ in range(config.epochs):
             order = self._order(number)
             # All batches are of one size, for which PyTorch compiles its products once; what is left over has its turn in others.
             for start in range(0, max(number - config.batch, 0) + 1, config.batch):
-                sums += self._step(batch, gain, order[start : start + config.batch])
+                sums += self._step(objective, batch, order[start : start + config.batch])
                 steps += 1
             if float(sums[2]) > config.max_change * steps:
                 break
-        unexplained = variance(batch.advantage, batch.weight) / variance(batch.target[:, 0], batch.weight).clamp(1e-9)
         return {
             **dict(zip(("policy_loss", "value_loss", "change"), (sums / steps).tolist(), strict=True)),
             "explained_variance": 1.0 - float(unexplained),
@@ -170,31 +172,26 @@ class Training(Run):
         self.network.rest["prior_weight"].mul_(left / left_before if left_before > 0 else 0.0)
         self.annealed = done
 
-    def _step(self, batch: Batch, gain: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-        """A gradient step on some decisions; the policy's loss, the value's, and how far the policy has changed."""
+    def _objective(self) -> Objective:
         config = self.config
-        with in_precision(self.device.type, self.bfloat16):
-            log_probabilities, values = self.network(batch.codes.index_select(0, rows), batch.masks.index_select(0, rows))
-        weight = batch.weight[rows]
-        log_ratio = log_probabilities.gather(1, batch.action[rows][:, None])[:, 0] - batch.log_probability[rows]
-        policy_loss = (weight * self._policy_losses(batch, rows, log_probabilities, log_ratio, gain[rows])).mean()
-        value_loss, margin_loss = (weight[:, None] * (values - batch.target[rows]).square()).mean(dim=0)
-        loss = config.value_weight * value_loss + config.margin_weight * margin_loss
-        if not self._only_value():
-            bonus = config.entropy * self._left(config.final_entropy)
-            loss = loss + policy_loss - bonus * (weight * entropy(log_probabilities)).mean()
-        self.optimiser.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(self.network.parameters(), config.max_gradient)
-        self.optimiser.step()
-        with torch.no_grad():
-            return torch.stack([policy_loss, value_loss, (weight * (log_ratio.exp() - 1 - log_ratio)).mean()])
+        return Objective(
+            clip=config.clip,
+            value_weight=config.value_weight,
+            margin_weight=config.margin_weight,
+            entropy=config.entropy * self._left(config.final_entropy),
+            only_value=self._only_value(),
+            bfloat16=self.bfloat16,
+        )
 
-    def _policy_losses(
-        self, batch: Batch, rows: torch.Tensor, log_probabilities: torch.Tensor, log_ratio: torch.Tensor, gain: torch.Tensor
-    ) -> torch.Tensor:
-        """How far the policy is from what it should be in some decisions; `log_ratio`: how much likelier it acts so now."""
-        return clipped_loss(log_ratio, gain, self.config.clip)
+    def _step(self, objective: Objective, batch: Batch, rows: torch.Tensor) -> torch.Tensor:
+        """A gradient step on some decisions; the policy's loss, the value's, and how far the policy has changed."""
+        assert self.actors is not None
+        self.optimiser.zero_grad()
+        pieces = rows.chunk(self.config.pieces if self.device.type == "cpu" else 1)
+        told = self.actors.add_gradient(self.network, objective, batch, pieces)
+        nn.utils.clip_grad_norm_(self.network.parameters(), self.config.max_gradient)
+        self.optimiser.step()
+        return told
 
     @torch.no_grad()
     def _average(self) -> None:
@@ -274,15 +271,14 @@ def mean_figures(rollouts: Sequence[Rollout]) -> dict[str, float]:
     }
 
 
-def clipped_loss(log_ratio: torch.Tensor, advantage: torch.Tensor, clip: float) -> torch.Tensor:
-    """PPO's policy losses: no gain from moving a probability further than `clip` from what it was when the action was drawn."""
-    ratio = log_ratio.exp()
-    return -torch.minimum(ratio * advantage, ratio.clamp(1 - clip, 1 + clip) * advantage)
-
-
 def variance(values: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     """The variance of values of which each counts so often, weights of mean 1."""
     return (weight * (values - (weight * values).mean()).square()).mean()
+
+
+def normalised(values: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    """The same with mean 0 and variance 1."""
+    return (values - (weight * values).mean()) / (variance(values, weight).sqrt() + 1e-8)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 import torch
-from trainings import TINY, begun, tiny, updated
+from trainings import TINY, begun, tiny, updated, weights, while_it_lasts, without_time
 
 from experiments.training import train
 from experiments.training.actors import Actors, Elsewhere, Here, make_actors
 from experiments.training.checkpoints import read_checkpoint
 from experiments.training.network import PolicyNetwork
-from experiments.training.recipe import Config
+from experiments.training.recipe import PRECISIONS, Config
 from experiments.training.rollouts import Rollout
 from processes import children, command, running, there, wait_until
 from skyenv_agents.learned.networks import NetworkAgent
@@ -106,6 +106,45 @@ def test_a_batch_stays_while_the_next_is_played(started: Started) -> None:
     before = content(rollouts)
     actors.wait()  # the next one is written
     assert content(rollouts) == before
+
+
+@pytest.mark.parametrize("precision", PRECISIONS[1:])
+@pytest.mark.parametrize("processes", [2, 3])
+def test_whoever_computes_gradients_they_are_the_same(
+    processes: int, precision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    """The learner alone, or all others with it, which have played their rollouts: it comes to the same weights and figures."""
+    asked: list[str] = []
+    really_answered, really_ask = Elsewhere._has_answered, Elsewhere._ask
+
+    def answered_in_the_end(actors: Elsewhere, i: int) -> bool:
+        if actors._answers[i] is None:
+            actors._connections[i].poll(60)
+        return really_answered(actors, i)
+
+    def ask(actors: Elsewhere, i: int, what: str, value: Any) -> None:
+        asked.append(what)
+        really_ask(actors, i, what, value)
+
+    monkeypatch.setattr(Elsewhere, "_ask", ask)
+    found = []
+    for has_answered in (lambda *_: False, answered_in_the_end):
+        monkeypatch.setattr(Elsewhere, "_has_answered", has_answered)
+        config = tiny(processes=processes, precision=precision, prior="greedy", value_updates=1)
+        assert config.pieces == processes
+        with while_it_lasts(config) as training:
+            updated(training, 3)
+            found.append((weights(training), without_time(training.curve), "gradient" in asked))
+    (alone, wanted, helped_before), (together, curve, helped) = found
+    assert (helped_before, helped) == (False, True)
+    assert together == alone
+    assert curve == wanted
+
+
+def test_threads_of_the_learner_are_not_helped() -> None:
+    """They would sum in another order than one."""
+    assert [tiny(processes=number).pieces for number in (1, 2, 9)] == [1, 2, Config.MOST_PIECES]
+    assert tiny(processes=2, threads=2).pieces == 1
 
 
 def test_past_policies_come_after_the_rollout_under_way(started: Started) -> None:

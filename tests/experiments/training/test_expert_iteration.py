@@ -146,7 +146,7 @@ def test_the_policy_comes_closer_to_what_the_expert_tried() -> None:
     def distance() -> float:
         with torch.no_grad():
             log_probabilities, _ = training.network(batch.codes, batch.masks)
-        losses = training._policy_losses(batch, torch.arange(len(batch)), log_probabilities, torch.zeros(1), torch.zeros(1))
+        losses = batch.policy_losses(torch.arange(len(batch)), log_probabilities, torch.zeros(1), 0.0)
         by_hand = [-float((row * told)[row > 0].sum()) for row, told in zip(batch.policy, log_probabilities, strict=True)]
         assert losses.numpy() == pytest.approx(by_hand, abs=1e-3)
         lowest = -(batch.policy * batch.policy.clamp(min=1e-30).log()).sum(dim=1)

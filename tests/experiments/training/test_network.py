@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 import torch
 
+from experiments.training.gradients import entropy
 from experiments.training.network import PolicyNetwork, in_precision
-from experiments.training.rollouts import arranged, entropy
+from experiments.training.rollouts import arranged
 from experiments.training.seating import Tables
 from skyenv.agents import RandomAgent, decide, decisions_in
 from skyenv.errors import OptionError

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from trainings import lessons, tiny
 
 from conftest import through_pickle
-from experiments.training.network import ILLEGAL, PolicyNetwork
-from experiments.training.rollouts import LARGEST, SURE, Batch, Collector, Rollout, advantages, arranged, entropy
+from experiments.training.network import PolicyNetwork
+from experiments.training.rollouts import LARGEST, SURE, Batch, Collector, Rollout, advantages, arranged
 from experiments.training.seating import LEARNER, Tables, margins
 from skyenv.agents import RandomAgent, decide, decisions_in
 from skyenv.games import Games
@@ -245,13 +245,6 @@ def test_no_random_number_takes_an_illegal_action(number: float, monkeypatch: py
         collector._choose(0, network())
     assert collector.action[0].tolist() == [50, 60]
     assert LARGEST < 1
-
-
-def test_entropy_is_that_of_the_legal_actions() -> None:
-    mask = torch.zeros(2, NUM_ACTIONS, dtype=torch.bool)
-    mask[0, :4] = mask[1, 7] = True
-    even = torch.log_softmax(torch.zeros(2, NUM_ACTIONS).masked_fill(~mask, ILLEGAL), dim=1)
-    assert entropy(even).tolist() == pytest.approx([np.log(4), 0.0])
 
 
 # ---- what is collected ----

@@ -16,7 +16,7 @@ from experiments.training import rollouts, train
 from experiments.training.checkpoints import read_checkpoint
 from experiments.training.rollouts import Batch, Rollout
 from experiments.training.seating import LEARNER, Tables
-from experiments.training.train import Training, clipped_loss, mean_figures, variance
+from experiments.training.train import Training, mean_figures, normalised, variance
 from processes import python
 from skyenv.agents import decide, decisions_in, make_agent
 from skyenv.games import Games
@@ -39,21 +39,15 @@ def test_figures_of_rollouts_count_by_their_decisions() -> None:
     assert mean_figures(made) == {"entropy": 2.0}
 
 
-def test_clipped_loss_by_hand() -> None:
-    """Ratios 1.5, 0.5, 1.5, 0.5 and 1.1 with clip 0.2; what is clipped has no gradient."""
-    ratio = torch.tensor([1.5, 0.5, 1.5, 0.5, 1.1])
-    gain = torch.tensor([2.0, 2.0, -2.0, -2.0, 1.0])
-    log_ratio = ratio.log().requires_grad_()
-    losses = clipped_loss(log_ratio, gain, 0.2)
-    assert losses.tolist() == pytest.approx([-1.2 * 2, -0.5 * 2, 1.5 * 2, 0.8 * 2, -1.1])
-    losses.sum().backward()  # type: ignore[no-untyped-call]
-    assert log_ratio.grad is not None
-    assert log_ratio.grad.tolist() == pytest.approx([0.0, -1.0, 3.0, 0.0, -1.1])
-
-
 def test_variance_by_hand() -> None:
     """Of 1, 1, 1 and 5: the mean is 2."""
     assert variance(torch.tensor([1.0, 5.0]), torch.tensor([1.5, 0.5])).item() == pytest.approx(3.0)
+
+
+def test_normalised_by_hand() -> None:
+    """1, 1, 1 and 5 are 1 below the mean of 2 and 3 above it; their standard deviation is the root of 3."""
+    values = normalised(torch.tensor([1.0, 5.0]), torch.tensor([1.5, 0.5]))
+    assert values.tolist() == pytest.approx([-(3**-0.5), 3**0.5])
 
 
 @pytest.mark.parametrize("only_value", [False, True])

@@ -10,8 +10,8 @@ import torch
 TRIM_THRESHOLD: Final = -1
 MMAP_THRESHOLD: Final = -3
 """What glibc's malloc.h calls M_TRIM_THRESHOLD and M_MMAP_THRESHOLD."""
-KEPT: Final = 1 << 30
-"""Bytes."""
+KEPT: Final = (1 << 30, 1 << 25)
+"""Bytes; older versions of it refuse the first."""
 
 
 def use_processor(threads: int) -> None:
@@ -21,7 +21,7 @@ def use_processor(threads: int) -> None:
     learner's time. Where the C library is another one, this is left to it.
     """
     torch.set_num_threads(threads)
-    allocator = getattr(ctypes.CDLL(None), "mallopt", None)
-    if allocator is not None:
-        allocator(TRIM_THRESHOLD, KEPT)
-        allocator(MMAP_THRESHOLD, KEPT)
+    set_option = getattr(ctypes.CDLL(None), "mallopt", None)
+    if set_option is not None:
+        for option in (MMAP_THRESHOLD, TRIM_THRESHOLD):
+            any(set_option(option, size) for size in KEPT)

@@ -16,12 +16,12 @@ from skyenv.commands import exit_code
 from skyenv.options import Options, parse
 from skyenv.tables import columns
 
-WEIGHTS: Final = 0.84e6
-ROLLOUT: Final = 27.9e6
-"""Bytes of a rollout of 470 games and 64 steps."""
-PLAYED: Final = ROLLOUT / 1400
+WEIGHTS: Final = 0.89e6
+ROLLOUT: Final = 35.2e6
+"""Bytes of a rollout of 384 games and 64 steps."""
+PLAYED: Final = ROLLOUT / 2107
 """Decisions that it stands for."""
-STATE: Final = 1.7e6
+STATE: Final = 4.0e6
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from torch import nn
 from experiments.benchmarks.figures import Figure, figure, report, seconds
 from experiments.training.network import PolicyNetwork, in_precision
 from experiments.training.processor import use_processor
-from experiments.training.recipe import Config
+from experiments.training.recipe import PRIOR_WEIGHT, Config
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents.learned.architecture import VALUES, Sizes
 from skyenv_agents.learned.layout import INPUTS
@@ -41,7 +41,7 @@ class Learner:
     def __init__(self, sizes: Sizes, bfloat16: bool, number: int = BATCH) -> None:
         chance = torch.Generator().manual_seed(1)
         self.bfloat16 = bfloat16
-        self.network = PolicyNetwork(sizes, Config.prior_weight, -Config.prior_floor)
+        self.network = PolicyNetwork(sizes, PRIOR_WEIGHT)
         self.optimiser = torch.optim.Adam(self.network.parameters(), lr=Config.learning_rate, fused=True)
         codes = torch.randint(-100, 100, (number, len(INPUTS)), generator=chance)
         self.codes = (codes * (torch.rand(codes.shape, generator=chance) < LEGAL)).to(torch.int16)

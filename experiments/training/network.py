@@ -74,6 +74,13 @@ class PolicyNetwork(nn.Module):
         logits, values = run(self.sizes, self._layer, self._other, TORCH, inputs, prior)
         return torch.log_softmax(logits.float().masked_fill(~mask, ILLEGAL), dim=1), values.float()
 
+    @torch.no_grad()
+    def set_prior(self, weight: float | None = None, floor: float | None = None) -> None:
+        """Let the prior count as much as that from now on; None: as it did; see :class:`PolicyNetwork`."""
+        for name, value in (("prior_weight", weight), ("prior_floor", floor)):
+            if value is not None:
+                self.rest[name].fill_(value)
+
     def take(self, network: ThingsNetwork) -> None:
         """Take over the weights of a network that plays.
 

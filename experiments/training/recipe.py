@@ -25,6 +25,8 @@ ENGINES: Final = ("host", "cuda")
 PRECISIONS: Final = ("auto", "float32", "bfloat16")
 SEEDS_APART: Final = 10**9
 """Between the seeds of two kinds of tables: more games than a run plays."""
+PRIOR_WEIGHT: Final = 6.0
+"""Of a new network's prior, unless another one is asked for."""
 MOST: Final = 10**7
 """Of whatever is counted."""
 
@@ -71,14 +73,21 @@ class Config(RunConfig):
     averaging: float = option(
         0.05, "a: the agent has a mean of the weights in which the k-th of n updates counts (k/n)^(1/a)", high=1
     )
-    start: str = option("", "network file (model.npz) to start from, its prior's weight and floor included", metavar="FILE")
+    start: str = option("", "network file (model.npz) to start from", metavar="FILE")
     hidden: int = option(128, "units of the network's trunk", low=1, high=MOST)
     blocks: int = option(2, "residual blocks of the trunk", high=MOST)
     thing: int = option(32, "units for each district, colour and seat", low=1, high=MOST)
     prior: str = option("", "heuristic agent whose scores the policy starts from and sees", choices=("", *HEURISTICS))
-    prior_weight: float = option(6.0, "what the prior's scores, in VP, are multiplied with at the beginning")
-    prior_floor: float = option(
-        WORST_PRIOR, "the policy begins with no action held to be worse than the best one by more VP than this", high=WORST_PRIOR
+    prior_weight: float | None = option(
+        None,
+        "what the prior's scores, in VP, are multiplied with at the beginning"
+        f" (default: {PRIOR_WEIGHT:g}; with --start as it was)",
+    )
+    prior_floor: float | None = option(
+        None,
+        "the policy begins with no action held to be worse than the best one by more VP than this"
+        f" (default: {WORST_PRIOR:g}; with --start as it was)",
+        high=WORST_PRIOR,
     )
     final_prior: float = option(1.0, "share of that weight that is left at the end, beside what is learned of it", high=1)
     value_updates: int = option(
@@ -180,9 +189,7 @@ class Config(RunConfig):
         """
         with torch.random.fork_rng(devices=[]):  # PyTorch's own generator stays as it is
             torch.manual_seed(self.seed)
-            network = PolicyNetwork(
-                Sizes(self.hidden, self.blocks, self.thing), self.prior_weight if self.prior else 0.0, -self.prior_floor
-            )
+            network = PolicyNetwork(Sizes(self.hidden, self.blocks, self.thing), PRIOR_WEIGHT)
         if self.start and started:
             start = Network.load(self.start)
             if start.about.get("prior") != self.prior:
@@ -190,6 +197,7 @@ class Config(RunConfig):
             if not isinstance(start, ThingsNetwork):
                 raise OptionError(f"{self.start} is a network of version 0.1, which can be played, but no more be trained")
             network.take(start)
+        network.set_prior(self.prior_weight if self.prior else 0.0, None if self.prior_floor is None else -self.prior_floor)
         return network
 
     @property

@@ -138,7 +138,6 @@ def test_recipes_are_of_an_hour_at_most_and_can_be_followed(path: Path) -> None:
     config.check()
     assert 0 < config.minutes <= 60
     assert not {"bidder", "builder"} & set(config.fixed_opponents)  # the ladder's scale is held by them
-    assert path.stem in ("table", f"{config.players[0]}-players")
 
 
 # ---- who plays ----
@@ -219,6 +218,15 @@ def test_the_prior_weighs_what_the_option_says() -> None:
 def test_the_prior_excludes_no_more_than_the_option_says() -> None:
     assert tiny(prior="greedy", prior_floor=0.75).make_network().rest["prior_floor"].item() == -0.75
     assert tiny(prior="greedy").make_network().rest["prior_floor"].item() == -WORST_PRIOR
+
+
+def test_a_prior_that_is_started_from_counts_as_it_did_unless_the_options_say_otherwise(tmp_path: Path) -> None:
+    training = begun(tiny(prior="greedy", prior_weight=7.5, prior_floor=0.75))
+    path = tmp_path / "model.npz"
+    path.write_bytes(training.model())
+    for changes, wanted in (({}, (7.5, -0.75)), ({"prior_weight": 2.0}, (2.0, -0.75)), ({"prior_floor": 0.25}, (7.5, -0.25))):
+        network = tiny(prior="greedy", start=str(path), **changes).make_network()
+        assert (network.rest["prior_weight"].item(), network.rest["prior_floor"].item()) == wanted
 
 
 def test_precision(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,8 +39,6 @@ from skyenv_agents.learned.networks import TRAINED
 ROOT: Final = Path(__file__).resolve().parents[2]
 LADDERS: Final = tuple((players, side) for players in (2, 3, 4) for side in SIDES)
 """Those that ship: players and side."""
-GONE_OPTIONS: Final = {"0.1": "--shaping"}
-"""Of versions whose trainings can't be repeated: an option that today's trainer refuses."""
 PAR_NOTE: Final = (
     "Par is what an agent wins against copies of itself. With three and four players more than that doesn't tell who is stronger:"
     " whoever is alone often wins more by that alone, so the [ladder](ladder.md) has duels both ways round."
@@ -169,19 +167,11 @@ def stage_line(stage: dict[str, Any]) -> str:
     return f"{stage['command']}  # stopped after {stage['seconds'] / 60:.0f} minutes, {stage['decisions']:,} decisions"
 
 
-def version_of(content: dict[str, Any]) -> str:
-    """The version with which a shipped network was trained; exports of the first one don't tell."""
-    return str(content.get("version", "0.1"))
-
-
 def how_made(content: dict[str, Any]) -> str:
-    """The commands that made a shipped network, and whether today's trainer takes them."""
-    version = version_of(content)
-    gone = GONE_OPTIONS.get(version)
-    today = f", to read and not to run: today's trainer has no `{gone}`, and its network is another one" if gone else ""
+    """The commands that made a shipped network."""
     commands = [stage_line(stage) for stage in content["stages"]]
     label = table_label(content["players"], content["side"])
-    return "\n".join([f"For {label}, commands of version {version}{today}:", "", "```", *commands, "```"])
+    return "\n".join([f"For {label}, commands of version {content['version']}:", "", "```", *commands, "```"])
 
 
 def trained_agents() -> str:

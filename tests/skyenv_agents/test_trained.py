@@ -18,7 +18,7 @@ from skyenv.arena.evaluate import evaluate
 from skyenv.game_options import table_name
 from skyenv.options import command_line, parse
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
-from skyenv_agents.learned.networks import TRAINED, Network, NetworkAgent, ThingsNetwork, TrainedAgent
+from skyenv_agents.learned.networks import TRAINED, Network, NetworkAgent, TrainedAgent
 
 TABLES = [(players, side) for players in range(MIN_PLAYERS, MAX_PLAYERS + 1) for side in SIDES]
 MOST_BYTES = 7_000_000
@@ -27,9 +27,6 @@ PAIRED_SEEDS = {2: 60, 3: 40, 4: 30}
 """Of the small sample, by number of players: 120 games each."""
 SEED = 90_000_000
 """Of its first paired seed: neither trained nor measured with."""
-
-LATER = {"--engine": "host", "--max-change": "0.03", "--prior-floor": "3"}
-"""Options that came after some networks were trained, with what is usual now."""
 
 
 def about(players: int, side: str) -> dict[str, Any]:
@@ -49,10 +46,8 @@ def test_the_file_is_the_one_that_was_measured(players: int, side: str) -> None:
     for stage in described["stages"]:
         words = shlex.split(stage["command"])
         assert words[:3] == ["python", "-m", "experiments.training.train"]
-        if isinstance(network, ThingsNetwork):  # version 0.1 had other options
-            whole = command_line(Config, words[2], asdict(parse(Config, words[2], "", words[3:])))
-            later = [word for name, usual in LATER.items() if name not in words for word in (name, usual)]
-            assert sorted(shlex.split(whole)) == sorted([*words, *later])  # every option is told
+        whole = command_line(Config, words[2], asdict(parse(Config, words[2], "", words[3:])))
+        assert sorted(shlex.split(whole)) == sorted(words)  # every option is told
     assert [stage["stopped"] for stage in described["stages"]][-1] is False
     assert sum(stage["decisions"] for stage in described["stages"]) == described["decisions"]
     assert {result["opponent"] for result in described["results"]} >= {"greedy", "appraiser"}

@@ -224,7 +224,12 @@ def test_a_prior_that_is_started_from_counts_as_it_did_unless_the_options_say_ot
     training = begun(tiny(prior="greedy", prior_weight=7.5, prior_floor=0.75))
     path = tmp_path / "model.npz"
     path.write_bytes(training.model())
-    for changes, wanted in (({}, (7.5, -0.75)), ({"prior_weight": 2.0}, (2.0, -0.75)), ({"prior_floor": 0.25}, (7.5, -0.25))):
+    cases: tuple[tuple[dict[str, Any], tuple[float, float]], ...] = (
+        ({}, (7.5, -0.75)),
+        ({"prior_weight": 2.0}, (2.0, -0.75)),
+        ({"prior_floor": 0.25}, (7.5, -0.25)),
+    )
+    for changes, wanted in cases:
         network = tiny(prior="greedy", start=str(path), **changes).make_network()
         assert (network.rest["prior_weight"].item(), network.rest["prior_floor"].item()) == wanted
 

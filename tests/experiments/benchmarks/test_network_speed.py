@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from experiments.benchmarks import networks
+from experiments.benchmarks import network_speed
 from skyenv_agents.learned.architecture import Sizes
 
 pytestmark = pytest.mark.programs
@@ -14,7 +14,7 @@ SMALL = Sizes(8, 1, 4)
 
 @pytest.mark.parametrize("bfloat16", [False, True])
 def test_a_step_learns_and_a_look_does_not(bfloat16: bool) -> None:
-    learner = networks.Learner(SMALL, bfloat16, 16)
+    learner = network_speed.Learner(SMALL, bfloat16, 16)
     before = [weight.detach().clone() for weight in learner.network.parameters()]
     learner.look()
     assert all(torch.equal(old, new) for old, new in zip(before, learner.network.parameters(), strict=True))
@@ -23,9 +23,9 @@ def test_a_step_learns_and_a_look_does_not(bfloat16: bool) -> None:
 
 
 def test_steps_and_looks_of_all_sizes_are_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(networks, "SIZES", (SMALL,))
-    monkeypatch.setattr(networks, "BATCH", 32)
-    assert networks.main(["--quick"]) == 0
+    monkeypatch.setattr(network_speed, "SIZES", (SMALL,))
+    monkeypatch.setattr(network_speed, "BATCH", 32)
+    assert network_speed.main(["--quick"]) == 0
     told = capsys.readouterr().out
     assert "8 units, 1 blocks, 4 a thing" in told
     assert told.count("µs/decision") in (2, 4)

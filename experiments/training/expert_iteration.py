@@ -22,8 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from experiments.training.gradients import LOWEST
-from experiments.training.network import PolicyNetwork
+from experiments.training.network import LOWEST, PolicyNetwork
 from experiments.training.recipe import MOST, Config, fixed
 from experiments.training.rollouts import SURE, Batch, Collector, Rollout
 from experiments.training.runs import program

@@ -7,18 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
 
 import torch
 
-from experiments.training.network import PolicyNetwork, in_precision
-
-if TYPE_CHECKING:
-    from experiments.training.rollouts import Batch
-
-
-LOWEST: Final = -50.0
-"""What has a lower log-probability adds nothing, and its exponential would take twenty times as long (it underflows)."""
+from experiments.training.network import PolicyNetwork, entropy, in_precision
+from experiments.training.rollouts import Batch
 
 
 @dataclass(frozen=True)
@@ -63,18 +56,6 @@ class Objective:
         (share * loss).backward()
         with torch.no_grad():
             return share * torch.stack([policy_loss, value_loss, (weight * (log_ratio.exp() - 1 - log_ratio)).mean()])
-
-
-def clipped_loss(log_ratio: torch.Tensor, advantage: torch.Tensor, clip: float) -> torch.Tensor:
-    """PPO's policy losses: no gain from moving a probability further than `clip` from what it was when the action was drawn."""
-    ratio = log_ratio.exp()
-    return -torch.minimum(ratio * advantage, ratio.clamp(1 - clip, 1 + clip) * advantage)
-
-
-def entropy(log_probabilities: torch.Tensor) -> torch.Tensor:
-    """Entropy of each row, in nats."""
-    bounded = log_probabilities.clamp(min=LOWEST)
-    return -(bounded.exp() * bounded).sum(dim=1)
 
 
 def flat_gradient(network: PolicyNetwork) -> torch.Tensor:

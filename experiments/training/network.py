@@ -17,6 +17,8 @@ from skyenv_agents.learned.networks import WORST_PRIOR, ThingsNetwork
 
 ILLEGAL: Final = -1e9
 """Logit of an illegal action: its probability is exactly 0."""
+LOWEST: Final = -50.0
+"""What has a lower log-probability adds nothing, and its exponential would take twenty times as long (it underflows)."""
 
 
 def _join(parts: list[torch.Tensor], axis: int) -> torch.Tensor:
@@ -33,6 +35,12 @@ TORCH: Final = Library(_join, torch.relu, torch.maximum, _take)
 def in_precision(device: str, bfloat16: bool) -> torch.autocast:
     """Where a network computes in half the precision, or in single precision."""
     return torch.autocast(device, dtype=torch.bfloat16, enabled=bfloat16)
+
+
+def entropy(log_probabilities: torch.Tensor) -> torch.Tensor:
+    """Entropy of each row, in nats."""
+    bounded = log_probabilities.clamp(min=LOWEST)
+    return -(bounded.exp() * bounded).sum(dim=1)
 
 
 class PolicyNetwork(nn.Module):

@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from experiments.training.gradients import entropy
-from experiments.training.network import PolicyNetwork, in_precision
+from experiments.training.network import PolicyNetwork, entropy, in_precision
 from experiments.training.rollouts import SURE, Batch, Rollout, drawn
 from experiments.training.seating import LEARNER, Ended, ended_games, learners_at_mixed_tables
 from skyenv.agents import Agent, RandomAgent

@@ -20,8 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from experiments.training.gradients import LOWEST, clipped_loss, entropy
-from experiments.training.network import PolicyNetwork, in_precision
+from experiments.training.network import LOWEST, PolicyNetwork, entropy, in_precision
 from experiments.training.seating import Bool, Ended, Float32, Int16, Int64, Tables
 from skyenv.agents import Agent
 from skyenv.games import outcome_of
@@ -81,6 +80,12 @@ def advantages(
         advantage[t, here[0]], whole[t, here[0]] = estimate, known[here]
         next_value[here], next_advantage[here], rewarded[here], known[here] = value[t, here[0]], estimate, 0.0, True
     return advantage, whole
+
+
+def clipped_loss(log_ratio: torch.Tensor, advantage: torch.Tensor, clip: float) -> torch.Tensor:
+    """PPO's policy losses: no gain from moving a probability further than `clip` from what it was when the action was drawn."""
+    ratio = log_ratio.exp()
+    return -torch.minimum(ratio * advantage, ratio.clamp(1 - clip, 1 + clip) * advantage)
 
 
 def _aligned(size: int) -> int:

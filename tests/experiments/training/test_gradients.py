@@ -9,8 +9,9 @@ import pytest
 import torch
 from trainings import begun, collector, tiny
 
-from experiments.training.gradients import Objective, clipped_loss, entropy, flat_gradient, parts_of
-from experiments.training.network import ILLEGAL
+from experiments.training.gradients import Objective, flat_gradient, parts_of
+from experiments.training.network import ILLEGAL, entropy
+from experiments.training.rollouts import clipped_loss
 from skyenv.rules.actions import NUM_ACTIONS
 
 OBJECTIVE = Objective(clip=0.2, value_weight=0.5, margin_weight=0.1, entropy=0.01, only_value=False, bfloat16=False)

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from experiments.training.gradients import entropy
-from experiments.training.network import PolicyNetwork, in_precision
+from experiments.training.network import PolicyNetwork, entropy, in_precision
 from experiments.training.rollouts import arranged
 from experiments.training.seating import Tables
 from skyenv.agents import RandomAgent, decide, decisions_in

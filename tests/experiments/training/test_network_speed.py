@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from experiments.benchmarks import network_speed
+from experiments.training import network_speed
 from skyenv_agents.learned.architecture import Sizes
 
 pytestmark = pytest.mark.programs

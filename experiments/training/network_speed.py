@@ -1,4 +1,4 @@
-"""How long does a network take? ``python -m experiments.benchmarks.network_speed`` times steps and looks, in microseconds.
+"""How long does a network take? ``python -m experiments.training.network_speed`` times steps and looks, in microseconds.
 
 A *look* is what playing takes of the network: log-probabilities and values. A *gradient step* is one of the trainer's without its
 losses' details: a look, the gradients, and a step of Adam. Decisions are random numbers in the form of real ones, 4,096 in a

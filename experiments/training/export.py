@@ -18,7 +18,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,8 +26,12 @@ import numpy as np
 
 from experiments.benchmarks.figures import machine
 from experiments.benchmarks.lines import MOST_LINES
+from experiments.training.best_response import BestResponse, BestResponseConfig
+from experiments.training.config import CONFIG
 from experiments.training.curves import draw_curves, read_curve
+from experiments.training.expert_iteration import ExpertConfig, ExpertIteration
 from experiments.training.recipe import Config
+from experiments.training.train import Training
 from skyenv import __version__
 from skyenv.arena.evaluate import Result, evaluate, table
 from skyenv.commands import INTERRUPTED, complain, exit_code
@@ -44,6 +48,12 @@ SEED: Final = 50_000_000
 CURVE_POINTS: Final = 60
 GROWING: Final = ("seconds", "decisions")
 """What grows along a curve."""
+PROGRAMS: Final[tuple[tuple[type[Training], type[Config]], ...]] = (
+    (BestResponse, BestResponseConfig),
+    (ExpertIteration, ExpertConfig),
+    (Training, Config),
+)
+"""Trainers with their options. A run is the first one's whose own options its configuration has."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +92,11 @@ class Stage:
             CheckpointError: the run's files can't be used.
         """
         try:
-            config = Config(**json.loads((run / "config.json").read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError) as error:
+            values = json.loads((run / CONFIG).read_text(encoding="utf-8"))
+            kind = trainer_of(values)[1]
+            asked = {entry.name for entry in fields(kind) if entry.init}
+            config = kind(**{name: value for name, value in values.items() if name in asked or not hasattr(kind, name)})
+        except (OSError, ValueError, TypeError, AttributeError) as error:
             raise CheckpointError(f"{run} is no finished run ({type(error).__name__}: {error})") from error
         return cls(config, read_curve(run))
 
@@ -100,13 +113,22 @@ class Stage:
 
     def about(self) -> dict[str, Any]:
         """The command, and what it came to."""
-        last = self.curve[-1]
+        last, (trainer, kind) = self.curve[-1], trainer_of(asdict(self.config))
         return {
-            "command": command_line(Config, "experiments.training.train", asdict(self.config)),
+            "command": command_line(kind, f"experiments.training.{trainer.PROGRAM}", asdict(self.config)),
             "decisions": last["decisions"],
             "seconds": round(last["seconds"]),
             "stopped": self.stopped,
         }
+
+
+def trainer_of(values: Mapping[str, Any]) -> tuple[type[Training], type[Config]]:
+    """Whose configuration that is: the trainer, and its options."""
+    return next(
+        (trainer, kind)
+        for trainer, kind in PROGRAMS
+        if {entry.name for entry in fields(kind)} - {entry.name for entry in fields(Config)} <= values.keys()
+    )
 
 
 def joined(stages: Sequence[Stage]) -> list[dict[str, Any]]:

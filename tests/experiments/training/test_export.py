@@ -8,21 +8,21 @@ import shlex
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
-from experiments.training import export, train
+from experiments.training import best_response, expert_iteration, export, train
 from experiments.training.export import ExportConfig
 from experiments.training.recipe import Config
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.options import parse
 from skyenv_agents.learned.networks import Network
 
-TINY = shlex.split(
-    "--games 8 --steps 16 --batch 64 --hidden 8 --max-turns 6 --paired-seeds 0 --decisions 300 --snapshot 2 --past-policies 2"
-)
+TINY = shlex.split("--games 8 --steps 16 --batch 64 --hidden 8 --max-turns 6 --paired-seeds 0 --decisions 300")
+WITH_PAST = shlex.split("--snapshot 2 --past-policies 2")
 
 
 def asked(run: Path, folder: Path) -> ExportConfig:
@@ -32,7 +32,7 @@ def asked(run: Path, folder: Path) -> ExportConfig:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "two"
-    assert train.main([*TINY, "--run", str(folder), "--learning-rate", "0.002", "--fixed-opponents", "random"]) == 0
+    assert train.main([*TINY, *WITH_PAST, "--run", str(folder), "--learning-rate", "0.002", "--fixed-opponents", "random"]) == 0
     return folder
 
 
@@ -73,7 +73,10 @@ def test_a_run_that_started_from_another_one_is_told_with_it(run: Path, tmp_path
     first, second = tmp_path / "first", tmp_path / "second"
     # only the last run must be on the table that the network ships for
     copied(run, first, 0.5, players=[2, 3], side=["front", "back"])
-    assert train.main([*TINY, "--run", str(second), "--start", str(first / "model.npz"), "--fixed-opponents", "random"]) == 0
+    assert (
+        train.main([*TINY, *WITH_PAST, "--run", str(second), "--start", str(first / "model.npz"), "--fixed-opponents", "random"])
+        == 0
+    )
     export.export(asked(second, tmp_path))
     content = json.loads((tmp_path / "agents" / "2-players.json").read_text(encoding="utf-8"))
     assert [stage["stopped"] for stage in content["stages"]] == [True, False]
@@ -85,6 +88,27 @@ def test_a_run_that_started_from_another_one_is_told_with_it(run: Path, tmp_path
     (first / "config.json").unlink()
     with pytest.raises(CheckpointError, match="first is no finished run"):
         export.export(asked(second, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("program", "kind", "more"),
+    [
+        (best_response, best_response.BestResponseConfig, ["--target", "random"]),
+        (expert_iteration, expert_iteration.ExpertConfig, [*WITH_PAST, "--simulations", "3"]),
+    ],
+)
+def test_each_run_is_told_by_the_command_of_its_trainer(
+    run: Path, tmp_path: Path, program: ModuleType, kind: type[Config], more: list[str]
+) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    copied(run, first)
+    assert program.main([*TINY, *more, "--run", str(second), "--start", str(first / "model.npz")]) == 0
+    stages = export.Stage.all_of(second)
+    assert [type(stage.config) for stage in stages] == [Config, kind]
+    command = shlex.split(stages[1].about()["command"])
+    assert command[:3] == ["python", "-m", program.__name__]
+    assert parse(kind, "train", "", command[3:]) == stages[1].config
+    export.export(asked(second, tmp_path))
 
 
 @pytest.mark.parametrize("named", [(), ("back",)], ids=["all", "one"])

@@ -76,6 +76,7 @@ def report(
     packages: Sequence[str] = (),
     draw: Callable[[Mapping[str, Any], Path], None] | None = None,
     on_gpu: Callable[[bool], list[Figure]] | None = None,
+    package: str = "experiments.benchmarks",
 ) -> int:
     """The command line of a benchmark: measure, print, and write JSON (and a picture) if asked to; returns the exit code.
 
@@ -85,9 +86,9 @@ def report(
         arguments: of the command line; None: the process's own.
         packages: as for :func:`machine`.
         draw: draws what the JSON file holds into a file.
-        on_gpu: gives the figures of a GPU, where ``--device cuda`` asks for them.
+        on_gpu: gives the figures of a GPU, where ``--device cuda`` asks for them. package: that the program is in.
     """
-    parser = argparse.ArgumentParser(prog=f"python -m experiments.benchmarks.{program}", description=description)
+    parser = argparse.ArgumentParser(prog=f"python -m {package}.{program}", description=description)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures, the machine and the method as JSON")
     parser.add_argument("--quick", action="store_true", help="a fraction of the work, for a first look")
     if draw is not None:

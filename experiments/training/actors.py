@@ -18,6 +18,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
 from multiprocessing.context import SpawnProcess
@@ -234,7 +235,7 @@ class Elsewhere(Actors):
     def rollouts(self, network: PolicyNetwork) -> list[Rollout]:
         """See :meth:`Actors.rollouts`; the actors play on with the network as it is now."""
         self.wait()
-        played, self._pending = self._pending, None
+        played, self._pending, self._batch_shown = self._pending, None, None
         assert played is not None
         self.count(weights for weights, *_ in played)
         self._tell_past()
@@ -249,7 +250,7 @@ class Elsewhere(Actors):
         self, network: PolicyNetwork, objective: Objective, batch: Batch, pieces: Sequence[torch.Tensor]
     ) -> torch.Tensor:
         """See :meth:`Actors.add_gradient`: the last pieces are those of others who have played their rollouts."""
-        helpers = [i for i in range(len(self._connections)) if self._has_answered(i)][: len(pieces) - 1]
+        helpers = list(islice(filter(self._has_answered, range(len(self._connections))), len(pieces) - 1))
         if not helpers:
             return super().add_gradient(network, objective, batch, pieces)
         if batch is not self._batch_shown:

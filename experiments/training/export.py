@@ -1,7 +1,8 @@
 """Export a trained agent, so that it ships with the project: ``python -m experiments.training.export runs/two``.
 
-Measures the agent of a finished run of :mod:`experiments.training.train` in paired seeds that it hasn't seen, and writes for the
-side of the board that it was trained on (for each one, or for those that ``--side`` names, if there were both)
+Measures the agent of a finished run (of :mod:`experiments.training.train`, a best response, or expert iteration) in paired seeds
+that it hasn't seen, and writes for the side of the board that it was trained on (for each one, or for those that ``--side``
+names, if there were both)
 
 * agents/skyenv_agents/trained/N-players.npz (on the back N-players-back.npz): the network, which plays as ``trained`` there, its
   weights as float16;
@@ -48,19 +49,18 @@ SEED: Final = 50_000_000
 CURVE_POINTS: Final = 60
 GROWING: Final = ("seconds", "decisions")
 """What grows along a curve."""
-PROGRAMS: Final[tuple[tuple[type[Training], type[Config]], ...]] = (
-    (BestResponse, BestResponseConfig),
-    (ExpertIteration, ExpertConfig),
-    (Training, Config),
-)
-"""Trainers with their options. A run is the first one's whose own options its configuration has."""
+COMMANDS: Final[Mapping[type[Config], str]] = {
+    kind: f"experiments.training.{trainer.PROGRAM}"
+    for kind, trainer in ((BestResponseConfig, BestResponse), (ExpertConfig, ExpertIteration), (Config, Training))
+}
+"""Options of trainers, those with more of their own first, and which module takes them."""
 
 
 @dataclass(frozen=True)
 class ExportConfig(Options):
     """What is exported, how it is measured, and where it goes."""
 
-    run: Path = argument("folder of a finished run of experiments.training.train", metavar="FOLDER")
+    run: Path = argument("folder of a finished run", metavar="FOLDER")
     against: tuple[str, ...] = common("against", default=("greedy", "appraiser"))
     paired_seeds: int = common("paired_seeds", default=1000)
     side: tuple[str, ...] = option((), "the sides that it ships for; none named: all that it was trained on", choices=SIDES)
@@ -93,7 +93,7 @@ class Stage:
         """
         try:
             values = json.loads((run / CONFIG).read_text(encoding="utf-8"))
-            kind = trainer_of(values)[1]
+            kind = options_of(values)
             asked = {entry.name for entry in fields(kind) if entry.init}
             config = kind(**{name: value for name, value in values.items() if name in asked or not hasattr(kind, name)})
         except (OSError, ValueError, TypeError, AttributeError) as error:
@@ -113,22 +113,19 @@ class Stage:
 
     def about(self) -> dict[str, Any]:
         """The command, and what it came to."""
-        last, (trainer, kind) = self.curve[-1], trainer_of(asdict(self.config))
+        last, kind = self.curve[-1], type(self.config)
         return {
-            "command": command_line(kind, f"experiments.training.{trainer.PROGRAM}", asdict(self.config)),
+            "command": command_line(kind, COMMANDS[kind], asdict(self.config)),
             "decisions": last["decisions"],
             "seconds": round(last["seconds"]),
             "stopped": self.stopped,
         }
 
 
-def trainer_of(values: Mapping[str, Any]) -> tuple[type[Training], type[Config]]:
-    """Whose configuration that is: the trainer, and its options."""
-    return next(
-        (trainer, kind)
-        for trainer, kind in PROGRAMS
-        if {entry.name for entry in fields(kind)} - {entry.name for entry in fields(Config)} <= values.keys()
-    )
+def options_of(values: Mapping[str, Any]) -> type[Config]:
+    """Whose options a run's are: those of the first trainer that has no option of its own which is missing."""
+    common_ones = {entry.name for entry in fields(Config)}
+    return next(kind for kind in COMMANDS if {entry.name for entry in fields(kind)} - common_ones <= values.keys())
 
 
 def joined(stages: Sequence[Stage]) -> list[dict[str, Any]]:

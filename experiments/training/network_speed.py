@@ -22,7 +22,9 @@ from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents.learned.architecture import VALUES, Sizes
 from skyenv_agents.learned.layout import INPUTS
 
-METHOD: Final = "wall time of a batch by its 4,096 decisions, one thread; median over batches after two that don't count"
+METHOD: Final = (
+    "wall time of a batch of 4,096 decisions (--quick: 512), by decision, one thread; median after two that don't count"
+)
 BATCH: Final = 4096
 REPEATS: Final = 15
 WARM_UP: Final = 2
@@ -90,7 +92,8 @@ def all_figures(quick: bool) -> list[Figure]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
-    return report("networks", "Time what a training's networks take.", METHOD, all_figures, arguments, ("torch",))
+    about = "Time what a training's networks take."
+    return report("network_speed", about, METHOD, all_figures, arguments, ("torch",), package="experiments.training")
 
 
 if __name__ == "__main__":

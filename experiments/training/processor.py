@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from typing import Final
 
 import torch
@@ -21,6 +22,8 @@ def use_processor(threads: int) -> None:
     learner's time. Where the C library is another one, this is left to it.
     """
     torch.set_num_threads(threads)
+    if sys.platform != "linux":
+        return
     set_option = getattr(ctypes.CDLL(None), "mallopt", None)
     if set_option is not None:
         for option in (MMAP_THRESHOLD, TRIM_THRESHOLD):

@@ -208,7 +208,7 @@ class Config(RunConfig):
     @property
     def pieces(self) -> int:
         """Pieces in which gradient steps are computed on the processor, for processes that have nothing to play to help."""
-        return min(self.processes, self.MOST_PIECES) if self.threads == 1 else 1  # whose threads would sum in another order
+        return min(self.processes, self.MOST_PIECES) if self.threads == 1 else 1  # several threads sum in another order
 
     def split(self, number: int) -> list[int]:
         """So many games of one kind shared out among the parts."""

@@ -141,6 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         measure_all,
         arguments,
         ("ray", "torch"),
+        package="experiments.training",
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments.training.recipe import Config
+from experiments.training.export import COMMANDS
 from skyenv import Games
 from skyenv.agents import decide, decisions_in, make_agent
 from skyenv.arena.evaluate import evaluate
@@ -45,8 +45,9 @@ def test_the_file_is_the_one_that_was_measured(players: int, side: str) -> None:
     assert {result["side"] for result in described["results"]} == {side}
     for stage in described["stages"]:
         words = shlex.split(stage["command"])
-        assert words[:3] == ["python", "-m", "experiments.training.train"]
-        whole = command_line(Config, words[2], asdict(parse(Config, words[2], "", words[3:])))
+        assert words[:2] == ["python", "-m"]
+        (kind,) = (kind for kind, module in COMMANDS.items() if module == words[2])
+        whole = command_line(kind, words[2], asdict(parse(kind, words[2], "", words[3:])))
         assert sorted(shlex.split(whole)) == sorted(words)  # every option is told
     assert [stage["stopped"] for stage in described["stages"]][-1] is False
     assert sum(stage["decisions"] for stage in described["stages"]) == described["decisions"]

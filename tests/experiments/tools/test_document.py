@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from experiments.tools import document
-from experiments.training.recipe import Config
+from experiments.training.export import COMMANDS
 from skyenv.options import parse
 from skyenv_agents.learned.networks import TRAINED
 
@@ -63,4 +63,5 @@ def test_the_commands_that_made_the_networks_are_shown(path: Path) -> None:
     for stage in content["stages"]:
         assert stage["command"] in text
         _, _, module, *arguments = shlex.split(stage["command"])
-        parse(Config, module, "", arguments)
+        (kind,) = (kind for kind, name in COMMANDS.items() if name == module)
+        parse(kind, module, "", arguments)

@@ -16,13 +16,13 @@ from experiments.training.processor import use_processor
 if sys.argv[1] == "kept":
     use_processor(1)
     assert torch.get_num_threads() == 1
-np.ones(5_000_000)
+np.ones(3_000_000)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 for _ in range(10):
-    np.ones(5_000_000)
+    np.ones(3_000_000)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
-"""Makes an array of 40 MB, 9,766 pages of 4 KiB, ten times more, and tells how many pages were new."""
+"""Makes an array of 24 MB, 5,860 pages of 4 KiB (or a dozen huge ones), ten times more, and tells how many pages were new."""
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library")
@@ -31,4 +31,4 @@ def test_arrays_have_the_memory_of_those_that_are_gone() -> None:
     for how in ("left", "kept"):
         command = [sys.executable, "-W", "error", "-c", PAGES, how]
         new_pages[how] = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    assert new_pages["kept"] < 1000 or new_pages["kept"] < new_pages["left"] / 10
+    assert new_pages["kept"] < new_pages["left"] / 5

@@ -214,22 +214,26 @@ PRINTED = sorted(set(re.findall(r"^`python -m (.+ --.+)`$", DOCS, re.MULTILINE))
 """Commands below published tables, with everything that was asked for."""
 
 
-def test_printed_commands_are_those_of_ladders_and_of_strength() -> None:
+def test_printed_commands_are_those_of_ladders_strength_and_learning_curves() -> None:
     kinds = {command.split(" ")[0] for command in PRINTED}
-    assert kinds == {"skyenv", "experiments.benchmarks.strength"}
+    assert kinds == {"skyenv", "experiments.benchmarks.strength", "experiments.benchmarks.learning_curves"}
 
 
 @pytest.mark.parametrize("command", PRINTED, ids=lambda command: command[:60])
 def test_the_command_below_a_table_can_be_given_as_it_is_printed(command: str) -> None:
     """Every option is known, and its value a possible one; playing takes hours."""
+    from experiments.benchmarks.learning_curves import LearningCurvesOptions
     from experiments.benchmarks.strength import StrengthOptions
     from skyenv.arena.commands import TournamentOptions
     from skyenv.options import parse
 
     module, *arguments = shlex.split(command)
+    agents: Sequence[str]
     if module == "skyenv":
         assert arguments.pop(0) == "tournament"
-        agents: Sequence[str] = parse(TournamentOptions, "skyenv tournament", "", arguments).agents
+        agents = parse(TournamentOptions, "skyenv tournament", "", arguments).agents
+    elif module == "experiments.benchmarks.learning_curves":
+        agents = parse(LearningCurvesOptions, module, "", arguments).against
     else:
         strength = parse(StrengthOptions, module, "", arguments)
         agents = [*(f"{strength.agent}-{budget}" for budget in strength.budgets), *strength.against]

@@ -144,7 +144,7 @@ class Database:
         connection = self._writer.connection
         if self._version() < VERSION:
             self._change_tables()
-        _change_to_wal(connection)
+        change_to_wal(connection, PATIENCE)
         for setting in ("foreign_keys = ON", "synchronous = NORMAL"):
             connection.execute(f"PRAGMA {setting}")
 
@@ -259,9 +259,13 @@ def _in_event_loop() -> bool:
     return True
 
 
-def _change_to_wal(connection: sqlite3.Connection) -> None:
-    """Let others read while one writes. SQLite itself waits for nobody here."""
-    until = time.monotonic() + PATIENCE
+def change_to_wal(connection: sqlite3.Connection, patience: float) -> None:
+    """Let others read while one writes. SQLite itself waits for nobody here, so this does, for so many seconds.
+
+    Raises:
+        sqlite3.OperationalError: another connection has locked it all the time, or the disk is full.
+    """
+    until = time.monotonic() + patience
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")

@@ -21,6 +21,7 @@ from typing import Any, Final
 
 from skyenv.arena.workers import begin_worker, for_a_worker
 from skyenv.errors import PageError, SkyenvError
+from skyenv.page.database import change_to_wal
 from skyenv.page.game_files import MOST_FILES, FoundGame, Place, Reading, files_in, kind_of, one_line, read_games
 from skyenv.rules.components import MAX_PLAYERS
 
@@ -88,7 +89,7 @@ def connect(path: Path) -> sqlite3.Connection:
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     connection = sqlite3.connect(path, WAITING, check_same_thread=False, isolation_level=None)
     try:
-        connection.execute("PRAGMA journal_mode = WAL")  # readers don't wait for the writer
+        change_to_wal(connection, WAITING)
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
         if _version(connection) != VERSION:

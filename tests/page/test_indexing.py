@@ -6,6 +6,8 @@ import os
 import shutil
 import sqlite3
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -122,6 +124,21 @@ def test_two_that_keep_one_index_do_not_hurt_each_other(tmp_path: Path, monkeypa
         thread.join()
     assert troubles == ["", "", ""]
     assert games_in(index, folder) == [(f"{name}.jsonl", number, "unfinished") for name in "abcd" for number in range(1, 21)]
+
+
+def test_who_makes_an_index_waits_while_another_one_is_making_it(tmp_path: Path) -> None:
+    """SQLite by itself refuses at once to change the kind of journal while another connection writes."""
+    index = tmp_path / "index.sqlite3"
+    other = sqlite3.connect(index, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    other.execute("CREATE TABLE something (number INTEGER)")
+    with ThreadPoolExecutor(1) as pool:
+        made = pool.submit(connect, index)
+        time.sleep(0.2)
+        assert not made.done()
+        other.execute("COMMIT")
+        made.result().close()
+    other.close()
 
 
 def test_files_that_hold_no_games_are_told_with_what_is_wrong(folder: Path, tmp_path: Path) -> None:

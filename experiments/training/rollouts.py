@@ -38,6 +38,8 @@ LARGEST: Final = 1.0 - 2.0**-22
 """Random numbers stay between these: 0 takes the first legal action, and rounding may bring a share of a sum up to the whole."""
 SURE: Final = math.log(0.99)
 """The policy was sure of an action drawn that has a log-probability above this: there is hardly a gradient then."""
+FEWEST_IN_BFLOAT16: Final = 256
+"""Fewer decisions are computed in single precision, as converting what goes in and out takes longer than what is saved."""
 ROWS: Final = 32
 """The network is asked about a multiple of so many decisions: PyTorch compiles its products anew for every other number."""
 
@@ -339,12 +341,13 @@ class Collector:
         tracks = [_Track.empty(len(self.mine), each) for each in self.tables]
         self._take_up(tracks)
         ended: list[Ended] = []
-        for t in range(self.steps):
-            self._look(t)
-            self._choose(t, network)
-            for tables, place, track in zip(self.tables, self.slices, tracks, strict=True):
-                track.reward[t], track.ahead[t], track.done[t] = tables.step(self.action[t, place])
-                ended += self._note_ends(tables, track, t, network)
+        with in_precision("cpu", self.bfloat16):  # around all steps: weights are converted once, and not for each of them
+            for t in range(self.steps):
+                self._look(t)
+                self._choose(t, network)
+                for tables, place, track in zip(self.tables, self.slices, tracks, strict=True):
+                    track.reward[t], track.ahead[t], track.done[t] = tables.step(self.action[t, place])
+                    ended += self._note_ends(tables, track, t, network)
         return Rollout(*self._batch(tracks), ended, self._figures())
 
     def _take_up(self, tracks: Sequence[_Track]) -> None:
@@ -379,7 +382,8 @@ class Collector:
             self.action[t, place] = tables.games.mask.argmax(axis=1)  # what is forced, where it is
             rows = np.flatnonzero(self.mine[t, place])
             if rows.size:
-                self.codes[t, torch.from_numpy(place.start + rows)] = arranged(tables.look(rows, self.prior))
+                # By NumPy: PyTorch takes five times as long to write rows.
+                self.codes[t].numpy()[place.start + rows] = arranged(tables.look(rows, self.prior)).numpy()
 
     def _ask(self, t: int, mine: Int64, network: PolicyNetwork) -> torch.Tensor:
         """Ask about the decisions in some columns of step t: note the values, and return log-probabilities (k, 103)."""
@@ -391,7 +395,7 @@ class Collector:
     def _answers(self, t: int, mine: Int64, network: PolicyNetwork) -> tuple[torch.Tensor, torch.Tensor]:
         """Log-probabilities (k, 103) and values (k, VALUES) of the decisions in some columns of step t."""
         rows = torch.from_numpy(np.resize(mine, -(-mine.size // ROWS) * ROWS))  # some more than once, up to a number that recurs
-        with in_precision("cpu", self.bfloat16):
+        with in_precision("cpu", self.bfloat16 and rows.numel() >= FEWEST_IN_BFLOAT16):
             answers = network(self.codes[t].index_select(0, rows), self.masks[t].index_select(0, rows))
         return answers[0][: mine.size], answers[1][: mine.size]
 

@@ -119,9 +119,12 @@ class Prior:
 
     def codes(self, with_outcome: bool) -> npt.NDArray[np.int16]:
         """As networks take it, int16 (k, NUM_INPUTS − OBSERVATION_SIZE); the outcome where that is the reward, else 0."""
-        outcome = np.rint(self.outcome * OUTCOME_PARTS) if with_outcome else np.zeros(len(self.outcome))
-        position = np.clip(np.rint(self.position * POSITION_PARTS), -LARGEST_CODE, LARGEST_CODE)
-        return np.concatenate([np.rint(self.scores * PRIOR_PARTS), outcome[:, None], position], axis=1).astype(np.int16)
+        codes = np.zeros((len(self.scores), NUM_INPUTS - OBSERVATION_SIZE), np.int16)
+        codes[:, :NUM_ACTIONS] = np.rint(self.scores * PRIOR_PARTS)
+        if with_outcome:
+            codes[:, NUM_ACTIONS] = np.rint(self.outcome * OUTCOME_PARTS)
+        codes[:, NUM_ACTIONS + 1 :] = np.clip(np.rint(self.position * POSITION_PARTS), -LARGEST_CODE, LARGEST_CODE)
+        return codes
 
 
 class Network(ABC):

@@ -14,8 +14,17 @@ from hypothesis import strategies as st
 from trainings import lessons, tiny
 
 from conftest import through_pickle
-from experiments.training.network import PolicyNetwork
-from experiments.training.rollouts import LARGEST, SURE, Batch, Collector, Rollout, advantages, arranged
+from experiments.training.network import PolicyNetwork, in_precision
+from experiments.training.rollouts import (
+    FEWEST_IN_BFLOAT16,
+    LARGEST,
+    SURE,
+    Batch,
+    Collector,
+    Rollout,
+    advantages,
+    arranged,
+)
 from experiments.training.seating import LEARNER, Tables, margins
 from skyenv.agents import RandomAgent, decide, decisions_in
 from skyenv.games import Games
@@ -454,6 +463,23 @@ def test_figures_tell_of_the_learners_decisions() -> None:
     row, t = np.argwhere(mine)[0][::-1]
     collector.masks[t, row, int(collector.action[t, row])] = False
     assert collector._figures()["illegal"] == 1
+
+
+@pytest.mark.parametrize("games", [16, 400], ids=["single precision", "bfloat16"])
+def test_every_rollout_is_played_with_the_weights_of_then(games: int) -> None:
+    """Weights are converted once for a rollout; those of another one, changed in place, must not be played with."""
+    collector = tiny(players="2", games=games, opponent_share=0.0, precision="bfloat16").make_collector(0)
+    made = network(decided=0.1)
+    for _ in range(2):
+        collector.collect(made)
+        mine = np.flatnonzero(collector.mine[0])
+        assert (mine.size >= FEWEST_IN_BFLOAT16) == (games == 400)
+        rows = torch.from_numpy(mine)
+        with torch.no_grad(), in_precision("cpu", games == 400):
+            values = made(collector.codes[0].index_select(0, rows), collector.masks[0].index_select(0, rows))[1]
+        assert np.allclose(collector.value[0, mine], values.numpy(), atol=0.02)
+        with torch.no_grad():
+            next(made.layers["outlook"].parameters()).add_(1.0)
 
 
 def test_the_prior_is_a_part_of_what_is_seen() -> None:

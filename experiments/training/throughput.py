@@ -6,7 +6,7 @@ that don't count (they compile, and games get to their middle), they take turns,
 busy for a while slows all of them down. Whoever doesn't have its turn waits: processes that play ahead have ended their rollouts
 when a turn begins and when it ends, so that as many rollouts are played in it as are learned from. A figure is the median over
 the rounds of the learner's decisions per second, whole updates counted: playing, opponents and learning. "times" is the median
-of the rounds' ratios to MaskablePPO.
+of the rounds' ratios to MaskablePPO, and of several processes to one.
 
 Ours counts choices, and learns from one in four of those that the policy was sure of; MaskablePPO counts forced moves, too (one
 in thirteen), and learns from all. In our trainer, with its defaults, all seats learn in two of five games, in the others one to
@@ -57,6 +57,10 @@ class ThroughputConfig(Options):
     updates: int = option(4, "updates in each turn", low=1, metavar="N")
     warm_up: int = option(2, "updates of each before that", metavar="N")
     hidden: int = option(Config.hidden, "width of the network", low=1, metavar="N")
+    blocks: int = option(Config.blocks, "residual blocks of the trainer's network", metavar="N")
+    thing: int = option(Config.thing, "units of the trainer's network for each district, colour and seat", low=1, metavar="N")
+    games: int = option(Config.games, "games played side by side", low=2, metavar="N")
+    batch: int = option(Config.batch, "decisions in one gradient step", low=1, metavar="N")
     prior: str = option("greedy", "prior of the trainers that have one", choices=tuple(HEURISTICS))
     processes: tuple[int, ...] = option((1, 2), "with how many processes the trainer with the prior runs", low=1, metavar="N")
     precision: str = option(Config.precision, "of the trainer's network", choices=("auto", "float32", "bfloat16"))
@@ -70,8 +74,9 @@ def ours(config: ThroughputConfig, prior: str, processes: int, until: ExitStack)
     """Our trainer, with its defaults; its processes end with `until`."""
     training = Training(
         Config(
-            players=(config.players,), side=(config.side,), decisions=10**12, hidden=config.hidden, threads=config.threads,
-            seed=config.seed, fixed_opponents=config.fixed_opponents, prior=prior, value_updates=0, paired_seeds=0,
+            players=(config.players,), side=(config.side,), decisions=10**12, hidden=config.hidden, blocks=config.blocks,
+            thing=config.thing, games=config.games, batch=config.batch, threads=config.threads, seed=config.seed,
+            fixed_opponents=config.fixed_opponents, prior=prior, value_updates=0, paired_seeds=0,
             processes=processes, precision=config.precision,
         )
     )  # fmt: skip
@@ -119,28 +124,31 @@ def baseline(config: ThroughputConfig) -> Trainer:
     """MaskablePPO on as many games, with as many units, of which policy and value share none."""
     use_processor(config.threads)
     env = SkyenvVecEnv(
-        Config.games, config.players, config.side, opponents=config.fixed_opponents, one_opponent=True, threads=config.threads
+        config.games, config.players, config.side, opponents=config.fixed_opponents, one_opponent=True, threads=config.threads
     )
     model = MaskablePPO(
-        "MlpPolicy", env, n_steps=Config.steps, batch_size=Config.batch, n_epochs=Config.epochs, seed=config.seed, device="cpu",
+        "MlpPolicy", env, n_steps=Config.steps, batch_size=config.batch, n_epochs=Config.epochs, seed=config.seed, device="cpu",
         policy_kwargs={"net_arch": [config.hidden, max(config.hidden // 2, 1)], "activation_fn": torch.nn.ReLU},
     )  # fmt: skip
     model.set_logger(Logger(None, []))  # tells nobody
 
     def update(number: int) -> int:
-        decisions = number * Config.games * Config.steps
+        decisions = number * config.games * Config.steps
         model.learn(decisions, reset_num_timesteps=False, log_interval=10**9)
         return decisions
 
     return update
 
 
-def compare(trainers: Mapping[str, Trainer], warm_up: int, rounds: int, updates: int = 1) -> list[Figure]:
+def compare(
+    trainers: Mapping[str, Trainer], warm_up: int, rounds: int, updates: int = 1, pairs: Sequence[tuple[str, str]] = ()
+) -> list[Figure]:
     """Decisions per second of each, and how many times the baseline's that is.
 
     Args:
         trainers: by name, with the baseline.
         warm_up: updates of each that don't count. rounds: turns that do. updates: in each turn.
+        pairs: others that are compared as they are with the baseline, the first with the second.
     """
     for update in trainers.values():
         if warm_up:
@@ -152,10 +160,9 @@ def compare(trainers: Mapping[str, Trainer], warm_up: int, rounds: int, updates:
             decisions = update(updates)
             paces[name].append(decisions / (time.perf_counter() - started))
     figures = [figure(name, "decisions/s", pace) for name, pace in paces.items()]
-    for name in trainers:
-        if name != BASELINE:
-            ratios = [mine / other for mine, other in zip(paces[name], paces[BASELINE], strict=True)]
-            figures.append(figure(f"{name}, as against {BASELINE}", "times", ratios))
+    for name, reference in [*((name, BASELINE) for name in trainers if name != BASELINE), *pairs]:
+        ratios = [mine / other for mine, other in zip(paces[name], paces[reference], strict=True)]
+        figures.append(figure(f"{name}, as against {reference}", "times", ratios))
     return figures
 
 
@@ -167,10 +174,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         config = parse(ThroughputConfig, "experiments.training.throughput", description, arguments)
         with ExitStack() as until:
             trainers = {BASELINE: baseline(config), "trainer": ours(config, "", 1, until)}
-            for number in config.processes:
-                several = "" if number == 1 else f", {number} processes"
-                trainers[f"trainer, prior {config.prior}{several}"] = ours(config, config.prior, number, until)
-            figures = compare(trainers, config.warm_up, config.rounds, config.updates)
+            alone = f"trainer, prior {config.prior}"
+            names = {number: alone if number == 1 else f"{alone}, {number} processes" for number in config.processes}
+            for number, name in names.items():
+                trainers[name] = ours(config, config.prior, number, until)
+            pairs = [(name, alone) for number, name in names.items() if number > 1 and 1 in names]
+            figures = compare(trainers, config.warm_up, config.rounds, config.updates, pairs)
         print("\n".join(shown(one) for one in figures))
         if config.json:
             packages = {name: version(name) for name in ("torch", "stable-baselines3", "sb3-contrib")}

@@ -31,12 +31,13 @@ def test_figures_are_medians_of_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
         BASELINE: trainer("a", [9, 1, 2, 4], [1, 80, 80, 80]),
         "ours": trainer("b", [9, 0.5, 0.5, 0.5], [1, 100, 100, 60]),
     }
-    figures = compare(trainers, warm_up=1, rounds=3)
+    figures = compare(trainers, warm_up=1, rounds=3, pairs=[(BASELINE, "ours")])
     assert "".join(calls) == "abababab"
     assert figures == [
         Figure(BASELINE, 40, 20, 80, "decisions/s", 3),
         Figure("ours", 200, 120, 200, "decisions/s", 3),
         Figure(f"ours, as against {BASELINE}", 5, 2.5, 6, "times", 3),
+        Figure(f"{BASELINE}, as against ours", 0.2, 1 / 6, 0.4, "times", 3),
     ]
 
 
@@ -66,7 +67,9 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert throughput.main([*options, "--json", str(path)]) == 0
     content = json.loads(path.read_text())
     figures = [Figure(**figure) for figure in content["figures"]]
-    assert [figure.unit for figure in figures] == ["decisions/s"] * 4 + ["times"] * 3
+    assert [figure.unit for figure in figures] == ["decisions/s"] * 4 + ["times"] * 4
+    assert figures[-1].name == "trainer, prior greedy, 2 processes, as against trainer, prior greedy"
+    assert figures[-1].median == figures[3].median / figures[2].median
     assert [figure.name for figure in figures[1:4]] == ["trainer", "trainer, prior greedy", "trainer, prior greedy, 2 processes"]
     assert all(0 < figure.lowest <= figure.median <= figure.highest and figure.repeats == 1 for figure in figures)
     assert content["options"]["hidden"] == 8

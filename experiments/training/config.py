@@ -20,7 +20,11 @@ DEFAULT_MINUTES: Final = 5.0
 
 @dataclass(frozen=True)
 class RunConfig(Options):
-    """The options of a run. One that is limited by `decisions` on a CPU is reproduced by its seed and threads."""
+    """The options of a run.
+
+    One that is limited by `decisions` on a CPU is reproduced by its seed, with as many processes and threads and in the same
+    precision.
+    """
 
     run: str = option("runs/first", "folder of the run", metavar="FOLDER")
     players: tuple[int, ...] = common(

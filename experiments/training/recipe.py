@@ -47,7 +47,7 @@ class Config(RunConfig):
     MOST_PIECES: ClassVar[int] = 4
     """Gradient steps are computed in at most so many pieces: small ones take longer for each decision."""
 
-    reward: str = option("outcome", "what is learned from (see the README)", choices=REWARDS)
+    reward: str = option("outcome", "what is learned from (see docs/environments.md)", choices=REWARDS)
     games: int = option(512, "games played side by side, of all kinds of tables together", low=1, high=MOST)
     steps: int = option(64, "decisions in each of them between updates", low=1, high=MOST)
     batch: int = option(1024, "decisions in one gradient step", low=1, high=MOST)
@@ -104,7 +104,10 @@ class Config(RunConfig):
     snapshot: int = option(100, "updates between two past policies", low=1, high=MOST)
     device: str = option("auto", "where the network learns; auto: cuda if there is one", choices=("auto", "cpu", "cuda"))
     precision: str = option(
-        "auto", "in which the network computes; auto: bfloat16 where the processor or the GPU has it", choices=PRECISIONS
+        "auto",
+        "in which the network computes; small batches are in float32 anyway; auto: bfloat16 where the processor or the GPU"
+        " has it",
+        choices=PRECISIONS,
     )
     engine: str = option(
         "host", "where games are played; cuda: games, network and learning all in the memory of a GPU", choices=ENGINES

@@ -39,7 +39,7 @@ LARGEST: Final = 1.0 - 2.0**-22
 SURE: Final = math.log(0.99)
 """The policy was sure of an action drawn that has a log-probability above this: there is hardly a gradient then."""
 FEWEST_IN_BFLOAT16: Final = 256
-"""Fewer decisions are computed in single precision, as converting what goes in and out takes longer than what is saved."""
+"""About fewer decisions the network is asked in single precision: converting what goes in and out takes longer than it saves."""
 ROWS: Final = 32
 """The network is asked about a multiple of so many decisions: PyTorch compiles its products anew for every other number."""
 
@@ -341,7 +341,7 @@ class Collector:
         tracks = [_Track.empty(len(self.mine), each) for each in self.tables]
         self._take_up(tracks)
         ended: list[Ended] = []
-        with in_precision("cpu", self.bfloat16):  # around all steps: weights are converted once, and not for each of them
+        with in_precision("cpu", False):  # around all steps: what inner ones convert is kept for them; opponents are left alone
             for t in range(self.steps):
                 self._look(t)
                 self._choose(t, network)
@@ -395,9 +395,14 @@ class Collector:
     def _answers(self, t: int, mine: Int64, network: PolicyNetwork) -> tuple[torch.Tensor, torch.Tensor]:
         """Log-probabilities (k, 103) and values (k, VALUES) of the decisions in some columns of step t."""
         rows = torch.from_numpy(np.resize(mine, -(-mine.size // ROWS) * ROWS))  # some more than once, up to a number that recurs
-        with in_precision("cpu", self.bfloat16 and rows.numel() >= FEWEST_IN_BFLOAT16):
-            answers = network(self.codes[t].index_select(0, rows), self.masks[t].index_select(0, rows))
+        answers = self._answered(network, self.codes[t].index_select(0, rows), self.masks[t].index_select(0, rows))
         return answers[0][: mine.size], answers[1][: mine.size]
+
+    def _answered(self, network: PolicyNetwork, codes: torch.Tensor, masks: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """What a network says, in the precision that suits so many decisions."""
+        with in_precision("cpu", self.bfloat16 and len(codes) >= FEWEST_IN_BFLOAT16):
+            answers: tuple[torch.Tensor, torch.Tensor] = network(codes, masks)
+        return answers
 
     def _choose(self, t: int, network: PolicyNetwork) -> None:
         """Draw an action for every seat to act that is the learner's."""
@@ -436,8 +441,9 @@ class Collector:
         if self.prior is not None and tables.reward == OUTCOME_REWARD:
             chance = win_probabilities(games.finished[row : row + 1])[0, :players]
             codes[:, OUTCOME] = np.rint(outcome_of(chance, players) * OUTCOME_PARTS)
-        with in_precision("cpu", self.bfloat16):
-            values: Float32 = network(arranged(codes), torch.ones((players, NUM_ACTIONS), dtype=torch.bool))[1].numpy()
+        values: Float32 = self._answered(network, arranged(codes), torch.ones((players, NUM_ACTIONS), dtype=torch.bool))[
+            1
+        ].numpy()
         return values
 
     def _batch(self, tracks: Sequence[_Track]) -> tuple[Batch, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from multiprocessing.sharedctypes import RawArray
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ from experiments.training.rollouts import (
     arranged,
 )
 from experiments.training.seating import LEARNER, Tables, margins
-from skyenv.agents import RandomAgent, decide, decisions_in
+from skyenv.agents import Decisions, RandomAgent, decide, decisions_in
 from skyenv.games import Games
 from skyenv.observation import OBSERVATION_SIZE, codes_of
 from skyenv.rules.actions import NUM_ACTIONS, PASS
@@ -475,11 +475,33 @@ def test_every_rollout_is_played_with_the_weights_of_then(games: int) -> None:
         mine = np.flatnonzero(collector.mine[0])
         assert (mine.size >= FEWEST_IN_BFLOAT16) == (games == 400)
         rows = torch.from_numpy(mine)
+        same = copy.deepcopy(made)  # of whose weights nothing can have been kept
         with torch.no_grad(), in_precision("cpu", games == 400):
-            values = made(collector.codes[0].index_select(0, rows), collector.masks[0].index_select(0, rows))[1]
+            values = same(collector.codes[0].index_select(0, rows), collector.masks[0].index_select(0, rows))[1]
         assert np.allclose(collector.value[0, mine], values.numpy(), atol=0.02)
         with torch.no_grad():
             next(made.layers["outlook"].parameters()).add_(1.0)
+
+
+class TorchAgent(RandomAgent):
+    """Plays at random, and computes something on the way."""
+
+    name = "torch"
+    kinds: ClassVar[set[torch.dtype]] = set()
+
+    def act(self, decisions: Decisions) -> Any:
+        """See :meth:`skyenv.Agent.act`."""
+        with torch.no_grad():
+            self.kinds.add(torch.nn.Linear(3, 2)(torch.ones(1, 3)).dtype)
+        return super().act(decisions)
+
+
+def test_opponents_compute_in_their_own_precision() -> None:
+    collector = tiny(players="2", games=8, opponent_share=1.0, precision="bfloat16").make_collector(0)
+    collector.pool = OpponentPool([TorchAgent()], 1.0)
+    collector._seat(collector.tables[0], np.arange(8))
+    collector.collect(network())
+    assert TorchAgent.kinds == {torch.float32}
 
 
 def test_the_prior_is_a_part_of_what_is_seen() -> None:

@@ -4,7 +4,7 @@ With others, all that is learned from was played with the weights before the lat
 rollout is fetched, with the network as it is then, and writes into a second place while the first is learned from. One other
 process alone may need longer for that than the learner: then the learner plays a share of the games, too, with the same weights.
 Who has played its own helps to learn: each gradient step has several pieces, which are computed by whoever is there. So nobody
-waits for long, and what is learned doesn't depend on who was faster: a run is reproduced by its seed and its number of processes.
+waits for long, and what is learned doesn't depend on who was faster: a run is reproduced by its seed, with as many processes.
 """
 
 from __future__ import annotations
@@ -175,7 +175,8 @@ class Desk:
     """Memory that the learner shares with those who help it.
 
     Attributes:
-        batch: what is learned from. weights: float32, of the network in learning. gradient: float32, the helper's own.
+        batch: what is learned from. weights: float32, of the network in learning. gradient: float32, the helper's own. All are
+            empty where nobody can help.
     """
 
     batch: Any
@@ -200,8 +201,9 @@ class Elsewhere(Actors):
         self._pending: list[tuple[Any, ...]] | None = None
         self._past: list[tuple[str, ThingsNetwork]] = []
         rooms = [config.room_of(part) for part in range(config.parts)]
-        parameters = sum(one.numel() for one in network.parameters())
-        self._shown = RawArray(ctypes.c_byte, sum(rooms))
+        helped = config.pieces > 1 and next(network.parameters()).device.type == "cpu"
+        parameters = helped * sum(one.numel() for one in network.parameters())
+        self._shown = RawArray(ctypes.c_byte, helped * sum(rooms))
         self._batch_shown: Batch | None = None
         self._learning = RawArray(ctypes.c_float, parameters)
         try:

@@ -108,6 +108,15 @@ def test_a_batch_stays_while_the_next_is_played(started: Started) -> None:
     assert content(rollouts) == before
 
 
+def answered_in_the_end(
+    actors: Elsewhere, i: int, really_answered: Callable[[Elsewhere, int], bool] = Elsewhere._has_answered
+) -> bool:  # fmt: skip
+    """Instead of Elsewhere._has_answered: waits until it has."""
+    if actors._answers[i] is None:
+        actors._connections[i].poll(60)
+    return really_answered(actors, i)
+
+
 @pytest.mark.parametrize("precision", PRECISIONS[1:])
 @pytest.mark.parametrize("processes", [2, 3])
 def test_whoever_computes_gradients_they_are_the_same(
@@ -115,12 +124,7 @@ def test_whoever_computes_gradients_they_are_the_same(
 ) -> None:  # fmt: skip
     """The learner alone, or all others with it, which have played their rollouts: it comes to the same weights and figures."""
     asked: list[str] = []
-    really_answered, really_ask = Elsewhere._has_answered, Elsewhere._ask
-
-    def answered_in_the_end(actors: Elsewhere, i: int) -> bool:
-        if actors._answers[i] is None:
-            actors._connections[i].poll(60)
-        return really_answered(actors, i)
+    really_ask = Elsewhere._ask
 
     def ask(actors: Elsewhere, i: int, what: str, value: Any) -> None:
         asked.append(what)
@@ -230,6 +234,33 @@ def test_an_error_of_an_actor_is_told_as_it_is(
         told.append((code, re.sub(r"\d+", "…", line)))  # how many decisions it was asked for
     assert told[0] == told[1]
     assert message in told[0][1]
+    assert set(actors_of(os.getpid())) <= before
+
+
+@pytest.mark.parametrize("ends", ["killed", "fails"])
+def test_a_helper_that_ends_over_a_gradient_is_told(
+    ends: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It was asked and doesn't answer, or can't: nobody waits for it."""
+    before, really_ask = set(actors_of(os.getpid())), Elsewhere._ask
+
+    def ask(actors: Elsewhere, i: int, what: str, value: Any) -> None:
+        if what == "gradient" and ends == "fails":
+            value = (*value[:2], value[2] + 10**9, *value[3:])  # rows that there aren't
+        really_ask(actors, i, what, value)
+        if what == "gradient" and ends == "killed":
+            os.kill(actors._processes[i].pid or 0, signal.SIGKILL)
+
+    monkeypatch.setattr(Elsewhere, "_ask", ask)
+    monkeypatch.setattr(Elsewhere, "_has_answered", answered_in_the_end)
+    run = ["--run", str(tmp_path), *TINY, "--processes", "2"]
+    if ends == "killed":
+        assert train.main(run) == 1
+        (line,) = (line for line in capsys.readouterr().err.splitlines() if "error" in line)
+        assert "a process that plays has ended ({'actor 0': -9})" in line
+    else:
+        with pytest.raises(IndexError):
+            train.main(run)
     assert set(actors_of(os.getpid())) <= before
 
 

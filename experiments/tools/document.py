@@ -161,10 +161,13 @@ def ladder_pairs(players: int, side: str) -> str:
 
 
 def stage_line(stage: dict[str, Any]) -> str:
-    """The command of a part of a training, of the version that it was trained with, and when it was stopped if it was."""
-    if not stage["stopped"]:
-        return str(stage["command"])
-    return f"{stage['command']}  # stopped after {stage['seconds'] / 60:.0f} minutes, {stage['decisions']:,} decisions"
+    """The command of a part of a training, of the version that it was trained with, and what it doesn't tell by itself."""
+    notes = []
+    if stage["stopped"]:
+        notes.append(f"stopped after {stage['seconds'] / 60:.0f} minutes, {stage['decisions']:,} decisions")
+    if "target_version" in stage:
+        notes.append(f"the target's version was {stage['target_version']}")
+    return "  # ".join([stage["command"], *[", ".join(notes)] * bool(notes)])
 
 
 def how_made(content: dict[str, Any]) -> str:

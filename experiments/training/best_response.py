@@ -12,6 +12,7 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from experiments.training.recipe import Config, fixed
@@ -57,11 +58,21 @@ class BestResponse(Training):
     PROGRAM = "best_response"
     config: BestResponseConfig
 
+    @cached_property
+    def target_version(self) -> str:
+        """Of the agent that it responds to: a name may mean another one later."""
+        return self.config.make_agents("against")[0].version
+
+    def about(self) -> dict[str, Any]:
+        """See :meth:`experiments.training.train.Training.about`."""
+        return super().about() | {"target": self.config.target, "target_version": self.target_version}
+
     def close(self) -> list[dict[str, Any]]:
         """See :class:`experiments.training.runs.Run`; the bounds are in ``exploitability.json`` too."""
         results = super().close()
         about = {
             "target": self.config.target,
+            "target_version": self.target_version,
             "decisions": self.decisions,
             "seconds": round(self.seconds),
             "bounds": [bound(result) for result in results],

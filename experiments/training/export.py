@@ -28,6 +28,7 @@ import numpy as np
 from experiments.benchmarks.figures import machine
 from experiments.benchmarks.lines import MOST_LINES
 from experiments.training.best_response import BestResponse, BestResponseConfig
+from experiments.training.closing import MODEL
 from experiments.training.config import CONFIG
 from experiments.training.curves import draw_curves, read_curve
 from experiments.training.expert_iteration import ExpertConfig, ExpertIteration
@@ -73,11 +74,13 @@ class Stage:
     """A run that a network went through: a training begins from nothing, or (``--start``) where another run has ended.
 
     Attributes:
-        config: of the run. curve: its points.
+        config: of the run. curve: its points. target_version: of the agent that a best response has learned against; "": it
+            isn't one.
     """
 
     config: Config
     curve: list[dict[str, Any]]
+    target_version: str = ""
 
     @property
     def stopped(self) -> bool:
@@ -98,18 +101,23 @@ class Stage:
             config = kind(**{name: value for name, value in values.items() if name in asked or not hasattr(kind, name)})
         except (OSError, ValueError, TypeError, AttributeError) as error:
             raise CheckpointError(f"{run} is no finished run ({type(error).__name__}: {error})") from error
-        return cls(config, read_curve(run))
+        return cls(config, read_curve(run), str(Network.load(run / MODEL).about.get("target_version", "")))
 
     @classmethod
     def all_of(cls, run: Path) -> list[Stage]:
         """A run with those that it started from, the first one first.
 
         Raises:
-            CheckpointError: a run's files can't be used.
+            CheckpointError: a run's files can't be used, or a folder has been used anew by a run that started from its own end.
         """
-        stage = cls.read(run)
-        start = stage.config.start
-        return [*(cls.all_of(Path(start).parent) if start else []), stage]
+        stages, folders = [cls.read(run)], [run.resolve()]
+        while start := stages[0].config.start:
+            folder = Path(start).parent
+            if folder.resolve() in folders:
+                raise CheckpointError(f"{folder} isn't what {run} started from any more: its run started from that, in turn")
+            folders.append(folder.resolve())
+            stages.insert(0, cls.read(folder))
+        return stages
 
     def about(self) -> dict[str, Any]:
         """The command, and what it came to."""
@@ -119,6 +127,7 @@ class Stage:
             "decisions": last["decisions"],
             "seconds": round(last["seconds"]),
             "stopped": self.stopped,
+            **({"target_version": self.target_version} if self.target_version else {}),
         }
 
 
@@ -152,7 +161,7 @@ def export(config: ExportConfig) -> str:
     """
     run, stages = config.run, Stage.all_of(config.run)
     players, sides = exported_tables(config, stages[-1])
-    rounded = Network.load(run / "model.npz").rounded()
+    rounded = Network.load(run / MODEL).rounded()
     agent = NetworkAgent(rounded, deterministic=True, name=TrainedAgent.name)
     results: dict[str, list[Result]] = {}
     for side in sides:

@@ -204,8 +204,12 @@ class Training(Run):
 
     def frozen(self) -> ThingsNetwork:
         """The network with its mean weights, to play."""
+        return self.mean.frozen(self.about())
+
+    def about(self) -> dict[str, Any]:
+        """What the network's file tells of it."""
         players = as_text(self.config.players)
-        about = {
+        return {
             "description": f"trained by experiments/training/{self.PROGRAM}.py: {self.decisions:,} decisions, {players} players",
             "version": "1",
             "prior": self.config.prior,
@@ -216,7 +220,6 @@ class Training(Run):
             "seed": self.config.seed,
             "decisions": self.decisions,
         }
-        return self.mean.frozen(about)
 
     def model(self) -> bytes:
         """See :class:`experiments.training.runs.Run`."""

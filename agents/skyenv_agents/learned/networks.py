@@ -443,7 +443,7 @@ class TrainedAgent(Agent):
 
     name = "trained"
     version = "1"
-    description = "the networks that ship with the project, trained by experiments/training/train.py"
+    description = "the networks that ship with the project, trained by experiments/training"
     uses_observation = True
     uses_view = True
 

@@ -17,6 +17,7 @@ import pytest
 from experiments.training import best_response, expert_iteration, export, train
 from experiments.training.export import ExportConfig
 from experiments.training.recipe import Config
+from skyenv.agents import make_agent
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.options import parse
 from skyenv_agents.learned.networks import Network
@@ -109,6 +110,18 @@ def test_each_run_is_told_by_the_command_of_its_trainer(
     assert command[:3] == ["python", "-m", program.__name__]
     assert parse(kind, "train", "", command[3:]) == stages[1].config
     export.export(asked(second, tmp_path))
+    content = json.loads((tmp_path / "agents" / "2-players.json").read_text(encoding="utf-8"))
+    target = make_agent("random").version if program is best_response else None
+    assert [stage.get("target_version") for stage in content["stages"]] == [None, target]
+
+
+def test_runs_that_started_from_each_other_are_refused(run: Path, tmp_path: Path) -> None:
+    """The first one's folder was used anew, to go on from the second: what the first one was is lost."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    copied(run, first, start=str(second / "model.npz"))
+    copied(run, second, start=str(first / "model.npz"))
+    with pytest.raises(CheckpointError, match=r"second isn't what .*second started from any more"):
+        export.export(asked(second, tmp_path))
 
 
 @pytest.mark.parametrize("named", [(), ("back",)], ids=["all", "one"])

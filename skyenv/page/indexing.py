@@ -83,7 +83,8 @@ def connect(path: Path) -> sqlite3.Connection:
     """The index, made if it isn't there, readable by this user alone; one of another version is made anew.
 
     Raises:
-        PageError: the file is something else. OSError: it can't be made. sqlite3.OperationalError: the disk is full.
+        PageError: the file is something else. OSError: it can't be made. sqlite3.OperationalError: the disk is full, or another
+            program has locked it all the time.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))

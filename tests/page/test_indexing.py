@@ -6,7 +6,6 @@ import os
 import shutil
 import sqlite3
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -126,16 +125,17 @@ def test_two_that_keep_one_index_do_not_hurt_each_other(tmp_path: Path, monkeypa
     assert games_in(index, folder) == [(f"{name}.jsonl", number, "unfinished") for name in "abcd" for number in range(1, 21)]
 
 
-def test_who_makes_an_index_waits_while_another_one_is_making_it(tmp_path: Path) -> None:
+def test_who_makes_an_index_waits_while_another_one_is_making_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """SQLite by itself refuses at once to change the kind of journal while another connection writes."""
+    waits = threading.Event()
+    monkeypatch.setattr("skyenv.page.database.time.sleep", lambda _: waits.set())
     index = tmp_path / "index.sqlite3"
     other = sqlite3.connect(index, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     other.execute("CREATE TABLE something (number INTEGER)")
     with ThreadPoolExecutor(1) as pool:
         made = pool.submit(connect, index)
-        time.sleep(0.2)
-        assert not made.done()
+        assert waits.wait(60)
         other.execute("COMMIT")
         made.result().close()
     other.close()

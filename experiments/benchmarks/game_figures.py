@@ -404,7 +404,7 @@ class GameFiguresOptions(Options):
 
     deals: int = option(DEALS, "deals for mirror games; a quarter as many for luck and skill", low=8, high=10**6)
     players: tuple[int, ...] = option(PLAYERS, "numbers of players", low=2, high=4, metavar="N")
-    workers: int = common("workers")
+    workers: int = common("workers", text="processes; 0: one for each core")
     json: Path | None = common("json")
 
 

@@ -193,7 +193,7 @@ class Elsewhere(Actors):
         self._places: list[list[Any]] = []
         self._desks: list[Desk] = []
         self._answers: list[Any] = []  # of the other processes, to what they were asked last; None: not yet
-        self._batch = config.BATCH
+        self._batch, self._inputs = config.BATCH, config.inputs
         self._own: _Worker | None = None
         self._own_answer: Any = None
         self._weights: Weights = portable(network.state_dict()) if kept is None else kept["weights"]
@@ -244,7 +244,7 @@ class Elsewhere(Actors):
         self._weights = portable(network.state_dict())
         self._send("play", self.numbered(self._weights))
         return [
-            Rollout(self._batch.within(places[place], number), *rest)
+            Rollout(self._batch.within(places[place], number, self._inputs), *rest)
             for places, (_, place, number, *rest) in zip(self._places, played, strict=True)
         ]
 
@@ -387,7 +387,8 @@ class _Worker:
     """An actor that writes where the learner reads, and can tell how it was before its latest rollout."""
 
     def __init__(self, config: Config, part: int, kept: bytes | None, places: list[Any], desk: Desk) -> None:
-        self._places, self._next, self._desk, self._batch = places, 0, desk, config.BATCH
+        self._places, self._next, self._desk = places, 0, desk
+        self._batch, self._inputs = config.BATCH, config.inputs
         earlier, self._later = (None, []) if kept is None else pickle.loads(kept)
         self._past: list[tuple[str, ThingsNetwork]] = []  # added since the latest rollout began
         self._actor = Actor(config, part, earlier)
@@ -426,7 +427,7 @@ class _Worker:
             for one, weights in zip(network.parameters(), parts_of(as_tensor(self._desk.weights), network), strict=True):
                 one.copy_(weights)
         network.zero_grad()
-        batch = self._batch.within(self._desk.batch, decisions)
+        batch = self._batch.within(self._desk.batch, decisions, self._inputs)
         told: list[float] = objective.add_gradient(network, batch, torch.from_numpy(piece), number).tolist()
         as_tensor(self._desk.gradient).copy_(flat_gradient(network))
         return told

@@ -82,7 +82,7 @@ class Remote:
             self._actor.add_past(name, network)
         rollout = self._actor.play({name: torch.from_numpy(array) for name, array in weights.items()})
         number = len(rollout.batch)
-        memory = np.empty(rollout.batch.room(number), np.uint8)
+        memory = np.empty(rollout.batch.room(*rollout.batch.codes.shape), np.uint8)
         rollout.batch.write(memory)
         return updates, memory, number, rollout.decisions, rollout.ended, rollout.figures, self._actor.pack()
 
@@ -177,7 +177,7 @@ class OnRay(Actors):
         self._ray = connect(config.ray, config.parts)
         if cpus(self._ray) < config.parts:
             raise OptionError(f"processes {config.processes} need {config.parts} CPUs; ray has {cpus(self._ray)}")
-        self._batch = config.BATCH
+        self._batch, self._inputs = config.BATCH, config.inputs
         self._weights: Weights = portable(network.state_dict()) if kept is None else kept["weights"]
         self.updates = 0 if kept is None else kept["updates"]
         self._pending: list[Played] | None = None
@@ -217,7 +217,7 @@ class OnRay(Actors):
         rollouts = []
         for place, (_, memory, number, decisions, ended, figures, _) in zip(self._places, played, strict=True):
             place[: len(memory)] = memory
-            rollouts.append(Rollout(self._batch.within(place, number), decisions, ended, figures))
+            rollouts.append(Rollout(self._batch.within(place, number, self._inputs), decisions, ended, figures))
         return rollouts
 
     def add_past(self, name: str, network: ThingsNetwork) -> None:

@@ -54,9 +54,9 @@ class SearchedBatch(Batch):
         return -(self.policy[rows] * log_probabilities).sum(dim=1)
 
     @staticmethod
-    def shapes(number: int) -> dict[str, tuple[tuple[int, ...], torch.dtype]]:
+    def shapes(number: int, inputs: int) -> dict[str, tuple[tuple[int, ...], torch.dtype]]:
         """See :meth:`experiments.training.rollouts.Batch.shapes`."""
-        return Batch.shapes(number) | {"policy": ((number, NUM_ACTIONS), torch.float32)}
+        return Batch.shapes(number, inputs) | {"policy": ((number, NUM_ACTIONS), torch.float32)}
 
 
 class SearchCollector(Collector):

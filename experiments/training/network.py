@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -12,7 +14,7 @@ from torch import nn
 
 from skyenv.errors import OptionError
 from skyenv_agents.learned.architecture import Library, Sizes, run
-from skyenv_agents.learned.layout import INPUT_SCALE, PRIOR_INPUTS
+from skyenv_agents.learned.layout import COMMON_CODES, USED_BY_NUMBER, UsedInputs
 from skyenv_agents.learned.networks import WORST_PRIOR, ThingsNetwork
 
 ILLEGAL: Final = -1e9
@@ -43,6 +45,27 @@ def entropy(log_probabilities: torch.Tensor) -> torch.Tensor:
     return -(bounded.exp() * bounded).sum(dim=1)
 
 
+@dataclass(frozen=True)
+class _Shown:
+    """What a network is shown, on its device: see :class:`skyenv_agents.learned.layout.UsedInputs`."""
+
+    used: UsedInputs
+    scale: torch.Tensor
+    prior: torch.Tensor
+    columns: Mapping[str, torch.Tensor]
+
+
+def _shown(sizes: Sizes, number: int, device: torch.device) -> _Shown:
+    """So many inputs of a network, on its device; columns of those layers alone that don't use all of theirs."""
+    used, layers = USED_BY_NUMBER[number], sizes.layers()
+    of_things = np.arange(len(COMMON_CODES), layers["trunk"][0])
+    columns = {**used.columns, "trunk": np.concatenate([used.columns["trunk"], of_things])}
+    tensors = {
+        name: torch.from_numpy(array).to(device) for name, array in columns.items() if len(array) < layers[name][0]
+    }  # fmt: skip
+    return _Shown(used, torch.from_numpy(used.scale).to(device), torch.from_numpy(used.prior).to(device), tensors)
+
+
 class PolicyNetwork(nn.Module):
     """What :class:`skyenv_agents.learned.networks.Network` plays.
 
@@ -51,9 +74,6 @@ class PolicyNetwork(nn.Module):
         prior_weight: what a prior's scores are multiplied with in the beginning.
         prior_floor: what none of them is below (VP behind the best action, 0 or less); nothing changes it.
     """
-
-    scale: torch.Tensor
-    prior_inputs: torch.Tensor
 
     def __init__(self, sizes: Sizes, prior_weight: float, prior_floor: float = -WORST_PRIOR) -> None:
         super().__init__()
@@ -70,16 +90,21 @@ class PolicyNetwork(nn.Module):
         for name, shape in sizes.others().items():
             begin = torch.full(shape, of_prior[name]) if name in of_prior else torch.randn(shape) * 0.1
             self.rest[name.replace(".", "_")] = nn.Parameter(begin, requires_grad=name != "prior_floor")
-        self.register_buffer("scale", torch.from_numpy(INPUT_SCALE), persistent=False)
-        self.register_buffer("prior_inputs", torch.from_numpy(PRIOR_INPUTS), persistent=False)
+        self._shown: dict[tuple[int, torch.device], _Shown] = {}
 
     def forward(self, codes: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Log-probabilities of all actions (k, 103), and values (k, VALUES), of codes (k, INPUTS) and bool masks (k, 103)."""
+        """Log-probabilities of all actions (k, 103), and values (k, VALUES), of codes and bool masks (k, 103).
+
+        Codes are those that are used at some tables (:func:`skyenv_agents.learned.layout.used_inputs`), int16 (k, inputs): how
+        many there are tells which ones.
+        """
+        where = codes.shape[1], codes.device
+        shown = self._shown[where] = self._shown.get(where) or _shown(self.sizes, *where)
         # Products in half the precision need no wider inputs; the prior's scores are added to what comes out, in full.
         kind = torch.bfloat16 if torch.is_autocast_enabled(codes.device.type) else torch.float32
-        inputs = codes.to(kind) * self.scale.to(kind)
-        prior = codes.index_select(1, self.prior_inputs) * self.scale.index_select(0, self.prior_inputs)
-        logits, values = run(self.sizes, self._layer, self._other, TORCH, inputs, prior)
+        inputs = codes.to(kind) * shown.scale.to(kind)
+        prior = codes.index_select(1, shown.prior) * shown.scale.index_select(0, shown.prior) if len(shown.prior) else None
+        logits, values = run(self.sizes, partial(self._layer, shown.columns), self._other, TORCH, inputs, prior, shown.used)
         return torch.log_softmax(logits.float().masked_fill(~mask, ILLEGAL), dim=1), values.float()
 
     @torch.no_grad()
@@ -104,9 +129,11 @@ class PolicyNetwork(nn.Module):
         state = self.state_dict()
         return ThingsNetwork({name: state[_inside(name)].cpu().numpy().copy() for name in self.sizes.shapes()}, about)
 
-    def _layer(self, name: str, rows: torch.Tensor) -> torch.Tensor:
-        outputs: torch.Tensor = self.layers[name.replace(".", "_")](rows)
-        return outputs
+    def _layer(self, columns: Mapping[str, torch.Tensor], name: str, rows: torch.Tensor) -> torch.Tensor:
+        layer = self.layers[name.replace(".", "_")]
+        assert isinstance(layer, nn.Linear)
+        weight = layer.weight if name not in columns else layer.weight.index_select(1, columns[name])
+        return nn.functional.linear(rows, weight, layer.bias)
 
     def _other(self, name: str) -> torch.Tensor:
         weights: torch.Tensor = self.rest[name.replace(".", "_")]

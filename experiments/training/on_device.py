@@ -28,13 +28,13 @@ from skyenv.cuda import DeviceArray, Games
 from skyenv.cuda.arrays import SIMULATED
 from skyenv.game_options import table_label
 from skyenv.kernels import MARGIN_SCALE
-from skyenv.observation import OBSERVATION_SIZE, SCALE
+from skyenv.observation import SCALE
 from skyenv.rules.actions import NUM_ACTIONS, PASS
 from skyenv.rules.state import GAME_DTYPE
 from skyenv_agents.heuristic.device import DevicePlayer
 from skyenv_agents.heuristic.player import HeuristicAgent
 from skyenv_agents.learned.architecture import VALUES
-from skyenv_agents.learned.layout import INPUTS, NUM_INPUTS
+from skyenv_agents.learned.layout import used_inputs
 from skyenv_agents.learned.networks import NetworkAgent, ThingsNetwork
 from skyenv_agents.learned.pool import OpponentPool
 
@@ -171,12 +171,12 @@ class _Buffers:
         return {name: array[rows, columns] for name, array in vars(self).items()}
 
     @classmethod
-    def empty(cls, shape: tuple[int, int], device: torch.device) -> _Buffers:
+    def empty(cls, shape: tuple[int, int], inputs: int, device: torch.device) -> _Buffers:
         def zeros(kind: torch.dtype, *more: int) -> Tensor:
             return torch.zeros((*shape, *more), dtype=kind, device=device)
 
         return cls(
-            zeros(torch.int16, len(INPUTS)), zeros(torch.bool, NUM_ACTIONS), zeros(torch.int64), zeros(torch.int64),
+            zeros(torch.int16, inputs), zeros(torch.bool, NUM_ACTIONS), zeros(torch.int64), zeros(torch.int64),
             zeros(torch.bool), zeros(torch.bool), zeros(torch.float32), zeros(torch.float32), zeros(torch.float32, VALUES),
         )  # fmt: skip
 
@@ -246,7 +246,8 @@ class DeviceCollector:
             self._invite(agent)
         ends = np.cumsum([each.games.num_games for each in self.tables]).tolist()
         self.places = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
-        self._inputs = torch.from_numpy(INPUTS).to(self.device)
+        used = used_inputs(self._seats, with_prior=False)
+        self._inputs = torch.from_numpy(used.codes).to(self.device)
 
     def _invite(self, agent: Agent) -> None:
         """Give an opponent its number, and its network a place on the device."""
@@ -321,7 +322,7 @@ class DeviceCollector:
     @torch.no_grad()
     def collect(self, network: PolicyNetwork) -> Rollout:
         """Play `steps` decisions in every game."""
-        kept = _Buffers.empty((self.steps + self._seats, self.places[-1].stop), self.device)
+        kept = _Buffers.empty((self.steps + self._seats, self.places[-1].stop), len(self._inputs), self.device)
         tracks = [_Track.empty(len(kept.mine), each) for each in self.tables]
         self._take_up(kept, tracks)
         lasts: list[list[tuple[Tensor, Tensor]]] = [[] for _ in self.tables]
@@ -378,9 +379,8 @@ class DeviceCollector:
         return acting
 
     def _arranged(self, codes: Tensor) -> Tensor:
-        """Codes, int16 (k, OBSERVATION_SIZE), in the order of the network's inputs; there is no prior."""
-        prior = codes.new_zeros((len(codes), NUM_INPUTS - OBSERVATION_SIZE))
-        return torch.cat([codes, prior], dim=1).index_select(1, self._inputs)
+        """Codes, int16 (k, OBSERVATION_SIZE), as the network takes them; without a prior nothing else is told."""
+        return codes.index_select(1, self._inputs)
 
     def _choose(self, kept: _Buffers, t: int, acting: Tensor, network: PolicyNetwork) -> None:
         """Draw an action for every seat that has a choice: the learner's, and the opponents'."""

@@ -18,6 +18,7 @@ from skyenv.kernels import REWARDS
 from skyenv.options import as_text, option
 from skyenv.seeds import TRAINING
 from skyenv_agents.learned.architecture import Sizes
+from skyenv_agents.learned.layout import used_inputs
 from skyenv_agents.learned.networks import HEURISTICS, WORST_PRIOR, Network, ThingsNetwork, heuristic_of
 from skyenv_agents.learned.pool import SAMPLINGS, OpponentPool
 
@@ -224,9 +225,14 @@ class Config(RunConfig):
         """Games side by side in one of the parts."""
         return sum(self.split(number)[part] for number, _, _ in self.shares(self.games))
 
+    @property
+    def inputs(self) -> int:
+        """How many inputs the network is shown."""
+        return len(used_inputs(max(self.players), bool(self.prior)).codes)
+
     def room_of(self, part: int) -> int:
         """Bytes of the largest batch of one of the parts: a decision for each step, and one that each seat had left open."""
-        return self.BATCH.room((self.steps + max(self.players)) * self.games_of(part))
+        return self.BATCH.room((self.steps + max(self.players)) * self.games_of(part), self.inputs)
 
     def make_playing(self, part: int) -> Playing:
         """What plays one of the parts, before its first decision, with the engine that was asked for.

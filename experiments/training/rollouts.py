@@ -29,7 +29,7 @@ from skyenv.rules.actions import NUM_ACTIONS, PASS
 from skyenv_agents.heuristic.player import HeuristicAgent
 from skyenv_agents.heuristic.win_probability import win_probabilities
 from skyenv_agents.learned.architecture import VALUES
-from skyenv_agents.learned.layout import INPUTS, NUM_INPUTS, OUTCOME, OUTCOME_PARTS
+from skyenv_agents.learned.layout import NUM_INPUTS, OUTCOME, OUTCOME_PARTS, UsedInputs, used_inputs
 from skyenv_agents.learned.networks import OUTCOME_REWARD
 from skyenv_agents.learned.pool import OpponentPool
 
@@ -100,7 +100,8 @@ class Batch:
     """Decisions that can be learned from, k of them.
 
     Attributes:
-        codes: int16 (k, INPUTS), in the order of the network's inputs. masks: bool (k, 103), legal actions.
+        codes: int16 (k, inputs), those that are used (:func:`skyenv_agents.learned.layout.used_inputs`), in the order of the
+            network's inputs. masks: bool (k, 103), legal actions.
         action: int64 (k,), what was played. log_probability: float32 (k,), of it. advantage: float32 (k,).
         target: float32 (k, VALUES), what the network should tell.
         weight: float32 (k,), how many decisions it stands for; see `sure_share` of :class:`Collector`.
@@ -131,10 +132,10 @@ class Batch:
         return clipped_loss(log_ratio, self.advantage[rows], clip)
 
     @staticmethod
-    def shapes(number: int) -> dict[str, tuple[tuple[int, ...], torch.dtype]]:
-        """Shape and type of each array."""
+    def shapes(number: int, inputs: int) -> dict[str, tuple[tuple[int, ...], torch.dtype]]:
+        """Shape and type of each array, for a number of decisions with so many inputs."""
         return {
-            "codes": ((number, len(INPUTS)), torch.int16),
+            "codes": ((number, inputs), torch.int16),
             "action": ((number,), torch.int64),
             "log_probability": ((number,), torch.float32),
             "advantage": ((number,), torch.float32),
@@ -144,15 +145,15 @@ class Batch:
         }
 
     @classmethod
-    def room(cls, number: int) -> int:
+    def room(cls, number: int, inputs: int) -> int:
         """Bytes that so many decisions take in memory; fewer take less."""
-        return sum(_aligned(math.prod(shape) * kind.itemsize) for shape, kind in cls.shapes(number).values())
+        return sum(_aligned(math.prod(shape) * kind.itemsize) for shape, kind in cls.shapes(number, inputs).values())
 
     @classmethod
-    def within(cls, memory: Any, number: int) -> Self:
+    def within(cls, memory: Any, number: int, inputs: int) -> Self:
         """A batch whose arrays lie in some memory, one after the other."""
         start, arrays = 0, {}
-        for name, (shape, kind) in cls.shapes(number).items():
+        for name, (shape, kind) in cls.shapes(number, inputs).items():
             size = math.prod(shape)
             whole = torch.frombuffer(memory, dtype=kind, count=size, offset=start) if size else torch.empty(0, dtype=kind)
             arrays[name] = whole.view(shape)
@@ -161,7 +162,7 @@ class Batch:
 
     def write(self, memory: Any) -> None:
         """Copy all of it into some memory, where :meth:`within` finds it."""
-        for name, array in vars(type(self).within(memory, len(self))).items():
+        for name, array in vars(type(self).within(memory, *self.codes.shape)).items():
             array.copy_(getattr(self, name))
 
     @classmethod
@@ -316,7 +317,7 @@ class Collector:
     def _make_buffers(self) -> None:
         number = sum(each.games.num_games for each in self.tables)
         shape = (self.steps + self._seats, number)  # behind the steps there is a row for what each seat left open
-        self.codes = torch.zeros((*shape, len(INPUTS)), dtype=torch.int16)
+        self.codes = torch.zeros((*shape, len(self.used.codes)), dtype=torch.int16)
         self.masks = torch.zeros((*shape, NUM_ACTIONS), dtype=torch.bool)
         self.action, self.owner = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
         self.chooses, self.mine = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
@@ -329,6 +330,11 @@ class Collector:
     def _seats(self) -> int:
         """At the largest table."""
         return max(each.games.num_players for each in self.tables)
+
+    @property
+    def used(self) -> UsedInputs:
+        """Which inputs the network is shown."""
+        return used_inputs(self._seats, self.prior is not None)
 
     def _seat(self, tables: Tables, rows: Int64) -> None:
         tables.seat(rows, self.pool, self.opponent_share if self.pool.agents else 0.0, self.rng, self.mixed_share)
@@ -383,7 +389,7 @@ class Collector:
             rows = np.flatnonzero(self.mine[t, place])
             if rows.size:
                 # By NumPy: PyTorch takes five times as long to write rows.
-                self.codes[t].numpy()[place.start + rows] = arranged(tables.look(rows, self.prior)).numpy()
+                self.codes[t].numpy()[place.start + rows] = arranged(tables.look(rows, self.prior), self.used).numpy()
 
     def _ask(self, t: int, mine: Int64, network: PolicyNetwork) -> torch.Tensor:
         """Ask about the decisions in some columns of step t: note the values, and return log-probabilities (k, 103)."""
@@ -441,9 +447,8 @@ class Collector:
         if self.prior is not None and tables.reward == OUTCOME_REWARD:
             chance = win_probabilities(games.finished[row : row + 1])[0, :players]
             codes[:, OUTCOME] = np.rint(outcome_of(chance, players) * OUTCOME_PARTS)
-        values: Float32 = self._answered(network, arranged(codes), torch.ones((players, NUM_ACTIONS), dtype=torch.bool))[
-            1
-        ].numpy()
+        everything = torch.ones((players, NUM_ACTIONS), dtype=torch.bool)
+        values: Float32 = self._answered(network, arranged(codes, self.used), everything)[1].numpy()
         return values
 
     def _batch(self, tracks: Sequence[_Track]) -> tuple[Batch, int]:
@@ -508,9 +513,9 @@ class Collector:
         }
 
 
-def arranged(codes: Int16) -> torch.Tensor:
-    """Codes in the order of the network's inputs."""
-    return torch.from_numpy(np.take(codes, INPUTS, axis=1))
+def arranged(codes: Int16, used: UsedInputs) -> torch.Tensor:
+    """Codes, int16 (k, NUM_INPUTS), as the network takes them: those that are used, in the order of its inputs."""
+    return torch.from_numpy(np.take(codes, used.codes, axis=1))
 
 
 def drawn(log_probabilities: torch.Tensor, masks: torch.Tensor, uniform: torch.Tensor) -> torch.Tensor:

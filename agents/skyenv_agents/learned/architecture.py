@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from skyenv.rules.actions import NUM_ACTIONS
-from skyenv_agents.learned.layout import COMMON_ACTIONS, COMMON_CODES, GROUPS, OUTPUTS
+from skyenv_agents.learned.layout import COMMON_ACTIONS, COMMON_CODES, GROUPS, OUTPUTS, UsedInputs, used_inputs
 
 VALUES: Final = 2
 """What the network tells beside its policy: the expected return, and by how many VP the seat will be ahead."""
@@ -86,24 +86,26 @@ class Library:
 
 
 def run(
-    sizes: Sizes, layer: Callable[[str, Any], Any], other: Callable[[str], Any], library: Library, inputs: Any, prior: Any
-) -> tuple[Any, Any]:
+    sizes: Sizes, layer: Callable[[str, Any], Any], other: Callable[[str], Any], library: Library, inputs: Any, prior: Any | None,
+    used: UsedInputs | None = None,
+) -> tuple[Any, Any]:  # fmt: skip
     """The logits of all actions (k, 103), legal or not, and the values (k, VALUES).
 
     Args:
         sizes: of the network.
-        layer: (name, array (…, inputs)) → array (…, outputs): a layer's linear function.
+        layer: (name, array (…, inputs)) → array (…, outputs): a layer's linear function, of those of its inputs that are used.
         other: name → weights that belong to no layer.
         library: of the arrays.
-        inputs: (k, INPUTS), scaled.
-        prior: (k, 104 or more), the scores of all actions and the outcome that a prior tells, scaled; zeros without one.
+        inputs: (k, inputs), scaled.
+        prior: (k, 104 or more), the scores of all actions and the outcome that a prior tells, scaled; None: no prior.
+        used: which inputs those are; None: all. For the trunk the things' outputs come behind them.
     """
-    number = len(inputs)
-    start = len(COMMON_CODES)
+    number, used = len(inputs), used or used_inputs()
+    start = used.common
     parts, things = [inputs[:, :start]], {}
-    for group in GROUPS:
-        stop = start + group.number * group.features
-        rows = inputs[:, start:stop].reshape(number, group.number, group.features)
+    for group, features in zip(GROUPS, used.features, strict=True):
+        stop = start + group.number * features
+        rows = inputs[:, start:stop].reshape(number, group.number, features)
         thing = things[group.name] = library.rectify(layer(group.name, rows) + other(f"{group.name}.identity"))
         parts.append(thing.reshape(number, group.number * sizes.thing))
         start = stop
@@ -117,7 +119,9 @@ def run(
             context = layer(f"{group.name}.context", trunk)[:, None]
             hidden = library.rectify(layer(f"{group.name}.policy", things[group.name]) + context)
             outputs.append(layer(f"{group.name}.actions", hidden).reshape(number, group.actions.size))
-    scores = library.larger(prior[:, :NUM_ACTIONS], other("prior_floor"))
-    logits = library.take(library.join(outputs, 1), OUTPUTS) + other("prior_weight") * scores
+    logits = library.take(library.join(outputs, 1), OUTPUTS)
     values = layer("outlook", library.rectify(layer("value", trunk)))
+    if prior is None:
+        return logits, values
+    logits = logits + other("prior_weight") * library.larger(prior[:, :NUM_ACTIONS], other("prior_floor"))
     return logits, library.join([values[:, :1] + prior[:, NUM_ACTIONS : NUM_ACTIONS + 1], values[:, 1:]], 1)

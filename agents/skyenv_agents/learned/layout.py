@@ -2,15 +2,16 @@
 
 A network sees the observation and, if it has a heuristic prior, the prior's score of every action, its outcome, and what
 :mod:`skyenv_agents.heuristic.inputs` tells of the position: all whole numbers, the *codes*, which keep a training's decisions
-small. Its inputs are the codes times :data:`INPUT_SCALE`, in the order of :data:`INPUTS`: first what belongs to no group, then
+small. Its inputs are the codes times :data:`CODE_SCALE`, in the order of :data:`INPUTS`: first what belongs to no group, then
 group by group, thing by thing, so that a part of the inputs, reshaped, is one row for each thing. What a district or a colour
 *is* doesn't depend on its number: its rows meet the same weights.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy.typing as npt
 
 from skyenv.observation import OBSERVATION_SIZE, SCALE, SEATS, names
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
-from skyenv.rules.components import CARD_COLOURS, CARD_VALUES, COLOURS, COMMISSIONERS, DISTRICTS
+from skyenv.rules.components import CARD_COLOURS, CARD_VALUES, COLOURS, COMMISSIONERS, DISTRICTS, MAX_PLAYERS, MIN_PLAYERS
 from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, NUM_POSITION_INPUTS, SEAT_INPUTS
 
 PRIOR_PARTS: Final = 1024
@@ -178,7 +179,69 @@ CODE_SCALE: Final = np.concatenate(
     dtype=np.float32,
 )
 """What each code is multiplied with, float32 (NUM_INPUTS,)."""
-INPUT_SCALE: Final = CODE_SCALE[INPUTS]
-"""What each input's code is multiplied with, float32 (inputs,)."""
-PRIOR_INPUTS: Final = np.array([int(np.flatnonzero(code == INPUTS)[0]) for code in range(OBSERVATION_SIZE, POSITION)])
-"""Which inputs are the prior's scores of the actions and, last, its outcome: int64 (104,)."""
+
+
+# ---- what can be left out ----
+
+
+@dataclass(frozen=True)
+class UsedInputs:
+    """The inputs that can be other than 0 at some tables. Where a network learns, the others are left out.
+
+    Attributes:
+        codes: int64 (inputs,), which code each is, in the order of INPUTS.
+        common: how many of them belong to no group. features: of each group, how many tell of each of its things.
+        columns: int64, of the trunk and of each group, which of the layer's inputs those are; the trunk has the things' outputs
+            beside them.
+        prior: int64 (104,), which inputs are the prior's scores of the actions and, last, its outcome; (0,) without a prior.
+    """
+
+    codes: npt.NDArray[np.int64]
+    common: int
+    features: tuple[int, ...]
+    columns: Mapping[str, npt.NDArray[np.int64]]
+    prior: npt.NDArray[np.int64]
+
+    @property
+    def scale(self) -> npt.NDArray[np.float32]:
+        """What each input's code is multiplied with, float32 (inputs,)."""
+        return CODE_SCALE[self.codes]
+
+
+ALEA: Final = SEATS[2]
+"""The 2-player game's third bidder has its place in the observation (ALEA-1)."""
+
+
+def _can_be_told(seats: int, with_prior: bool) -> npt.NDArray[np.bool_]:
+    """Which codes can be other than 0 at tables of so many seats, bool (NUM_INPUTS,)."""
+    told = np.ones(NUM_INPUTS, np.bool_)
+    for entry, number in _ENTRIES.items():
+        is_aleas = entry.startswith(f"skyscrapers {ALEA} ") or entry == f"highest bid of {ALEA}"
+        told[number] = is_aleas or not any(f" {seat} " in f" {entry} " for seat in SEATS[seats:])
+    told[OBSERVATION_SIZE:] = with_prior
+    told[_TOLD[seats:]] = False
+    return told
+
+
+@lru_cache
+def used_inputs(seats: int = MAX_PLAYERS, with_prior: bool = True) -> UsedInputs:
+    """What is used at tables of up to so many seats, with a heuristic prior or without.
+
+    Things of a group have the same features: one that is used for any of them is used for all.
+    """
+    told = _can_be_told(seats, with_prior)
+    features = {group.name: np.flatnonzero(told[group.codes].any(axis=0)) for group in GROUPS}
+    common = np.flatnonzero(told[COMMON_CODES])
+    codes = np.concatenate(
+        [COMMON_CODES[common], *(group.codes[:, features[group.name]].reshape(-1) for group in GROUPS)]
+    )  # fmt: skip
+    places = [int(np.flatnonzero(codes == code)[0]) for code in range(OBSERVATION_SIZE, POSITION)] if with_prior else []
+    sizes = tuple(len(features[group.name]) for group in GROUPS)
+    return UsedInputs(codes, len(common), sizes, {"trunk": common, **features}, np.array(places, np.int64))
+
+
+USED_BY_NUMBER: Final[Mapping[int, UsedInputs]] = {
+    len(used.codes): used
+    for used in (used_inputs(seats, prior) for seats in range(MIN_PLAYERS, MAX_PLAYERS + 1) for prior in (False, True))
+}
+"""By how many inputs there are, which tells them apart."""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from experiments.training.network import PolicyNetwork, entropy, in_precision
+from experiments.training.network import LOWEST, PolicyNetwork, entropy, in_precision
 from experiments.training.rollouts import arranged
 from experiments.training.seating import Tables
 from skyenv.agents import RandomAgent, decide, decisions_in
@@ -17,7 +17,7 @@ from skyenv.errors import OptionError
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.architecture import VALUES, Sizes
-from skyenv_agents.learned.layout import INPUTS, OUTCOME_PARTS, PRIOR_PARTS
+from skyenv_agents.learned.layout import INPUTS, OUTCOME_PARTS, PRIOR_PARTS, used_inputs
 from skyenv_agents.learned.networks import Network, NetworkAgent, Prior, ThingsNetwork
 
 ABOUT = {"prior": "", "prior_version": "", "reward": "outcome"}
@@ -71,7 +71,7 @@ def test_it_says_what_numpy_plays(sizes: Sizes, with_prior: bool, tables: Tables
     assert played.sizes == sizes
     player = NetworkAgent(played)
     prior = GreedyAgent() if with_prior else None
-    codes = arranged(tables.look(np.arange(60), prior))
+    codes = arranged(tables.look(np.arange(60), prior), used_inputs())
     assert codes.dtype == torch.int16
     with torch.no_grad():
         log_probabilities, values = learned(codes, torch.from_numpy(tables.games.mask != 0))
@@ -87,9 +87,33 @@ def test_it_says_what_numpy_plays(sizes: Sizes, with_prior: bool, tables: Tables
     assert np.ptp(outcome) > 0.01 or sizes.trunk == 1
 
 
+@pytest.mark.parametrize("with_prior", [False, True], ids=["plain", "prior"])
+@pytest.mark.parametrize("players", [2, 3])
+def test_inputs_that_are_left_out_change_nothing(players: int, with_prior: bool) -> None:
+    """What it says, and how it would learn: to the last bits, as other products sum in another order."""
+    tables = Tables(40, players, "back", 5)
+    tables.spread(np.random.default_rng(2))
+    codes = tables.look(np.arange(40), GreedyAgent() if with_prior else None)
+    network, masks = PolicyNetwork(Sizes(16, 2, 8), 1.5), torch.from_numpy(tables.games.mask != 0)
+    with torch.no_grad():
+        for weight in (one for name, one in network.named_parameters() if name.endswith("weight") and one.ndim == 2):
+            weight.add_(0.05 * torch.randn(weight.shape, generator=torch.Generator().manual_seed(1)))
+    found = []
+    for used in (used_inputs(), used_inputs(players, with_prior)):
+        network.zero_grad()
+        log_probabilities, values = network(arranged(codes, used), masks)
+        (log_probabilities.clamp(min=LOWEST).sum() + values.sum()).backward()
+        gradient = [torch.zeros_like(one) if one.grad is None else one.grad.clone() for one in network.parameters()]
+        found.append([log_probabilities.exp().detach(), values.detach(), *gradient])
+    names = ["policy", "values", *(name for name, _ in network.named_parameters())]
+    for name, whole, part in zip(names, *found, strict=True):
+        assert (whole - part).abs().max() <= 1e-4 * whole.abs().max(), name
+        assert whole.any() or name in ("rest.prior_weight", "rest.prior_floor"), name
+
+
 def test_half_the_precision_says_about_the_same(tables: Tables) -> None:
     network = decided(Sizes(32, 2, 8), 1.0)
-    codes, masks = arranged(tables.look(np.arange(60), GreedyAgent())), torch.from_numpy(tables.games.mask != 0)
+    codes, masks = arranged(tables.look(np.arange(60), GreedyAgent()), used_inputs()), torch.from_numpy(tables.games.mask != 0)
     results = []
     for bfloat16 in (False, True):
         with torch.no_grad(), in_precision("cpu", bfloat16):
@@ -138,14 +162,15 @@ def test_it_begins_as_its_prior() -> None:
     network = PolicyNetwork(Sizes(64, 2, 16), 6.0)
     codes = some_codes(20)
     prior = np.random.default_rng(2).integers(-PRIOR_PARTS, 1, (20, NUM_ACTIONS + 1)).astype(np.int16)
-    codes[:, network.prior_inputs] = torch.from_numpy(prior)
+    places = torch.from_numpy(used_inputs().prior)
+    codes[:, places] = torch.from_numpy(prior)
     everything = torch.ones(20, NUM_ACTIONS, dtype=torch.bool)
     with torch.no_grad():
         log_probabilities, values = network(codes, everything)
         wanted = torch.log_softmax(6.0 * torch.from_numpy(prior[:, :NUM_ACTIONS] / np.float32(PRIOR_PARTS)), dim=1)
         assert (log_probabilities - wanted).abs().max() < 0.3
         assert np.abs(values[:, 0].numpy() - prior[:, NUM_ACTIONS] / OUTCOME_PARTS).max() < 0.15
-        codes[:, network.prior_inputs] = 0
+        codes[:, places] = 0
         log_probabilities, values = network(codes, everything)
     assert (log_probabilities + np.log(NUM_ACTIONS)).abs().max() < 0.3
     assert values.abs().max() < 0.15

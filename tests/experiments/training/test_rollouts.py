@@ -32,7 +32,7 @@ from skyenv.observation import OBSERVATION_SIZE, codes_of
 from skyenv.rules.actions import NUM_ACTIONS, PASS
 from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.architecture import VALUES, Sizes
-from skyenv_agents.learned.layout import INPUTS, NUM_INPUTS
+from skyenv_agents.learned.layout import NUM_INPUTS
 from skyenv_agents.learned.networks import NetworkAgent, prior_scores
 from skyenv_agents.learned.pool import OpponentPool
 
@@ -291,7 +291,7 @@ def test_a_rollout_is_what_happened(changes: dict[str, Any], prior: str, monkeyp
 
     monkeypatch.setattr(Collector, "_values_at_end", noted)
     rollout = collector.collect(learned)
-    observed = INPUTS < OBSERVATION_SIZE
+    observed = collector.used.codes < OBSERVATION_SIZE
     seen_ends, chosen = 0, np.zeros_like(collector.mine)
     advantage, target = np.zeros(chosen.shape), np.zeros((*chosen.shape, VALUES))
     for tables, place, games, seats in zip(collector.tables, collector.slices, again, seated, strict=True):
@@ -308,7 +308,9 @@ def test_a_rollout_is_what_happened(changes: dict[str, Any], prior: str, monkeyp
             assert np.array_equal(collector.mine[t, place][playing], mine[playing])
             rows = np.flatnonzero(collector.mine[t, place])
             codes = collector.codes[t, place].numpy()[rows]
-            assert np.array_equal(codes[:, observed], codes_of(games.observe(games.seat))[rows][:, INPUTS[observed]])
+            assert np.array_equal(
+                codes[:, observed], codes_of(games.observe(games.seat))[rows][:, collector.used.codes[observed]]
+            )
             before = games.state["score"][:, :players].copy()
             games.step(collector.action[t, place])  # also what is forced: an illegal action would be an error
             done[t] = games.done
@@ -509,7 +511,7 @@ def test_the_prior_is_a_part_of_what_is_seen() -> None:
     collector._look(0)
     tables = collector.tables[0]
     greedy = GreedyAgent()
-    assert np.array_equal(collector.codes[0].numpy(), arranged(tables.look(np.arange(64), greedy)).numpy())
+    assert np.array_equal(collector.codes[0].numpy(), arranged(tables.look(np.arange(64), greedy), collector.used).numpy())
     given_scores = prior_scores(greedy, decisions_in(tables.games, greedy))
     with torch.no_grad():
         chosen = network()(collector.codes[0], collector.masks[0])[0].argmax(dim=1).numpy()
@@ -529,7 +531,7 @@ def test_values_of_a_truncated_end_are_those_of_the_last_position() -> None:
         for seat in range(3):
             codes = np.zeros((1, NUM_INPUTS), np.int16)
             codes[:, :OBSERVATION_SIZE] = codes_of(tables.games.observe(seat, [row], tables.games.finished))
-            value = learned(arranged(codes), torch.ones(1, NUM_ACTIONS, dtype=torch.bool))[1]
+            value = learned(arranged(codes, collector.used), torch.ones(1, NUM_ACTIONS, dtype=torch.bool))[1]
             assert values[seat] == pytest.approx(value[0].numpy(), abs=1e-5)
     assert len(set(values[:, 0].tolist())) == 3
 
@@ -597,12 +599,16 @@ def test_guests_that_have_left_are_forgotten() -> None:
 # ---- batches in memory ----
 
 
+WIDTH = 11
+"""Inputs of a decision, an odd number."""
+
+
 def some_batch(number: int) -> Batch:
     """With something else in every place."""
     generator = torch.Generator().manual_seed(number)
     return Batch(**{
         name: torch.randint(0, 2 if kind is torch.bool else 30_000, shape, generator=generator).to(kind)
-        for name, (shape, kind) in Batch.shapes(number).items()
+        for name, (shape, kind) in Batch.shapes(number, WIDTH).items()
     })  # fmt: skip
 
 
@@ -614,21 +620,21 @@ def equal(one: Batch, other: Batch) -> bool:
 @pytest.mark.parametrize("number", [0, 1, 2, 3, 5, 7, 8, 13, 64, 77])
 def test_a_batch_comes_back_from_memory(number: int) -> None:
     """Whatever its size, also where it takes all the room that there is, and something else has been there before."""
-    assert set(Batch.shapes(number)) == set(vars(some_batch(number)))
-    memory = RawArray("b", Batch.room(number))
+    assert set(Batch.shapes(number, WIDTH)) == set(vars(some_batch(number)))
+    memory = RawArray("b", Batch.room(number, WIDTH))
     batch = some_batch(number)
     batch.write(memory)
-    found = Batch.within(memory, number)
+    found = Batch.within(memory, number, WIDTH)
     assert len(found) == number
     assert equal(found, batch)
-    larger = RawArray("b", Batch.room(100))
+    larger = RawArray("b", Batch.room(100, WIDTH))
     some_batch(100).write(larger)
     batch.write(larger)
-    assert equal(Batch.within(larger, number), batch)
+    assert equal(Batch.within(larger, number, WIDTH), batch)
 
 
 def test_there_is_room_for_fewer() -> None:
-    rooms = [Batch.room(number) for number in range(40)]
+    rooms = [Batch.room(number, WIDTH) for number in range(40)]
     assert rooms[0] == 0
     assert rooms == sorted(set(rooms))
     assert rooms[-1] < 39 * rooms[1]
@@ -636,8 +642,8 @@ def test_there_is_room_for_fewer() -> None:
 
 def test_what_is_found_in_memory_is_the_memory() -> None:
     """Nothing is copied: what another process writes later is seen."""
-    memory = RawArray("b", Batch.room(9))
-    found = Batch.within(memory, 9)
+    memory = RawArray("b", Batch.room(9, WIDTH))
+    found = Batch.within(memory, 9, WIDTH)
     batch = some_batch(9)
     assert not equal(found, batch)
     batch.write(memory)

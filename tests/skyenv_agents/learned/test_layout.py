@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 
 from positions import positions
+from skyenv.agents import decisions_in
 from skyenv.observation import OBSERVATION_SIZE, SEATS, codes_of, names
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
-from skyenv.rules.components import COLOURS, DISTRICTS
+from skyenv.rules.components import COLOURS, DISTRICTS, SIDES
+from skyenv_agents import GreedyAgent
 from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, NUM_POSITION_INPUTS, SEAT_INPUTS
 from skyenv_agents.learned import layout
 from skyenv_agents.learned.layout import (
     GROUPS,
-    INPUT_SCALE,
     INPUTS,
     NUM_INPUTS,
     OUTCOME,
@@ -24,7 +25,9 @@ from skyenv_agents.learned.layout import (
     POSITION,
     POSITION_PARTS,
     PRIOR_PARTS,
+    used_inputs,
 )
+from skyenv_agents.learned.networks import Prior
 
 NAMES = [
     *names(),
@@ -108,17 +111,66 @@ def test_inputs_of_a_thing_lie_together() -> None:
 
 
 def test_the_prior_is_found_among_the_inputs() -> None:
-    assert INPUTS[layout.PRIOR_INPUTS].tolist() == list(range(OBSERVATION_SIZE, POSITION))
+    assert INPUTS[used_inputs().prior].tolist() == list(range(OBSERVATION_SIZE, POSITION))
     assert OUTCOME == OBSERVATION_SIZE + NUM_ACTIONS == POSITION - 1
     assert NUM_INPUTS == POSITION + NUM_POSITION_INPUTS
 
 
+SCALES = used_inputs().scale
+
+
+def test_all_inputs_are_used_at_the_largest_tables() -> None:
+    used = used_inputs()
+    assert np.array_equal(used.codes, INPUTS)
+    assert used.common == len(layout.COMMON_CODES)
+    assert used.features == tuple(group.features for group in GROUPS)
+    for name, columns in used.columns.items():
+        assert columns.tolist() == list(range(len(columns))), name
+
+
+@pytest.mark.parametrize("with_prior", [False, True], ids=["plain", "prior"])
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_inputs_that_are_left_out_are_always_0(seats: int, with_prior: bool) -> None:
+    """And those that are used are found where their columns say."""
+    used = used_inputs(seats, with_prior)
+    kept = np.zeros(len(INPUTS), np.bool_)
+    kept[used.columns["trunk"]] = True
+    start = len(layout.COMMON_CODES)
+    for group in GROUPS:
+        for thing in range(group.number):
+            kept[start + thing * group.features + used.columns[group.name]] = True
+        start += group.number * group.features
+    assert np.array_equal(used.codes, INPUTS[kept])
+    assert used.common == kept[: len(layout.COMMON_CODES)].sum()
+    assert used.features == tuple(len(used.columns[group.name]) for group in GROUPS)
+    assert kept.all() == (seats == 4 and with_prior)
+    for players in range(2, seats + 1):
+        for side in SIDES:
+            games = positions(players, side, 60)
+            codes = np.zeros((60, NUM_INPUTS), np.int16)
+            codes[:, :OBSERVATION_SIZE] = codes_of(games.observation)
+            if with_prior:
+                codes[:, OBSERVATION_SIZE:] = Prior.of(GreedyAgent(), decisions_in(games, GreedyAgent())).codes(True)
+            assert not codes[:, INPUTS[~kept]].any()
+
+
+def test_much_is_left_out_at_small_tables_and_without_a_prior() -> None:
+    assert [len(used_inputs(seats).codes) for seats in (2, 3, 4)] == [1789, 2014, 2275]
+    assert [len(used_inputs(seats, False).codes) for seats in (2, 3, 4)] == [1046, 1124, 1238]
+
+
+def test_how_many_inputs_there_are_tells_which() -> None:
+    assert len(layout.USED_BY_NUMBER) == 6
+    for number, used in layout.USED_BY_NUMBER.items():
+        assert len(used.codes) == number
+
+
 def test_scaled_codes_are_the_observation() -> None:
     games = positions(3, "back", 40)
-    assert INPUT_SCALE.dtype == layout.CODE_SCALE.dtype == np.float32
+    assert SCALES.dtype == layout.CODE_SCALE.dtype == np.float32
     observed = INPUTS < OBSERVATION_SIZE
     codes = codes_of(games.observation)[:, INPUTS[observed]]
-    assert np.array_equal(codes * INPUT_SCALE[observed], games.observation[:, INPUTS[observed]])
-    assert set(INPUT_SCALE[(INPUTS >= OBSERVATION_SIZE) & (INPUTS < OUTCOME)].tolist()) == {1 / PRIOR_PARTS}
-    assert set(INPUT_SCALE[INPUTS == OUTCOME].tolist()) == {1 / OUTCOME_PARTS}
-    assert set(INPUT_SCALE[INPUTS >= POSITION].tolist()) == {1 / POSITION_PARTS}
+    assert np.array_equal(codes * SCALES[observed], games.observation[:, INPUTS[observed]])
+    assert set(SCALES[(INPUTS >= OBSERVATION_SIZE) & (INPUTS < OUTCOME)].tolist()) == {1 / PRIOR_PARTS}
+    assert set(SCALES[INPUTS == OUTCOME].tolist()) == {1 / OUTCOME_PARTS}
+    assert set(SCALES[INPUTS >= POSITION].tolist()) == {1 / POSITION_PARTS}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -91,6 +92,7 @@ class PolicyNetwork(nn.Module):
             begin = torch.full(shape, of_prior[name]) if name in of_prior else torch.randn(shape) * 0.1
             self.rest[name.replace(".", "_")] = nn.Parameter(begin, requires_grad=name != "prior_floor")
         self._shown: dict[tuple[int, torch.device], _Shown] = {}
+        self._kept: dict[tuple[str, torch.dtype], torch.Tensor] | None = None
 
     def forward(self, codes: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Log-probabilities of all actions (k, 103), and values (k, VALUES), of codes and bool masks (k, 103).
@@ -106,6 +108,15 @@ class PolicyNetwork(nn.Module):
         prior = codes.index_select(1, shown.prior) * shown.scale.index_select(0, shown.prior) if len(shown.prior) else None
         logits, values = run(self.sizes, partial(self._layer, shown.columns), self._other, TORCH, inputs, prior, shown.used)
         return torch.log_softmax(logits.float().masked_fill(~mask, ILLEGAL), dim=1), values.float()
+
+    @contextmanager
+    def unchanging(self) -> Iterator[None]:
+        """While it lasts, the weights don't change, and nothing is learned: what is made of them is made once."""
+        self._kept = {}
+        try:
+            yield
+        finally:
+            self._kept = None
 
     @torch.no_grad()
     def set_prior(self, weight: float | None = None, floor: float | None = None) -> None:
@@ -132,8 +143,18 @@ class PolicyNetwork(nn.Module):
     def _layer(self, columns: Mapping[str, torch.Tensor], name: str, rows: torch.Tensor) -> torch.Tensor:
         layer = self.layers[name.replace(".", "_")]
         assert isinstance(layer, nn.Linear)
-        weight = layer.weight if name not in columns else layer.weight.index_select(1, columns[name])
-        return nn.functional.linear(rows, weight, layer.bias)
+        weight = layer.weight if name not in columns else self._some_columns(name, layer.weight, columns[name], rows)
+        # Flat, or PyTorch may multiply batch by batch, and adds the bias in a pass of its own.
+        outputs = nn.functional.linear(rows.reshape(-1, rows.shape[-1]), weight, layer.bias)
+        return outputs.view(*rows.shape[:-1], -1)
+
+    def _some_columns(self, name: str, weight: torch.Tensor, columns: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+        """Some columns of a layer's weights, in the precision of what it is asked about where nothing is learned."""
+        if self._kept is None:
+            return weight.index_select(1, columns)
+        if (name, rows.dtype) not in self._kept:
+            self._kept[name, rows.dtype] = weight.index_select(1, columns).to(rows.dtype)
+        return self._kept[name, rows.dtype]
 
     def _other(self, name: str) -> torch.Tensor:
         weights: torch.Tensor = self.rest[name.replace(".", "_")]

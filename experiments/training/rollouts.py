@@ -347,7 +347,8 @@ class Collector:
         tracks = [_Track.empty(len(self.mine), each) for each in self.tables]
         self._take_up(tracks)
         ended: list[Ended] = []
-        with in_precision("cpu", False):  # around all steps: what inner ones convert is kept for them; opponents are left alone
+        # Around all steps: what inner contexts convert is kept for them; opponents are left alone.
+        with in_precision("cpu", False), network.unchanging():
             for t in range(self.steps):
                 self._look(t)
                 self._choose(t, network)

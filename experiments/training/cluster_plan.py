@@ -17,11 +17,11 @@ from skyenv.options import Options, parse
 from skyenv.tables import columns
 
 WEIGHTS: Final = 0.89e6
-ROLLOUT: Final = 35.2e6
+ROLLOUT: Final = 27.9e6
 """Bytes of a rollout of 384 games and 64 steps."""
-PLAYED: Final = ROLLOUT / 2107
+PLAYED: Final = ROLLOUT / 1670
 """Decisions that it stands for."""
-STATE: Final = 4.0e6
+STATE: Final = 3.4e6
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from skyenv import OBSERVATION_SIZE
 from skyenv.errors import CheckpointError, OptionError, shown
 from skyenv.files import write_atomically
 
-MAGIC: Final = b"skyenv-training-checkpoint-5\n"
+MAGIC: Final = b"skyenv-training-checkpoint-6\n"
 """Has a new number whenever what a learner packs means something else, although it would unpack."""
 DIGEST: Final = hashlib.sha256().digest_size
 CONTENT: Final[dict[str, type]] = {

@@ -167,7 +167,8 @@ def stage_line(stage: dict[str, Any]) -> str:
         notes.append(f"stopped after {stage['seconds'] / 60:.0f} minutes, {stage['decisions']:,} decisions")
     if "target_version" in stage:
         notes.append(f"the target's version was {stage['target_version']}")
-    return "  # ".join([stage["command"], *[", ".join(notes)] * bool(notes)])
+    command = str(stage["command"])
+    return f"{command}  # {', '.join(notes)}" if notes else command
 
 
 def how_made(content: dict[str, Any]) -> str:

@@ -56,7 +56,7 @@ class _Shown:
     columns: Mapping[str, torch.Tensor]
 
 
-def _shown(sizes: Sizes, number: int, device: torch.device) -> _Shown:
+def _show(sizes: Sizes, number: int, device: torch.device) -> _Shown:
     """So many inputs of a network, on its device; columns of those layers alone that don't use all of theirs."""
     used, layers = USED_BY_NUMBER[number], sizes.layers()
     of_things = np.arange(len(COMMON_CODES), layers["trunk"][0])
@@ -101,7 +101,7 @@ class PolicyNetwork(nn.Module):
         many there are tells which ones.
         """
         where = codes.shape[1], codes.device
-        shown = self._shown[where] = self._shown.get(where) or _shown(self.sizes, *where)
+        shown = self._shown[where] = self._shown.get(where) or _show(self.sizes, *where)
         # Products in half the precision need no wider inputs; the prior's scores are added to what comes out, in full.
         kind = torch.bfloat16 if torch.is_autocast_enabled(codes.device.type) else torch.float32
         inputs = codes.to(kind) * shown.scale.to(kind)

@@ -144,12 +144,13 @@ def table(results: Sequence[Row]) -> str:
 def markdown(content: dict[str, Any]) -> str:
     """What strength.json holds, for the docs: the table, when and where it was measured, and how."""
     where = content["machine"]
+    workers = "one process" if content["workers"] == 1 else f"{content['workers']} processes side by side"
     return "\n".join(
         [
             table(content["rows"]),
             "",
             f"{content['date']}: {PLAYERS} players, {content['side']} side; {where['processor']}, {where['cores']} cores,"
-            f" {content['workers']} processes side by side. Intervals are 95 %; ratings are those of the [ladder](ladder.md),"
+            f" {workers}. Intervals are 95 %; ratings are those of the [ladder](ladder.md),"
             " seen from these games; ms a decision are means over all decisions of the agent, those with one action too.",
             "",
             f"`{content['command']}`",

@@ -93,7 +93,7 @@ class Folder:
             content = json.dumps({**new, CHECKSUM: checksum(new)}, indent=2, ensure_ascii=False)
             write_atomically(self.path / CONFIG, content + "\n")
         for key, value in wanted.items():
-            if config and config.get(key) != value:
+            if config and _told_apart(config.get(key)) != _told_apart(value):
                 raise CheckpointError(
                     f"{self.path} was made with other settings: {key} was {_brief(config.get(key))}, is {_brief(value)};"
                     f" choose another folder"
@@ -263,8 +263,14 @@ def unsealed(sealed: Any) -> dict[str, Any]:
     return entry
 
 
+def _told_apart(value: Any) -> Any:
+    """What of a setting makes it another one: an agent's description doesn't."""
+    is_agents = isinstance(value, list) and all(isinstance(one, dict) for one in value)
+    return [{**one, "description": ""} for one in value] if is_agents else value
+
+
 def _brief(value: Any) -> str:
     """A setting in an error message."""
-    names = [agent["name"] for agent in value] if isinstance(value, list) else None
+    names = [f"{agent['name']} {agent['version']}" for agent in value] if isinstance(value, list) else None
     text = json.dumps(value if names is None else value if len(json.dumps(value)) < 200 else names, ensure_ascii=False)
     return text if len(text) <= 200 else text[:197] + "…"

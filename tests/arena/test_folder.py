@@ -141,6 +141,18 @@ def test_a_damaged_config(content: str, tmp_path: Path, capsys: pytest.CaptureFi
         assert printed.err.count("\n") == 1
 
 
+def test_agents_are_told_apart_by_their_versions_and_not_by_what_is_said_of_them(tmp_path: Path) -> None:
+    wanted = settings("random", "crowd", secret=5)
+    play(tmp_path, wanted, 1)
+    first, second = wanted.agents
+    with Folder(
+        tmp_path, dataclasses.replace(wanted, agents=(first, dataclasses.replace(second, description="better words")))
+    ) as folder:
+        assert folder.games
+    with pytest.raises(CheckpointError, match=r'agents was \["random 1", "crowd 1"\], is \["random 1", "crowd 2"\]'):
+        Folder(tmp_path, dataclasses.replace(wanted, agents=(first, dataclasses.replace(second, version="2"))))
+
+
 def test_a_folder_of_other_settings(tmp_path: Path) -> None:
     wanted = settings("random", "crowd", secret=5)
     Folder(tmp_path, wanted).close()
@@ -150,7 +162,7 @@ def test_a_folder_of_other_settings(tmp_path: Path) -> None:
         (dataclasses.replace(wanted, seed=9), "seed was 1, is 9"),
         (dataclasses.replace(wanted, secret=9), "secret was 5, is 9"),
         (dataclasses.replace(wanted, project="9.9"), "project was"),
-        (settings("random", "hoard", secret=5), r'agents was \["random", "crowd"\], is \["random", "hoard"\]'),
+        (settings("random", "hoard", secret=5), r'agents was \["random 1", "crowd 1"\], is \["random 1", "hoard 1"\]'),
     ):
         with pytest.raises(CheckpointError, match=message):
             Folder(tmp_path, other)

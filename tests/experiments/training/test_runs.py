@@ -458,7 +458,10 @@ def test_no_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
 
 def test_foreign_checkpoints(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     whole = (folder / "checkpoint.bin").read_bytes()
-    for content in (b"", b"something else", whole.replace(b"checkpoint-5", b"checkpoint-4", 1), pickle.dumps({}), MAGIC[:-1]):
+    name, _, version = MAGIC.rpartition(b"-")
+    older = whole.replace(MAGIC, b"%s-%d\n" % (name, int(version) - 1), 1)
+    assert older != whole
+    for content in (b"", b"something else", older, pickle.dumps({}), MAGIC[:-1]):
         (folder / "checkpoint.bin").write_bytes(content)
         assert "no training checkpoint of this version" in refused(folder, capsys)
 

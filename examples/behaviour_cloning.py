@@ -1,9 +1,11 @@
-"""Behaviour cloning in one file: a network learns from a dataset what its agents decided, and plays against greedy.
+"""Behaviour cloning in one file: a network learns from a dataset what its agents decided, and plays
+against greedy.
 
-Needs `pip install --constraint constraints.txt '.[train,dataset]'` and a dataset of Parquet files, such as
-`python -m skyenv dataset greedy appraiser trained --games 3500 --formats parquet -o runs/strong` writes in some minutes. Then
-`python examples/behaviour_cloning.py runs/strong --imitate trained` leaves `runs/clone/model.npz`, an agent that is named by its
-path everywhere: `python -m skyenv evaluate runs/clone --against greedy --deterministic`.
+Needs `pip install --constraint constraints.txt '.[train,dataset]'` and a dataset of Parquet files,
+such as `python -m skyenv dataset greedy appraiser trained --games 3500 --formats parquet -o
+runs/strong` writes in some minutes. Then `python examples/behaviour_cloning.py runs/strong
+--imitate trained` leaves `runs/clone/model.npz`, an agent that is named by its path everywhere:
+`python -m skyenv evaluate runs/clone --against greedy --deterministic`.
 """
 
 import argparse
@@ -25,20 +27,30 @@ from skyenv.games import Games
 from skyenv.observation import OBSERVATION_SIZE, codes_of
 from skyenv_agents.learned.architecture import Library, Sizes, run
 from skyenv_agents.learned.layout import CODE_SCALE, INPUTS, NUM_INPUTS
-from skyenv_agents.learned.networks import WORST_PRIOR, NetworkAgent, Prior, ThingsNetwork, heuristic_of
+from skyenv_agents.learned.networks import (
+    WORST_PRIOR,
+    NetworkAgent,
+    Prior,
+    ThingsNetwork,
+    heuristic_of,
+)
 
 ILLEGAL = -1e9  # its logit; −∞ gives NaN where a gradient meets it
-TORCH = Library(torch.cat, torch.relu, torch.maximum, lambda array, columns: array[:, torch.from_numpy(columns)])
+TORCH = Library(
+    torch.cat, torch.relu, torch.maximum, lambda array, columns: array[:, torch.from_numpy(columns)]
+)
 
 
 @dataclass
 class Options:
     """What can be chosen on the command line, as ``--epochs 8``."""
 
-    imitate: str = ""  # names of the agents to learn from, with commas between; nothing: all of them
-    prior: str = (
-        "greedy"  # the heuristic whose scores of the actions the network sees and corrects: greedy, appraiser, or nothing
+    imitate: str = (
+        ""  # names of the agents to learn from, with commas between; nothing: all of them
     )
+    # the heuristic whose scores of the actions the network sees and corrects: greedy, appraiser, or
+    # nothing
+    prior: str = "greedy"
     prior_weight: float = 6.0  # what its scores count in the beginning; learnt
     epochs: int = 4
     batch: int = 1024
@@ -47,7 +59,9 @@ class Options:
     trunk: int = 128
     blocks: int = 1
     thing: int = 32
-    value_weight: float = 0.25  # of the losses of outcome and margin, which the trunk learns beside the policy
+    value_weight: float = (
+        0.25  # of the losses of outcome and margin, which the trunk learns beside the policy
+    )
     held_out: int = 50  # one game in so many only measures
     threads: int = 1
     paired_seeds: int = 500  # for the evaluation at the end; 0: none
@@ -65,21 +79,40 @@ class Decisions:
     """
 
     def __init__(self, folder: Path, imitate: list[str], prior: str) -> None:
-        names = ["game", "seed", "players", "side", "agent", "action", "win_share", "margin", "observation", "mask"]
+        names = [
+            "game",
+            "seed",
+            "players",
+            "side",
+            "agent",
+            "action",
+            "win_share",
+            "margin",
+            "observation",
+            "mask",
+        ]
         rows: dict[str, list[npt.NDArray[np.generic]]] = {name: [] for name in names}
         for path in sorted((folder / "parquet").glob("*.parquet")):
             read = parquet.read_table(path, columns=names)
             for name in names:
                 column = read[name].combine_chunks()
                 is_list = name in ("observation", "mask")
-                array = column.flatten().to_numpy().reshape(len(read), -1) if is_list else column.to_numpy(zero_copy_only=False)
-                rows[name].append(codes_of(array) if array.dtype == np.float32 and is_list else array)
+                array = (
+                    column.flatten().to_numpy().reshape(len(read), -1)
+                    if is_list
+                    else column.to_numpy(zero_copy_only=False)
+                )
+                rows[name].append(
+                    codes_of(array) if array.dtype == np.float32 and is_list else array
+                )
         if not rows["game"]:
             raise SystemExit(f"{folder} has no Parquet files")
         whole = {name: np.concatenate(arrays) for name, arrays in rows.items()}
         if len(np.unique(whole["players"])) > 1 or len(np.unique(whole["side"])) > 1:
             raise SystemExit(f"{folder} has games of several kinds")
-        wanted = whole["mask"].sum(axis=1) > 1  # where there is one legal action there is nothing to learn
+        wanted = (
+            whole["mask"].sum(axis=1) > 1
+        )  # where there is one legal action there is nothing to learn
         if imitate:
             wanted &= np.isin(whole["agent"], imitate)
         codes = np.zeros((wanted.sum(), NUM_INPUTS), np.int16)
@@ -92,7 +125,9 @@ class Decisions:
         self.game = whole["game"]
         self.codes, self.mask = torch.from_numpy(codes), torch.from_numpy(whole["mask"])
         self.action = torch.from_numpy(whole["action"].astype(np.int64))
-        self.values = torch.from_numpy(np.stack([outcome, whole["margin"] / 50], axis=1).astype(np.float32))
+        self.values = torch.from_numpy(
+            np.stack([outcome, whole["margin"] / 50], axis=1).astype(np.float32)
+        )
 
     def __len__(self) -> int:
         return len(self.action)
@@ -102,24 +137,37 @@ class Decisions:
         return self.codes[rows], self.mask[rows] != 0, self.action[rows], self.values[rows]
 
 
-def prior_codes(whole: dict[str, npt.NDArray[np.generic]], wanted: npt.NDArray[np.bool_], prior: str) -> npt.NDArray[np.int16]:
-    """What a heuristic held of the decisions that are wanted, int16 (k, NUM_INPUTS − OBSERVATION_SIZE).
+def prior_codes(
+    whole: dict[str, npt.NDArray[np.generic]], wanted: npt.NDArray[np.bool_], prior: str
+) -> npt.NDArray[np.int16]:
+    """What a heuristic held of the decisions that are wanted, int16 (k, NUM_INPUTS −
+    OBSERVATION_SIZE).
 
-    A dataset doesn't tell it. But a seed and the actions give a game again, and with it whatever a seat could know: so all games
-    are played once more, side by side.
+    A dataset doesn't tell it. But a seed and the actions give a game again, and with it whatever a
+    seat could know: so all games are played once more, side by side.
     """
     heuristic = heuristic_of(prior)
     assert heuristic is not None
     firsts = np.flatnonzero(np.diff(whole["game"], prepend=-1))
     lengths = np.diff(np.append(firsts, len(wanted)))
     players, side = int(whole["players"][0]), str(whole["side"][0])
-    games = Games(len(firsts), players, side, whole["seed"][firsts].astype(np.int64), observe=False, autoreset=False)
+    games = Games(
+        len(firsts),
+        players,
+        side,
+        whole["seed"][firsts].astype(np.int64),
+        observe=False,
+        autoreset=False,
+    )
     codes = np.zeros((len(wanted), NUM_INPUTS - OBSERVATION_SIZE), np.int16)
     for step in range(lengths.max()):
         playing = np.flatnonzero(lengths > step)
         rows = firsts[playing] + step
         if not np.array_equal(games.mask[playing], whole["mask"][rows]):
-            raise SystemExit("the games can't be played again, as their chance is not that of their seeds; try --prior ''")
+            raise SystemExit(
+                "the games can't be played again, as their chance is not that of their seeds; try "
+                "--prior ''"
+            )
         asked = wanted[rows]
         if asked.any():
             held = Prior.of(heuristic, decisions_in(games, heuristic, playing[asked]))
@@ -129,7 +177,8 @@ def prior_codes(whole: dict[str, npt.NDArray[np.generic]], wanted: npt.NDArray[n
 
 
 class Network(nn.Module):
-    """What :class:`skyenv_agents.learned.networks.ThingsNetwork` plays with NumPy, as PyTorch learns it.
+    """What :class:`skyenv_agents.learned.networks.ThingsNetwork` plays with NumPy, as PyTorch
+    learns it.
 
     In the beginning it decides as its prior does: the last layers' weights are small.
     """
@@ -156,10 +205,17 @@ class Network(nn.Module):
         self.register_buffer("inputs", torch.from_numpy(INPUTS))
 
     def forward(self, codes: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Log-probabilities of the legal actions (k, 103), and outcome and margin expected (k, 2)."""
+        """Log-probabilities of the legal actions (k, 103), and outcome and margin expected (k,
+        2).
+        """
         scaled = codes.float() * self.scale
         logits, values = run(
-            self.sizes, self._layer, self._weight, TORCH, scaled.index_select(1, self.inputs), scaled[:, OBSERVATION_SIZE:]
+            self.sizes,
+            self._layer,
+            self._weight,
+            TORCH,
+            scaled.index_select(1, self.inputs),
+            scaled[:, OBSERVATION_SIZE:],
         )
         return torch.log_softmax(logits.masked_fill(~mask, ILLEGAL), 1), values
 
@@ -168,18 +224,30 @@ class Network(nn.Module):
         return weight
 
     def _layer(self, name: str, rows: Tensor) -> Tensor:
-        return nn.functional.linear(rows, self._weight(f"{name}.weight"), self._weight(f"{name}.bias"))
+        return nn.functional.linear(
+            rows, self._weight(f"{name}.weight"), self._weight(f"{name}.bias")
+        )
 
     def frozen(self) -> ThingsNetwork:
         """What plays without PyTorch."""
         arrays = {name: self._weight(name).detach().numpy().copy() for name in self.sizes.shapes()}
-        about = {"reward": "outcome", "description": "a clone of a dataset's agents", "prior": self.prior}
+        about = {
+            "reward": "outcome",
+            "description": "a clone of a dataset's agents",
+            "prior": self.prior,
+        }
         heuristic = heuristic_of(self.prior)
-        return ThingsNetwork(arrays, about if heuristic is None else {**about, "prior_version": heuristic.version})
+        return ThingsNetwork(
+            arrays, about if heuristic is None else {**about, "prior_version": heuristic.version}
+        )
 
 
-def losses(network: Network, batch: tuple[Tensor, Tensor, Tensor, Tensor]) -> tuple[Tensor, Tensor, Tensor]:
-    """Cross-entropy of the policy over legal actions, squared error of the values, and share of actions foreseen."""
+def losses(
+    network: Network, batch: tuple[Tensor, Tensor, Tensor, Tensor]
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Cross-entropy of the policy over legal actions, squared error of the values, and share of
+    actions foreseen.
+    """
     codes, mask, action, values = batch
     policy, expected = network(codes, mask)
     return (
@@ -200,18 +268,30 @@ def train(decisions: Decisions, options: Options) -> Network:
     """Clone; after every epoch the held-out games tell how many actions are foreseen."""
     torch.manual_seed(options.seed)
     torch.set_num_threads(options.threads)
-    network = Network(Sizes(options.trunk, options.blocks, options.thing), options.prior, options.prior_weight)
+    network = Network(
+        Sizes(options.trunk, options.blocks, options.thing), options.prior, options.prior_weight
+    )
     decay = [weight for weight in network.parameters() if weight.ndim > 1]
     rest = [weight for weight in network.parameters() if weight.ndim <= 1]
     optimizer = torch.optim.AdamW(
-        [{"params": decay, "weight_decay": options.weight_decay}, {"params": rest, "weight_decay": 0.0}], lr=options.learning_rate
+        [
+            {"params": decay, "weight_decay": options.weight_decay},
+            {"params": rest, "weight_decay": 0.0},
+        ],
+        lr=options.learning_rate,
     )
-    is_held_out = torch.from_numpy(decisions.game % options.held_out == 0)  # by games, as decisions of one game are alike
+    is_held_out = torch.from_numpy(
+        decisions.game % options.held_out == 0
+    )  # by games, as decisions of one game are alike
     measured, learned = torch.nonzero(is_held_out)[:, 0], torch.nonzero(~is_held_out)[:, 0]
     steps = options.epochs * (len(learned) // options.batch)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, options.learning_rate, total_steps=max(steps, 2), pct_start=0.1)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimizer, options.learning_rate, total_steps=max(steps, 2), pct_start=0.1
+    )
     weights = sum(weight.numel() for weight in network.parameters())
-    print(f"{len(learned):,} decisions to learn from, {len(measured):,} held out, {weights:,} weights")
+    print(
+        f"{len(learned):,} decisions to learn from, {len(measured):,} held out, {weights:,} weights"
+    )
     started = time.monotonic()
     for epoch in range(options.epochs):
         for rows in batches(learned, options.batch):
@@ -223,12 +303,18 @@ def train(decisions: Decisions, options: Options) -> Network:
             schedule.step()
         with torch.no_grad():
             found = (
-                torch.tensor([losses(network, decisions.batch(rows)) for rows in torch.split(measured, 4096)]).mean(0).tolist()
+                torch.tensor(
+                    [losses(network, decisions.batch(rows)) for rows in torch.split(measured, 4096)]
+                )
+                .mean(0)
+                .tolist()
             )
         print(
-            f"epoch {epoch + 1}: cross-entropy {found[0]:.3f}, squared error {found[1]:.3f}, {100 * found[2]:.1f} % foreseen,"
-            f" {time.monotonic() - started:,.0f} s", flush=True,
-        )  # fmt: skip
+            f"epoch {epoch + 1}: cross-entropy {found[0]:.3f}, squared error {found[1]:.3f}, "
+            f"{100 * found[2]:.1f} % foreseen,"
+            f" {time.monotonic() - started:,.0f} s",
+            flush=True,
+        )
     return network
 
 
@@ -246,9 +332,14 @@ def main() -> None:
     path = Path(options.out, "model.npz")
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, network.to_bytes())
-    print(f"the clone is {path}; python -m skyenv evaluate {options.out} --against greedy --deterministic")
+    print(
+        f"the clone is {path}; python -m skyenv evaluate {options.out} --against greedy "
+        "--deterministic"
+    )
     if options.paired_seeds:
-        clone = NetworkAgent(path, deterministic=True)  # the likeliest action: what most of the agents would do
+        clone = NetworkAgent(
+            path, deterministic=True
+        )  # the likeliest action: what most of the agents would do
         print(table(evaluate(clone, ["greedy"], paired_seeds=options.paired_seeds, seed=10**9)))
 
 

@@ -1,8 +1,10 @@
-"""Games on a GPU, actions by PyTorch, nothing copied: ``python examples/gpu_games.py`` (needs ``[cuda]`` and PyTorch with CUDA).
+"""Games on a GPU, actions by PyTorch, nothing copied: ``python examples/gpu_games.py`` (needs
+``[cuda]`` and PyTorch with CUDA).
 
-Every game's arrays stay in the GPU's memory; PyTorch sees them by DLPack and writes the actions there. A policy would stand where
-the legal actions are drawn with equal probabilities. Without a GPU, ``NUMBA_ENABLE_CUDASIM=1 NUMBA_DISABLE_JIT=1 python
-examples/gpu_games.py --games 4 --steps 20`` plays in Numba's simulator, very slowly.
+Every game's arrays stay in the GPU's memory; PyTorch sees them by DLPack and writes the actions
+there. A policy would stand where the legal actions are drawn with equal probabilities. Without a
+GPU, ``NUMBA_ENABLE_CUDASIM=1 NUMBA_DISABLE_JIT=1 python examples/gpu_games.py --games 4 --steps
+20`` plays in Numba's simulator, very slowly.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ def play(num_games: int, steps: int, seed: int) -> tuple[int, float]:
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description="Play random games on a GPU.")
-    parser.add_argument("--games", type=int, default=65536, help="played side by side (default: 65536)")
+    parser.add_argument(
+        "--games", type=int, default=65536, help="played side by side (default: 65536)"
+    )
     parser.add_argument("--steps", type=int, default=500, help="decisions in each (default: 500)")
     parser.add_argument("--seed", type=int, default=1, help="of games and actions (default: 1)")
     options = parser.parse_args()

@@ -1,8 +1,10 @@
-"""MaskablePPO of sb3-contrib by self-play: illegal actions masked, opponents from a pool, checkpoints, measured in the end.
+"""MaskablePPO of sb3-contrib by self-play: illegal actions masked, opponents from a pool,
+checkpoints, measured in the end.
 
-Needs `pip install --constraint constraints.txt '.[train]'`. `python examples/maskable_ppo.py --decisions 1000000` takes some
-minutes on a processor; with `--resume` and more decisions it goes on. What it leaves plays as an agent by its path, as in
-`python -m skyenv evaluate runs/maskable/model.zip`. The trainer of `make train` is faster and starts from a heuristic; this is
+Needs `pip install --constraint constraints.txt '.[train]'`. `python examples/maskable_ppo.py
+--decisions 1000000` takes some minutes on a processor; with `--resume` and more decisions it goes
+on. What it leaves plays as an agent by its path, as in `python -m skyenv evaluate
+runs/maskable/model.zip`. The trainer of `make train` is faster and starts from a heuristic; this is
 the baseline that it is compared with.
 """
 
@@ -46,26 +48,44 @@ class Config(Options):
     learning_rate: float = option(5e-4, "Adam's step size", above=True)
     gamma: float = option(0.999, "discount of a decision", above=True, high=1)
     entropy: float = option(0.01, "weight of the entropy bonus")
-    hidden: tuple[int, ...] = option((256, 128), "widths of the layers, of policy and value each", low=1)
-    fixed_opponents: tuple[str, ...] = option(("random", "greedy"), "opponents that stay", metavar="AGENT")
-    fixed_share: float = option(0.7, "share of the games against them; the others are against past policies", high=1)
+    hidden: tuple[int, ...] = option(
+        (256, 128), "widths of the layers, of policy and value each", low=1
+    )
+    fixed_opponents: tuple[str, ...] = option(
+        ("random", "greedy"), "opponents that stay", metavar="AGENT"
+    )
+    fixed_share: float = option(
+        0.7, "share of the games against them; the others are against past policies", high=1
+    )
     past_policies: int = option(6, "past policies in the pool")
-    snapshot: int = option(10, "updates between two past policies, and between two checkpoints", low=1)
-    milestone_minutes: float = option(0.0, "minutes of training between milestones: agents that are kept; 0: none")
+    snapshot: int = option(
+        10, "updates between two past policies, and between two checkpoints", low=1
+    )
+    milestone_minutes: float = option(
+        0.0, "minutes of training between milestones: agents that are kept; 0: none"
+    )
     against: tuple[str, ...] = common("against")
     paired_seeds: int = common("paired_seeds", default=100, low=0)
 
 
 class SelfPlay(BaseCallback):
-    """Sets the opponents of every rollout, and keeps the policy now and then: as an opponent, a checkpoint, a milestone."""
+    """Sets the opponents of every rollout, and keeps the policy now and then: as an opponent, a
+    checkpoint, a milestone.
+    """
 
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.config = config
-        self.pool = OpponentPool([make_agent(name) for name in config.fixed_opponents], config.fixed_share, config.past_policies)
+        self.pool = OpponentPool(
+            [make_agent(name) for name in config.fixed_opponents],
+            config.fixed_share,
+            config.past_policies,
+        )
 
     def _on_training_start(self) -> None:
-        """Take in the past policies of an earlier part of the run; without any opponent the beginner is the first."""
+        """Take in the past policies of an earlier part of the run; without any opponent the
+        beginner is the first.
+        """
         for path in sorted(self.config.run.glob("past-*.zip")):
             self.pool.add(make_agent(path))
         if not self.pool.agents:
@@ -80,7 +100,9 @@ class SelfPlay(BaseCallback):
         """Note who won the games that have just ended: the pool draws hard opponents more often."""
         for row in np.flatnonzero(self.locals["dones"]).tolist():
             info = self.locals["infos"][row]
-            opponent = next(name for name in info["opponents"] if name is not None)  # None is the learner
+            opponent = next(
+                name for name in info["opponents"] if name is not None
+            )  # None is the learner
             self.pool.note(opponent, info["win_share"])
             self.logger.record_mean(f"win share/{opponent.partition('-')[0]}", info["win_share"])
         return True
@@ -95,7 +117,9 @@ class SelfPlay(BaseCallback):
         self.pool.add(make_agent(self._save(f"past-{self.num_timesteps:012d}.zip")))
 
     def checkpoint(self, milestone: bool = False) -> None:
-        """Save the model with its seconds of training, for --resume; if the time for it has come, as a milestone, too."""
+        """Save the model with its seconds of training, for --resume; if the time for it has come,
+        as a milestone, too.
+        """
         before, apart = self.seconds, 60 * self.config.milestone_minutes
         self.seconds = vars(self.model)["seconds"] = before + time.perf_counter() - self.since
         self._save("model.zip")
@@ -113,21 +137,41 @@ class SelfPlay(BaseCallback):
 def make_model(config: Config) -> MaskablePPO:
     """The model to train: a new one, or with `resume` the one of the run's last checkpoint."""
     env = SkyenvVecEnv(
-        config.environments, config.players, config.side, reward=config.reward, one_opponent=True, max_turns=config.max_turns
+        config.environments,
+        config.players,
+        config.side,
+        reward=config.reward,
+        one_opponent=True,
+        max_turns=config.max_turns,
     )
     if config.resume:
         return MaskablePPO.load(config.run / "model.zip", env=env, device="cpu")
     if (config.run / "model.zip").exists():
-        raise OptionError(f"{config.run} holds a run; go on with it by --resume, or choose another folder with --run")
+        raise OptionError(
+            f"{config.run} holds a run; go on with it by --resume, or choose another folder with "
+            "--run"
+        )
     return MaskablePPO(
-        "MlpPolicy", env, n_steps=config.steps, batch_size=config.batch, n_epochs=config.epochs, gamma=config.gamma,
-        learning_rate=config.learning_rate, ent_coef=config.entropy, seed=config.seed, device="cpu", verbose=1,
-        policy_kwargs={"net_arch": list(config.hidden), "activation_fn": torch.nn.ReLU}, tensorboard_log=str(config.run),
-    )  # fmt: skip
+        "MlpPolicy",
+        env,
+        n_steps=config.steps,
+        batch_size=config.batch,
+        n_epochs=config.epochs,
+        gamma=config.gamma,
+        learning_rate=config.learning_rate,
+        ent_coef=config.entropy,
+        seed=config.seed,
+        device="cpu",
+        verbose=1,
+        policy_kwargs={"net_arch": list(config.hidden), "activation_fn": torch.nn.ReLU},
+        tensorboard_log=str(config.run),
+    )
 
 
 def train(config: Config) -> int:
-    """Train, save, and measure the agent in paired seeds that it has not trained on; returns the exit code."""
+    """Train, save, and measure the agent in paired seeds that it has not trained on; returns the
+    exit code.
+    """
     model = make_model(config)
     if (left := config.decisions - model.num_timesteps) > 0:
         callback = SelfPlay(config)
@@ -136,14 +180,28 @@ def train(config: Config) -> int:
     agent = str(config.run / "model.zip")
     print(f"{model.num_timesteps:,} decisions; the agent is {agent}")
     if config.paired_seeds:
-        print(table(evaluate(agent, config.against, config.players, config.side, config.paired_seeds, seed=10**9)))
+        print(
+            table(
+                evaluate(
+                    agent,
+                    config.against,
+                    config.players,
+                    config.side,
+                    config.paired_seeds,
+                    seed=10**9,
+                )
+            )
+        )
     return 0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code."""
     description = "Train sb3-contrib's MaskablePPO by self-play."
-    return exit_code("maskable_ppo", lambda: train(parse(Config, "examples.maskable_ppo", description, arguments)))
+    return exit_code(
+        "maskable_ppo",
+        lambda: train(parse(Config, "examples.maskable_ppo", description, arguments)),
+    )
 
 
 if __name__ == "__main__":

@@ -16,7 +16,9 @@ SCORES = np.array([name.startswith("option D") for name in ACTION_NAMES])
 
 
 class Builder(Agent):
-    """Builds as much as it can, scores when it can, passes in half of the auctions, and else draws a legal action."""
+    """Builds as much as it can, scores when it can, passes in half of the auctions, and else draws
+    a legal action.
+    """
 
     name = "builder"
     version = "1"
@@ -25,8 +27,9 @@ class Builder(Agent):
     def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
         """One legal action for each of k decisions, each in a game of its own.
 
-        `decisions.mask` is an array (k, 103); `decisions.uniform` holds a random number for each decision. An agent that takes
-        its chance from there alone plays the same games for the same seed.
+        `decisions.mask` is an array (k, 103); `decisions.uniform` holds a random number for each
+        decision. An agent that takes its chance from there alone plays the same games for the same
+        seed.
         """
         legal = decisions.mask != 0
         preference = np.ones(len(ACTION_NAMES))
@@ -36,7 +39,9 @@ class Builder(Agent):
         weights = legal * preference
         weights[:, PASS] = legal[:, PASS] * np.maximum(weights.sum(axis=1), 1.0)
         sums = np.cumsum(weights, axis=1)
-        return np.asarray(np.argmax(sums > (decisions.uniform * sums[:, -1])[:, None], axis=1), np.int64)
+        return np.asarray(
+            np.argmax(sums > (decisions.uniform * sums[:, -1])[:, None], axis=1), np.int64
+        )
 
 
 if __name__ == "__main__":

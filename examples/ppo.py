@@ -1,7 +1,9 @@
-"""Masked PPO in one file, after CleanRL: one learner at the table, agents on the other seats, illegal actions masked.
+"""Masked PPO in one file, after CleanRL: one learner at the table, agents on the other seats,
+illegal actions masked.
 
-Needs `pip install --constraint constraints.txt '.[train]'`. `python examples/ppo.py --steps 1000000` takes some minutes on a
-processor; the trainer of `make train` is faster and starts from a heuristic, this file is there to be read and changed.
+Needs `pip install --constraint constraints.txt '.[train]'`. `python examples/ppo.py --steps
+1000000` takes some minutes on a processor; the trainer of `make train` is faster and starts from a
+heuristic, this file is there to be read and changed.
 """
 
 import argparse
@@ -46,11 +48,15 @@ class Network(nn.Module):
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
-        self.trunk = nn.Sequential(nn.Linear(OBSERVATION_SIZE, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU())
+        self.trunk = nn.Sequential(
+            nn.Linear(OBSERVATION_SIZE, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU()
+        )
         self.policy = nn.Linear(hidden, NUM_ACTIONS)
         self.value = nn.Linear(hidden, 1)
 
-    def forward(self, observation: Tensor, mask: Tensor) -> tuple[torch.distributions.Categorical, Tensor]:
+    def forward(
+        self, observation: Tensor, mask: Tensor
+    ) -> tuple[torch.distributions.Categorical, Tensor]:
         """The policy over the legal actions, and the return expected, (k,)."""
         features = self.trunk(observation)
         logits = self.policy(features).masked_fill(mask == 0, -1e9)  # −∞ gives NaN in the entropy
@@ -58,7 +64,9 @@ class Network(nn.Module):
 
 
 class NetworkAgent(Agent):
-    """Plays the network, so that it can be measured: draws from its policy with each decision's own random number."""
+    """Plays the network, so that it can be measured: draws from its policy with each decision's own
+    random number.
+    """
 
     name = "ppo"
     uses_observation = True
@@ -70,13 +78,21 @@ class NetworkAgent(Agent):
         """See skyenv.Agent."""
         assert decisions.observation is not None
         with torch.inference_mode():
-            policy, _ = self.network(torch.from_numpy(decisions.observation), torch.from_numpy(decisions.mask))
+            policy, _ = self.network(
+                torch.from_numpy(decisions.observation), torch.from_numpy(decisions.mask)
+            )
         sums = np.cumsum(policy.probs.double().numpy() * decisions.mask, axis=1)
-        return np.asarray(np.argmax(sums > (decisions.uniform * sums[:, -1])[:, None], axis=1), np.int64)
+        return np.asarray(
+            np.argmax(sums > (decisions.uniform * sums[:, -1])[:, None], axis=1), np.int64
+        )
 
 
-def advantages(rewards: Tensor, values: Tensor, ends: Tensor, last_value: Tensor, options: Options) -> Tensor:
-    """Generalized advantage estimates (steps, envs); `ends` tells where an episode ended with that step."""
+def advantages(
+    rewards: Tensor, values: Tensor, ends: Tensor, last_value: Tensor, options: Options
+) -> Tensor:
+    """Generalized advantage estimates (steps, envs); `ends` tells where an episode ended with that
+    step.
+    """
     sums, running = torch.zeros_like(rewards), torch.zeros_like(last_value)
     for t in reversed(range(len(rewards))):
         following = last_value if t == len(rewards) - 1 else values[t + 1]
@@ -87,7 +103,9 @@ def advantages(rewards: Tensor, values: Tensor, ends: Tensor, last_value: Tensor
     return sums
 
 
-def update(network: Network, optimizer: torch.optim.Optimizer, batch: dict[str, Tensor], options: Options) -> None:
+def update(
+    network: Network, optimizer: torch.optim.Optimizer, batch: dict[str, Tensor], options: Options
+) -> None:
     """Some epochs of clipped policy gradients on one rollout."""
     number = len(batch["action"])
     for _ in range(options.epochs):
@@ -99,7 +117,11 @@ def update(network: Network, optimizer: torch.optim.Optimizer, batch: dict[str, 
             clipped = ratio.clamp(1 - options.clip, 1 + options.clip)
             policy_loss = -torch.min(advantage * ratio, advantage * clipped).mean()
             value_loss = (value - batch["return"][rows]).square().mean()
-            loss = policy_loss + options.value_weight * value_loss - options.entropy * policy.entropy().mean()
+            loss = (
+                policy_loss
+                + options.value_weight * value_loss
+                - options.entropy * policy.entropy().mean()
+            )
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(network.parameters(), options.max_gradient)
@@ -111,7 +133,10 @@ def train(options: Options) -> Network:
     torch.manual_seed(options.seed)
     # SAME_STEP: a finished row begins anew at once, so that no row ever has an empty mask
     envs = gymnasium.make_vec(
-        "skyenv/FifthAvenue-v0", num_envs=options.num_envs, opponents=options.opponent, autoreset_mode="SameStep"
+        "skyenv/FifthAvenue-v0",
+        num_envs=options.num_envs,
+        opponents=options.opponent,
+        autoreset_mode="SameStep",
     )
     network = Network(options.hidden)
     optimizer = torch.optim.Adam(network.parameters(), lr=options.learning_rate, eps=1e-5)
@@ -120,7 +145,10 @@ def train(options: Options) -> Network:
     while done_steps < options.steps:
         rows: dict[str, list[Tensor]] = {}
         for _ in range(options.rollout):
-            current, mask = torch.as_tensor(observation).clone(), torch.as_tensor(info["action_mask"]).clone()
+            current, mask = (
+                torch.as_tensor(observation).clone(),
+                torch.as_tensor(info["action_mask"]).clone(),
+            )
             with torch.no_grad():
                 policy, value = network(current, mask)
             action = policy.sample()
@@ -128,21 +156,39 @@ def train(options: Options) -> Network:
             ended = terminated | truncated
             returns += reward[ended].tolist()
             step = {
-                "observation": current, "mask": mask, "action": action, "log_prob": policy.log_prob(action), "value": value,
-                "reward": torch.as_tensor(reward, dtype=torch.float32), "end": torch.as_tensor(ended, dtype=torch.float32),
-            }  # fmt: skip
+                "observation": current,
+                "mask": mask,
+                "action": action,
+                "log_prob": policy.log_prob(action),
+                "value": value,
+                "reward": torch.as_tensor(reward, dtype=torch.float32),
+                "end": torch.as_tensor(ended, dtype=torch.float32),
+            }
             for name, entry in step.items():
                 rows.setdefault(name, []).append(entry)
         stacked = {name: torch.stack(entries) for name, entries in rows.items()}
         with torch.no_grad():
-            _, last_value = network(torch.as_tensor(observation), torch.as_tensor(info["action_mask"]))
-        stacked["advantage"] = advantages(stacked["reward"], stacked["value"], stacked["end"], last_value, options)
+            _, last_value = network(
+                torch.as_tensor(observation), torch.as_tensor(info["action_mask"])
+            )
+        stacked["advantage"] = advantages(
+            stacked["reward"], stacked["value"], stacked["end"], last_value, options
+        )
         stacked["return"] = stacked["advantage"] + stacked["value"]
-        update(network, optimizer, {name: entries.flatten(0, 1) for name, entries in stacked.items()}, options)
+        update(
+            network,
+            optimizer,
+            {name: entries.flatten(0, 1) for name, entries in stacked.items()},
+            options,
+        )
         done_steps += options.num_envs * options.rollout
         rate = done_steps / (time.monotonic() - start)
         recent = np.mean(returns[-500:]) if returns else float("nan")
-        print(f"{done_steps:>9,} decisions  {rate:6,.0f}/s  mean return of the last episodes {recent:+.2f}", flush=True)
+        print(
+            f"{done_steps:>9,} decisions  {rate:6,.0f}/s  mean return of the last episodes "
+            f"{recent:+.2f}",
+            flush=True,
+        )
     envs.close()
     return network
 
@@ -157,7 +203,16 @@ def main() -> None:
     torch.save(network.state_dict(), "ppo.pt")
     print("the network's weights are in ppo.pt")
     if options.paired_seeds:
-        print(table(evaluate(NetworkAgent(network), [options.opponent, "greedy"], paired_seeds=options.paired_seeds, seed=10**9)))
+        print(
+            table(
+                evaluate(
+                    NetworkAgent(network),
+                    [options.opponent, "greedy"],
+                    paired_seeds=options.paired_seeds,
+                    seed=10**9,
+                )
+            )
+        )
 
 
 if __name__ == "__main__":

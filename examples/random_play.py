@@ -1,4 +1,7 @@
-"""A whole game with PettingZoo: every seat plays random legal actions. Needs `pip install '.[pettingzoo]'`."""
+"""A whole game with PettingZoo: every seat plays random legal actions.
+
+Needs `pip install '.[pettingzoo]'`.
+"""
 
 from skyenv import ACTION_NAMES, fifth_avenue_v0
 
@@ -7,7 +10,9 @@ def main(seed: int = 7) -> None:
     """Play one game of three players and print how it went."""
     env = fifth_avenue_v0.env(num_players=3, side="front")
     env.reset(seed=seed)
-    for agent in env.possible_agents:  # one generator for each seat, or the game would differ from run to run
+    for agent in (
+        env.possible_agents
+    ):  # one generator for each seat, or the game would differ from run to run
         env.action_space(agent).seed(seed)
 
     returns = dict.fromkeys(env.possible_agents, 0.0)

@@ -9,7 +9,9 @@ from skyenv.render import svg
 
 
 def main(folder: Path) -> None:
-    """Record a game of greedy against random, replay it to the tenth action and draw the position."""
+    """Record a game of greedy against random, replay it to the tenth action and draw the
+    position.
+    """
     seats = [make_agent("greedy"), make_agent("random")]
     game = Game(num_players=2, seed=3)
     while game.seat is not None:
@@ -18,9 +20,14 @@ def main(folder: Path) -> None:
 
     path = folder / "game.jsonl"
     path.write_text(game.to_record([agent.name for agent in seats]), encoding="utf-8")
-    print(f"{len(path.read_text(encoding='utf-8').splitlines())} lines; `python -m skyenv verify {path}` checks them")
+    print(
+        f"{len(path.read_text(encoding='utf-8').splitlines())} lines; `python -m skyenv verify "
+        f"{path}` checks them"
+    )
 
-    replayed = Game.from_record(path.read_text(encoding="utf-8"))  # no random generator: the record tells what chance decided
+    replayed = Game.from_record(
+        path.read_text(encoding="utf-8")
+    )  # no random generator: the record tells what chance decided
     assert replayed.outcome == game.outcome
 
     twin = Game(num_players=2, seed=3)  # the seed and the actions give the same game again
@@ -28,7 +35,9 @@ def main(folder: Path) -> None:
     for action in actions[:10]:
         twin.play(action)
     drawing = folder / "position.svg"
-    drawing.write_text(svg(twin.state, seat=0, events=twin.events, legal=twin.mask), encoding="utf-8")
+    drawing.write_text(
+        svg(twin.state, seat=0, events=twin.events, legal=twin.mask), encoding="utf-8"
+    )
     print(f"{drawing}: the table after ten actions, as seat 0 sees it")
 
 

@@ -1,10 +1,12 @@
-"""RLlib: PPO (new API stack, RLlib's masks) by self-play, on PettingZoo's or the vector environment; its checkpoint plays.
+"""RLlib: PPO (new API stack, RLlib's masks) by self-play, on PettingZoo's or the vector
+environment; its checkpoint plays.
 
-``python examples/rllib_self_play.py`` trains one policy. On the vector environment (the default) it plays one seat of each game
-and its past selves the others: all games of an env runner are one batch. On PettingZoo's (``--environment pettingzoo``) it
-plays all seats and learns from all decisions, one game at a time. The checkpoint, RUN/model, plays wherever an agent is asked
-for: ``python -m skyenv evaluate rllib:runs/rllib/model``. The last line tells the steps a second of RLlib's env runner.
-Needs ``pip install -r examples/rllib_self_play.txt``.
+``python examples/rllib_self_play.py`` trains one policy. On the vector environment (the default) it
+plays one seat of each game and its past selves the others: all games of an env runner are one
+batch. On PettingZoo's (``--environment pettingzoo``) it plays all seats and learns from all
+decisions, one game at a time. The checkpoint, RUN/model, plays wherever an agent is asked for:
+``python -m skyenv evaluate rllib:runs/rllib/model``. The last line tells the steps a second of
+RLlib's env runner. Needs ``pip install -r examples/rllib_self_play.txt``.
 """
 
 from __future__ import annotations
@@ -29,19 +31,26 @@ from skyenv_agents.learned.rllib import RllibAgent
 
 
 def log_win_share(*, episode: Any, metrics_logger: Any, **_: Any) -> None:
-    """Log the learner's share of the win when an episode ends; the results have its mean since the previous ones."""
-    metrics_logger.log_value("win_share", episode.get_infos(-1)["win_share"], reduce="mean", window=1000)
+    """Log the learner's share of the win when an episode ends; the results have its mean since the
+    previous ones.
+    """
+    metrics_logger.log_value(
+        "win_share", episode.get_infos(-1)["win_share"], reduce="mean", window=1000
+    )
 
 
 def vector_config(num_games: int, **options: Any) -> Any:
-    """A PPOConfig whose env runners play `num_games` games each; options are those of Gymnasium's vector environment.
+    """A PPOConfig whose env runners play `num_games` games each; options are those of Gymnasium's
+    vector environment.
 
-    RLlib expects the autoreset mode NEXT_STEP, our default, and leaves the step out in which a row is reset. With `noop` the
-    mask that it looks at there isn't empty.
+    RLlib expects the autoreset mode NEXT_STEP, our default, and leaves the step out in which a row
+    is reset. With `noop` the mask that it looks at there isn't empty.
     """
     return (
         PPOConfig()
-        .environment("skyenv:skyenv/FifthAvenue-v0", env_config={"mask": "rllib", "noop": True, **options})
+        .environment(
+            "skyenv:skyenv/FifthAvenue-v0", env_config={"mask": "rllib", "noop": True, **options}
+        )
         .env_runners(num_envs_per_env_runner=num_games, gym_env_vectorize_mode="vector_entry_point")
         .rl_module(rl_module_spec=RLModuleSpec(module_class=ActionMaskingTorchRLModule))
         .callbacks(on_episode_end=log_win_share)
@@ -49,20 +58,33 @@ def vector_config(num_games: int, **options: Any) -> Any:
 
 
 def pettingzoo_config(num_games: int, **options: Any) -> Any:
-    """A PPOConfig whose env runners play `num_games` games each, all seats by one policy; options as for PettingZoo's env()."""
-    register_env("fifth_avenue", lambda config: PettingZooEnv(fifth_avenue_v0.env(mask="rllib", noop=True, **config)))
+    """A PPOConfig whose env runners play `num_games` games each, all seats by one policy; options
+    as for PettingZoo's env().
+    """
+    register_env(
+        "fifth_avenue",
+        lambda config: PettingZooEnv(fifth_avenue_v0.env(mask="rllib", noop=True, **config)),
+    )
     return (
         PPOConfig()
-        .environment("fifth_avenue", env_config=options, disable_env_checking=True)  # it tries actions without the mask
+        .environment(
+            "fifth_avenue", env_config=options, disable_env_checking=True
+        )  # it tries actions without the mask
         .env_runners(num_envs_per_env_runner=num_games)
-        .multi_agent(policies={"all_seats"}, policy_mapping_fn=lambda agent, episode, **_: "all_seats")
+        .multi_agent(
+            policies={"all_seats"}, policy_mapping_fn=lambda agent, episode, **_: "all_seats"
+        )
         .rl_module(rl_module_spec=RLModuleSpec(module_class=ActionMaskingTorchRLModule))
     )
 
 
 def set_opponents(algorithm: Any, agents: list[Any]) -> None:
-    """Let agents play the other seats of the vector environment, one drawn for each episode, in all env runners."""
-    algorithm.env_runner_group.foreach_env_runner(lambda runner: runner.env.unwrapped.set_opponents(agents, pool=True))
+    """Let agents play the other seats of the vector environment, one drawn for each episode, in all
+    env runners.
+    """
+    algorithm.env_runner_group.foreach_env_runner(
+        lambda runner: runner.env.unwrapped.set_opponents(agents, pool=True)
+    )
 
 
 # ---- use ----
@@ -76,15 +98,23 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--games", type=int, default=64)
     parser.add_argument("--steps", type=int, default=128, help="of every game, in an iteration")
     parser.add_argument("--iterations", type=int, default=3)
-    parser.add_argument("--past", type=int, default=4, help="so many past selves play, one of every iteration")
-    parser.add_argument("--run", type=Path, default=Path("runs/rllib"), help="folder for the checkpoint")
+    parser.add_argument(
+        "--past", type=int, default=4, help="so many past selves play, one of every iteration"
+    )
+    parser.add_argument(
+        "--run", type=Path, default=Path("runs/rllib"), help="folder for the checkpoint"
+    )
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(arguments)
     connect(LOCAL, 1)  # and no cluster that happens to run
     make_config = vector_config if options.environment == "vector" else pettingzoo_config
-    config = make_config(options.games, num_players=options.players).env_runners(num_env_runners=0)  # they'd be processes
+    config = make_config(options.games, num_players=options.players).env_runners(
+        num_env_runners=0
+    )  # they'd be processes
     steps = options.games * options.steps
-    config = config.training(train_batch_size_per_learner=steps, minibatch_size=min(steps, 512), num_epochs=4, gamma=1.0)
+    config = config.training(
+        train_batch_size_per_learner=steps, minibatch_size=min(steps, 512), num_epochs=4, gamma=1.0
+    )
     algorithm = config.debugging(seed=options.seed).build_algo()
     selves: deque[RllibAgent] = deque(maxlen=options.past)
     for iteration in range(options.iterations):

@@ -1,4 +1,6 @@
-"""What a tree search holds of a position: how often it tried each action, and the outcome that it expects. Core only."""
+"""What a tree search holds of a position: how often it tried each action, and the outcome that it
+expects. Core only.
+"""
 
 import numpy as np
 

@@ -1,1 +1,4 @@
-"""The programs that people run: training, tournaments, measurements. Run them from a clone, as ``python -m experiments.NAME``."""
+"""The programs that people run: training, tournaments, measurements.
+
+Run them from a clone, as ``python -m experiments.NAME``.
+"""

@@ -17,7 +17,9 @@ HERE: Final = Path(__file__).parent
 
 
 def programs() -> Iterator[tuple[str, str]]:
-    """Each program's name, and what it is for: the beginning of its text, which names the module as one to be run."""
+    """Each program's name, and what it is for: the beginning of its text, which names the module as
+    one to be run.
+    """
     for path in sorted(HERE.glob("*/*.py")):
         name = f"{path.parent.name}.{path.stem}"
         text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
@@ -30,11 +32,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print them; returns the exit code."""
     parser = Parser("experiments", "List the programs that are run from a clone.")
     parser.parse_args(arguments)
-    print(f"{tables.wrapped('Each is run as `python -m experiments.PROGRAM`, and has its own --help.')}\n")
+    print(
+        f"{tables.wrapped('Each is run as `python -m experiments.PROGRAM`, and has its own --help.')}\n"
+    )
     listed = dict(programs())
     width = max(map(len, listed)) + 2
     for name, what in listed.items():
-        print(textwrap.fill(what, tables.WIDTH, initial_indent=name.ljust(width), subsequent_indent=" " * width))
+        print(
+            textwrap.fill(
+                what, tables.WIDTH, initial_indent=name.ljust(width), subsequent_indent=" " * width
+            )
+        )
     return 0
 
 

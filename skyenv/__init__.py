@@ -1,7 +1,8 @@
 """skyenv: the auction board game Fifth Avenue as an environment for reinforcement learning.
 
-The rules stand in ``skyenv/rules/RULES.md``, the numbers of the actions and the format of records in
-``skyenv/rules/INTERFACE.md``. The game is Wilko Manz's design; this project has no tie to its publishers.
+The rules stand in ``skyenv/rules/RULES.md``, the numbers of the actions and the format of records
+in ``skyenv/rules/INTERFACE.md``. The game is Wilko Manz's design; this project has no tie to its
+publishers.
 """
 
 from __future__ import annotations

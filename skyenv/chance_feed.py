@@ -1,8 +1,9 @@
 """The chance feed: one game whose chance can be asked for, decided from outside, and taken back.
 
-Whatever chance decides has a number, so that no outcome passes for one of another kind: 0–2 a card of value 4, 5 or 6, 3–6 a
-business, 7–11 the colour of a plot (:data:`OUTCOMES`). People say a card's value or a name instead. Beside it runs what
-happens, in the words of INTERFACE.md (:mod:`skyenv.events`).
+Whatever chance decides has a number, so that no outcome passes for one of another kind: 0–2 a card
+of value 4, 5 or 6, 3–6 a business, 7–11 the colour of a plot (:data:`OUTCOMES`). People say a
+card's value or a name instead. Beside it runs what happens, in the words of INTERFACE.md
+(:mod:`skyenv.events`).
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ SETUP: Final = -1
 _NUMBERS: Final = {outcome: number for number, outcome in enumerate(OUTCOMES)}
 _KINDS: Final = {FED_CARD: range(3), FED_BUSINESS: range(3, 7), FED_COLOUR: range(7, 12)}
 """The numbers of each kind of outcome, by how compiled code names the kind."""
-_FED: Final = np.array([fed + i for fed, numbers in _KINDS.items() for i in range(len(numbers))], np.int8)
+_FED: Final = np.array(
+    [fed + i for fed, numbers in _KINDS.items() for i in range(len(numbers))], np.int8
+)
 """How compiled code names each outcome."""
 
 
@@ -54,7 +57,11 @@ def _outcome_number(outcome: object, index: int) -> int:
         message = f"chance outcome {index + 1}: {shown(outcome)} is no card (4, 5, 6), business or plot colour"
         return ChanceError(message, index)
 
-    told = outcome if isinstance(outcome, str) else check_integer("outcome", outcome, CARD_VALUES[0], CARD_VALUES[-1], refused)
+    told = (
+        outcome
+        if isinstance(outcome, str)
+        else check_integer("outcome", outcome, CARD_VALUES[0], CARD_VALUES[-1], refused)
+    )
     if index == MAX_FED or told not in _NUMBERS:
         raise refused("")
     return _NUMBERS[told]
@@ -72,15 +79,30 @@ def action_number(action: object, otherwise: str = "") -> int:
     """
 
     def refused(_: str) -> IllegalActionError:
-        return IllegalActionError(f"an action is a number from 0 to {NUM_ACTIONS - 1}{otherwise}, not {shown(action)}", action)
+        return IllegalActionError(
+            f"an action is a number from 0 to {NUM_ACTIONS - 1}{otherwise}, not {shown(action)}",
+            action,
+        )
 
     return check_integer("action", action, -HIGHEST_SEED, HIGHEST_SEED, refused)
 
 
 class _Tape:
-    """The tape that compiled code reads outcomes from and writes events on, with its fields at hand."""
+    """The tape that compiled code reads outcomes from and writes events on, with its fields at
+    hand.
+    """
 
-    __slots__ = ("array", "asked", "event", "fed", "next_fed", "num_events", "num_fed", "refused", "ways")
+    __slots__ = (
+        "array",
+        "asked",
+        "event",
+        "fed",
+        "next_fed",
+        "num_events",
+        "num_fed",
+        "refused",
+        "ways",
+    )
 
     def __init__(self) -> None:
         self.array = array = new_records(1, TAPE_DTYPE)
@@ -101,8 +123,9 @@ class _Tape:
 class ChanceFeed(Games):
     """A batch of one game with a feed for its chance.
 
-    What is set is used up by one action, or by the setup; what it leaves open comes from the game's own stream. The batch's
-    own :meth:`reset` and :meth:`step` take no part in this: they play by the stream alone and tell nothing.
+    What is set is used up by one action, or by the setup; what it leaves open comes from the game's
+    own stream. The batch's own :meth:`reset` and :meth:`step` take no part in this: they play by
+    the stream alone and tell nothing.
 
     >>> feed = ChanceFeed(num_players=3, seed=7)
     >>> events = feed.set_up(7, ["green", "boutique"])
@@ -119,7 +142,8 @@ class ChanceFeed(Games):
         reward: as for :class:`skyenv.GameOptions`.
 
     Attributes:
-        is_seeded: whether the seed and the actions have decided all of the game: nothing came from outside.
+        is_seeded: whether the seed and the actions have decided all of the game: nothing came from
+            outside.
 
     Raises:
         OptionError, BoardError: as for :class:`Games`.
@@ -138,9 +162,17 @@ class ChanceFeed(Games):
         reward: str = "outcome",
     ) -> None:
         super().__init__(
-            1, num_players, side, seed, board=board, max_turns=max_turns, autoreset=False, observe=observe, agent_seed=agent_seed,
+            1,
+            num_players,
+            side,
+            seed,
+            board=board,
+            max_turns=max_turns,
+            autoreset=False,
+            observe=observe,
+            agent_seed=agent_seed,
             reward=reward,
-        )  # fmt: skip
+        )
         self.is_seeded = True
 
     def _make_views(self) -> None:
@@ -152,7 +184,9 @@ class ChanceFeed(Games):
 
     def __getstate__(self) -> dict[str, Any]:
         made_anew = ("_bytes", "_action", "_seed", "_fed")
-        return {name: value for name, value in super().__getstate__().items() if name not in made_anew}
+        return {
+            name: value for name, value in super().__getstate__().items() if name not in made_anew
+        }
 
     # ---- playing with events ----
 
@@ -160,15 +194,18 @@ class ChanceFeed(Games):
         """Begin the game anew.
 
         Args:
-            seed: of the stream, 0 to 2⁶³−1; None: the game has no seed, and what `chance` leaves open comes from that of seed 0.
-            chance: outcomes in the order in which the setup needs them; see :func:`skyenv.events.setup_outcomes`.
+            seed: of the stream, 0 to 2⁶³−1; None: the game has no seed, and what `chance` leaves
+                open comes from that of seed 0.
+            chance: outcomes in the order in which the setup needs them; see
+                :func:`skyenv.events.setup_outcomes`.
 
         Returns:
             The setup's event.
 
         Raises:
             OptionError: the seed is out of range. Nothing has changed.
-            ChanceError: an outcome is impossible, or there are too many. Another game is set up then.
+            ChanceError: an outcome is impossible, or there are too many. Another game is set up
+                then.
         """
         first = NONE if seed is None else check_integer("seed", seed, 0, HIGHEST_SEED)
         numbers = outcome_numbers(chance)
@@ -191,7 +228,8 @@ class ChanceFeed(Games):
 
         Raises:
             IllegalActionError: the action isn't legal (GameOverError: the game is over).
-            ChanceError: an outcome is impossible, or there are too many. In each case nothing has changed.
+            ChanceError: an outcome is impossible, or there are too many. In each case nothing has
+                changed.
         """
         action, numbers = action_number(action), outcome_numbers(chance)
         with self._alone:
@@ -206,7 +244,10 @@ class ChanceFeed(Games):
                 self._put(before)
                 raise
             self.is_seeded = self.is_seeded and not numbers
-            return [action_event(int(before["seat"][0]), action), *events_told(self.event_rows(), self._state, self.board)]
+            return [
+                action_event(int(before["seat"][0]), action),
+                *events_told(self.event_rows(), self._state, self.board),
+            ]
 
     def ahead(self, action: int, chance: Iterable[Outcome] = ()) -> dict[Outcome, float]:
         """What chance decides next if an action (or SETUP) is played; nothing is changed.
@@ -216,7 +257,8 @@ class ChanceFeed(Games):
             chance: what chance has decided of it so far.
 
         Returns:
-            The possible outcomes with their probabilities, above 0 and summing to 1; empty if nothing is left to decide.
+            The possible outcomes with their probabilities, above 0 and summing to 1; empty if
+            nothing is left to decide.
 
         Raises:
             IllegalActionError, ChanceError: as for :meth:`play`.
@@ -232,9 +274,14 @@ class ChanceFeed(Games):
         """Raise ChanceError unless all outcomes that were set were possible and used."""
         refused, used = int(self._fed.refused[0]), int(self._fed.next_fed[0])
         if refused >= 0:
-            raise ChanceError(f"chance outcome {refused + 1}: {OUTCOMES[numbers[refused]]!r} is impossible here", refused)
+            raise ChanceError(
+                f"chance outcome {refused + 1}: {OUTCOMES[numbers[refused]]!r} is impossible here",
+                refused,
+            )
         if used < len(numbers):
-            raise ChanceError(f"{len(numbers)} chance outcomes were given, but only {used} were needed", used)
+            raise ChanceError(
+                f"{len(numbers)} chance outcomes were given, but only {used} were needed", used
+            )
 
     # ---- playing by numbers ----
 
@@ -244,14 +291,20 @@ class ChanceFeed(Games):
         Raises:
             OptionError: it is none (:func:`skyenv.integrity.check_positions`). Nothing has changed.
         """
-        whole = state if isinstance(state, bytes) else as_games(state).tobytes()  # as they are now, whoever writes into them
+        whole = (
+            state if isinstance(state, bytes) else as_games(state).tobytes()
+        )  # as they are now, whoever writes into them
         if len(whole) != GAME_DTYPE.itemsize:
-            raise OptionError(f"a position is one game, {GAME_DTYPE.itemsize} bytes, not {len(whole)}")
+            raise OptionError(
+                f"a position is one game, {GAME_DTYPE.itemsize} bytes, not {len(whole)}"
+            )
         check_positions(as_games(np.frombuffer(whole, GAME_DTYPE)), self.num_players)
         self.rewind_unchecked(whole)
 
     def rewind_unchecked(self, state: bytes) -> None:
-        """As :meth:`rewind`, unchecked, for loops over positions that come from a feed: anything else can end the process."""
+        """As :meth:`rewind`, unchecked, for loops over positions that come from a feed: anything
+        else can end the process.
+        """
         with self._alone:
             self._put(state)
 
@@ -259,8 +312,11 @@ class ChanceFeed(Games):
         self._bytes[:] = np.frombuffer(state, np.uint8)
         self._deal(REFRESH)
 
-    def play_unchecked(self, state: bytes, action: int, numbers: Sequence[int]) -> list[tuple[int, float]]:
-        """Rewind, and play an action with what chance has decided of it so far, for such loops as well: nothing is checked.
+    def play_unchecked(
+        self, state: bytes, action: int, numbers: Sequence[int]
+    ) -> list[tuple[int, float]]:
+        """Rewind, and play an action with what chance has decided of it so far, for such loops as
+        well: nothing is checked.
 
         Args:
             state: a position of such a game, GAME_DTYPE as bytes.
@@ -268,7 +324,8 @@ class ChanceFeed(Games):
             numbers: of outcomes that are possible.
 
         Returns:
-            What chance has to decide next: numbers and probabilities. Empty: nothing, and the game is in the new position.
+            What chance has to decide next: numbers and probabilities. Empty: nothing, and the game
+                is in the new position.
         """
         with self._alone:
             self._bytes[:] = np.frombuffer(state, np.uint8)
@@ -281,7 +338,9 @@ class ChanceFeed(Games):
             return [] if tape.asked[0] == NONE else self.asked()
 
     def asked(self) -> list[tuple[int, float]]:
-        """What chance had to decide itself first in what was played last: numbers and probabilities; empty: nothing."""
+        """What chance had to decide itself first in what was played last: numbers and
+        probabilities; empty: nothing.
+        """
         if self._fed.asked[0] == NONE:
             return []
         numbers = _KINDS[int(self._fed.asked[0])]
@@ -290,7 +349,9 @@ class ChanceFeed(Games):
         return [(number, way / total) for number, way in zip(numbers, ways, strict=True) if way > 0]
 
     def event_rows(self) -> list[list[int]]:
-        """What happened in what was played last, as compiled code tells it; see :func:`skyenv.events.events_told`."""
+        """What happened in what was played last, as compiled code tells it; see
+        :func:`skyenv.events.events_told`.
+        """
         number = int(self._fed.num_events[0])
         rows: list[list[int]] = self._fed.event[:number].tolist() if number else []
         return rows

@@ -1,4 +1,6 @@
-"""Checks of what was given from outside, each in one place: whole numbers, numbers, choices, seats."""
+"""Checks of what was given from outside, each in one place: whole numbers, numbers, choices,
+seats.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ import numpy.typing as npt
 from skyenv.errors import OptionError, SkyenvError, shown
 
 MOST_DIGITS: Final = 19
-"""Digits of the largest 64-bit integer; a number of more digits is none that anything here takes."""
+"""Digits of the largest 64-bit integer; a number of more digits is none that anything here takes.
+"""
 
 BOOLEANS: Final = (bool, np.bool_)
 """They are no numbers, though Python and NumPy 1 take them for some."""
@@ -25,8 +28,11 @@ Refusal = Callable[[str], SkyenvError]
 """Makes an error of a message: the kind of error that the caller raises."""
 
 
-def check_integer(name: str, value: object, lowest: int, highest: int, error: Refusal = OptionError) -> int:
-    """Return `value` as an int if it is a whole number, of any integer type, from `lowest` to `highest`.
+def check_integer(
+    name: str, value: object, lowest: int, highest: int, error: Refusal = OptionError
+) -> int:
+    """Return `value` as an int if it is a whole number, of any integer type, from `lowest` to
+    `highest`.
 
     Raises:
         OptionError: it is not (or what `error` makes of the message).
@@ -40,8 +46,11 @@ def check_integer(name: str, value: object, lowest: int, highest: int, error: Re
     return number
 
 
-def check_number(name: str, value: object, lowest: float, highest: float, error: Refusal = OptionError) -> float:
-    """Return `value` as a float if it is a number, of any integer or floating type, from `lowest` to `highest`.
+def check_number(
+    name: str, value: object, lowest: float, highest: float, error: Refusal = OptionError
+) -> float:
+    """Return `value` as a float if it is a number, of any integer or floating type, from `lowest`
+    to `highest`.
 
     Raises:
         OptionError: it is not (or what `error` makes of the message).
@@ -68,11 +77,20 @@ def check_options(kind: type, options: Iterable[str], handed_on: Iterable[str]) 
     """
     allowed = sorted(handed_on)
     if wrong := sorted(set(options) - set(allowed)):
-        named = [name for name, one in signature(vars(kind)["__init__"]).parameters.items() if one.kind is not one.VAR_KEYWORD]
-        raise OptionError(f"{kind.__name__} has no option {shown(wrong[0])}; it has {', '.join([*named[1:], *allowed])}")
+        named = [
+            name
+            for name, one in signature(vars(kind)["__init__"]).parameters.items()
+            if one.kind is not one.VAR_KEYWORD
+        ]
+        raise OptionError(
+            f"{kind.__name__} has no option {shown(wrong[0])}; it has "
+            f"{', '.join([*named[1:], *allowed])}"
+        )
 
 
-def check_choice(name: str, value: object, choices: Sequence[str], error: Refusal = OptionError) -> str:
+def check_choice(
+    name: str, value: object, choices: Sequence[str], error: Refusal = OptionError
+) -> str:
     """Return `value` if it is one of `choices`.
 
     Raises:
@@ -113,33 +131,43 @@ def check_rows(rows: npt.ArrayLike, number: int) -> npt.NDArray[np.int64]:
     Raises:
         OptionError: there is no such row, or these are no rows at all.
     """
-    chosen = np.asarray(rows).copy()  # before it is looked at: nobody can change it between the check and its use
+    chosen = np.asarray(
+        rows
+    ).copy()  # before it is looked at: nobody can change it between the check and its use
     if chosen.dtype == np.bool_ and chosen.shape == (number,):
         return np.flatnonzero(chosen)
     if chosen.size == 0:
         return np.zeros(0, np.int64)
     if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
-        raise OptionError(f"rows must be whole numbers, shape (k,), not {chosen.dtype} {chosen.shape}")
+        raise OptionError(
+            f"rows must be whole numbers, shape (k,), not {chosen.dtype} {chosen.shape}"
+        )
     if chosen.min() < 0 or chosen.max() >= number:
-        raise OptionError(f"rows must be from 0 to {number - 1}, not {chosen.min()} to {chosen.max()}")
+        raise OptionError(
+            f"rows must be from 0 to {number - 1}, not {chosen.min()} to {chosen.max()}"
+        )
     return chosen.astype(np.int64, copy=False)
 
 
 def as_plain(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
-    """An array as compiled functions take it: contiguous, aligned and writeable; itself if it is, else a copy.
+    """An array as compiled functions take it: contiguous, aligned and writeable; itself if it is,
+    else a copy.
 
     Anything else would be another type to the compiler, for which everything is compiled anew.
     """
     return array if array.flags.carray else array.copy()
 
 
-def check_output(name: str, array: object, shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Return an array of somebody else's that compiled code is to write into: itself, or a plain view of it.
+def check_output(
+    name: str, array: object, shape: tuple[int, ...], dtype: npt.DTypeLike
+) -> npt.NDArray[Any]:
+    """Return an array of somebody else's that compiled code is to write into: itself, or a plain
+    view of it.
 
     Args:
         name: what to call it in an error.
-        array: of the shape and dtype, in this machine's byte order, writable, aligned; each row contiguous, so that only rows
-            may lie apart (an array of one axis is one row).
+        array: of the shape and dtype, in this machine's byte order, writable, aligned; each row
+            contiguous, so that only rows may lie apart (an array of one axis is one row).
         shape: the shape that it must have.
         dtype: the dtype that it must have.
 
@@ -147,16 +175,30 @@ def check_output(name: str, array: object, shape: tuple[int, ...], dtype: npt.DT
         OptionError: it is no such array; the message says what it should be.
     """
     wanted = np.dtype(dtype)
-    if isinstance(array, np.ndarray) and array.shape == shape and array.dtype == wanted and array.dtype.isnative:
+    if (
+        isinstance(array, np.ndarray)
+        and array.shape == shape
+        and array.dtype == wanted
+        and array.dtype.isnative
+    ):
         row = wanted.itemsize * math.prod(shape[1:])
-        whole = array.flags.c_contiguous or (len(shape) > 1 and array[0].flags.c_contiguous and array.strides[0] >= row)
+        whole = array.flags.c_contiguous or (
+            len(shape) > 1 and array[0].flags.c_contiguous and array.strides[0] >= row
+        )
         if whole and array.flags.writeable and array.flags.aligned:
             return np.asarray(array)
-    given = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
-    raise OptionError(f"{name} must be a writable, aligned array, {wanted} {shape}, with contiguous rows; it is not ({given})")
+    given = (
+        f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+    )
+    raise OptionError(
+        f"{name} must be a writable, aligned array, {wanted} {shape}, with contiguous rows; it is "
+        f"not ({given})"
+    )
 
 
-def check_seats(seats: npt.ArrayLike, num_players: int | npt.NDArray[np.integer[Any]], number: int) -> npt.NDArray[np.int64]:
+def check_seats(
+    seats: npt.ArrayLike, num_players: int | npt.NDArray[np.integer[Any]], number: int
+) -> npt.NDArray[np.int64]:
     """Return a seat of each of so many games as `number`: int64 (number,), new and contiguous.
 
     Args:
@@ -169,7 +211,9 @@ def check_seats(seats: npt.ArrayLike, num_players: int | npt.NDArray[np.integer[
     """
     given = np.asarray(seats).copy()  # as rows are, before it is looked at
     if given.dtype.kind not in "iu" or given.shape not in ((), (number,)):
-        raise OptionError(f"seats must be one seat or one for each of the {number} games, not {shown(seats)}")
+        raise OptionError(
+            f"seats must be one seat or one for each of the {number} games, not {shown(seats)}"
+        )
     wrong = (given < 0) | (given >= num_players)
     if number and wrong.any():
         highest = int(np.min(num_players)) - 1
@@ -178,7 +222,9 @@ def check_seats(seats: npt.ArrayLike, num_players: int | npt.NDArray[np.integer[
 
 
 def parse_integer(digits: str, lowest: int, highest: int) -> int | None:
-    """The whole number from `lowest` to `highest`, at least 0, that ASCII digits stand for; None if they stand for none."""
+    """The whole number from `lowest` to `highest`, at least 0, that ASCII digits stand for; None if
+    they stand for none.
+    """
     # The length first: Python refuses to convert thousands of digits.
     is_number = len(digits) <= MOST_DIGITS and digits.isascii() and digits.isdigit()
     return int(digits) if is_number and lowest <= int(digits) <= highest else None

@@ -1,7 +1,8 @@
-"""The command line: ``python -m skyenv record | verify | show | film | play | export | evaluate | tournament | dataset``.
+"""The command line: ``python -m skyenv record | verify | show | film | play | export | evaluate |
+tournament | dataset``.
 
-Exit codes: 0 all right, 1 the data or a file is bad, 2 the command or an agent is, 130 interrupted. Whatever is wrong is told in
-one line on stderr.
+Exit codes: 0 all right, 1 the data or a file is bad, 2 the command or an agent is, 130 interrupted.
+Whatever is wrong is told in one line on stderr.
 """
 
 from __future__ import annotations
@@ -25,7 +26,13 @@ from skyenv.agents import (
     evaluation_of,
     make_agent,
 )
-from skyenv.arena.commands import EvaluateOptions, TournamentOptions, earlier, evaluate_agent, play_tournament
+from skyenv.arena.commands import (
+    EvaluateOptions,
+    TournamentOptions,
+    earlier,
+    evaluate_agent,
+    play_tournament,
+)
 from skyenv.commands import Parser, exit_code
 from skyenv.dataset.commands import DatasetOptions, write_dataset
 from skyenv.errors import OptionError
@@ -57,18 +64,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command.
 
     Args:
-        arguments: without the program's name; None: those of this process. None at all list the commands.
+        arguments: without the program's name; None: those of this process. None at all list the
+            commands.
 
     Returns:
         The exit code (see the module's text).
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # for names of files that are no text, and terminals that lack frames
+        sys.stdout.reconfigure(
+            errors="replace"
+        )  # for names of files that are no text, and terminals that lack frames
     words = sys.argv[1:] if arguments is None else list(arguments)
     words = words or ["--help"]
     parser = Parser("skyenv", "Record, verify, show, film and play games; measure agents.")
     parser.add_argument("--version", action="version", version=f"skyenv {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True, dest="command", parser_class=argparse.ArgumentParser)
+    commands = parser.add_subparsers(
+        metavar="COMMAND", required=True, dest="command", parser_class=argparse.ArgumentParser
+    )
     for name, command in COMMANDS.items():
         commands.add_parser(name, help=command.what, add_help=False)
     name = parser.parse_args(words[:1]).command
@@ -76,7 +88,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     about = f"{command.what[0].upper()}{command.what[1:]}."
 
     def run() -> int:
-        return command.run(parse(command.options, f"skyenv {name}", about, words[1:], command.earlier)) or 0
+        return (
+            command.run(parse(command.options, f"skyenv {name}", about, words[1:], command.earlier))
+            or 0
+        )
 
     return exit_code(name, run)
 
@@ -92,14 +107,19 @@ class RecordOptions(Options):
     players: int = common("players")
     side: str = common("side")
     games: int = option(1, "how many games", low=1, high=MAX_INT32, metavar="N")
-    seed: int | None = common("seed", default=None, text="game i has seed S + i (default: a random one)")
+    seed: int | None = common(
+        "seed", default=None, text="game i has seed S + i (default: a random one)"
+    )
     agents: tuple[str, ...] = option(
         ("random",),
-        f"one for all seats, or one for each with commas between: {agents_help()} (default: random)",
+        f"one for all seats, or one for each with commas between: {agents_help()} (default: "
+        "random)",
         metavar="AGENTS",
     )
     legal: bool = option(False, "write the legal actions with every action")
-    board: Path | None = option(None, "a board file (TOML) with other rings (default: the printed board)", metavar="FILE")
+    board: Path | None = option(
+        None, "a board file (TOML) with other rings (default: the printed board)", metavar="FILE"
+    )
     max_turns: int = common("max_turns")
 
 
@@ -108,14 +128,19 @@ def _record(options: RecordOptions) -> None:
     board = as_board(options.board, options.side)
     names = list(options.agents)
     if len(names) not in (1, options.players):
-        raise OptionError(f"agents names {len(names)}; it must be one, or one for each of the {options.players} seats")
+        raise OptionError(
+            f"agents names {len(names)}; it must be one, or one for each of the {options.players} "
+            "seats"
+        )
     made: dict[str, Agent] = {name: ReportingAgent(make_agent(name)) for name in names}
     names *= options.players // len(names)
     first_seed = fresh_seed() if options.seed is None else options.seed
     with writing(options.output) as stream, progress(options.games) as bar:
         for i in range(options.games):
             seed = (first_seed + i) % (HIGHEST_SEED + 1)
-            game = Game(options.players, options.side, seed, board=board, max_turns=options.max_turns)
+            game = Game(
+                options.players, options.side, seed, board=board, max_turns=options.max_turns
+            )
             while game.seat is not None:
                 game.play(decide_game(game, made[names[game.seat]]), note_legal=options.legal)
             stream.write(game.to_record(names).encode())
@@ -135,8 +160,13 @@ class VerifyOptions(Options):
 def _verify(options: VerifyOptions) -> None:
     """Replay every game of a record and report the first line that differs from the rules."""
     with progress() as bar:
-        summary = _about(options.file, lambda: verify(options.file, lambda done: bar.update(done.games - bar.n)))
-    print(f"{options.file}: {counted(summary.games, 'game')}, {counted(summary.actions, 'action')}, no mistake")
+        summary = _about(
+            options.file, lambda: verify(options.file, lambda done: bar.update(done.games - bar.n))
+        )
+    print(
+        f"{options.file}: {counted(summary.games, 'game')}, {counted(summary.actions, 'action')}, "
+        "no mistake"
+    )
 
 
 # ---- show ----
@@ -148,14 +178,27 @@ class ShowOptions(Options):
 
     file: Path = argument("the record", metavar="FILE")
     game: int = option(1, "which game", low=1, high=MAX_INT32, metavar="N")
-    step: int | None = option(None, "after N actions (default: all there are)", high=MAX_INT32, metavar="N")
+    step: int | None = option(
+        None, "after N actions (default: all there are)", high=MAX_INT32, metavar="N"
+    )
     seat: int | None = option(None, WHOSE, high=MAX_PLAYERS - 1, metavar="S")
     svg: Path | None = option(None, "draw it to this file", metavar="FILE")
-    png: Path | None = option(None, "draw it to this file (needs the extra [pictures])", metavar="FILE")
+    png: Path | None = option(
+        None, "draw it to this file (needs the extra [pictures])", metavar="FILE"
+    )
     theme: str = option("light", "colours of the drawing", choices=tuple(THEMES))
-    width: int = option(1200, "pixels of the drawing's width; below 700 it stands upright", low=1, high=LARGEST, metavar="PIXELS")
+    width: int = option(
+        1200,
+        "pixels of the drawing's width; below 700 it stands upright",
+        low=1,
+        high=LARGEST,
+        metavar="PIXELS",
+    )
     evaluation: str | None = option(
-        None, "draw what this agent would do, and how sure it is (with --seat only that of the seat to act)", metavar="AGENT"
+        None,
+        "draw what this agent would do, and how sure it is (with --seat only that of the seat to "
+        "act)",
+        metavar="AGENT",
     )
 
 
@@ -229,7 +272,13 @@ class FilmOptions(Options):
     output: Path = option(MISSING, "the file to write, .gif or .mp4", short="-o", metavar="FILE")
     game: int = option(1, "which game", low=1, high=MAX_INT32, metavar="N")
     first: int = option(0, "begin after N actions", short="--from", high=MAX_INT32, metavar="N")
-    last: int | None = option(None, "end after N actions (default: all there are)", short="--to", high=MAX_INT32, metavar="N")
+    last: int | None = option(
+        None,
+        "end after N actions (default: all there are)",
+        short="--to",
+        high=MAX_INT32,
+        metavar="N",
+    )
     every: int = option(1, "a picture after every N actions", low=1, high=MAX_INT32, metavar="N")
     seat: int | None = option(None, WHOSE, high=MAX_PLAYERS - 1, metavar="S")
     theme: str = option("light", "colours", choices=tuple(THEMES))
@@ -246,7 +295,14 @@ def _film(options: FilmOptions) -> None:
 
 def _shoot(options: FilmOptions, bar: Bar) -> int:
     lines = nth_game(options.file, options.game)
-    pictures = film(lines, options.seat, theme=options.theme, first=options.first, last=options.last, every=options.every)
+    pictures = film(
+        lines,
+        options.seat,
+        theme=options.theme,
+        first=options.first,
+        last=options.last,
+        every=options.every,
+    )
     return animation(_counted(pictures, bar), options.output, fps=options.fps, width=options.width)
 
 
@@ -262,7 +318,9 @@ def _counted(pictures: Iterable[str], bar: Bar) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Command:
-    """A command: what it does, what it takes, what runs it and may return an exit code, and `earlier` of :func:`parse`."""
+    """A command: what it does, what it takes, what runs it and may return an exit code, and
+    `earlier` of :func:`parse`.
+    """
 
     what: str
     options: type[Options]
@@ -272,16 +330,35 @@ class Command:
 
 COMMANDS: Final = {
     "record": Command("play games and write their record", RecordOptions, _record),
-    "verify": Command("replay every game of a record and tell the first line against the rules", VerifyOptions, _verify),
+    "verify": Command(
+        "replay every game of a record and tell the first line against the rules",
+        VerifyOptions,
+        _verify,
+    ),
     "show": Command("print a position of a record, or draw it", ShowOptions, _show),
-    "film": Command("make a film of a recorded game, a picture for every action", FilmOptions, _film),
-    "play": Command("play and watch games in a browser, on a page of this machine", page.PlayOptions, page.play),
-    "export": Command("write a game of a record as one page that replays it in any browser", page.ExportOptions, page.export),
+    "film": Command(
+        "make a film of a recorded game, a picture for every action", FilmOptions, _film
+    ),
+    "play": Command(
+        "play and watch games in a browser, on a page of this machine", page.PlayOptions, page.play
+    ),
+    "export": Command(
+        "write a game of a record as one page that replays it in any browser",
+        page.ExportOptions,
+        page.export,
+    ),
     "evaluate": Command(
-        "let an agent play against others, every paired seed once from each seat", EvaluateOptions, evaluate_agent
+        "let an agent play against others, every paired seed once from each seat",
+        EvaluateOptions,
+        evaluate_agent,
     ),
     "tournament": Command(
-        "let agents play each other and rate them; or rate one against a ladder", TournamentOptions, play_tournament, earlier
+        "let agents play each other and rate them; or rate one against a ladder",
+        TournamentOptions,
+        play_tournament,
+        earlier,
     ),
-    "dataset": Command("write games as Parquet files and as a Minari dataset", DatasetOptions, write_dataset),
+    "dataset": Command(
+        "write games as Parquet files and as a Minari dataset", DatasetOptions, write_dataset
+    ),
 }

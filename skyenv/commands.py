@@ -19,8 +19,8 @@ class Parser(argparse.ArgumentParser):
     """A parser that complains in one line.
 
     Args:
-        command: how Python is told to run it: a module, and a subcommand if it is one (``"skyenv evaluate"``). Its last word is
-            what complaints begin with.
+        command: how Python is told to run it: a module, and a subcommand if it is one (``"skyenv
+            evaluate"``). Its last word is what complaints begin with.
         description: what the program does.
     """
 
@@ -40,15 +40,22 @@ def complain(program: str, message: str) -> None:
 
 
 def exit_code(program: str, run: Callable[[], int]) -> int:
-    """Run a program's body; the exit code is what it returns, or what its error stands for, told in one line."""
+    """Run a program's body; the exit code is what it returns, or what its error stands for, told in
+    one line.
+    """
     try:
         return run()
     except SkyenvError as error:
         complain(program, str(error))
         # A wrong board file is bad data, though a board is an option of the library.
-        return BAD_COMMAND if isinstance(error, (OptionError, AgentError)) and not isinstance(error, BoardError) else BAD_DATA
+        return (
+            BAD_COMMAND
+            if isinstance(error, (OptionError, AgentError)) and not isinstance(error, BoardError)
+            else BAD_DATA
+        )
     except BrokenPipeError:
-        # Whoever read our output has gone. Python would complain once more when it flushes stdout at exit.
+        # Whoever read our output has gone. Python would complain once more when it flushes stdout
+        # at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BAD_DATA
     except OSError as error:

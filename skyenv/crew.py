@@ -9,7 +9,9 @@ Play = Callable[[int], None]
 
 
 class _Call:
-    """The parts of one call: once it is over none begins any more, and those under way are waited for."""
+    """The parts of one call: once it is over none begins any more, and those under way are waited
+    for.
+    """
 
     def __init__(self, play: Play) -> None:
         self._play = play
@@ -39,7 +41,10 @@ class _Call:
                     self._busy.release()
 
     def close(self) -> None:
-        """Let no part begin any more, and wait for those that have begun. It may be called again."""
+        """Let no part begin any more, and wait for those that have begun.
+
+        It may be called again.
+        """
         with self._gate:
             self._open = False
         with self._busy:
@@ -49,20 +54,26 @@ class _Call:
 class Crew:
     """Threads that share the work of calls, one call at a time, with the thread that calls.
 
-    The work is divided among those who come: a thread that the operating system wakes late, or not at all, is not waited for.
+    The work is divided among those who come: a thread that the operating system wakes late, or not
+    at all, is not waited for.
 
     Args:
-        number: of threads, at least 1. They wait in the operating system, and end with :meth:`dismiss` or the process.
+        number: of threads, at least 1. They wait in the operating system, and end with
+            :meth:`dismiss` or the process.
     """
 
     def __init__(self, number: int) -> None:
         self._call: _Call | None = None
         self._dismissed = False
-        self._asleep = [threading.Lock() for _ in range(number)]  # each locked until its thread shall look for a call
+        self._asleep = [
+            threading.Lock() for _ in range(number)
+        ]  # each locked until its thread shall look for a call
         try:
             for part, asleep in enumerate(self._asleep, 1):
                 asleep.acquire()
-                threading.Thread(target=self._serve, args=(part, asleep), name=f"skyenv-{part}", daemon=True).start()
+                threading.Thread(
+                    target=self._serve, args=(part, asleep), name=f"skyenv-{part}", daemon=True
+                ).start()
         except BaseException:
             self.dismiss()
             raise
@@ -83,12 +94,15 @@ class Crew:
                 asleep.release()
 
     def run(self, play: Play, parts: int) -> None:
-        """Call `play` with 0 here and with 1 … parts − 1 in the threads that come in time, in some perhaps twice in a row.
+        """Call `play` with 0 here and with 1 … parts − 1 in the threads that come in time, in some
+        perhaps twice in a row.
 
-        Whoever comes must do what the others have left, so that all is done when ``play(0)`` returns and nobody plays any more.
+        Whoever comes must do what the others have left, so that all is done when ``play(0)``
+        returns and nobody plays any more.
 
         Raises:
-            BaseException: what `play` raised, in whatever thread, or KeyboardInterrupt. Nobody plays any more then either.
+            BaseException: what `play` raised, in whatever thread, or KeyboardInterrupt. Nobody
+                plays any more then either.
         """
         call = _Call(play)
         try:
@@ -98,7 +112,9 @@ class Crew:
         finally:
             self._call = None
             interruption: BaseException | None = None
-            while True:  # here and not in a function of its own: Ctrl-C may come before one has begun
+            while (
+                True
+            ):  # here and not in a function of its own: Ctrl-C may come before one has begun
                 try:
                     call.close()
                     break

@@ -8,13 +8,19 @@ from __future__ import annotations
 
 
 def shown(value: object, length: int = 60) -> str:
-    """A value as error messages show it: short whatever it is, even a number too long to write out."""
+    """A value as error messages show it: short whatever it is, even a number too long to write
+    out.
+    """
     try:
         return repr(value)[:length]
     except RecursionError:
         return f"a {type(value).__name__} nested too deeply"
     except ValueError:
-        return f"a number of {value.bit_length()} bits" if isinstance(value, int) else f"a {type(value).__name__}"
+        return (
+            f"a number of {value.bit_length()} bits"
+            if isinstance(value, int)
+            else f"a {type(value).__name__}"
+        )
 
 
 def cause(error: BaseException) -> str:
@@ -23,7 +29,9 @@ def cause(error: BaseException) -> str:
 
 
 def install_hint(extra: str) -> str:
-    """What messages advise where a package of an extra is missing; skyenv is installed from clones and wheels, from no index."""
+    """What messages advise where a package of an extra is missing; skyenv is installed from clones
+    and wheels, from no index.
+    """
     return f"install the extra [{extra}]: in a clone, python -m pip install '.[{extra}]'; of a wheel, 'skyenv-….whl[{extra}]'"
 
 
@@ -32,7 +40,9 @@ class SkyenvError(Exception):
 
 
 class OptionError(SkyenvError, ValueError):
-    """A constructor, function or command was given an option that it doesn't have or a value that it doesn't take."""
+    """A constructor, function or command was given an option that it doesn't have or a value that
+    it doesn't take.
+    """
 
 
 class BoardError(OptionError):
@@ -90,7 +100,8 @@ class RecordError(SkyenvError, ValueError):
     """A game record can't be read, or it tells of something that the rules don't allow.
 
     Attributes:
-        line: number of the line with the first mistake, counted from 1; None if no line is to blame.
+        line: number of the line with the first mistake, counted from 1; None if no line is to
+            blame.
     """
 
     def __init__(self, message: str, line: int | None = None) -> None:
@@ -102,11 +113,15 @@ class RecordError(SkyenvError, ValueError):
 
 
 class AgentError(SkyenvError, ValueError):
-    """An agent can't be found or made, or answered with something other than one legal action for each decision."""
+    """An agent can't be found or made, or answered with something other than one legal action for
+    each decision.
+    """
 
 
 class RenderError(SkyenvError, ValueError):
-    """A picture can't be made or shown here: a package of an extra is missing, or there is no display."""
+    """A picture can't be made or shown here: a package of an extra is missing, or there is no
+    display.
+    """
 
 
 class CheckpointError(SkyenvError, ValueError):
@@ -114,7 +129,9 @@ class CheckpointError(SkyenvError, ValueError):
 
 
 class DatasetError(SkyenvError, ValueError):
-    """A dataset can't be written or gone on with: its folder holds another one or is damaged, or a package is missing."""
+    """A dataset can't be written or gone on with: its folder holds another one or is damaged, or a
+    package is missing.
+    """
 
 
 class FolderInUseError(SkyenvError, ValueError):
@@ -122,11 +139,13 @@ class FolderInUseError(SkyenvError, ValueError):
 
 
 class PageError(SkyenvError, ValueError):
-    """The page was asked for something that there isn't, that isn't allowed, or that came too late. Nothing has changed.
+    """The page was asked for something that there isn't, that isn't allowed, or that came too late.
+
+    Nothing has changed.
 
     Attributes:
-        status: the HTTP status that says it: 400 (a mistake), 403 (not allowed), 404 (there is no such thing), 409 (too late),
-            413 (too large), 429 (too many), 503 (not now).
+        status: the HTTP status that says it: 400 (a mistake), 403 (not allowed), 404 (there is no
+            such thing), 409 (too late), 413 (too large), 429 (too many), 503 (not now).
     """
 
     def __init__(self, message: str, status: int = 400) -> None:

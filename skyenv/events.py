@@ -1,4 +1,6 @@
-"""What happened, in the words of INTERFACE.md: numbers of compiled code as the events of a game record."""
+"""What happened, in the words of INTERFACE.md: numbers of compiled code as the events of a game
+record.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ from skyenv.rules.tape import (
 
 Event = dict[str, Any]
 Outcome = int | str
-"""A chance outcome as people say it: a card's value, or the name of a business or of a plot's colour."""
+"""A chance outcome as people say it: a card's value, or the name of a business or of a plot's
+colour.
+"""
 
 
 def _seat(seat: int) -> int:
@@ -64,7 +68,11 @@ def _vp(row: Sequence[int], players: int) -> Event:
 
 
 _SIMPLE: dict[int, Callable[[Sequence[int]], Event]] = {
-    EVENT_TOP: lambda r: {"event": "top", "color": COLOURS[r[1]], "card": r[2] if r[2] >= LOWEST_CARD else None},
+    EVENT_TOP: lambda r: {
+        "event": "top",
+        "color": COLOURS[r[1]],
+        "card": r[2] if r[2] >= LOWEST_CARD else None,
+    },
     EVENT_SHUFFLE: lambda r: {"event": "shuffle"},
     EVENT_BLACK: lambda r: {"event": "black", "seat": r[1], "card": r[2]},
     EVENT_ALEA: lambda r: {"event": "alea", "cards": list(r[2 : 2 + r[1]])},
@@ -72,7 +80,10 @@ _SIMPLE: dict[int, Callable[[Sequence[int]], Event]] = {
     EVENT_AUCTION: lambda r: {"event": "auction", "place": PLACES[r[1]], "starter": r[2]},
     EVENT_WON: lambda r: {"event": "won", "seat": _winner(r[1]), "total": r[2]},
     EVENT_STOP: lambda r: {"event": "stop", "district": DISTRICTS[r[1]], "seat": _seat(r[2])},
-    EVENT_PARK: lambda r: {"event": "park", "tiles": [BUSINESSES[tile] for tile in r[2 : 2 + r[1]]]},
+    EVENT_PARK: lambda r: {
+        "event": "park",
+        "tiles": [BUSINESSES[tile] for tile in r[2 : 2 + r[1]]],
+    },
 }
 
 
@@ -81,8 +92,12 @@ def action_event(seat: int, action: int) -> Event:
     return {"event": "action", "seat": seat, "action": action, "name": ACTION_NAMES[action]}
 
 
-def events_told(rows: Iterable[Sequence[int]], state: npt.NDArray[np.void], board: Board) -> list[Event]:
-    """The events that rows of :mod:`skyenv.rules.tape` tell of the game in `state`, GAME_DTYPE (1,), into which they have led."""
+def events_told(
+    rows: Iterable[Sequence[int]], state: npt.NDArray[np.void], board: Board
+) -> list[Event]:
+    """The events that rows of :mod:`skyenv.rules.tape` tell of the game in `state`, GAME_DTYPE
+    (1,), into which they have led.
+    """
     players = int(state["num_players"][0])
     events: list[Event] = []
     for row in rows:
@@ -111,7 +126,9 @@ def end_event(state: npt.NDArray[np.void]) -> Event:
 
 
 def setup_event(game: np.record) -> Event:
-    """SET-1 to SET-5: what chance decided before the first decision, of a game in its first position."""
+    """SET-1 to SET-5: what chance decided before the first decision, of a game in its first
+    position.
+    """
     plots = {}
     for district in range(NUM_DISTRICTS):
         plot, business = np.argwhere(game["tiles"][district])[0]
@@ -131,14 +148,16 @@ def setup_event(game: np.record) -> Event:
 
 def cards_listed(counts: npt.NDArray[np.int8]) -> list[int]:
     """Counts by rank as card values in ascending order."""
-    return [value for value, number in zip(CARD_VALUES, counts, strict=True) for _ in range(int(number))]
+    return [
+        value for value, number in zip(CARD_VALUES, counts, strict=True) for _ in range(int(number))
+    ]
 
 
 def setup_outcomes(setup: Event, side: str) -> list[Outcome]:
     """The chance outcomes of a setup event in the order in which the setup needs them.
 
-    For every district the colour of its plot with a business (front side only) and the business; the supply row; for every
-    seat one card of each colour and four black ones; the visible tops.
+    For every district the colour of its plot with a business (front side only) and the business;
+    the supply row; for every seat one card of each colour and four black ones; the visible tops.
     """
     outcomes: list[Outcome] = []
     for district in DISTRICTS:

@@ -1,4 +1,6 @@
-"""The game as a PettingZoo environment, named as PettingZoo names its own: ``from skyenv import fifth_avenue_v0``."""
+"""The game as a PettingZoo environment, named as PettingZoo names its own: ``from skyenv import
+fifth_avenue_v0``.
+"""
 
 from skyenv.envs.aec import env, parallel_env, raw_env
 

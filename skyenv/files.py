@@ -1,7 +1,9 @@
-"""Files that come into being all at once, under a hidden name at first, next to where they belong; folders for one process.
+"""Files that come into being all at once, under a hidden name at first, next to where they belong;
+folders for one process.
 
-A process that is killed leaves its hidden file behind. Whoever writes the same file next, or takes the folder, removes it: a
-writer holds a lock on its hidden file, which ends with the process, so what can be locked has no writer any more.
+A process that is killed leaves its hidden file behind. Whoever writes the same file next, or takes
+the folder, removes it: a writer holds a lock on its hidden file, which ends with the process, so
+what can be locked has no writer any more.
 """
 
 from __future__ import annotations
@@ -25,11 +27,14 @@ from skyenv.errors import CheckpointError, FolderInUseError
 
 try:
     import fcntl
-except ImportError:  # Windows, where nothing is known of other writers, so that nothing is locked and nothing removed
+# Windows, where nothing is known of other writers, so that nothing is locked and nothing removed
+except ImportError:
     fcntl = None  # type: ignore[assignment]
 
 LOCK: Final = ".lock"
-"""The file in a folder that says which process works there; it is gone when none does, or stays behind unlocked after a kill."""
+"""The file in a folder that says which process works there; it is gone when none does, or stays
+behind unlocked after a kill.
+"""
 _RANDOM: Final = "[0-9a-f]{8}"
 _HIDDEN: Final = re.compile(rf"\..*\.{_RANDOM}\.part(\..*)?")
 """Names of hidden files."""
@@ -38,13 +43,16 @@ _ONLY_WRITING: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 
 
 def digest_of(path: Path) -> str:
-    """SHA-256 of what is in a file, or in all files of a folder with their names, as hexadecimal digits.
+    """SHA-256 of what is in a file, or in all files of a folder with their names, as hexadecimal
+    digits.
 
     Raises:
         OSError: something can't be read.
     """
     digest = hashlib.sha256()
-    for file in sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]:
+    for file in (
+        sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+    ):
         if file != path:
             content = hashlib.sha256(file.read_bytes()).hexdigest()
             digest.update(f"{content} {file.relative_to(path).as_posix()}\n".encode())
@@ -54,7 +62,9 @@ def digest_of(path: Path) -> str:
 
 
 def is_hidden(name: str) -> bool:
-    """Whether a file is so called that comes into being (see :func:`replacing`), or that a killed writer has left behind."""
+    """Whether a file is so called that comes into being (see :func:`replacing`), or that a killed
+    writer has left behind.
+    """
     return _HIDDEN.fullmatch(name) is not None
 
 
@@ -62,17 +72,19 @@ def is_hidden(name: str) -> bool:
 def replacing(path: str | Path, *, tidy: bool = True) -> Iterator[Path]:
     """Where to write what is to stand at `path`, once the block ends without an exception.
 
-    After an exception everything is as it was, so what stood at `path` before is never lost for something half-written. A target
-    that is no regular file (a pipe, ``/dev/stdout``) is written directly. The hidden file must be written where it is, not
-    replaced by another one.
+    After an exception everything is as it was, so what stood at `path` before is never lost for
+    something half-written. A target that is no regular file (a pipe, ``/dev/stdout``) is written
+    directly. The hidden file must be written where it is, not replaced by another one.
 
     Args:
         path: the file.
-        tidy: remove what killed writers of it left behind, for which the folder is listed; who writes very many files into one
-            has that done once for all of them (:func:`remove_abandoned`).
+        tidy: remove what killed writers of it left behind, for which the folder is listed; who
+            writes very many files into one has that done once for all of them
+            (:func:`remove_abandoned`).
 
     Raises:
-        OSError: the file can't be written; it names `path`, and where a part can't be made, it is raised before the block begins.
+        OSError: the file can't be written; it names `path`, and where a part can't be made, it is
+            raised before the block begins.
     """
     target = Path(path)
     if "\0" in str(path):
@@ -88,7 +100,9 @@ def replacing(path: str | Path, *, tidy: bool = True) -> Iterator[Path]:
     try:
         with _naming(path, target):
             if tidy:
-                names = re.compile(rf"{re.escape(_start(target))}{_RANDOM}\.part{re.escape(_end(target))}")
+                names = re.compile(
+                    rf"{re.escape(_start(target))}{_RANDOM}\.part{re.escape(_end(target))}"
+                )
                 remove_abandoned(target.parent, names)
             part, lock = _new_part(target)
         with _naming(path, part), lock:
@@ -108,7 +122,8 @@ def writing(path: str | Path, *, tidy: bool = True) -> Iterator[BinaryIO]:
 
 
 def write_atomically(path: str | Path, content: bytes | str, *, tidy: bool = True) -> None:
-    """Write a file so that, whatever happens, its name stands for the old content or the new, never for a part.
+    """Write a file so that, whatever happens, its name stands for the old content or the new, never
+    for a part.
 
     Args:
         path, tidy: as for :func:`replacing`.
@@ -126,7 +141,8 @@ class _NothingWrittenError(Exception):
 
 
 def check_writable(*paths: str | Path) -> None:
-    """Find out whether files can be written, before the work is done that is to stand in them; all stays as it was.
+    """Find out whether files can be written, before the work is done that is to stand in them; all
+    stays as it was.
 
     Raises:
         OSError: as for :func:`replacing`.
@@ -142,13 +158,17 @@ def _naming(path: str | Path, hidden: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if str(error.filename) == str(hidden) or (error.filename is None and error.errno in _ONLY_WRITING):
+        if str(error.filename) == str(hidden) or (
+            error.filename is None and error.errno in _ONLY_WRITING
+        ):
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
 
 
 def _new_part(target: Path) -> tuple[Path, BinaryIO]:
-    """A new hidden file next to `target`, with its suffix, and a stream that holds the lock on it."""
+    """A new hidden file next to `target`, with its suffix, and a stream that holds the lock on
+    it.
+    """
     while True:
         part = target.with_name(f"{_start(target)}{secrets.token_hex(4)}.part{_end(target)}")
         try:
@@ -157,7 +177,9 @@ def _new_part(target: Path) -> tuple[Path, BinaryIO]:
             raise OSError(error.errno, error.strerror, str(target)) from error
         if fcntl is None:
             return part, lock
-        with contextlib.suppress(OSError):  # a file system without locks: then nobody removes it either
+        with contextlib.suppress(
+            OSError
+        ):  # a file system without locks: then nobody removes it either
             fcntl.flock(lock, fcntl.LOCK_EX)
         if part.exists():  # another writer may have taken it for abandoned before it was locked
             return part, lock
@@ -213,10 +235,12 @@ def read_json(path: Path) -> dict[str, Any]:
 
 @contextmanager
 def locked(folder: str | Path) -> Iterator[None]:
-    """Keep a folder for this process until the block ends; what killed processes left half-written in it is removed first.
+    """Keep a folder for this process until the block ends; what killed processes left half-written
+    in it is removed first.
 
-    The operating system holds the lock (``flock``) and drops it when the process ends, however it ends. It holds for threads and
-    later calls of the same process, too. Windows has no ``flock``: nothing is locked there.
+    The operating system holds the lock (``flock``) and drops it when the process ends, however it
+    ends. It holds for threads and later calls of the same process, too. Windows has no ``flock``:
+    nothing is locked there.
 
     Args:
         folder: made if it isn't there.
@@ -265,7 +289,11 @@ def _lock(file: int, path: Path) -> None:
         with contextlib.suppress(OSError):
             who = path.read_text(errors="replace")
         raise FolderInUseError(
-            f"{path.parent} is in use by {who[:200] or 'another process'}; wait for it, end it, or choose another folder"
+            f"{path.parent} is in use by {who[:200] or 'another process'}; wait for it, end it, or "
+            "choose another folder"
         ) from None
     except OSError as error:  # some network file systems
-        warnings.warn(f"{path.parent} can't be locked ({error.strerror}): let no other program write there", stacklevel=5)
+        warnings.warn(
+            f"{path.parent} can't be locked ({error.strerror}): let no other program write there",
+            stacklevel=5,
+        )

@@ -34,7 +34,8 @@ class Outcome:
 
     Attributes:
         reason: ``"businesses"`` (BUS-5), ``"stops"`` (STOP-6) or ``"truncated"`` (END-5).
-        winners: the seats that share the win, ascending (END-4; of a truncated game by the scores as they stand).
+        winners: the seats that share the win, ascending (END-4; of a truncated game by the scores
+            as they stand).
         scores: VP of every seat.
         cards: cards in every seat's hand.
     """
@@ -56,15 +57,17 @@ class Game:
         num_players: 2 to 4.
         side: side of the board, ``"front"`` or ``"back"``.
         seed: decides all chance in the game, 0 to 2⁶³−1; None takes one from the operating system.
-        board: a :class:`Board`, or the path of a board file, with other rings than the printed ones (COM-7, COM-9).
+        board: a :class:`Board`, or the path of a board file, with other rings than the printed ones
+            (COM-7, COM-9).
         max_turns: turns after which the game is truncated (END-5).
-        chance: outcomes of the setup given from outside; see :func:`skyenv.events.setup_outcomes` for their order.
+        chance: outcomes of the setup given from outside; see :func:`skyenv.events.setup_outcomes`
+            for their order.
         agent_seed: as for :class:`skyenv.Games`.
 
     Attributes:
         events: what has happened so far, as dictionaries of INTERFACE.md; the setup is the first.
-        games: the batch of one game in which it is played: for agents, and for asking and deciding its chance one outcome at a
-            time. What is played there is missing in `events`.
+        games: the batch of one game in which it is played: for agents, and for asking and deciding
+            its chance one outcome at a time. What is played there is missing in `events`.
     """
 
     def __init__(
@@ -79,13 +82,18 @@ class Game:
         agent_seed: int | None = None,
     ) -> None:
         first = fresh_seed() if seed is None else check_integer("seed", seed, 0, HIGHEST_SEED)
-        self.games = ChanceFeed(num_players, side, first, board=board, max_turns=max_turns, agent_seed=agent_seed)
+        self.games = ChanceFeed(
+            num_players, side, first, board=board, max_turns=max_turns, agent_seed=agent_seed
+        )
         self.events: list[Event] = self.games.set_up(first, chance)
         self._seed = first if self.games.is_seeded else None
 
     @property
     def state(self) -> np.record:
-        """The live record, GAME_DTYPE. Whoever edits it calls :meth:`refresh` afterwards; the events then tell another game."""
+        """The live record, GAME_DTYPE.
+
+        Whoever edits it calls :meth:`refresh` afterwards; the events then tell another game.
+        """
         record: np.record = self.games.state[0]
         return record
 
@@ -117,9 +125,11 @@ class Game:
 
     @property
     def seed(self) -> int | None:
-        """The seed that has decided the game's chance; None if some of it came from outside, or `state` was edited.
+        """The seed that has decided the game's chance; None if some of it came from outside, or
+        `state` was edited.
 
-        A game from a record has the record's seed if what the record tells is the chance of that seed.
+        A game from a record has the record's seed if what the record tells is the chance of that
+        seed.
         """
         return self._seed
 
@@ -146,7 +156,9 @@ class Game:
 
     @property
     def mask(self) -> npt.NDArray[np.int8]:
-        """A copy of the action mask, int8 (103,): 1 for each legal action; zeros once the game is over."""
+        """A copy of the action mask, int8 (103,): 1 for each legal action; zeros once the game is
+        over.
+        """
         mask: npt.NDArray[np.int8] = self.games.mask[0].copy()
         return mask
 
@@ -178,23 +190,31 @@ class Game:
         if not self.is_over:
             return None
         end = end_event(self.games.state)
-        return Outcome(end["reason"], tuple(end["winners"]), tuple(end["scores"]), tuple(end["cards"]))
+        return Outcome(
+            end["reason"], tuple(end["winners"]), tuple(end["scores"]), tuple(end["cards"])
+        )
 
-    def play(self, action: int | str, chance: Iterable[ChanceOutcome] = (), *, note_legal: bool = False) -> list[Event]:
+    def play(
+        self, action: int | str, chance: Iterable[ChanceOutcome] = (), *, note_legal: bool = False
+    ) -> list[Event]:
         """Play an action, and all that follows from it up to the next decision.
 
         Args:
             action: number or name of a legal action.
-            chance: chance outcomes given from outside, in the order in which they are needed: cards as 4, 5 or 6, businesses by
-                name. Those that are missing come from the game's own stream.
-            note_legal: whether the action's event gets the field ``legal``, the actions that were legal.
+            chance: chance outcomes given from outside, in the order in which they are needed: cards
+                as 4, 5 or 6, businesses by name. Those that are missing come from the game's own
+                stream.
+            note_legal: whether the action's event gets the field ``legal``, the actions that were
+                legal.
 
         Returns:
             The events, the action itself first; they have been added to `events`.
 
         Raises:
-            IllegalActionError: there is no such action or it isn't legal (GameOverError: the game is over).
-            ChanceError: an outcome is impossible, or there are too many. In each case nothing has changed.
+            IllegalActionError: there is no such action or it isn't legal (GameOverError: the game
+                is over).
+            ChanceError: an outcome is impossible, or there are too many. In each case nothing has
+                changed.
         """
         legal = self.legal_actions if note_legal else None
         new = self.games.play(self._number(action), chance)
@@ -205,19 +225,24 @@ class Game:
             self._seed = None
         return new
 
-    def chance_ahead(self, action: int | str, chance: Iterable[ChanceOutcome] = ()) -> dict[ChanceOutcome, float]:
-        """What chance decides next if an action is played, and how probable each outcome is; nothing is changed.
+    def chance_ahead(
+        self, action: int | str, chance: Iterable[ChanceOutcome] = ()
+    ) -> dict[ChanceOutcome, float]:
+        """What chance decides next if an action is played, and how probable each outcome is;
+        nothing is changed.
 
-        With ``chance`` growing by one of the outcomes from call to call, the way to ``play(action, chance)`` is a walk through
-        every chance node of the action. The probabilities are those of the position as it is, hidden cards included: a seat
-        that wants its own asks a position that :func:`skyenv.knowledge.resample` drew for it.
+        With ``chance`` growing by one of the outcomes from call to call, the way to ``play(action,
+        chance)`` is a walk through every chance node of the action. The probabilities are those of
+        the position as it is, hidden cards included: a seat that wants its own asks a position that
+        :func:`skyenv.knowledge.resample` drew for it.
 
         Args:
             action: number or name of a legal action.
             chance: what chance has decided of it so far, as for :meth:`play`.
 
         Returns:
-            The possible outcomes with their probabilities, above 0 and summing to 1; empty if nothing is left to decide.
+            The possible outcomes with their probabilities, above 0 and summing to 1; empty if
+            nothing is left to decide.
 
         Raises:
             IllegalActionError, ChanceError: as for :meth:`play`.
@@ -232,7 +257,8 @@ class Game:
         board: Board | str | Path | None = None,
         chance: Iterable[ChanceOutcome] = (),
     ) -> dict[ChanceOutcome, float]:
-        """SET-1 to SET-5: what chance decides next while a game is set up; see :meth:`chance_ahead`.
+        """SET-1 to SET-5: what chance decides next while a game is set up; see
+        :meth:`chance_ahead`.
 
         Once nothing is left, ``Game(num_players, side, board=board, chance=chance)`` is the game.
 
@@ -244,12 +270,16 @@ class Game:
     def _number(self, action: int | str) -> int:
         if isinstance(action, str):
             if action not in ACTION_NUMBERS:
-                raise IllegalActionError(f"no action is called {shown(action)}; for example 'option A' or 'take green'", action)
+                raise IllegalActionError(
+                    f"no action is called {shown(action)}; for example 'option A' or 'take green'",
+                    action,
+                )
             return ACTION_NUMBERS[action]
         return action_number(action, " or a name")
 
     def observation(self, seat: int | None = None) -> npt.NDArray[np.float32]:
-        """The observation of a seat, by default of the seat to act (of seat 0 once the game is over).
+        """The observation of a seat, by default of the seat to act (of seat 0 once the game is
+        over).
 
         Returns:
             A new array, float32 (OBSERVATION_SIZE,); see :mod:`skyenv.observation`.
@@ -258,7 +288,9 @@ class Game:
         return observation
 
     def view(self, seat: int | None = None) -> np.record:
-        """What a seat sees (by default the seat to act): a record of skyenv.knowledge.VIEW_DTYPE."""
+        """What a seat sees (by default the seat to act): a record of
+        skyenv.knowledge.VIEW_DTYPE.
+        """
         record: np.record = view(self.games.state, self._seat_or_actor(seat))[0]
         return record
 
@@ -286,7 +318,9 @@ class Game:
         return twin
 
     def __eq__(self, other: object) -> bool:
-        """Whether two games are in the same position, hidden cards and stream of chance included."""
+        """Whether two games are in the same position, hidden cards and stream of chance
+        included.
+        """
         return isinstance(other, Game) and self.games.position() == other.games.position()
 
     __hash__ = None  # type: ignore[assignment]  # a game changes while it is played
@@ -333,14 +367,18 @@ class Game:
         """The game that a record's lines tell of, every line checked.
 
         Args:
-            lines: one game of :func:`skyenv.records.iter_games`, none of whose events have been read yet.
-            step: stop after this many actions; what comes behind them is not looked at. None: play all there are.
+            lines: one game of :func:`skyenv.records.iter_games`, none of whose events have been
+                read yet.
+            step: stop after this many actions; what comes behind them is not looked at. None: play
+                all there are.
 
         Returns:
-            The game in the position reached. With `step` None that needn't be its end: an unfinished game has a record too.
+            The game in the position reached. With `step` None that needn't be its end: an
+            unfinished game has a record too.
 
         Raises:
-            RecordError: a line is wrong in itself or differs from what the rules give; it says which and how.
+            RecordError: a line is wrong in itself or differs from what the rules give; it says
+                which and how.
             OptionError: `step` is negative or more than the actions of the game.
         """
         if step is not None and step < 0:
@@ -354,7 +392,8 @@ class Game:
 
     @classmethod
     def positions(cls, lines: GameLines) -> Iterator[Self]:
-        """The game that the lines tell of, step by step: always the same object, after its setup and after every action.
+        """The game that the lines tell of, step by step: always the same object, after its setup
+        and after every action.
 
         Args:
             lines: as for :meth:`replay`.

@@ -15,7 +15,9 @@ DEFAULT_MAX_TURNS: Final = 500
 
 
 def table_name(players: int, side: str) -> str:
-    """What files are called that belong to games of so many players on this side, such as ladders and networks."""
+    """What files are called that belong to games of so many players on this side, such as ladders
+    and networks.
+    """
     return f"{players}-players" + ("" if side == "front" else f"-{side}")
 
 
@@ -25,7 +27,9 @@ def table_label(players: int, side: str) -> str:
 
 
 class GameKeywords(TypedDict, total=False):
-    """The options of :class:`GameOptions` that interfaces hand on: ``**options: Unpack[GameKeywords]``."""
+    """The options of :class:`GameOptions` that interfaces hand on: ``**options:
+    Unpack[GameKeywords]``.
+    """
 
     board: Board | str | Path | None
     max_turns: int
@@ -39,12 +43,12 @@ class GameOptions:
     Args:
         num_players: 2, 3 or 4.
         side: side of the board, ``"front"`` or ``"back"``.
-        board: a :class:`skyenv.Board`, or the path of a board file, with other rings than the printed ones (COM-7, COM-9);
-            None: the printed board.
+        board: a :class:`skyenv.Board`, or the path of a board file, with other rings than the
+            printed ones (COM-7, COM-9); None: the printed board.
         max_turns: turns after which a game is truncated (END-5), at least 1.
-        reward: ``"outcome"``: (share of the win − 1/N) · N/(N−1) at the end (END-4), nothing if the game is truncated;
-            ``"margin"``: the change of the VP that a seat has more than the best other one, divided by 50; ``"points"``: the VP
-            that it scores.
+        reward: ``"outcome"``: (share of the win − 1/N) · N/(N−1) at the end (END-4), nothing if the
+            game is truncated; ``"margin"``: the change of the VP that a seat has more than the best
+            other one, divided by 50; ``"points"``: the VP that it scores.
 
     Attributes:
         num_players, side, max_turns, reward: as given.

@@ -1,12 +1,14 @@
-"""INF: the information state, everything that a seat has seen happen since the setup, for players with perfect recall.
+"""INF: the information state, everything that a seat has seen happen since the setup, for players
+with perfect recall.
 
-An observation tells what a seat sees *now* and what it can conclude from it; an information state tells the whole way there:
-the setup, the seat's own hand, and every event in its order, those of other hands without the cards that stay hidden. Two games
-have the same information state for a seat exactly if the seat can't tell them apart.
+An observation tells what a seat sees *now* and what it can conclude from it; an information state
+tells the whole way there: the setup, the seat's own hand, and every event in its order, those of
+other hands without the cards that stay hidden. Two games have the same information state for a seat
+exactly if the seat can't tell them apart.
 
-As a text (:func:`information_state`) it is a key for tables. As a vector (:func:`information_tensor`) it has one length for all
-games, :func:`information_size`; it holds plain codes, or with ``scaled=True`` each times a constant, which brings them to about
-−1 to 1:
+As a text (:func:`information_state`) it is a key for tables. As a vector
+(:func:`information_tensor`) it has one length for all games, :func:`information_size`; it holds
+plain codes, or with ``scaled=True`` each times a constant, which brings them to about −1 to 1:
 
     0         the seat whose it is
     1         number of players
@@ -49,8 +51,20 @@ from skyenv.rules.state import END_REASONS
 from skyenv.rules.tape import WHYS
 
 KINDS: Final = (
-    "action", "top", "shuffle", "black", "alea", "alea builds", "tile to park", "auction", "won", "stop", "vp", "park", "end",
-)  # fmt: skip
+    "action",
+    "top",
+    "shuffle",
+    "black",
+    "alea",
+    "alea builds",
+    "tile to park",
+    "auction",
+    "won",
+    "stop",
+    "vp",
+    "park",
+    "end",
+)
 """What can happen (INTERFACE.md); in the vector the first of them is 1."""
 EVENT_SIZE: Final = 3 + MAX_PLAYERS
 HEADER_SIZE: Final = 103
@@ -97,7 +111,9 @@ _LARGEST: Final[dict[str, tuple[int, ...]]] = {
     "park": (3, 3, 3, 3),
     "end": (3, 20, 20, 20, 20),
 }
-"""For each of :data:`FIELDS` what is scaled to 1: the largest there is, or large ones of those without a bound."""
+"""For each of :data:`FIELDS` what is scaled to 1: the largest there is, or large ones of those
+without a bound.
+"""
 _LARGEST_OF_HEADER: Final = (3, 4, 1, 500, *[5] * 42, *[5, 3] * 7, *[3] * 20, *[4] * 18, *[6] * 5)
 
 
@@ -107,7 +123,9 @@ def _scales(largest: Iterable[int], size: int) -> list[float]:
 
 
 _HEADER_SCALE: Final = np.array(_scales(_LARGEST_OF_HEADER, HEADER_SIZE), np.float32)
-_EVENT_SCALES: Final = np.array([_scales((len(KINDS), *_LARGEST[kind]), EVENT_SIZE) for kind in KINDS], np.float32)
+_EVENT_SCALES: Final = np.array(
+    [_scales((len(KINDS), *_LARGEST[kind]), EVENT_SIZE) for kind in KINDS], np.float32
+)
 
 
 class Told(Protocol):
@@ -135,7 +153,8 @@ class Told(Protocol):
 
 
 def seen_by(events: Iterable[Event], seat: int | None) -> list[Event]:
-    """Events as a seat has seen them: without others' first hands, black cards and lists of legal actions.
+    """Events as a seat has seen them: without others' first hands, black cards and lists of legal
+    actions.
 
     Args:
         events: as in ``Game.events``.
@@ -146,7 +165,10 @@ def seen_by(events: Iterable[Event], seat: int | None) -> list[Event]:
 
 def _seen(event: Event, seat: int) -> Event:
     if event["event"] == "setup":
-        return {**event, "hands": [hand if number == seat else {} for number, hand in enumerate(event["hands"])]}
+        return {
+            **event,
+            "hands": [hand if number == seat else {} for number, hand in enumerate(event["hands"])],
+        }
     if event["event"] == "black" and event["seat"] != seat:
         return {"event": "black", "seat": event["seat"]}
     if event["event"] == "action" and event["seat"] != seat:
@@ -158,7 +180,8 @@ def _seen(event: Event, seat: int) -> Event:
 
 
 def information_state(game: Told, seat: int) -> str:
-    """A seat's information state as a text: a line for the table, one for the setup, one for each event.
+    """A seat's information state as a text: a line for the table, one for the setup, one for each
+    event.
 
     Args:
         game: the game; its events must tell the whole of it.
@@ -187,7 +210,9 @@ def first_line(game: Told, seat: int) -> str:
 
 def event_line(event: Event) -> str:
     """An event that a seat has seen (:func:`seen_by`) as a line of its information state."""
-    return json.dumps({name: value for name, value in event.items() if name not in _NAMES}, separators=(",", ":"))
+    return json.dumps(
+        {name: value for name, value in event.items() if name not in _NAMES}, separators=(",", ":")
+    )
 
 
 # ---- as a vector ----
@@ -198,8 +223,11 @@ def information_size(events: int = DEFAULT_EVENTS) -> int:
     return HEADER_SIZE + EVENT_SIZE * events
 
 
-def information_tensor(game: Told, seat: int, events: int = DEFAULT_EVENTS, scaled: bool = False) -> npt.NDArray[np.float32]:
-    """A seat's information state as a vector, float32 (information_size(events),); see the module's text.
+def information_tensor(
+    game: Told, seat: int, events: int = DEFAULT_EVENTS, scaled: bool = False
+) -> npt.NDArray[np.float32]:
+    """A seat's information state as a vector, float32 (information_size(events),); see the module's
+    text.
 
     Args:
         game: the game; its events must tell the whole of it.
@@ -228,12 +256,32 @@ def information_tensor(game: Told, seat: int, events: int = DEFAULT_EVENTS, scal
 
 
 def _header(game: Told, seat: int, setup: Event) -> list[int]:
-    positions = [plot for ring in game.board.rings for plot in [*map(PLOTS.index, ring), *[-1] * (NUM_PLOTS - len(ring))]]
-    plots = [code for district in DISTRICTS for code in _plot_and_business(*setup["plots"][district])]
+    positions = [
+        plot
+        for ring in game.board.rings
+        for plot in [*map(PLOTS.index, ring), *[-1] * (NUM_PLOTS - len(ring))]
+    ]
+    plots = [
+        code for district in DISTRICTS for code in _plot_and_business(*setup["plots"][district])
+    ]
     row = [BUSINESSES.index(business) for business in setup["row"]]
-    hand = [setup["hands"][seat][colour].count(value) for colour in CARD_COLOURS for value in CARD_VALUES]
+    hand = [
+        setup["hands"][seat][colour].count(value)
+        for colour in CARD_COLOURS
+        for value in CARD_VALUES
+    ]
     tops = [setup["tops"][colour] for colour in COLOURS]
-    return [seat, game.num_players, SIDES.index(game.side), game.max_turns, *positions, *plots, *row, *hand, *tops]
+    return [
+        seat,
+        game.num_players,
+        SIDES.index(game.side),
+        game.max_turns,
+        *positions,
+        *plots,
+        *row,
+        *hand,
+        *tops,
+    ]
 
 
 def _plot_and_business(plot: str, business: str) -> tuple[int, int]:
@@ -250,7 +298,10 @@ _NUMBERS: Final[dict[str, Callable[[Event], list[Any]]]] = {
     "shuffle": lambda event: [],
     "black": lambda event: [event["seat"], event.get("card", 0)],
     "alea": lambda event: [len(event["cards"]), *event["cards"]],
-    "alea builds": lambda event: [_place(event["district"]), sum(1 << PLOTS.index(plot) for plot in event["plots"])],
+    "alea builds": lambda event: [
+        _place(event["district"]),
+        sum(1 << PLOTS.index(plot) for plot in event["plots"]),
+    ],
     "tile to park": lambda event: [BUSINESSES.index(event["business"])],
     "auction": lambda event: [_place(event["place"]), event["starter"]],
     "won": lambda event: [NOBODY if event["seat"] is None else event["seat"], event["total"]],

@@ -1,4 +1,6 @@
-"""Instructions of the processor that Numba has no functions for: what compiled loops over rows need."""
+"""Instructions of the processor that Numba has no functions for: what compiled loops over rows
+need.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ def _address(context: Any, builder: Any, kind: Any, array: Any, row: Any) -> Any
     """The address at which a row of an array begins, i8*."""
     structure = context.make_array(kind)(context, builder, array)
     stride = builder.extract_value(structure.strides, 0)
-    return builder.gep(builder.bitcast(structure.data, ir.IntType(8).as_pointer()), [builder.mul(row, stride)])
+    return builder.gep(
+        builder.bitcast(structure.data, ir.IntType(8).as_pointer()), [builder.mul(row, stride)]
+    )
 
 
 def _prefetch(array: Array, row: int, byte: int) -> None:
@@ -42,15 +46,20 @@ def prefetch(_context: Any, array: Any, row: Any, byte: Any) -> Any:
     """Have the line of a byte of a row brought into the cache, to be written; nobody waits for it.
 
     Args:
-        array: of any type. row: along its first axis. byte: from the row's beginning. An address that there isn't does no harm.
+        array: of any type. row: along its first axis. byte: from the row's beginning. An address
+            that there isn't does no harm.
     """
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         number, text = ir.IntType(32), ir.IntType(8).as_pointer()
-        place = builder.gep(_address(context, builder, signature.args[0], *arguments[:2]), [arguments[2]])
+        place = builder.gep(
+            _address(context, builder, signature.args[0], *arguments[:2]), [arguments[2]]
+        )
         kind = ir.FunctionType(ir.VoidType(), [text, number, number, number])
         instruction = builder.module.declare_intrinsic("llvm.prefetch", [text], kind)
-        builder.call(instruction, [place, number(1), number(3), number(1)])  # to write, to be kept, data
+        builder.call(
+            instruction, [place, number(1), number(3), number(1)]
+        )  # to write, to be kept, data
         return context.get_dummy_value()
 
     return types.void(array, types.int64, types.int64), build
@@ -65,7 +74,8 @@ def _fetch_add(array: Array, row: int, amount: int) -> int:
 
 @_instruction(_fetch_add)
 def fetch_add(_context: Any, array: Any, row: Any, amount: Any) -> Any:
-    """Add to the first number of a row, which several threads may do at once, and return what was there before.
+    """Add to the first number of a row, which several threads may do at once, and return what was
+    there before.
 
     It orders nothing else: other memory that threads share is theirs to hand over.
 

@@ -1,7 +1,7 @@
 """Whether records that were given from outside are positions that compiled code can play on in.
 
-Compiled code looks nothing up: an index out of range reads or writes some other memory. So whatever may have been edited or made
-by hand is looked at here, once, before compiled code gets it.
+Compiled code looks nothing up: an index out of range reads or writes some other memory. So whatever
+may have been edited or made by hand is looked at here, once, before compiled code gets it.
 """
 
 from __future__ import annotations
@@ -52,19 +52,28 @@ def as_games(state: npt.ArrayLike) -> Games:
     """
     given = np.asarray(state)
     if given.dtype != GAME_DTYPE or given.ndim != 1:
-        raise OptionError(f"games must be records of GAME_DTYPE, shape (n,), not {shown(given.dtype, 40)} {given.shape}")
+        raise OptionError(
+            f"games must be records of GAME_DTYPE, shape (n,), not {shown(given.dtype, 40)} "
+            f"{given.shape}"
+        )
     games = as_records(as_plain(given), GAME_DTYPE)
     players = games["num_players"]
     if players.size and not (players.min() >= MIN_PLAYERS and players.max() <= MAX_PLAYERS):
         row = int(np.argmax((players < MIN_PLAYERS) | (players > MAX_PLAYERS)))
-        raise OptionError(f"game {row}: num_players is {players[row]}; it must be from {MIN_PLAYERS} to {MAX_PLAYERS}")
+        raise OptionError(
+            f"game {row}: num_players is {players[row]}; it must be from {MIN_PLAYERS} to "
+            f"{MAX_PLAYERS}"
+        )
     return games
 
 
 # ---- what must fit together ----
 
 MOST_CARDS: Final = 100
-"""Cards of a kind in all places together. Edited positions may hold more than the pack (COM-1), but no field may overflow."""
+"""Cards of a kind in all places together.
+
+Edited positions may hold more than the pack (COM-1), but no field may overflow.
+"""
 
 MISFITS: Final = (
     "random is 0: such a stream of chance stands still",
@@ -119,7 +128,13 @@ def misfit(game: GameRecord, num_players: int, view_only: bool) -> int:
         num_players: that it must have; 0: any.
         view_only: it is only looked at, or what a seat sees, and needs no stream of chance.
     """
-    if not view_only and game.random[0] == 0 and game.random[1] == 0 and game.random[2] == 0 and game.random[3] == 0:
+    if (
+        not view_only
+        and game.random[0] == 0
+        and game.random[1] == 0
+        and game.random[2] == 0
+        and game.random[3] == 0
+    ):
         return 0
     if num_players > 0 and game.num_players != num_players:
         return 1
@@ -134,7 +149,9 @@ def misfit(game: GameRecord, num_players: int, view_only: bool) -> int:
         return 7
     if game.turns > game.max_turns:
         return 8
-    if not view_only and game.placed < BUSINESSES_TO_PLACE:  # rows without a game yet may be looked at
+    if (
+        not view_only and game.placed < BUSINESSES_TO_PLACE
+    ):  # rows without a game yet may be looked at
         for space in range(SET_START[current_set(game) + 1], ROW_SIZE):
             if game.row[space] == NONE:
                 return 9
@@ -156,7 +173,9 @@ def names_nobody(game: GameRecord) -> bool:
 
 @entry_point("the check of positions", 1)
 def _first_misfit(games: Array, num_players: int, view_only: bool, kind: Array) -> int:
-    """Index of the first game that shows one of MISFITS, whose number goes to `kind`, int64 (1,); NONE if there is none."""
+    """Index of the first game that shows one of MISFITS, whose number goes to `kind`, int64 (1,);
+    NONE if there is none.
+    """
     for i in range(len(games)):
         kind[0] = misfit(games[i], num_players, view_only)
         if kind[0] != NONE:
@@ -168,7 +187,9 @@ def _first_misfit(games: Array, num_players: int, view_only: bool, kind: Array) 
 
 
 class _Run(NamedTuple):
-    """Neighbouring fields of one type: where they are in a record, and the bounds of all their numbers."""
+    """Neighbouring fields of one type: where they are in a record, and the bounds of all their
+    numbers.
+    """
 
     offset: int
     dtype: np.dtype[Any]
@@ -185,7 +206,9 @@ def _bound(which: int) -> Games:
 
 
 def _runs() -> Iterator[_Run]:
-    """All fields, in a few runs: comparing run by run takes a tenth of the time that comparing field by field does."""
+    """All fields, in a few runs: comparing run by run takes a tenth of the time that comparing
+    field by field does.
+    """
     lowest, highest = _bound(0), _bound(1)
     starts: list[tuple[int, np.dtype[Any]]] = []
     for dtype, offset, *_ in (GAME_DTYPE.fields or {}).values():
@@ -193,7 +216,11 @@ def _runs() -> Iterator[_Run]:
             starts.append((offset, dtype.base))
     ends = [offset for offset, _ in starts[1:]] + [GAME_DTYPE.itemsize]
     for (offset, dtype), end in zip(starts, ends, strict=True):
-        yield _Run(offset, dtype, *(_numbers(bounds, offset, end, dtype)[0] for bounds in (lowest, highest)))
+        yield _Run(
+            offset,
+            dtype,
+            *(_numbers(bounds, offset, end, dtype)[0] for bounds in (lowest, highest)),
+        )
 
 
 def _numbers(games: Games, offset: int, end: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
@@ -201,7 +228,13 @@ def _numbers(games: Games, offset: int, end: int, dtype: np.dtype[Any]) -> npt.N
     count = (end - offset) // dtype.itemsize
     if not len(games):  # NumPy makes no view of a buffer of no bytes
         return np.zeros((0, count), dtype)
-    return np.ndarray((len(games), count), dtype, games.view(np.uint8), offset, (GAME_DTYPE.itemsize, dtype.itemsize))
+    return np.ndarray(
+        (len(games), count),
+        dtype,
+        games.view(np.uint8),
+        offset,
+        (GAME_DTYPE.itemsize, dtype.itemsize),
+    )
 
 
 _RUNS: Final = tuple(_runs())
@@ -210,13 +243,14 @@ _RUNS: Final = tuple(_runs())
 def check_positions(games: Games, num_players: int = 0, *, view_only: bool = False) -> None:
     """Refuse records that compiled code could not play on in.
 
-    Every number must be in its range (GAME_RANGES), and those that lead to each other must fit together. What passes need not be
-    a position that a game can lead to.
+    Every number must be in its range (GAME_RANGES), and those that lead to each other must fit
+    together. What passes need not be a position that a game can lead to.
 
     Args:
         games: as :func:`as_games` returns them.
         num_players: that all of them must have; 0: any.
-        view_only: whether they need no stream of chance, as nobody plays on in them: they are only looked at, or a seat's view.
+        view_only: whether they need no stream of chance, as nobody plays on in them: they are only
+            looked at, or a seat's view.
 
     Raises:
         OptionError: one isn't such a position; with its index and the field that is wrong.
@@ -242,5 +276,7 @@ def _out_of_range(games: Games) -> OptionError:
             name = field + (f"[{', '.join(map(str, place))}]" if place else "")
             index = (0, *place)
             value = games[field][(row, *place)]
-            return OptionError(f"game {row}: {name} is {value}; it must be from {low[index]} to {high[index]}")
+            return OptionError(
+                f"game {row}: {name} is {value}; it must be from {low[index]} to {high[index]}"
+            )
     raise AssertionError("every number is in its range")

@@ -1,12 +1,16 @@
-"""The compiled functions that Python calls: loops over the rows of a batch around the rules and the observation.
+"""The compiled functions that Python calls: loops over the rows of a batch around the rules and the
+observation.
 
 All arrays are written in place. Arguments that several of them share:
 
-* `state`: GAME_DTYPE (n,); `slots`: SLOT_DTYPE (n,), private memory of the rows, with the legal actions as the engine knows them
-* `mask` int8 (n, 103), `seat` int64 (n,), `observation` float32 (n, OBSERVATION_SIZE) (or (n, 0): not wanted)
+* `state`: GAME_DTYPE (n,); `slots`: SLOT_DTYPE (n,), private memory of the rows, with the legal
+  actions as the engine knows them
+* `mask` int8 (n, 103), `seat` int64 (n,), `observation` float32 (n, OBSERVATION_SIZE) (or (n, 0):
+  not wanted)
 * `reward` float32 (n, players), `done` and `truncated` bool (n,), `finished` GAME_DTYPE (n,)
-* `blank`: GAME_DTYPE (1,), a game before its setup; `tape`: TAPE_DTYPE (1,); `codes`: CODES_DTYPE, where the
-  observation's codes go: (1,), memory of a thread; with observations (n, 0) the codes themselves, (n,), or (0,): not wanted
+* `blank`: GAME_DTYPE (1,), a game before its setup; `tape`: TAPE_DTYPE (1,); `codes`: CODES_DTYPE,
+  where the observation's codes go: (1,), memory of a thread; with observations (n, 0) the codes
+  themselves, (n,), or (0,): not wanted
 * `rows` int64 (k,): the rows to deal with
 """
 
@@ -29,7 +33,15 @@ from skyenv.rules.components import MAX_PLAYERS, NUM_DISTRICTS
 from skyenv.rules.play import PHASE_FIRST_ACTION, apply, refresh_mask, write_mask
 from skyenv.rules.scoring import refresh_district, winners
 from skyenv.rules.setup import begin
-from skyenv.rules.state import END_TRUNCATED, GAME_DTYPE, NONE, PHASE_OVER, Array, GameRecord, Record
+from skyenv.rules.state import (
+    END_TRUNCATED,
+    GAME_DTYPE,
+    NONE,
+    PHASE_OVER,
+    Array,
+    GameRecord,
+    Record,
+)
 from skyenv.rules.tape import TapeRecord
 
 Share = TypeVar("Share", float, npt.NDArray[np.float64])
@@ -42,7 +54,8 @@ MARGIN_SCALE: Final = 50.0
 """Reward "margin": this many VP ahead are a return of 1."""
 
 REFRESH: Final = -2
-"""Instead of a seed: leave the game as it is and bring everything that follows from it up to date."""
+"""Instead of a seed: leave the game as it is and bring everything that follows from it up to date.
+"""
 HIGHEST_SEED: Final = seeds.HIGHEST_SEED
 
 RANDOM_PLAY: Final = 0x5EED1E55
@@ -71,10 +84,13 @@ ROWS_AT_A_TIME: Final = 32
 LOOKS: Final = 3000
 """So often the first thread looks whether the others are done, some 50 µs, before it returns."""
 PAUSE: Final = 200
-"""So many more looks, some 3 µs, leave others the time to give Python's lock (the GIL) back. Who asks for it before sleeps, and
+"""So many more looks, some 3 µs, leave others the time to give Python's lock (the GIL) back. Who
+asks for it before sleeps, and
 loses 20 µs by that."""
 ROWS_AHEAD: Final = 2
-"""A game's memory is asked for so many rows before its turn comes; else every row of a large batch waits for it."""
+"""A game's memory is asked for so many rows before its turn comes; else every row of a large batch
+waits for it.
+"""
 CHECKS_AHEAD: Final = 16
 """The same, for checks of actions, which take less time."""
 LEGAL: Final = int(cast(Any, SLOT_DTYPE.fields)["legal"][1])
@@ -90,23 +106,27 @@ class SlotRecord(Record):
 
 @rule
 def uniform32(game: GameRecord, salt: int) -> int:
-    """A cheap random number of the decision, 32 bits: a function of the game's seed, the number of the decision and a salt.
+    """A cheap random number of the decision, 32 bits: a function of the game's seed, the number of
+    the decision and a salt.
 
-    Whoever sees some of these numbers can work out the seed, so they stay inside compiled loops, which use them up for
-    actions. Agents get :func:`agents_uniform32`.
+    Whoever sees some of these numbers can work out the seed, so they stay inside compiled loops,
+    which use them up for actions. Agents get :func:`agents_uniform32`.
     """
     number = (int(game.decisions) + multiply32(salt & MASK32, 0x9E3779B9)) & MASK32
-    # Another bijection than the one that seeds the stream, lest some salt tell of the game's chance.
+    # Another bijection than the one that seeds the stream, lest some salt tell of the game's
+    # chance.
     return hash32(int(game.seed) & HIGHEST_SEED, mix32(number ^ RANDOM_PLAY))
 
 
 @rule
 def agents_uniform32(game: GameRecord, agent_seed: int, salt: int) -> int:
-    """INF-2: the decision's own random number for an agent, 32 bits, which tells nothing of the game's seed.
+    """INF-2: the decision's own random number for an agent, 32 bits, which tells nothing of the
+    game's seed.
 
     Args:
         game: the game's seed and the number of the decision count.
-        agent_seed: a secret beside the game's seed, 0 … 2⁶³−1; NONE: there is none, the game's seed decides alone.
+        agent_seed: a secret beside the game's seed, 0 … 2⁶³−1; NONE: there is none, the game's seed
+            decides alone.
         salt: 0 … 2⁶³−1.
     """
     seed = int(game.seed)
@@ -129,7 +149,9 @@ def nth_legal(game: GameRecord, slot: SlotRecord, number: int) -> int:
 
 @rule
 def worth(game: GameRecord, kind: int, seat: int) -> int:
-    """VP that count for the rewards "margin" and "points"; a step's reward is the change of them."""
+    """VP that count for the rewards "margin" and "points"; a step's reward is the change of
+    them.
+    """
     if kind == POINTS:
         return int(game.score[seat])
     best_other = -1
@@ -140,7 +162,8 @@ def worth(game: GameRecord, kind: int, seat: int) -> int:
 
 
 def outcome_of(share: Share, num_players: int) -> Share:
-    """The reward "outcome" that a share of the win is worth: (share − 1/N) · N/(N−1), 1 for a win alone, summing to 0.
+    """The reward "outcome" that a share of the win is worth: (share − 1/N) · N/(N−1), 1 for a win
+    alone, summing to 0.
 
     Args:
         share: 0 to 1, one number or float64 of any shape.
@@ -163,8 +186,12 @@ def outcome_reward(seats: int, players: int, seat: int) -> float:
 
 
 @rule
-def play_for_reward(game: GameRecord, slot: SlotRecord, tape: TapeRecord, action: int, kind: int) -> None:
-    """Play an action and note every seat's reward, and whether the game is over, in the row's slot."""
+def play_for_reward(
+    game: GameRecord, slot: SlotRecord, tape: TapeRecord, action: int, kind: int
+) -> None:
+    """Play an action and note every seat's reward, and whether the game is over, in the row's
+    slot.
+    """
     players = int(game.num_players)
     for seat in range(players):
         slot.reward[seat] = 0.0
@@ -175,7 +202,9 @@ def play_for_reward(game: GameRecord, slot: SlotRecord, tape: TapeRecord, action
     slot.truncated = game.end == END_TRUNCATED
     if kind != OUTCOME:
         for seat in range(players):
-            slot.reward[seat] = (worth(game, kind, seat) - int(slot.worth[seat])) / (MARGIN_SCALE if kind == MARGIN else 1.0)
+            slot.reward[seat] = (worth(game, kind, seat) - int(slot.worth[seat])) / (
+                MARGIN_SCALE if kind == MARGIN else 1.0
+            )
     elif slot.done and not slot.truncated:
         best = winners(game)
         for seat in range(players):
@@ -184,7 +213,9 @@ def play_for_reward(game: GameRecord, slot: SlotRecord, tape: TapeRecord, action
 
 @rule
 def following_seed(game: GameRecord, slot: SlotRecord, num_games: int) -> int:
-    """The seed of a row's next game: its present one + num_games mod 2⁶³; without one, from the latest that began there."""
+    """The seed of a row's next game: its present one + num_games mod 2⁶³; without one, from the
+    latest that began there.
+    """
     seed = int(slot.seed if game.seed == NONE else game.seed)
     room = HIGHEST_SEED - num_games  # lest the sum overflow
     return seed + num_games if seed <= room else seed - room - 1
@@ -199,15 +230,34 @@ def scale(codes: CodesRecord, observations: Array, row: int) -> None:
 
 @entry_point("the rules", 5)
 def play_rows(
-    state: Array, slots: Array, mask: Array, seat: Array, observation: Array, reward: Array, done: Array, truncated: Array,
-    finished: Array, blank: Array, tape: Array, codes: Array, claims: Array, part: int, parts: int, rows: Array, actions: Array,
-    kind: int, autoreset: bool, random_steps: int, salt: int,
-) -> None:  # fmt: skip
+    state: Array,
+    slots: Array,
+    mask: Array,
+    seat: Array,
+    observation: Array,
+    reward: Array,
+    done: Array,
+    truncated: Array,
+    finished: Array,
+    blank: Array,
+    tape: Array,
+    codes: Array,
+    claims: Array,
+    part: int,
+    parts: int,
+    rows: Array,
+    actions: Array,
+    kind: int,
+    autoreset: bool,
+    random_steps: int,
+    salt: int,
+) -> None:
     """Play one given action in every row or, if `random_steps` is not 0, so many random legal ones.
 
-    Several threads may do that together: each begins with its `part` of `parts` and goes on with what is left of the others'.
-    `claims` (int64, parts + 1 or more rows) counts in the first number of its row p how many rows of part p are taken, and in
-    row `parts` who else than part 0 is at work; zeros to begin with, or anything with one part.
+    Several threads may do that together: each begins with its `part` of `parts` and goes on with
+    what is left of the others'. `claims` (int64, parts + 1 or more rows) counts in the first number
+    of its row p how many rows of part p are taken, and in row `parts` who else than part 0 is at
+    work; zeros to begin with, or anything with one part.
     """
     observing = len(codes) > 0
     scaling = observation.shape[1] > 0
@@ -226,7 +276,8 @@ def play_rows(
                 row = rows[k]
                 game = state[row]
                 slot = slots[row]
-                # One line after the other is asked for between other work: processors have room for few at a time.
+                # One line after the other is asked for between other work: processors have room for
+                # few at a time.
                 if k + ROWS_AHEAD < len(rows):
                     ahead = rows[k + ROWS_AHEAD]
                     for byte in range(0, GAME_BYTES, LINE):
@@ -242,7 +293,9 @@ def play_rows(
                     if random_steps == 0:
                         action = actions[k]
                     elif slot.num_legal > 0:
-                        action = nth_legal(game, slot, (uniform32(game, salt) * int(slot.num_legal)) >> 32)
+                        action = nth_legal(
+                            game, slot, (uniform32(game, salt) * int(slot.num_legal)) >> 32
+                        )
                     else:
                         break
                     play_for_reward(game, slot, tape[0], action, kind)
@@ -279,10 +332,23 @@ def play_rows(
 
 @entry_point("the setup of games", 2)
 def reset_rows(
-    state: Array, slots: Array, mask: Array, seat: Array, observation: Array, reward: Array, done: Array, truncated: Array,
-    blank: Array, tape: Array, codes: Array, rows: Array, seeds: Array,
-) -> None:  # fmt: skip
-    """Begin a new game in every row, or bring up to date what follows from the game there (seed REFRESH)."""
+    state: Array,
+    slots: Array,
+    mask: Array,
+    seat: Array,
+    observation: Array,
+    reward: Array,
+    done: Array,
+    truncated: Array,
+    blank: Array,
+    tape: Array,
+    codes: Array,
+    rows: Array,
+    seeds: Array,
+) -> None:
+    """Begin a new game in every row, or bring up to date what follows from the game there (seed
+    REFRESH).
+    """
     scaling = observation.shape[1] > 0
     for k in range(len(rows)):
         row = rows[k]
@@ -313,7 +379,9 @@ def reset_rows(
 
 @entry_point("the check of actions", 0.5)
 def first_refused(slots: Array, rows: Array, actions: Array, stamp: int) -> int:
-    """Index of the first row that is out of range, named twice, or whose action is not legal; OK if there is none."""
+    """Index of the first row that is out of range, named twice, or whose action is not legal; OK if
+    there is none.
+    """
     for k in range(len(rows)):
         if k + CHECKS_AHEAD < len(rows):
             ahead = rows[k + CHECKS_AHEAD]
@@ -330,7 +398,9 @@ def first_refused(slots: Array, rows: Array, actions: Array, stamp: int) -> int:
 
 @entry_point("observations", 0.5)
 def observe_rows(state: Array, codes: Array, rows: Array, seats: Array, out: Array) -> None:
-    """Write the observation of each row's game from a given seat into `out`, float32 (k, OBSERVATION_SIZE)."""
+    """Write the observation of each row's game from a given seat into `out`, float32 (k,
+    OBSERVATION_SIZE).
+    """
     for k in range(len(rows)):
         write_codes(state[rows[k]], seats[k], codes[0])
         scale(codes[0], out, k)
@@ -345,7 +415,9 @@ def uniforms(state: Array, rows: Array, agent_seed: int, salt: int, out: Array) 
 
 @entry_point("the results of games", 0.5)
 def results(state: Array, shares: Array, cards: Array) -> None:
-    """END-4 on the scores as they stand: `shares` float64 (n, 4), the winners sharing 1; `cards` int64 (n, 4) in hand."""
+    """END-4 on the scores as they stand: `shares` float64 (n, 4), the winners sharing 1; `cards`
+    int64 (n, 4) in hand.
+    """
     for row in range(len(state)):
         best = winners(state[row])
         number = 0

@@ -1,8 +1,9 @@
-"""The observation: one schema from which the vector, the names of its entries, its bounds and its table in the docs come.
+"""The observation: one schema from which the vector, the names of its entries, its bounds and its
+table in the docs come.
 
-Each block of the schema has a compiled writer. All of them look at the game from one seat: *relative seat* 0 is that seat
-("I"), 1 the next one clockwise, and so on. In the 2-player game Alea has relative seat 2 in the blocks that say so.
-Entries of seats that the game doesn't have are 0.
+Each block of the schema has a compiled writer. All of them look at the game from one seat:
+*relative seat* 0 is that seat ("I"), 1 the next one clockwise, and so on. In the 2-player game Alea
+has relative seat 2 in the blocks that say so. Entries of seats that the game doesn't have are 0.
 """
 
 from __future__ import annotations
@@ -68,7 +69,8 @@ HIGHEST_TOTAL: Final = 5 * 4 + 4 * 5 + 3 * 6 + 20 * 4 + 16 * 5 + 14 * 6
 class Block:
     """A run of neighbouring entries of the observation.
 
-    An entry is a whole number, the *code*, divided by a constant. Writers deal in codes; one loop scales them all.
+    An entry is a whole number, the *code*, divided by a constant. Writers deal in codes; one loop
+    scales them all.
 
     Attributes:
         name: name of the block; entry names begin with it.
@@ -76,7 +78,8 @@ class Block:
         largest: the largest code, of all entries or of each; the smallest is 0.
         parts: what the code is divided by, for all entries or for each.
         text: meaning and scale, a line for the docs.
-        write: compiled function (game, seat, codes, start) that writes the codes at `start`; `codes` holds zeros.
+        write: compiled function (game, seat, codes, start) that writes the codes at `start`;
+            `codes` holds zeros.
     """
 
     name: str
@@ -207,12 +210,17 @@ def _write_standing(game: GameRecord, seat: int, out: CodesRecord, start: int) -
         owner = int(owners[i])
         theirs = owner != NONE and owner != ALEA
         relative = relative_of(game, seat, owner) if theirs else MAX_PLAYERS
-        # Without a branch, which processors would foresee wrongly; what is nobody's goes where the next entries are written.
-        place = relative * NUM_DISTRICTS + i // NUM_COLOURS if theirs else MAX_PLAYERS * NUM_DISTRICTS
+        # Without a branch, which processors would foresee wrongly; what is nobody's goes where the
+        # next entries are written.
+        place = (
+            relative * NUM_DISTRICTS + i // NUM_COLOURS if theirs else MAX_PLAYERS * NUM_DISTRICTS
+        )
         out.codes[start + place] = int(floors[i]) * int(value[i])
         presence += 1 << (8 * relative)
     for relative in range(MAX_PLAYERS):
-        out.codes[start + MAX_PLAYERS * NUM_DISTRICTS + relative] = (presence >> (8 * relative)) & 255
+        out.codes[start + MAX_PLAYERS * NUM_DISTRICTS + relative] = (
+            presence >> (8 * relative)
+        ) & 255
 
 
 @rule
@@ -272,7 +280,9 @@ def _write_supply(game: GameRecord, seat: int, out: CodesRecord, start: int) -> 
 @rule
 def _write_score(game: GameRecord, seat: int, out: CodesRecord, start: int) -> None:
     for relative in range(game.num_players):
-        out.codes[start + relative] = min(int(game.score[seat_at(game, seat, relative)]), HIGHEST_SCORE)
+        out.codes[start + relative] = min(
+            int(game.score[seat_at(game, seat, relative)]), HIGHEST_SCORE
+        )
 
 
 @rule
@@ -434,12 +444,47 @@ BLOCKS: Final[tuple[Block, ...]] = (
     ),
     Block("phase", PHASES, 1, 1, "1 for the decision that is open", _write_phase),
     Block("to act", SEATS, 1, 1, "1 for the seat to act", _write_actor),
-    Block("on turn", SEATS, 1, 1, "1 for the seat whose turn it is; in an auction its starter", _write_turn),
+    Block(
+        "on turn",
+        SEATS,
+        1,
+        1,
+        "1 for the seat whose turn it is; in an auction its starter",
+        _write_turn,
+    ),
     Block("option", OPTIONS, 1, 1, "1 for the option of this turn", _write_option),
-    Block("action of the turn", ("1st", "2nd", "3rd"), 1, 1, "1 for the action of the turn that is under way", _write_step),
-    Block("turns", ("finished",), TURN_PARTS, TURN_PARTS, "turns finished / max_turns (END-5)", _write_turns),
-    Block("business to place", BUSINESSES, 1, 1, "1 for the type that option B has taken", _write_business),
-    Block("first card", COLOURS, 1, 1, "1 for the colour of the first of two coloured cards", _write_first_colour),
+    Block(
+        "action of the turn",
+        ("1st", "2nd", "3rd"),
+        1,
+        1,
+        "1 for the action of the turn that is under way",
+        _write_step,
+    ),
+    Block(
+        "turns",
+        ("finished",),
+        TURN_PARTS,
+        TURN_PARTS,
+        "turns finished / max_turns (END-5)",
+        _write_turns,
+    ),
+    Block(
+        "business to place",
+        BUSINESSES,
+        1,
+        1,
+        "1 for the type that option B has taken",
+        _write_business,
+    ),
+    Block(
+        "first card",
+        COLOURS,
+        1,
+        1,
+        "1 for the colour of the first of two coloured cards",
+        _write_first_colour,
+    ),
     Block(
         "skyscrapers",
         _pairs(SEATS, DISTRICTS, COLOURS),
@@ -448,7 +493,14 @@ BLOCKS: Final[tuple[Block, ...]] = (
         "skyscrapers on the plot / 4; Alea is 'second next'",
         _write_skyscrapers,
     ),
-    Block("businesses", _pairs(DISTRICTS, PLOTS, BUSINESSES), 2, 2, "businesses of the type on the plot / 2", _write_tiles),
+    Block(
+        "businesses",
+        _pairs(DISTRICTS, PLOTS, BUSINESSES),
+        2,
+        2,
+        "businesses of the type on the plot / 2",
+        _write_tiles,
+    ),
     Block(
         "plot value",
         _pairs(DISTRICTS, COLOURS),
@@ -463,11 +515,19 @@ BLOCKS: Final[tuple[Block, ...]] = (
         (*_pairs(("VP",), SEATS, DISTRICTS), *_pairs(("districts",), SEATS)),
         (17 * 8,) * 28 + (7,) * 4,
         (20,) * 28 + (8,) * 4,
-        "VP of the seat if the district is scored now / 20; districts in which the seat has skyscrapers / 8 (BUS-4)",
+        "VP of the seat if the district is scored now / 20; districts in which the seat has "
+        "skyscrapers / 8 (BUS-4)",
         _write_standing,
     ),
     Block("park area", SEATS, 17, 4, "skyscrapers of the seat in the park area / 4", _write_park),
-    Block("park tiles", BUSINESSES, 8, 4, "businesses of the type in the park area / 4", _write_park_tiles),
+    Block(
+        "park tiles",
+        BUSINESSES,
+        8,
+        4,
+        "businesses of the type in the park area / 4",
+        _write_park_tiles,
+    ),
     Block(
         "row",
         _pairs(("now", "later"), BUSINESSES),
@@ -477,7 +537,14 @@ BLOCKS: Final[tuple[Block, ...]] = (
         _write_row,
     ),
     Block("placed", ("businesses",), 12, 12, "businesses placed by option B / 12", _write_placed),
-    Block("commissioner", _pairs(COMMISSIONERS, PLACES), 1, 1, "1 where the commissioner is", _write_places),
+    Block(
+        "commissioner",
+        _pairs(COMMISSIONERS, PLACES),
+        1,
+        1,
+        "1 where the commissioner is",
+        _write_places,
+    ),
     Block(
         "marker",
         _pairs(COMMISSIONERS, DISTRICTS),
@@ -503,7 +570,14 @@ BLOCKS: Final[tuple[Block, ...]] = (
         "my cards: coloured / 2, black / 4 (not those of my bid on the table)",
         _write_hand,
     ),
-    Block("hidden", CARD_COLOURS, (1,) * 5 + (50,), 4, "my cards that the others don't know / 4", _write_hidden),
+    Block(
+        "hidden",
+        CARD_COLOURS,
+        (1,) * 5 + (50,),
+        4,
+        "my cards that the others don't know / 4",
+        _write_hidden,
+    ),
     Block(
         "known",
         _pairs(_OTHERS, _CARDS),
@@ -564,10 +638,16 @@ BLOCKS: Final[tuple[Block, ...]] = (
     ),
     Block(
         "bid",
-        (*_pairs(("total",), SEATS), *_pairs(("passed",), SEATS), *_pairs(("limit",), SEATS), *_pairs(SEATS, COLOURS)),
+        (
+            *_pairs(("total",), SEATS),
+            *_pairs(("passed",), SEATS),
+            *_pairs(("limit",), SEATS),
+            *_pairs(SEATS, COLOURS),
+        ),
         (HIGHEST_TOTAL,) * 4 + (1,) * 4 + (3,) * 4 + (1,) * 20,
         (20,) * 4 + (1,) * 4 + (3,) * 4 + (1,) * 20,
-        "cards on the table / 20; 1 if passed; skyscrapers that the highest card allows / 3; 1 for the colour",
+        "cards on the table / 20; 1 if passed; skyscrapers that the highest card allows / 3; 1 for "
+        "the colour",
         _write_bids,
     ),
     Block(
@@ -575,7 +655,8 @@ BLOCKS: Final[tuple[Block, ...]] = (
         _pairs(SEATS, ("coloured", "black"), _RANKS),
         (*COLOURED_CARDS, *BLACK_CARDS) * 4,
         (2, 2, 2, 4, 4, 4) * 4,
-        "cards of the seat on the table: coloured / 2, black / 4 (in phase build: those that the winner has paid)",
+        "cards of the seat on the table: coloured / 2, black / 4 (in phase build: those that the "
+        "winner has paid)",
         _write_bid_cards,
     ),
     Block(
@@ -583,7 +664,8 @@ BLOCKS: Final[tuple[Block, ...]] = (
         ("total", *_pairs(("of",), SEATS), "Alea to come"),
         (HIGHEST_TOTAL, 1, 1, 1, 1, 1),
         (20, 1, 1, 1, 1, 1),
-        "the highest total / 20; 1 for its bidder (Alea is 'second next'); 1 if Alea has yet to bid",
+        "the highest total / 20; 1 for its bidder (Alea is 'second next'); 1 if Alea has yet to "
+        "bid",
         _write_highest,
     ),
     Block(
@@ -600,7 +682,10 @@ BLOCKS: Final[tuple[Block, ...]] = (
 
 def _spread(attribute: str) -> npt.NDArray[np.float32]:
     """A number of each block, or of each entry, as one number for every entry."""
-    parts = [np.broadcast_to(np.array(getattr(block, attribute), np.float64), len(block.entries)) for block in BLOCKS]
+    parts = [
+        np.broadcast_to(np.array(getattr(block, attribute), np.float64), len(block.entries))
+        for block in BLOCKS
+    ]
     return np.concatenate(parts).astype(np.float32)
 
 
@@ -640,14 +725,22 @@ def markdown_table() -> str:
     """The index table of the documentation: one line for each block."""
     lines = ["| entries | block | told apart by | largest | meaning |", "|---|---|---|---|---|"]
     for block, where in zip(BLOCKS, offsets().values(), strict=True):
-        shown = ", ".join(block.entries) if len(block.entries) <= 9 else f"{block.entries[0]}, …, {block.entries[-1]}"
+        shown = (
+            ", ".join(block.entries)
+            if len(block.entries) <= 9
+            else f"{block.entries[0]}, …, {block.entries[-1]}"
+        )
         span = f"{where.start}" if len(block.entries) == 1 else f"{where.start}–{where.stop - 1}"
-        lines.append(f"| {span} | {block.name} | {shown} | {float(np.max(HIGH[where])):.4g} | {block.text} |")
+        lines.append(
+            f"| {span} | {block.name} | {shown} | {float(np.max(HIGH[where])):.4g} | {block.text} |"
+        )
     return "\n".join(lines)
 
 
 def _all_writers() -> Callable[..., Any]:
-    """One function that calls the writers of all blocks, each with its place in the vector: a line for each, as if typed."""
+    """One function that calls the writers of all blocks, each with its place in the vector: a line
+    for each, as if typed.
+    """
     names: dict[str, Any] = {}
     lines = ["def write_blocks(game, seat, out):"]
     for number, (block, where) in enumerate(zip(BLOCKS, offsets().values(), strict=True)):
@@ -662,7 +755,10 @@ _write_blocks = _all_writers()
 
 
 CODES_DTYPE: Final = np.dtype([("codes", np.int16, (OBSERVATION_SIZE,))], align=True)
-"""The codes of one observation. A field of a record, because passing plain arrays around costs reference counts."""
+"""The codes of one observation.
+
+A field of a record, because passing plain arrays around costs reference counts.
+"""
 
 
 @entry_point("observations", 2)

@@ -1,4 +1,5 @@
-"""Options of a program: a frozen dataclass, filled from the command line, over a TOML file (``--config``), over its defaults.
+"""Options of a program: a frozen dataclass, filled from the command line, over a TOML file
+(``--config``), over its defaults.
 
 >>> @dataclass(frozen=True)
 ... class Example(Options):
@@ -8,7 +9,8 @@
 >>> parse(Example, "skyenv example", "An example.", ["greedy", "--against", "crowd,hoard"])
 Example(agent='greedy', seed=1, against=('crowd', 'hoard'))
 
-A field's type says what is read: int, float, str, bool, Path, or a tuple of one of them (several, with commas or spaces between
+A field's type says what is read: int, float, str, bool, Path, or a tuple of one of them (several,
+with commas or spaces between
 on the command line; a list or the same text in TOML), each with ``| None`` where there may be none. An instance is always right
 in itself: whatever made it, types, choices and limits were checked.
 """
@@ -55,7 +57,8 @@ def option(
     """A field of :class:`Options` that the command line calls ``--its-name``.
 
     Args:
-        default: its value if nothing is said; a tuple's elements are joined by commas in ``--help``.
+        default: its value if nothing is said; a tuple's elements are joined by commas in
+            ``--help``.
         text: what ``--help`` says of it.
         choices: the values it takes, if they are few words.
         low, high: limits of numbers, both included; `above`: `low` itself isn't.
@@ -64,45 +67,81 @@ def option(
         const: the value if the flag stands alone; None: it must not.
     """
     metadata = {HELP: text, "choices": choices, "low": low, "high": high, "above": above}
-    return field(default=default, metadata={**metadata, "short": short, "metavar": metavar, "const": const})
+    return field(
+        default=default, metadata={**metadata, "short": short, "metavar": metavar, "const": const}
+    )
 
 
 def argument(text: str, *, metavar: str = "", default: Any = MISSING) -> Any:
-    """A field of :class:`Options` that stands on the command line without a flag; without a default it must be given."""
+    """A field of :class:`Options` that stands on the command line without a flag; without a default
+    it must be given.
+    """
     metadata = {HELP: text, POSITIONAL: True, "metavar": metavar}
-    return field(metadata=metadata) if default is MISSING else field(default=default, metadata=metadata)
+    return (
+        field(metadata=metadata)
+        if default is MISSING
+        else field(default=default, metadata=metadata)
+    )
 
 
 COMMON: Final[Mapping[str, Mapping[str, Any]]] = {
-    "players": {"default": 2, "text": "number of players", "low": MIN_PLAYERS, "high": MAX_PLAYERS, "metavar": "N"},
+    "players": {
+        "default": 2,
+        "text": "number of players",
+        "low": MIN_PLAYERS,
+        "high": MAX_PLAYERS,
+        "metavar": "N",
+    },
     "side": {"default": "front", "text": "side of the board", "choices": SIDES},
     "seed": {"default": 1, "text": "seed of everything", "high": HIGHEST_SEED, "metavar": "S"},
     "paired_seeds": {
-        "default": 500, "text": "paired seeds: deals, each played once from every seat", "low": 1, "high": 10**7, "metavar": "N",
+        "default": 500,
+        "text": "paired seeds: deals, each played once from every seat",
+        "low": 1,
+        "high": 10**7,
+        "metavar": "N",
     },
     "secret": {
-        "default": None, "text": "number that decides deals and agents' random numbers beside the seed (default: a new one)",
-        "high": HIGHEST_SEED, "metavar": "S",
+        "default": None,
+        "text": "number that decides deals and agents' random numbers beside the seed (default: a new one)",
+        "high": HIGHEST_SEED,
+        "metavar": "S",
     },
     "max_turns": {
-        "default": DEFAULT_MAX_TURNS, "text": "turns after which a game ends", "low": 1, "high": 2**31 - 1, "metavar": "N",
+        "default": DEFAULT_MAX_TURNS,
+        "text": "turns after which a game ends",
+        "low": 1,
+        "high": 2**31 - 1,
+        "metavar": "N",
     },
     "threads": {
-        "default": 1, "low": 1, "high": MOST_THREADS, "metavar": "N",
+        "default": 1,
+        "low": 1,
+        "high": MOST_THREADS,
+        "metavar": "N",
         "text": f"threads for torch (several are slower on a busy machine), and for {2 * DECISIONS_PER_THREAD:,} games and more",
     },
-    "minutes": {"default": 0.0, "text": "stop after so many minutes; 0: no limit", "high": 1e6, "metavar": "M"},
+    "minutes": {
+        "default": 0.0,
+        "text": "stop after so many minutes; 0: no limit",
+        "high": 1e6,
+        "metavar": "M",
+    },
     "workers": {
-        "default": 0, "text": "processes; 0: one for each core, with --ray of all machines", "high": MOST_WORKERS, "metavar": "W",
+        "default": 0,
+        "text": "processes; 0: one for each core, with --ray of all machines",
+        "high": MOST_WORKERS,
+        "metavar": "W",
     },
     "ray": {
-        "default": None, "metavar": "RAY",
+        "default": None,
+        "metavar": "RAY",
         "text": "spread the work with Ray: auto (the one that runs here), HOST:PORT of a cluster's head, local (one of its own)",
     },
     "against": {"default": ("random", "greedy"), "text": "opponents", "metavar": "AGENT"},
     "resume": {"default": False, "text": "go on where it was interrupted"},
     "json": {"default": None, "text": "write the figures as JSON to this file", "metavar": "FILE"},
-}  # fmt: skip
+}
 """What :func:`option` is given for the options that several programs have."""
 
 
@@ -114,16 +153,20 @@ SPREAD: Final = (
 
 
 def common(name: str, **changes: Any) -> Any:
-    """A field for the option of this name in :data:`COMMON`; `changes` replace what :func:`option` is given."""
+    """A field for the option of this name in :data:`COMMON`; `changes` replace what :func:`option`
+    is given.
+    """
     return option(**{**COMMON[name], **changes})
 
 
 @dataclass(frozen=True)
 class Options:
-    """Base of all options: what an instance is made with is brought to the fields' types and checked.
+    """Base of all options: what an instance is made with is brought to the fields' types and
+    checked.
 
     Raises:
-        OptionError: a value is of a wrong type, or none of its choices, or outside of its limits; it names the option.
+        OptionError: a value is of a wrong type, or none of its choices, or outside of its limits;
+            it names the option.
     """
 
     def __post_init__(self) -> None:
@@ -131,7 +174,9 @@ class Options:
             object.__setattr__(self, entry.name, _converted(entry, kind, getattr(self, entry.name)))
         workers = getattr(self, "workers", None) or 0
         if workers > MOST_PROCESSES and getattr(self, "ray", None) is None:
-            raise OptionError(f"workers must be at most {MOST_PROCESSES:,} on one machine, not {workers:,}")
+            raise OptionError(
+                f"workers must be at most {MOST_PROCESSES:,} on one machine, not {workers:,}"
+            )
 
 
 # ---- one value ----
@@ -144,7 +189,9 @@ def _entries(kind: type[Options]) -> list[tuple[Field[Any], Any]]:
 
 
 def _parts(kind: Any) -> tuple[Any, bool, bool]:
-    """Of a field's type: the type of a single value, whether there may be several, and whether there may be none."""
+    """Of a field's type: the type of a single value, whether there may be several, and whether
+    there may be none.
+    """
     optional = get_origin(kind) in (Union, UnionType)
     if optional:
         (kind,) = (part for part in get_args(kind) if part is not type(None))
@@ -153,14 +200,20 @@ def _parts(kind: Any) -> tuple[Any, bool, bool]:
 
 
 def _converted(entry: Field[Any], kind: Any, value: Any) -> Any:
-    """A value from Python, TOML or the command line (then it is text) as the field has it; raises OptionError."""
+    """A value from Python, TOML or the command line (then it is text) as the field has it; raises
+    OptionError.
+    """
     single, several, optional = _parts(kind)
     if value is None and optional:
         return None
     if not several:
         return _single(entry, single, value)
     values = value if isinstance(value, (list, tuple)) else [value]
-    words = [word for one in values for word in (map(str.strip, one.split(",")) if isinstance(one, str) else [one])]
+    words = [
+        word
+        for one in values
+        for word in (map(str.strip, one.split(",")) if isinstance(one, str) else [one])
+    ]
     return () if words == [""] else tuple(_single(entry, single, word) for word in words)
 
 
@@ -212,25 +265,36 @@ def parse(
         kind: what to make.
         command, description: as for :class:`skyenv.commands.Parser`.
         arguments: the command line; None: that of this process.
-        earlier: is told the values, as they were given or by default; what it returns, such as what the run to go on with had,
-            counts for options that weren't given.
+        earlier: is told the values, as they were given or by default; what it returns, such as what
+            the run to go on with had, counts for options that weren't given.
 
     Raises:
-        OptionError: a value can't be used, or the TOML file names an unknown option. CheckpointError: that file can't be read.
+        OptionError: a value can't be used, or the TOML file names an unknown option.
+            CheckpointError: that file can't be read.
         SystemExit: the command line has unknown options or lacks values; it is told on stderr.
     """
     entries = _entries(kind)
     parser = Parser(command, description)
     for entry, type_of in entries:
         _add(parser, entry, type_of)
-    parser.add_argument("--config", default=SUPPRESS, metavar="FILE", help="TOML file with options, by their names here")
+    parser.add_argument(
+        "--config",
+        default=SUPPRESS,
+        metavar="FILE",
+        help="TOML file with options, by their names here",
+    )
     given = vars(parser.parse_args(arguments))
     file = given.pop("config", None)
     values = {**(read_toml(file, kind) if file is not None else {}), **given}
     if earlier is not None:
-        defaults = {entry.name: entry.default for entry, _ in entries if entry.default is not MISSING}
+        defaults = {
+            entry.name: entry.default for entry, _ in entries if entry.default is not MISSING
+        }
         before = earlier({**defaults, **values})
-        values = {**{entry.name: before[entry.name] for entry, _ in entries if entry.name in before}, **values}
+        values = {
+            **{entry.name: before[entry.name] for entry, _ in entries if entry.name in before},
+            **values,
+        }
     for entry, _ in entries:
         if entry.default is MISSING and entry.name not in values:
             parser.error(f"{_as_typed(entry)} is required: {entry.metadata[HELP]}")
@@ -248,17 +312,31 @@ def _add(parser: Parser, entry: Field[Any], kind: Any) -> None:
     choices = ",".join(choice for choice in metadata.get("choices") or () if choice)
     metavar = metadata["metavar"] or (f"{{{choices}}}" if choices else single.__name__)
     if metadata.get(POSITIONAL):
-        parser.add_argument(entry.name, nargs="*" if several else "?", default=SUPPRESS, metavar=metavar, help=text)
+        parser.add_argument(
+            entry.name, nargs="*" if several else "?", default=SUPPRESS, metavar=metavar, help=text
+        )
         return
     flags = _flags(entry)
     if single is bool:
         parser.add_argument(
-            *flags, dest=entry.name, action="store_true", default=SUPPRESS, help=metadata[HELP].replace("%", "%%")
+            *flags,
+            dest=entry.name,
+            action="store_true",
+            default=SUPPRESS,
+            help=metadata[HELP].replace("%", "%%"),
         )
         return
     const = metadata["const"]
     nargs = "+" if several else "?" if const is not None else None
-    parser.add_argument(*flags, dest=entry.name, nargs=nargs, const=const, default=SUPPRESS, metavar=metavar, help=text)
+    parser.add_argument(
+        *flags,
+        dest=entry.name,
+        nargs=nargs,
+        const=const,
+        default=SUPPRESS,
+        metavar=metavar,
+        help=text,
+    )
 
 
 def _flags(entry: Field[Any]) -> list[str]:
@@ -267,21 +345,32 @@ def _flags(entry: Field[Any]) -> list[str]:
 
 def _as_typed(entry: Field[Any]) -> str:
     """What a person writes an option by, or what stands for an argument in ``--help``."""
-    return (entry.metadata["metavar"] or entry.name) if entry.metadata.get(POSITIONAL) else "/".join(_flags(entry))
+    return (
+        (entry.metadata["metavar"] or entry.name)
+        if entry.metadata.get(POSITIONAL)
+        else "/".join(_flags(entry))
+    )
 
 
 def as_text(value: Any) -> str:
     """A value as it is written on the command line."""
     if isinstance(value, (list, tuple)):
         return ",".join(as_text(one) for one in value)
-    return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else "" if value is None else str(value)
+    return (
+        f"{value:g}"
+        if isinstance(value, float) and float(f"{value:g}") == value
+        else ""
+        if value is None
+        else str(value)
+    )
 
 
 def read_toml(path: str | Path, kind: type[Options]) -> dict[str, Any]:
     """The options in a TOML file, by the names of the fields.
 
     Raises:
-        OptionError: an unknown option, or a value that can't be used. CheckpointError: the file can't be read.
+        OptionError: an unknown option, or a value that can't be used. CheckpointError: the file
+            can't be read.
     """
     try:
         content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
@@ -298,7 +387,9 @@ def read_toml(path: str | Path, kind: type[Options]) -> dict[str, Any]:
     for key, value in content.items():
         name = key.replace("-", "_")
         if name not in entries:
-            raise OptionError(f"{path}: unknown option {shown(key)}; there are {', '.join(entries)}")
+            raise OptionError(
+                f"{path}: unknown option {shown(key)}; there are {', '.join(entries)}"
+            )
         try:
             values[name] = _converted(*entries[name], value)
         except OptionError as error:

@@ -1,4 +1,6 @@
-"""Progress bars on stderr, for terminals alone: tqdm's where it is installed, else a plain line that counts."""
+"""Progress bars on stderr, for terminals alone: tqdm's where it is installed, else a plain line
+that counts.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,14 @@ class Bar(Protocol):
     def __exit__(self, *_: object) -> Any: ...
 
 
-def progress(total: float | None = None, unit: str = "game", *, shown: bool = True, done: float = 0, **options: Any) -> Bar:
+def progress(
+    total: float | None = None,
+    unit: str = "game",
+    *,
+    shown: bool = True,
+    done: float = 0,
+    **options: Any,
+) -> Bar:
     """A progress bar.
 
     Args:

@@ -1,24 +1,29 @@
-"""Which seeds deal which games: no deal that ratings are made of was ever trained on, tuned on, or looked at.
+"""Which seeds deal which games: no deal that ratings are made of was ever trained on, tuned on, or
+looked at.
 
-Seeds are whole numbers from 0 to 2⁶³−1. Those below 2⁶² are for who asks for games by number, for training and for datasets to
-learn from; those above are held out:
+Seeds are whole numbers from 0 to 2⁶³−1. Those below 2⁶² are for who asks for games by number, for
+training and for datasets to learn from; those above are held out:
 
-==================  ==========================  ==================================================================
+==================  ==========================
+==================================================================
 range               from … below                who deals them
-==================  ==========================  ==================================================================
+==================  ==========================
+==================================================================
 `BY_NUMBER`         0 … 10⁹                     whoever names a seed: environments, records, examples, matches
 `TRAINING`          10⁹ … 2⁶¹                   the trainer (experiments/training); first seeds that nobody named
 `DATASETS`          2⁶¹ … 2⁶²                   ``python -m skyenv dataset``
 `TUNING`            2⁶² … 2⁶² + 2⁶⁰             the tuning of weights (experiments/tools/tune.py)
 `EVALUATION`        2⁶² + 2⁶⁰ … 2⁶² + 2⁶¹       evaluations with a secret, the closing ones of trainings among them
 `LADDERS`           2⁶² + 2⁶¹ … 2⁶³             tournaments with a secret, and so all ladders that are published
-==================  ==========================  ==================================================================
+==================  ==========================
+==================================================================
 
-In the last two the deals are drawn by a secret (:func:`skyenv.games.secret_seeds`); those of datasets in the same way by a
-seed that is told. Environments that are reset without a seed go on with seeds that a stream draws from all numbers: that one of
-them meets a deal of a ladder has a probability below 10⁻⁹.
-Nothing keeps you from playing a game of any range again, such as that of a record; but the trainer keeps to its range,
-:class:`skyenv.envs.sb3.SkyenvVecEnv` refuses seeds that are held out, and a ladder of other deals isn't published.
+In the last two the deals are drawn by a secret (:func:`skyenv.games.secret_seeds`); those of
+datasets in the same way by a seed that is told. Environments that are reset without a seed go on
+with seeds that a stream draws from all numbers: that one of them meets a deal of a ladder has a
+probability below 10⁻⁹. Nothing keeps you from playing a game of any range again, such as that of a
+record; but the trainer keeps to its range, :class:`skyenv.envs.sb3.SkyenvVecEnv` refuses seeds that
+are held out, and a ladder of other deals isn't published.
 """
 
 from __future__ import annotations
@@ -61,9 +66,13 @@ def check_not_held_out(seed: int, what: str) -> int:
     """A seed that something may be learnt from.
 
     Raises:
-        OptionError: it is none, or held out for tuning, evaluations or ladders. `what` names what would have dealt it.
+        OptionError: it is none, or held out for tuning, evaluations or ladders. `what` names what
+            would have dealt it.
     """
     purpose = purpose_of(seed)
     if seed >= TUNING.start:
-        raise OptionError(f"{what} would deal games of seed {seed}, which are held out ({purpose}); choose a seed below 2**62")
+        raise OptionError(
+            f"{what} would deal games of seed {seed}, which are held out ({purpose}); choose a "
+            "seed below 2**62"
+        )
     return seed

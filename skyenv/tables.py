@@ -23,16 +23,22 @@ def columns(rows: Rows, left: int = 1, width: int | None = None) -> str:
     Args:
         rows: the cells of each line, all as many; the first line is the head.
         left: so many columns stand flush left, the others right.
-        width: no line is longer if that can be: what doesn't fit goes on below, with the columns flush left repeated.
+        width: no line is longer if that can be: what doesn't fit goes on below, with the columns
+            flush left repeated.
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     head = list(range(left))
     blocks: list[list[int]] = []
     for column in range(left, len(widths)):
-        if not blocks or (width is not None and sum(widths[one] + 2 for one in [*blocks[-1], column]) - 2 > width):
+        if not blocks or (
+            width is not None and sum(widths[one] + 2 for one in [*blocks[-1], column]) - 2 > width
+        ):
             blocks.append(list(head))
         blocks[-1].append(column)
-    return "\n\n".join(_block([[row[column] for column in block] for row in rows], left) for block in blocks or [head])
+    return "\n\n".join(
+        _block([[row[column] for column in block] for row in rows], left)
+        for block in blocks or [head]
+    )
 
 
 def _block(rows: Rows, left: int) -> str:
@@ -62,5 +68,7 @@ def markdown(rows: Rows, align: str = "") -> str:
     marks = ["---:" if side == "r" else "---" for side in align or "l" * len(rows[0])]
     if any(len(row) != len(marks) for row in rows):
         raise ValueError(f"each row must have {len(marks)} columns")
-    head, *body = ("|" + "|".join(f" {cell} " if cell else " " for cell in row) + "|" for row in rows)
+    head, *body = (
+        "|" + "|".join(f" {cell} " if cell else " " for cell in row) + "|" for row in rows
+    )
     return "\n".join([head, f"|{'|'.join(marks)}|", *body])

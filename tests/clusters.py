@@ -18,7 +18,11 @@ TRIES: Final = 5
 SHORT: Final = "/tmp"
 """Where a cluster's folder is: it has sockets in it, whose paths the system limits."""
 
-NODE: Final[dict[str, Any]] = {"num_cpus": 1, "object_store_memory": 100 * 2**20, "include_dashboard": False}
+NODE: Final[dict[str, Any]] = {
+    "num_cpus": 1,
+    "object_store_memory": 100 * 2**20,
+    "include_dashboard": False,
+}
 
 
 class Nodes:
@@ -45,14 +49,22 @@ class Nodes:
 
 @contextlib.contextmanager
 def cluster_of(nodes: int) -> Iterator[Nodes]:
-    """A cluster of so many nodes with a CPU each while the block runs; a test is skipped where Ray isn't installed."""
+    """A cluster of so many nodes with a CPU each while the block runs; a test is skipped where Ray
+    isn't installed.
+    """
     pytest.importorskip("ray", reason="needs the extra [ray]")
     from ray.cluster_utils import Cluster
 
     keep_quiet()
-    (Path(tempfile.gettempdir()) / "ray").mkdir(exist_ok=True)  # a cluster writes there, too, and takes it for granted
-    with tempfile.TemporaryDirectory(prefix="ray-", dir=SHORT, ignore_cleanup_errors=True) as folder:
-        cluster = tried(lambda: Cluster(initialize_head=True, head_node_args={**NODE, "temp_dir": folder}))
+    (Path(tempfile.gettempdir()) / "ray").mkdir(
+        exist_ok=True
+    )  # a cluster writes there, too, and takes it for granted
+    with tempfile.TemporaryDirectory(
+        prefix="ray-", dir=SHORT, ignore_cleanup_errors=True
+    ) as folder:
+        cluster = tried(
+            lambda: Cluster(initialize_head=True, head_node_args={**NODE, "temp_dir": folder})
+        )
         ray = None
         try:
             made = Nodes(cluster, folder)

@@ -1,4 +1,6 @@
-"""What all tests share: no windows, no announcements, one thread per library, and randomness with fixed seeds."""
+"""What all tests share: no windows, no announcements, one thread per library, and randomness with
+fixed seeds.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +16,28 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-os.environ.setdefault("SKYENV_QUIET", "1")  # what a test reads on stderr doesn't depend on what is compiled already
+os.environ.setdefault(
+    "SKYENV_QUIET", "1"
+)  # what a test reads on stderr doesn't depend on what is compiled already
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # windows open nowhere
-for library in ("OMP", "OPENBLAS", "MKL"):  # threads of small networks wait for one another longer than they work; read on import
+for library in (
+    "OMP",
+    "OPENBLAS",
+    "MKL",
+):  # threads of small networks wait for one another longer than they work; read on import
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as shells leave it for what runs in the background
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # as shells leave it for what runs in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
-    "skyenv", deadline=None, derandomize=True, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+    "skyenv",
+    deadline=None,
+    derandomize=True,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("skyenv")
 
@@ -66,14 +80,18 @@ def copier(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
 
 @pytest.fixture
 def ticking(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock goes on by a millisecond whenever it is looked at: what budgets in time give doesn't depend on the machine."""
+    """The clock goes on by a millisecond whenever it is looked at: what budgets in time give
+    doesn't depend on the machine.
+    """
     ticks = itertools.count()
     monkeypatch.setattr("time.perf_counter", lambda: next(ticks) / 1000)
 
 
 @pytest.fixture
 def odd_agents(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The module odd_agents, whose agents misbehave, can be imported, here and in processes that start here."""
+    """The module odd_agents, whose agents misbehave, can be imported, here and in processes that
+    start here.
+    """
     from tournaments import ODD_AGENTS
 
     folder = tmp_path_factory.mktemp("modules")

@@ -20,14 +20,18 @@ def positions(num_players: int, side: str, number: int = 120) -> Games:
     games = Games(number, num_players, side, 77)
     greedy, random = GreedyAgent(), RandomAgent()
     for step in range(150):
-        rows = np.arange(step % 150 * number // 150, number)  # row i stops after about 150 · i / number decisions
+        rows = np.arange(
+            step % 150 * number // 150, number
+        )  # row i stops after about 150 · i / number decisions
         actions = decide(games, random if step % 10 == 9 else greedy, rows)
         games.step(actions, rows)
     return games
 
 
 def deal_anew(state: np.recarray, seat: int, rng: np.random.Generator) -> None:
-    """Exchange what `seat` can't know in one game: others' unknown cards, the stacks' order, the stream of chance."""
+    """Exchange what `seat` can't know in one game: others' unknown cards, the stacks' order, the
+    stream of chance.
+    """
     for colour in range(BLACK + 1):
         others = [other for other in range(state.num_players) if other != seat]
         known = state.known[:, colour].copy()
@@ -61,15 +65,25 @@ print(actions)
 
 
 def decisions_compiled_or_not(agent: str) -> list[str]:
-    """What an agent of the package `agents` decides in 120 positions, with and without compilation, as two texts."""
+    """What an agent of the package `agents` decides in 120 positions, with and without compilation,
+    as two texts.
+    """
     return [
-        printed("-W", "error", "-c", _PROGRAM.format(agent=agent), environment={"NUMBA_DISABLE_JIT": disabled})
+        printed(
+            "-W",
+            "error",
+            "-c",
+            _PROGRAM.format(agent=agent),
+            environment={"NUMBA_DISABLE_JIT": disabled},
+        )
         for disabled in ("0", "1")
     ]
 
 
 def blank(**fields: Any) -> Game:
-    """A 3-player game after the start (no Alea), seat 0 on turn, with an empty board, no businesses and no cards."""
+    """A 3-player game after the start (no Alea), seat 0 on turn, with an empty board, no businesses
+    and no cards.
+    """
     game = Game(3, seed=1)
     while game.phase == "start":
         game.play(game.legal_actions[0])
@@ -98,6 +112,10 @@ def auction(game: Game, place: int, highest: int, bidder: int) -> None:
     state: Any = game.state
     state.phase, state.auction_place, state.auction_commissioner = 5, place, 0
     state.highest, state.highest_bidder = highest, bidder
-    state.bid_total[bidder], state.bid_colour[bidder], state.bid_cards[bidder, 0] = highest, 4, [0, 0, highest // 6]
+    state.bid_total[bidder], state.bid_colour[bidder], state.bid_cards[bidder, 0] = (
+        highest,
+        4,
+        [0, 0, highest // 6],
+    )
     state.laid = -1
     state.place[0] = 8

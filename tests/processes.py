@@ -14,21 +14,29 @@ from typing import Any, Final
 ROOT: Final = Path(__file__).resolve().parent.parent
 
 LONGEST: Final = 600.0
-"""Seconds: only what hangs takes so long. Tests that wait without a limit have pytest's (pyproject.toml)."""
+"""Seconds: only what hangs takes so long.
+
+Tests that wait without a limit have pytest's (pyproject.toml).
+"""
 
 Environment = Mapping[str, str | None] | None
 """Variables beside those of this process; None: without it."""
 
 
-def python(*words: object, environment: Environment = None, **options: Any) -> subprocess.CompletedProcess[str]:
+def python(
+    *words: object, environment: Environment = None, **options: Any
+) -> subprocess.CompletedProcess[str]:
     """Run Python; what it prints is kept as text.
 
     Args:
         words: its arguments.
         environment: its variables.
-        options: of :func:`subprocess.run`; unless they say otherwise it runs in the repository's root.
+        options: of :func:`subprocess.run`; unless they say otherwise it runs in the repository's
+            root.
     """
-    return subprocess.run(_command(words), **{"timeout": LONGEST, "check": False, **_options(environment), **options})
+    return subprocess.run(
+        _command(words), **{"timeout": LONGEST, "check": False, **_options(environment), **options}
+    )
 
 
 def printed(*words: object, **options: Any) -> str:
@@ -39,8 +47,13 @@ def printed(*words: object, **options: Any) -> str:
 
 
 @contextlib.contextmanager
-def running(*words: object, environment: Environment = None, **options: Any) -> Iterator[subprocess.Popen[str]]:
-    """Python while the block runs; then its end is waited for. It is killed if it doesn't come, or if the block fails."""
+def running(
+    *words: object, environment: Environment = None, **options: Any
+) -> Iterator[subprocess.Popen[str]]:
+    """Python while the block runs; then its end is waited for.
+
+    It is killed if it doesn't come, or if the block fails.
+    """
     with subprocess.Popen(_command(words), **{**_options(environment), **options}) as process:
         try:
             yield process
@@ -49,10 +62,16 @@ def running(*words: object, environment: Environment = None, **options: Any) -> 
             process.kill()
 
 
-def wait_until(condition: Callable[[], object], process: subprocess.Popen[str] | None = None) -> None:
-    """Wait for something to become true, however long it takes; a process that ends without it fails the test."""
+def wait_until(
+    condition: Callable[[], object], process: subprocess.Popen[str] | None = None
+) -> None:
+    """Wait for something to become true, however long it takes; a process that ends without it
+    fails the test.
+    """
     while True:
-        ended = process is not None and process.poll() is not None  # asked first: it may do it and end
+        ended = (
+            process is not None and process.poll() is not None
+        )  # asked first: it may do it and end
         if condition():
             return
         assert not ended, "the process has ended"
@@ -79,7 +98,9 @@ def descendants(process: int) -> list[int]:
 
 
 def listening(processes: Iterable[int]) -> set[str]:
-    """The addresses that processes listen at, as the kernel writes them: hexadecimal, and the port after a colon."""
+    """The addresses that processes listen at, as the kernel writes them: hexadecimal, and the port
+    after a colon.
+    """
     sockets = set()
     for process in processes:
         with contextlib.suppress(OSError):
@@ -106,7 +127,10 @@ def command(process: int) -> bytes:
 def there(process: int) -> bool:
     """Whether a process is still there, and doesn't only wait to be buried."""
     try:
-        return Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
+        return (
+            Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+            != "Z"
+        )
     except OSError:
         return False
 

@@ -1,8 +1,10 @@
-"""The referee: an independent, slow and simple second implementation of the game, to check records with.
+"""The referee: an independent, slow and simple second implementation of the game, to check records
+with.
 
-Written from RULES.md and INTERFACE.md alone; it shares nothing with the engine. It replays a game record
-line by line. At every decision it works out the seat to act and the legal actions by itself, and for every
-action the exact event lines that must follow. From the record it takes only what chance or a player decided.
+Written from RULES.md and INTERFACE.md alone; it shares nothing with the engine. It replays a game
+record line by line. At every decision it works out the seat to act and the legal actions by itself,
+and for every action the exact event lines that must follow. From the record it takes only what
+chance or a player decided.
 
     python tests/referee.py FILE...
 """
@@ -42,9 +44,16 @@ SET_SIZES = (3, 2, 3, 2, 3, 2, 3, 2)  # SET-3
 BONUS = {3: (4, 3), 6: (6, 4), 9: (8, 5)}  # BUS-4: placed -> (VP, districts needed)
 LAST_BUSINESS = 12  # BUS-5
 STREETS = {  # COM-5; MOVE-4 for the park
-    CITY_HALL: (0, 1), 0: (2, 3), 1: (4, 3), 2: (5,), 4: (6,), 3: (5, 6),
-    5: (CENTRAL_PARK,), 6: (CENTRAL_PARK,), CENTRAL_PARK: (CITY_HALL,),
-}  # fmt: skip
+    CITY_HALL: (0, 1),
+    0: (2, 3),
+    1: (4, 3),
+    2: (5,),
+    4: (6,),
+    3: (5, 6),
+    5: (CENTRAL_PARK,),
+    6: (CENTRAL_PARK,),
+    CENTRAL_PARK: (CITY_HALL,),
+}
 
 OPTION_A, OPTION_B, OPTION_C, OPTION_D = 0, 1, 5, 6
 PLOT, TAKE, MOVE, PASS, BID, BID_BLACK, BID_DONE, BUILD, STOP = 13, 55, 60, 78, 79, 94, 97, 98, 102
@@ -124,7 +133,9 @@ class Plot:
 
 @dataclass
 class Stack:
-    """A coloured stack: visible top, face-down cards (order unknown), returned cards in known order."""
+    """A coloured stack: visible top, face-down cards (order unknown), returned cards in known
+    order.
+    """
 
     top: int | None
     hidden: Counter[int]
@@ -161,10 +172,11 @@ class Summary:
     """What a checked game came to.
 
     `rules` counts the special branches that the game took, by rule id; a suffix tells the case:
-    `AUC-5.1` to `.3` the cases of AUC-5 (`.none` no colour, `.nocard` no card of one, `.same` a colour that
-    another bidder uses), `AUC-8.top` cards returned to an empty stack, `.order` of several values, `.again`
-    a returned card came up; `AUC-9` a shuffle, `.none` no black card at all; `TURN-4` a single stack,
-    `.none` no stack; `STOP-1` a voluntary stop, `.must` a forced one; `ALEA-6` a tie, `.short` too few left.
+    `AUC-5.1` to `.3` the cases of AUC-5 (`.none` no colour, `.nocard` no card of one, `.same` a
+    colour that another bidder uses), `AUC-8.top` cards returned to an empty stack, `.order` of
+    several values, `.again` a returned card came up; `AUC-9` a shuffle, `.none` no black card at
+    all; `TURN-4` a single stack, `.none` no stack; `STOP-1` a voluntary stop, `.must` a forced one;
+    `ALEA-6` a tie, `.short` too few left.
     """
 
     reason: str
@@ -211,7 +223,11 @@ def _check_agents(agents: object, players: int) -> None:
     """Null, or one string per seat."""
     if agents is None:
         return
-    if not isinstance(agents, list) or len(agents) != players or not all(isinstance(a, str) for a in agents):
+    if (
+        not isinstance(agents, list)
+        or len(agents) != players
+        or not all(isinstance(a, str) for a in agents)
+    ):
         _refute("agents is null or one string per seat", agents)
 
 
@@ -221,7 +237,11 @@ def _check_rings(rings: object, side: str) -> None:
     if not isinstance(rings, list) or len(rings) != len(DISTRICTS):
         _refute("one ring per district", rings)
     for ring in rings:
-        if not isinstance(ring, list) or not all(isinstance(p, str) for p in ring) or sorted(ring) != wanted:
+        if (
+            not isinstance(ring, list)
+            or not all(isinstance(p, str) for p in ring)
+            or sorted(ring) != wanted
+        ):
             _refute(f"a ring has each of {wanted} once (COM-6, COM-8)", ring)
 
 
@@ -232,7 +252,11 @@ def check_setup(setup: object, players: int, side: str) -> None:
         _refute("the setup follows the header", start["event"])
     _check_first_businesses(_only_fields("plots", start["plots"], DISTRICTS), side)
     row = start["row"]
-    if not isinstance(row, list) or len(row) != sum(SET_SIZES) or any(b not in BUSINESSES for b in row):
+    if (
+        not isinstance(row, list)
+        or len(row) != sum(SET_SIZES)
+        or any(b not in BUSINESSES for b in row)
+    ):
         _refute("a supply row of twenty businesses (SET-3)", row)
     tiles = Counter(row) + Counter(business for _, business in start["plots"].values())
     if max(tiles.values()) > TILES_PER_BUSINESS:
@@ -241,12 +265,17 @@ def check_setup(setup: object, players: int, side: str) -> None:
 
 
 def _check_first_businesses(plots: dict[str, Any], side: str) -> None:
-    """SET-1, SET-2: one business per district; every plot colour once or twice, or all on the sixth plots."""
+    """SET-1, SET-2: one business per district; every plot colour once or twice, or all on the sixth
+    plots.
+    """
     for entry in plots.values():
         if not isinstance(entry, list) or len(entry) != 2 or entry[1] not in BUSINESSES:
             _refute("a plot's name and a business (SET-1)", entry)
         if entry[0] not in (COLORS if side == "front" else ("sixth",)):
-            _refute("the first businesses lie on coloured plots, on the back side on the sixth (SET-2)", entry)
+            _refute(
+                "the first businesses lie on coloured plots, on the back side on the sixth (SET-2)",
+                entry,
+            )
     uses = Counter(entry[0] for entry in plots.values())
     if side == "front" and any(uses[color] not in (1, 2) for color in COLORS):
         _refute("every plot colour is used once or twice (SET-1)", dict(uses))
@@ -260,7 +289,11 @@ def _check_hands(hands: object, tops: dict[str, Any], players: int) -> None:
     for hand in hands:
         for color, values in _only_fields("a hand", hand, HAND_COLORS).items():
             size = 4 if color == "black" else 1
-            if not isinstance(values, list) or len(values) != size or not all(map(_is_value, values)):
+            if (
+                not isinstance(values, list)
+                or len(values) != size
+                or not all(map(_is_value, values))
+            ):
                 _refute(f"{size} {color} card(s) with values 4 to 6 (SET-4, SET-5)", values)
             if values != sorted(values):
                 _refute("the values in a hand are in ascending order", values)
@@ -281,7 +314,10 @@ def _is_value(value: object) -> bool:
 
 
 class Referee:
-    """A position of the game. `legal()` and `seat` tell the decision that is open; `play` goes on."""
+    """A position of the game.
+
+    `legal()` and `seat` tell the decision that is open; `play` goes on.
+    """
 
     def __init__(self, header: Event, setup: Event) -> None:
         """Check header and setup, and put up the game (SET-1 to SET-7)."""
@@ -292,7 +328,9 @@ class Referee:
         self.rings = [[PLOTS.index(name) for name in ring] for ring in header["rings"]]
         self.plots = [[Plot() for _ in ring] for ring in self.rings]
         for name, (plot, business) in setup["plots"].items():
-            self.plots[DISTRICTS.index(name)][PLOTS.index(plot)].tiles.append(BUSINESSES.index(business))
+            self.plots[DISTRICTS.index(name)][PLOTS.index(plot)].tiles.append(
+                BUSINESSES.index(business)
+            )
         row = [BUSINESSES.index(name) for name in setup["row"]]
         self.sets = [[row.pop(0) for _ in range(size)] for size in SET_SIZES]
         self._deal(setup)
@@ -332,7 +370,9 @@ class Referee:
             assert stack.top is not None
             stack.hidden[stack.top] -= 1
         for hand in setup["hands"]:
-            cards = [(HAND_COLORS.index(color), v) for color, values in hand.items() for v in values]
+            cards = [
+                (HAND_COLORS.index(color), v) for color, values in hand.items() for v in values
+            ]
             self.hands.append(Counter(cards))
             for color, value in cards:
                 (self.black if color == BLACK else self.stacks[color].hidden)[value] -= 1
@@ -347,10 +387,15 @@ class Referee:
     def legal(self) -> list[int]:
         """The legal actions of the open decision, ascending; empty when the game is over."""
         choices = {
-            "start": self._legal_start, "option": self._legal_option, "plot": self._legal_plot,
-            "take": self._legal_take, "move": self._legal_move, "bid": self._legal_bid,
-            "build": self._legal_build, "over": list[int],
-        }  # fmt: skip
+            "start": self._legal_start,
+            "option": self._legal_option,
+            "plot": self._legal_plot,
+            "take": self._legal_take,
+            "move": self._legal_move,
+            "bid": self._legal_bid,
+            "build": self._legal_build,
+            "over": list[int],
+        }
         return sorted(choices[self.phase]())
 
     def _legal_start(self) -> list[int]:
@@ -370,7 +415,9 @@ class Referee:
             actions.append(OPTION_A)
         if self._legal_plot():
             actions += {OPTION_B + business for business in self._current_set()}
-        stands = {c.place for c in self.commissioners if c.place < 7 and c.place not in self.stopped}
+        stands = {
+            c.place for c in self.commissioners if c.place < 7 and c.place not in self.stopped
+        }
         return actions + [OPTION_D + d for d in stands]
 
     def _legal_plot(self) -> list[int]:
@@ -384,7 +431,9 @@ class Referee:
         ]
 
     def _legal_take(self) -> list[int]:
-        """TURN-4, in ascending colour order; the first take leaves a second one, if there are two stacks."""
+        """TURN-4, in ascending colour order; the first take leaves a second one, if there are two
+        stacks.
+        """
         colors = [c for c, stack in enumerate(self.stacks) if stack.top is not None]
         if self.first_take is not None:
             return [TAKE + c for c in colors if c > self.first_take]
@@ -406,7 +455,9 @@ class Referee:
         return places
 
     def _legal_bid(self) -> list[int]:
-        """AUC-3, AUC-4 and "one choice, one path": ascending cards, each leaving a bid above the highest."""
+        """AUC-3, AUC-4 and "one choice, one path": ascending cards, each leaving a bid above the
+        highest.
+        """
         auction = self._open_auction()
         total = _total(auction.laid[self.seat])
         actions = [] if auction.fresh else [PASS]
@@ -421,7 +472,9 @@ class Referee:
         return list(set(actions))
 
     def _bid_colors(self) -> list[int]:
-        """The colours that the seat may use in this auction: what it has laid down, or AUC-5, AUC-12."""
+        """The colours that the seat may use in this auction: what it has laid down, or AUC-5,
+        AUC-12.
+        """
         auction = self._open_auction()
         own = auction.laid[self.seat]
         if own:
@@ -447,9 +500,13 @@ class Referee:
         return [card for card in held if last is None or _order(card) >= _order(last)]
 
     def _cards_from(self, card: Card, kinds: tuple[int, int]) -> Counter[Card]:
-        """The cards in hand of one colour or black that do not come before this one when laid down."""
+        """The cards in hand of one colour or black that do not come before this one when laid
+        down.
+        """
         hand = self.hands[self.seat]
-        return Counter({c: n for c, n in hand.items() if c[0] in kinds and _order(c) >= _order(card)})
+        return Counter(
+            {c: n for c, n in hand.items() if c[0] in kinds and _order(c) >= _order(card)}
+        )
 
     def _legal_build(self) -> list[int]:
         """AUC-10, AUC-12, STOP-1."""
@@ -472,17 +529,26 @@ class Referee:
         self._chance, self._events = chance, []
         self.actions += 1
         step = {
-            "start": self._play_start, "option": self._play_option, "plot": self._play_business,
-            "take": self._play_take, "move": self._play_move, "bid": self._play_bid,
+            "start": self._play_start,
+            "option": self._play_option,
+            "plot": self._play_business,
+            "take": self._play_take,
+            "move": self._play_move,
+            "bid": self._play_bid,
             "build": self._play_build,
-        }[self.phase]  # fmt: skip
+        }[self.phase]
         step(action)
         self._chance = None
         return self._events
 
     def action_line(self, action: int, legal: bool = False) -> Event:
         """The `action` line of this action, before it is played."""
-        line: Event = {"event": "action", "seat": self.seat, "action": action, "name": NAMES[action]}
+        line: Event = {
+            "event": "action",
+            "seat": self.seat,
+            "action": action,
+            "name": NAMES[action],
+        }
         return {**line, "legal": self.legal()} if legal else line
 
     def _emit(self, event: str, **fields: object) -> None:
@@ -819,7 +885,9 @@ class Referee:
             auction.color = cards[0][0]
 
     def _next_bidder(self) -> None:
-        """AUC-2: the next seat that is in and not the highest bidder; with none the auction is over."""
+        """AUC-2: the next seat that is in and not the highest bidder; with none the auction is
+        over.
+        """
         auction = self._open_auction()
         for seat in self._clockwise(self.seat + 1):
             if seat not in auction.out and seat != auction.leader:
@@ -848,7 +916,9 @@ class Referee:
                 self.rules["AUC-10"] += 1
 
     def _pay(self, cards: list[Card]) -> None:
-        """AUC-8: black cards under the black stack, coloured ones under theirs, the lowest value first."""
+        """AUC-8: black cards under the black stack, coloured ones under theirs, the lowest value
+        first.
+        """
         color = cards[0][0]
         self.black_up.update(value for kind, value in cards if kind == BLACK)
         values = sorted(value for kind, value in cards if kind == color)
@@ -982,7 +1052,9 @@ class Referee:
         self._emit("end", reason=reason, scores=list(self.scores), cards=cards, winners=winners)
         self.phase, self.auction = "over", None
         self.rules = +self.rules
-        self.summary = Summary(reason, list(self.scores), cards, winners, self.actions, self.turns, self.rules)
+        self.summary = Summary(
+            reason, list(self.scores), cards, winners, self.actions, self.turns, self.rules
+        )
 
 
 BID_COLOR = {BID + 3 * color + value - 4: color for color in range(6) for value in VALUES}
@@ -1031,11 +1103,15 @@ class Reader:
         index = self.at + ahead
         self.looked = index + 1
         if index >= len(self.lines):
-            raise Refutation("the rules say: the game goes on here; the record says: end of file", self.looked)
+            raise Refutation(
+                "the rules say: the game goes on here; the record says: end of file", self.looked
+            )
         try:
             value = json.loads(self.lines[index], object_pairs_hook=_unique)
         except ValueError as error:
-            raise Refutation(f"the rules say: a JSON object; the record says: {error}", self.looked) from error
+            raise Refutation(
+                f"the rules say: a JSON object; the record says: {error}", self.looked
+            ) from error
         if not isinstance(value, dict):
             _refute("a JSON object", value)
         return value
@@ -1098,7 +1174,9 @@ def _unique(pairs: list[tuple[str, Any]]) -> Event:
 
 
 def check_action(referee: Referee, reader: Reader) -> None:
-    """Check one `action` line with its seat, legality, name and legal list, and all lines that follow it."""
+    """Check one `action` line with its seat, legality, name and legal list, and all lines that
+    follow it.
+    """
     line = reader.take()
     legal = referee.legal()
     action = line.get("action")
@@ -1143,8 +1221,11 @@ def main(paths: Sequence[str]) -> int:
         try:
             with open(path, encoding="utf-8", newline="\n") as file:
                 for number, game in enumerate(check_record(file), 1):
-                    print(f"{path}: game {number}: {game.reason}, scores {game.scores}, cards {game.cards}, "
-                          f"winners {game.winners}, {game.turns} turns, {game.actions} actions")  # fmt: skip
+                    print(
+                        f"{path}: game {number}: {game.reason}, scores {game.scores}, cards "
+                        f"{game.cards}, "
+                        f"winners {game.winners}, {game.turns} turns, {game.actions} actions"
+                    )
         except Refutation as refutation:
             failed = 1
             print(f"{path}: {refutation}")

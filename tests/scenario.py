@@ -6,8 +6,9 @@
     start_auction(game, ["TSQ"], starter=1)
     bid(game, 1, "orange 4 5 black 6")
 
-Cards are conserved: whatever a hand gets comes from the face-down stacks, and the other way round. Tiles and skyscrapers
-are not: they are put on the board and taken from it freely, and supplies stay what they are unless a test sets them.
+Cards are conserved: whatever a hand gets comes from the face-down stacks, and the other way round.
+Tiles and skyscrapers are not: they are put on the board and taken from it freely, and supplies stay
+what they are unless a test sets them.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ Chance = Sequence[int | str]
 # ---- positions of whole games ----
 
 
-def stages(players: int, side: str, agent: str, seed: int = 0, every: int = 13, max_turns: int = 150) -> Iterator[Game]:
+def stages(
+    players: int, side: str, agent: str, seed: int = 0, every: int = 13, max_turns: int = 150
+) -> Iterator[Game]:
     """Positions of one game, so many decisions apart, the last one included."""
     game = Game(players, side, seed, max_turns=max_turns)
     player = make_agent(agent)
@@ -60,11 +63,20 @@ def stages(players: int, side: str, agent: str, seed: int = 0, every: int = 13, 
 # ---- setting up a position ----
 
 
-def bare_game(players: int = 3, side: str = "front", *, seed: int = 1, board: Board | None = None, max_turns: int = 500) -> Game:
-    """Seat 0's first turn on an empty board: no tile, no skyscraper, no card in any hand, a 4 on top of every stack.
+def bare_game(
+    players: int = 3,
+    side: str = "front",
+    *,
+    seed: int = 1,
+    board: Board | None = None,
+    max_turns: int = 500,
+) -> Game:
+    """Seat 0's first turn on an empty board: no tile, no skyscraper, no card in any hand, a 4 on
+    top of every stack.
 
-    The front side's first businesses and the starting skyscrapers have left the game; everything else is as after the
-    setup. (The back side's first businesses stay: without one, a sixth plot would be empty, which never happens.)
+    The front side's first businesses and the starting skyscrapers have left the game; everything
+    else is as after the setup. (The back side's first businesses stay: without one, a sixth plot
+    would be empty, which never happens.)
     """
     game = Game(players, side, seed, board=board, max_turns=max_turns)
     while game.phase == "start":
@@ -81,7 +93,8 @@ def bare_game(players: int = 3, side: str = "front", *, seed: int = 1, board: Bo
 
 
 def district(game: Game, name: str, **plots: tuple[int, int] | str) -> None:
-    """What stands in a district: ``(owner, skyscrapers)`` or the names of businesses for some plots; the others are empty.
+    """What stands in a district: ``(owner, skyscrapers)`` or the names of businesses for some
+    plots; the others are empty.
 
     A sixth plot that isn't named stays as it is.
     """
@@ -94,12 +107,16 @@ def district(game: Game, name: str, **plots: tuple[int, int] | str) -> None:
             for business in content.split():
                 state["tiles"][index, PLOTS.index(plot), BUSINESSES.index(business)] += 1
         else:
-            state["owner"][index, PLOTS.index(plot)], state["floors"][index, PLOTS.index(plot)] = content
+            state["owner"][index, PLOTS.index(plot)], state["floors"][index, PLOTS.index(plot)] = (
+                content
+            )
     game.refresh()
 
 
 def built_up(number: int) -> Game:
-    """A game of two in which both and Alea have plots of that district, and the last plot has two businesses."""
+    """A game of two in which both and Alea have plots of that district, and the last plot has two
+    businesses.
+    """
     game = Game(2, seed=1)
     game.state["tiles"][number] = 0
     game.state["tiles"][number, 4] = (1, 0, 1, 0)
@@ -154,7 +171,9 @@ def empty_stack(game: Game, colour: str, keeper: int) -> None:
 
 
 def black_stack(game: Game, face_down: list[int], face_up: list[int], keeper: int) -> None:
-    """What the black stack holds; the seat `keeper` gets all black cards that are neither there nor in another hand."""
+    """What the black stack holds; the seat `keeper` gets all black cards that are neither there nor
+    in another hand.
+    """
     state = game.state
     state["hand"][keeper, BLACK] += state["face_down"][BLACK] + state["black_face_up"]
     for rank, value in enumerate(CARD_VALUES):
@@ -166,7 +185,9 @@ def black_stack(game: Game, face_down: list[int], face_up: list[int], keeper: in
 
 
 def supply(game: Game, seat: int, ready: int, general: int | None = None) -> None:
-    """How many skyscrapers a seat (or Alea) has ready to build, and how many in the general supply."""
+    """How many skyscrapers a seat (or Alea) has ready to build, and how many in the general
+    supply.
+    """
     if seat == ALEA:
         game.state["alea_supply"] = ready
     else:
@@ -177,11 +198,15 @@ def supply(game: Game, seat: int, ready: int, general: int | None = None) -> Non
 
 
 def commissioner(game: Game, who: str, place: str, markers: Sequence[str] = ()) -> None:
-    """Where a commissioner stands, and the districts with its markers in the order of its visits."""
+    """Where a commissioner stands, and the districts with its markers in the order of its
+    visits.
+    """
     state, index = game.state, COMMISSIONERS.index(who)
     state["place"][index] = PLACES.index(place)
     state["markers"][index] = len(markers)
-    state["visited"][index] = [DISTRICTS.index(name) for name in markers] + [NONE] * (3 - len(markers))
+    state["visited"][index] = [DISTRICTS.index(name) for name in markers] + [NONE] * (
+        3 - len(markers)
+    )
     game.refresh()
 
 
@@ -195,7 +220,9 @@ def stopped(game: Game, name: str) -> None:
 
 
 def after_businesses(game: Game, number: int) -> None:
-    """Option B has been chosen `number` times: the supply row is that much shorter, the left-over tiles are in the park."""
+    """Option B has been chosen `number` times: the supply row is that much shorter, the left-over
+    tiles are in the park.
+    """
     state = game.state
     state["placed"] = number
     start = 0
@@ -211,7 +238,9 @@ def after_businesses(game: Game, number: int) -> None:
 
 
 def supply_row(game: Game, *sets: str) -> None:
-    """Other tiles in the first sets of the supply row: ``supply_row(game, "boutique boutique gallery", "jeweller gallery")``."""
+    """Other tiles in the first sets of the supply row: ``supply_row(game, "boutique boutique
+    gallery", "jeweller gallery")``.
+    """
     start = 0
     for size, names in zip(SET_SIZES, sets, strict=False):
         assert len(names.split()) == size
@@ -241,15 +270,22 @@ def _at(game: Game, seat: int, phase: int, step: int, option: int) -> None:
     game.refresh()
 
 
-def start_auction(game: Game, places: Sequence[str], starter: int = 0, chance: Chance = ()) -> list[Event]:
-    """Seat `starter` moves the white commissioner from Central Park to City Hall, with markers in these districts."""
+def start_auction(
+    game: Game, places: Sequence[str], starter: int = 0, chance: Chance = ()
+) -> list[Event]:
+    """Seat `starter` moves the white commissioner from Central Park to City Hall, with markers in
+    these districts.
+    """
     commissioner(game, "white", "CENTRAL_PARK", places)
     about_to_move(game, starter)
     return game.play("move white CITY_HALL", chance)
 
 
 def bid(game: Game, seat: int, cards: str, chance: Chance = ()) -> list[Event]:
-    """A seat bids: ``bid(game, 0, "green 4 5 black 6")``. The chance is that of what follows the bid."""
+    """A seat bids: ``bid(game, 0, "green 4 5 black 6")``.
+
+    The chance is that of what follows the bid.
+    """
     assert (game.phase, game.seat) == ("bid", seat), f"seat {game.seat} is to act ({game.phase})"
     colour = ""
     for word in cards.split():
@@ -264,7 +300,9 @@ def passes(game: Game, *seats: int, chance: Chance = ()) -> list[Event]:
     """Seats pass one after the other; the chance is that of what follows the last one."""
     events: list[Event] = []
     for number, seat in enumerate(seats, 1):
-        assert (game.phase, game.seat) == ("bid", seat), f"seat {game.seat} is to act ({game.phase})"
+        assert (game.phase, game.seat) == ("bid", seat), (
+            f"seat {game.seat} is to act ({game.phase})"
+        )
         events += game.play("pass", chance if number == len(seats) else ())
     return events
 
@@ -273,7 +311,9 @@ def passes(game: Game, *seats: int, chance: Chance = ()) -> list[Event]:
 
 
 def legal(game: Game, start: str) -> list[str]:
-    """What follows `start` in the names of the legal actions: ``legal(game, "take ")`` is ``["green", ...]``."""
+    """What follows `start` in the names of the legal actions: ``legal(game, "take ")`` is
+    ``["green", ...]``.
+    """
     return [name.removeprefix(start) for name in game.legal_names if name.startswith(start)]
 
 
@@ -294,7 +334,9 @@ def known_cards(game: Game, seat: int) -> dict[str, list[int]]:
 
 def _listed(counts: Any) -> dict[str, list[int]]:
     values = {
-        colour: [value for rank, value in enumerate(CARD_VALUES) for _ in range(int(counts[index, rank]))]
+        colour: [
+            value for rank, value in enumerate(CARD_VALUES) for _ in range(int(counts[index, rank]))
+        ]
         for index, colour in enumerate(CARD_COLOURS)
     }
     return {colour: listed for colour, listed in values.items() if listed}
@@ -309,11 +351,17 @@ def floors(game: Game, name: str, plot: str) -> tuple[int, int]:
 def tiles(game: Game, name: str, plot: str) -> list[str]:
     """The businesses on a plot."""
     counts = game.state["tiles"][DISTRICTS.index(name), PLOTS.index(plot)]
-    return [business for business, number in zip(BUSINESSES, counts, strict=True) for _ in range(int(number))]
+    return [
+        business
+        for business, number in zip(BUSINESSES, counts, strict=True)
+        for _ in range(int(number))
+    ]
 
 
 def business_neighbours(game: Game, name: str, plot: str) -> set[tuple[str, str]]:
-    """The plots of the whole board on which a skyscraper would score more if a new type of business came to this plot."""
+    """The plots of the whole board on which a skyscraper would score more if a new type of business
+    came to this plot.
+    """
     before = game.state["value"].copy()
     here = game.state["tiles"][DISTRICTS.index(name)]
     business = here.sum(axis=0).tolist().index(0)
@@ -329,7 +377,9 @@ def same_record(one: np.void, other: np.void) -> bool:
     """Whether two records are equal field by field; bytes between the fields mean nothing."""
     for name in one.dtype.names or ():
         mine, theirs = one[name], other[name]
-        equal = same_record(mine, theirs) if isinstance(mine, np.void) else np.array_equal(mine, theirs)
+        equal = (
+            same_record(mine, theirs) if isinstance(mine, np.void) else np.array_equal(mine, theirs)
+        )
         if not equal:
             return False
     return True
@@ -342,7 +392,11 @@ def kinds(events: Sequence[Event]) -> list[str]:
 
 def only(events: Sequence[Event], kind: str) -> list[Event]:
     """The events of one kind, without the field that says so."""
-    return [{name: value for name, value in event.items() if name != "event"} for event in events if event["event"] == kind]
+    return [
+        {name: value for name, value in event.items() if name != "event"}
+        for event in events
+        if event["event"] == kind
+    ]
 
 
 def vp(events: Sequence[Event]) -> list[list[int]]:
@@ -362,8 +416,8 @@ def play_all(game: Game, *actions: str) -> list[Event]:
 def even(counts: Iterable[Any], shares: Sequence[float] | None = None) -> bool:
     """Whether counts agree with these shares (equal ones by default).
 
-    Chi-square of a fair draw has mean d and variance 2d; eight standard deviations and a little for small d are loose, and
-    the seeds are fixed, so a fair draw never fails by bad luck.
+    Chi-square of a fair draw has mean d and variance 2d; eight standard deviations and a little for
+    small d are loose, and the seeds are fixed, so a fair draw never fails by bad luck.
     """
     observed = np.array(list(counts), np.float64)
     wanted = np.array([1.0] * len(observed) if shares is None else shares, np.float64)
@@ -373,18 +427,24 @@ def even(counts: Iterable[Any], shares: Sequence[float] | None = None) -> bool:
     return bool(chi_square < degrees + 8 * (2 * degrees) ** 0.5 + 4)
 
 
-def as_likely(counts: Iterable[Any], shares: Sequence[float] | None = None, level: float = 1e-3) -> bool:
-    """Whether Pearson's chi-square test finds nothing against these shares (equal ones by default) at a level.
+def as_likely(
+    counts: Iterable[Any], shares: Sequence[float] | None = None, level: float = 1e-3
+) -> bool:
+    """Whether Pearson's chi-square test finds nothing against these shares (equal ones by default)
+    at a level.
 
-    Things of which fewer than five are to be expected are counted as one. The critical value is Wilson and Hilferty's, right
-    to 3 % for one degree of freedom and better for more. Seeds are fixed, so a test that passes goes on passing.
+    Things of which fewer than five are to be expected are counted as one. The critical value is
+    Wilson and Hilferty's, right to 3 % for one degree of freedom and better for more. Seeds are
+    fixed, so a test that passes goes on passing.
     """
     observed = np.array(list(counts), np.float64)
     wanted = np.array([1.0] * len(observed) if shares is None else shares, np.float64)
     wanted *= observed.sum() / wanted.sum()
     rare = wanted < 5
     if rare.any():
-        observed, wanted = (np.append(numbers[~rare], numbers[rare].sum()) for numbers in (observed, wanted))
+        observed, wanted = (
+            np.append(numbers[~rare], numbers[rare].sum()) for numbers in (observed, wanted)
+        )
     degrees = len(observed) - 1
     assert degrees > 0, "there is nothing to test"
     spread = 2 / (9 * degrees)

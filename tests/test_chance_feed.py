@@ -1,4 +1,6 @@
-"""Chance, one decision after the other: which outcomes are possible, how probable they are, and choosing one from outside."""
+"""Chance, one decision after the other: which outcomes are possible, how probable they are, and
+choosing one from outside.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ Walk = tuple[list[Any], float]
 
 
 def walked(ahead: Any, rng: np.random.Generator) -> Walk:
-    """Chance decided from outside, one node after the other: the outcomes, and the probability of all of them."""
+    """Chance decided from outside, one node after the other: the outcomes, and the probability of
+    all of them.
+    """
     chance: list[Any] = []
     probability = 1.0
     while outcomes := ahead(chance):
@@ -60,17 +64,23 @@ def test_a_game_can_be_played_with_all_chance_from_outside(players: int, side: s
 
 
 def test_the_first_plots_colour_and_business() -> None:
-    """SET-1: each colour is as likely as any other for the first district; of 36 businesses there are 9 of each type."""
+    """SET-1: each colour is as likely as any other for the first district; of 36 businesses there
+    are 9 of each type.
+    """
     first = Game.setup_chance(2, "front")
     assert first == pytest.approx(dict.fromkeys(COLOURS, 1 / 5))
-    assert Game.setup_chance(2, "front", chance=["green"]) == pytest.approx(dict.fromkeys(BUSINESSES, 1 / 4))
+    assert Game.setup_chance(2, "front", chance=["green"]) == pytest.approx(
+        dict.fromkeys(BUSINESSES, 1 / 4)
+    )
     back = Game.setup_chance(2, "back", chance=["boutique"])
     assert back["boutique"] == pytest.approx(8 / 35)
 
 
 @pytest.mark.rule("SET-1")
 def test_all_arrangements_of_plot_colours_are_equally_likely() -> None:
-    """7! / (2!·2!) ways to give the colours of a multiset with two pairs, for each of the C(5, 2) choices of the pairs."""
+    """7! / (2!·2!) ways to give the colours of a multiset with two pairs, for each of the C(5, 2)
+    choices of the pairs.
+    """
     number = comb(5, 2) * 5040 // 4
     rng = np.random.default_rng(1)
     for _ in range(5):
@@ -88,7 +98,9 @@ def test_all_arrangements_of_plot_colours_are_equally_likely() -> None:
 @pytest.mark.compiled
 @pytest.mark.parametrize(("players", "seed"), [(2, 3), (3, 5), (4, 1)])
 def test_the_games_own_stream_follows_these_probabilities(players: int, seed: int) -> None:
-    """Whole outcomes of an action, over streams that differ, against the product of their nodes' probabilities."""
+    """Whole outcomes of an action, over streams that differ, against the product of their nodes'
+    probabilities.
+    """
     game, agent = Game(players, seed=seed), make_agent("crowd")
     tried = 0
     while tried < 4 and not game.is_over:
@@ -147,14 +159,18 @@ def test_the_example_in_the_docs() -> None:
 @pytest.mark.compiled
 @pytest.mark.parametrize(("players", "side"), TABLES)
 def test_playing_by_numbers_is_playing_by_words(players: int, side: str) -> None:
-    """The same nodes with the same probabilities, the same positions and events, each position taken up from its bytes."""
+    """The same nodes with the same probabilities, the same positions and events, each position
+    taken up from its bytes.
+    """
     rng = np.random.default_rng(players)
     words, numbers = (ChanceFeed(players, side, 5, max_turns=4) for _ in range(2))
     action, events, agent = SETUP, [], make_agent("crowd")
     while action == SETUP or words.seat[0] != NONE:
         position, chance = words.position(), list[int]()
         while outcomes := numbers.play_unchecked(position, action, chance):
-            assert words.ahead(action, [OUTCOMES[number] for number in chance]) == {OUTCOMES[n]: p for n, p in outcomes}
+            assert words.ahead(action, [OUTCOMES[number] for number in chance]) == {
+                OUTCOMES[n]: p for n, p in outcomes
+            }
             chance.append(outcomes[rng.integers(len(outcomes))][0])
         in_words = [OUTCOMES[number] for number in chance]
         events = words.set_up(None, in_words) if action == SETUP else words.play(action, in_words)
@@ -170,15 +186,23 @@ def test_playing_by_numbers_is_playing_by_words(players: int, side: str) -> None
 
 @pytest.mark.compiled
 def test_a_position_is_taken_back() -> None:
-    """Whole, with what follows from it: legal actions, seat and observation; the game goes on from there as it did before."""
+    """Whole, with what follows from it: legal actions, seat and observation; the game goes on from
+    there as it did before.
+    """
     feed = ChanceFeed(2, seed=6)
     for _ in range(30):
         feed.play(int(feed.mask[0].argmax()))
-    position, shown = feed.position(), (feed.mask.tobytes(), feed.observation.tobytes(), feed.seat[0])
+    position, shown = (
+        feed.position(),
+        (feed.mask.tobytes(), feed.observation.tobytes(), feed.seat[0]),
+    )
     first = [feed.play(int(feed.mask[0].argmax())) for _ in range(20)]
     for taken_from in (position, np.frombuffer(position, GAME_DTYPE)):
         feed.rewind(taken_from)
-        assert (feed.position(), (feed.mask.tobytes(), feed.observation.tobytes(), feed.seat[0])) == (position, shown)
+        assert (
+            feed.position(),
+            (feed.mask.tobytes(), feed.observation.tobytes(), feed.seat[0]),
+        ) == (position, shown)
         assert [feed.play(int(feed.mask[0].argmax())) for _ in range(20)] == first
 
 
@@ -198,7 +222,9 @@ def test_the_batchs_own_steps_tell_nothing_and_fill_no_tape() -> None:
     assert feed.event_rows() == []
 
 
-@pytest.mark.parametrize("copied", [ChanceFeed.copy, copy.deepcopy, lambda feed: pickle.loads(pickle.dumps(feed))])
+@pytest.mark.parametrize(
+    "copied", [ChanceFeed.copy, copy.deepcopy, lambda feed: pickle.loads(pickle.dumps(feed))]
+)
 def test_copies_have_a_feed_of_their_own(copied: Any) -> None:
     feed = ChanceFeed(2, seed=3, observe=False)
     feed.set_up(3, ["green"])
@@ -224,7 +250,9 @@ def test_a_seed_counts_as_long_as_nothing_comes_from_outside() -> None:
 
 
 def test_a_game_tells_a_seed_if_it_decides_the_game() -> None:
-    """Else none, in its header either: not with chance from outside, not after its state was edited."""
+    """Else none, in its header either: not with chance from outside, not after its state was
+    edited.
+    """
     game = Game(3, seed=7)
     while game.chance_ahead(game.legal_actions[0]) == {}:
         game.play(game.legal_actions[0])
@@ -260,7 +288,10 @@ def test_what_is_no_action_at_all(action: Any) -> None:
 @pytest.mark.parametrize("chance", [5, None, 4.5])
 def test_chance_that_is_no_row_of_outcomes(chance: Any) -> None:
     game = Game(2, seed=1)
-    for wrong in (lambda: Game(2, seed=1, chance=chance), lambda: game.play(game.legal_actions[0], chance)):
+    for wrong in (
+        lambda: Game(2, seed=1, chance=chance),
+        lambda: game.play(game.legal_actions[0], chance),
+    ):
         with pytest.raises(ChanceError, match="chance must be outcomes one after the other, not"):
             wrong()
 

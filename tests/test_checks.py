@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skyenv.checks import as_plain, check_choice, check_integer, check_number, check_rows, check_seat, check_seats, parse_integer
+from skyenv.checks import (
+    as_plain,
+    check_choice,
+    check_integer,
+    check_number,
+    check_rows,
+    check_seat,
+    check_seats,
+    parse_integer,
+)
 from skyenv.errors import IllegalActionError, OptionError, PageError
 
 HUGE = 10**5000  # too long for Python to write out
@@ -28,7 +37,10 @@ def test_numbers_out_of_range(value: Any) -> None:
         check_integer("number", value, 3, 4)
 
 
-@pytest.mark.parametrize("value", [True, np.True_, 3.0, np.float64(3), "3", b"3", None, [3], np.array([3]), np.array([3, 4]), 3j])
+@pytest.mark.parametrize(
+    "value",
+    [True, np.True_, 3.0, np.float64(3), "3", b"3", None, [3], np.array([3]), np.array([3, 4]), 3j],
+)
 def test_what_is_no_whole_number(value: Any) -> None:
     with pytest.raises(OptionError, match="number must be a whole number from 0 to 9, not "):
         check_integer("number", value, 0, 9)
@@ -41,7 +53,20 @@ def test_numbers(value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [-0.1, 1.1, math.nan, math.inf, True, np.True_, "0.5", None, [0.5], 0.5j, pytest.param(HUGE, id="huge")]
+    "value",
+    [
+        -0.1,
+        1.1,
+        math.nan,
+        math.inf,
+        True,
+        np.True_,
+        "0.5",
+        None,
+        [0.5],
+        0.5j,
+        pytest.param(HUGE, id="huge"),
+    ],
 )
 def test_what_is_no_number_of_the_range(value: Any) -> None:
     with pytest.raises(OptionError, match="number must be a number from 0 to 1, not "):
@@ -96,7 +121,9 @@ def test_whole_numbers_written_in_digits() -> None:
     ],
 )
 def test_rows(rows: Any, expected: list[int]) -> None:
-    """In the order given, or as a mask marks them; int64 and contiguous; always a new array, which nobody else can change."""
+    """In the order given, or as a mask marks them; int64 and contiguous; always a new array, which
+    nobody else can change.
+    """
     checked = check_rows(rows, 4)
     assert checked.tolist() == expected
     assert checked.dtype == np.int64
@@ -104,14 +131,17 @@ def test_rows(rows: Any, expected: list[int]) -> None:
     assert not np.shares_memory(check_rows(checked, 4), checked)
 
 
-@pytest.mark.parametrize("rows", [[4], [-1], 2, [0.5], ["0"], [[0]], [2**63], np.array([True, False])])
+@pytest.mark.parametrize(
+    "rows", [[4], [-1], 2, [0.5], ["0"], [[0]], [2**63], np.array([True, False])]
+)
 def test_wrong_rows(rows: Any) -> None:
     with pytest.raises(OptionError, match=r"^rows must be"):
         check_rows(rows, 4)
 
 
 @pytest.mark.parametrize(
-    ("seats", "expected"), [(1, [1, 1]), ([0, 2], [0, 2]), (np.int8(2), [2, 2]), (np.array([2, 1], np.uint8), [2, 1])]
+    ("seats", "expected"),
+    [(1, [1, 1]), ([0, 2], [0, 2]), (np.int8(2), [2, 2]), (np.array([2, 1], np.uint8), [2, 1])],
 )
 def test_seats_of_games(seats: Any, expected: list[int]) -> None:
     checked = check_seats(seats, 3, 2)
@@ -120,7 +150,9 @@ def test_seats_of_games(seats: Any, expected: list[int]) -> None:
     assert checked.flags.carray
 
 
-@pytest.mark.parametrize("seats", [3, -1, [0, 3], [0], [0, 0, 0], 1.0, "1", None, True, 2**63, [[0, 0]]])
+@pytest.mark.parametrize(
+    "seats", [3, -1, [0, 3], [0], [0, 0, 0], 1.0, "1", None, True, 2**63, [[0, 0]]]
+)
 def test_wrong_seats(seats: Any) -> None:
     with pytest.raises(OptionError, match=r"^seats must be"):
         check_seats(seats, 3, 2)

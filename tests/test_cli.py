@@ -36,7 +36,10 @@ def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
 def games(tmp_path: Path) -> Path:
     """A record of three short games."""
     path = tmp_path / "games.jsonl"
-    assert cli.main(["record", "--games", "3", "--seed", "5", "--max-turns", "8", "-o", str(path)]) == 0
+    assert (
+        cli.main(["record", "--games", "3", "--seed", "5", "--max-turns", "8", "-o", str(path)])
+        == 0
+    )
     return path
 
 
@@ -68,7 +71,22 @@ def test_game_i_has_seed_s_plus_i_and_is_the_game_that_the_library_plays(tmp_pat
 
 def test_the_largest_seed_is_followed_by_zero(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
-    assert cli.main(["record", "--games", "2", "--seed", str(2**63 - 1), "--max-turns", "1", "-o", str(path)]) == 0
+    assert (
+        cli.main(
+            [
+                "record",
+                "--games",
+                "2",
+                "--seed",
+                str(2**63 - 1),
+                "--max-turns",
+                "1",
+                "-o",
+                str(path),
+            ]
+        )
+        == 0
+    )
     assert [lines.header.value["seed"] for lines in records.iter_games(path)] == [2**63 - 1, 0]
 
 
@@ -83,10 +101,21 @@ def test_without_a_seed_games_differ_and_tell_their_seed(tmp_path: Path) -> None
 
 def test_an_agent_by_import_string_and_a_board_by_file(tmp_path: Path) -> None:
     board = tmp_path / "board.toml"
-    board.write_text('[rings]\nTSQ = ["gray", "orange", "green", "brown", "violet"]\n', encoding="utf-8")
+    board.write_text(
+        '[rings]\nTSQ = ["gray", "orange", "green", "brown", "violet"]\n', encoding="utf-8"
+    )
     path = tmp_path / "game.jsonl"
     agent = "skyenv.agents:RandomAgent"
-    arguments = ["--seed", "1", "--max-turns", "4", "--board", str(board), "--agents", f"random, {agent}"]
+    arguments = [
+        "--seed",
+        "1",
+        "--max-turns",
+        "4",
+        "--board",
+        str(board),
+        "--agents",
+        f"random, {agent}",
+    ]
     assert cli.main(["record", *arguments, "-o", str(path)]) == 0
     header = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
     assert header["rings"][3] == ["gray", "orange", "green", "brown", "violet"]
@@ -100,7 +129,9 @@ def test_legal_actions_are_written_on_demand(tmp_path: Path) -> None:
     assert cli.main([*arguments, str(with_legal), "--legal"]) == 0
     assert cli.main([*arguments, str(without)]) == 0
     lines = [json.loads(line) for line in with_legal.read_text(encoding="utf-8").splitlines()]
-    assert all(line["action"] in line.pop("legal") for line in lines if line.get("event") == "action")
+    assert all(
+        line["action"] in line.pop("legal") for line in lines if line.get("event") == "action"
+    )
     assert lines == [json.loads(line) for line in without.read_text(encoding="utf-8").splitlines()]
 
 
@@ -136,7 +167,9 @@ def test_verify_prints_what_it_counted(games: Path, capsys: pytest.CaptureFixtur
     assert capsys.readouterr() == (f"{games}: 3 games, {actions} actions, no mistake\n", "")
 
 
-def test_verify_tells_the_first_mistake_and_fails(games: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_verify_tells_the_first_mistake_and_fails(
+    games: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     lines = games.read_text(encoding="utf-8").splitlines()
     lines[5] = lines[5].replace('"seat": ', '"seat": 1')
     games.write_text("\n".join(lines), encoding="utf-8")
@@ -147,7 +180,9 @@ def test_verify_tells_the_first_mistake_and_fails(games: Path, capsys: pytest.Ca
     assert complaint.count("\n") == 1
 
 
-def test_the_progress_bar_is_for_terminals_alone(games: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_progress_bar_is_for_terminals_alone(
+    games: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
@@ -173,7 +208,9 @@ def test_show_prints_the_position(games: Path, capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().out.endswith(f"\n\n{text(game.state, 1)}\n")
 
 
-def test_show_begins_with_the_first_game_and_goes_to_its_end(games: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_begins_with_the_first_game_and_goes_to_its_end(
+    games: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert cli.main(["show", str(games)]) == 0
     assert text(Game.replay(records.nth_game(games)).state) in capsys.readouterr().out
     assert cli.main(["show", str(games), "--step", "0"]) == 0
@@ -189,9 +226,24 @@ def test_show_on_a_terminal_without_the_frames(games: Path) -> None:
 # ---- pictures ----
 
 
-def test_show_draws_the_position(games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_draws_the_position(
+    games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     command = ["show", str(games), "--game", "2", "--step", "20", "--seat", "1", "--theme", "dark"]
-    assert cli.main([*command, "--svg", str(tmp_path / "a.svg"), "--png", str(tmp_path / "a.png"), "--width", "800"]) == 0
+    assert (
+        cli.main(
+            [
+                *command,
+                "--svg",
+                str(tmp_path / "a.svg"),
+                "--png",
+                str(tmp_path / "a.png"),
+                "--width",
+                "800",
+            ]
+        )
+        == 0
+    )
     assert capsys.readouterr().out == ""
     game = Game.replay(records.nth_game(games, 2), 20)
     drawn = svg(game.state, 1, theme="dark", events=game.events, agents=["random"] * 2, width=800)
@@ -215,10 +267,22 @@ def test_both_pictures_are_drawn_or_none(
 def test_show_draws_what_comes_through_a_pipe(games: Path, tmp_path: Path) -> None:
     """It can be read once: the position and the names of the agents come of the same reading."""
     out = tmp_path / "a.svg"
-    process = run("show", "/dev/stdin", "--game", 2, "--step", 20, "--svg", out, input=games.read_text(encoding="utf-8"))
+    process = run(
+        "show",
+        "/dev/stdin",
+        "--game",
+        2,
+        "--step",
+        20,
+        "--svg",
+        out,
+        input=games.read_text(encoding="utf-8"),
+    )
     assert (process.returncode, process.stderr) == (0, "")
     game = Game.replay(records.nth_game(games, 2), 20)
-    assert out.read_text(encoding="utf-8") == svg(game.state, events=game.events, agents=["random"] * 2)
+    assert out.read_text(encoding="utf-8") == svg(
+        game.state, events=game.events, agents=["random"] * 2
+    )
 
 
 SMALL_FILES = """
@@ -244,31 +308,70 @@ def test_a_picture_is_whole_or_not_there(games: Path, tmp_path: Path, kind: str)
 def test_files_whose_names_are_no_text(games: Path, tmp_path: Path) -> None:
     odd = os.fsdecode(os.fsencode(tmp_path) + b"/g\xff.jsonl")
     os.rename(games, odd)
-    for rest in (["verify", odd], ["show", odd], ["film", odd, "--to", "1", "-o", f"{odd}.gif", "--width", "200"]):
+    for rest in (
+        ["verify", odd],
+        ["show", odd],
+        ["film", odd, "--to", "1", "-o", f"{odd}.gif", "--width", "200"],
+    ):
         process = run(*rest)
         assert (process.returncode, process.stderr) == (0, "")
         assert "g?.jsonl" in process.stdout
 
 
-def test_show_draws_an_evaluation(games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_show_draws_an_evaluation(
+    games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Sure(RandomAgent):
-        def evaluate(self, decisions: Decisions) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        def evaluate(
+            self, decisions: Decisions
+        ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
             return np.eye(103)[decisions.mask.argmax(axis=1)], np.full(len(decisions), 0.25)
 
     monkeypatch.setattr("skyenv.agents.Sure", Sure, raising=False)
     out = tmp_path / "a.svg"
-    assert cli.main(["show", str(games), "--step", "20", "--evaluation", "skyenv.agents:Sure", "--svg", str(out)]) == 0
+    assert (
+        cli.main(
+            [
+                "show",
+                str(games),
+                "--step",
+                "20",
+                "--evaluation",
+                "skyenv.agents:Sure",
+                "--svg",
+                str(out),
+            ]
+        )
+        == 0
+    )
     drawn = out.read_text(encoding="utf-8")
     assert "AN AGENT'S EVALUATION" in drawn
     assert "100 %" in drawn
     assert "expects +0.25" in drawn
 
 
-def test_film_writes_a_film(games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_film_writes_a_film(
+    games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "film.gif"
     assert (
         cli.main(
-            ["film", str(games), "--game", "2", "--from", "3", "--to", "7", "--every", "2", "--width", "200", "-o", str(out)]
+            [
+                "film",
+                str(games),
+                "--game",
+                "2",
+                "--from",
+                "3",
+                "--to",
+                "7",
+                "--every",
+                "2",
+                "--width",
+                "200",
+                "-o",
+                str(out),
+            ]
         )
         == 0
     )
@@ -294,7 +397,10 @@ def test_film_writes_a_film(games: Path, tmp_path: Path, capsys: pytest.CaptureF
         (f"record -o {{out}} --seed {'9' * 5000}", "seed must be"),
         ("record -o {out} --max-turns 2147483648", "max_turns must be"),
         ("record -o {out} --agents nobody", "nobody"),
-        ("record -o {out} --agents random,random,random", "agents names 3; it must be one, or one for each of the 2 seats"),
+        (
+            "record -o {out} --agents random,random,random",
+            "agents names 3; it must be one, or one for each of the 2 seats",
+        ),
         ("record -o {out} --agents ,", "unknown agent ''"),
         ("record -o {out} --agents no.such.module:Name", "no.such.module"),
         ("record -o {out} --game 3", "--game"),
@@ -374,7 +480,10 @@ def test_as_a_process(games: Path) -> None:
     assert "3 games" in verified.stdout
     missing = run("verify", games.with_name("nothing"))
     assert (missing.returncode, missing.stdout) == (BAD_DATA, "")
-    assert missing.stderr == f"verify: error: {games.with_name('nothing')}: No such file or directory\n"
+    assert (
+        missing.stderr
+        == f"verify: error: {games.with_name('nothing')}: No such file or directory\n"
+    )
     wrong = run("verify")
     assert wrong.returncode == BAD_COMMAND
     assert wrong.stderr.count("\n") == 1

@@ -31,7 +31,9 @@ def soon(true: Callable[[], bool]) -> bool:
 
 
 def play_together(crew: Crew) -> None:
-    """A call in which every part begins, in a thread of its own, and all are done when it returns."""
+    """A call in which every part begins, in a thread of its own, and all are done when it
+    returns.
+    """
     begun, ended = {}, set()
     all_here = threading.Barrier(3, timeout=60)
 
@@ -110,7 +112,9 @@ def test_what_this_thread_raises_waits_for_the_others(crew: Crew) -> None:
     assert ended == [1]
 
 
-def test_however_often_ctrl_c_is_pressed_the_others_are_waited_for(crew: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_however_often_ctrl_c_is_pressed_the_others_are_waited_for(
+    crew: Crew, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also before it has been said that the call is over. The crew plays on after it."""
     here, over, ended, presses = threading.Event(), threading.Event(), [], [1, 2, 3]
     close = _Call.close

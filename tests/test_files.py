@@ -15,13 +15,23 @@ import pytest
 
 from processes import printed, running
 from skyenv.errors import FolderInUseError
-from skyenv.files import LOCK, check_writable, digest_of, locked, replacing, write_atomically, writing
+from skyenv.files import (
+    LOCK,
+    check_writable,
+    digest_of,
+    locked,
+    replacing,
+    write_atomically,
+    writing,
+)
 
 # ---- files ----
 
 
 def test_a_digest_tells_files_and_folders_apart(tmp_path: Path) -> None:
-    """A file's is its SHA-256; a folder's changes with what is in a file, and with the file's name."""
+    """A file's is its SHA-256; a folder's changes with what is in a file, and with the file's
+    name.
+    """
     (tmp_path / "inner").mkdir()
     file = tmp_path / "inner" / "weights"
     file.write_bytes(b"abc")
@@ -123,7 +133,9 @@ for write in (text, stream, by_itself):
 
 
 def test_a_full_disk_names_the_file(tmp_path: Path) -> None:
-    """Here it is the process that may write no larger files; a system's error of writing names no file at all."""
+    """Here it is the process that may write no larger files; a system's error of writing names no
+    file at all.
+    """
     path = tmp_path / "model.zip"
     path.write_text("old")
     assert printed("-c", FULL, path).splitlines() == [str(path)] * 3
@@ -141,7 +153,10 @@ def test_a_full_device_is_named() -> None:
 def test_other_errors_of_the_block_are_left_alone(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as caught, replacing(tmp_path / "a"):
         (tmp_path / "other" / "b").read_bytes()
-    assert caught.value.filename == str(tmp_path / "other" / "b") or caught.value.filename == tmp_path / "other" / "b"
+    assert (
+        caught.value.filename == str(tmp_path / "other" / "b")
+        or caught.value.filename == tmp_path / "other" / "b"
+    )
     with pytest.raises(BrokenPipeError) as broken, replacing(tmp_path / "a"):
         raise BrokenPipeError
     assert broken.value.filename is None
@@ -181,7 +196,11 @@ def test_what_killed_writers_left_goes_with_the_next_write(tmp_path: Path) -> No
         with busy(WRITE, target) as process:
             process.kill()
     assert len(names_in(tmp_path)) == 2
-    for name in (".model.zip.part.zip", ".model.zip.01234567.part.npz", ".model.zip.0123456.part.zip"):
+    for name in (
+        ".model.zip.part.zip",
+        ".model.zip.01234567.part.npz",
+        ".model.zip.0123456.part.zip",
+    ):
         (tmp_path / name).write_text("somebody else's")
     write_atomically(path, "new")
     left = names_in(tmp_path)
@@ -204,7 +223,9 @@ def test_what_a_living_writer_writes_stays(tmp_path: Path) -> None:
     assert names_in(tmp_path) == ["model.zip"]
 
 
-def test_a_part_that_is_taken_for_abandoned_before_it_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_part_that_is_taken_for_abandoned_before_it_is_locked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Between making the hidden file and locking it, another writer removes it."""
     lock = fcntl.flock
     removed: list[str] = []
@@ -236,7 +257,11 @@ def test_a_folder_has_one_process_and_the_others_are_told_which(tmp_path: Path) 
 
 
 def test_a_second_time_in_the_same_process(tmp_path: Path) -> None:
-    with locked(tmp_path), pytest.raises(FolderInUseError, match=f"process {os.getpid()}"), locked(tmp_path):
+    with (
+        locked(tmp_path),
+        pytest.raises(FolderInUseError, match=f"process {os.getpid()}"),
+        locked(tmp_path),
+    ):
         pass
     assert not (tmp_path / LOCK).exists()
 
@@ -252,8 +277,12 @@ def test_a_killed_process_leaves_no_lock_and_no_leftovers(tmp_path: Path) -> Non
     assert [path.name for path in tmp_path.iterdir()] == [".mine.part"]
 
 
-def test_the_lock_is_taken_from_who_lets_it_go_in_that_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between opening the file and locking it, its owner removes it: the lock of a file without a name keeps nobody out."""
+def test_the_lock_is_taken_from_who_lets_it_go_in_that_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between opening the file and locking it, its owner removes it: the lock of a file without a
+    name keeps nobody out.
+    """
     opened = os.open
     removed: list[Path] = []
 

@@ -12,7 +12,16 @@ import numpy as np
 import pytest
 
 import skyenv.game
-from scenario import after_businesses, bare_game, black_stack, hand, kinds, only, stopped, supply_row
+from scenario import (
+    after_businesses,
+    bare_game,
+    black_stack,
+    hand,
+    kinds,
+    only,
+    stopped,
+    supply_row,
+)
 from skyenv import (
     ChanceError,
     Game,
@@ -37,7 +46,14 @@ COPIES: dict[str, Callable[[Game], Game]] = {
 }
 
 
-def played(players: int = 3, side: str = "front", seed: int = 4, actions: int = 60, agent: str = "crowd", **options: Any) -> Game:
+def played(
+    players: int = 3,
+    side: str = "front",
+    seed: int = 4,
+    actions: int = 60,
+    agent: str = "crowd",
+    **options: Any,
+) -> Game:
     """A game under way."""
     game = Game(players, side, seed, **options)
     for _ in range(actions):
@@ -54,7 +70,16 @@ def shown(game: Game) -> dict[str, Any]:
         "mask": game.mask.tobytes(),
         "observations": [game.observation(seat).tobytes() for seat in range(game.num_players)],
         "events": copy.deepcopy(game.events),
-        "told": (game.seat, game.phase, game.turn, game.turn_seat, game.scores, game.legal_names, game.outcome, game.is_over),
+        "told": (
+            game.seat,
+            game.phase,
+            game.turn,
+            game.turn_seat,
+            game.scores,
+            game.legal_names,
+            game.outcome,
+            game.is_over,
+        ),
         "text": str(game),
         "header": game.header(),
     }
@@ -224,7 +249,9 @@ def test_a_seat_looks_by_default_from_the_seat_to_act() -> None:
 
 
 def option_c(*black: int) -> Game:
-    """Seat 0 of a bare game is to choose an option, and these black cards are all that is left in the stack."""
+    """Seat 0 of a bare game is to choose an option, and these black cards are all that is left in
+    the stack.
+    """
     game = bare_game(3)
     black_stack(game, list(black), [], keeper=2)
     return game
@@ -244,7 +271,10 @@ def test_missing_outcomes_come_from_the_games_own_stream() -> None:
     fed = game.copy()
     own = [event["card"] for event in only(game.play("option D TSQ"), "black")]
     assert len(own) == 5
-    assert [event["card"] for event in only(fed.play("option D TSQ", [6, 4]), "black")][:2] == [6, 4]
+    assert [event["card"] for event in only(fed.play("option D TSQ", [6, 4]), "black")][:2] == [
+        6,
+        4,
+    ]
     assert fed.state["random"].tolist() != game.state["random"].tolist()
     everything = option_c(4, 5, 6)
     before = everything.state["random"].tolist()
@@ -253,7 +283,9 @@ def test_missing_outcomes_come_from_the_games_own_stream() -> None:
 
 
 def test_feeding_what_was_drawn_gives_the_same_game() -> None:
-    """Each action again with the outcomes that its events tell, but for the order in which stacks were shuffled together."""
+    """Each action again with the outcomes that its events tell, but for the order in which stacks
+    were shuffled together.
+    """
     game = Game(2, seed=6, max_turns=25)
     fed = Game(2, seed=9, max_turns=25, chance=setup_outcomes(game.events[0], "front"))
     while not game.is_over:
@@ -273,12 +305,16 @@ def test_feeding_what_was_drawn_gives_the_same_game() -> None:
             elif event["event"] == "park":
                 outcomes += event["tiles"]
         assert fed.play(action, outcomes) == events
-    different = [name for name in GAME_DTYPE.names or () if (fed.state[name] != game.state[name]).any()]
+    different = [
+        name for name in GAME_DTYPE.names or () if (fed.state[name] != game.state[name]).any()
+    ]
     assert different == ["seed", "random"]
 
 
 def test_a_setup_from_outside() -> None:
-    """In the order of `setup_outcomes`; the beginning alone is enough, the rest comes from the seed."""
+    """In the order of `setup_outcomes`; the beginning alone is enough, the rest comes from the
+    seed.
+    """
     other = Game(4, seed=12)
     outcomes = setup_outcomes(other.events[0], "front")
     assert len(outcomes) == 7 * 2 + 20 + 4 * 9 + 5
@@ -350,7 +386,9 @@ def test_wrong_chance_changes_nothing(what: str) -> None:
     with pytest.raises(ChanceError) as caught:
         game.play("option C", outcomes)
     assert caught.value.index == index
-    assert f"chance outcome {index + 1}" in str(caught.value) or f"only {index} were needed" in str(caught.value)
+    assert f"chance outcome {index + 1}" in str(caught.value) or f"only {index} were needed" in str(
+        caught.value
+    )
     assert len(str(caught.value)) < 200
     assert shown(game) == before
     for one in (game, untouched):
@@ -386,7 +424,9 @@ def test_an_illegal_action_is_refused_before_its_chance_is_looked_at() -> None:
     assert kinds(game.play("option C")) == ["option C", "black"]
 
 
-@pytest.mark.parametrize("chance", [(4,), [4], iter([4]), np.array([4])], ids=["tuple", "list", "iterator", "array"])
+@pytest.mark.parametrize(
+    "chance", [(4,), [4], iter([4]), np.array([4])], ids=["tuple", "list", "iterator", "array"]
+)
 def test_chance_may_come_in_any_sequence(chance: Any) -> None:
     """Or it is refused with nothing changed."""
     game = option_c(4, 5)
@@ -428,14 +468,21 @@ def test_outcomes(reason: str) -> None:
         choices = ["option A", "move white"]
     while not game.is_over:
         assert game.outcome is None
-        wanted = [name for choice in choices for name in game.legal_names if name.startswith(choice)]
+        wanted = [
+            name for choice in choices for name in game.legal_names if name.startswith(choice)
+        ]
         game.play(wanted[0] if wanted else game.legal_actions[0])
     end = game.events[-1]
-    assert game.outcome == Outcome(reason, tuple(end["winners"]), tuple(end["scores"]), tuple(end["cards"]))
+    assert game.outcome == Outcome(
+        reason, tuple(end["winners"]), tuple(end["scores"]), tuple(end["cards"])
+    )
     assert list(game.outcome.scores) == game.scores
     assert game.outcome.cards == tuple(int(game.state["hand"][seat].sum()) for seat in range(3))
     assert game.outcome.winners == (2,) if reason != "businesses" else (1, 2)
-    assert all(isinstance(value, int) for value in (*game.outcome.winners, *game.outcome.scores, *game.outcome.cards))
+    assert all(
+        isinstance(value, int)
+        for value in (*game.outcome.winners, *game.outcome.scores, *game.outcome.cards)
+    )
 
 
 def test_an_outcome_cannot_be_changed() -> None:
@@ -451,7 +498,9 @@ def test_an_outcome_cannot_be_changed() -> None:
 @pytest.mark.parametrize("how", COPIES)
 @pytest.mark.parametrize(("players", "side"), [(2, "front"), (4, "back")])
 def test_copies(how: str, players: int, side: str) -> None:
-    """Equal, independent, and they go on in the same way, events and refusals of chance included."""
+    """Equal, independent, and they go on in the same way, events and refusals of chance
+    included.
+    """
     game = played(players, side, actions=70)
     twin = COPIES[how](game)
     assert twin == game
@@ -480,13 +529,19 @@ def test_copies_of_finished_games_stay_finished(how: str) -> None:
 
 
 def test_equality() -> None:
-    """The position counts, with hidden cards and the stream of chance; not how it was reached, nor what else there is."""
+    """The position counts, with hidden cards and the stream of chance; not how it was reached, nor
+    what else there is.
+    """
     game = Game(2, seed=1)
     assert game == Game(2, seed=1)
     assert game != Game(2, seed=2)
     assert game != Game(2, "back", seed=1)
     assert game != Game(2, seed=1, max_turns=499)
-    assert game != Game(2, seed=1, board=make_board("front", {"W34": ["violet", "green", "brown", "orange", "gray"]}))
+    assert game != Game(
+        2,
+        seed=1,
+        board=make_board("front", {"W34": ["violet", "green", "brown", "orange", "gray"]}),
+    )
     assert game != "game"
     assert (game == None) is False  # noqa: E711
     with pytest.raises(TypeError, match="unhashable"):
@@ -517,7 +572,9 @@ def test_header() -> None:
 
 
 def test_a_game_from_a_setup() -> None:
-    """As records tell it: the same events; without a seed the game has none, but chance of its own."""
+    """As records tell it: the same events; without a seed the game has none, but chance of its
+    own.
+    """
     game = Game(3, "back", 5, max_turns=8)
     again = Game.from_record(game.to_record())
     assert again.events == game.events

@@ -23,7 +23,9 @@ INTERFACES: dict[str, Callable[..., Games]] = {
     "Games": lambda **options: Games(2, **options),
     "learner": lambda **options: LearnerGames(2, **options).games,
     "gymnasium": lambda **options: gymnasium.make(ENV_ID, **options).unwrapped.core.games,  # type: ignore[attr-defined]
-    "vector": lambda **options: gymnasium.make_vec(ENV_ID, num_envs=2, **options).unwrapped.core.games,  # type: ignore[attr-defined]
+    "vector": lambda **options: (
+        gymnasium.make_vec(ENV_ID, num_envs=2, **options).unwrapped.core.games
+    ),  # type: ignore[attr-defined]
     "sb3": lambda **options: SkyenvVecEnv(2, **options).core.games,
     "pettingzoo": lambda **options: fifth_avenue_v0.env(**options).unwrapped.games,
 }
@@ -31,7 +33,12 @@ INTERFACES: dict[str, Callable[..., Games]] = {
 
 def test_defaults() -> None:
     options = GameOptions()
-    assert (options.num_players, options.side, options.max_turns, options.reward) == (2, "front", 500, "outcome")
+    assert (options.num_players, options.side, options.max_turns, options.reward) == (
+        2,
+        "front",
+        500,
+        "outcome",
+    )
     assert options.board == make_board("front")
 
 
@@ -39,7 +46,16 @@ def test_a_value_that_cannot_change() -> None:
     options = GameOptions(3, "back", board=REVERSED, max_turns=7, reward="margin")
     assert options.board is REVERSED
     assert options == GameOptions(3, "back", board=REVERSED, max_turns=7, reward="margin")
-    assert len({options, pickle.loads(pickle.dumps(options)), dataclasses.replace(options, max_turns=7)}) == 1
+    assert (
+        len(
+            {
+                options,
+                pickle.loads(pickle.dumps(options)),
+                dataclasses.replace(options, max_turns=7),
+            }
+        )
+        == 1
+    )
     assert options != GameOptions(3, "back", max_turns=7, reward="margin")
     assert repr(options).startswith("GameOptions(num_players=3, side='back', board=Board(")
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -48,7 +64,13 @@ def test_a_value_that_cannot_change() -> None:
 
 @pytest.mark.parametrize("interface", INTERFACES)
 def test_the_same_behind_every_interface(interface: str) -> None:
-    given: dict[str, Any] = {"num_players": 3, "side": "back", "board": REVERSED, "max_turns": 7, "reward": "margin"}
+    given: dict[str, Any] = {
+        "num_players": 3,
+        "side": "back",
+        "board": REVERSED,
+        "max_turns": 7,
+        "reward": "margin",
+    }
     games = INTERFACES[interface](**given)
     assert games.options == GameOptions(**given)
     assert (games.num_players, games.side, games.board, games.max_turns) == (3, "back", REVERSED, 7)
@@ -57,11 +79,24 @@ def test_the_same_behind_every_interface(interface: str) -> None:
 
 @pytest.mark.parametrize("interface", INTERFACES)
 def test_what_no_interface_takes(interface: str) -> None:
-    for wrong in ({"num_players": 5}, {"side": "top"}, {"board": 3}, {"max_turns": 0}, {"reward": "money"}):
+    for wrong in (
+        {"num_players": 5},
+        {"side": "top"},
+        {"board": 3},
+        {"max_turns": 0},
+        {"reward": "money"},
+    ):
         with pytest.raises(OptionError, match=f"{next(iter(wrong))} must be "):
             INTERFACES[interface](**wrong)
-    library = interface in ("Games", "learner")  # environments tell by one error which options they have
-    message = "unexpected keyword argument 'colour'" if library else "has no option 'colour'; it has .*board, .*max_turns"
+    library = interface in (
+        "Games",
+        "learner",
+    )  # environments tell by one error which options they have
+    message = (
+        "unexpected keyword argument 'colour'"
+        if library
+        else "has no option 'colour'; it has .*board, .*max_turns"
+    )
     with pytest.raises(TypeError if library else OptionError, match=message):
         INTERFACES[interface](colour="green")
 
@@ -75,7 +110,9 @@ def test_keywords_are_the_fields() -> None:
 
 
 def test_keywords_are_typed() -> None:
-    """Mypy, which reads the tests as well, knows what may be given: the comments would be too many if it didn't."""
+    """Mypy, which reads the tests as well, knows what may be given: the comments would be too many
+    if it didn't.
+    """
     with pytest.raises(OptionError):
         FifthAvenueEnv(max_turns="7")  # type: ignore[arg-type]
     with pytest.raises(OptionError):

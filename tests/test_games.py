@@ -14,7 +14,17 @@ import numpy as np
 import pytest
 
 from scenario import after_businesses, bare_game, supply_row
-from skyenv import Game, GameOverError, Games, IllegalActionError, OptionError, SkyenvError, kernels, make_agent, make_board
+from skyenv import (
+    Game,
+    GameOverError,
+    Games,
+    IllegalActionError,
+    OptionError,
+    SkyenvError,
+    kernels,
+    make_agent,
+    make_board,
+)
 from skyenv.agents import decide
 from skyenv.games import HIGHEST_SEED, outcome_of, results, sensible_threads, share_of
 from skyenv.kernels import MARGIN_SCALE
@@ -25,7 +35,17 @@ from skyenv.rules.compiling import COMPILED
 from skyenv.rules.state import GAME_DTYPE
 
 TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
-ARRAYS = ("state", "finished", "mask", "seat", "observation", "reward", "done", "truncated", "seeds")
+ARRAYS = (
+    "state",
+    "finished",
+    "mask",
+    "seat",
+    "observation",
+    "reward",
+    "done",
+    "truncated",
+    "seeds",
+)
 
 
 def snapshot(games: Games, rows: Any = slice(None)) -> dict[str, bytes]:
@@ -47,7 +67,9 @@ def play(games: Games, steps: int, agent: str = "crowd") -> None:
 @pytest.mark.parametrize(("players", "side"), TABLES)
 @pytest.mark.parametrize("agent", ["random", "crowd"])
 def test_a_row_is_the_single_game_of_its_seed(players: int, side: str, agent: str) -> None:
-    """Byte for byte at every step, through automatic resets, whose seed is the last one + the number of rows, mod 2⁶³."""
+    """Byte for byte at every step, through automatic resets, whose seed is the last one + the
+    number of rows, mod 2⁶³.
+    """
     games = Games(3, players, side, seed=[5, 2**62 + 3, HIGHEST_SEED - 1], max_turns=6)
     singles = [Game(players, side, int(seed), max_turns=6) for seed in games.seeds]
     player = make_agent(agent)
@@ -76,7 +98,9 @@ def test_a_row_is_the_single_game_of_its_seed(players: int, side: str, agent: st
 def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """1 = 2 = 3 = 4 threads, stepped from outside and inside the compiled loop; all are used."""
     monkeypatch.setattr("skyenv.games.DECISIONS_PER_THREAD", 64)
-    batches = [Games(300, 3, "back", seed=8, threads=threads, max_turns=6) for threads in (1, 2, 3, 4)]
+    batches = [
+        Games(300, 3, "back", seed=8, threads=threads, max_turns=6) for threads in (1, 2, 3, 4)
+    ]
     player = make_agent("random")
     for _ in range(60):
         actions = decide(batches[0], player)
@@ -93,11 +117,18 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("num_games", "observed", "processors", "threads"),
     [
-        (1, True, 8, 1), (1023, True, 8, 1), (1024, True, 8, 2), (1536, True, 8, 3), (9999, True, 3, 3),
+        (1, True, 8, 1),
+        (1023, True, 8, 1),
+        (1024, True, 8, 2),
+        (1536, True, 8, 3),
+        (9999, True, 3, 3),
         (10**7, True, 5000, 1024),
-        (1024, False, 8, 1), (4095, False, 8, 1), (4096, False, 8, 2), (16384, False, 3, 3),
+        (1024, False, 8, 1),
+        (4095, False, 8, 1),
+        (4096, False, 8, 2),
+        (16384, False, 3, 3),
     ],
-)  # fmt: skip
+)
 def test_threads_by_themselves(
     num_games: int, observed: bool, processors: int, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,7 +165,10 @@ def test_rows_do_not_depend_on_their_batch() -> None:
     games = Games(7, 4, seed=seeds, max_turns=12, autoreset=False)
     others = [
         (Games(2, 4, seed=[9, 4], max_turns=12, autoreset=False), {0: 5, 1: 2}),
-        (Games(5, 4, seed=[2, 1, 3, 5, 1], max_turns=12, autoreset=False), {0: 6, 1: 1, 2: 0, 3: 4, 4: 3}),
+        (
+            Games(5, 4, seed=[2, 1, 3, 5, 1], max_turns=12, autoreset=False),
+            {0: 6, 1: 1, 2: 0, 3: 4, 4: 3},
+        ),
     ]
     player = make_agent("crowd")
     while (games.seat >= 0).any():
@@ -162,7 +196,9 @@ def test_rows_do_not_depend_on_their_batch() -> None:
     ],
 )
 def test_stepping_some_rows(orders: list[Any]) -> None:
-    """Rows stepped in parts and in any order are as if stepped together; the arrays of the others stay as they are."""
+    """Rows stepped in parts and in any order are as if stepped together; the arrays of the others
+    stay as they are.
+    """
     together, apart = (Games(5, 3, seed=6, max_turns=4) for _ in range(2))
     player = make_agent("random")
     for _ in range(120):
@@ -196,12 +232,48 @@ def legal_actions(games: Games) -> np.ndarray:
 
 REFUSED: dict[str, tuple[dict[int, int], Any, type[SkyenvError], int | None, str]] = {
     # changes to actions that are legal, rows, error, row, text
-    "not legal": ({1: 0}, [0, 1, 3], IllegalActionError, 1, r"row 1: action 0 \(option A\) is not legal for seat 0 in"),
-    "two not legal": ({3: 102, 1: 97}, [3, 1, 0], IllegalActionError, 3, r"row 3: action 102 \(stop\) is not legal"),
-    "too high": ({3: NUM_ACTIONS}, [0, 1, 3], IllegalActionError, 3, "row 3: action 103 is not a number from 0 to 102"),
-    "far too high": ({0: 2**62}, [0], IllegalActionError, 0, f"row 0: action {2**62} is not a number from 0 to 102"),
-    "negative": ({0: -1}, [3, 0], IllegalActionError, 0, "row 0: action -1 is not a number from 0 to 102"),
-    "over": ({}, [0, 1, 2, 3], GameOverError, 2, "row 2: the game is over; reset it before the next action"),
+    "not legal": (
+        {1: 0},
+        [0, 1, 3],
+        IllegalActionError,
+        1,
+        r"row 1: action 0 \(option A\) is not legal for seat 0 in",
+    ),
+    "two not legal": (
+        {3: 102, 1: 97},
+        [3, 1, 0],
+        IllegalActionError,
+        3,
+        r"row 3: action 102 \(stop\) is not legal",
+    ),
+    "too high": (
+        {3: NUM_ACTIONS},
+        [0, 1, 3],
+        IllegalActionError,
+        3,
+        "row 3: action 103 is not a number from 0 to 102",
+    ),
+    "far too high": (
+        {0: 2**62},
+        [0],
+        IllegalActionError,
+        0,
+        f"row 0: action {2**62} is not a number from 0 to 102",
+    ),
+    "negative": (
+        {0: -1},
+        [3, 0],
+        IllegalActionError,
+        0,
+        "row 0: action -1 is not a number from 0 to 102",
+    ),
+    "over": (
+        {},
+        [0, 1, 2, 3],
+        GameOverError,
+        2,
+        "row 2: the game is over; reset it before the next action",
+    ),
     "over, all rows": ({}, None, GameOverError, 2, "row 2: the game is over"),
     "over and no action": ({2: 200}, [2], GameOverError, 2, "row 2: the game is over"),
     "twice": ({}, [0, 1, 0], OptionError, None, "row 0: named more than once"),
@@ -210,7 +282,9 @@ REFUSED: dict[str, tuple[dict[int, int], Any, type[SkyenvError], int | None, str
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_refused_actions(what: str) -> None:
-    """The error names the row and says why; no row has changed, and everything goes on as if nothing had been asked for."""
+    """The error names the row and says why; no row has changed, and everything goes on as if
+    nothing had been asked for.
+    """
     changes, rows, kind, row, message = REFUSED[what]
     games = over_in_row_2()
     untouched = games.copy()
@@ -266,15 +340,24 @@ OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "a yes": ({"num_games": True}, "num_games must be a whole number"),
     "one player": ({"num_players": 1}, "num_players must be a whole number from 2 to 4, not 1"),
     "five players": ({"num_players": 5}, "num_players must be a whole number from 2 to 4, not 5"),
-    "players as text": ({"num_players": "3"}, "num_players must be a whole number from 2 to 4, not '3'"),
+    "players as text": (
+        {"num_players": "3"},
+        "num_players must be a whole number from 2 to 4, not '3'",
+    ),
     "side": ({"side": "left"}, "side must be 'front' or 'back', not 'left'"),
     "no turns": ({"max_turns": 0}, "max_turns must be a whole number from 1 to"),
     "too many turns": ({"max_turns": 2**31}, "max_turns must be a whole number from 1 to"),
     "no thread": ({"threads": 0}, "threads must be a whole number from 1 to"),
     "reward": ({"reward": "score"}, "reward must be one of outcome, margin, points, not 'score'"),
-    "other side's board": ({"board": make_board("back")}, "the board given is the back side, but side is 'front'"),
+    "other side's board": (
+        {"board": make_board("back")},
+        "the board given is the back side, but side is 'front'",
+    ),
     "board of no kind": ({"board": 7}, "board must be a Board, the path of a board file, or None"),
-    "negative seed": ({"seed": -1}, "seed must be a whole number from 0 to 9223372036854775807, not -1"),
+    "negative seed": (
+        {"seed": -1},
+        "seed must be a whole number from 0 to 9223372036854775807, not -1",
+    ),
     "seed too high": ({"seed": 2**63}, "seed must be a whole number from 0 to 9223372036854775807"),
     "seed of digits beyond counting": ({"seed": 10**5000}, "seed must be a whole number"),
     "half a seed": ({"seed": 1.5}, "seed"),
@@ -282,7 +365,10 @@ OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "a seed in an array of no dimension": ({"seed": np.array(4)}, "seed"),
     "text for a seed": ({"seed": "ab"}, "seed"),
     "too few seeds": ({"seed": [1]}, "seed must have one number for each of the 2 rows, not 1"),
-    "too many seeds": ({"seed": [1, 2, 3]}, "seed must have one number for each of the 2 rows, not 3"),
+    "too many seeds": (
+        {"seed": [1, 2, 3]},
+        "seed must have one number for each of the 2 rows, not 3",
+    ),
     "a wrong seed among them": ({"seed": [1, -5]}, "seed must be a whole number .*, not -5"),
     "a fraction among them": ({"seed": [1, 0.5]}, "seed must be a whole number"),
 }
@@ -298,7 +384,16 @@ def test_wrong_options(what: str) -> None:
 
 @pytest.mark.parametrize(
     ("seed", "rows"),
-    [(-1, None), ([1, 2], None), (1, [0, 3]), (1, [-1]), ([1, 2], [0]), (1.5, None), (1, [0.5]), ([1, 2, 2**63], None)],
+    [
+        (-1, None),
+        ([1, 2], None),
+        (1, [0, 3]),
+        (1, [-1]),
+        ([1, 2], [0]),
+        (1.5, None),
+        (1, [0.5]),
+        ([1, 2, 2**63], None),
+    ],
 )
 def test_wrong_resets_change_nothing(seed: Any, rows: Any) -> None:
     games = Games(3, seed=1)
@@ -317,7 +412,9 @@ def test_a_number_seeds_rows_one_after_the_other() -> None:
     assert Games(3, seed=HIGHEST_SEED - 1).seeds.tolist() == [HIGHEST_SEED - 1, HIGHEST_SEED, 0]
 
 
-@pytest.mark.parametrize("seeds", [[3, 0, HIGHEST_SEED], (3, 0, HIGHEST_SEED), np.array([3, 0, HIGHEST_SEED])])
+@pytest.mark.parametrize(
+    "seeds", [[3, 0, HIGHEST_SEED], (3, 0, HIGHEST_SEED), np.array([3, 0, HIGHEST_SEED])]
+)
 def test_a_sequence_seeds_each_row(seeds: Any) -> None:
     games = Games(3, seed=seeds)
     assert games.seeds.tolist() == [3, 0, HIGHEST_SEED]
@@ -333,7 +430,9 @@ def test_without_a_seed_batches_differ() -> None:
 
 
 def test_resets() -> None:
-    """A number counts the rows as they are named; a sequence has one for each; None gives each row its next seed."""
+    """A number counts the rows as they are named; a sequence has one for each; None gives each row
+    its next seed.
+    """
     games = Games(4, seed=10)
     play(games, 10)
     games.reset()
@@ -404,7 +503,9 @@ def test_rows_set_up_without_a_seed_go_on_from_the_one_they_had() -> None:
 
 
 def test_without_automatic_reset_a_row_stays_over() -> None:
-    """No action is legal, nobody is to act, the observation is seat 0's; `finished` holds the same position."""
+    """No action is legal, nobody is to act, the observation is seat 0's; `finished` holds the same
+    position.
+    """
     games = over_in_row_2()
     assert games.done.tolist() == games.truncated.tolist() == [False, False, True, False]
     assert games.seat[2] == -1
@@ -421,7 +522,9 @@ def test_without_automatic_reset_a_row_stays_over() -> None:
 
 
 def test_with_automatic_reset_the_arrays_tell_of_both_games() -> None:
-    """Reward, done and truncated of the one that is over, mask, seat and observation of the one that has begun."""
+    """Reward, done and truncated of the one that is over, mask, seat and observation of the one
+    that has begun.
+    """
     games = Games(2, 3, seed=1, max_turns=1, reward="points")
     while not games.done[0]:
         play(games, 1)
@@ -460,9 +563,16 @@ def test_arrays_are_written_in_place() -> None:
 
 def test_attributes() -> None:
     board = make_board("back", {"TSQ": ["green", "brown", "violet", "orange", "gray", "sixth"]})
-    games = Games(2, 4, "back", 1, threads=2, board=board, max_turns=7, reward="margin", autoreset=False)
+    games = Games(
+        2, 4, "back", 1, threads=2, board=board, max_turns=7, reward="margin", autoreset=False
+    )
     assert (games.num_games, games.num_players, games.side, games.threads) == (2, 4, "back", 2)
-    assert (games.board, games.max_turns, games.options.reward, games.autoreset) == (board, 7, "margin", False)
+    assert (games.board, games.max_turns, games.options.reward, games.autoreset) == (
+        board,
+        7,
+        "margin",
+        False,
+    )
     assert (games.state["max_turns"] == 7).all()
     assert repr(games) == "Games(2, num_players=4, side='back', threads=2)"
 
@@ -498,7 +608,17 @@ def test_observing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seats", "rows"), [(3, None), (-1, None), ([0, 1], None), ("a", None), ([0, 1, 3], None), (0, [3]), (0, [-1]), (0, [0.0])]
+    ("seats", "rows"),
+    [
+        (3, None),
+        (-1, None),
+        ([0, 1], None),
+        ("a", None),
+        ([0, 1, 3], None),
+        (0, [3]),
+        (0, [-1]),
+        (0, [0.0]),
+    ],
 )
 def test_observing_what_is_not_there(seats: Any, rows: Any) -> None:
     with pytest.raises(OptionError):
@@ -513,7 +633,9 @@ def test_observing_games_of_another_number() -> None:
 
 
 def test_refreshing_after_an_edit() -> None:
-    """Whatever follows from the position is brought up to date: values, legal actions, seat, observation."""
+    """Whatever follows from the position is brought up to date: values, legal actions, seat,
+    observation.
+    """
     games = Games(2, seed=1)
     play(games, 10)
     twin = games.copy()
@@ -543,12 +665,21 @@ COPIES: dict[str, Callable[[Games], Games]] = {
 @pytest.mark.parametrize("how", COPIES)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_copies_go_on_identically_and_apart(how: str, threads: int) -> None:
-    """Generator, automatic resets and refusals included; what one plays the other doesn't notice."""
-    games = Games(150, 3, "back", 3, threads=threads, max_turns=15, reward="margin", board=make_board("back"))
+    """Generator, automatic resets and refusals included; what one plays the other doesn't
+    notice.
+    """
+    games = Games(
+        150, 3, "back", 3, threads=threads, max_turns=15, reward="margin", board=make_board("back")
+    )
     games.play_random(50)
     twin = COPIES[how](games)
     assert snapshot(twin) == snapshot(games)
-    assert (twin.board, twin.max_turns, twin.options.reward, twin.threads) == (games.board, 15, "margin", threads)
+    assert (twin.board, twin.max_turns, twin.options.reward, twin.threads) == (
+        games.board,
+        15,
+        "margin",
+        threads,
+    )
     before = snapshot(games)
     twin.play_random(80)
     assert snapshot(games) == before
@@ -597,23 +728,35 @@ def cheap_number(seed: int, decisions: int, salt: int) -> int:
 @pytest.mark.compiled
 @pytest.mark.parametrize("salt", [0, 1, 2**32 + 7])
 def test_random_play_can_be_had_again_from_outside(salt: int) -> None:
-    """Seed, decision and salt make the choice among the legal actions; another salt makes others."""
-    inside, outside, other = (Games(20, 4, "back", [6, 2**40, *range(18)], max_turns=4) for _ in range(3))
+    """Seed, decision and salt make the choice among the legal actions; another salt makes
+    others.
+    """
+    inside, outside, other = (
+        Games(20, 4, "back", [6, 2**40, *range(18)], max_turns=4) for _ in range(3)
+    )
     for _ in range(15):
         inside.play_random(7, salt)
         other.play_random(7, salt + 1)
         for _ in range(7):
             legal = [np.flatnonzero(mask) for mask in outside.mask]
-            numbers = [cheap_number(int(game.seed), int(game.decisions), salt) for game in outside.state]
-            outside.step([row[len(row) * number >> 32] for row, number in zip(legal, numbers, strict=True)])
+            numbers = [
+                cheap_number(int(game.seed), int(game.decisions), salt) for game in outside.state
+            ]
+            outside.step(
+                [row[len(row) * number >> 32] for row, number in zip(legal, numbers, strict=True)]
+            )
         assert snapshot(inside) == snapshot(outside)
     assert inside.finished["turns"].any()
     assert snapshot(inside) != snapshot(other)
 
 
 def test_random_play_in_parts_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many decisions are played before Ctrl-C is heard; also where rows stop because their games are over."""
-    whole, parts = (Games(7, 3, seed=6, max_turns=4, autoreset=False, reward="points") for _ in range(2))
+    """However many decisions are played before Ctrl-C is heard; also where rows stop because their
+    games are over.
+    """
+    whole, parts = (
+        Games(7, 3, seed=6, max_turns=4, autoreset=False, reward="points") for _ in range(2)
+    )
     whole.play_random(90, salt=3)
     monkeypatch.setattr("skyenv.games.DECISIONS_AT_A_TIME", 20)
     parts.play_random(90, salt=3)
@@ -623,7 +766,9 @@ def test_random_play_in_parts_is_the_same(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
 def test_arrays_of_any_layout_compile_nothing_anew() -> None:
-    """Read-only, strided, not aligned, of other types and byte orders: actions, rows, seats and games."""
+    """Read-only, strided, not aligned, of other types and byte orders: actions, rows, seats and
+    games.
+    """
     games, same = Games(6, 3, seed=1), Games(6, 3, seed=1)
     frozen = np.arange(6)
     frozen.flags.writeable = False
@@ -644,7 +789,11 @@ def test_arrays_of_any_layout_compile_nothing_anew() -> None:
         there[:] = actions
         there.flags.writeable = False
         games.step(there, rows)
-        games.observe(np.zeros_like(rows), rows), games.uniforms(rows), view(games.state, np.zeros_like(rows), rows)
+        (
+            games.observe(np.zeros_like(rows), rows),
+            games.uniforms(rows),
+            view(games.state, np.zeros_like(rows), rows),
+        )
         games.reset(5, rows[:2])
         results(games.state[::2])
 
@@ -707,7 +856,9 @@ def test_random_play_needs_steps() -> None:
 # ---- rewards ----
 
 
-def rewards_until_done(kind: str, players: int, games_wanted: int = 40, max_turns: int = 500) -> tuple[Games, np.ndarray]:
+def rewards_until_done(
+    kind: str, players: int, games_wanted: int = 40, max_turns: int = 500
+) -> tuple[Games, np.ndarray]:
     """Games that are all over, and every seat's sum of rewards in each."""
     games = Games(games_wanted, players, seed=11, reward=kind, autoreset=False, max_turns=max_turns)
     total = np.zeros((games_wanted, players))
@@ -764,9 +915,13 @@ def test_reward_outcome_of_shared_wins(scores: list[int], expected: list[float])
     assert games.reward[0] == pytest.approx(expected, abs=1e-6)
     assert games.reward[0].sum() == pytest.approx(0, abs=1e-6)
     shares = results(games.state)[0][0, :players]
-    assert games.reward[0].tolist() == outcome_of(shares, players).astype(np.float32).tolist()  # compiled, and in Python
+    assert (
+        games.reward[0].tolist() == outcome_of(shares, players).astype(np.float32).tolist()
+    )  # compiled, and in Python
     assert share_of(outcome_of(shares, players), players) == pytest.approx(shares, abs=1e-15)
-    assert [outcome_of(share, players) for share in shares.tolist()] == outcome_of(shares, players).tolist()
+    assert [outcome_of(share, players) for share in shares.tolist()] == outcome_of(
+        shares, players
+    ).tolist()
     while not games.done[1]:
         games.step(decide(games, make_agent("random"), [1]), [1])
     assert games.truncated.tolist() == [False, True]
@@ -776,7 +931,11 @@ def test_reward_outcome_of_shared_wins(scores: list[int], expected: list[float])
 def legal_or(games: Games, row: int, wanted: str) -> np.ndarray:
     """The first legal action of a row whose name begins so, or else the first one."""
     legal = np.flatnonzero(games.mask[row])
-    chosen = [number for name, number in ACTION_NUMBERS.items() if name.startswith(wanted) and number in legal]
+    chosen = [
+        number
+        for name, number in ACTION_NUMBERS.items()
+        if name.startswith(wanted) and number in legal
+    ]
     return np.array([chosen[0] if chosen else legal[0]])
 
 
@@ -795,7 +954,9 @@ def test_reward_points(players: int, max_turns: int) -> None:
 @pytest.mark.parametrize("players", [2, 3, 4])
 @pytest.mark.parametrize("max_turns", [500, 10])
 def test_reward_margin(players: int, max_turns: int) -> None:
-    """The change of what a seat has more than the best other one: the sum is the final margin / 50."""
+    """The change of what a seat has more than the best other one: the sum is the final margin /
+    50.
+    """
     games, total = rewards_until_done("margin", players, 12, max_turns)
     assert MARGIN_SCALE == 50
     assert total == pytest.approx(margins(games) / 50, abs=1e-4)
@@ -804,14 +965,19 @@ def test_reward_margin(players: int, max_turns: int) -> None:
 
 @pytest.mark.compiled
 def test_reward_margin_is_exact() -> None:
-    """Each step's change of the margin / 50, rounded once; nothing at all where no VP are scored."""
+    """Each step's change of the margin / 50, rounded once; nothing at all where no VP are
+    scored.
+    """
     games = Games(4, 3, seed=11, reward="margin", autoreset=False, max_turns=60)
     before = margins(games)
     while (games.seat >= 0).any():
         going = np.flatnonzero(games.seat >= 0)
         games.step(decide(games, make_agent("crowd"), going), going)
         after = margins(games)
-        assert games.reward[going].tolist() == ((after - before) / 50).astype(np.float32)[going].tolist()
+        assert (
+            games.reward[going].tolist()
+            == ((after - before) / 50).astype(np.float32)[going].tolist()
+        )
         before = after
     assert before.any()
 
@@ -827,7 +993,9 @@ def margins(games: Games) -> np.ndarray:
 @pytest.mark.compiled
 def test_rewards_of_all_kinds_come_with_the_same_game() -> None:
     """The kind of reward decides nothing else."""
-    batches = [Games(6, 3, seed=2, reward=kind, max_turns=30) for kind in ("outcome", "margin", "points")]
+    batches = [
+        Games(6, 3, seed=2, reward=kind, max_turns=30) for kind in ("outcome", "margin", "points")
+    ]
     for games in batches:
         games.play_random(600)
     first = {name: value for name, value in snapshot(batches[0]).items() if name != "reward"}
@@ -840,7 +1008,10 @@ def test_rewards_of_all_kinds_come_with_the_same_game() -> None:
 
 @pytest.mark.rule("END-4")
 def test_results() -> None:
-    """Most VP; then most cards, of all colours; then the win is shared. Empty seats have no share."""
+    """Most VP; then most cards, of all colours; then the win is shared.
+
+    Empty seats have no share.
+    """
     games = Games(4, 3, seed=1)
     games.state["hand"] = 0
     games.state["score"][:, :3] = [[5, 9, 9], [5, 9, 9], [5, 9, 9], [0, 0, 0]]
@@ -849,7 +1020,12 @@ def test_results() -> None:
     games.state["hand"][1, 1:3, 4, 1] = 2
     games.state["hand"][2, 0, 5, :] = 4
     shares, cards = results(games.state)
-    assert shares.tolist() == [[0, 0, 1, 0], [0, 0.5, 0.5, 0], [0, 0.5, 0.5, 0], pytest.approx([1 / 3, 1 / 3, 1 / 3, 0])]
+    assert shares.tolist() == [
+        [0, 0, 1, 0],
+        [0, 0.5, 0.5, 0],
+        [0, 0.5, 0.5, 0],
+        pytest.approx([1 / 3, 1 / 3, 1 / 3, 0]),
+    ]
     assert cards[:3].tolist() == [[0, 3, 4, 0], [0, 2, 2, 0], [12, 0, 0, 0]]
 
 
@@ -862,7 +1038,11 @@ def test_arrays_become_tensors_without_a_copy() -> None:
     games = Games(3, seed=1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        tensors = {name: torch.from_numpy(getattr(games, name)) for name in ARRAYS if name not in ("state", "finished")}
+        tensors = {
+            name: torch.from_numpy(getattr(games, name))
+            for name in ARRAYS
+            if name not in ("state", "finished")
+        }
     games.play_random(50)
     for name, tensor in tensors.items():
         assert (tensor.numpy() == getattr(games, name)).all(), name

@@ -1,4 +1,7 @@
-"""INF-2: agents' random numbers tell nothing of the deal. An attack that finds a seed, what it finds, and what it doesn't."""
+"""INF-2: agents' random numbers tell nothing of the deal.
+
+An attack that finds a seed, what it finds, and what it doesn't.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,16 @@ from skyenv.rules.compiling import COMPILED
 from skyenv.seeds import EVALUATION
 
 MASK: Final = np.uint64(0xFFFFFFFF)
-SEEDS: Final = [*range(1, 201, 13), 0x1234_0042, 3 * 2**40 + 77, HIGHEST_SEED - 2**32 * 5 - 2**31 + 900]
+SEEDS: Final = [
+    *range(1, 201, 13),
+    0x1234_0042,
+    3 * 2**40 + 77,
+    HIGHEST_SEED - 2**32 * 5 - 2**31 + 900,
+]
 """Small ones as a ladder has them, and large ones whose low halves are among LOWS."""
-LOWS: Final = np.array([*range(4096), *range(0x1234_0000, 0x1234_1000), *range(2**31, 2**31 + 1024)], np.uint64)
+LOWS: Final = np.array(
+    [*range(4096), *range(0x1234_0000, 0x1234_1000), *range(2**31, 2**31 + 1024)], np.uint64
+)
 """The low halves of seeds that the attack tries; all 2³² would take it ten minutes."""
 
 
@@ -51,7 +61,9 @@ def called(function: Any, *arguments: Any) -> int:
         ((0,) * 8, (0,) * 4, 20, 0xADE0B876),
     ],
 )
-def test_chacha_is_the_published_function(key: tuple[int, ...], block: tuple[int, ...], rounds: int, word: int) -> None:
+def test_chacha_is_the_published_function(
+    key: tuple[int, ...], block: tuple[int, ...], rounds: int, word: int
+) -> None:
     assert called(chacha, key, block, rounds) == word
 
 
@@ -59,13 +71,27 @@ def reference(seed: int, agent_seed: int | None, decisions: int, salt: int) -> f
     """An agent's number in plain Python, written from RFC 8439 with 12 rounds."""
     secret = 0 if agent_seed is None else agent_seed
     words = [*(int.from_bytes(b"expand 32-byte k"[i : i + 4], "little") for i in range(0, 16, 4))]
-    words += [seed % 2**32, (seed >> 32) % 2**32, secret % 2**32, secret >> 32, int(agent_seed is not None), 0, 0, 0]
+    words += [
+        seed % 2**32,
+        (seed >> 32) % 2**32,
+        secret % 2**32,
+        secret >> 32,
+        int(agent_seed is not None),
+        0,
+        0,
+        0,
+    ]
     words += [decisions, salt % 2**32, salt >> 32, 0]
     state = list(words)
     for number in range(12):
         for i in range(4):
             a, b, c, d = (4 * row + (i + row * (number % 2)) % 4 for row in range(4))
-            for into, add, mixed, places in ((a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)):
+            for into, add, mixed, places in (
+                (a, b, d, 16),
+                (c, d, b, 12),
+                (a, b, d, 8),
+                (c, d, b, 7),
+            ):
                 state[into] = (state[into] + state[add]) % 2**32
                 both = state[mixed] ^ state[into]
                 state[mixed] = (both << places) % 2**32 | both >> (32 - places)
@@ -93,7 +119,9 @@ def test_every_bit_of_what_goes_in_changes_half_of_what_comes_out() -> None:
     """Of the seed, the secret, the salt and the number of the decision."""
     rng = np.random.default_rng(4)
     flipped: dict[str, list[int]] = {"seed": [], "agent_seed": [], "salt": [], "decisions": []}
-    games = Games(512, seed=rng.integers(2**63, size=512), observe=False, agent_seed=int(rng.integers(2**63)))
+    games = Games(
+        512, seed=rng.integers(2**63, size=512), observe=False, agent_seed=int(rng.integers(2**63))
+    )
     assert games.agent_seed is not None
     games.state["decisions"] = rng.integers(1000, size=512)
     salt = int(rng.integers(2**62))
@@ -105,7 +133,9 @@ def test_every_bit_of_what_goes_in_changes_half_of_what_comes_out() -> None:
                 other.agent_seed = games.agent_seed ^ 1 << bit
             elif name != "salt":
                 other.state[name] ^= 1 << bit
-            after = (other.uniforms(salt=salt ^ 1 << bit if name == "salt" else salt) * 2**32).astype(np.uint64)
+            after = (
+                other.uniforms(salt=salt ^ 1 << bit if name == "salt" else salt) * 2**32
+            ).astype(np.uint64)
             flipped[name] += np.bitwise_count(before ^ after).tolist()
     for counts in flipped.values():
         assert np.mean(counts) == pytest.approx(16, abs=0.1)
@@ -134,9 +164,11 @@ def unmixed(x: np.ndarray) -> np.ndarray:
 
 
 def attack(numbers: list[int], first_decision: int) -> list[int]:
-    """Seeds with a low half in LOWS that `hash32` makes these numbers of, 32 bits each, of decisions one after the other.
+    """Seeds with a low half in LOWS that `hash32` makes these numbers of, 32 bits each, of
+    decisions one after the other.
 
-    Of a guessed low half each number tells the one high half that it can go with; numbers must agree.
+    Of a guessed low half each number tells the one high half that it can go with; numbers must
+    agree.
     """
     highs = []
     for decisions, number in enumerate(numbers, first_decision):
@@ -144,11 +176,15 @@ def attack(numbers: list[int], first_decision: int) -> list[int]:
         low = mixed(LOWS + salt & MASK)
         highs.append((unmixed(np.uint64(number) ^ low) - mixed(low ^ salt)) & MASK)
     agreed = (highs[0] == highs[1]) & (highs[0] == highs[2]) & (highs[0] < 2**31)
-    return [int(high) << 32 | int(low) for high, low in zip(highs[0][agreed], LOWS[agreed], strict=True)]
+    return [
+        int(high) << 32 | int(low) for high, low in zip(highs[0][agreed], LOWS[agreed], strict=True)
+    ]
 
 
 def test_the_attack_finds_seeds_by_the_numbers_of_random_play() -> None:
-    """It works, so that it means something that it finds nothing below; this is why those numbers never leave the loop."""
+    """It works, so that it means something that it finds nothing below; this is why those numbers
+    never leave the loop.
+    """
     assert unmixed(mixed(LOWS)).tolist() == LOWS.tolist()
     assert int(mixed(LOWS[7:8])[0]) == called(mix32, int(LOWS[7]))
     games = Games(len(SEEDS), seed=SEEDS, observe=False)
@@ -188,7 +224,9 @@ def test_the_attack_finds_nothing_by_agents_numbers(agent_seed: int | None) -> N
 
 
 def test_small_seeds_can_be_tried_out_unless_there_is_a_secret() -> None:
-    """By numbers of games with seeds 1 to 200; the secret's own smallness doesn't help who doesn't know it."""
+    """By numbers of games with seeds 1 to 200; the secret's own smallness doesn't help who doesn't
+    know it.
+    """
     guesses = Games(200, seed=1, observe=False)
     for seed in (1, 77, 200):
         handed = Games(1, seed=seed, observe=False).uniforms()
@@ -212,7 +250,9 @@ def test_the_secret_changes_no_game() -> None:
 
 
 @pytest.mark.parametrize("agent_seed", [-1, 2**63, 1.5, "7", True])
-@pytest.mark.parametrize("make", [lambda seed: Games(1, agent_seed=seed), lambda seed: Game(agent_seed=seed)])
+@pytest.mark.parametrize(
+    "make", [lambda seed: Games(1, agent_seed=seed), lambda seed: Game(agent_seed=seed)]
+)
 def test_wrong_secrets(agent_seed: Any, make: Any) -> None:
     with pytest.raises(OptionError, match="agent_seed must be a whole number from 0 to"):
         make(agent_seed)
@@ -222,19 +262,30 @@ def test_wrong_secrets(agent_seed: Any, make: Any) -> None:
 
 
 def test_secret_seeds() -> None:
-    """The same for the same secret and number; spread over all seeds of evaluations, and without a relation to other secrets."""
+    """The same for the same secret and number; spread over all seeds of evaluations, and without a
+    relation to other secrets.
+    """
     seeds = secret_seeds(7, range(1, 2001))
     assert seeds.dtype == np.int64
     assert seeds.shape == (2000,)
     assert seeds[1499] == secret_seeds(7, [1500])[0]
     assert len(np.unique(seeds)) == 2000
     assert not np.intersect1d(seeds, secret_seeds(8, np.arange(1, 2001))).size
-    assert EVALUATION.start <= seeds.min() < EVALUATION.start + 2**52 < EVALUATION.stop - 2**52 < seeds.max() < EVALUATION.stop
+    assert (
+        EVALUATION.start
+        <= seeds.min()
+        < EVALUATION.start + 2**52
+        < EVALUATION.stop - 2**52
+        < seeds.max()
+        < EVALUATION.stop
+    )
     assert np.corrcoef(seeds[:-1], seeds[1:])[0, 1] == pytest.approx(0, abs=0.1)
     assert secret_seeds(HIGHEST_SEED, []).shape == (0,)
 
 
-@pytest.mark.parametrize(("secret", "numbers"), [(-1, [1]), (2**63, [1]), (1.0, [1]), (1, [-1]), (1, [1.5]), (1, ["x"])])
+@pytest.mark.parametrize(
+    ("secret", "numbers"), [(-1, [1]), (2**63, [1]), (1.0, [1]), (1, [-1]), (1, [1.5]), (1, ["x"])]
+)
 def test_wrong_secret_seeds(secret: Any, numbers: Any) -> None:
     with pytest.raises(OptionError, match="must be a whole number from 0 to"):
         secret_seeds(secret, numbers)

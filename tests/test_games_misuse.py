@@ -1,4 +1,7 @@
-"""What would end or hang the process: garbage, threads, forks and Ctrl-C. Everything here happens in a process of its own."""
+"""What would end or hang the process: garbage, threads, forks and Ctrl-C.
+
+Everything here happens in a process of its own.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,9 @@ print(len(calls))
 
 @pytest.mark.compiled
 def test_arrays_changed_after_their_check_are_played_as_checked() -> None:
-    """Actions, rows and seats that another thread spoils while compiled code, which holds no lock of Python's, is at work."""
+    """Actions, rows and seats that another thread spoils while compiled code, which holds no lock
+    of Python's, is at work.
+    """
     output = run("""
 from skyenv import kernels
 games, same = (Games(64, 3, seed=1) for _ in range(2))
@@ -115,7 +120,9 @@ print(len(wrong))
 
 @pytest.mark.compiled
 def test_garbage_in_the_state_is_refused_or_played_on() -> None:
-    """Records that are edited at random and pass the check are played on in, seen and resampled, whatever they are."""
+    """Records that are edited at random and pass the check are played on in, seen and resampled,
+    whatever they are.
+    """
     output = run("""
 rng = np.random.default_rng(5)
 accepted = refused = 0
@@ -161,7 +168,9 @@ print(accepted, refused)
 
 @pytest.mark.compiled
 def test_threads_take_turns() -> None:
-    """Four threads play on in one batch and look at it: all that they asked for is played, and nothing breaks."""
+    """Four threads play on in one batch and look at it: all that they asked for is played, and
+    nothing breaks.
+    """
     output = run("""
 games = Games(64, 3, seed=1, autoreset=False, max_turns=10**6, threads=2)
 
@@ -182,7 +191,9 @@ print(set(np.delete(games.state["decisions"][going], 3 - np.flatnonzero(~going[:
 @pytest.mark.compiled
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_a_forked_process_plays_on() -> None:
-    """Threads stay behind in a fork: the child starts its own, by os.fork() as by multiprocessing, and plays the same game."""
+    """Threads stay behind in a fork: the child starts its own, by os.fork() as by multiprocessing,
+    and plays the same game.
+    """
     output = run("""
 import warnings
 warnings.simplefilter("ignore", DeprecationWarning)  # newer versions of Python warn of forks with threads
@@ -220,7 +231,9 @@ print(told == also == hash(go_on()))
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_threads_of_a_forked_process_share_one_lock() -> None:
-    """The batch gets it once, however many threads come first, and not one that a thread held which stayed behind."""
+    """The batch gets it once, however many threads come first, and not one that a thread held which
+    stayed behind.
+    """
     output = run("""
 import warnings
 warnings.simplefilter("ignore", DeprecationWarning)

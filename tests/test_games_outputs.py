@@ -1,4 +1,6 @@
-"""Where a batch writes: in place, into arrays of the caller's own, or into new ones with every call."""
+"""Where a batch writes: in place, into arrays of the caller's own, or into new ones with every
+call.
+"""
 
 from __future__ import annotations
 
@@ -33,14 +35,21 @@ def make(**options: Any) -> Games:
 def dtypes(observation: str = "scaled") -> dict[str, npt.DTypeLike]:
     vector: npt.DTypeLike = np.float32 if observation == "scaled" else np.int16
     return {
-        "mask": np.int8, "seat": np.int64, "observation": vector, "reward": np.float32, "done": np.bool_, "truncated": np.bool_,
-    }  # fmt: skip
+        "mask": np.int8,
+        "seat": np.int64,
+        "observation": vector,
+        "reward": np.float32,
+        "done": np.bool_,
+        "truncated": np.bool_,
+    }
 
 
 def step(games: Games) -> None:
     """Some legal actions, others with every decision."""
     turn = games.state["decisions"].astype(np.int64)
-    games.step([np.flatnonzero(mask)[turn[row] % mask.sum()] for row, mask in enumerate(games.mask)])
+    games.step(
+        [np.flatnonzero(mask)[turn[row] % mask.sum()] for row, mask in enumerate(games.mask)]
+    )
 
 
 def same(games: Games, other: Games) -> bool:
@@ -66,7 +75,9 @@ def test_it_writes_into_what_it_is_given(observation: str) -> None:
 def test_it_writes_into_shared_memory() -> None:
     shared = SharedMemory(create=True, size=4 * NUM_GAMES * OBSERVATION_SIZE)
     try:
-        observation: npt.NDArray[np.float32] = np.ndarray(SHAPES["observation"], np.float32, shared.buf)
+        observation: npt.NDArray[np.float32] = np.ndarray(
+            SHAPES["observation"], np.float32, shared.buf
+        )
         games, other = make(out={"observation": observation}), make()
         step(games)
         step(other)
@@ -111,7 +122,9 @@ def wrong(name: str) -> list[Any]:
     shape, dtype = SHAPES[name], np.dtype(dtypes()[name])
     frozen = np.zeros(shape, dtype)
     frozen.flags.writeable = False
-    unaligned = np.zeros(int(np.prod(shape)) * dtype.itemsize + 1, np.uint8)[1:].view(dtype).reshape(shape)
+    unaligned = (
+        np.zeros(int(np.prod(shape)) * dtype.itemsize + 1, np.uint8)[1:].view(dtype).reshape(shape)
+    )
     every_other = np.zeros((*shape[:-1], 2 * shape[-1]), dtype)[..., ::2]
     found: list[Any] = [
         np.zeros(shape, np.float64),
@@ -130,7 +143,9 @@ def wrong(name: str) -> list[Any]:
             np.zeros(shape, dtype, order="F"),
             np.broadcast_to(np.zeros(shape[1:], dtype), shape),
         ]
-        rows = np.lib.stride_tricks.as_strided(np.zeros(shape, dtype), shape, (dtype.itemsize, dtype.itemsize))
+        rows = np.lib.stride_tricks.as_strided(
+            np.zeros(shape, dtype), shape, (dtype.itemsize, dtype.itemsize)
+        )
         found.append(rows)  # rows that overlap
     return found
 
@@ -139,14 +154,16 @@ def wrong(name: str) -> list[Any]:
 def test_what_cannot_be_written_into_is_named(name: str) -> None:
     for array in wrong(name):
         with pytest.raises(
-            OptionError, match=rf"^out\['{name}'\] must be a writable, aligned array, \w+ \(5,.*\), with contiguous"
+            OptionError,
+            match=rf"^out\['{name}'\] must be a writable, aligned array, \w+ \(5,.*\), with contiguous",
         ):
             make(out={name: array})
 
 
 def test_wrong_outputs_are_named() -> None:
     with pytest.raises(
-        OptionError, match="out's name must be one of mask, seat, observation, reward, done, truncated, not 'state'"
+        OptionError,
+        match="out's name must be one of mask, seat, observation, reward, done, truncated, not 'state'",
     ):
         make(out={"state": np.zeros(NUM_GAMES)})
     flags = np.zeros(NUM_GAMES, np.bool_)
@@ -154,11 +171,18 @@ def test_wrong_outputs_are_named() -> None:
         make(out={"done": flags, "truncated": flags})
     wide = np.zeros((NUM_GAMES, OBSERVATION_SIZE + 2), np.float32)
     with pytest.raises(OptionError, match="share memory"):
-        make(out={"observation": wide[:, :OBSERVATION_SIZE], "reward": wide[:, OBSERVATION_SIZE - 1 :]})
+        make(
+            out={
+                "observation": wide[:, :OBSERVATION_SIZE],
+                "reward": wide[:, OBSERVATION_SIZE - 1 :],
+            }
+        )
     with pytest.raises(OptionError, match="copy=True makes new arrays"):
         make(out={"done": flags}, copy=True)
     for wrong in (np.zeros(3), ["mask"], "mask"):
-        with pytest.raises(OptionError, match=r"out must be a dict of arrays by name \(.*mask.*\), not"):
+        with pytest.raises(
+            OptionError, match=r"out must be a dict of arrays by name \(.*mask.*\), not"
+        ):
             make(out=wrong)
     with pytest.raises(OptionError, match=r"out\['observation'\] must be .* \(5, 0\)"):
         make(out={"observation": wide}, observe=False)

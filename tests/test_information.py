@@ -23,11 +23,24 @@ from skyenv.information import (
     seen_by,
 )
 from skyenv.rules.actions import ACTION_NAMES
-from skyenv.rules.components import BUSINESSES, CARD_COLOURS, CARD_VALUES, COLOURS, DISTRICTS, PLACES, PLOTS
+from skyenv.rules.components import (
+    BUSINESSES,
+    CARD_COLOURS,
+    CARD_VALUES,
+    COLOURS,
+    DISTRICTS,
+    PLACES,
+    PLOTS,
+)
 from skyenv.rules.state import END_REASONS
 from skyenv.rules.tape import WHYS
 
-TABLES = [(players, side, agent) for players in (2, 3, 4) for side in ("front", "back") for agent in ("crowd", "hoard")]
+TABLES = [
+    (players, side, agent)
+    for players in (2, 3, 4)
+    for side in ("front", "back")
+    for agent in ("crowd", "hoard")
+]
 
 
 def played(players: int, side: str, agent: str, seed: int = 1, max_turns: int = 60) -> Game:
@@ -39,7 +52,11 @@ def played(players: int, side: str, agent: str, seed: int = 1, max_turns: int = 
 
 
 TOLD: dict[str, Callable[..., dict[str, Any]]] = {
-    "action": lambda seat, action, *_: {"seat": seat, "action": action, "name": ACTION_NAMES[action]},
+    "action": lambda seat, action, *_: {
+        "seat": seat,
+        "action": action,
+        "name": ACTION_NAMES[action],
+    },
     "top": lambda colour, card, *_: {"color": COLOURS[colour], "card": card or None},
     "shuffle": lambda *_: {},
     "black": lambda seat, card, *_: {"seat": seat, "card": card} if card else {"seat": seat},
@@ -52,7 +69,11 @@ TOLD: dict[str, Callable[..., dict[str, Any]]] = {
     "auction": lambda place, starter, *_: {"place": PLACES[place], "starter": starter},
     "won": lambda seat, total, *_: {"seat": None if seat == -2 else seat, "total": total},
     "stop": lambda place, seat, *_: {"district": PLACES[place], "seat": seat},
-    "vp": lambda why, place, *vp: {"why": WHYS[why], "place": None if place < 0 else PLACES[place], "vp": list(vp)},
+    "vp": lambda why, place, *vp: {
+        "why": WHYS[why],
+        "place": None if place < 0 else PLACES[place],
+        "vp": list(vp),
+    },
     "park": lambda number, *tiles: {"tiles": [BUSINESSES[tile] for tile in tiles[:number]]},
     "end": lambda reason, *cards: {"reason": END_REASONS[reason], "cards": list(cards)},
 }
@@ -73,7 +94,9 @@ def decoded(vector: Any, players: int) -> list[Event]:
 
 
 def comparable(event: Event) -> Event:
-    """An event without what others tell already: the scores and winners at the end follow from the VP and the cards."""
+    """An event without what others tell already: the scores and winners at the end follow from the
+    VP and the cards.
+    """
     fields = {name: value for name, value in event.items() if name not in ("scores", "winners")}
     return {**fields, "plots": set(fields["plots"])} if event["event"] == "alea builds" else fields
 
@@ -91,14 +114,19 @@ def test_the_vector_tells_all_that_a_seat_has_seen(players: int, side: str, agen
         assert decoded(vector, players) == [comparable(event) for event in happened]
         assert vector[:4].tolist() == [seat, players, side == "back", 60]
         assert header_told(vector[4:HEADER_SIZE].astype(int)) == {
-            "rings": [list(ring) for ring in game.board.rings], "plots": setup["plots"], "row": setup["row"],
-            "hand": setup["hands"][seat], "tops": setup["tops"],
-        }  # fmt: skip
+            "rings": [list(ring) for ring in game.board.rings],
+            "plots": setup["plots"],
+            "row": setup["row"],
+            "hand": setup["hands"][seat],
+            "tops": setup["tops"],
+        }
 
 
 @pytest.mark.parametrize(("players", "side", "agent"), TABLES)
 def test_scaled_it_tells_the_same_in_numbers_about_1(players: int, side: str, agent: str) -> None:
-    """Every entry is the code times a constant of the event's kind, 0 where it is 0; none is lost."""
+    """Every entry is the code times a constant of the event's kind, 0 where it is 0; none is
+    lost.
+    """
     game = played(players, side, agent)
     codes, scaled = information_tensor(game, 1), information_tensor(game, 1, scaled=True)
     assert scaled.dtype == np.float32
@@ -106,9 +134,13 @@ def test_scaled_it_tells_the_same_in_numbers_about_1(players: int, side: str, ag
     assert np.abs(scaled).max() < 5 < np.abs(codes).max()
     assert np.linalg.norm(scaled) < np.linalg.norm(codes) / 10
     factors: dict[tuple[int, int], set[float]] = {}
-    for plain, one in zip(codes[HEADER_SIZE:].reshape(-1, 7), scaled[HEADER_SIZE:].reshape(-1, 7), strict=True):
+    for plain, one in zip(
+        codes[HEADER_SIZE:].reshape(-1, 7), scaled[HEADER_SIZE:].reshape(-1, 7), strict=True
+    ):
         for entry in np.flatnonzero(plain).tolist():
-            factors.setdefault((int(plain[0]), entry), set()).add(round(float(one[entry] / plain[entry]), 5))
+            factors.setdefault((int(plain[0]), entry), set()).add(
+                round(float(one[entry] / plain[entry]), 5)
+            )
     assert len(factors) > 20
     assert all(len(of_entry) == 1 for of_entry in factors.values())
 
@@ -117,16 +149,27 @@ def header_told(codes: Any) -> dict[str, Any]:
     """Board and setup of a vector, from its entries 4 to 102."""
     plots, hand = codes[42:56].reshape(7, 2).tolist(), codes[76:94].reshape(6, 3).tolist()
     return {
-        "rings": [[PLOTS[plot] for plot in ring if plot >= 0] for ring in codes[:42].reshape(7, 6).tolist()],
-        "plots": {DISTRICTS[i]: [PLOTS[plot], BUSINESSES[business]] for i, (plot, business) in enumerate(plots)},
+        "rings": [
+            [PLOTS[plot] for plot in ring if plot >= 0]
+            for ring in codes[:42].reshape(7, 6).tolist()
+        ],
+        "plots": {
+            DISTRICTS[i]: [PLOTS[plot], BUSINESSES[business]]
+            for i, (plot, business) in enumerate(plots)
+        },
         "row": [BUSINESSES[business] for business in codes[56:76]],
-        "hand": {CARD_COLOURS[i]: np.repeat(CARD_VALUES, counts).tolist() for i, counts in enumerate(hand)},
+        "hand": {
+            CARD_COLOURS[i]: np.repeat(CARD_VALUES, counts).tolist()
+            for i, counts in enumerate(hand)
+        },
         "tops": dict(zip(COLOURS, codes[94:].tolist(), strict=True)),
     }
 
 
 def same_but_hidden(game: Game, seat: int) -> Game:
-    """A game that differs in the other hands and the black cards drawn by others, as far as anybody can tell from `seat`."""
+    """A game that differs in the other hands and the black cards drawn by others, as far as anybody
+    can tell from `seat`.
+    """
     other = game.copy()
     other.events = [json.loads(json.dumps(event)) for event in game.events]
     for event in other.events:
@@ -151,12 +194,16 @@ def test_what_a_seat_cannot_know_is_not_in_it(players: int) -> None:
             if third != seat:
                 assert information_state(other, third) != information_state(game, third)
                 assert (information_tensor(other, third) != information_tensor(game, third)).any()
-    assert "987654321" not in information_state(played(players, "front", "crowd", seed=987654321, max_turns=3), 0)
+    assert "987654321" not in information_state(
+        played(players, "front", "crowd", seed=987654321, max_turns=3), 0
+    )
 
 
 @pytest.mark.parametrize("agent", ["crowd", "hoard"])
 def test_no_two_positions_of_a_game_have_the_same_one(agent: str) -> None:
-    """Perfect recall: it grows with everything that happens, and what was there before stays its beginning."""
+    """Perfect recall: it grows with everything that happens, and what was there before stays its
+    beginning.
+    """
     game, player = Game(3, seed=4, max_turns=20), make_agent(agent)
     states = [information_state(game, 1)]
     while not game.is_over:
@@ -183,5 +230,7 @@ def test_wrong_seats_and_too_many_events_are_named() -> None:
             information_tensor(game, seat)
     number = len(game.events) - 1
     assert information_tensor(game, 0, number).shape == (information_size(number),)
-    with pytest.raises(OptionError, match=f"{number} events have happened, but there is room for {number - 1}"):
+    with pytest.raises(
+        OptionError, match=f"{number} events have happened, but there is room for {number - 1}"
+    ):
         information_tensor(game, 0, number - 1)

@@ -41,7 +41,9 @@ def test_no_two_threads_are_given_the_same_number() -> None:
     assert np.array_equal(counter, wanted)
 
 
-@pytest.mark.parametrize(("row", "byte"), [(0, 0), (1, 7), (-1, -64), (10**12, 5), (-(2**62), 2**61)])
+@pytest.mark.parametrize(
+    ("row", "byte"), [(0, 0), (1, 7), (-1, -64), (10**12, 5), (-(2**62), 2**61)]
+)
 def test_asking_for_memory_changes_nothing(row: int, byte: int) -> None:
     """Nor does it matter whether it is there."""
     array = np.arange(6.0).reshape(2, 3)

@@ -1,4 +1,6 @@
-"""Positions given from outside: what is refused, what isn't, and that nothing which isn't ends the process."""
+"""Positions given from outside: what is refused, what isn't, and that nothing which isn't ends the
+process.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,16 @@ Edit = Callable[[np.record], Any]
 
 
 def bidding(players: int = 3, seed: int = 4) -> Game:
-    """A game in the middle of an auction, with cards on the table and the commissioner's markers still in districts."""
+    """A game in the middle of an auction, with cards on the table and the commissioner's markers
+    still in districts.
+    """
     game, agent = Game(players, seed=seed), make_agent("crowd")
     state = game.state
-    while not (state["phase"] == PHASE_BID and state["highest"] > 0 and state["markers"][state["auction_commissioner"]] > 0):
+    while not (
+        state["phase"] == PHASE_BID
+        and state["highest"] > 0
+        and state["markers"][state["auction_commissioner"]] > 0
+    ):
         game.play(int(decide(game.games, agent)[0]))
     return game
 
@@ -49,7 +57,9 @@ def test_every_position_of_a_game_passes(players: int, side: str, agent: str) ->
 
 
 def test_edited_positions_pass() -> None:
-    """They need not be such that a game can lead to them: tiles out of nowhere, a score, a seat on turn."""
+    """They need not be such that a game can lead to them: tiles out of nowhere, a score, a seat on
+    turn.
+    """
     games = Games(2, 3, seed=1)
     games.state["score"][:, 1] = 70
     games.state["tiles"][1, 2, 3, 0] = 2
@@ -64,7 +74,9 @@ def test_edited_positions_pass() -> None:
 
 
 def test_the_table_has_every_field() -> None:
-    """No more and no fewer; its bounds fit the fields' types, and the blank record's values are among them."""
+    """No more and no fewer; its bounds fit the fields' types, and the blank record's values are
+    among them.
+    """
     assert list(GAME_RANGES) == list(GAME_FIELDS)
     for field, (low, high) in GAME_RANGES.items():
         info = np.iinfo(GAME_DTYPE[field].base)
@@ -75,7 +87,9 @@ def test_the_table_has_every_field() -> None:
 
 @pytest.mark.parametrize("field", GAME_FIELDS)
 def test_numbers_out_of_range_are_refused(field: str) -> None:
-    """In the last place of the field, just above and just below its range; the error names it, and nothing has changed."""
+    """In the last place of the field, just above and just below its range; the error names it, and
+    nothing has changed.
+    """
     games = Games(3, 4, "back", seed=1)
     base, shape = GAME_DTYPE[field].base, GAME_DTYPE[field].shape
     place = tuple(size - 1 for size in shape)
@@ -88,7 +102,10 @@ def test_numbers_out_of_range_are_refused(field: str) -> None:
         kept = games.state[field][1].copy()
         games.state[field][(1, *place)] = wrong
         before = games.copy()
-        with pytest.raises(OptionError, match=rf"^game 1: {field}(\[.*\])? is {wrong}; it must be from -?\d+ to \d+$"):
+        with pytest.raises(
+            OptionError,
+            match=rf"^game 1: {field}(\[.*\])? is {wrong}; it must be from -?\d+ to \d+$",
+        ):
             games.refresh()
         assert games.state.tobytes() == before.state.tobytes()
         assert games.mask.tobytes() == before.mask.tobytes()
@@ -126,13 +143,20 @@ MISFITTING: dict[int, list[Edit]] = {
     4: [put(bid_colour=-1)],
     5: [many_cards],
     6: [put(phase=PHASE_PLOT, placed=12)],
-    7: [put(seat=3), put(turn_seat=3), put(highest_bidder=3), lambda state: state["owner"].__setitem__((5, 3), 3)],
+    7: [
+        put(seat=3),
+        put(turn_seat=3),
+        put(highest_bidder=3),
+        lambda state: state["owner"].__setitem__((5, 3), 3),
+    ],
     8: [put(turns=400, max_turns=399)],
     9: [put(placed=0, row=-1)],
 }
 
 
-@pytest.mark.parametrize(("misfit", "edit"), [(misfit, edit) for misfit, edits in MISFITTING.items() for edit in edits])
+@pytest.mark.parametrize(
+    ("misfit", "edit"), [(misfit, edit) for misfit, edits in MISFITTING.items() for edit in edits]
+)
 def test_what_does_not_fit_together_is_refused(misfit: int, edit: Edit) -> None:
     """With the reason; the same position without the edit passes."""
     game = bidding()
@@ -161,13 +185,28 @@ def test_a_stream_of_chance_is_not_asked_of_views() -> None:
 
 @pytest.mark.parametrize(
     "state",
-    [np.full(8, 127), np.zeros(3), np.zeros((2, 2), GAME_DTYPE), np.zeros((), GAME_DTYPE), "games", [1, 2]],
+    [
+        np.full(8, 127),
+        np.zeros(3),
+        np.zeros((2, 2), GAME_DTYPE),
+        np.zeros((), GAME_DTYPE),
+        "games",
+        [1, 2],
+    ],
 )
 @pytest.mark.parametrize(
-    "call", [as_games, results, lambda state: view(state, 0), lambda state: Games(8, seed=1).observe(0, None, state)]
+    "call",
+    [
+        as_games,
+        results,
+        lambda state: view(state, 0),
+        lambda state: Games(8, seed=1).observe(0, None, state),
+    ],
 )
 def test_what_is_no_games_at_all_is_refused(state: Any, call: Any) -> None:
-    with pytest.raises(OptionError, match=r"games must be records of GAME_DTYPE, shape \(n,\), not"):
+    with pytest.raises(
+        OptionError, match=r"games must be records of GAME_DTYPE, shape \(n,\), not"
+    ):
         call(state)
 
 
@@ -176,12 +215,16 @@ def test_what_is_no_games_at_all_is_refused(state: Any, call: Any) -> None:
 def test_games_without_players_are_refused(players: int, call: Any) -> None:
     state = Games(3, 2, seed=1).state
     state["num_players"][2] = players
-    with pytest.raises(OptionError, match=f"^game 2: num_players is {players}; it must be from 2 to 4$"):
+    with pytest.raises(
+        OptionError, match=f"^game 2: num_players is {players}; it must be from 2 to 4$"
+    ):
         call(state)
 
 
 def test_games_of_any_layout_are_taken() -> None:
-    """Strided, read-only, out of line with memory, as a plain or a record array: a copy is made where one is needed."""
+    """Strided, read-only, out of line with memory, as a plain or a record array: a copy is made
+    where one is needed.
+    """
     games = Games(6, 3, seed=1)
     games.play_random(80)
     room = np.zeros(6 * GAME_DTYPE.itemsize + 1, np.uint8)
@@ -193,6 +236,8 @@ def test_games_of_any_layout_are_taken() -> None:
     state: Any
     for state in (odd, frozen, games.state.view(np.ndarray)):
         assert games.observe(1, state=state).tobytes() == expected.tobytes()
-        assert [array.tolist() for array in results(state)] == [array.tolist() for array in results(games.state)]
+        assert [array.tolist() for array in results(state)] == [
+            array.tolist() for array in results(games.state)
+        ]
     assert view(games.state[::2], 1).tobytes() == view(games.state, 1, [0, 2, 4]).tobytes()
     assert as_games(games.state[::2]).tobytes() == games.state[::2].tobytes()

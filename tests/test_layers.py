@@ -1,8 +1,10 @@
-"""Imports point one way: the table of layers in docs/design.md covers every module, and every import keeps to it.
+"""Imports point one way: the table of layers in docs/design.md covers every module, and every
+import keeps to it.
 
-Imports are read from the sources, wherever they stand: at the top of a module, in a function, under ``TYPE_CHECKING``, or by
-name (a string that names a module of ours, as for :func:`importlib.import_module`; a string with the name of the package that it
-stands in is no import, but the name of a logger, a folder or a group of entry points).
+Imports are read from the sources, wherever they stand: at the top of a module, in a function, under
+``TYPE_CHECKING``, or by name (a string that names a module of ours, as for
+:func:`importlib.import_module`; a string with the name of the package that it stands in is no
+import, but the name of a logger, a folder or a group of entry points).
 """
 
 from __future__ import annotations
@@ -19,21 +21,40 @@ from typing import Final
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-TOP: Final = {"skyenv": "skyenv", "skyenv_agents": "agents/skyenv_agents", "experiments": "experiments"}
+TOP: Final = {
+    "skyenv": "skyenv",
+    "skyenv_agents": "agents/skyenv_agents",
+    "experiments": "experiments",
+}
 """Where the import packages lie in the repository."""
 
 STANDARD: Final = sys.stdlib_module_names
 
 LAZY: Final = {
-    ("experiments.benchmarks.gpu", "experiments.training.throughput"): "one command prints a GPU's figures, the trainer's too",
+    (
+        "experiments.benchmarks.gpu",
+        "experiments.training.throughput",
+    ): "one command prints a GPU's figures, the trainer's too",
     ("skyenv", "skyenv.fifth_avenue_v0"): "needs PettingZoo; offered as an attribute",
-    ("skyenv.envs.registration", "skyenv.envs.aec"): "PettingZoo imports it when it makes an environment",
-    ("skyenv.envs.registration", "skyenv.envs.single"): "Gymnasium imports it when it makes an environment",
-    ("skyenv.envs.registration", "skyenv.envs.vector"): "Gymnasium imports it when it makes environments",
+    (
+        "skyenv.envs.registration",
+        "skyenv.envs.aec",
+    ): "PettingZoo imports it when it makes an environment",
+    (
+        "skyenv.envs.registration",
+        "skyenv.envs.single",
+    ): "Gymnasium imports it when it makes an environment",
+    (
+        "skyenv.envs.registration",
+        "skyenv.envs.vector",
+    ): "Gymnasium imports it when it makes environments",
     ("skyenv.game", "skyenv.render.svg"): "a game draws itself in a notebook",
     ("skyenv.game", "skyenv.render.text"): "a game prints itself",
 }
-"""Imports against the direction that stay, and why. They stand in functions: nothing of it is imported with the module."""
+"""Imports against the direction that stay, and why.
+
+They stand in functions: nothing of it is imported with the module.
+"""
 
 UNTIL_MENDED: Final[dict[tuple[str, str], str]] = {}
 """Imports against the direction that are to go; whoever mends one takes its line away."""
@@ -41,7 +62,9 @@ UNTIL_MENDED: Final[dict[tuple[str, str], str]] = {}
 
 @dataclass(frozen=True)
 class Import:
-    """That one module imports another; `late` if not when it is imported itself (in a function, for types alone, by name)."""
+    """That one module imports another; `late` if not when it is imported itself (in a function, for
+    types alone, by name).
+    """
 
     importer: str
     imported: str
@@ -74,7 +97,10 @@ def imports_in(module: str, source: str, known: set[str]) -> Iterator[Import]:
                 named = [name.name for name in names]
             case ast.ImportFrom(module=package, names=names, level=level):
                 assert level == 0, f"{module}:{node.lineno}: say where it comes from, without dots"
-                named = [f"{package}.{name.name}" if f"{package}.{name.name}" in known else f"{package}" for name in names]
+                named = [
+                    f"{package}.{name.name}" if f"{package}.{name.name}" in known else f"{package}"
+                    for name in names
+                ]
             case ast.Constant(value=str(text)) if re.fullmatch(r"(\w+\.)+\w+(:\w+)?", text):
                 named = [text.partition(":")[0]]
             case _:
@@ -89,13 +115,23 @@ def all_imports(root: Path) -> set[Import]:
     """What the modules of a repository import of one another."""
     modules = sources(root)
     known = set(modules)
-    return {one for module, path in modules.items() for one in imports_in(module, path.read_text(encoding="utf-8"), known)}
+    return {
+        one
+        for module, path in modules.items()
+        for one in imports_in(module, path.read_text(encoding="utf-8"), known)
+    }
 
 
 def layers_in(text: str) -> list[list[str]]:
-    """The table of a page: for every layer, from the lowest one, its rooms (packages and modules)."""
+    """The table of a page: for every layer, from the lowest one, its rooms (packages and
+    modules).
+    """
     (block,) = re.findall(r"^```layers\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    return [line.partition("#")[0].split() for line in block.splitlines() if line.partition("#")[0].strip()]
+    return [
+        line.partition("#")[0].split()
+        for line in block.splitlines()
+        if line.partition("#")[0].strip()
+    ]
 
 
 LAYERS: Final = layers_in((ROOT / "docs" / "design.md").read_text(encoding="utf-8"))
@@ -104,7 +140,9 @@ IMPORTS: Final = all_imports(ROOT)
 
 
 def room_of(module: str, layers: list[list[str]]) -> str | None:
-    """The room that a module stands in: itself or the nearest package around it; of a top package only itself."""
+    """The room that a module stands in: itself or the nearest package around it; of a top package
+    only itself.
+    """
     rooms = {room for layer in layers for room in layer}
     parts = module.split(".")
     for length in range(len(parts), 0, -1):
@@ -141,7 +179,9 @@ def cycle_in(imports: set[Import], without: set[tuple[str, str]]) -> list[str]:
 def test_every_module_stands_in_the_table_and_every_room_exists() -> None:
     rooms = [room for layer in LAYERS for room in layer]
     assert len(rooms) == len(set(rooms))
-    assert [room for room in rooms if not any(f"{name}.".startswith(f"{room}.") for name in MODULES)] == []
+    assert [
+        room for room in rooms if not any(f"{name}.".startswith(f"{room}.") for name in MODULES)
+    ] == []
     assert [module for module in MODULES if room_of(module, LAYERS) is None] == []
 
 
@@ -165,7 +205,11 @@ def test_the_rules_need_numpy_and_numba_alone() -> None:
         for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
             names = [name.name for name in node.names] if isinstance(node, ast.Import) else []
             names += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
-            assert {name.split(".")[0] for name in names} <= STANDARD | {"numpy", "numba", "skyenv"}, module
+            assert {name.split(".")[0] for name in names} <= STANDARD | {
+                "numpy",
+                "numba",
+                "skyenv",
+            }, module
 
 
 # ---- the checks themselves ----
@@ -190,7 +234,14 @@ def repository(tmp_path: Path) -> Path:
     return tmp_path
 
 
-SMALL: Final = [["skyenv.rules"], ["skyenv.games"], ["skyenv"], ["skyenv.pages"], ["skyenv_agents"], ["experiments"]]
+SMALL: Final = [
+    ["skyenv.rules"],
+    ["skyenv.games"],
+    ["skyenv"],
+    ["skyenv.pages"],
+    ["skyenv_agents"],
+    ["experiments"],
+]
 
 
 def test_a_repository_in_order(repository: Path) -> None:
@@ -210,7 +261,11 @@ def test_a_repository_in_order(repository: Path) -> None:
         ("try:\n    import skyenv.games as g\nexcept ImportError: pass", False),
         ("class A:\n    import skyenv.games", False),
         ("def play():\n    from skyenv import games", True),
-        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from skyenv.games import play", True),
+        (
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from skyenv.games import "
+            "play",
+            True,
+        ),
         ("from importlib import import_module\nimport_module('skyenv.games')", True),
         ("entry_point = 'skyenv.games:play'", True),
     ],
@@ -220,13 +275,19 @@ def test_imports_are_found_wherever_they_stand(repository: Path, line: str, late
     imports = all_imports(repository)
     assert Import("skyenv.rules.cards", "skyenv.games", late) in imports
     assert ("skyenv.rules.cards", "skyenv.games") in against_the_direction(imports, SMALL)
-    assert set(cycle_in(imports, set())) >= {"skyenv.rules.cards", "skyenv.rules.play", "skyenv.games"}
+    assert set(cycle_in(imports, set())) >= {
+        "skyenv.rules.cards",
+        "skyenv.rules.play",
+        "skyenv.games",
+    }
 
 
 def test_rooms_beside_one_another_do_not_import_one_another(repository: Path) -> None:
     (repository / "skyenv/files.py").write_text("import skyenv.pages", encoding="utf-8")
     layers = [*SMALL[:3], ["skyenv.pages", "skyenv.files"], *SMALL[4:]]
-    assert against_the_direction(all_imports(repository), layers) == {("skyenv.files", "skyenv.pages")}
+    assert against_the_direction(all_imports(repository), layers) == {
+        ("skyenv.files", "skyenv.pages")
+    }
 
 
 def test_a_new_module_needs_a_place(repository: Path) -> None:
@@ -238,4 +299,7 @@ def test_a_new_module_needs_a_place(repository: Path) -> None:
 
 
 def test_a_table_is_read() -> None:
-    assert layers_in("text\n```layers\na b  # why\n\nc.d\n```\n```\ne\n```\n") == [["a", "b"], ["c.d"]]
+    assert layers_in("text\n```layers\na b  # why\n\nc.d\n```\n```\ne\n```\n") == [
+        ["a", "b"],
+        ["c.d"],
+    ]

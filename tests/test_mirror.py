@@ -1,4 +1,6 @@
-"""Tests mirror the code: where a test stands says what it tests, and every package has its tests."""
+"""Tests mirror the code: where a test stands says what it tests, and every package has its
+tests.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ SOURCES: Final = {
     "experiments": ROOT / "experiments",
     "examples": ROOT / "examples",
 }
-"""What the folders of the tests mirror; all others, and the tests that stand in none, mirror ``skyenv``."""
+"""What the folders of the tests mirror; all others, and the tests that stand in none, mirror
+``skyenv``.
+"""
 
 ACROSS: Final = {
     "envs/test_same_game.py": "one game in all interfaces",
@@ -39,7 +43,9 @@ FILES: Final = sorted(path.relative_to(TESTS) for path in TESTS.rglob("test_*.py
 
 
 def mirrored(folder: Path) -> Path:
-    """The package, or the module (without its ending), whose tests stand in a folder of the tests."""
+    """The package, or the module (without its ending), whose tests stand in a folder of the
+    tests.
+    """
     top, *rest = folder.parts or ("",)
     return SOURCES[top].joinpath(*rest) if top in SOURCES else ROOT / "skyenv" / folder
 
@@ -51,13 +57,17 @@ def names_in(package: Path) -> set[str]:
 
 
 def stands_for(file: Path) -> str | None:
-    """What a file of tests is named after: something in the package whose folder it stands in, or a chapter of the rules."""
+    """What a file of tests is named after: something in the package whose folder it stands in, or a
+    chapter of the rules.
+    """
     package, name = mirrored(file.parent), file.stem.removeprefix("test_")
     if package.with_suffix(".py").is_file():
         return package.name
     if not package.is_dir():
         return None
-    if package == ROOT / "skyenv" / "rules" and name.upper() in {rule.split("-")[0] for rule in rule_ids()}:
+    if package == ROOT / "skyenv" / "rules" and name.upper() in {
+        rule.split("-")[0] for rule in rule_ids()
+    }:
         return name
     for inside in sorted(names_in(package), key=len, reverse=True):
         if name == inside or name.startswith(f"{inside}_"):
@@ -66,15 +76,24 @@ def stands_for(file: Path) -> str | None:
 
 
 def test_tests_stand_where_their_module_does() -> None:
-    """Or in the list above, which holds no others: name a test after what it tests, or say there what it is about."""
+    """Or in the list above, which holds no others: name a test after what it tests, or say there
+    what it is about.
+    """
     assert {file.as_posix() for file in FILES if stands_for(file) is None} == ACROSS.keys()
 
 
 def test_every_package_has_tests() -> None:
     """In a folder of its own, or in a file named after it."""
-    tested = {mirrored(file.parent) for file in FILES} | {mirrored(file.parent) / str(stands_for(file)) for file in FILES}
+    tested = {mirrored(file.parent) for file in FILES} | {
+        mirrored(file.parent) / str(stands_for(file)) for file in FILES
+    }
     tops = (ROOT / "skyenv", *SOURCES.values())
-    packages = {path.parent for top in tops for path in top.rglob("*.py") if path.stem not in ("__init__", "__main__")}
+    packages = {
+        path.parent
+        for top in tops
+        for path in top.rglob("*.py")
+        if path.stem not in ("__init__", "__main__")
+    }
     assert packages - tested == set()
 
 

@@ -13,7 +13,17 @@ import pytest
 from scenario import bare_game, bid, district, hand, stages, start_auction
 from skyenv import OBSERVATION_SIZE, Game, Games, make_agent, make_board
 from skyenv.agents import decide
-from skyenv.observation import BLOCKS, HIGH, LOW, SCALE, SEATS, Block, markdown_table, names, offsets
+from skyenv.observation import (
+    BLOCKS,
+    HIGH,
+    LOW,
+    SCALE,
+    SEATS,
+    Block,
+    markdown_table,
+    names,
+    offsets,
+)
 from skyenv.rules.components import (
     BUSINESSES,
     CARD_COLOURS,
@@ -85,7 +95,11 @@ def test_the_docs_have_the_table() -> None:
 
 def test_the_table_covers_the_vector() -> None:
     """Its spans follow each other, and each line says what the block's largest value is."""
-    spans = re.findall(r"^\| (\d+)(?:–(\d+))? \| ([\w ]+) \|.*\| ([\d.]+) \| .+ \|$", markdown_table(), re.MULTILINE)
+    spans = re.findall(
+        r"^\| (\d+)(?:–(\d+))? \| ([\w ]+) \|.*\| ([\d.]+) \| .+ \|$",
+        markdown_table(),
+        re.MULTILINE,
+    )
     assert [name for _, _, name, _ in spans] == [block.name for block in BLOCKS]
     following = 0
     for first, last, name, largest in spans:
@@ -101,8 +115,12 @@ def test_the_table_covers_the_vector() -> None:
 @pytest.mark.parametrize(("players", "side"), TABLES)
 @pytest.mark.parametrize("agent", AGENTS)
 @pytest.mark.parametrize("max_turns", [1, 7, 500])
-def test_every_entry_stays_within_its_bounds(players: int, side: str, agent: str, max_turns: int) -> None:
-    """In all positions of long and short games, from every seat, and in the position in which a game ended."""
+def test_every_entry_stays_within_its_bounds(
+    players: int, side: str, agent: str, max_turns: int
+) -> None:
+    """In all positions of long and short games, from every seat, and in the position in which a
+    game ended.
+    """
     games = Games(12, players, side, seed=3, max_turns=max_turns)
     player = make_agent(agent)
     for _ in range(200 if max_turns < 500 else 500):
@@ -127,7 +145,9 @@ def test_entries_reach_beyond_one_but_not_far() -> None:
 
 
 def test_huge_scores() -> None:
-    """What can't be in a game, but in a hand-made position: the bound holds, and so do the neighbours' entries."""
+    """What can't be in a game, but in a hand-made position: the bound holds, and so do the
+    neighbours' entries.
+    """
     game = Game(3, seed=1)
     before = game.observation(0)
     game.state["score"][:3] = [1000, 2**30, 999]
@@ -140,7 +160,13 @@ def test_huge_scores() -> None:
 
 def test_one_turn_and_very_many() -> None:
     """END-5: turns are told as a share of max_turns."""
-    for max_turns, turns, share in ((1, 0, 0), (1, 1, 1), (2**31 - 1, 2**30, 0.5), (500, 250, 0.5), (3, 2, 0.666)):
+    for max_turns, turns, share in (
+        (1, 0, 0),
+        (1, 1, 1),
+        (2**31 - 1, 2**30, 0.5),
+        (500, 250, 0.5),
+        (3, 2, 0.666),
+    ):
         game = Game(2, seed=1, max_turns=max_turns)
         game.state["turns"] = turns
         game.refresh()
@@ -160,7 +186,9 @@ def cards_by_name(counts: np.ndarray, coloured: float, black: float) -> dict[str
 
 
 def expected(game: Game, seat: int) -> dict[str, float]:
-    """The observation, read off the position in the words of its table; entries that are missing here are 0."""
+    """The observation, read off the position in the words of its table; entries that are missing
+    here are 0.
+    """
     entries: dict[str, float] = {}
     for part in (_where, _board, _businesses, _holdings, _stacks, _auction):
         entries |= {
@@ -191,13 +219,17 @@ def _where(game: Game, seat: int) -> Entries:
         "to act": [] if game.seat is None else [called(game, seat, game.seat)],
         "on turn": [called(game, seat, game.turn_seat)],
         "option": [] if state["option"] == NONE else [OPTIONS[state["option"]]],
-        "action of the turn": [] if game.phase == "start" else [("1st", "2nd", "3rd")[min(state["step"], 3) - 1]],
+        "action of the turn": []
+        if game.phase == "start"
+        else [("1st", "2nd", "3rd")[min(state["step"], 3) - 1]],
         "business to place": [] if state["business"] == NONE else [BUSINESSES[state["business"]]],
         "first card": [] if state["first_colour"] == NONE else [COLOURS[state["first_colour"]]],
         "stopped": [name for i, name in enumerate(DISTRICTS) if state["stopped"][i]],
         "commissioner": [f"{COMMISSIONERS[i]} {PLACES[state['place'][i]]}" for i in range(2)],
         "marker": [
-            f"{COMMISSIONERS[i]} {DISTRICTS[place]}" for i in range(2) for place in state["visited"][i, : state["markers"][i]]
+            f"{COMMISSIONERS[i]} {DISTRICTS[place]}"
+            for i in range(2)
+            for place in state["visited"][i, : state["markers"][i]]
         ],
     }
     if state["step"] > 3 and game.phase != "start":
@@ -210,7 +242,10 @@ def _where(game: Game, seat: int) -> Entries:
 
 def _board(game: Game, seat: int) -> Entries:
     state = game.state
-    skyscrapers, standing = {}, dict.fromkeys([f"VP {who} {name}" for who in SEATS for name in DISTRICTS], 0.0)
+    skyscrapers, standing = (
+        {},
+        dict.fromkeys([f"VP {who} {name}" for who in SEATS for name in DISTRICTS], 0.0),
+    )
     presence: dict[str, set[str]] = {who: set() for who in SEATS}
     for i, name in enumerate(DISTRICTS):
         for j, colour in enumerate(COLOURS):
@@ -219,12 +254,23 @@ def _board(game: Game, seat: int) -> Entries:
             who = called(game, seat, int(state["owner"][i, j]))
             skyscrapers[f"{who} {name} {colour}"] = state["floors"][i, j] / 4
             if state["owner"][i, j] != ALEA:
-                standing[f"VP {who} {name}"] += int(state["floors"][i, j]) * int(state["value"][i, j]) / 20
+                standing[f"VP {who} {name}"] += (
+                    int(state["floors"][i, j]) * int(state["value"][i, j]) / 20
+                )
                 presence[who].add(name)
     standing |= {f"districts {who}": len(districts) / 8 for who, districts in presence.items()}
-    value = {f"{name} {colour}": state["value"][i, j] / 8 for i, name in enumerate(DISTRICTS) for j, colour in enumerate(COLOURS)}
+    value = {
+        f"{name} {colour}": state["value"][i, j] / 8
+        for i, name in enumerate(DISTRICTS)
+        for j, colour in enumerate(COLOURS)
+    }
     park = {who: state["park"][other] / 4 for who, other in seats_from(game, seat).items()}
-    return {"skyscrapers": skyscrapers, "standing": standing, "plot value": value, "park area": park}
+    return {
+        "skyscrapers": skyscrapers,
+        "standing": standing,
+        "plot value": value,
+        "park area": park,
+    }
 
 
 def _businesses(game: Game, seat: int) -> Entries:
@@ -242,9 +288,17 @@ def _businesses(game: Game, seat: int) -> Entries:
         start += size
     left = [tiles for tiles in sets if tiles] or [[]]
     row = {f"now {business}": left[0].count(k) / 3 for k, business in enumerate(BUSINESSES)}
-    row |= {f"later {business}": sum(tiles.count(k) for tiles in left[1:]) / 8 for k, business in enumerate(BUSINESSES)}
+    row |= {
+        f"later {business}": sum(tiles.count(k) for tiles in left[1:]) / 8
+        for k, business in enumerate(BUSINESSES)
+    }
     park = {business: state["park_tiles"][k] / 4 for k, business in enumerate(BUSINESSES)}
-    return {"businesses": on_plots, "row": row, "park tiles": park, "placed": {"businesses": state["placed"] / 12}}
+    return {
+        "businesses": on_plots,
+        "row": row,
+        "park tiles": park,
+        "placed": {"businesses": state["placed"] / 12},
+    }
 
 
 def _holdings(game: Game, seat: int) -> Entries:
@@ -254,9 +308,15 @@ def _holdings(game: Game, seat: int) -> Entries:
     known: dict[str, float] = {}
     unknown: dict[str, float] = {}
     for who, other in seats.items():
-        supply |= {f"own {who}": state["supply"][other] / 5, f"general {who}": state["general"][other] / 12}
+        supply |= {
+            f"own {who}": state["supply"][other] / 5,
+            f"general {who}": state["general"][other] / 12,
+        }
         if other != seat:
-            known |= {f"{who} {card}": number for card, number in cards_by_name(state["known"][other], 2, 4).items()}
+            known |= {
+                f"{who} {card}": number
+                for card, number in cards_by_name(state["known"][other], 2, 4).items()
+            }
             hidden = (state["hand"][other] - state["known"][other]).sum(axis=1)
             unknown |= {f"{who} {colour}": hidden[i] / 4 for i, colour in enumerate(CARD_COLOURS)}
     mine = state["hand"][seat]
@@ -283,15 +343,24 @@ def _stacks(game: Game, seat: int) -> Entries:
         for number, rank in enumerate(state["returned"][i, : min(state["num_returned"][i], 3)]):
             returned[f"{colour} {('1st', '2nd', '3rd')[number]}"] = (CARD_VALUES[rank] - 3) / 3
     black = {"face down": state["face_down"][5].sum() / 50}
-    black |= {f"face up {value}": state["black_face_up"][rank] / (20, 16, 14)[rank] for rank, value in enumerate(CARD_VALUES)}
-    unseen = state["face_down"] + sum(state["hand"][who] - state["known"][who] for who in range(game.num_players) if who != seat)
+    black |= {
+        f"face up {value}": state["black_face_up"][rank] / (20, 16, 14)[rank]
+        for rank, value in enumerate(CARD_VALUES)
+    }
+    unseen = state["face_down"] + sum(
+        state["hand"][who] - state["known"][who] for who in range(game.num_players) if who != seat
+    )
     shares = unseen / CARD_COUNTS
     return {
         "top": top,
         "stack": stack,
         "returned": returned,
         "black stack": black,
-        "unseen": {f"{c} {v}": shares[i, rank] for i, c in enumerate(CARD_COLOURS) for rank, v in enumerate(CARD_VALUES)},
+        "unseen": {
+            f"{c} {v}": shares[i, rank]
+            for i, c in enumerate(CARD_COLOURS)
+            for rank, v in enumerate(CARD_VALUES)
+        },
     }
 
 
@@ -306,15 +375,34 @@ def _auction(game: Game, seat: int) -> Entries:
         auction["full"] = float(occupied.all())
     bids: dict[str, float] = {}
     for who, other in seats_from(game, seat).items():
-        bids |= {f"total {who}": state["bid_total"][other] / 20, f"passed {who}": float(state["out"][other])}
+        bids |= {
+            f"total {who}": state["bid_total"][other] / 20,
+            f"passed {who}": float(state["out"][other]),
+        }
         on_table = np.flatnonzero(state["bid_cards"][other].sum(axis=0))
         if len(on_table):
-            bids |= {f"limit {who}": (3 - on_table[-1]) / 3, f"{who} {COLOURS[state['bid_colour'][other]]}": 1.0}
-    highest = {"total": state["highest"] / 20, "Alea to come": float(game.num_players == 2 and state["alea"] == 0)}
+            bids |= {
+                f"limit {who}": (3 - on_table[-1]) / 3,
+                f"{who} {COLOURS[state['bid_colour'][other]]}": 1.0,
+            }
+    highest = {
+        "total": state["highest"] / 20,
+        "Alea to come": float(game.num_players == 2 and state["alea"] == 0),
+    }
     if state["highest_bidder"] != NONE:
         highest[f"of {called(game, seat, int(state['highest_bidder']))}"] = 1.0
-    laid = {} if state["laid"] == NONE else {f"{('coloured', 'black')[state['laid'] // 3]} {CARD_VALUES[state['laid'] % 3]}": 1.0}
-    return {"auction": auction, "bid": bids, "bid cards": _bid_cards(game, seat), "highest bid": highest, "last card laid": laid}
+    laid = (
+        {}
+        if state["laid"] == NONE
+        else {f"{('coloured', 'black')[state['laid'] // 3]} {CARD_VALUES[state['laid'] % 3]}": 1.0}
+    )
+    return {
+        "auction": auction,
+        "bid": bids,
+        "bid cards": _bid_cards(game, seat),
+        "highest bid": highest,
+        "last card laid": laid,
+    }
 
 
 def _bid_cards(game: Game, seat: int) -> dict[str, float]:
@@ -343,7 +431,19 @@ def test_every_entry_says_what_the_table_says(players: int, side: str, agent: st
 
 # ---- rotation ----
 
-BY_SEAT = ("score", "park", "supply", "general", "hand", "known", "unknown", "out", "bid_colour", "bid_total", "bid_cards")
+BY_SEAT = (
+    "score",
+    "park",
+    "supply",
+    "general",
+    "hand",
+    "known",
+    "unknown",
+    "out",
+    "bid_colour",
+    "bid_total",
+    "bid_cards",
+)
 NAMING_A_SEAT = ("seat", "turn_seat", "owner", "highest_bidder")
 
 
@@ -355,7 +455,9 @@ def renamed(game: Game, first: int) -> Game:
         other.state[field][:players] = np.roll(game.state[field][:players], -first, axis=0)
     for field in NAMING_A_SEAT:
         seats = game.state[field]
-        other.state[field] = np.where((seats == NONE) | (seats == ALEA), seats, (seats - first) % players)
+        other.state[field] = np.where(
+            (seats == NONE) | (seats == ALEA), seats, (seats - first) % players
+        )
     other.refresh()
     return other
 
@@ -363,12 +465,17 @@ def renamed(game: Game, first: int) -> Game:
 @pytest.mark.parametrize(("players", "side"), TABLES)
 @pytest.mark.parametrize("agent", ["random", "crowd"])
 def test_seats_are_seen_relative_to_ones_own(players: int, side: str, agent: str) -> None:
-    """Renaming the seats changes no observation: each sees itself first and the others clockwise."""
+    """Renaming the seats changes no observation: each sees itself first and the others
+    clockwise.
+    """
     for game in stages(players, side, agent, seed=5):
         for first in range(1, players):
             other = renamed(game, first)
             for seat in range(players):
-                assert other.observation((seat - first) % players).tobytes() == game.observation(seat).tobytes()
+                assert (
+                    other.observation((seat - first) % players).tobytes()
+                    == game.observation(seat).tobytes()
+                )
             assert other.legal_actions == game.legal_actions
 
 
@@ -425,7 +532,11 @@ def put(field: str, where: Any, value: Any) -> Callable[[np.record], None]:
         if where is None:
             state[field] = value
         else:
-            assert (state[field][where] != value).any() if isinstance(value, list) else state[field][where] != value
+            assert (
+                (state[field][where] != value).any()
+                if isinstance(value, list)
+                else state[field][where] != value
+            )
             state[field][where] = value
 
     return edit
@@ -464,21 +575,36 @@ REACTIONS: dict[str, tuple[Callable[[np.record], None], str]] = {
     "first card": (put("first_colour", None, 0), "first card"),
     "another floor of mine": (put("floors", (0, 4), 2), "skyscrapers, standing"),
     "another floor of the other": (put("floors", (0, 1), 3), "skyscrapers, standing"),
-    "a first skyscraper": (together(put("owner", (6, 0), 0), put("floors", (6, 0), 1)), "skyscrapers, standing"),
-    "a skyscraper of Alea": (together(put("owner", (6, 0), ALEA), put("floors", (6, 0), 1)), "skyscrapers"),
+    "a first skyscraper": (
+        together(put("owner", (6, 0), 0), put("floors", (6, 0), 1)),
+        "skyscrapers, standing",
+    ),
+    "a skyscraper of Alea": (
+        together(put("owner", (6, 0), ALEA), put("floors", (6, 0), 1)),
+        "skyscrapers",
+    ),
     "another owner": (put("owner", (0, 1), ALEA), "skyscrapers, standing"),
     "a business beside nothing": (put("tiles", (6, 1, 1), 1), "businesses, plot value"),
     "an equal business beside nothing": (put("tiles", (0, 2, 0), 2), "businesses"),
-    "a business beside a skyscraper": (put("tiles", (0, 2, 1), 1), "businesses, plot value, standing"),
+    "a business beside a skyscraper": (
+        put("tiles", (0, 2, 1), 1),
+        "businesses, plot value, standing",
+    ),
     "ring": (put("ring", 0, [0, 1, 3, 2, 4, -1]), "plot value, standing"),
     "ring of an empty district": (put("ring", 1, [0, 2, 1, 3, 4, -1]), ""),
     "stopped": (put("stopped", 5, 1), "stopped, plot value"),
     "number of stops": (put("stops", None, 1), ""),
-    "the auction's district is full": (put("tiles", (1, slice(5), 0), [1] * 5), "businesses, plot value, auction"),
+    "the auction's district is full": (
+        put("tiles", (1, slice(5), 0), [1] * 5),
+        "businesses, plot value, auction",
+    ),
     "park": (put("park", 1, 2), "park area"),
     "park tiles": (put("park_tiles", 1, 2), "park tiles"),
     "row, current set": (put("row", 0, NONE), "row"),
-    "row, later": (together(put("row", slice(5, 8), [0, 0, 0]), put("row", slice(18, 20), [1, 1])), "row"),
+    "row, later": (
+        together(put("row", slice(5, 8), [0, 0, 0]), put("row", slice(18, 20), [1, 1])),
+        "row",
+    ),
     "placed": (put("placed", None, 1), "placed"),
     "commissioner": (put("place", 1, 4), "commissioner"),
     "marker": (together(put("markers", 1, 1), put("visited", (1, 0), 0)), "marker"),
@@ -500,16 +626,25 @@ REACTIONS: dict[str, tuple[Callable[[np.record], None], str]] = {
     ),
     "my card is known": (put("known", (0, 5, 1), 1), "hidden"),
     "the other's card is known": (put("known", (1, 5, 2), 1), "known, unknown, unseen"),
-    "top": (together(put("top", 1, 2), add("face_down", (1, 0), 1), add("face_down", (1, 2), -1)), "top, unseen"),
+    "top": (
+        together(put("top", 1, 2), add("face_down", (1, 0), 1), add("face_down", (1, 2), -1)),
+        "top, unseen",
+    ),
     "no top": (put("top", 1, NONE), "top"),
     "order of returned cards": (put("returned", (0, slice(2)), [1, 0]), "returned"),
-    "a third returned card": (together(put("returned", (0, 2), 2), put("num_returned", 0, 3)), "returned, stack"),
+    "a third returned card": (
+        together(put("returned", (0, 2), 2), put("num_returned", 0, 3)),
+        "returned, stack",
+    ),
     "a fourth returned card": (
         together(put("returned", (0, slice(2, 4)), [2, 2]), put("num_returned", 0, 4)),
         "returned, stack",
     ),
     "a card of the stack is gone": (add("face_down", (2, 0), -1), "stack, unseen"),
-    "black cards face up": (together(add("black_face_up", 2, 1), add("face_down", (5, 2), -1)), "black stack, unseen"),
+    "black cards face up": (
+        together(add("black_face_up", 2, 1), add("face_down", (5, 2), -1)),
+        "black stack, unseen",
+    ),
     "cards that Alea has turned": (put("alea_cards", 0, 2), ""),
     "place of the auction": (put("auction_place", None, 3), "auction"),
     "auction of the park area": (put("auction_place", None, 7), "auction"),
@@ -546,8 +681,18 @@ def test_every_block_reacts_to_something() -> None:
 
 
 def test_the_number_of_players_is_seen() -> None:
-    blocks = [Game(players, side, seed=1).observation(0)[offsets()["game"]].tolist() for players, side in TABLES]
-    assert blocks == [[1, 0, 0, 0], [1, 0, 0, 1], [0, 1, 0, 0], [0, 1, 0, 1], [0, 0, 1, 0], [0, 0, 1, 1]]
+    blocks = [
+        Game(players, side, seed=1).observation(0)[offsets()["game"]].tolist()
+        for players, side in TABLES
+    ]
+    assert blocks == [
+        [1, 0, 0, 0],
+        [1, 0, 0, 1],
+        [0, 1, 0, 0],
+        [0, 1, 0, 1],
+        [0, 0, 1, 0],
+        [0, 0, 1, 1],
+    ]
 
 
 @pytest.mark.parametrize("players", [2, 3])
@@ -575,5 +720,9 @@ def test_observing_changes_nothing() -> None:
 def test_rings_are_seen_by_their_values() -> None:
     """Another ring gives other neighbours, and with them other values."""
     game = Game(2, seed=1)
-    other = Game(2, seed=1, board=make_board("front", {"W34": ["green", "brown", "violet", "gray", "orange"]}))
+    other = Game(
+        2,
+        seed=1,
+        board=make_board("front", {"W34": ["green", "brown", "violet", "gray", "orange"]}),
+    )
     assert changed_blocks(game.observation(0), other.observation(0)) == {"plot value"}

@@ -47,17 +47,53 @@ def test_the_example_in_the_docs() -> None:
 def test_defaults() -> None:
     config = asked("me")
     assert config == Show(agent="me")
-    assert (config.players, config.side, config.out, config.against) == ((2,), "front", None, ("random", "greedy"))
+    assert (config.players, config.side, config.out, config.against) == (
+        (2,),
+        "front",
+        None,
+        ("random", "greedy"),
+    )
     assert config.resume is False
 
 
 def test_the_command_line() -> None:
     config = asked(
-        "me", "you,they", "we", "--players", "2,3", "4", "--side", "back", "--rate", "1", "--rows", "9", "-o", "x.png",
-        "--limit", "3", "--publish", "--against", "", "--prior", "greedy", "--resume",
-    )  # fmt: skip
+        "me",
+        "you,they",
+        "we",
+        "--players",
+        "2,3",
+        "4",
+        "--side",
+        "back",
+        "--rate",
+        "1",
+        "--rows",
+        "9",
+        "-o",
+        "x.png",
+        "--limit",
+        "3",
+        "--publish",
+        "--against",
+        "",
+        "--prior",
+        "greedy",
+        "--resume",
+    )
     assert config == Show(
-        "me", ("you", "they", "we"), (2, 3, 4), "back", 1.0, 9, Path("x.png"), 3, Path("here"), (), "greedy", True
+        "me",
+        ("you", "they", "we"),
+        (2, 3, 4),
+        "back",
+        1.0,
+        9,
+        Path("x.png"),
+        3,
+        Path("here"),
+        (),
+        "greedy",
+        True,
     )
     assert type(config.rate) is float
     assert asked("me", "--publish", "there").publish == Path("there")
@@ -70,7 +106,14 @@ def test_the_file_stands_between_defaults_and_command_line(tmp_path: Path) -> No
     )
     config = asked("--config", str(file), "--rows", "6")
     assert config == Show(
-        agent="me", rest=("a", "b"), rows=6, players=(2, 4), rate=1.0, out=Path("a"), against=("x", "y"), resume=True
+        agent="me",
+        rest=("a", "b"),
+        rows=6,
+        players=(2, 4),
+        rate=1.0,
+        out=Path("a"),
+        against=("x", "y"),
+        resume=True,
     )
     file.write_text('prior = "greedy"\n')
     assert asked("they", "--config", str(file)) == Show(agent="they", prior="greedy")
@@ -87,9 +130,9 @@ def test_what_was_before_stands_below_what_is_given(tmp_path: Path) -> None:
     words = ["--config", str(tmp_path / "show.toml"), "--players", "4"]
     config = parse(Show, "skyenv show", "Shows.", words, earlier)
     assert config == Show("me", rows=5, rate=0.25, players=(4,))
-    assert [(given["rows"], given["players"], given["side"], "agent" in given) for given in values] == [
-        (5, ["4"], "front", False)
-    ]
+    assert [
+        (given["rows"], given["players"], given["side"], "agent" in given) for given in values
+    ] == [(5, ["4"], "front", False)]
 
 
 @pytest.mark.parametrize("players", ["2", '"2"', "[2]", '["2"]'])
@@ -138,7 +181,11 @@ def test_values_that_can_not_be_used(name: str, value: Any, message: str) -> Non
 
 @pytest.mark.parametrize(
     ("name", "value", "message"),
-    [case for case in BAD_VALUES if isinstance(case[1], str) and case[0] not in ("agent", "resume")],
+    [
+        case
+        for case in BAD_VALUES
+        if isinstance(case[1], str) and case[0] not in ("agent", "resume")
+    ],
 )
 def test_the_command_line_refuses_the_same(name: str, value: str, message: str) -> None:
     with pytest.raises(OptionError) as caught:
@@ -164,7 +211,11 @@ BAD_FILES: list[tuple[str | bytes | None, type[Exception], str]] = [
 
 @pytest.mark.parametrize(("text", "error", "message"), BAD_FILES, ids=range(len(BAD_FILES)))
 def test_files_that_can_not_be_used(
-    text: str | bytes | None, error: type[Exception], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    text: str | bytes | None,
+    error: type[Exception],
+    message: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     file = tmp_path / "show.toml"
     if text is not None:
@@ -173,7 +224,9 @@ def test_files_that_can_not_be_used(
         read_toml(file, Show)
     assert message in str(caught.value)
     assert str(file) in str(caught.value)
-    assert exit_code("show", lambda: len(asked("me", "--config", str(file)).rest)) == (2 if error is OptionError else 1)
+    assert exit_code("show", lambda: len(asked("me", "--config", str(file)).rest)) == (
+        2 if error is OptionError else 1
+    )
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("show: error: ")
     assert message in line
@@ -193,7 +246,9 @@ def test_a_null_byte_in_the_files_name() -> None:
         ([], "AGENT is required: who plays"),
     ],
 )
-def test_command_lines_that_can_not_be_used(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_lines_that_can_not_be_used(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as caught:
         asked(*words)
     assert caught.value.code == 2
@@ -203,7 +258,9 @@ def test_command_lines_that_can_not_be_used(words: list[str], message: str, caps
     assert line.endswith("(see --help)")
 
 
-def test_help_lists_every_option(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_help_lists_every_option(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "300")  # no word is broken
     with pytest.raises(SystemExit) as caught:
         asked("--help")
@@ -221,7 +278,20 @@ def test_help_lists_every_option(capsys: pytest.CaptureFixture[str], monkeypatch
 
 
 def test_the_command_that_asks_for_the_same(tmp_path: Path) -> None:
-    everything = Show("me", ("a", "b c"), (2, 3), "back", 0.25, 9, Path("o p"), 3, Path("q"), ("x", "y"), "greedy", True)
+    everything = Show(
+        "me",
+        ("a", "b c"),
+        (2, 3),
+        "back",
+        0.25,
+        9,
+        Path("o p"),
+        3,
+        Path("q"),
+        ("x", "y"),
+        "greedy",
+        True,
+    )
     for config in (Show("me"), replace(everything, rest=()), everything):
         values = json.loads(json.dumps(asdict(config), default=str))  # as a file holds them
         words = shlex.split(command_line(Show, "skyenv show", values))
@@ -247,7 +317,9 @@ def test_one_machine_has_fewer_workers_than_many() -> None:
 
     assert Spread(1024).workers == 1024
     assert Spread(1025, "auto").workers == 1025
-    with pytest.raises(OptionError, match=r"workers must be at most 1,024 on one machine, not 1,025"):
+    with pytest.raises(
+        OptionError, match=r"workers must be at most 1,024 on one machine, not 1,025"
+    ):
         Spread(1025)
 
 
@@ -255,4 +327,9 @@ def test_one_machine_has_fewer_workers_than_many() -> None:
 def test_common_options_are_those_of_the_table(make: Callable[[], Any]) -> None:
     with pytest.raises((KeyError, TypeError)):
         make()
-    assert {entry.name for entry in fields(Show)} & set(COMMON) == {"players", "side", "against", "resume"}
+    assert {entry.name for entry in fields(Show)} & set(COMMON) == {
+        "players",
+        "side",
+        "against",
+        "resume",
+    }

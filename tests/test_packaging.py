@@ -28,7 +28,17 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 DEPENDENCIES = ("numpy", "numba", "llvmlite")
 GYMNASIUM = ("gymnasium", "cloudpickle", "farama-notifications", "typing_extensions")
 EXTRAS = (
-    *("gymnasium", "pettingzoo", "torch", "stable_baselines3", "sb3_contrib", "matplotlib", "tqdm", "hypothesis", "pytest"),
+    *(
+        "gymnasium",
+        "pettingzoo",
+        "torch",
+        "stable_baselines3",
+        "sb3_contrib",
+        "matplotlib",
+        "tqdm",
+        "hypothesis",
+        "pytest",
+    ),
     *("thorvg_python", "fontTools", "font_source_sans_pro", "PIL", "imageio_ffmpeg", "pygame"),
     *("starlette", "uvicorn", "websockets"),
     *("pyspiel", "open_spiel", "nbclient"),
@@ -36,10 +46,22 @@ EXTRAS = (
 
 
 def run(command: list[str | Path], folder: Path, **environment: str) -> str:
-    """What a program prints that sees nothing of this project but what it is given; it must succeed and warn of nothing."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "NUMBA", "SKYENV", "PIP_"))}
+    """What a program prints that sees nothing of this project but what it is given; it must succeed
+    and warn of nothing.
+    """
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTHON", "NUMBA", "SKYENV", "PIP_"))
+    }
     result = subprocess.run(
-        command, cwd=folder, env={**kept, **environment}, capture_output=True, encoding="utf-8", timeout=LONGEST, check=False
+        command,
+        cwd=folder,
+        env={**kept, **environment},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=LONGEST,
+        check=False,
     )
     assert result.returncode == 0, result.stdout + result.stderr
     assert "Warning" not in result.stderr
@@ -48,15 +70,30 @@ def run(command: list[str | Path], folder: Path, **environment: str) -> str:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from a copy of the repository, so that nothing is left behind in the real one."""
+    """The wheel, built from a copy of the repository, so that nothing is left behind in the real
+    one.
+    """
     folder = tmp_path_factory.mktemp("build")
     for name in SOURCES:
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(
+                ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__")
+            )
     for file in ROOT.iterdir():
         if file.is_file() and not file.name.startswith("."):
             shutil.copy(file, folder)
-    build = [sys.executable, "-m", "pip", "wheel", ".", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", "out"]
+    build = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        ".",
+        "--no-deps",
+        "--no-build-isolation",
+        "--no-index",
+        "--wheel-dir",
+        "out",
+    ]
     run([*build, "--quiet", "--disable-pip-version-check"], folder)
     (built,) = (folder / "out").iterdir()
     return built
@@ -64,7 +101,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of a fresh virtual environment with the wheel and, as links, the libraries that it can't do without."""
+    """The Python of a fresh virtual environment with the wheel and, as links, the libraries that it
+    can't do without.
+    """
     return environment(tmp_path_factory.mktemp("bare"), wheel, DEPENDENCIES)
 
 
@@ -78,12 +117,28 @@ def environment(folder: Path, wheel: Path, libraries: Sequence[str]) -> Path:
     """A virtual environment of its own with the wheel and links to libraries; its Python."""
     venv.create(folder / "venv", with_pip=False, symlinks=True)
     python = folder / "venv" / "bin" / "python"
-    packages = Path(run([python, "-I", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], folder).strip())
+    packages = Path(
+        run(
+            [python, "-I", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], folder
+        ).strip()
+    )
     for name in libraries:
         installed = distribution(name)
-        for top in {file.parts[0] for file in installed.files or () if file.parts[0] not in ("..", "__pycache__")}:
+        for top in {
+            file.parts[0]
+            for file in installed.files or ()
+            if file.parts[0] not in ("..", "__pycache__")
+        }:
             (packages / top).symlink_to(Path(str(installed.locate_file(top))))
-    pip: list[str | Path] = [sys.executable, "-m", "pip", "--python", python, "--quiet", "--disable-pip-version-check"]
+    pip: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        python,
+        "--quiet",
+        "--disable-pip-version-check",
+    ]
     run([*pip, "install", "--no-deps", "--no-index", "--no-compile", wheel], folder)
     return python
 
@@ -97,7 +152,9 @@ def contents(wheel: Path) -> dict[str, bytes]:
 
 
 def test_the_wheel_holds_skyenv_and_its_agents(wheel: Path) -> None:
-    """Every source file of them, texts, ladders, networks, the mark that they are typed; no experiments, no tests."""
+    """Every source file of them, texts, ladders, networks, the mark that they are typed; no
+    experiments, no tests.
+    """
     files = contents(wheel)
     info = f"skyenv-{PROJECT['version']}.dist-info"
     assert wheel.name == f"skyenv-{PROJECT['version']}-py3-none-any.whl"
@@ -121,18 +178,30 @@ def test_the_wheel_holds_skyenv_and_its_agents(wheel: Path) -> None:
         for path in (root / package).rglob(kind)
         if path.is_file()
     }
-    assert {name: content for name, content in files.items() if not name.startswith(info)} == expected
-    assert {"skyenv/py.typed", "skyenv/rules/RULES.md", "skyenv/rules/INTERFACE.md"} <= set(expected)
-    ladders = {f"skyenv/arena/ladders/{players}-players{side}.json" for players in (2, 3, 4) for side in ("", "-back")}
+    assert {
+        name: content for name, content in files.items() if not name.startswith(info)
+    } == expected
+    assert {"skyenv/py.typed", "skyenv/rules/RULES.md", "skyenv/rules/INTERFACE.md"} <= set(
+        expected
+    )
+    ladders = {
+        f"skyenv/arena/ladders/{players}-players{side}.json"
+        for players in (2, 3, 4)
+        for side in ("", "-back")
+    }
     assert ladders <= set(expected)
-    networks = {f"trained/{players}-players{side}.npz" for players in (2, 3, 4) for side in ("", "-back")}
+    networks = {
+        f"trained/{players}-players{side}.npz" for players in (2, 3, 4) for side in ("", "-back")
+    }
     networks |= {f"search/leaf_networks/{players}-players.npz" for players in (2, 3, 4)}
     assert {f"skyenv_agents/{network}" for network in networks} <= set(expected)
     assert len(wheel.read_bytes()) < 8 << 20
 
 
 def test_metadata(wheel: Path) -> None:
-    """Name, version, licence, the text of the README, and of the extras nothing that the core needs."""
+    """Name, version, licence, the text of the README, and of the extras nothing that the core
+    needs.
+    """
     files = contents(wheel)
     info = f"skyenv-{PROJECT['version']}.dist-info"
     metadata = Parser().parsestr(files[f"{info}/METADATA"].decode())
@@ -140,20 +209,31 @@ def test_metadata(wheel: Path) -> None:
     assert metadata["License-Expression"] == "MIT"
     assert metadata["Requires-Python"] == ">=3.11"
     assert files[f"{info}/licenses/LICENSE"] == (ROOT / "LICENSE").read_bytes()
-    assert str(metadata.get_payload()).strip() == (ROOT / "README.md").read_text(encoding="utf-8").strip()
+    assert (
+        str(metadata.get_payload()).strip()
+        == (ROOT / "README.md").read_text(encoding="utf-8").strip()
+    )
     required = [line for line in metadata.get_all("Requires-Dist") or [] if "extra ==" not in line]
     assert sorted(line.split(">")[0] for line in required) == ["numba", "numpy"]
-    assert set(metadata.get_all("Provides-Extra") or []) == {name.replace("_", "-") for name in PROJECT["optional-dependencies"]}
+    assert set(metadata.get_all("Provides-Extra") or []) == {
+        name.replace("_", "-") for name in PROJECT["optional-dependencies"]
+    }
 
 
 @pytest.mark.parametrize("extra", ["openspiel", "page"])
-def test_extras_bring_what_error_messages_say(wheel: Path, bare: Path, tmp_path: Path, extra: str) -> None:
-    """Pip goes to look for it; of an extra that it can't find it says nothing and installs nothing."""
+def test_extras_bring_what_error_messages_say(
+    wheel: Path, bare: Path, tmp_path: Path, extra: str
+) -> None:
+    """Pip goes to look for it; of an extra that it can't find it says nothing and installs
+    nothing.
+    """
     pip = ["-m", "pip", "--python", bare, "--disable-pip-version-check", "install", "--dry-run"]
     (first, *_) = (Requirement(text).name for text in PROJECT["optional-dependencies"][extra])
     result = python(*pip, "--no-index", f"{wheel}[{extra}]", cwd=tmp_path)
     assert result.returncode != 0
-    assert re.search(rf"No matching distribution found for {first.replace('_', '[-_]')}\b", result.stderr)
+    assert re.search(
+        rf"No matching distribution found for {first.replace('_', '[-_]')}\b", result.stderr
+    )
     assert f"'.[{extra}]'" in install_hint(extra)
 
 
@@ -163,9 +243,17 @@ def test_both_names_of_openspiels_extra_bring_it(wheel: Path) -> None:
     required = [Requirement(text) for text in metadata.get_all("Requires-Dist") or []]
 
     def brought(extra: str) -> set[str]:
-        mine = [one for one in required if one.marker is not None and one.marker.evaluate({"extra": extra})]
+        mine = [
+            one
+            for one in required
+            if one.marker is not None and one.marker.evaluate({"extra": extra})
+        ]
         return {one.name for one in mine} | {
-            name for one in mine if one.name == "skyenv" for inner in one.extras for name in brought(inner)
+            name
+            for one in mine
+            if one.name == "skyenv"
+            for inner in one.extras
+            for name in brought(inner)
         }
 
     assert "open_spiel" in brought("openspiel")
@@ -214,7 +302,12 @@ except ImportError as error:
 
 def test_the_bare_environment_is_bare(bare: Path, tmp_path: Path) -> None:
     """No extras, nothing of the repository; and the package knows its version."""
-    libraries = json.loads(run([bare, "-I", "-W", "error", "-c", LIBRARIES, *EXTRAS, "agents", "experiments", "tests"], tmp_path))
+    libraries = json.loads(
+        run(
+            [bare, "-I", "-W", "error", "-c", LIBRARIES, *EXTRAS, "agents", "experiments", "tests"],
+            tmp_path,
+        )
+    )
     assert libraries["there"] == []
     assert libraries["version"] == PROJECT["version"]
     assert Path(libraries["file"]).is_relative_to(bare.parent.parent)
@@ -264,13 +357,17 @@ class MyAgent(Agent):
 
 
 def test_agents_are_measured_without_the_compiler(bare: Path, tmp_path: Path) -> None:
-    """Agents that ship, by their names, and one of the user's own, against others and on a ladder; no extra is needed."""
+    """Agents that ship, by their names, and one of the user's own, against others and on a ladder;
+    no extra is needed.
+    """
     (tmp_path / "my_module.py").write_text(MY_AGENT)
     evaluate = "evaluate greedy --against my_module:MyAgent --paired-seeds 1 --max-turns 1"
     output = skyenv(bare, evaluate, tmp_path, NUMBA_DISABLE_JIT="1")
     assert output.splitlines()[2].split()[:2] == ["greedy", "mine"]
     short = "--paired-seeds 1 --max-turns 1 --workers 1"
-    output = skyenv(bare, f"tournament hoard random {short} --out small", tmp_path, NUMBA_DISABLE_JIT="1")
+    output = skyenv(
+        bare, f"tournament hoard random {short} --out small", tmp_path, NUMBA_DISABLE_JIT="1"
+    )
     assert {"hoard", "random"} <= set(output.split())
     assert not (tmp_path / "small" / "ladder.png").exists()
     added = f"tournament --add my_module:MyAgent --ladder small/ladder.json {short}"
@@ -302,14 +399,23 @@ def test_agents_are_measured_compiled(bare: Path, tmp_path: Path) -> None:
     """The commands of the docs, with the ladder that ships."""
     (tmp_path / "my_module.py").write_text(MY_AGENT)
     cache = str(tmp_path / "cache")
-    assert " 20 " in skyenv(bare, "evaluate greedy --against random --paired-seeds 20", tmp_path, NUMBA_CACHE_DIR=cache)
-    output = skyenv(bare, "tournament --add my_module:MyAgent --minutes 1", tmp_path, NUMBA_CACHE_DIR=cache)
+    assert " 20 " in skyenv(
+        bare, "evaluate greedy --against random --paired-seeds 20", tmp_path, NUMBA_CACHE_DIR=cache
+    )
+    output = skyenv(
+        bare, "tournament --add my_module:MyAgent --minutes 1", tmp_path, NUMBA_CACHE_DIR=cache
+    )
     assert output.startswith("mine: rating ")
 
 
 @pytest.mark.long
 def test_playing_compiled_in_the_bare_environment(bare: Path, tmp_path: Path) -> None:
-    """As a user does: the first use compiles, and then whole games are played, recorded and verified."""
+    """As a user does: the first use compiles, and then whole games are played, recorded and
+    verified.
+    """
     cache = str(tmp_path / "cache")
-    assert run([bare, "-W", "error", "-c", FEW_STEPS], tmp_path, NUMBA_CACHE_DIR=cache) == "truncated\n"
+    assert (
+        run([bare, "-W", "error", "-c", FEW_STEPS], tmp_path, NUMBA_CACHE_DIR=cache)
+        == "truncated\n"
+    )
     record_and_verify(bare, tmp_path, 20, 500, NUMBA_CACHE_DIR=cache)

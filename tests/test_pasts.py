@@ -1,4 +1,6 @@
-"""Positions with all that has led to them: played one outcome at a time, and drawn anew with other pasts."""
+"""Positions with all that has led to them: played one outcome at a time, and drawn anew with other
+pasts.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +34,8 @@ def test_a_past_is_a_game_that_the_rules_allow(players: int, side: str) -> None:
         other = resampled(position, seat, lambda: 0.6)
         game = Game.from_record(as_text(header_of(other.board, players, 500, None), other.events))
         assert game.state["hand"].tolist() == game_of(other.record)["hand"][0].tolist()
-        assert game.state["hand"][seat].tolist() == game_of(position.record)["hand"][0, seat].tolist()
+        assert (
+            game.state["hand"][seat].tolist() == game_of(position.record)["hand"][0, seat].tolist()
+        )
         assert other.information(seat) == position.information(seat)
         assert other.record != position.record

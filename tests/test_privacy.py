@@ -1,4 +1,6 @@
-"""What is private stays in its module: no module reaches into another's names that begin with an underscore."""
+"""What is private stays in its module: no module reaches into another's names that begin with an
+underscore.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ def is_private(name: str) -> bool:
 
 
 def named_in(tree: ast.Module) -> set[str]:
-    """Names that a module gives: of functions, classes, variables, and attributes of its own objects."""
+    """Names that a module gives: of functions, classes, variables, and attributes of its own
+    objects.
+    """
     names = set()
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -43,7 +47,9 @@ def named_in(tree: ast.Module) -> set[str]:
 
 
 def reaches(source: str) -> Iterator[str]:
-    """Private names of others that a module uses: attributes of objects that aren't itself, and what it imports."""
+    """Private names of others that a module uses: attributes of objects that aren't itself, and
+    what it imports.
+    """
     tree = ast.parse(source)
     own = named_in(tree) | OTHERS.keys()
     for node in ast.walk(tree):
@@ -51,19 +57,33 @@ def reaches(source: str) -> Iterator[str]:
             if ast.unparse(node.value) != "super()":
                 yield ast.unparse(node)
         elif isinstance(node, ast.ImportFrom):
-            yield from (f"{node.module}.{name.name}" for name in node.names if is_private(name.name) and name.name not in own)
+            yield from (
+                f"{node.module}.{name.name}"
+                for name in node.names
+                if is_private(name.name) and name.name not in own
+            )
 
 
 def test_no_module_reaches_into_another_one() -> None:
     files = [path for top in SOURCES for path in (ROOT / top).rglob("*.py")]
     assert len(files) > 90
-    private = {str(path.relative_to(ROOT)): set(reaches(path.read_text(encoding="utf-8"))) for path in files}
+    private = {
+        str(path.relative_to(ROOT)): set(reaches(path.read_text(encoding="utf-8")))
+        for path in files
+    }
     assert {path: names for path, names in private.items() if names} == {}
 
 
 def test_no_test_reaches_into_a_game() -> None:
-    """What batches and games keep to themselves can change; a test that needs it shows that something public is missing."""
-    private = {name for thing in (ChanceFeed(), Games(1), Game()) for name in (*vars(thing), *dir(thing)) if is_private(name)}
+    """What batches and games keep to themselves can change; a test that needs it shows that
+    something public is missing.
+    """
+    private = {
+        name
+        for thing in (ChanceFeed(), Games(1), Game())
+        for name in (*vars(thing), *dir(thing))
+        if is_private(name)
+    }
     private -= {"_repr_svg_"}  # the notebook's
     assert {"_state", "_slots", "_play", "_reset", "_tape", "_fed"} <= private
     for path in sorted((ROOT / "tests").rglob("*.py")):

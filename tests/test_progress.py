@@ -24,7 +24,9 @@ def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     return str(request.param)
 
 
-def shown(stream: io.StringIO, monkeypatch: pytest.MonkeyPatch, total: float | None, wanted: bool = True) -> str:
+def shown(
+    stream: io.StringIO, monkeypatch: pytest.MonkeyPatch, total: float | None, wanted: bool = True
+) -> str:
     """What a bar writes on a stream while 2 to 5 are done."""
     monkeypatch.setattr(sys, "stderr", stream)
     with progress(total, "deal", shown=wanted, done=2, mininterval=0) as bar:

@@ -47,7 +47,9 @@ def cards_of(state: np.record) -> list[list[int]]:
     cards[5] += state["black_face_up"] + state["alea_cards"]
     for seat in range(4):
         colour = state["bid_colour"][seat]
-        if state["phase"] == PHASE_BID and colour != NONE:  # while the winner builds, the position still tells what he paid
+        if (
+            state["phase"] == PHASE_BID and colour != NONE
+        ):  # while the winner builds, the position still tells what he paid
             cards[colour] += state["bid_cards"][seat, 0]
             cards[5] += state["bid_cards"][seat, 1]
     for colour in range(5):
@@ -75,7 +77,9 @@ def tiles_of(state: np.record) -> int:
 @quick
 @given(GAMES, AGENTS)
 def test_cards_are_conserved(game: Game, agent: Any) -> None:
-    """After every action each card is in one place: a hand, a bid, a stack, under a stack, or turned up by Alea."""
+    """After every action each card is in one place: a hand, a bid, a stack, under a stack, or
+    turned up by Alea.
+    """
     assert cards_of(game.state) == [COLOURED] * 5 + [BLACK]
     for _ in play(game, agent):
         assert cards_of(game.state) == [COLOURED] * 5 + [BLACK]
@@ -87,7 +91,10 @@ def test_cards_are_conserved(game: Game, agent: Any) -> None:
 @quick
 @given(GAMES, AGENTS)
 def test_skyscrapers_and_tiles_are_conserved(game: Game, agent: Any) -> None:
-    """Those on a stopped district leave the game, no others do. One skyscraper of each player marks the score."""
+    """Those on a stopped district leave the game, no others do.
+
+    One skyscraper of each player marks the score.
+    """
     owners = [*range(game.num_players), *([ALEA] if game.num_players == 2 else [])]
     to_place = {seat: 0 if seat == ALEA else 2 for seat in owners}
     gone = dict.fromkeys(owners, 0)
@@ -102,7 +109,10 @@ def test_skyscrapers_and_tiles_are_conserved(game: Game, agent: Any) -> None:
                 gone[owner] += int(before["floors"][index][before["owner"][index] == owner].sum())
         for owner in owners:
             marker = 0 if owner == ALEA else 1
-            assert skyscrapers_of(game.state, owner) + to_place[owner] + gone[owner] + marker == SKYSCRAPERS
+            assert (
+                skyscrapers_of(game.state, owner) + to_place[owner] + gone[owner] + marker
+                == SKYSCRAPERS
+            )
         if game.phase != "plot":  # then one is between the row and the board
             assert tiles_of(game.state) + tiles_gone + UNUSED_TILES == TILES
 
@@ -111,7 +121,9 @@ def test_skyscrapers_and_tiles_are_conserved(game: Game, agent: Any) -> None:
 @quick
 @given(GAMES, AGENTS)
 def test_plots_are_never_mixed(game: Game, agent: Any) -> None:
-    """A plot is empty, or has one or two businesses, or skyscrapers of one owner; a player has one plot in a district."""
+    """A plot is empty, or has one or two businesses, or skyscrapers of one owner; a player has one
+    plot in a district.
+    """
     for _ in play(game, agent):
         state = game.state
         businesses = state["tiles"].sum(axis=2)
@@ -164,7 +176,9 @@ def test_scores_are_the_sum_of_what_was_told(game: Game, agent: Any) -> None:
 @quick
 @given(GAMES, AGENTS)
 def test_known_cards_are_held(game: Game, agent: Any) -> None:
-    """What is known of a hand is in it; and what is left of the deal and the black draws is all that isn't known."""
+    """What is known of a hand is in it; and what is left of the deal and the black draws is all
+    that isn't known.
+    """
     for _ in play(game, agent):
         state = game.state
         assert (state["known"] <= state["hand"]).all()
@@ -192,7 +206,9 @@ def test_cards_that_a_seat_cannot_locate(game: Game, agent: Any) -> None:
 @quick
 @given(GAMES, AGENTS)
 def test_what_is_kept_up_to_date_is_right(game: Game, agent: Any) -> None:
-    """Whatever follows from the rest of a position is, after every action, what a fresh look at the position gives."""
+    """Whatever follows from the rest of a position is, after every action, what a fresh look at the
+    position gives.
+    """
     for _ in play(game, agent):
         fresh = game.copy()
         fresh.refresh()
@@ -204,7 +220,9 @@ def test_what_is_kept_up_to_date_is_right(game: Game, agent: Any) -> None:
 @settings(max_examples=12, deadline=None, derandomize=True)
 @given(GAMES, AGENTS, st.integers(0, 12))
 def test_the_mask_tells_what_can_be_played(game: Game, agent: Any, first: int) -> None:
-    """Before the end something is legal; what is legal can be played; all else is refused, and nothing changes."""
+    """Before the end something is legal; what is legal can be played; all else is refused, and
+    nothing changes.
+    """
     for number, _ in enumerate(play(game, agent)):
         legal = game.legal_actions
         assert bool(legal) != game.is_over
@@ -237,7 +255,9 @@ def test_a_copy_goes_on_in_the_same_way(game: Game, agent: Any) -> None:
 @settings(max_examples=12, deadline=None, derandomize=True)
 @given(GAMES, AGENTS)
 def test_equal_positions_are_equal(game: Game, agent: Any) -> None:
-    """`==` looks at the position and at nothing else: a copy is equal, and stays so after the same action."""
+    """`==` looks at the position and at nothing else: a copy is equal, and stays so after the same
+    action.
+    """
     twin = game.copy()
     assert twin == game
     for _, events in play(game, agent):

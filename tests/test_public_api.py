@@ -1,4 +1,5 @@
-"""What ``skyenv`` offers: all of it there, importable from where it says, and with errors of its own.
+"""What ``skyenv`` offers: all of it there, importable from where it says, and with errors of its
+own.
 
 That public things have docstrings and types, Ruff's rules D and strict mypy say.
 """
@@ -23,15 +24,24 @@ def test_everything_offered_is_there() -> None:
     offered = {
         name
         for name, thing in vars(skyenv).items()
-        if not name.startswith("_") and not inspect.ismodule(thing) and name not in ("annotations", "register")
+        if not name.startswith("_")
+        and not inspect.ismodule(thing)
+        and name not in ("annotations", "register")
     } - {"PackageNotFoundError", "version", "ModuleType"}
     assert offered == set(skyenv.__all__)
 
 
 def test_what_issue_and_docs_promise_is_offered() -> None:
-    assert {"Game", "Games", "Outcome", "Board", "Agent", "SkyenvError", "OBSERVATION_SIZE", "ACTION_NAMES"} <= set(
-        skyenv.__all__
-    )
+    assert {
+        "Game",
+        "Games",
+        "Outcome",
+        "Board",
+        "Agent",
+        "SkyenvError",
+        "OBSERVATION_SIZE",
+        "ACTION_NAMES",
+    } <= set(skyenv.__all__)
     assert skyenv.NUM_ACTIONS == len(skyenv.ACTION_NAMES) == 103
     assert isinstance(skyenv.OBSERVATION_SIZE, int)
     assert skyenv.__version__[0].isdigit()
@@ -45,7 +55,9 @@ def test_names_can_be_resolved() -> None:
             inspect.signature(thing, eval_str=True)
         elif inspect.isclass(thing):
             for member in vars(thing).values():
-                function: Callable[..., Any] | None = member.fget if isinstance(member, property) else member
+                function: Callable[..., Any] | None = (
+                    member.fget if isinstance(member, property) else member
+                )
                 if inspect.isfunction(function):
                     inspect.signature(function, eval_str=True)
 
@@ -56,7 +68,9 @@ def test_errors() -> None:
     assert set(kinds) <= set(skyenv.__all__)
     assert all(issubclass(kind, skyenv.SkyenvError) for kind in kinds.values())
     assert all(kind.__module__ == "skyenv.errors" for kind in kinds.values())
-    assert all(issubclass(kind, ValueError) for name, kind in kinds.items() if name != "SkyenvError")
+    assert all(
+        issubclass(kind, ValueError) for name, kind in kinds.items() if name != "SkyenvError"
+    )
     assert issubclass(skyenv.GameOverError, skyenv.IllegalActionError)
     assert issubclass(skyenv.BoardError, skyenv.OptionError)
 

@@ -1,4 +1,6 @@
-"""The README and the docs tell the truth: their code runs, their commands run, their generated parts are what the code says."""
+"""The README and the docs tell the truth: their code runs, their commands run, their generated
+parts are what the code says.
+"""
 
 from __future__ import annotations
 
@@ -32,18 +34,31 @@ BOARD = re.findall(r"```toml\n(.*?)```", DOCS, re.DOTALL)
 
 MEASUREMENTS = [
     command
-    for command in re.findall(r"^\$ (.+)$", (ROOT / "docs" / "training.md").read_text(encoding="utf-8"), re.MULTILINE)
+    for command in re.findall(
+        r"^\$ (.+)$", (ROOT / "docs" / "training.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     if "expert" not in command and "league" not in command
 ]
-"""Minutes long, to repeat published figures; other commands of the docs, or their own tests, run these programs."""
-LADDERS = [command for command in COMMANDS if command.startswith("for ") and " tournament " in command]
+"""Minutes long, to repeat published figures; other commands of the docs, or their own tests, run
+these programs.
+"""
+LADDERS = [
+    command for command in COMMANDS if command.startswith("for ") and " tournament " in command
+]
 RAY = [command for command in COMMANDS if " --ray " in command]
 PUFFERLIB = [command for command in COMMANDS if "pufferlib" in command]
 RLLIB = [command for command in COMMANDS if "rllib" in command]
 RUN_ELSEWHERE = {
-    **dict.fromkeys(LADDERS, "plays published ladders; test_the_commands_of_the_published_ladders runs small ones"),
+    **dict.fromkeys(
+        LADDERS,
+        "plays published ladders; test_the_commands_of_the_published_ladders runs small ones",
+    ),
     **dict.fromkeys(MEASUREMENTS, "repeats published figures"),
-    **dict.fromkeys(RAY, "spreads work with Ray; tests/arena/test_on_ray.py and the trainer's run it where Ray is installed"),
+    **dict.fromkeys(
+        RAY,
+        "spreads work with Ray; tests/arena/test_on_ray.py and the trainer's run it where Ray is "
+        "installed",
+    ),
     "make train": "its recipe is checked below; the long test in tests/experiments/training/test_train.py trains as it does",
     "make play": "its recipe is checked below; tests/page/test_commands.py starts the page",
     "python -m skyenv play --no-browser --public-host games.example.org": "serves until it is ended; tests/page tries the option",
@@ -52,15 +67,20 @@ RUN_ELSEWHERE = {
     "python -m experiments.benchmarks.gpu --json runs/gpu.json": "needs a GPU; tests/experiments/benchmarks/test_gpu.py says so",
     **dict.fromkeys(
         (command for command in COMMANDS if "--engine cuda" in command),
-        "needs a GPU; tests/experiments/training/test_on_device.py runs a small one in the simulator",
+        "needs a GPU; tests/experiments/training/test_on_device.py runs a small one in the "
+        "simulator",
     ),
     "make test": "is what runs this test",
     "make test-libraries": "installs other libraries; the light part of it is tests/experiments/benchmarks/test_libraries.py",
     "python -m experiments.benchmarks.libraries --json docs/libraries.json": "needs what that one installs",
     **dict.fromkeys(
-        PUFFERLIB, "needs PufferLib's source; tests/examples/libraries/test_with_pufferlib.py runs where it is installed"
+        PUFFERLIB,
+        "needs PufferLib's source; tests/examples/libraries/test_with_pufferlib.py runs where it "
+        "is installed",
     ),
-    **dict.fromkeys(RLLIB, "needs RLlib; tests/examples/test_rllib_self_play.py runs where it is installed"),
+    **dict.fromkeys(
+        RLLIB, "needs RLlib; tests/examples/test_rllib_self_play.py runs where it is installed"
+    ),
     "make peers": "installs other libraries; tests/experiments/benchmarks/test_peers.py measures those that are here",
     ADD: "needs my_module.py and a ladder; test_the_template_agent_gets_a_rating runs it",
     "python examples/behaviour_cloning.py runs/strong --imitate trained": "is slow; tests/examples runs it on a small dataset",
@@ -82,7 +102,9 @@ class Prompt(code.InteractiveConsole):
 
 @pytest.mark.programs
 @pytest.mark.parametrize("block", CODE, ids=lambda block: block.strip().splitlines()[0][:40])
-def test_code_runs_when_it_is_pasted_at_the_prompt(block: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_code_runs_when_it_is_pasted_at_the_prompt(
+    block: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     prompt = Prompt({"__name__": "readme"})
     wants_more = False
     for line in [*block.splitlines(), ""]:
@@ -104,7 +126,9 @@ FILES = re.compile(r"(?<![\w.:/])(?:runs/\w[\w-]*|\w+\.(?:jsonl|npz))(?![\w:])")
 
 
 def chains(commands: list[str]) -> list[list[str]]:
-    """Commands that need what others of them leave, together and in their order; those of different chains share nothing."""
+    """Commands that need what others of them leave, together and in their order; those of different
+    chains share nothing.
+    """
     apart: list[tuple[set[str], list[str]]] = []
     for command in commands:
         if command in RUN_ELSEWHERE:
@@ -112,7 +136,12 @@ def chains(commands: list[str]) -> list[list[str]]:
         files = set(FILES.findall(command))
         mine = [chain for chain in apart if chain[0] & files]
         apart = [chain for chain in apart if not chain[0] & files]
-        apart.append((files.union(*(chain[0] for chain in mine)), [*(one for chain in mine for one in chain[1]), command]))
+        apart.append(
+            (
+                files.union(*(chain[0] for chain in mine)),
+                [*(one for chain in mine for one in chain[1]), command],
+            )
+        )
     return [sorted(chain, key=commands.index) for _, chain in apart]
 
 
@@ -130,7 +159,9 @@ SHORTER = {
     "dataset": (r"--games \d+", "--games 3 --max-turns 10"),
     "million": (r"$", " --quick"),
 }
-"""By program, what is replaced so that a command of the docs takes seconds; `minutes` grow if a run is resumed."""
+"""By program, what is replaced so that a command of the docs takes seconds; `minutes` grow if a run
+is resumed.
+"""
 AT_THE_END = {
     "record": " --max-turns 10",
     "train": " --paired-seeds 2 --games 32 --steps 32 --hidden 32",
@@ -141,7 +172,9 @@ AT_THE_END = {
 
 
 LEAST_MINUTES = 0.01
-"""One update takes longer; whoever resumes has four times as long, so that there is something left to do."""
+"""One update takes longer; whoever resumes has four times as long, so that there is something left
+to do.
+"""
 
 
 def minutes_of(command: str, earlier: list[str]) -> float:
@@ -165,11 +198,17 @@ def shorter(command: str, minutes: float) -> str:
 
 
 @pytest.mark.programs
-@pytest.mark.parametrize("commands", CHAINS, ids=lambda commands: commands[0][len("python -m ") :][:40])
+@pytest.mark.parametrize(
+    "commands", CHAINS, ids=lambda commands: commands[0][len("python -m ") :][:40]
+)
 def test_commands_run_one_after_the_other(
-    commands: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    commands: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Every command as it stands there, with the minutes of training and the numbers of paired seeds cut down.
+    """Every command as it stands there, with the minutes of training and the numbers of paired
+    seeds cut down.
 
     All but one run in this process, which is faster.
     """
@@ -180,7 +219,9 @@ def test_commands_run_one_after_the_other(
             bash(short, tmp_path)
         else:
             _, _, module, *arguments = shlex.split(short)
-            code = importlib.import_module("skyenv.cli" if module == "skyenv" else module).main(arguments)
+            code = importlib.import_module("skyenv.cli" if module == "skyenv" else module).main(
+                arguments
+            )
             printed = capsys.readouterr()
             assert code == 0, f"{command}\n{printed.out}\n{printed.err}"
         for written in re.findall(r" (?:-o|--out|--plot|--run|--json|--svg|--png) (\S+)", short):
@@ -196,17 +237,33 @@ def test_all_commands_stand_in_chains_with_those_that_they_need() -> None:
             assert wanted <= made, f"{command} needs what no command before it makes"
             made |= set(FILES.findall(command))
     (records,) = (chain for chain in CHAINS if any("skyenv record" in command for command in chain))
-    assert [command.split()[3] for command in records] == ["record", "verify", "show", "show", "film", "export"]
+    assert [command.split()[3] for command in records] == [
+        "record",
+        "verify",
+        "show",
+        "show",
+        "film",
+        "export",
+    ]
 
 
 @pytest.mark.programs
 def test_the_template_agent_gets_a_rating(tmp_path: Path) -> None:
-    """As the docs say, but against a ladder made here, so that slow agents of the shipped one don't take part."""
+    """As the docs say, but against a ladder made here, so that slow agents of the shipped one don't
+    take part.
+    """
     (template,) = (code for code in CODE if "class MyAgent" in code)
     (tmp_path / "my_module.py").write_text(template, encoding="utf-8")
     assert ADD in COMMANDS
-    bash("python -m skyenv tournament random crowd --paired-seeds 4 --workers 1 --out games --publish shipped", tmp_path)
-    output = bash(ADD.replace("--minutes 2", "--minutes 0.01 --workers 1 --ladder shipped/2-players.json"), tmp_path)
+    bash(
+        "python -m skyenv tournament random crowd --paired-seeds 4 --workers 1 --out games "
+        "--publish shipped",
+        tmp_path,
+    )
+    output = bash(
+        ADD.replace("--minutes 2", "--minutes 0.01 --workers 1 --ladder shipped/2-players.json"),
+        tmp_path,
+    )
     assert re.match(r"mine: rating -?\d+ \[-?\d+, -?\d+\] \(95 %\), place [123] of 3;", output)
 
 
@@ -216,7 +273,11 @@ PRINTED = sorted(set(re.findall(r"^`python -m (.+ --.+)`$", DOCS, re.MULTILINE))
 
 def test_printed_commands_are_those_of_ladders_strength_and_learning_curves() -> None:
     kinds = {command.split(" ")[0] for command in PRINTED}
-    assert kinds == {"skyenv", "experiments.benchmarks.strength", "experiments.benchmarks.learning_curves"}
+    assert kinds == {
+        "skyenv",
+        "experiments.benchmarks.strength",
+        "experiments.benchmarks.learning_curves",
+    }
 
 
 @pytest.mark.parametrize("command", PRINTED, ids=lambda command: command[:60])
@@ -241,25 +302,37 @@ def test_the_command_below_a_table_can_be_given_as_it_is_printed(command: str) -
 
 
 @pytest.mark.programs
-@pytest.mark.parametrize(("command", "players"), list(zip(LADDERS, [2, 3], strict=True)), ids=["2", "3"])
+@pytest.mark.parametrize(
+    ("command", "players"), list(zip(LADDERS, [2, 3], strict=True)), ids=["2", "3"]
+)
 def test_the_commands_of_the_published_ladders(command: str, players: int, tmp_path: Path) -> None:
     """One ladder of each, small, published elsewhere."""
     agents = re.search(r"tournament (.*?) --players", command)
     assert agents is not None
     assert {"appraiser", "bidder", "builder"} < set(agents[1].split())
-    short = command.replace(f"tournament {agents[1]}", "tournament crowd builder bidder rollout-2").replace("in 3 4;", "in 3;")
-    short = short.replace("in front back", "in back").replace("--publish", "--publish shipped --workers 1 --max-turns 20")
-    short = re.sub(r"--slow .* --slow-paired-seeds \d+", "--slow rollout-2 --slow-paired-seeds 1", short)
+    short = command.replace(
+        f"tournament {agents[1]}", "tournament crowd builder bidder rollout-2"
+    ).replace("in 3 4;", "in 3;")
+    short = short.replace("in front back", "in back").replace(
+        "--publish", "--publish shipped --workers 1 --max-turns 20"
+    )
+    short = re.sub(
+        r"--slow .* --slow-paired-seeds \d+", "--slow rollout-2 --slow-paired-seeds 1", short
+    )
     bash(re.sub(r"--paired-seeds \d+ ", "--paired-seeds 2 ", short), tmp_path)
     assert (tmp_path / "shipped" / f"{players}-players-back.json").exists()
     assert (tmp_path / "runs" / f"ladders-{players}-back" / "ladder.txt").exists()
 
 
 def bash(command: str, folder: Path) -> str:
-    """Run a command as a reader of the README would, in an empty folder, with warnings as errors."""
+    """Run a command as a reader of the README would, in an empty folder, with warnings as
+    errors.
+    """
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     env = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"}
-    done = subprocess.run(command, shell=True, cwd=folder, env=env, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, shell=True, cwd=folder, env=env, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
@@ -269,9 +342,17 @@ def test_make_train_is_what_the_long_test_trains(tmp_path: Path) -> None:
     recipe = " ".join(recipe.replace("\\", "").split())
     for run, options in (
         ("from-nothing", "--players 2 --minutes 1 --paired-seeds 0"),
-        ("first", "--players 2 --minutes 4 --prior greedy --fixed-opponents greedy,appraiser --opponent-share 0.9"),
+        (
+            "first",
+            "--players 2 --minutes 4 --prior greedy --fixed-opponents greedy,appraiser "
+            "--opponent-share 0.9",
+        ),
     ):
-        wanted = "--resume" if (ROOT / "runs" / run / "checkpoint.bin").exists() else f"{options} --processes"
+        wanted = (
+            "--resume"
+            if (ROOT / "runs" / run / "checkpoint.bin").exists()
+            else f"{options} --processes"
+        )
         assert f"-m experiments.training.train --run runs/{run} {wanted}" in recipe
     assert "-m skyenv play" in bash(f"make --dry-run --always-make -C {ROOT} play", tmp_path)
 
@@ -288,7 +369,11 @@ def test_drawings_are_up_to_date() -> None:
     in_docs = [path for path in made if path.parent == FOLDER]
     assert sorted(path.relative_to(ROOT) for path in (ROOT / FOLDER).iterdir()) == sorted(in_docs)
     assert {path.stem for path in in_docs} == MOMENTS.keys()
-    changed = [path for path, drawing in made.items() if (ROOT / path).read_text(encoding="utf-8") != drawing]
+    changed = [
+        path
+        for path, drawing in made.items()
+        if (ROOT / path).read_text(encoding="utf-8") != drawing
+    ]
     assert not changed, "run `make docs`"
 
 
@@ -296,11 +381,17 @@ def test_drawings_are_up_to_date() -> None:
 
 TEXTS = {
     path: path.read_text(encoding="utf-8")
-    for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+    for path in [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        *sorted((ROOT / "docs").glob("*.md")),
+    ]
 }
 TEXTS |= {
     path: "\n".join(
-        "".join(cell["source"]) for cell in json.loads(path.read_text("utf-8"))["cells"] if cell["cell_type"] == "markdown"
+        "".join(cell["source"])
+        for cell in json.loads(path.read_text("utf-8"))["cells"]
+        if cell["cell_type"] == "markdown"
     )
     for path in sorted((ROOT / "docs").rglob("*.ipynb"))
 }
@@ -322,27 +413,49 @@ def dead_links(path: Path, text: str) -> list[str]:
     for link in re.findall(r"\]\((?!https?:|mailto:)([^)\s]+)\)", text):
         file, _, anchor = link.partition("#")
         target = path.parent / file if file else path
-        if not target.exists() or (anchor and anchor not in headings(text if target == path else target.read_text("utf-8"))):
+        if not target.exists() or (
+            anchor and anchor not in headings(text if target == path else target.read_text("utf-8"))
+        ):
             dead.append(link)
     return dead
 
 
 def repository() -> list[str]:
-    """All files and folders (these with a slash at the end), from the root, with a slash before each."""
-    kept = [ROOT / name for name in ("skyenv", "agents", "experiments", "tests", "docs", "examples", ".ci")]
-    paths = [path for folder in kept for path in (folder, *folder.rglob("*"))] + list(ROOT.glob("*"))
+    """All files and folders (these with a slash at the end), from the root, with a slash before
+    each.
+    """
+    kept = [
+        ROOT / name
+        for name in ("skyenv", "agents", "experiments", "tests", "docs", "examples", ".ci")
+    ]
+    paths = [path for folder in kept for path in (folder, *folder.rglob("*"))] + list(
+        ROOT.glob("*")
+    )
     return [f"/{path.relative_to(ROOT).as_posix()}{'/' if path.is_dir() else ''}" for path in paths]
 
 
 def unknown_names(text: str, files: list[str]) -> list[str]:
-    """Files, folders, modules and things in modules that a page names in code, and which there aren't."""
-    named = [name for span in re.findall(r"`([^`\n]+)`", FENCED.sub("", text)) for name in span.split()]
+    """Files, folders, modules and things in modules that a page names in code, and which there
+    aren't.
+    """
+    named = [
+        name for span in re.findall(r"`([^`\n]+)`", FENCED.sub("", text)) for name in span.split()
+    ]
     named += re.findall(r"(?<=python -m )[\w.]+", text)
-    named += [name for tree in re.findall(r"^```\n(skyenv/ .*?)^```", text, re.DOTALL | re.MULTILINE) for name in tree.split()]
+    named += [
+        name
+        for tree in re.findall(r"^```\n(skyenv/ .*?)^```", text, re.DOTALL | re.MULTILINE)
+        for name in tree.split()
+    ]
     unknown = []
     for name in named:
-        if re.fullmatch(r"[\w.-]+(/[\w.-]+)*(/|\.(py|md|toml|ipynb|html|js|css))", name) and name not in YOURS:
-            missing = not name.startswith("runs/") and not any(file.endswith(f"/{name}") for file in files)
+        if (
+            re.fullmatch(r"[\w.-]+(/[\w.-]+)*(/|\.(py|md|toml|ipynb|html|js|css))", name)
+            and name not in YOURS
+        ):
+            missing = not name.startswith("runs/") and not any(
+                file.endswith(f"/{name}") for file in files
+            )
         else:
             missing = re.fullmatch(OUR_MODULE, name) is not None and not resolves(name)
         if missing:
@@ -374,11 +487,24 @@ def test_dead_references_are_found(tmp_path: Path) -> None:
     good = "[a](page.md) [b](page.md#a-title-here) ![c](a.png) [d](https://example.org) [e](#two)\n# Two"
     bad = "[a](pages.md) [b](page.md#title) [c](page.md#none) [d](#three)"
     assert dead_links(other, good) == []
-    assert dead_links(other, f"{good}\n{bad}") == ["pages.md", "page.md#title", "page.md#none", "#three"]
+    assert dead_links(other, f"{good}\n{bad}") == [
+        "pages.md",
+        "page.md#title",
+        "page.md#none",
+        "#three",
+    ]
     good = "`game.py` `skyenv/game.py` `docs/` `my_module.py` `runs/first/` `skyenv.game.Game` `python -m skyenv`"
     good += "\n```\nskyenv/   words\n  game.py  one game\n```\n"
     bad = "`gaming.py` `skyenv/rules/game.py` `sky/` `skyenv.game.Match`\n```console\n$ python -m experiments.none\n```\n"
     bad += "```\nskyenv/   words\n  none.py none/ nothing\n```\n"
     assert unknown_names(good, repository()) == []
-    wrong = ["gaming.py", "skyenv/rules/game.py", "sky/", "skyenv.game.Match", "experiments.none", "none.py", "none/"]
+    wrong = [
+        "gaming.py",
+        "skyenv/rules/game.py",
+        "sky/",
+        "skyenv.game.Match",
+        "experiments.none",
+        "none.py",
+        "none/",
+    ]
     assert unknown_names(good + bad, repository()) == wrong

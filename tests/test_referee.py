@@ -1,4 +1,6 @@
-"""The referee itself: it plays whole games by chance, knows the rare rules, and refuses wrong lines."""
+"""The referee itself: it plays whole games by chance, knows the rare rules, and refuses wrong
+lines.
+"""
 
 from __future__ import annotations
 
@@ -52,14 +54,21 @@ class Dice:
         self.events.append(event)
 
 
-def random_start(rng: random.Random, players: int, side: str, max_turns: int) -> tuple[Event, Event]:
+def random_start(
+    rng: random.Random, players: int, side: str, max_turns: int
+) -> tuple[Event, Event]:
     """A header and a setup by chance, with rings in any order."""
     names = list(FRONT_RING) if side == "front" else [*FRONT_RING, "sixth"]
     header = {
-        "format": "skyenv-record", "version": 1, "players": players, "side": side,
+        "format": "skyenv-record",
+        "version": 1,
+        "players": players,
+        "side": side,
         "rings": [rng.sample(names, len(names)) for _ in range(7)],
-        "max_turns": max_turns, "seed": None, "agents": None,
-    }  # fmt: skip
+        "max_turns": max_turns,
+        "seed": None,
+        "agents": None,
+    }
     tiles = [b for b in ref.BUSINESSES for _ in range(9)]
     rng.shuffle(tiles)
     plots = FRONT_RING + rng.sample(FRONT_RING, 2) if side == "front" else ["sixth"] * 7
@@ -69,7 +78,11 @@ def random_start(rng: random.Random, players: int, side: str, max_turns: int) ->
     for deck in decks.values():
         rng.shuffle(deck)
     hands = [
-        {c: sorted(deck.pop() for _ in range(4 if c == "black" else 1)) for c, deck in decks.items()} for _ in range(players)
+        {
+            c: sorted(deck.pop() for _ in range(4 if c == "black" else 1))
+            for c, deck in decks.items()
+        }
+        for _ in range(players)
     ]
     setup = {
         "event": "setup",
@@ -98,11 +111,14 @@ def all_cards(game: Referee) -> Counter[Card]:
 
 
 DECK = Counter(
-    {(c, v): n for c in range(5) for v, n in ref.COLORED_DECK.items()} | {(BLACK, v): n for v, n in ref.BLACK_DECK.items()}
+    {(c, v): n for c in range(5) for v, n in ref.COLORED_DECK.items()}
+    | {(BLACK, v): n for v, n in ref.BLACK_DECK.items()}
 )
 
 
-def random_game(rng: random.Random, players: int, side: str, max_turns: int = 500) -> tuple[list[str], Summary]:
+def random_game(
+    rng: random.Random, players: int, side: str, max_turns: int = 500
+) -> tuple[list[str], Summary]:
     """Play a game by chance; the lines of its record."""
     header, setup = random_start(rng, players, side, max_turns)
     game, dice = Referee(header, setup), Dice(rng)
@@ -148,7 +164,9 @@ def play(game: Referee, *names: str, script: list[int] | None = None) -> list[Ev
 
 
 def start_auctions(game: Referee, *districts: int) -> list[Event]:
-    """Let white return to City Hall from a trip through these districts, as the last move of a turn."""
+    """Let white return to City Hall from a trip through these districts, as the last move of a
+    turn.
+    """
     game.commissioners[0].place, game.commissioners[0].markers = CENTRAL_PARK, list(districts)
     game.phase, game.last_move = "move", True
     return play(game, "move white CITY_HALL")
@@ -156,7 +174,9 @@ def start_auctions(game: Referee, *districts: int) -> list[Event]:
 
 def give(game: Referee, seat: int, **cards: list[int]) -> None:
     """Replace a hand."""
-    game.hands[seat] = Counter((ref.HAND_COLORS.index(c), v) for c, values in cards.items() for v in values)
+    game.hands[seat] = Counter(
+        (ref.HAND_COLORS.index(c), v) for c, values in cards.items() for v in values
+    )
 
 
 def fill(game: Referee, district: int, *owners: int | None) -> None:
@@ -183,7 +203,9 @@ def games() -> list[tuple[list[str], Summary]]:
 
 
 def test_random_games_check(games: list[tuple[list[str], Summary]]) -> None:
-    """A file with many games is checked game by game, with the same results as when they were played."""
+    """A file with many games is checked game by game, with the same results as when they were
+    played.
+    """
     lines = [line for game, _ in games for line in game]
     assert ref.check_record(lines) == [summary for _, summary in games]
 
@@ -193,10 +215,12 @@ def test_random_games_reach_the_rules(games: list[tuple[list[str], Summary]]) ->
     assert {s.reason for _, s in games} == {"businesses", "stops", "truncated"}
     reached = sum((s.rules for _, s in games), Counter[str]())
     wanted = (
-        "MOVE-3 MOVE-4 TURN-7 BUS-2.second BUS-3 BUS-4.earned BUS-5 SCO-3 SCO-4 AUC-2.last AUC-2.nobody"
+        "MOVE-3 MOVE-4 TURN-7 BUS-2.second BUS-3 BUS-4.earned BUS-5 SCO-3 SCO-4 AUC-2.last "
+        "AUC-2.nobody"
         " AUC-3.raise AUC-4.black AUC-5.1 AUC-5.2 AUC-5.same AUC-5.nocard AUC-7 AUC-10 AUC-12"
         " AUC-12.late STOP-6 ALEA-2.2 ALEA-2.3 ALEA-2.4 ALEA-3.out ALEA-3.overbid ALEA-4"
-        " ALEA-6 ALEA-7 ALEA-8 END-3 END-5 AUC-5.3 AUC-8.order AUC-8.top AUC-8.again AUC-9 STOP-1 STOP-1.must"
+        " ALEA-6 ALEA-7 ALEA-8 END-3 END-5 AUC-5.3 AUC-8.order AUC-8.top AUC-8.again AUC-9 STOP-1 "
+        "STOP-1.must"
         " STOP-5 TURN-2"
     )
     assert sorted(set(wanted.split()) - set(reached)) == []
@@ -205,12 +229,31 @@ def test_random_games_reach_the_rules(games: list[tuple[list[str], Summary]]) ->
 def test_names() -> None:
     """The numbers and names of INTERFACE.md."""
     assert len(NAMES) == 103
-    samples = {0: "option A", 2: "option B jeweller", 5: "option C", 12: "option D E52", 13: "plot W34 green",
-               54: "plot E52 sixth", 59: "take gray", 68: "move white CITY_HALL", 69: "move beige W34",
-               78: "pass", 79: "bid green 4", 93: "bid gray 6", 96: "bid black 6", 97: "bid done",
-               101: "build 3", 102: "stop"}  # fmt: skip
+    samples = {
+        0: "option A",
+        2: "option B jeweller",
+        5: "option C",
+        12: "option D E52",
+        13: "plot W34 green",
+        54: "plot E52 sixth",
+        59: "take gray",
+        68: "move white CITY_HALL",
+        69: "move beige W34",
+        78: "pass",
+        79: "bid green 4",
+        93: "bid gray 6",
+        96: "bid black 6",
+        97: "bid done",
+        101: "build 3",
+        102: "stop",
+    }
     assert {n: NAMES[n] for n in samples} == samples
-    assert (ref.BID_COLOR[92], ref.BID_VALUE[92], ref.BID_COLOR[95], ref.BID_VALUE[95]) == (4, 5, 5, 5)
+    assert (ref.BID_COLOR[92], ref.BID_VALUE[92], ref.BID_COLOR[95], ref.BID_VALUE[95]) == (
+        4,
+        5,
+        5,
+        5,
+    )
 
 
 # ---- refusals ----
@@ -278,7 +321,9 @@ def test_impossible_cards(games: list[tuple[list[str], Summary]]) -> None:
             event = json.loads(line)
             if event["event"] in ("black", "top") and event["card"] is not None:
                 for bad in (7, 4.0, None, "4"):
-                    _refuted_at([*lines[:at], json.dumps({**event, "card": bad}), *lines[at + 1 :]], at + 1)
+                    _refuted_at(
+                        [*lines[:at], json.dumps({**event, "card": bad}), *lines[at + 1 :]], at + 1
+                    )
                 break
     game = position()
     game.black = Counter({4: 1})
@@ -290,10 +335,17 @@ def test_bad_headers_and_setups() -> None:
     """Header and setup are checked (SET-1 to SET-5)."""
     header, setup = random_start(random.Random(3), 3, "front", 500)
     heads: list[Event] = [
-        {"version": 2}, {"version": True}, {"players": 5}, {"players": 2, "agents": ["a"]}, {"side": "top"},
-        {"rings": header["rings"][1:]}, {"rings": [["green"] * 5] * 7}, {"max_turns": 0},
-        {"seed": 1.0}, {"x": 1},
-    ]  # fmt: skip
+        {"version": 2},
+        {"version": True},
+        {"players": 5},
+        {"players": 2, "agents": ["a"]},
+        {"side": "top"},
+        {"rings": header["rings"][1:]},
+        {"rings": [["green"] * 5] * 7},
+        {"max_turns": 0},
+        {"seed": 1.0},
+        {"x": 1},
+    ]
     for change in heads:
         _refuted_at([json.dumps({**header, **change}), json.dumps(setup)], 1)
     one = {**setup["plots"], **{d: ["green", "boutique"] for d in ("W34", "E34", "W42")}}
@@ -301,10 +353,16 @@ def test_bad_headers_and_setups() -> None:
     hands[0]["black"] = [6, 5, 4, 4]
     many = [{**hand, "green": [6]} for hand in setup["hands"]]
     starts: list[Event] = [
-        {"plots": one}, {"row": setup["row"][1:]}, {"row": ["boutique"] * 20}, {"hands": hands}, {"x": 1},
-        {"hands": setup["hands"][1:]}, {"hands": many, "tops": {**setup["tops"], "green": 6}},
-        {"tops": {"green": 4}}, {"plots": {d: ["sixth", "boutique"] for d in ref.DISTRICTS}},
-    ]  # fmt: skip
+        {"plots": one},
+        {"row": setup["row"][1:]},
+        {"row": ["boutique"] * 20},
+        {"hands": hands},
+        {"x": 1},
+        {"hands": setup["hands"][1:]},
+        {"hands": many, "tops": {**setup["tops"], "green": 6}},
+        {"tops": {"green": 4}},
+        {"plots": {d: ["sixth", "boutique"] for d in ref.DISTRICTS}},
+    ]
     for change in starts:
         _refuted_at([json.dumps(header), json.dumps({**setup, **change})], 2)
 
@@ -367,7 +425,9 @@ def test_stopped_district_is_skipped() -> None:
     game.stopped = {TSQ}
     game.commissioners[0].place, game.commissioners[1].place = W34, TSQ
     assert "option D TSQ" not in legal_names(game)
-    assert not any(name.startswith("plot TSQ") for name in map(NAMES.__getitem__, game._legal_plot()))
+    assert not any(
+        name.startswith("plot TSQ") for name in map(NAMES.__getitem__, game._legal_plot())
+    )
     game.phase = "move"
     white = ["move white W42", "move white W52", "move white E52"]
     assert legal_names(game) == [*white, "move beige W52", "move beige E52"]
@@ -472,7 +532,9 @@ def _choices(game: Referee) -> Iterator[tuple[Card, ...]]:
 
 @pytest.mark.parametrize("seed", range(25))
 def test_bids_have_one_path_each(seed: int) -> None:
-    """Bids by AUC-3 to AUC-5, enumerated without any order, are just the paths of the legal actions."""
+    """Bids by AUC-3 to AUC-5, enumerated without any order, are just the paths of the legal
+    actions.
+    """
     rng = random.Random(seed)
     game = position()
     for plot in game.plots[W34]:
@@ -503,7 +565,9 @@ def test_bids_have_one_path_each(seed: int) -> None:
 
 
 def test_park_color() -> None:
-    """AUC-12: the first bidder chooses the colour, also after a pass; nothing but building there."""
+    """AUC-12: the first bidder chooses the colour, also after a pass; nothing but building
+    there.
+    """
     game = position()
     for seat in range(3):
         give(game, seat, green=[4], gray=[5])
@@ -588,7 +652,9 @@ def test_alea_out_and_auction_goes_on() -> None:
 
 
 def test_alea_builds_on_ties() -> None:
-    """ALEA-2, ALEA-6: wins when both passed; one on each best plot in ring order, as many as there are."""
+    """ALEA-2, ALEA-6: wins when both passed; one on each best plot in ring order, as many as there
+    are.
+    """
     game = _alea_position()
     start_auctions(game, W34)
     events = play(game, "pass", "pass", script=[4, 4])
@@ -611,7 +677,9 @@ def test_alea_builds_on_ties() -> None:
 
 
 def test_alea_without_cards() -> None:
-    """ALEA-2, AUC-9: the cards run out, with a shuffle before; with none Alea is out and nobody bid."""
+    """ALEA-2, AUC-9: the cards run out, with a shuffle before; with none Alea is out and nobody
+    bid.
+    """
     game = _alea_position()
     game.black, game.black_up = Counter({4: 1}), Counter({5: 1})
     start_auctions(game, W34)
@@ -625,7 +693,10 @@ def test_alea_without_cards() -> None:
     game.black, game.black_up = Counter(), Counter()
     start_auctions(game, W34)
     events = play(game, "pass", "pass")
-    assert events[:2] == [{"event": "alea", "cards": []}, {"event": "won", "seat": None, "total": 0}]
+    assert events[:2] == [
+        {"event": "alea", "cards": []},
+        {"event": "won", "seat": None, "total": 0},
+    ]
 
 
 def test_alea_stops() -> None:
@@ -648,5 +719,11 @@ def test_truncation_and_ties() -> None:
     give(game, 1, black=[4, 4, 4])
     give(game, 2, gray=[4, 4, 4])
     game.phase, game.last_move = "move", True
-    end = {"event": "end", "reason": "truncated", "scores": [0, 0, 0], "cards": [0, 3, 3], "winners": [1, 2]}
+    end = {
+        "event": "end",
+        "reason": "truncated",
+        "scores": [0, 0, 0],
+        "cards": [0, 3, 3],
+        "winners": [1, 2],
+    }
     assert play(game, "move beige W34") == [end]

@@ -1,4 +1,6 @@
-"""Whole games of the engine, checked line by line by the referee, which was written from the rules' text alone."""
+"""Whole games of the engine, checked line by line by the referee, which was written from the rules'
+text alone.
+"""
 
 from __future__ import annotations
 
@@ -34,10 +36,12 @@ COMMON = """
 """
 """Special branches of the rules (see `referee.Summary`) that the quick games must take."""
 RARE = "END-4 END-4.shared"
-"""... and those that many games must take. `TURN-3` has a test of its own below, and so has `ALEA-2.short`.
+"""... and those that many games must take.
 
-Nobody ever takes `SCO-4.none`: a player loses skyscrapers by building stops alone, the starting two stand in two districts,
-and the second stop ends the game.
+`TURN-3` has a test of its own below, and so has `ALEA-2.short`.
+
+Nobody ever takes `SCO-4.none`: a player loses skyscrapers by building stops alone, the starting two
+stand in two districts, and the second stop ends the game.
 """
 
 
@@ -56,12 +60,16 @@ def starting(game: Game, start: str) -> list[int]:
 
 
 def settle(game: Game, rng: random.Random) -> int:
-    """Get a skyscraper into every district, and a second business onto every plot that has one: the board fills up."""
+    """Get a skyscraper into every district, and a second business onto every plot that has one: the
+    board fills up.
+    """
     state, legal = game.state, game.legal_actions
     businesses = state["tiles"].sum(axis=2).flatten()
     done, passing = starting(game, "bid done"), starting(game, "pass")
     if game.phase == "option":
-        business = starting(game, "option B") if (businesses == 1).any() and rng.random() < 0.3 else []
+        business = (
+            starting(game, "option B") if (businesses == 1).any() and rng.random() < 0.3 else []
+        )
         skyscrapers = starting(game, "option A") if state["supply"][game.seat] == 0 else []
         return rng.choice(skyscrapers or business or starting(game, "option C"))
     if game.phase == "plot":
@@ -90,8 +98,18 @@ def shuffled_rings(rng: random.Random, side: str) -> Board:
     return make_board(side, {name: rng.sample(plots, len(plots)) for name in DISTRICTS})
 
 
-def checked(players: int, side: str, policy: Policy, seed: int, *, any_rings: bool = False, max_turns: int = 500) -> Summary:
-    """Play a game and have its record checked, legal actions included; a Refutation names a line that is wrong."""
+def checked(
+    players: int,
+    side: str,
+    policy: Policy,
+    seed: int,
+    *,
+    any_rings: bool = False,
+    max_turns: int = 500,
+) -> Summary:
+    """Play a game and have its record checked, legal actions included; a Refutation names a line
+    that is wrong.
+    """
     rng = random.Random(seed)
     board = shuffled_rings(rng, side) if any_rings else None
     game = Game(players, side, seed, board=board, max_turns=max_turns)
@@ -100,7 +118,10 @@ def checked(players: int, side: str, policy: Policy, seed: int, *, any_rings: bo
         legal.append(game.legal_actions)
         game.play(policy(game, rng))
     asked = iter(legal)
-    events = [event | {"legal": next(asked)} if event["event"] == "action" else event for event in game.events]
+    events = [
+        event | {"legal": next(asked)} if event["event"] == "action" else event
+        for event in game.events
+    ]
     (summary,) = check_record(json.dumps(line) for line in (game.header(), *events))
     return summary
 
@@ -111,7 +132,9 @@ def checked_games(players: int, side: str, agent: str, seeds: range) -> Counter[
     max_turns = HOARD_TURNS if agent == "hoard" else 500
     rules: Counter[str] = Counter()
     for seed in seeds:
-        rules += checked(players, side, policy, seed, any_rings=seed % 2 == 1, max_turns=max_turns).rules
+        rules += checked(
+            players, side, policy, seed, any_rings=seed % 2 == 1, max_turns=max_turns
+        ).rules
     return rules
 
 
@@ -124,7 +147,9 @@ def quick_games(players: int, side: str, agent: str) -> Counter[str]:
 @pytest.mark.parametrize(("players", "side", "agent"), TABLES)
 def test_a_few_games(players: int, side: str, agent: str) -> None:
     """Each kind of table, with the printed rings and with others."""
-    assert quick_games(players, side, agent)["BUS-3"] + quick_games(players, side, agent)["MOVE-4"] > 0
+    assert (
+        quick_games(players, side, agent)["BUS-3"] + quick_games(players, side, agent)["MOVE-4"] > 0
+    )
 
 
 def test_the_few_games_take_the_special_branches() -> None:
@@ -134,14 +159,19 @@ def test_the_few_games_take_the_special_branches() -> None:
 
 
 def test_a_full_board() -> None:
-    """TURN-3: with four players in every district and two businesses on each other plot, option B can't be chosen."""
+    """TURN-3: with four players in every district and two businesses on each other plot, option B
+    can't be chosen.
+    """
     summary = checked(4, "front", settle, 0, max_turns=100)
     assert summary.rules["TURN-3"] > 0
 
 
 def test_a_black_stack_that_runs_out() -> None:
     """ALEA-2, AUC-9: the players hold nearly all black cards when Alea bids."""
-    rules = sum((checked(2, "front", draw_black, seed, max_turns=60).rules for seed in range(4)), Counter[str]())
+    rules = sum(
+        (checked(2, "front", draw_black, seed, max_turns=60).rules for seed in range(4)),
+        Counter[str](),
+    )
     branches = ("ALEA-2.short", "ALEA-2.0", "ALEA-2.1", "AUC-9.none")
     assert [branch for branch in branches if not rules[branch]] == []
 

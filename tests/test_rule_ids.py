@@ -17,7 +17,8 @@ TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
 RULES = Path(skyenv.__file__).parent / "rules"
 SHARED = ROOT.parent / "shared"
-"""Where the rules come from; there only where the project is made, not in a copy of the repository."""
+"""Where the rules come from; there only where the project is made, not in a copy of the repository.
+"""
 
 
 def rule_ids() -> list[str]:
@@ -51,16 +52,25 @@ def named_ids() -> list[Shown]:
 
 
 def _named_ids() -> Iterator[Shown]:
-    quick = re.findall(r"^QUICK := (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)[0].split()
+    quick = re.findall(
+        r"^QUICK := (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE
+    )[0].split()
     for path in sorted(TESTS.rglob("test_*.py")):
         source = path.read_text(encoding="utf-8")
-        in_quick = any(path.is_relative_to(ROOT / place) for place in quick) and "\npytestmark" not in source
+        in_quick = (
+            any(path.is_relative_to(ROOT / place) for place in quick)
+            and "\npytestmark" not in source
+        )
         for test in ast.walk(ast.parse(source, str(path))):
-            if not isinstance(test, (ast.FunctionDef, ast.ClassDef)) or not test.name.lower().startswith("test"):
+            if not isinstance(
+                test, (ast.FunctionDef, ast.ClassDef)
+            ) or not test.name.lower().startswith("test"):
                 continue
             marks = marks_of(test)
             for argument in marks.get("rule", ()):
-                assert isinstance(argument, ast.Constant), f"{path.name}:{argument.lineno}: name the ids themselves"
+                assert isinstance(argument, ast.Constant), (
+                    f"{path.name}:{argument.lineno}: name the ids themselves"
+                )
                 slow = marks.keys() & {"compiled", "long", "programs", "needs_compiler"}
                 yield Shown(str(argument.value), f"{path.name}::{test.name}", in_quick and not slow)
 
@@ -93,11 +103,18 @@ def test_tests_name_rules_that_there_are() -> None:
 
 
 def test_rules_mentioned_exist() -> None:
-    """References from one rule to another, in the code, in its tests and in the docs; ``ALEA-2.2`` is a part of ``ALEA-2``."""
+    """References from one rule to another, in the code, in its tests and in the docs; ``ALEA-2.2``
+    is a part of ``ALEA-2``.
+    """
     known = set(rule_ids())
     groups = "|".join(sorted({rule.split("-")[0] for rule in known}))
     folders = ("skyenv", "agents", "experiments", "tests", "docs")
-    files = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".md", ".js", ".html")]
+    files = [
+        path
+        for folder in folders
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in (".py", ".md", ".js", ".html")
+    ]
     unknown = {
         f"{path.relative_to(ROOT)}: {rule}"
         for path in [*files, ROOT / "README.md"]

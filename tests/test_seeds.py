@@ -45,13 +45,18 @@ def test_a_secret_draws_from_all_of_its_range() -> None:
 def test_held_out_seeds_are_refused() -> None:
     assert check_not_held_out(TRAINING.stop - 1, "a training") == TRAINING.stop - 1
     for name in ("tuning", "evaluation", "ladders"):
-        with pytest.raises(OptionError, match=rf"a training would deal games of seed \d+, which are held out \({name}\)"):
+        with pytest.raises(
+            OptionError,
+            match=rf"a training would deal games of seed \d+, which are held out \({name}\)",
+        ):
             check_not_held_out(PURPOSES[name].start, "a training")
     assert all(fresh_seed() < TRAINING.stop for _ in range(200))
     with pytest.raises(OptionError, match=r"held out \(ladders\); choose a seed below 2\*\*62"):
         SkyenvVecEnv(num_envs=1, seed=PURPOSES["ladders"].start)
     SkyenvVecEnv(num_envs=1, seed=TRAINING.stop - 1).close()
-    assert check_not_held_out(PURPOSES["datasets"].stop - 1, "a training") in PURPOSES["datasets"], "they are to be learnt from"
+    assert (
+        check_not_held_out(PURPOSES["datasets"].stop - 1, "a training") in PURPOSES["datasets"]
+    ), "they are to be learnt from"
 
 
 @pytest.fixture

@@ -9,7 +9,9 @@ from skyenv.tables import columns, counted, markdown
 ROWS = [["agent", "wins", "VP"], ["greedy", "7", "12.5"], ["me", "100", ""]]
 
 
-@pytest.mark.parametrize(("number", "text"), [(0, "0 games"), (1, "1 game"), (2, "2 games"), (1008, "1,008 games")])
+@pytest.mark.parametrize(
+    ("number", "text"), [(0, "0 games"), (1, "1 game"), (2, "2 games"), (1008, "1,008 games")]
+)
 def test_one_thing_is_no_more(number: int, text: str) -> None:
     assert counted(number, "game") == text
 

@@ -1,6 +1,7 @@
 """The rules in plain Python: the same games as the compiled ones, byte for byte.
 
-This file is also a program, ``python tests/test_uncompiled.py PLAYERS SIDE AGENT TURNS DECISIONS``, which prints digests.
+This file is also a program, ``python tests/test_uncompiled.py PLAYERS SIDE AGENT TURNS DECISIONS``,
+which prints digests.
 """
 
 from __future__ import annotations
@@ -28,12 +29,18 @@ def digest(*things: Any) -> str:
     """A short digest of arrays and of whatever JSON can tell."""
     content = hashlib.sha256()
     for thing in things:
-        content.update(thing.tobytes() if isinstance(thing, (np.ndarray, np.void)) else json.dumps(thing).encode())
+        content.update(
+            thing.tobytes()
+            if isinstance(thing, (np.ndarray, np.void))
+            else json.dumps(thing).encode()
+        )
     return content.hexdigest()[:16]
 
 
 def single_game(players: int, side: str, agent: str, max_turns: int, decisions: int) -> list[str]:
-    """A digest after every action of one game: position, mask, observations, views, events; and of copies at its end."""
+    """A digest after every action of one game: position, mask, observations, views, events; and of
+    copies at its end.
+    """
     game = Game(players, side, 11, max_turns=max_turns)
     player = make_agent(agent)
     steps = []
@@ -58,30 +65,46 @@ def single_game(players: int, side: str, agent: str, max_turns: int, decisions: 
 
 
 def batch(players: int, side: str, agent: str, max_turns: int, decisions: int) -> list[str]:
-    """Digests of a batch with automatic resets, stepped from outside, inside the loop, and as a copy."""
-    games = Games(3, players, side, [5, 2**63 - 1, 2**40], max_turns=max_turns, reward="margin", threads=2)
+    """Digests of a batch with automatic resets, stepped from outside, inside the loop, and as a
+    copy.
+    """
+    games = Games(
+        3, players, side, [5, 2**63 - 1, 2**40], max_turns=max_turns, reward="margin", threads=2
+    )
     player = make_agent(agent)
     steps = []
     for _ in range(decisions // 6):
         games.step(decide(games, player))
-        steps.append(digest(games.state, games.mask, games.observation, games.reward, games.done, games.seeds))
+        steps.append(
+            digest(
+                games.state, games.mask, games.observation, games.reward, games.done, games.seeds
+            )
+        )
     for one in (games, games.copy(), pickle.loads(pickle.dumps(games))):
         one.play_random(10, salt=2**31 + 5)
         one.step(one.mask[[2, 0, 1]].argmax(axis=1), [2, 0, 1])
         one.state["score"][0] += 1
-        steps.append(digest(one.state, one.observation, one.finished, one.uniforms(), *results(one.state)))
+        steps.append(
+            digest(one.state, one.observation, one.finished, one.uniforms(), *results(one.state))
+        )
     steps.append(digest(games.observe(players - 1, [1]), games.seat))
     return steps
 
 
 def digests(players: int, side: str, agent: str, max_turns: int, decisions: int) -> list[str]:
-    return single_game(players, side, agent, max_turns, decisions) + batch(players, side, agent, max_turns, decisions)
+    return single_game(players, side, agent, max_turns, decisions) + batch(
+        players, side, agent, max_turns, decisions
+    )
 
 
 def the_other_way(*arguments: object) -> list[str]:
-    """The digests made without the compiler, or with it if it is off here; every warning is an error."""
+    """The digests made without the compiler, or with it if it is off here; every warning is an
+    error.
+    """
     environment = {"NUMBA_DISABLE_JIT": "1" if COMPILED else "0"}
-    lines: list[str] = json.loads(printed("-W", "error", __file__, *arguments, environment=environment))
+    lines: list[str] = json.loads(
+        printed("-W", "error", __file__, *arguments, environment=environment)
+    )
     return lines
 
 

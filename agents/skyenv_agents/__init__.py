@@ -1,7 +1,9 @@
-"""The players that ship with skyenv. Each decides, in batches, from what its seat may see (:mod:`skyenv.agents`).
+"""The players that ship with skyenv.
 
-They are found by name everywhere: ``skyenv.make_agent("greedy")``, ``"appraiser"``, ``"rollout-256"``, ``"ismcts-50ms"``,
-``"trained"``.
+Each decides, in batches, from what its seat may see (:mod:`skyenv.agents`).
+
+They are found by name everywhere: ``skyenv.make_agent("greedy")``, ``"appraiser"``,
+``"rollout-256"``, ``"ismcts-50ms"``, ``"trained"``.
 """
 
 from __future__ import annotations
@@ -12,4 +14,12 @@ from skyenv_agents.search.guided import GuidedAgent
 from skyenv_agents.search.ismcts import SearchAgent
 from skyenv_agents.search.rollout import RolloutAgent
 
-__all__ = ["AppraiserAgent", "GreedyAgent", "GuidedAgent", "NetworkAgent", "RolloutAgent", "SearchAgent", "TrainedAgent"]
+__all__ = [
+    "AppraiserAgent",
+    "GreedyAgent",
+    "GuidedAgent",
+    "NetworkAgent",
+    "RolloutAgent",
+    "SearchAgent",
+    "TrainedAgent",
+]

@@ -1,7 +1,9 @@
-"""AgileRL: masked PPO in its rollout buffer, and its tests of agents, on Gymnasium's vector environment, one batch of games.
+"""AgileRL: masked PPO in its rollout buffer, and its tests of agents, on Gymnasium's vector
+environment, one batch of games.
 
-``python examples/libraries/with_agilerl.py`` trains against `random`, prints the mean outcome of the learner's games, and at
-last the steps a second of AgileRL's rollouts. Needs `pip install -r examples/libraries/with_agilerl.txt`.
+``python examples/libraries/with_agilerl.py`` trains against `random`, prints the mean outcome of
+the learner's games, and at last the steps a second of AgileRL's rollouts. Needs `pip install -r
+examples/libraries/with_agilerl.txt`.
 """
 
 from __future__ import annotations
@@ -22,10 +24,12 @@ from agilerl.rollouts import collect_rollouts
 def make_envs(num_games: int, **options: Any) -> Any:
     """`num_games` games as Gymnasium's vector environment; `options` are its options.
 
-    AgileRL finds the mask in ``info["action_mask"]``, where it stands anyway. It takes every step for a decision, so rows are
-    reset in the step in which they end.
+    AgileRL finds the mask in ``info["action_mask"]``, where it stands anyway. It takes every step
+    for a decision, so rows are reset in the step in which they end.
     """
-    return gymnasium.make_vec("skyenv:skyenv/FifthAvenue-v0", num_envs=num_games, autoreset_mode="SameStep", **options)
+    return gymnasium.make_vec(
+        "skyenv:skyenv/FifthAvenue-v0", num_envs=num_games, autoreset_mode="SameStep", **options
+    )
 
 
 # ---- use ----
@@ -55,9 +59,14 @@ def main(arguments: list[str] | None = None) -> None:
         started = time.perf_counter()
         outcomes, *now = collect_rollouts(agent, envs, options.steps, **last)
         seconds = time.perf_counter() - started
-        last = dict(zip(("last_obs", "last_done", "last_scores", "last_info"), now, strict=True))  # games go on
+        last = dict(
+            zip(("last_obs", "last_done", "last_scores", "last_info"), now, strict=True)
+        )  # games go on
         agent.learn()
-        print(f"{len(outcomes)} games ended, mean outcome {np.mean(outcomes) if outcomes else float('nan'):.2f}")
+        print(
+            f"{len(outcomes)} games ended, mean outcome "
+            f"{np.mean(outcomes) if outcomes else float('nan'):.2f}"
+        )
     print(f"{options.games * options.steps / seconds:,.0f} steps/s")
 
 

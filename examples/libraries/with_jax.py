@@ -1,8 +1,10 @@
-"""JAX: steps within compiled functions, by `io_callback`; a whole rollout of a masked policy is one `jit`.
+"""JAX: steps within compiled functions, by `io_callback`; a whole rollout of a masked policy is one
+`jit`.
 
-``python examples/libraries/with_jax.py`` plays a rollout twice, the first time to compile, and prints steps a second. Needs
-`pip install -r examples/libraries/with_jax.txt`. The games stay outside of JAX: no `vmap` over a step, no gradient through
-it, and they go on with every call; what JAX gets are its own copies.
+``python examples/libraries/with_jax.py`` plays a rollout twice, the first time to compile, and
+prints steps a second. Needs `pip install -r examples/libraries/with_jax.txt`. The games stay
+outside of JAX: no `vmap` over a step, no gradient through it, and they go on with every call; what
+JAX gets are its own copies.
 """
 
 from __future__ import annotations
@@ -25,9 +27,9 @@ from skyenv import Games
 class Step(NamedTuple):
     """What a step came to, of n games of p players.
 
-    observation: float32 (n, OBSERVATION_SIZE); mask: bool (n, 103), legal actions; seat: int32 (n,), who acts next;
-    reward: float32 (n, p), every seat's; done: bool (n,), whether the step finished a game, after which the next one begins;
-    truncated: bool (n,), whether by truncation.
+    observation: float32 (n, OBSERVATION_SIZE); mask: bool (n, 103), legal actions; seat: int32
+    (n,), who acts next; reward: float32 (n, p), every seat's; done: bool (n,), whether the step
+    finished a game, after which the next one begins; truncated: bool (n,), whether by truncation.
     """
 
     observation: Any
@@ -39,13 +41,25 @@ class Step(NamedTuple):
 
 
 def look(games: Games) -> Step:
-    """How the games stand, in arrays of its own: JAX may take an array without copying it, and the next step writes there."""
+    """How the games stand, in arrays of its own: JAX may take an array without copying it, and the
+    next step writes there.
+    """
     mask, seat = games.mask.astype(np.bool_), games.seat.astype(np.int32)
-    return Step(games.observation.copy(), mask, seat, games.reward.copy(), games.done.copy(), games.truncated.copy())
+    return Step(
+        games.observation.copy(),
+        mask,
+        seat,
+        games.reward.copy(),
+        games.done.copy(),
+        games.truncated.copy(),
+    )
 
 
 def stepper(games: Games) -> Callable[[Any], Step]:
-    """A function for compiled code: actions, integers (n,), in; a :class:`Step` out. Calls keep their order."""
+    """A function for compiled code: actions, integers (n,), in; a :class:`Step` out.
+
+    Calls keep their order.
+    """
     shapes = jax.tree.map(lambda array: jax.ShapeDtypeStruct(array.shape, array.dtype), look(games))
 
     def play(actions: Any) -> Step:
@@ -63,8 +77,12 @@ def policy(weights: Any, now: Step, key: Any) -> Any:
     return jax.random.categorical(key, jnp.where(now.mask, now.observation @ weights, -jnp.inf))
 
 
-def make_rollout(games: Games, length: int) -> Callable[[Any, Step, Any], tuple[Step, tuple[Step, Any]]]:
-    """A compiled function: weights, where the games stand and a key in; where they stand then, all steps and actions out."""
+def make_rollout(
+    games: Games, length: int
+) -> Callable[[Any, Step, Any], tuple[Step, tuple[Step, Any]]]:
+    """A compiled function: weights, where the games stand and a key in; where they stand then, all
+    steps and actions out.
+    """
     step = stepper(games)
 
     def rollout(weights: Any, now: Step, key: Any) -> tuple[Step, tuple[Step, Any]]:
@@ -73,7 +91,9 @@ def make_rollout(games: Games, length: int) -> Callable[[Any, Step, Any], tuple[
             following = step(actions)
             return following, (following, actions)
 
-        played: tuple[Step, tuple[Step, Any]] = jax.lax.scan(once, now, jax.random.split(key, length))
+        played: tuple[Step, tuple[Step, Any]] = jax.lax.scan(
+            once, now, jax.random.split(key, length)
+        )
         return played
 
     compiled: Callable[[Any, Step, Any], tuple[Step, tuple[Step, Any]]] = jax.jit(rollout)

@@ -1,7 +1,9 @@
-"""PufferLib: native `PufferEnv`s, one policy for all seats or one seat among agents; PufferLib's own policy, masked.
+"""PufferLib: native `PufferEnv`s, one policy for all seats or one seat among agents; PufferLib's
+own policy, masked.
 
-``python examples/libraries/with_pufferlib.py`` plays all seats by a policy that hasn't learnt, or with ``--opponents greedy`` one
-against agents, and prints steps a second. How PufferLib is installed is told in docs/libraries.md.
+``python examples/libraries/with_pufferlib.py`` plays all seats by a policy that hasn't learnt, or
+with ``--opponents greedy`` one against agents, and prints steps a second. How PufferLib is
+installed is told in docs/libraries.md.
 """
 
 from __future__ import annotations
@@ -30,37 +32,51 @@ from skyenv.seeds import TRAINING
 
 
 def training_seeds(seed: int | None, num_games: int) -> list[int]:
-    """Seeds of the first games, drawn: PufferLib gives environments side by side 0, 1, 2 …, whose rows must not play alike."""
-    drawn: list[int] = np.random.default_rng(seed).integers(TRAINING.start, TRAINING.stop, num_games).tolist()
+    """Seeds of the first games, drawn: PufferLib gives environments side by side 0, 1, 2 …, whose
+    rows must not play alike.
+    """
+    drawn: list[int] = (
+        np.random.default_rng(seed).integers(TRAINING.start, TRAINING.stop, num_games).tolist()
+    )
     return drawn
 
 
 class FifthAvenueRows(pufferlib.PufferEnv):  # type: ignore[misc]
     """What both environments share: `num_games` rows (n), each an "agent" of PufferLib's.
 
-    Observations are float32 (n, OBSERVATION_SIZE + 103), the mask (1: legal) in the last 103 columns; actions whole numbers (n,).
-    Rows that are over begin the next game in the same step, without their last observation, as PufferLib's own do. `seen` and
-    `mask` are views of the columns of `observations`.
+    Observations are float32 (n, OBSERVATION_SIZE + 103), the mask (1: legal) in the last 103
+    columns; actions whole numbers (n,). Rows that are over begin the next game in the same step,
+    without their last observation, as PufferLib's own do. `seen` and `mask` are views of the
+    columns of `observations`.
     """
 
     def __init__(self, num_games: int, buf: Any = None) -> None:
-        low, high = (np.concatenate([ends, np.full(NUM_ACTIONS, end)]) for ends, end in ((LOW, 0), (HIGH, 1)))
-        self.single_observation_space = Box(low.astype(np.float32), high.astype(np.float32), dtype=np.float32)
+        low, high = (
+            np.concatenate([ends, np.full(NUM_ACTIONS, end)]) for ends, end in ((LOW, 0), (HIGH, 1))
+        )
+        self.single_observation_space = Box(
+            low.astype(np.float32), high.astype(np.float32), dtype=np.float32
+        )
         self.single_action_space = action_space()
         self.num_agents = num_games
         super().__init__(buf)
         self.observations: npt.NDArray[np.float32]
-        self.seen, self.mask = self.observations[:, :OBSERVATION_SIZE], self.observations[:, OBSERVATION_SIZE:]
+        self.seen, self.mask = (
+            self.observations[:, :OBSERVATION_SIZE],
+            self.observations[:, OBSERVATION_SIZE:],
+        )
 
     def close(self) -> None:
         """Do nothing: there are no workers."""
 
 
 class FifthAvenueSelfPlay(FifthAvenueRows):
-    """One policy for all seats of every game: a step is the decisions of the seats to act, and rewards are what these got.
+    """One policy for all seats of every game: a step is the decisions of the seats to act, and
+    rewards are what these got.
 
-    A game's end rewards other seats too, and rows change their seat with every step: `games.reward` (n, p) and `games.seat` have
-    it all, while advantages of PufferLib's one column would mix the seats.
+    A game's end rewards other seats too, and rows change their seat with every step: `games.reward`
+    (n, p) and `games.seat` have it all, while advantages of PufferLib's one column would mix the
+    seats.
 
     Args:
         num_games: rows.
@@ -71,7 +87,9 @@ class FifthAvenueSelfPlay(FifthAvenueRows):
         IllegalActionError: an action of a step is not legal; nothing has changed.
     """
 
-    def __init__(self, num_games: int = 256, buf: Any = None, seed: int | None = None, **options: Any) -> None:
+    def __init__(
+        self, num_games: int = 256, buf: Any = None, seed: int | None = None, **options: Any
+    ) -> None:
         super().__init__(num_games, buf)
         out = {"observation": self.seen, "truncated": self.truncations}
         self.games = Games(num_games, seed=training_seeds(seed, num_games), out=out, **options)
@@ -83,7 +101,9 @@ class FifthAvenueSelfPlay(FifthAvenueRows):
         return self.observations, []
 
     def step(self, actions: Any) -> tuple[Any, ...]:
-        """Play an action in every row: observations, rewards, terminals, truncations, infos (none)."""
+        """Play an action in every row: observations, rewards, terminals, truncations, infos
+        (none).
+        """
         games, seats = self.games, self.games.seat.copy()
         games.step(actions)
         self.mask[:] = games.mask
@@ -93,17 +113,22 @@ class FifthAvenueSelfPlay(FifthAvenueRows):
 
 
 class FifthAvenueAmongAgents(FifthAvenueRows):
-    """One seat of every game learns, agents play the others: a step is the learner's decision, and what they do until its next.
+    """One seat of every game learns, agents play the others: a step is the learner's decision, and
+    what they do until its next.
 
-    Rewards are the learner's own, so PufferLib's advantages are right. Infos tell `win_share` and `own_vp` of games that ended.
+    Rewards are the learner's own, so PufferLib's advantages are right. Infos tell `win_share` and
+    `own_vp` of games that ended.
 
     Args:
         num_games: rows.
         buf, seed: PufferLib's own; None: arrays of its own, the system's entropy.
-        options: those of :class:`skyenv.envs.learner.LearnerGames`: `num_players`, `opponents`, `seat`, `illegal` …
+        options: those of :class:`skyenv.envs.learner.LearnerGames`: `num_players`, `opponents`,
+            `seat`, `illegal` …
     """
 
-    def __init__(self, num_games: int = 256, buf: Any = None, seed: int | None = None, **options: Any) -> None:
+    def __init__(
+        self, num_games: int = 256, buf: Any = None, seed: int | None = None, **options: Any
+    ) -> None:
         super().__init__(num_games, buf)
         self.core = LearnerGames(num_games, **options)
         self.reset(seed)
@@ -121,7 +146,10 @@ class FifthAvenueAmongAgents(FifthAvenueRows):
         self.terminals[:] = core.done & ~core.truncated
         self.truncations[:] = core.truncated
         over = np.flatnonzero(core.done)
-        infos = [{name: episode[name] for name in ("win_share", "own_vp")} for episode in core.episode_infos(over)]
+        infos = [
+            {name: episode[name] for name in ("win_share", "own_vp")}
+            for episode in core.episode_infos(over)
+        ]
         core.reset(rows=over)
         return self._look(), self.rewards, self.terminals, self.truncations, infos
 
@@ -134,8 +162,12 @@ class FifthAvenueAmongAgents(FifthAvenueRows):
 class MaskedPolicy(pufferlib.models.Default):  # type: ignore[misc]
     """PufferLib's own feed-forward policy, which draws among the legal actions alone."""
 
-    def forward_eval(self, observations: torch.Tensor, state: Any = None) -> tuple[torch.Tensor, torch.Tensor]:
-        """Logits (k, 103), −inf where the mask is 0, and values (k, 1) of observations (k, OBSERVATION_SIZE + 103)."""
+    def forward_eval(
+        self, observations: torch.Tensor, state: Any = None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Logits (k, 103), −inf where the mask is 0, and values (k, 1) of observations (k,
+        OBSERVATION_SIZE + 103).
+        """
         logits, values = super().forward_eval(observations, state)
         return logits.masked_fill(observations[:, OBSERVATION_SIZE:] == 0, -torch.inf), values
 
@@ -148,14 +180,18 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="A masked policy in PufferLib.")
     parser.add_argument("--games", type=int, default=256)
     parser.add_argument("--steps", type=int, default=200, help="of every game")
-    parser.add_argument("--opponents", help="agents at the other seats; without it the policy plays all seats")
+    parser.add_argument(
+        "--opponents", help="agents at the other seats; without it the policy plays all seats"
+    )
     options = parser.parse_args(arguments)
     torch.manual_seed(1)
     kwargs: dict[str, Any] = {"num_games": options.games}
     maker: type[FifthAvenueRows] = FifthAvenueSelfPlay
     if options.opponents:
         maker, kwargs["opponents"] = FifthAvenueAmongAgents, options.opponents
-    envs = pufferlib.vector.make(maker, env_kwargs=kwargs, backend=pufferlib.vector.Serial, num_envs=1)
+    envs = pufferlib.vector.make(
+        maker, env_kwargs=kwargs, backend=pufferlib.vector.Serial, num_envs=1
+    )
     policy = MaskedPolicy(envs.driver_env)
     observations, _ = envs.reset(seed=1)
     for _ in range(2):

@@ -1,7 +1,9 @@
-"""SuperSuit: wrappers of observations and rewards on PettingZoo's environments, tables side by side as a vector environment.
+"""SuperSuit: wrappers of observations and rewards on PettingZoo's environments, tables side by side
+as a vector environment.
 
-``python examples/libraries/with_supersuit.py`` plays a game through each wrapper, then tables side by side, and prints the
-decisions a second of their second part. Needs `pip install -r examples/libraries/with_supersuit.txt`.
+``python examples/libraries/with_supersuit.py`` plays a game through each wrapper, then tables side
+by side, and prints the decisions a second of their second part. Needs `pip install -r
+examples/libraries/with_supersuit.txt`.
 """
 
 from __future__ import annotations
@@ -21,12 +23,16 @@ from skyenv import fifth_avenue_v0
 
 
 def make_env(**options: Any) -> Any:
-    """PettingZoo's environment with `options`, its mask in the infos: SuperSuit's wrappers want observations that are boxes."""
+    """PettingZoo's environment with `options`, its mask in the infos: SuperSuit's wrappers want
+    observations that are boxes.
+    """
     return fifth_avenue_v0.env(mask="info", **options)
 
 
 def make_parallel_env(**options: Any) -> Any:
-    """The parallel one; the mask of an agent who isn't to act allows action 0, which then does nothing."""
+    """The parallel one; the mask of an agent who isn't to act allows action 0, which then does
+    nothing.
+    """
     return fifth_avenue_v0.parallel_env(mask="info", noop=True, **options)
 
 
@@ -41,7 +47,9 @@ WRAPPERS: Final[dict[str, Callable[[Any], Any]]] = {
     "frame_stack": lambda env: supersuit.frame_stack_v2(env, 3),
     "max_observation": lambda env: supersuit.max_observation_v0(env, 2),
     "normalize_obs": supersuit.normalize_obs_v0,
-    "observation_lambda": lambda env: supersuit.observation_lambda_v0(env, lambda observation, _: 2 * observation),
+    "observation_lambda": lambda env: supersuit.observation_lambda_v0(
+        env, lambda observation, _: 2 * observation
+    ),
     "pad_action_space": supersuit.pad_action_space_v0,
     "pad_observations": supersuit.pad_observations_v0,
     "reshape": lambda env: supersuit.reshape_v0(env, (2, 361)),
@@ -68,7 +76,9 @@ def play(env: Any, generator: np.random.Generator, seed: int) -> tuple[int, Any]
 
 
 def side_by_side(tables: int, **options: Any) -> Any:
-    """Tables as one vector environment in Gymnasium's interface, a row for each seat of each; infos are a list, one each."""
+    """Tables as one vector environment in Gymnasium's interface, a row for each seat of each; infos
+    are a list, one each.
+    """
     one = supersuit.pettingzoo_env_to_vec_env_v1(make_parallel_env(**options))
     return supersuit.concat_vec_envs_v1(one, tables, num_cpus=0, base_class="gymnasium")
 
@@ -77,18 +87,24 @@ def main(arguments: list[str] | None = None) -> None:
     """Play through all wrappers, then many tables, and print decisions a second."""
     parser = argparse.ArgumentParser(description="SuperSuit's wrappers.")
     parser.add_argument("--tables", type=int, default=8)
-    parser.add_argument("--steps", type=int, default=500, help="of all tables, in each of two parts")
+    parser.add_argument(
+        "--steps", type=int, default=500, help="of all tables, in each of two parts"
+    )
     options = parser.parse_args(arguments)
     generator = np.random.default_rng(1)
     for name, wrapper in WRAPPERS.items():
         decisions, observation = play(wrapper(make_env(max_turns=20)), generator, seed=1)
-        print(f"{name}: {decisions} decisions, observations {observation.dtype} {observation.shape}")
+        print(
+            f"{name}: {decisions} decisions, observations {observation.dtype} {observation.shape}"
+        )
     envs = side_by_side(options.tables, num_players=3)
     _, infos = envs.reset(seed=1)
     for _ in range(2):
         started = time.perf_counter()
         for _ in range(options.steps):
-            *_, infos = envs.step(np.array([choose(info["action_mask"], generator) for info in infos]))
+            *_, infos = envs.step(
+                np.array([choose(info["action_mask"], generator) for info in infos])
+            )
         seconds = time.perf_counter() - started
     print(f"{options.tables * options.steps / seconds:,.0f} steps/s")
 

@@ -1,7 +1,9 @@
-"""Tianshou: a batched `BaseVectorEnv` with one learner among agents; masked collectors and DQN by Tianshou's trainer.
+"""Tianshou: a batched `BaseVectorEnv` with one learner among agents; masked collectors and DQN by
+Tianshou's trainer.
 
-``python examples/libraries/with_tianshou.py`` trains against `random`, prints the mean outcome of the learner's games, and at
-last the steps a second of a collector with the masked policy. Needs `pip install -r examples/libraries/with_tianshou.txt`.
+``python examples/libraries/with_tianshou.py`` trains against `random`, prints the mean outcome of
+the learner's games, and at last the steps a second of a collector with the masked policy. Needs
+`pip install -r examples/libraries/with_tianshou.txt`.
 """
 
 from __future__ import annotations
@@ -28,17 +30,20 @@ from skyenv.envs.spaces import action_space
 class FifthAvenueEnvs(BaseVectorEnv):  # type: ignore[misc]
     """`num_games` games as Tianshou's vector environment, in one batch, without a worker for each.
 
-    Observations are batches of `obs` float32 (k, OBSERVATION_SIZE) and `mask` bool (k, 103), where Tianshou's policies look for
-    it; rewards float64 (k,), terminations and truncations bool (k,), infos dicts with `env_id`. A step of a row is a decision of
-    its learner, with what the others do until its next one.
+    Observations are batches of `obs` float32 (k, OBSERVATION_SIZE) and `mask` bool (k, 103), where
+    Tianshou's policies look for it; rewards float64 (k,), terminations and truncations bool (k,),
+    infos dicts with `env_id`. A step of a row is a decision of its learner, with what the others do
+    until its next one.
 
     Args:
         num_games: rows.
-        options: those of :class:`skyenv.envs.learner.LearnerGames`: `num_players`, `opponents`, `seat`, `reward` …
+        options: those of :class:`skyenv.envs.learner.LearnerGames`: `num_players`, `opponents`,
+            `seat`, `reward` …
     """
 
     def __init__(self, num_games: int, **options: Any) -> None:
-        # BaseVectorEnv's own __init__ makes a worker for each game; these are what Tianshou reads of what it sets.
+        # BaseVectorEnv's own __init__ makes a worker for each game; these are what Tianshou reads
+        # of what it sets.
         self.core = LearnerGames(num_games, **options)
         self.env_num, self.is_async, self.is_closed = num_games, False, False
         self.next_seed: int | list[int] | None = None
@@ -48,14 +53,20 @@ class FifthAvenueEnvs(BaseVectorEnv):  # type: ignore[misc]
         return observations, np.array([{"env_id": row} for row in rows.tolist()])
 
     def reset(self, env_id: Any = None, **options: Any) -> tuple[Any, Any]:
-        """Begin new games in all rows or in some; a seed counts as for `LearnerGames.reset`. Returns observations, infos."""
+        """Begin new games in all rows or in some; a seed counts as for `LearnerGames.reset`.
+
+        Returns observations, infos.
+        """
         rows = np.asarray(self._wrap_id(env_id))
         seed, self.next_seed = options.get("seed", self.next_seed), None
         self.core.reset(seed, rows)
         return self._look(rows)
 
     def step(self, action: Any, id: Any = None) -> tuple[Any, Any, Any, Any, Any]:  # noqa: A002 (Tianshou's own name)
-        """Play an action in all rows or in some. Returns observations, rewards, terminations, truncations, infos."""
+        """Play an action in all rows or in some.
+
+        Returns observations, rewards, terminations, truncations, infos.
+        """
         rows, core = np.asarray(self._wrap_id(id)), self.core
         core.step(action, rows)
         done, truncated = core.done[rows], core.truncated[rows]
@@ -84,7 +95,13 @@ def make_dqn(envs: FifthAvenueEnvs) -> Any:
     actions = action_space()
     network = Net(state_shape=envs.core.space.shape, action_shape=int(actions.n), hidden_sizes=[64])
     policy = DiscreteQLearningPolicy(model=network, action_space=actions, eps_training=0.2)
-    return DQN(policy=policy, optim=AdamOptimizerFactory(lr=1e-3), gamma=0.99, n_step_return_horizon=5, target_update_freq=100)
+    return DQN(
+        policy=policy,
+        optim=AdamOptimizerFactory(lr=1e-3),
+        gamma=0.99,
+        n_step_return_horizon=5,
+        target_update_freq=100,
+    )
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -100,7 +117,9 @@ def main(arguments: list[str] | None = None) -> None:
     envs.seed(1)
     dqn = make_dqn(envs)
     steps = options.games * options.steps
-    collector = Collector(dqn, envs, VectorReplayBuffer(2 * steps, options.games), exploration_noise=True)
+    collector = Collector(
+        dqn, envs, VectorReplayBuffer(2 * steps, options.games), exploration_noise=True
+    )
     training = OffPolicyTrainerParams(
         training_collector=collector,
         max_epochs=options.epochs,

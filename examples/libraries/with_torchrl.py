@@ -1,7 +1,8 @@
-"""TorchRL: a batched `EnvBase` with one policy for all seats; masked rollouts, partial resets, a step of REINFORCE.
+"""TorchRL: a batched `EnvBase` with one policy for all seats; masked rollouts, partial resets, a
+step of REINFORCE.
 
-``python examples/libraries/with_torchrl.py`` learns from two rollouts and prints the steps a second of the second one. Needs
-`pip install -r examples/libraries/with_torchrl.txt`.
+``python examples/libraries/with_torchrl.py`` learns from two rollouts and prints the steps a second
+of the second one. Needs `pip install -r examples/libraries/with_torchrl.txt`.
 """
 
 from __future__ import annotations
@@ -24,25 +25,29 @@ from skyenv import Games
 
 
 class FifthAvenueEnv(EnvBase):  # type: ignore[misc]
-    """`num_games` games of p players as TorchRL's environment of that batch size; every step is the acting seats' decisions.
+    """`num_games` games of p players as TorchRL's environment of that batch size; every step is the
+    acting seats' decisions.
 
-    Entries: `observation` float32 (n, OBSERVATION_SIZE) and `action_mask` bool (n, 103), both the acting seat's; `seat` int64
-    (n, 1), who that is, −1 after the end; `action` int64 (n,); `reward` float32 (n, p), every seat's; `done`, `terminated` and
-    `truncated` bool (n, 1). After the end the mask allows action 0, which is never played: losses that look at the next step's
-    mask would make NaN of one without any. A row that is reset begins the game with its latest seed + n.
+    Entries: `observation` float32 (n, OBSERVATION_SIZE) and `action_mask` bool (n, 103), both the
+    acting seat's; `seat` int64 (n, 1), who that is, −1 after the end; `action` int64 (n,); `reward`
+    float32 (n, p), every seat's; `done`, `terminated` and `truncated` bool (n, 1). After the end
+    the mask allows action 0, which is never played: losses that look at the next step's mask would
+    make NaN of one without any. A row that is reset begins the game with its latest seed + n.
 
     Args:
         num_games: rows, n.
         num_players: 2 to 4.
-        seed: that of row 0's first game, row i has seed + i; None: from the operating system. `set_seed` counts from the next
-            reset of all rows on.
+        seed: that of row 0's first game, row i has seed + i; None: from the operating system.
+            `set_seed` counts from the next reset of all rows on.
         options: other options of :class:`skyenv.Games`, but `autoreset` and `copy`.
 
     Raises:
         IllegalActionError: an action of a step is not legal; nothing has changed.
     """
 
-    def __init__(self, num_games: int, num_players: int = 2, seed: int | None = None, **options: Any) -> None:
+    def __init__(
+        self, num_games: int, num_players: int = 2, seed: int | None = None, **options: Any
+    ) -> None:
         super().__init__(batch_size=(num_games,))
         # With copy=True TorchRL may keep what it is handed: the next step writes elsewhere.
         self.games = Games(num_games, num_players, seed=seed, autoreset=False, copy=True, **options)
@@ -56,14 +61,21 @@ class FifthAvenueEnv(EnvBase):  # type: ignore[misc]
         )
         self.action_spec = Categorical(mask.shape[1], (num_games,))
         self.reward_spec = Unbounded((num_games, num_players))
-        flags = {name: Binary(shape=(num_games, 1), dtype=torch.bool) for name in ("done", "terminated", "truncated")}
+        flags = {
+            name: Binary(shape=(num_games, 1), dtype=torch.bool)
+            for name in ("done", "terminated", "truncated")
+        }
         self.done_spec = Composite(flags, shape=self.batch_size)
 
     def _look(self) -> TensorDict:
         seat = torch.from_numpy(self.games.seat)
         mask = torch.from_numpy(self.games.mask) != 0
         mask[:, 0] |= seat < 0
-        looked = {"observation": torch.from_numpy(self.games.observation), "action_mask": mask, "seat": seat[:, None]}
+        looked = {
+            "observation": torch.from_numpy(self.games.observation),
+            "action_mask": mask,
+            "seat": seat[:, None],
+        }
         return TensorDict(looked, self.batch_size)
 
     def _reset(self, tensordict: Any = None, **_: Any) -> TensorDict:
@@ -76,12 +88,21 @@ class FifthAvenueEnv(EnvBase):  # type: ignore[misc]
         return self._look()
 
     def _step(self, tensordict: Any) -> TensorDict:
-        playing = tensordict.get("_step", None)  # there while some rows have ended and wait for the others
+        playing = tensordict.get(
+            "_step", None
+        )  # there while some rows have ended and wait for the others
         rows = None if playing is None else playing.flatten().nonzero().flatten().numpy()
         actions = tensordict["action"].numpy()
         self.games.step(actions if rows is None else actions[rows], rows)
-        done, truncated = torch.from_numpy(self.games.done)[:, None], torch.from_numpy(self.games.truncated)[:, None]
-        ends = {"reward": torch.from_numpy(self.games.reward), "done": done, "terminated": done & ~truncated}
+        done, truncated = (
+            torch.from_numpy(self.games.done)[:, None],
+            torch.from_numpy(self.games.truncated)[:, None],
+        )
+        ends = {
+            "reward": torch.from_numpy(self.games.reward),
+            "done": done,
+            "terminated": done & ~truncated,
+        }
         return self._look().update(ends | {"truncated": truncated})
 
     def _set_seed(self, seed: int | None) -> None:
@@ -102,7 +123,11 @@ def make_policy(env: FifthAvenueEnv) -> Any:
 def learn(policy: Any, optimizer: torch.optim.Optimizer, played: Any) -> float:
     """REINFORCE: what every decision's own seat got from then on; the loss."""
     rewards = played["next", "reward"]
-    returns = reward2go(rewards, played["next", "done"].expand_as(rewards), 1.0).gather(-1, played["seat"]).squeeze(-1)
+    returns = (
+        reward2go(rewards, played["next", "done"].expand_as(rewards), 1.0)
+        .gather(-1, played["seat"])
+        .squeeze(-1)
+    )
     loss = -(policy.get_dist(played).log_prob(played["action"]) * (returns - returns.mean())).mean()
     optimizer.zero_grad()
     loss.backward()
@@ -125,7 +150,10 @@ def main(arguments: list[str] | None = None) -> None:
         with torch.no_grad():
             played = env.rollout(options.steps, policy, break_when_any_done=False)
         seconds = time.perf_counter() - started
-        print(f"{int(played['next', 'done'].sum())} games ended, loss {learn(policy, optimizer, played):.4f}")
+        print(
+            f"{int(played['next', 'done'].sum())} games ended, loss "
+            f"{learn(policy, optimizer, played):.4f}"
+        )
     print(f"{options.games * options.steps / seconds:,.0f} steps/s")
 
 

@@ -1,7 +1,9 @@
-"""How long does compilation take? ``python -m experiments.benchmarks.compilation`` prints processor seconds by entry point.
+"""How long does compilation take? ``python -m experiments.benchmarks.compilation`` prints processor
+seconds by entry point.
 
-Everything is compiled into an empty folder by one process after the other, in the order of the table; so each line is what
-is compiled on top of those above it. Compiling something again costs less than a second: it is loaded from disk.
+Everything is compiled into an empty folder by one process after the other, in the order of the
+table; so each line is what is compiled on top of those above it. Compiling something again costs
+less than a second: it is loaded from disk.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ from skyenv.knowledge import resample, view
 
 METHOD: Final = "processor seconds of one process for each line, import included; all use one folder, empty at first"
 POSITIONS: Final = "positions"
-"""The part that is made without the compiler: decisions for agents, so that an agent's line is what the agent costs."""
+"""The part that is made without the compiler: decisions for agents, so that an agent's line is what
+the agent costs.
+"""
 STEP: Final = "first step of an environment"
 OBSERVATIONS: Final = "observations of any seat"
 RESULTS: Final = "results of games"
@@ -40,7 +44,20 @@ def make_positions(file: Path) -> None:
     games.play_random(30)
     views = view(games.state, games.seat)
     file.write_bytes(
-        pickle.dumps((games, Decisions(games.mask, games.seat, 2, games.uniforms(), games.observation, views, trusted=True)))
+        pickle.dumps(
+            (
+                games,
+                Decisions(
+                    games.mask,
+                    games.seat,
+                    2,
+                    games.uniforms(),
+                    games.observation,
+                    views,
+                    trusted=True,
+                ),
+            )
+        )
     )
 
 
@@ -73,11 +90,14 @@ def seconds_of(part: str, file: Path, cache: Path, **environment: str) -> float:
     after = os.times()
     if done.returncode != 0:
         raise RuntimeError(f"{part}: {done.stderr}")
-    return after.children_user + after.children_system - before.children_user - before.children_system
+    return (
+        after.children_user + after.children_system - before.children_user - before.children_system
+    )
 
 
 def all_figures(quick: bool, parts: Sequence[str] = PARTS) -> list[Figure]:
-    """What each part takes, all of them together, and the step of an environment when everything is on disk.
+    """What each part takes, all of them together, and the step of an environment when everything is
+    on disk.
 
     Args:
         quick: the first two parts alone.

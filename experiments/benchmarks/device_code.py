@@ -1,8 +1,10 @@
-"""What the GPU's code needs of it: ``python -m experiments.benchmarks.device_code`` prints registers and memory of every kernel.
+"""What the GPU's code needs of it: ``python -m experiments.benchmarks.device_code`` prints
+registers and memory of every kernel.
 
-Kernels are compiled to PTX and by NVIDIA's assembler to machine code, for which no GPU is needed (but the extra ``[cuda]``). A
-multiprocessor has 65,536 registers and room for 2,048 threads: a kernel of more than 32 registers a thread fills it in part, as
-the last column says, and one of more than 255, or with arrays of its own, keeps some of what it works with in slow memory.
+Kernels are compiled to PTX and by NVIDIA's assembler to machine code, for which no GPU is needed
+(but the extra ``[cuda]``). A multiprocessor has 65,536 registers and room for 2,048 threads: a
+kernel of more than 32 registers a thread fills it in part, as the last column says, and one of more
+than 255, or with arrays of its own, keeps some of what it works with in slow memory.
 """
 
 from __future__ import annotations
@@ -53,7 +55,20 @@ _TOLD: Final = (_MASK, _NUMBERS, _REWARDS, _FLAGS, _FLAGS)
 
 SIGNATURES: Final[dict[str, tuple[Any, ...]]] = {
     "check": (_SLOTS, _NUMBERS, _NUMBERS, _NUMBERS, int, _NUMBERS),
-    "play": (_GAMES, _WORDS, _SLOTS, _REWARDS, _FLAGS, _FLAGS, _WORDS, _TAPE, _NUMBERS, _NUMBERS, _NUMBERS, int),
+    "play": (
+        _GAMES,
+        _WORDS,
+        _SLOTS,
+        _REWARDS,
+        _FLAGS,
+        _FLAGS,
+        _WORDS,
+        _TAPE,
+        _NUMBERS,
+        _NUMBERS,
+        _NUMBERS,
+        int,
+    ),
     "settle": (_GAMES, _WORDS, _SLOTS, _MASK, _NUMBERS, _WORDS, _TAPE, _NUMBERS, _NUMBERS, bool),
     "see": (_GAMES, _NUMBERS, _NUMBERS, _CODES),
     "play_random": (_GAMES, _WORDS, _SLOTS, *_TOLD, _WORDS, _WORDS, _TAPE, int, bool, int, int),
@@ -62,11 +77,21 @@ SIGNATURES: Final[dict[str, tuple[Any, ...]]] = {
     "scale": ((np.int16, 1), (np.float32, 1), _NUMBERS, _NUMBERS, (np.float32, 2)),
     "uniforms": (_GAMES, _NUMBERS, int, int, (np.float64, 1)),
     "judge_rows": (
-        _GAMES, _WORDS, _MASK, _NUMBERS, (np.float64, 1), (WEIGHTS_DTYPE, 1), (VIEW_DTYPE, 1), _WORDS, (HEURISTIC_DTYPE, 1),
-        _NUMBERS, (np.float64, 2),
+        _GAMES,
+        _WORDS,
+        _MASK,
+        _NUMBERS,
+        (np.float64, 1),
+        (WEIGHTS_DTYPE, 1),
+        (VIEW_DTYPE, 1),
+        _WORDS,
+        (HEURISTIC_DTYPE, 1),
+        _NUMBERS,
+        (np.float64, 2),
     ),
-}  # fmt: skip
-"""The kernels of :mod:`skyenv.cuda.kernels`, and that of :mod:`skyenv_agents.heuristic.device`, with their arguments: int, bool,
+}
+"""The kernels of :mod:`skyenv.cuda.kernels`, and that of :mod:`skyenv_agents.heuristic.device`,
+with their arguments: int, bool,
 or an array's dtype and axes."""
 
 
@@ -86,12 +111,17 @@ class Usage(NamedTuple):
     @property
     def occupancy(self) -> float:
         """The share of a multiprocessor's threads that its registers allow, from 0 to 1."""
-        return min(MOST_THREADS, REGISTERS // self.registers // kernels.THREADS * kernels.THREADS) / MOST_THREADS
+        return (
+            min(MOST_THREADS, REGISTERS // self.registers // kernels.THREADS * kernels.THREADS)
+            / MOST_THREADS
+        )
 
 
 @contextlib.contextmanager
 def without_a_gpu() -> Iterator[None]:
-    """Compile where there is no GPU to ask for its kind: Numba asks for it for the functions that a kernel calls."""
+    """Compile where there is no GPU to ask for its kind: Numba asks for it for the functions that a
+    kernel calls.
+    """
     from numba.cuda import dispatcher
 
     device = SimpleNamespace(compute_capability=CAPABILITY)
@@ -115,10 +145,15 @@ def ptx_of(name: str, capability: tuple[int, int] = CAPABILITY) -> str:
     plain = {int: types.int64, bool: types.boolean}
     signature = SIGNATURES[check_choice("kernel", name, tuple(SIGNATURES))]
     arguments = [
-        plain[one] if isinstance(one, type) else types.Array(from_dtype(np.dtype(one[0])), one[1], "C") for one in signature
+        plain[one]
+        if isinstance(one, type)
+        else types.Array(from_dtype(np.dtype(one[0])), one[1], "C")
+        for one in signature
     ]
     try:
-        ptx, _ = cuda.compile_ptx(getattr(module, name).py_func, types.void(*arguments), cc=capability)
+        ptx, _ = cuda.compile_ptx(
+            getattr(module, name).py_func, types.void(*arguments), cc=capability
+        )
     except Exception as error:
         if "libnvrtc" in str(error) or "libnvvm" in str(error):
             raise OptionError(f"NVIDIA's compiler isn't there; {install_hint('cuda')}") from error
@@ -134,7 +169,9 @@ def usage(name: str, capability: tuple[int, int] = CAPABILITY) -> Usage:
     """
     from cuda.core import Linker, LinkerOptions, ObjectCode
 
-    options = LinkerOptions(arch=f"sm_{capability[0]}{capability[1]}", ptxas_options="-v", verbose=True)
+    options = LinkerOptions(
+        arch=f"sm_{capability[0]}{capability[1]}", ptxas_options="-v", verbose=True
+    )
     linker = Linker(ObjectCode.from_ptx(ptx_of(name, capability).encode()), options=options)
     code = linker.link("cubin").code
     log = linker.get_info_log()
@@ -145,7 +182,8 @@ def usage(name: str, capability: tuple[int, int] = CAPABILITY) -> Usage:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code."""
     parser = argparse.ArgumentParser(
-        prog="python -m experiments.benchmarks.device_code", description="What the GPU's code needs."
+        prog="python -m experiments.benchmarks.device_code",
+        description="What the GPU's code needs.",
     )
     parser.parse_args(arguments)
     rows = []
@@ -164,7 +202,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     f"{need.occupancy:.0%}",
                 )
             )
-    print(columns([("kernel", "registers", "bytes of local memory", "bytes of code", "s to compile", "threads that fit"), *rows]))
+    print(
+        columns(
+            [
+                (
+                    "kernel",
+                    "registers",
+                    "bytes of local memory",
+                    "bytes of code",
+                    "s to compile",
+                    "threads that fit",
+                ),
+                *rows,
+            ]
+        )
+    )
     return 0
 
 

@@ -1,4 +1,6 @@
-"""What benchmarks share: figures with their repeats, the machine they were measured on, the command line."""
+"""What benchmarks share: figures with their repeats, the machine they were measured on, the command
+line.
+"""
 
 from __future__ import annotations
 
@@ -52,10 +54,21 @@ def machine(*more: str) -> dict[str, str]:
     model = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
-        names = [line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
+        names = [
+            line.split(":", 1)[1].strip()
+            for line in cpuinfo.read_text().splitlines()
+            if line.startswith("model name")
+        ]
         model = names[0] if names else model
-    packages = {name: version(name) for name in ("numpy", "numba", *(more or ("pettingzoo", "gymnasium")))}
-    return {"processor": model, "cores": str(cores()), "python": platform.python_version(), **packages}
+    packages = {
+        name: version(name) for name in ("numpy", "numba", *(more or ("pettingzoo", "gymnasium")))
+    }
+    return {
+        "processor": model,
+        "cores": str(cores()),
+        "python": platform.python_version(),
+        **packages,
+    }
 
 
 def shown(figure: Figure) -> str:
@@ -78,7 +91,8 @@ def report(
     on_gpu: Callable[[bool], list[Figure]] | None = None,
     package: str = "experiments.benchmarks",
 ) -> int:
-    """The command line of a benchmark: measure, print, and write JSON (and a picture) if asked to; returns the exit code.
+    """The command line of a benchmark: measure, print, and write JSON (and a picture) if asked to;
+    returns the exit code.
 
     Args:
         program: name of its module. description: of the program. method: how it measures.
@@ -86,15 +100,28 @@ def report(
         arguments: of the command line; None: the process's own.
         packages: as for :func:`machine`.
         draw: draws what the JSON file holds into a file.
-        on_gpu: gives the figures of a GPU, where ``--device cuda`` asks for them. package: that the program is in.
+        on_gpu: gives the figures of a GPU, where ``--device cuda`` asks for them. package: that the
+            program is in.
     """
     parser = argparse.ArgumentParser(prog=f"python -m {package}.{program}", description=description)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures, the machine and the method as JSON")
-    parser.add_argument("--quick", action="store_true", help="a fraction of the work, for a first look")
+    parser.add_argument(
+        "--json",
+        type=Path,
+        metavar="FILE",
+        help="write the figures, the machine and the method as JSON",
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="a fraction of the work, for a first look"
+    )
     if draw is not None:
         parser.add_argument("--picture", type=Path, metavar="FILE", help="draw the figures")
     if on_gpu is not None:
-        parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where games are played (default: cpu)")
+        parser.add_argument(
+            "--device",
+            choices=("cpu", "cuda"),
+            default="cpu",
+            help="where games are played (default: cpu)",
+        )
     options = parser.parse_args(arguments)
     if on_gpu is not None and options.device == "cuda":
         measure_all = on_gpu

@@ -1,9 +1,11 @@
-"""How soon the page answers and plays, first and later: ``python -m experiments.benchmarks.first_minute``.
+"""How soon the page answers and plays, first and later: ``python -m
+experiments.benchmarks.first_minute``.
 
-Method: the page is started as a user starts it, with compiled code in a folder of its own. A client opens the lobby, begins
-a game against `greedy`, asks for its table until it is there, plays its first choice and waits for the agent's. Beside it
-another one asks for the lobby's options all the time; the longest time in which it hears nothing is the gap. The folder is
-empty for the first start and filled by it for the second.
+Method: the page is started as a user starts it, with compiled code in a folder of its own. A client
+opens the lobby, begins a game against `greedy`, asks for its table until it is there, plays its
+first choice and waits for the agent's. Beside it another one asks for the lobby's options all the
+time; the longest time in which it hears nothing is the gap. The folder is empty for the first start
+and filled by it for the second.
 """
 
 from __future__ import annotations
@@ -36,7 +38,8 @@ NAP: Final = 0.02
 
 
 class Listener:
-    """Asks for something all the time in a thread, and knows the longest time in which nothing was answered.
+    """Asks for something all the time in a thread, and knows the longest time in which nothing was
+    answered.
 
     Args:
         address: what is asked for.
@@ -66,12 +69,28 @@ class Listener:
 
 
 def start(cache: Path | None) -> dict[str, float]:
-    """Start the page, play a move, and end it: seconds by name; `cache`: None: where compiled code usually is."""
+    """Start the page, play a move, and end it: seconds by name; `cache`: None: where compiled code
+    usually is.
+    """
     with listen("127.0.0.1", 0) as free:
         port = free.getsockname()[1]
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "skyenv", "play", "--no-browser", "--port", str(port), "--database", f"{folder}/games"]
-        environment = {**os.environ, "SKYENV_QUIET": "1", **({} if cache is None else {"NUMBA_CACHE_DIR": str(cache)})}
+        command = [
+            sys.executable,
+            "-m",
+            "skyenv",
+            "play",
+            "--no-browser",
+            "--port",
+            str(port),
+            "--database",
+            f"{folder}/games",
+        ]
+        environment = {
+            **os.environ,
+            "SKYENV_QUIET": "1",
+            **({} if cache is None else {"NUMBA_CACHE_DIR": str(cache)}),
+        }
         began = time.perf_counter()
         server = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment)
         try:
@@ -83,7 +102,9 @@ def start(cache: Path | None) -> dict[str, float]:
             server.kill()
 
 
-def _played(address: str, clock: Callable[[], float], server: subprocess.Popen[bytes]) -> dict[str, float]:
+def _played(
+    address: str, clock: Callable[[], float], server: subprocess.Popen[bytes]
+) -> dict[str, float]:
     """Play the first move; seconds by name."""
     taken: dict[str, float] = {}
     with httpx2.Client(base_url=address, timeout=600) as client:
@@ -104,7 +125,9 @@ def _played(address: str, clock: Callable[[], float], server: subprocess.Popen[b
         listener = Listener(f"{address}/api/options")
         try:
             made = ask(
-                "POST", "/api/games", {"players": 2, "side": "front", "seed": "1", "seats": ["me", f"agent:{AGENT}"]}
+                "POST",
+                "/api/games",
+                {"players": 2, "side": "front", "seed": "1", "seats": ["me", f"agent:{AGENT}"]},
             ).json()
             seat = made["page"].replace("/seat/", "/api/seats/")
             state = ask("GET", seat).json()
@@ -137,7 +160,13 @@ def all_figures(quick: bool) -> list[Figure]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
-    return report("first_minute", "Measure how soon the page answers and plays.", METHOD, all_figures, arguments)
+    return report(
+        "first_minute",
+        "Measure how soon the page answers and plays.",
+        METHOD,
+        all_figures,
+        arguments,
+    )
 
 
 if __name__ == "__main__":

@@ -1,11 +1,14 @@
-"""Does a GPU play the same games, and how fast? ``python -m experiments.benchmarks.gpu`` says so, beside one core.
+"""Does a GPU play the same games, and how fast? ``python -m experiments.benchmarks.gpu`` says so,
+beside one core.
 
-First 1,000 whole games of every kind of table are compared with the processor's, position by position: played at random there,
-and step by step with the processor's actions. Then the figures of ``python -m experiments.benchmarks.speed --device cuda``:
-random play inside one kernel, as in the compiled loop; and steps with actions that the GPU chooses (their choice included),
-checked, with masks, and with the codes of observations; how many in a million of heuristic agents' decisions between several
-actions are others than the processor's; and the learner's decisions a second of the trainer with all on the GPU, its network 256
-units wide. A pace is the median of repeats after a warm-up that compiles; the GPU is waited for.
+First 1,000 whole games of every kind of table are compared with the processor's, position by
+position: played at random there, and step by step with the processor's actions. Then the figures of
+``python -m experiments.benchmarks.speed --device cuda``: random play inside one kernel, as in the
+compiled loop; and steps with actions that the GPU chooses (their choice included), checked, with
+masks, and with the codes of observations; how many in a million of heuristic agents' decisions
+between several actions are others than the processor's; and the learner's decisions a second of the
+trainer with all on the GPU, its network 256 units wide. A pace is the median of repeats after a
+warm-up that compiles; the GPU is waited for.
 """
 
 from __future__ import annotations
@@ -36,7 +39,9 @@ METHOD: Final = "median of repeats after a warm-up; random legal play; 2 players
 COMPARED: Final = 1_000
 """Games of each kind of table that are compared."""
 AT_A_TIME: Final = 40
-"""Decisions of random play between two looks at all positions; steps between two looks from other seats."""
+"""Decisions of random play between two looks at all positions; steps between two looks from other
+seats.
+"""
 TABLES: Final = tuple(product(range(MIN_PLAYERS, MAX_PLAYERS + 1), SIDES))
 """Players and side of every kind of table."""
 ARRAYS: Final = ("state", "mask", "seat", "observation", "reward", "done", "truncated", "finished")
@@ -48,7 +53,10 @@ SIZES: Final = (2**12, 2**15, 2**18, 2**20)
 BLOCKS: Final = (32, 64, 128, 256)
 TRAINED_ON: Final = (2**13, 2**15, 2**16)
 """Games side by side of the trainers that are measured."""
-SEEN: Final[dict[str, dict[str, Any]]] = {"mask": {"observe": False}, "mask and codes": {"observation": "codes"}}
+SEEN: Final[dict[str, dict[str, Any]]] = {
+    "mask": {"observe": False},
+    "mask and codes": {"observation": "codes"},
+}
 
 
 @kernels.kernel
@@ -69,7 +77,8 @@ def choose(mask: Any, uniforms: Any, actions: Any) -> None:
 
 
 def differences(num_games: int = COMPARED, **options: Any) -> list[str]:
-    """What a GPU doesn't play as the processor does, byte for byte: kinds of tables and ways of playing; none if all is well.
+    """What a GPU doesn't play as the processor does, byte for byte: kinds of tables and ways of
+    playing; none if all is well.
 
     Args:
         num_games: whole games of each kind, played in each way.
@@ -86,7 +95,9 @@ def differences(num_games: int = COMPARED, **options: Any) -> list[str]:
 
 def both(num_games: int, players: int, side: str, **options: Any) -> tuple[Games, DeviceGames]:
     """The same games on the processor and on the GPU."""
-    return Games(num_games, players, side, 1, **options), DeviceGames(num_games, players, side, 1, **options)
+    return Games(num_games, players, side, 1, **options), DeviceGames(
+        num_games, players, side, 1, **options
+    )
 
 
 def same_random_play(num_games: int, players: int, side: str, **options: Any) -> bool:
@@ -101,11 +112,15 @@ def same_random_play(num_games: int, players: int, side: str, **options: Any) ->
 
 
 def same_steps(num_games: int, players: int, side: str, **options: Any) -> bool:
-    """Whether the same actions come to the same, in all rows and in some, until a game has ended in each."""
+    """Whether the same actions come to the same, in all rows and in some, until a game has ended in
+    each.
+    """
     host, device = both(num_games, players, side, **options)
     ended = np.zeros(num_games, bool)
     number = 0
-    while is_same := same_batches(host, device) and same_answers(host, device, number, np.flatnonzero(ended)):
+    while is_same := same_batches(host, device) and same_answers(
+        host, device, number, np.flatnonzero(ended)
+    ):
         if ended.all():
             break
         actions = legal_actions(host.mask, host.uniforms(salt=number))
@@ -122,8 +137,12 @@ def same_batches(host: Games, device: DeviceGames) -> bool:
     return all(same_bytes(getattr(host, name), getattr(device, name)) for name in ARRAYS)
 
 
-def same_answers(host: Games, device: DeviceGames, number: int, ended: npt.NDArray[np.int64]) -> bool:
-    """Whether both give the same random numbers and, now and then, views and refusals; ended: rows with a finished game."""
+def same_answers(
+    host: Games, device: DeviceGames, number: int, ended: npt.NDArray[np.int64]
+) -> bool:
+    """Whether both give the same random numbers and, now and then, views and refusals; ended: rows
+    with a finished game.
+    """
     if not same_bytes(host.uniforms(salt=number), device.uniforms(salt=number)):
         return False
     if number % AT_A_TIME != 0:
@@ -133,7 +152,9 @@ def same_answers(host: Games, device: DeviceGames, number: int, ended: npt.NDArr
     actions[row] = host.mask[row].argmin()
     return (
         same_bytes(host.observe(seat), device.observe(seat))
-        and same_bytes(host.observe(seat, ended, host.finished), device.observe(seat, ended, device.finished))
+        and same_bytes(
+            host.observe(seat, ended, host.finished), device.observe(seat, ended, device.finished)
+        )
         and refusal(host, actions) == refusal(device, actions) != ""
     )
 
@@ -143,10 +164,14 @@ def same_bytes(here: npt.NDArray[Any], there: DeviceArray) -> bool:
     return here.tobytes() == there.numpy().tobytes()
 
 
-def legal_actions(mask: npt.NDArray[np.int8], uniforms: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+def legal_actions(
+    mask: npt.NDArray[np.int8], uniforms: npt.NDArray[np.float64]
+) -> npt.NDArray[np.int64]:
     """A legal action for every row, each as probable; uniforms: in [0, 1)."""
     legal = np.cumsum(mask, axis=1, dtype=np.int64)
-    actions: npt.NDArray[np.int64] = (legal > (uniforms * legal[:, -1]).astype(np.int64)[:, None]).argmax(axis=1)
+    actions: npt.NDArray[np.int64] = (
+        legal > (uniforms * legal[:, -1]).astype(np.int64)[:, None]
+    ).argmax(axis=1)
     return actions
 
 
@@ -160,18 +185,24 @@ def refusal(games: Games | DeviceGames, actions: npt.NDArray[np.int64]) -> str:
 
 
 def decided_otherwise(agent: HeuristicAgent, num_games: int = DECIDED, **options: Any) -> Figure:
-    """How many in a million of an agent's decisions on the GPU are others than the processor's, by kind of table.
+    """How many in a million of an agent's decisions on the GPU are others than the processor's, by
+    kind of table.
 
     Args:
         agent: plays whole games with itself. num_games: of each kind. options: of the games.
     """
-    shares = [share_of_others(agent, *both(num_games, *table, autoreset=False, observe=False, **options)) for table in TABLES]
+    shares = [
+        share_of_others(agent, *both(num_games, *table, autoreset=False, observe=False, **options))
+        for table in TABLES
+    ]
     name = f"GPU, decisions of {agent.name} other than the processor's"
     return figure(name, "per million", [1e6 * share for share in shares])
 
 
 def share_of_others(agent: HeuristicAgent, host: Games, device: DeviceGames) -> float:
-    """Which part of an agent's decisions between several actions is another on the GPU, in games played as on the processor."""
+    """Which part of an agent's decisions between several actions is another on the GPU, in games
+    played as on the processor.
+    """
     player = DevicePlayer(agent, device)
     choices = others = 0
     while (rows := np.flatnonzero(host.seat >= 0)).size:
@@ -199,7 +230,9 @@ def random_play(num_games: int, what: str, steps: int, repeats: int, players: in
     """Decisions per second of random play inside one kernel."""
     games = DeviceGames(num_games, players, seed=1, **SEEN[what])
     name = f"GPU, random play, {what}, {num_games} games, {players} players, blocks of {kernels.THREADS}"
-    return figure(name, "decisions/s", pace(num_games, steps, repeats, lambda: games.play_random(steps)))
+    return figure(
+        name, "decisions/s", pace(num_games, steps, repeats, lambda: games.play_random(steps))
+    )
 
 
 def chosen_actions(num_games: int, what: str, steps: int, repeats: int, checked: bool) -> Figure:
@@ -240,11 +273,15 @@ def all_figures(quick: bool) -> list[Figure]:
         OptionError: there is no GPU.
     """
     if not cuda.is_available():
-        raise OptionError("there is no GPU here that Numba can use; python -m numba -s says what it finds")
+        raise OptionError(
+            "there is no GPU here that Numba can use; python -m numba -s says what it finds"
+        )
     repeats, steps = (3, 20) if quick else (7, 100)
     sizes = SIZES[:3] if quick else SIZES
     figures = [on_processor(what, repeats, 400_000 if quick else 4_000_000) for what in SEEN]
-    figures += [random_play(num_games, what, steps, repeats) for num_games, what in product(sizes, SEEN)]
+    figures += [
+        random_play(num_games, what, steps, repeats) for num_games, what in product(sizes, SEEN)
+    ]
     figures += [random_play(sizes[-1], "mask", steps, repeats, players) for players in (3, 4)]
     for num_games, what, checked in product(sizes, SEEN, (False, True)):
         figures.append(chosen_actions(num_games, what, steps, repeats, checked))
@@ -260,7 +297,9 @@ def all_figures(quick: bool) -> list[Figure]:
 
 
 def training(quick: bool) -> list[Figure]:
-    """Learner's decisions per second of the trainer wholly on the GPU; none where PyTorch finds no GPU."""
+    """Learner's decisions per second of the trainer wholly on the GPU; none where PyTorch finds no
+    GPU.
+    """
     import torch
 
     from experiments.training.throughput import on_device

@@ -1,4 +1,6 @@
-"""Lines of several runs in one picture: what the runs are called, and their names where the lines end."""
+"""Lines of several runs in one picture: what the runs are called, and their names where the lines
+end.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ LABEL_HEIGHT: Final = 0.06
 
 
 def names_of(folders: Sequence[str]) -> list[str]:
-    """What runs are called: by their folders' last names, or where these don't tell them apart, by their paths.
+    """What runs are called: by their folders' last names, or where these don't tell them apart, by
+    their paths.
 
     Raises:
         OptionError: a run is named twice.
@@ -36,29 +39,45 @@ def write_labels(axes: Any, labels: Sequence[tuple[float, float, str, str]]) -> 
     """
     low, high = axes.get_ylim()
     ordered = sorted(labels, key=lambda label: label[1])
-    heights = spread([height for _, height, _, _ in ordered], LABEL_HEIGHT * (high - low), low, high)
+    heights = spread(
+        [height for _, height, _, _ in ordered], LABEL_HEIGHT * (high - low), low, high
+    )
     for (across, end, name, colour), height in zip(ordered, heights, strict=True):
         axes.plot([across], [end], marker="o", markersize=5, color=colour, clip_on=False)
         thread = {"arrowstyle": "-", "color": colour, "alpha": 0.35, "linewidth": 0.8, "shrinkA": 0}
         axes.annotate(
-            name, (across, end), (1.015, height), textcoords=("axes fraction", "data"), color=colour, va="center",
-            fontsize=10, arrowprops=thread, annotation_clip=False,
-        )  # fmt: skip
+            name,
+            (across, end),
+            (1.015, height),
+            textcoords=("axes fraction", "data"),
+            color=colour,
+            va="center",
+            fontsize=10,
+            arrowprops=thread,
+            annotation_clip=False,
+        )
 
 
 def spread(heights: Sequence[float], distance: float, low: float, high: float) -> list[float]:
-    """Heights in ascending order, moved as little as needed to be `distance` apart, from `low` to `high` if there is room.
+    """Heights in ascending order, moved as little as needed to be `distance` apart, from `low` to
+    `high` if there is room.
 
     Groups that touch stay around their mean.
     """
     groups: list[list[float]] = []
     for height in heights:
         groups.append([height])
-        while len(groups) > 1 and _lowest(groups[-1], distance) - _highest(groups[-2], distance) < distance:
+        while (
+            len(groups) > 1
+            and _lowest(groups[-1], distance) - _highest(groups[-2], distance) < distance
+        ):
             groups[-2:] = [groups[-2] + groups[-1]]
     apart = [_lowest(group, distance) + i * distance for group in groups for i in range(len(group))]
     above = [max(height, low + i * distance) for i, height in enumerate(apart)]
-    return [min(height, high - i * distance) for i, height in zip(reversed(range(len(above))), above, strict=True)]
+    return [
+        min(height, high - i * distance)
+        for i, height in zip(reversed(range(len(above))), above, strict=True)
+    ]
 
 
 def _lowest(group: Sequence[float], distance: float) -> float:

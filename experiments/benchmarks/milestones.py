@@ -1,6 +1,8 @@
-"""Milestones: agents that a training keeps on its way, in ``RUN/milestones/SECONDS.npz`` (of other trainers, ``.zip``).
+"""Milestones: agents that a training keeps on its way, in ``RUN/milestones/SECONDS.npz`` (of other
+trainers, ``.zip``).
 
-The seconds, with zeros in front, are those of training, without checkpoints. A file is there as a whole or not at all.
+The seconds, with zeros in front, are those of training, without checkpoints. A file is there as a
+whole or not at all.
 """
 
 from __future__ import annotations
@@ -26,8 +28,14 @@ class Milestone:
 def milestones_of(run: Path) -> list[Milestone]:
     """The milestones in a run's folder, the earliest first; none if it has kept none."""
     suffixes = checkpoint_suffixes()
-    files = [path for path in (run / MILESTONES).glob("*") if path.stem.isdecimal() and path.suffix in suffixes]
-    return sorted((Milestone(path, int(path.stem)) for path in files), key=lambda milestone: milestone.seconds)
+    files = [
+        path
+        for path in (run / MILESTONES).glob("*")
+        if path.stem.isdecimal() and path.suffix in suffixes
+    ]
+    return sorted(
+        (Milestone(path, int(path.stem)) for path in files), key=lambda milestone: milestone.seconds
+    )
 
 
 def keep(run: Path, seconds: float, agent: bytes) -> None:
@@ -41,7 +49,8 @@ def keep(run: Path, seconds: float, agent: bytes) -> None:
 
 
 def forget_after(run: Path, seconds: float) -> None:
-    """Remove what was kept after a checkpoint that a run goes on from: its training comes to that time once more.
+    """Remove what was kept after a checkpoint that a run goes on from: its training comes to that
+    time once more.
 
     Raises:
         OSError: something can't be removed.

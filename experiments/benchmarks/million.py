@@ -1,8 +1,10 @@
-"""A dataset of a million decisions, and what it costs: ``python -m experiments.benchmarks.million`` makes it in runs/million.
+"""A dataset of a million decisions, and what it costs: ``python -m experiments.benchmarks.million``
+makes it in runs/million.
 
-Agents of all strengths play with two players, seats drawn for every game: greedy, appraiser, bidder, builder, trained, crowd and
-random. The games are written as Parquet and for Minari, observations as codes. Like every dataset it is gone on with where it was
-interrupted; the time is that of the games that this run made. Then all of it is read, as the docs say.
+Agents of all strengths play with two players, seats drawn for every game: greedy, appraiser,
+bidder, builder, trained, crowd and random. The games are written as Parquet and for Minari,
+observations as codes. Like every dataset it is gone on with where it was interrupted; the time is
+that of the games that this run made. Then all of it is read, as the docs say.
 """
 
 from __future__ import annotations
@@ -26,9 +28,7 @@ AGENTS: Final = ("greedy", "appraiser", "bidder", "builder", "trained", "crowd",
 GAMES: Final = 4000
 QUICK_GAMES: Final = 60
 OUT: Final = "runs/million"
-METHOD: Final = (
-    f"games of {', '.join(AGENTS)}; 2 players, observations as codes, a process for each core; compiled before; one process reads"
-)
+METHOD: Final = f"games of {', '.join(AGENTS)}; 2 players, observations as codes, a process for each core; compiled before; one process reads"
 
 
 def make(folder: Path, games: int) -> list[Figure]:
@@ -44,16 +44,32 @@ def make(folder: Path, games: int) -> list[Figure]:
     decisions, sizes = written.decisions, written.sizes or {}
     figures = [figure("games", "games", [games]), figure("decisions", "decisions", [decisions])]
     if written.made:
-        figures.append(figure(f"playing and writing both, {cores()} processes", "decisions/s", [written.made / spent]))
+        figures.append(
+            figure(
+                f"playing and writing both, {cores()} processes",
+                "decisions/s",
+                [written.made / spent],
+            )
+        )
     for name, size in sizes.items():
-        figures.append(figure(f"{name.capitalize()}, codes", "bytes per decision", [size / decisions]))
+        figures.append(
+            figure(f"{name.capitalize()}, codes", "bytes per decision", [size / decisions])
+        )
     figures += _scaled(plan)
     figures.append(
-        figure("reading all of the Parquet files with pyarrow", "decisions/s", [decisions / seconds(lambda: _read(folder))])
+        figure(
+            "reading all of the Parquet files with pyarrow",
+            "decisions/s",
+            [decisions / seconds(lambda: _read(folder))],
+        )
     )
     dataset = MinariDataset(plan.data(folder))
     figures.append(
-        figure("reading all episodes with Minari", "decisions/s", [decisions / seconds(lambda: sum(map(len, dataset)))])
+        figure(
+            "reading all episodes with Minari",
+            "decisions/s",
+            [decisions / seconds(lambda: sum(map(len, dataset)))],
+        )
     )
     return figures
 
@@ -66,7 +82,10 @@ def _scaled(plan: Plan) -> list[Figure]:
         PARQUET: len(parquet.parquet_bytes(kept, 0, True, {})),
         MINARI: len(episodes.episodes_bytes(kept, 0, True, True, {})),
     }
-    return [figure(f"{name.capitalize()}, scaled", "bytes per decision", [size / len(kept)]) for name, size in sizes.items()]
+    return [
+        figure(f"{name.capitalize()}, scaled", "bytes per decision", [size / len(kept)])
+        for name, size in sizes.items()
+    ]
 
 
 def _read(folder: Path) -> int:
@@ -75,7 +94,9 @@ def _read(folder: Path) -> int:
     for path in sorted((folder / PARQUET).iterdir()):
         table = pq.read_table(path, columns=["observation", "mask", "action"])
         arrays = [table[name].combine_chunks() for name in table.column_names]
-        observation, mask = (array.flatten().to_numpy().reshape(len(table), -1) for array in arrays[:2])
+        observation, mask = (
+            array.flatten().to_numpy().reshape(len(table), -1) for array in arrays[:2]
+        )
         number += len(np.asarray(arrays[2]))
         assert len(observation) == len(mask) == len(table)
     return number

@@ -1,10 +1,12 @@
-"""How fast is the game in OpenSpiel? ``python -m experiments.benchmarks.open_spiel`` prints the figures of docs/open_spiel.md.
+"""How fast is the game in OpenSpiel? ``python -m experiments.benchmarks.open_spiel`` prints the
+figures of docs/open_spiel.md.
 
-Method: every figure is the median of repeats, after a warm-up that compiles; 2 players, front side. "Random play" applies
-random moves in a Python loop, chance by its probabilities; choosing is not timed. The search is OpenSpiel's own in Python
-(`ismcts`), with one random rollout a simulation, at the first decision of a random game, after a third of it, and after two
-thirds; beside it skyenv's own search does the same work there: random rollouts to the end of the game, no prior. All of it runs
-in one thread; seconds are its processor's, so that other programs disturb the figures less.
+Method: every figure is the median of repeats, after a warm-up that compiles; 2 players, front side.
+"Random play" applies random moves in a Python loop, chance by its probabilities; choosing is not
+timed. The search is OpenSpiel's own in Python (`ismcts`), with one random rollout a simulation, at
+the first decision of a random game, after a third of it, and after two thirds; beside it skyenv's
+own search does the same work there: random rollouts to the end of the game, no prior. All of it
+runs in one thread; seconds are its processor's, so that other programs disturb the figures less.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ from skyenv.envs.open_spiel import SHORT_NAME
 from skyenv_agents.search.ismcts import SearchAgent
 
 METHOD: Final = (
-    "median of repeats after a warm-up; random legal play; 2 players, front side; searches with random rollouts;"
+    "median of repeats after a warm-up; random legal play; 2 players, front side; searches with "
+    "random rollouts;"
     " seconds of processor time"
 )
 PLACES: Final = (("the opening", 0.0), ("a middle position", 1 / 3), ("a late position", 2 / 3))
@@ -38,8 +41,12 @@ def seconds(action: Callable[[], Any]) -> float:
     return time.process_time() - started
 
 
-def play_on(state: Any, rng: np.random.RandomState, decisions: int | None = None) -> tuple[int, int, float]:
-    """Random moves, up to so many decisions and the chance after them; decisions and nodes played, and the seconds they took."""
+def play_on(
+    state: Any, rng: np.random.RandomState, decisions: int | None = None
+) -> tuple[int, int, float]:
+    """Random moves, up to so many decisions and the chance after them; decisions and nodes played,
+    and the seconds they took.
+    """
     played = nodes = 0
     spent = 0.0
     while not state.is_terminal() and (state.is_chance_node() or played != decisions):
@@ -84,31 +91,57 @@ def position(game: Any, part: float) -> Any:
 
 
 def single_calls(game: Any, number: int, repeats: int) -> list[Figure]:
-    """Microseconds of a clone, of a determinization, and of an information state, in a middle position."""
+    """Microseconds of a clone, of a determinization, and of an information state, in a middle
+    position.
+    """
     state = position(game, 1 / 3)
     player = state.current_player()
     rng = np.random.RandomState(1)
     calls = {
         "clone, a middle position": state.clone,
-        "determinization, a middle position": lambda: state.resample_from_infostate(player, rng.random_sample),
-        "information state as text, a middle position": lambda: state.information_state_string(player),
-        "information state as tensor, a middle position": lambda: state.information_state_tensor(player),
+        "determinization, a middle position": lambda: state.resample_from_infostate(
+            player, rng.random_sample
+        ),
+        "information state as text, a middle position": lambda: state.information_state_string(
+            player
+        ),
+        "information state as tensor, a middle position": lambda: state.information_state_tensor(
+            player
+        ),
     }
     return [
-        measure(name, "µs", repeats, lambda call=call: seconds(lambda: [call() for _ in range(number)]) / number * 1e6)  # type: ignore[misc]
+        measure(
+            name,
+            "µs",
+            repeats,
+            lambda call=call: seconds(lambda: [call() for _ in range(number)]) / number * 1e6,
+        )  # type: ignore[misc]
         for name, call in calls.items()
     ]
 
 
 def searches(game: Any, simulations: int, repeats: int) -> list[Figure]:
-    """Simulations per second of information set searches: OpenSpiel's, and skyenv's with a hundred times as many simulations."""
+    """Simulations per second of information set searches: OpenSpiel's, and skyenv's with a hundred
+    times as many simulations.
+    """
     own = by_agent(
-        SearchAgent, rollout_policy="random", turns=game.get_parameters()["max_turns"], temperature=0.0, exploration=1.0
+        SearchAgent,
+        rollout_policy="random",
+        turns=game.get_parameters()["max_turns"],
+        temperature=0.0,
+        exploration=1.0,
     )
     states = {name: position(game, part) for name, part in PLACES}
     figures = []
     for name, state in states.items():
-        figures.append(search(f"OpenSpiel's ISMCTS, {name}", bot_search(game, state, simulations), simulations, repeats))
+        figures.append(
+            search(
+                f"OpenSpiel's ISMCTS, {name}",
+                bot_search(game, state, simulations),
+                simulations,
+                repeats,
+            )
+        )
     for name, state in states.items():
         look = partial(own(100 * simulations, 1), state.to_game())
         figures.append(search(f"skyenv's ismcts, {name}", look, 100 * simulations, repeats))
@@ -118,7 +151,9 @@ def searches(game: Any, simulations: int, repeats: int) -> list[Figure]:
 def bot_search(game: Any, state: Any, simulations: int) -> Callable[[], Any]:
     """OpenSpiel's search of one state."""
     rng = np.random.RandomState(1)
-    bot = ismcts.ISMCTSBot(game, mcts.RandomRolloutEvaluator(1, rng), 2.0, simulations, random_state=rng)
+    bot = ismcts.ISMCTSBot(
+        game, mcts.RandomRolloutEvaluator(1, rng), 2.0, simulations, random_state=rng
+    )
     return partial(bot.step, state)
 
 
@@ -141,7 +176,9 @@ def all_figures(quick: bool) -> list[Figure]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
-    return report("open_spiel", "Measure skyenv in OpenSpiel.", METHOD, all_figures, arguments, ["open_spiel"])
+    return report(
+        "open_spiel", "Measure skyenv in OpenSpiel.", METHOD, all_figures, arguments, ["open_spiel"]
+    )
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-"""From a click on the table to what it changes, and what is sent for it: ``python -m experiments.benchmarks.page_click``.
+"""From a click on the table to what it changes, and what is sent for it: ``python -m
+experiments.benchmarks.page_click``.
 
-Method: the page is served as a user serves it, and Chromium plays a game against ``random`` by clicking what the drawing and the
-buttons offer. The time runs from the click until the browser has painted the first change of the drawing behind it; a click that
-does nothing in the game (it is asked about first, is the first of two, or lays a card down for a bid) isn't counted. The bytes
-are those of all answers of the interface, headers and packing included, that the page asked for within half a second, and before
-the agent moves.
+Method: the page is served as a user serves it, and Chromium plays a game against ``random`` by
+clicking what the drawing and the buttons offer. The time runs from the click until the browser has
+painted the first change of the drawing behind it; a click that does nothing in the game (it is
+asked about first, is the first of two, or lays a card down for a bid) isn't counted. The bytes are
+those of all answers of the interface, headers and packing included, that the page asked for within
+half a second, and before the agent moves.
 """
 
 from __future__ import annotations
@@ -25,13 +27,14 @@ from skyenv.errors import OptionError
 from skyenv.page.commands import listen
 from skyenv.progress import progress
 
-METHOD: Final = (
-    "Chromium against random, one game; from the click until the changed drawing is painted; bytes as sent, headers included"
-)
+METHOD: Final = "Chromium against random, one game; from the click until the changed drawing is painted; bytes as sent, headers included"
 PAUSE: Final = 1.0
 """Seconds before the agent moves, longer than the bytes of a click are counted."""
 LIMIT: Final = 600.0
-"""Seconds after which the clicks so far are enough. The script clicks for half a minute at a time: a driver waits for two."""
+"""Seconds after which the clicks so far are enough.
+
+The script clicks for half a minute at a time: a driver waits for two.
+"""
 _CLICKS: Final = """
     const [wanted, done] = arguments, clicks = [], sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
     performance.setResourceTimingBufferSize(100000);
@@ -76,11 +79,23 @@ _CLICKS: Final = """
 
 
 def clicks(number: int) -> list[tuple[float, int]]:
-    """So many clicks of a game, or all there are: milliseconds until each is painted, and bytes that were sent for it."""
+    """So many clicks of a game, or all there are: milliseconds until each is painted, and bytes
+    that were sent for it.
+    """
     with listen("127.0.0.1", 0) as free:
         port = free.getsockname()[1]
     with tempfile.TemporaryDirectory() as folder, browser() as page:
-        command = [sys.executable, "-m", "skyenv", "play", "--no-browser", "--port", str(port), "--database", f"{folder}/games"]
+        command = [
+            sys.executable,
+            "-m",
+            "skyenv",
+            "play",
+            "--no-browser",
+            "--port",
+            str(port),
+            "--database",
+            f"{folder}/games",
+        ]
         server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         try:
             return _clicks(page, f"http://127.0.0.1:{port}/", number)
@@ -129,15 +144,27 @@ def all_figures(quick: bool) -> list[Figure]:
         raise OptionError(f"no click was painted within {LIMIT:.0f} s")
     spent, sent = np.array(measured, dtype=float).T
     figures = []
-    for name, values, unit in (("click to paint", spent, "ms"), ("sent for a click", sent, "bytes")):
-        figures += [figure(f"{name}, p{share}", unit, [float(np.percentile(values, share))]) for share in (50, 95)]
+    for name, values, unit in (
+        ("click to paint", spent, "ms"),
+        ("sent for a click", sent, "bytes"),
+    ):
+        figures += [
+            figure(f"{name}, p{share}", unit, [float(np.percentile(values, share))])
+            for share in (50, 95)
+        ]
         figures.append(figure(f"{name}, most of {len(measured)}", unit, [float(values.max())]))
     return figures
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
-    return report("page_click", "Measure how soon a click is seen, and what is sent for it.", METHOD, all_figures, arguments)
+    return report(
+        "page_click",
+        "Measure how soon a click is seen, and what is sent for it.",
+        METHOD,
+        all_figures,
+        arguments,
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
-"""How the page's server bears many games at once: ``python -m experiments.benchmarks.page_load --games 50 --seconds 60``.
+"""How the page's server bears many games at once: ``python -m experiments.benchmarks.page_load
+--games 50 --seconds 60``.
 
-A server is started on its own, and as many clients as games do what a browser does: hear of changes, ask for the table each time,
-and play a legal action after a while of thinking, against an agent.
+A server is started on its own, and as many clients as games do what a browser does: hear of
+changes, ask for the table each time, and play a legal action after a while of thinking, against an
+agent.
 """
 
 from __future__ import annotations
@@ -81,7 +83,9 @@ class Client:
     async def _play_one(self, seat: str) -> None:
         cookies = "; ".join(f"{name}={value}" for name, value in self._http.cookies.items())
         changes = f"{self._address.replace('http', 'ws')}{seat}/changes"
-        async with websockets.connect(changes, additional_headers={COOKIE_HEADER: cookies}) as socket:
+        async with websockets.connect(
+            changes, additional_headers={COOKIE_HEADER: cookies}
+        ) as socket:
             state = await self._timed("first table", "GET", seat)
             digests = {name: digest for name, (digest, _) in state["drawing"].items()}
             lines = len(state["log"]["lines"])
@@ -89,10 +93,14 @@ class Client:
                 if state["yours"]:
                     await asyncio.sleep(self._random.expovariate(1 / self._think))
                     action = self._random.choice(state["legal"])["action"]
-                    await self._timed("action", "POST", f"{seat}/act", {"action": action, "step": state["step"]})
+                    await self._timed(
+                        "action", "POST", f"{seat}/act", {"action": action, "step": state["step"]}
+                    )
                     self.actions += 1
                 await socket.recv()
-                state = await self._timed("table", "GET", f"{seat}?lines={lines}&drawn={''.join(digests.values())}")
+                state = await self._timed(
+                    "table", "GET", f"{seat}?lines={lines}&drawn={''.join(digests.values())}"
+                )
                 digests |= {name: digest for name, (digest, _) in state["drawing"].items()}
                 lines = state["log"]["from"] + len(state["log"]["lines"])
 
@@ -127,13 +135,25 @@ def measure(games: int, seconds: int, think: float) -> list[str]:
     with listen("127.0.0.1", 0) as free:
         port = free.getsockname()[1]
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "skyenv", "play", "--no-browser", "--port", str(port), "--database", f"{folder}/games"]
+        command = [
+            sys.executable,
+            "-m",
+            "skyenv",
+            "play",
+            "--no-browser",
+            "--port",
+            str(port),
+            "--database",
+            f"{folder}/games",
+        ]
         began = time.perf_counter()
         server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         try:
             address = f"http://127.0.0.1:{port}"
             lines = [f"from the command to the first table: {_first_table(address, began):.2f} s"]
-            _wait_until_ready(address)  # workers get all agents ready at first, which the games' figures leave out
+            _wait_until_ready(
+                address
+            )  # workers get all agents ready at first, which the games' figures leave out
             lines.append(f"memory with one game: {memory(server.pid):.0f} MB")
             latencies, actions = asyncio.run(load(address, games, seconds, think))
             lines.append(f"memory with {games} games: {memory(server.pid):.0f} MB")
@@ -142,7 +162,9 @@ def measure(games: int, seconds: int, think: float) -> list[str]:
             with suppress(subprocess.TimeoutExpired):
                 server.wait(20)
             server.kill()
-    lines.append(f"{games} games, {seconds} s: {actions} actions of people, {actions / seconds:.1f} a second")
+    lines.append(
+        f"{games} games, {seconds} s: {actions} actions of people, {actions / seconds:.1f} a second"
+    )
     for name, values in latencies.items():
         p50, p99 = 1000 * np.percentile(values, [50, 99])
         lines.append(f"{name}: p50 {p50:.0f} ms, p99 {p99:.0f} ms ({len(values)} requests)")
@@ -157,8 +179,12 @@ def _first_table(address: str, began: float) -> float:
                 client.get("/")
                 break
             time.sleep(0.02)
-        made = client.post("/api/games", json={"players": 2, "side": "front", "seats": ["me", "agent:greedy"]}).json()
-        while client.get(made["page"].replace("/seat/", "/api/seats/")).status_code == 503:  # what it needs is being compiled
+        made = client.post(
+            "/api/games", json={"players": 2, "side": "front", "seats": ["me", "agent:greedy"]}
+        ).json()
+        while (
+            client.get(made["page"].replace("/seat/", "/api/seats/")).status_code == 503
+        ):  # what it needs is being compiled
             time.sleep(0.02)
     return time.perf_counter() - began
 
@@ -171,7 +197,10 @@ def _wait_until_ready(address: str) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program; the exit code."""
-    command, description = "experiments.benchmarks.page_load", "Measure the page's server with many games being played at once."
+    command, description = (
+        "experiments.benchmarks.page_load",
+        "Measure the page's server with many games being played at once.",
+    )
 
     def run() -> int:
         options = parse(LoadOptions, command, description, arguments)

@@ -1,11 +1,14 @@
-"""How fast beside other libraries? ``python -m experiments.benchmarks.peers`` measures skyenv and those that are installed.
+"""How fast beside other libraries? ``python -m experiments.benchmarks.peers`` measures skyenv and
+those that are installed.
 
-Method: the same loop for all, on one core: a uniformly random legal action is chosen, which isn't timed, and handed to the
-library, which is timed until what is seen (the legal actions, and the observation where said) lies before the loop again.
-Beginning new games and chance belong to it; compilation (Numba's, JAX's) is over before. Libraries take turns, a repeat each.
-Where a loop can be compiled, random play is also measured *inside*: the library chooses by itself, and only the last positions
-are handed out. A library that can't play many games at once plays them one after another, as fast as one. `make peers` installs
-them in an environment of their own (peers.txt) and publishes the figures; those that aren't there are left out, and named.
+Method: the same loop for all, on one core: a uniformly random legal action is chosen, which isn't
+timed, and handed to the library, which is timed until what is seen (the legal actions, and the
+observation where said) lies before the loop again. Beginning new games and chance belong to it;
+compilation (Numba's, JAX's) is over before. Libraries take turns, a repeat each. Where a loop can
+be compiled, random play is also measured *inside*: the library chooses by itself, and only the last
+positions are handed out. A library that can't play many games at once plays them one after another,
+as fast as one. `make peers` installs them in an environment of their own (peers.txt) and publishes
+the figures; those that aren't there are left out, and named.
 """
 
 from __future__ import annotations
@@ -36,7 +39,8 @@ from skyenv.render.colours import GRID, REFERENCE, SERIES
 
 PUBLISHED: Final = Path(__file__).resolve().parents[2] / "docs" / "peers.json"
 METHOD: Final = (
-    "uniformly random legal play on one core; decisions a second without choosing and compilation; median of repeats in which the"
+    "uniformly random legal play on one core; decisions a second without choosing and compilation; "
+    "median of repeats in which the"
     " libraries take turns"
 )
 BATCHES: Final = (1, 64, 1024)
@@ -60,7 +64,8 @@ class Play:
 
     Args:
         choose: the driver's part, not timed: the actions, of what was seen last.
-        step: the library's part, timed: takes the actions, plays, looks; returns how many decisions were played.
+        step: the library's part, timed: takes the actions, plays, looks; returns how many decisions
+            were played.
         entries: of an observation.
     """
 
@@ -123,11 +128,15 @@ def games(seen: str, number: int) -> Play:
         return number
 
     inside = seen in (INSIDE_MASK, INSIDE_ALL)
-    return Play(lambda: None if inside else legal_choice(batch.mask, generator), step, OBSERVATION_SIZE)
+    return Play(
+        lambda: None if inside else legal_choice(batch.mask, generator), step, OBSERVATION_SIZE
+    )
 
 
 def in_petting_zoo(make: Callable[[], Any]) -> Callable[[str, int], Play]:
-    """A game in PettingZoo's loop of agents that take turns; finished agents step out, as its loop has it."""
+    """A game in PettingZoo's loop of agents that take turns; finished agents step out, as its loop
+    has it.
+    """
 
     def begin(_seen: str, _number: int) -> Play:
         env = make()
@@ -163,7 +172,8 @@ def holdem(raw: bool) -> Any:
 
 
 def in_open_spiel(name: str, package: str | None = None) -> Callable[[str, int], Play]:
-    """A game of OpenSpiel; chance nodes are steps that don't count, their outcomes are drawn by the driver.
+    """A game of OpenSpiel; chance nodes are steps that don't count, their outcomes are drawn by the
+    driver.
 
     Args:
         name: that OpenSpiel loads it by. package: the module that registers it.
@@ -198,7 +208,9 @@ def in_open_spiel(name: str, package: str | None = None) -> Callable[[str, int],
             if chance:
                 outcomes, chances = zip(*options, strict=True)
                 return int(generator.choices(outcomes, chances)[0])
-            return int(generator.choice(options if seen == LIST else np.flatnonzero(options).tolist()))
+            return int(
+                generator.choice(options if seen == LIST else np.flatnonzero(options).tolist())
+            )
 
         def step(action: int) -> int:
             decided = not chance
@@ -231,7 +243,9 @@ def rlcard_bridge(_seen: str, _number: int) -> Play:
 
 
 def sparrow_mahjong(seen: str, number: int) -> Play:
-    """Pgx's sparrow mahjong; actions and masks are NumPy's outside, as they are with the other libraries."""
+    """Pgx's sparrow mahjong; actions and masks are NumPy's outside, as they are with the other
+    libraries.
+    """
     import jax
     import pgx
     from jax import lax
@@ -275,12 +289,20 @@ def sparrow_mahjong(seen: str, number: int) -> Play:
             np.asarray(state.observation)
         return number
 
-    return Play(lambda: None if chosen_inside else legal_choice(mask, generator), step, prod(env.observation_shape))
+    return Play(
+        lambda: None if chosen_inside else legal_choice(mask, generator),
+        step,
+        prod(env.observation_shape),
+    )
 
 
 def triple_triad(_seen: str, number: int) -> Play:
     """PufferLib's own Triple Triad."""
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), warnings.catch_warnings():
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.chdir(folder),
+        warnings.catch_warnings(),
+    ):
         warnings.simplefilter("ignore")
         # Its import leaves a link in the folder that it happens in.
         from pufferlib.ocean.tripletriad.tripletriad import TripleTriad
@@ -294,7 +316,11 @@ def triple_triad(_seen: str, number: int) -> Play:
         return number
 
     actions = env.single_action_space.n
-    return Play(lambda: generator.integers(0, actions, number), step, prod(env.single_observation_space.shape))
+    return Play(
+        lambda: generator.integers(0, actions, number),
+        step,
+        prod(env.single_observation_space.shape),
+    )
 
 
 def catan(_seen: str, _number: int) -> Play:
@@ -323,53 +349,110 @@ def catan(_seen: str, _number: int) -> Play:
 OURS: Final = "Fifth Avenue, 2 players"
 CARD: Final = "a decision: a bid is several, card by card"
 PEERS: Final = (
-    Peer("skyenv, Games", OURS, CARD, ("skyenv",), games, (MASK, MASK_AND_OBSERVATION, INSIDE_MASK, INSIDE_ALL), BATCHES),
     Peer(
-        "Pgx", "sparrow mahjong, 3 players", "a tile discarded; the draw belongs to it", ("pgx", "jax"), sparrow_mahjong,
-        (MASK, MASK_AND_OBSERVATION, INSIDE_MASK, INSIDE_ALL), BATCHES,
+        "skyenv, Games",
+        OURS,
+        CARD,
+        ("skyenv",),
+        games,
+        (MASK, MASK_AND_OBSERVATION, INSIDE_MASK, INSIDE_ALL),
+        BATCHES,
     ),
     Peer(
-        "PufferLib", "Triple Triad, against a script", "an action, legal or not; the answer belongs to it",
-        ("pufferlib",), triple_triad, (OBSERVATION,), BATCHES,
+        "Pgx",
+        "sparrow mahjong, 3 players",
+        "a tile discarded; the draw belongs to it",
+        ("pgx", "jax"),
+        sparrow_mahjong,
+        (MASK, MASK_AND_OBSERVATION, INSIDE_MASK, INSIDE_ALL),
+        BATCHES,
     ),
     Peer(
-        "skyenv, OpenSpiel", OURS, f"{CARD}; chance nodes take time, but don't count", ("skyenv", "open_spiel"),
-        in_open_spiel("fifth_avenue", "skyenv.envs.open_spiel"), (LIST, MASK, MASK_AND_OBSERVATION),
+        "PufferLib",
+        "Triple Triad, against a script",
+        "an action, legal or not; the answer belongs to it",
+        ("pufferlib",),
+        triple_triad,
+        (OBSERVATION,),
+        BATCHES,
     ),
     Peer(
-        "OpenSpiel", "bridge, calls and cards", "a call, or a card; chance nodes (the deal) take time, but don't count",
-        ("open_spiel",), in_open_spiel("bridge(use_double_dummy_result=false)"), (LIST, MASK, MASK_AND_OBSERVATION),
+        "skyenv, OpenSpiel",
+        OURS,
+        f"{CARD}; chance nodes take time, but don't count",
+        ("skyenv", "open_spiel"),
+        in_open_spiel("fifth_avenue", "skyenv.envs.open_spiel"),
+        (LIST, MASK, MASK_AND_OBSERVATION),
     ),
     Peer(
-        "skyenv, PettingZoo raw_env", OURS, CARD, ("skyenv", "pettingzoo"), in_petting_zoo(fifth_avenue_v0.raw_env),
+        "OpenSpiel",
+        "bridge, calls and cards",
+        "a call, or a card; chance nodes (the deal) take time, but don't count",
+        ("open_spiel",),
+        in_open_spiel("bridge(use_double_dummy_result=false)"),
+        (LIST, MASK, MASK_AND_OBSERVATION),
+    ),
+    Peer(
+        "skyenv, PettingZoo raw_env",
+        OURS,
+        CARD,
+        ("skyenv", "pettingzoo"),
+        in_petting_zoo(fifth_avenue_v0.raw_env),
         (MASK_AND_OBSERVATION,),
     ),
     Peer(
-        "PettingZoo classic, raw_env", "no-limit Texas hold'em, 2 players", "a bet", ("pettingzoo", "rlcard"),
-        in_petting_zoo(lambda: holdem(raw=True)), (MASK_AND_OBSERVATION,),
-    ),
-    Peer(
-        "skyenv, PettingZoo env", OURS, CARD, ("skyenv", "pettingzoo"), in_petting_zoo(fifth_avenue_v0.env),
+        "PettingZoo classic, raw_env",
+        "no-limit Texas hold'em, 2 players",
+        "a bet",
+        ("pettingzoo", "rlcard"),
+        in_petting_zoo(lambda: holdem(raw=True)),
         (MASK_AND_OBSERVATION,),
     ),
     Peer(
-        "PettingZoo classic, env", "no-limit Texas hold'em, 2 players", "a bet", ("pettingzoo", "rlcard"),
-        in_petting_zoo(lambda: holdem(raw=False)), (MASK_AND_OBSERVATION,),
+        "skyenv, PettingZoo env",
+        OURS,
+        CARD,
+        ("skyenv", "pettingzoo"),
+        in_petting_zoo(fifth_avenue_v0.env),
+        (MASK_AND_OBSERVATION,),
     ),
-    Peer("RLCard", "bridge, calls and cards", "a call, or a card", ("rlcard",), rlcard_bridge, (LIST_AND_OBSERVATION,)),
     Peer(
-        "Catanatron", "Catan, 4 players", "a roll of the dice, a purchase, a trade, the end of a turn", ("catanatron",),
-        catan, (LIST,),
+        "PettingZoo classic, env",
+        "no-limit Texas hold'em, 2 players",
+        "a bet",
+        ("pettingzoo", "rlcard"),
+        in_petting_zoo(lambda: holdem(raw=False)),
+        (MASK_AND_OBSERVATION,),
     ),
-)  # fmt: skip
-"""skyenv, and of every library the game that is nearest: hidden cards or tiles, bids, several players."""
+    Peer(
+        "RLCard",
+        "bridge, calls and cards",
+        "a call, or a card",
+        ("rlcard",),
+        rlcard_bridge,
+        (LIST_AND_OBSERVATION,),
+    ),
+    Peer(
+        "Catanatron",
+        "Catan, 4 players",
+        "a roll of the dice, a purchase, a trade, the end of a turn",
+        ("catanatron",),
+        catan,
+        (LIST,),
+    ),
+)
+"""skyenv, and of every library the game that is nearest: hidden cards or tiles, bids, several
+players.
+"""
 
 
 # ---- measuring ----
 
 
 def pace(play: Play, span: float) -> float:
-    """Decisions per second of the library's part of the loop, which runs for so many seconds, choosing included."""
+    """Decisions per second of the library's part of the loop, which runs for so many seconds,
+    choosing included.
+    """
     done, choosing = 0, 0.0
     started = now = time.perf_counter()
     while now - started < span:
@@ -383,7 +466,9 @@ def pace(play: Play, span: float) -> float:
 
 @contextlib.contextmanager
 def one_core() -> Iterator[None]:
-    """Have this thread, and those that it begins, run on one core, where the operating system lets it."""
+    """Have this thread, and those that it begins, run on one core, where the operating system lets
+    it.
+    """
     if not hasattr(os, "sched_setaffinity"):
         yield
         return
@@ -432,11 +517,17 @@ def all_figures(quick: bool) -> list[Figure]:
 
 def left_out(figures: Mapping[str, Any]) -> list[str]:
     """The libraries of which there is no figure."""
-    return [peer.name for peer in PEERS if not any(name_of(peer, *run) in figures for run in peer.runs())]
+    return [
+        peer.name
+        for peer in PEERS
+        if not any(name_of(peer, *run) in figures for run in peer.runs())
+    ]
 
 
 def markdown(content: Mapping[str, Any]) -> str:
-    """What peers.json holds, for the docs: the libraries, the figures, when and where they were measured."""
+    """What peers.json holds, for the docs: the libraries, the figures, when and where they were
+    measured.
+    """
     figures = {one["name"]: one for one in content["figures"]}
     where = content["machine"]
     libraries = [["library", "version", "game", "a step is", "observation"]]
@@ -455,8 +546,10 @@ def markdown(content: Mapping[str, Any]) -> str:
     without = f" Not installed in this run: {', '.join(missing)}." if missing else ""
     return (
         f"{tables.markdown(rows, 'llrrl')}\n\n"
-        f"{content['date']}, {where['processor']}, Python {where['python']}, NumPy {where['numpy']}, Numba {where['numba']}."
-        f" Method: {content['method']}. The loop alone, around nothing, makes {figures[ALONE]['median']:,.0f} steps a second."
+        f"{content['date']}, {where['processor']}, Python {where['python']}, NumPy "
+        f"{where['numpy']}, Numba {where['numba']}."
+        f" Method: {content['method']}. The loop alone, around nothing, makes "
+        f"{figures[ALONE]['median']:,.0f} steps a second."
         f"{without}\n\n"
         f"{tables.markdown(libraries, 'llllr')}"
     )
@@ -469,11 +562,14 @@ def published() -> str:
         CheckpointError: the file is damaged.
     """
     picture = "![decisions a second of random play, by library](peers.png)"
-    return published_part(PUBLISHED, markdown, picture, "Nothing has been published yet: `make peers` measures it.")
+    return published_part(
+        PUBLISHED, markdown, picture, "Nothing has been published yet: `make peers` measures it."
+    )
 
 
 def draw(content: Mapping[str, Any], path: Path) -> None:
-    """Decisions a second of every library as bars on a logarithmic scale; one game above, many below, a panel for each number.
+    """Decisions a second of every library as bars on a logarithmic scale; one game above, many
+    below, a panel for each number.
 
     Args:
         content: what peers.json holds.
@@ -498,9 +594,15 @@ def draw(content: Mapping[str, Any], path: Path) -> None:
         ]
         for number in BATCHES
     }
-    drawn = {number: sorted(bars, key=lambda bar: -bar[1]["median"]) for number, bars in drawn.items() if bars}
+    drawn = {
+        number: sorted(bars, key=lambda bar: -bar[1]["median"])
+        for number, bars in drawn.items()
+        if bars
+    }
     lines = [len(bars) for bars in drawn.values()]
-    picture = Picture(figsize=(11.5, 1.5 + 0.5 * len(lines) + 0.3 * sum(lines)), layout="constrained")
+    picture = Picture(
+        figsize=(11.5, 1.5 + 0.5 * len(lines) + 0.3 * sum(lines)), layout="constrained"
+    )
     panels = picture.subplots(len(lines), 1, sharex=True, squeeze=False, height_ratios=lines)[:, 0]
     for axes, (number, bars) in zip(panels, drawn.items(), strict=True):
         _draw_bars(axes, bars)
@@ -509,17 +611,36 @@ def draw(content: Mapping[str, Any], path: Path) -> None:
     low = min(one["lowest"] for bars in drawn.values() for _, one, _ in bars)
     high = max(one["highest"] for bars in drawn.values() for _, one, _ in bars)
     panels[0].set_xlim(low / 3, 6 * high)  # room for the figures
-    panels[-1].set_xlabel("decisions a second, on one core (lines: from the slowest to the fastest repeat)")
+    panels[-1].set_xlabel(
+        "decisions a second, on one core (lines: from the slowest to the fastest repeat)"
+    )
     where = content["machine"]
-    picture.suptitle(f"Random play, each library with a game of its own · {content['date']} · {where['processor']}", fontsize=12)
+    picture.suptitle(
+        f"Random play, each library with a game of its own · {content['date']} · "
+        f"{where['processor']}",
+        fontsize=12,
+    )
     save(picture, path)
 
 
 def _draw_bars(axes: Any, bars: Sequence[tuple[str, Mapping[str, Any], bool]]) -> None:
     for row, (_, one, ours) in enumerate(bars):
-        axes.barh(row, one["median"], color=SERIES[0] if ours else REFERENCE, alpha=1.0 if ours else 0.55, height=0.72)
+        axes.barh(
+            row,
+            one["median"],
+            color=SERIES[0] if ours else REFERENCE,
+            alpha=1.0 if ours else 0.55,
+            height=0.72,
+        )
         axes.plot([one["lowest"], one["highest"]], [row, row], color="black", linewidth=1)
-        axes.annotate(f"{one['median']:,.0f}", (one["highest"], row), (5, 0), textcoords="offset points", va="center", fontsize=9)
+        axes.annotate(
+            f"{one['median']:,.0f}",
+            (one["highest"], row),
+            (5, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=9,
+        )
     axes.set_yticks(range(len(bars)), [label for label, _, _ in bars], fontsize=9)
     axes.set_ylim(len(bars) - 0.4, -0.6)
     axes.grid(axis="x", color=GRID, linewidth=0.8)
@@ -533,8 +654,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     missing = [peer.name for peer in PEERS if not peer.installed()]
     if missing:
         print(f"Left out, not installed: {', '.join(missing)}.", file=sys.stderr)
-    packages = dict.fromkeys(package for peer in PEERS if peer.installed() for package in peer.needs)
-    return report("peers", "Measure random play beside other libraries.", METHOD, all_figures, arguments, list(packages), draw)
+    packages = dict.fromkeys(
+        package for peer in PEERS if peer.installed() for package in peer.needs
+    )
+    return report(
+        "peers",
+        "Measure random play beside other libraries.",
+        METHOD,
+        all_figures,
+        arguments,
+        list(packages),
+        draw,
+    )
 
 
 if __name__ == "__main__":

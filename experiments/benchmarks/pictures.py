@@ -1,10 +1,13 @@
-"""How fast are pictures drawn, and how large are they? ``python -m experiments.benchmarks.pictures`` prints figures.
+"""How fast are pictures drawn, and how large are they? ``python -m
+experiments.benchmarks.pictures`` prints figures.
 
-Method: every figure is the median of repeats over a game between greedy players, all hands open. SVG is that of its positions
-one after the other, as in a film or a replay; no part of a drawing is remembered when a repeat begins. "SVG, each anew" is
-that of ten positions that lie evenly between beginning and end, with nothing remembered of the one before, which is what a single
-picture costs. Pixels are those of ``render_mode="rgb_array"`` of these ten: drawing the SVG is a part of their time. An export is
-the page of a whole game in both themes, made once. Everything runs in one thread.
+Method: every figure is the median of repeats over a game between greedy players, all hands open.
+SVG is that of its positions one after the other, as in a film or a replay; no part of a drawing is
+remembered when a repeat begins. "SVG, each anew" is that of ten positions that lie evenly between
+beginning and end, with nothing remembered of the one before, which is what a single picture costs.
+Pixels are those of ``render_mode="rgb_array"`` of these ten: drawing the SVG is a part of their
+time. An export is the page of a whole game in both themes, made once. Everything runs in one
+thread.
 """
 
 from __future__ import annotations
@@ -24,9 +27,7 @@ from skyenv.render import svg
 from skyenv.render.parts import forget
 from skyenv.render.raster import rgb
 
-METHOD: Final = (
-    "median of repeats; positions of a game between greedy players, front side, SVG of all of them in their order; one thread"
-)
+METHOD: Final = "median of repeats; positions of a game between greedy players, front side, SVG of all of them in their order; one thread"
 POSITIONS: Final = 10
 PHONE: Final = 400
 """Pixels: an upright picture."""
@@ -48,7 +49,9 @@ def games_on_the_way(players: int, number: int = POSITIONS, max_turns: int = 500
     return [games[index] for index in np.linspace(0, len(games) - 1, number).round().astype(int)]
 
 
-def pictures(players: int, repeats: int, number: int = POSITIONS, max_turns: int = 500) -> list[Figure]:
+def pictures(
+    players: int, repeats: int, number: int = POSITIONS, max_turns: int = 500
+) -> list[Figure]:
     """Frames per second of drawings and of pixels, and the size of a drawing."""
     games, neighbours = games_on_the_way(players, number, max_turns), whole_game(players, max_turns)
 
@@ -100,7 +103,9 @@ def all_figures(quick: bool) -> list[Figure]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
-    return report("pictures", "Measure how fast pictures are drawn.", METHOD, all_figures, arguments)
+    return report(
+        "pictures", "Measure how fast pictures are drawn.", METHOD, all_figures, arguments
+    )
 
 
 if __name__ == "__main__":

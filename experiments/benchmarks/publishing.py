@@ -10,11 +10,14 @@ from typing import Any
 from skyenv.errors import CheckpointError
 
 
-def published_part(path: Path, markdown: Callable[[dict[str, Any]], str], picture: str, otherwise: str) -> str:
+def published_part(
+    path: Path, markdown: Callable[[dict[str, Any]], str], picture: str, otherwise: str
+) -> str:
     """The part of the docs with a published measurement.
 
     Args:
-        path: of its JSON file. markdown: what the docs say of its content. picture: the line with its picture.
+        path: of its JSON file. markdown: what the docs say of its content. picture: the line with
+            its picture.
         otherwise: what the docs say if nothing has been published.
 
     Raises:

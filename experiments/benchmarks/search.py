@@ -1,8 +1,10 @@
-"""How fast is the tree search, and how much memory does it take? ``python -m experiments.benchmarks.search`` prints the figures.
+"""How fast is the tree search, and how much memory does it take? ``python -m
+experiments.benchmarks.search`` prints the figures.
 
-Every figure is the median of repeats, after a warm-up that compiles: simulations per second of one decision, in three positions
-of a game between greedy players (2 players, front side): its first, its middle and its last but one choice of an option. With two
-threads a decision has two trees. Memory is that of the trees' nodes after the search.
+Every figure is the median of repeats, after a warm-up that compiles: simulations per second of one
+decision, in three positions of a game between greedy players (2 players, front side): its first,
+its middle and its last but one choice of an option. With two threads a decision has two trees.
+Memory is that of the trees' nodes after the search.
 
 A further program to compare with is a further :class:`Searcher` in SEARCHERS.
 """
@@ -79,10 +81,21 @@ SEARCHERS: Final = (
     Searcher("leaves by their small network", by_agent(SearchAgent), 5_000),
     Searcher("leaves by what seats have", by_agent(SearchAgent, leaf_value="holdings"), 10_000),
     Searcher("greedy rollout of 3 turns", by_agent(SearchAgent, **ROLLOUTS), 500),
-    Searcher("random rollout of 3 turns", by_agent(SearchAgent, rollout_policy="random", **ROLLOUTS), 2_000),
+    Searcher(
+        "random rollout of 3 turns",
+        by_agent(SearchAgent, rollout_policy="random", **ROLLOUTS),
+        2_000,
+    ),
     Searcher("guided at its root by a network", by_agent(GuidedAgent), 5_000, (1,)),
-    Searcher("network, 8 leaves at once", by_agent(SearchAgent, evaluator=TrainedAgent()), 2_000, (1,)),
-    Searcher("network, 64 leaves at once", by_agent(SearchAgent, evaluator=TrainedAgent(), leaves=64), 2_000, (1,)),
+    Searcher(
+        "network, 8 leaves at once", by_agent(SearchAgent, evaluator=TrainedAgent()), 2_000, (1,)
+    ),
+    Searcher(
+        "network, 64 leaves at once",
+        by_agent(SearchAgent, evaluator=TrainedAgent(), leaves=64),
+        2_000,
+        (1,),
+    ),
 )
 
 
@@ -98,7 +111,9 @@ def games_to_search(seed: int = 1) -> dict[str, Game]:
 
 
 def measured(searcher: Searcher, repeats: int, share: float) -> list[Figure]:
-    """Simulations per second in all positions and with all numbers of threads, and the memory of the search in the middle."""
+    """Simulations per second in all positions and with all numbers of threads, and the memory of
+    the search in the middle.
+    """
     games = games_to_search()
     simulations = max(16, round(share * searcher.simulations))
     figures = []

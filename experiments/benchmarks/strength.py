@@ -1,16 +1,20 @@
-"""How strong a search is, by its budget: ``python -m experiments.benchmarks.strength --minutes 15 --out runs/strength``.
+"""How strong a search is, by its budget: ``python -m experiments.benchmarks.strength --minutes 15
+--out runs/strength``.
 
-The same searching agent plays with several budgets (``ismcts-10``, ``ismcts-100ms`` and so on) against given opponents, two
-players, every paired seed from both seats. Each budget is a small tournament of its own (see skyenv/arena/tournament.py), in a
-folder of its own, so games are written as they come, processes play side by side, and the same command goes on where it was
-interrupted. Only paired seeds count that were played against all opponents. With ``--minutes`` budgets share the time, cheap ones
-first: what they leave over when they have played all their paired seeds is the dear ones', which play fewer paired seeds in
-theirs. Intervals are 95 %, by the bootstrap over paired seeds of skyenv/arena/ratings.py. Where all opponents stand on the ladder
-that ships for two players, each budget also gets a rating there, as a newcomer that has met only them.
+The same searching agent plays with several budgets (``ismcts-10``, ``ismcts-100ms`` and so on)
+against given opponents, two players, every paired seed from both seats. Each budget is a small
+tournament of its own (see skyenv/arena/tournament.py), in a folder of its own, so games are written
+as they come, processes play side by side, and the same command goes on where it was interrupted.
+Only paired seeds count that were played against all opponents. With ``--minutes`` budgets share the
+time, cheap ones first: what they leave over when they have played all their paired seeds is the
+dear ones', which play fewer paired seeds in theirs. Intervals are 95 %, by the bootstrap over
+paired seeds of skyenv/arena/ratings.py. Where all opponents stand on the ladder that ships for two
+players, each budget also gets a rating there, as a newcomer that has met only them.
 
 Written are strength.json and strength.png; ``--publish`` copies them to docs/search.
 
-Exit codes: 0 all right, 1 a file is bad, 2 the command or an agent is, 130 interrupted (after the report).
+Exit codes: 0 all right, 1 a file is bad, 2 the command or an agent is, 130 interrupted (after the
+report).
 """
 
 from __future__ import annotations
@@ -61,31 +65,45 @@ SIMULATIONS: Final = "simulations"
 MILLISECONDS: Final = "milliseconds"
 
 Row = dict[str, Any]
-"""A budget against an opponent: agent, version, unit, budget, opponent, paired_seeds, games, wins (an estimate),
+"""A budget against an opponent: agent, version, unit, budget, opponent, paired_seeds, games, wins
+(an estimate),
 seconds_a_decision, and the budget's rating on the ladder (an estimate, or None)."""
 
 
 def cost(budget: Budget) -> tuple[bool, float]:
     """What budgets are ordered by: simulations first, then time."""
-    return (False, budget.simulations) if budget.milliseconds is None else (True, budget.milliseconds)
+    return (
+        (False, budget.simulations) if budget.milliseconds is None else (True, budget.milliseconds)
+    )
 
 
 def rated(folder: Folder, shipped: Ladder | None) -> Estimate | None:
-    """The rating on a ladder of the agent whose games these are; None if an opponent doesn't stand there as it is now."""
+    """The rating on a ladder of the agent whose games these are; None if an opponent doesn't stand
+    there as it is now.
+    """
     settings = folder.settings
-    if shipped is None or (shipped["side"], shipped["max_turns"]) != (settings.side, settings.max_turns):
+    if shipped is None or (shipped["side"], shipped["max_turns"]) != (
+        settings.side,
+        settings.max_turns,
+    ):
         return None
-    rungs = {(rung["name"], rung["version"], rung["digest"]): index for index, rung in enumerate(shipped["agents"])}
+    rungs = {
+        (rung["name"], rung["version"], rung["digest"]): index
+        for index, rung in enumerate(shipped["agents"])
+    }
     opponents = [(one.name, one.version, one.digest) for one in settings.agents[1:]]
     if not set(opponents) <= set(rungs):
         return None
     met = [rungs[opponent] for opponent in opponents]
     points = np.array([rung["rating"]["mean"] for rung in shipped["agents"]])
-    return rate_newcomer(folder.results(), points[met], np.array(shipped["samples"])[:, met], settings.seed).points
+    return rate_newcomer(
+        folder.results(), points[met], np.array(shipped["samples"])[:, met], settings.seed
+    ).points
 
 
 def rows(folder: Folder, budget: Budget, shipped: Ladder | None = None) -> list[Row]:
-    """What came of the games of a budget: a row for each opponent; none before the first paired seed is finished.
+    """What came of the games of a budget: a row for each opponent; none before the first paired
+    seed is finished.
 
     Args:
         folder: the games. budget: of the agent.
@@ -107,7 +125,9 @@ def rows(folder: Folder, budget: Budget, shipped: Ladder | None = None) -> list[
                 "agent": agent.name,
                 "version": agent.version,
                 "unit": SIMULATIONS if budget.milliseconds is None else MILLISECONDS,
-                "budget": budget.simulations if budget.milliseconds is None else budget.milliseconds,
+                "budget": budget.simulations
+                if budget.milliseconds is None
+                else budget.milliseconds,
                 "opponent": opponent.name,
                 "paired_seeds": ratings.paired_seeds,
                 "games": ratings.paired_seeds * PLAYERS,
@@ -135,23 +155,35 @@ def table(results: Sequence[Row]) -> str:
         played = {row["opponent"]: row for row in results if row["agent"] == agent}
         one, *_ = played.values()
         seconds = one["seconds_a_decision"]
-        pace = "–" if seconds is None else f"{1000 * seconds:,.0f}" if seconds >= 0.1 else f"{1000 * seconds:.3g}"
+        pace = (
+            "–"
+            if seconds is None
+            else f"{1000 * seconds:,.0f}"
+            if seconds >= 0.1
+            else f"{1000 * seconds:.3g}"
+        )
         wins = [percent(played[name]["wins"]) for name in opponents]
         lines.append([agent, str(one["paired_seeds"]), *wins, interval(one["rating"]), pace])
     return tables.markdown(lines, "l" + "r" * (len(lines[0]) - 1))
 
 
 def markdown(content: dict[str, Any]) -> str:
-    """What strength.json holds, for the docs: the table, when and where it was measured, and how."""
+    """What strength.json holds, for the docs: the table, when and where it was measured, and
+    how.
+    """
     where = content["machine"]
-    workers = "one process" if content["workers"] == 1 else f"{content['workers']} processes side by side"
+    workers = (
+        "one process" if content["workers"] == 1 else f"{content['workers']} processes side by side"
+    )
     return "\n".join(
         [
             table(content["rows"]),
             "",
-            f"{content['date']}: {PLAYERS} players, {content['side']} side; {where['processor']}, {where['cores']} cores,"
+            f"{content['date']}: {PLAYERS} players, {content['side']} side; {where['processor']}, "
+            f"{where['cores']} cores,"
             f" {workers}. Intervals are 95 %; ratings are those of the [ladder](ladder.md),"
-            " seen from these games; ms a decision are means over all decisions of the agent, those with one action too.",
+            " seen from these games; ms a decision are means over all decisions of the agent, "
+            "those with one action too.",
             "",
             f"`{content['command']}`",
         ]
@@ -165,7 +197,10 @@ def published() -> str:
         CheckpointError: the file is damaged.
     """
     return published_part(
-        SHIPPED / f"{NAME}.json", markdown, f"![wins by budget](search/{NAME}.png)", "Nothing has been published yet."
+        SHIPPED / f"{NAME}.json",
+        markdown,
+        f"![wins by budget](search/{NAME}.png)",
+        "Nothing has been published yet.",
     )
 
 
@@ -180,7 +215,9 @@ def draw(results: Sequence[Row], path: Path) -> None:
     """
     from matplotlib.figure import Figure
 
-    units = [unit for unit in (SIMULATIONS, MILLISECONDS) if any(row["unit"] == unit for row in results)]
+    units = [
+        unit for unit in (SIMULATIONS, MILLISECONDS) if any(row["unit"] == unit for row in results)
+    ]
     figure = Figure(figsize=(1.6 + 4.2 * len(units), 4.6), layout="constrained")
     panels = figure.subplots(1, len(units), sharey=True, squeeze=False)[0]
     for axes, unit in zip(panels, units, strict=True):
@@ -188,7 +225,11 @@ def draw(results: Sequence[Row], path: Path) -> None:
         axes.set_xlabel(f"{unit} for each decision")
     panels[0].set(ylabel="wins, % (bars: 95 %)", ylim=(0, 103), yticks=range(0, 101, 25))
     panels[-1].legend(loc="lower right", frameon=False)
-    panels[0].set_title(f"Wins of {results[0]['agent'].rsplit('-', 1)[0]} by its budget, 2 players", loc="left", fontsize=12)
+    panels[0].set_title(
+        f"Wins of {results[0]['agent'].rsplit('-', 1)[0]} by its budget, 2 players",
+        loc="left",
+        fontsize=12,
+    )
     save(figure, path)
 
 
@@ -196,16 +237,25 @@ def _draw_unit(axes: Any, results: Sequence[Row]) -> None:
     opponents = list(dict.fromkeys(row["opponent"] for row in results))
     for number, opponent in enumerate(opponents):
         points = [row for row in results if row["opponent"] == opponent]
-        shift = 1.04 ** (number - (len(opponents) - 1) / 2)  # lest the bars of opponents lie on each other
+        shift = 1.04 ** (
+            number - (len(opponents) - 1) / 2
+        )  # lest the bars of opponents lie on each other
         wins = [100 * row["wins"]["mean"] for row in points]
         reach = [
             [max(0.0, 100 * (row["wins"]["mean"] - row["wins"]["low"])) for row in points],
             [max(0.0, 100 * (row["wins"]["high"] - row["wins"]["mean"])) for row in points],
         ]
         axes.errorbar(
-            [shift * row["budget"] for row in points], wins, yerr=reach, marker="o", markersize=6, capsize=3, linewidth=1.8,
-            color=SERIES[number % len(SERIES)], label=f"against {opponent}",
-        )  # fmt: skip
+            [shift * row["budget"] for row in points],
+            wins,
+            yerr=reach,
+            marker="o",
+            markersize=6,
+            capsize=3,
+            linewidth=1.8,
+            color=SERIES[number % len(SERIES)],
+            label=f"against {opponent}",
+        )
     axes.set_xscale("log")
     budgets = sorted({row["budget"] for row in results})
     axes.set_xticks(budgets, [f"{budget:,g}" for budget in budgets], minor=False)
@@ -223,25 +273,40 @@ class StrengthOptions(Options):
     """What the command takes."""
 
     agent: str = option(AGENT, f"a name that budgets can follow, as in {AGENT}-100", metavar="NAME")
-    budgets: tuple[str, ...] = option(BUDGETS, "simulations, or milliseconds with ms", metavar="BUDGET")
+    budgets: tuple[str, ...] = option(
+        BUDGETS, "simulations, or milliseconds with ms", metavar="BUDGET"
+    )
     against: tuple[str, ...] = common("against", default=OPPONENTS)
     side: str = common("side")
     paired_seeds: int = common(
-        "paired_seeds", default=DEFAULT_PAIRED_SEEDS, text="paired seeds for each budget at the most", high=MOST_PAIRED_SEEDS
+        "paired_seeds",
+        default=DEFAULT_PAIRED_SEEDS,
+        text="paired seeds for each budget at the most",
+        high=MOST_PAIRED_SEEDS,
     )
     minutes: float = common("minutes", text="time for all budgets together; 0: no limit")
     seed: int = common("seed", text="the first paired seed", high=HIGHEST_SEED - MOST_PAIRED_SEEDS)
     secret: int | None = common("secret")
     workers: int = common("workers")
     ray: str | None = common("ray")
-    out: Path = option(Path("runs/strength"), "where everything is written; gone on with if it is there", metavar="FOLDER")
-    publish: Path | None = option(None, "copy the result to docs/search, or to this folder", const=SHIPPED, metavar="FOLDER")
+    out: Path = option(
+        Path("runs/strength"),
+        "where everything is written; gone on with if it is there",
+        metavar="FOLDER",
+    )
+    publish: Path | None = option(
+        None, "copy the result to docs/search, or to this folder", const=SHIPPED, metavar="FOLDER"
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code (see the module's text)."""
-    description = "Let a searching agent play with several budgets against given opponents, 2 players."
-    return exit_code("strength", lambda: _run(parse(StrengthOptions, COMMAND, description, arguments)))
+    description = (
+        "Let a searching agent play with several budgets against given opponents, 2 players."
+    )
+    return exit_code(
+        "strength", lambda: _run(parse(StrengthOptions, COMMAND, description, arguments))
+    )
 
 
 def _run(options: StrengthOptions) -> int:
@@ -253,7 +318,14 @@ def _run(options: StrengthOptions) -> int:
     secret = secret_of(options.secret, *(options.out / spec for spec in specs))
     options = replace(options, secret=secret)
     settings = [
-        Settings(entrants([spec, *options.against]), PLAYERS, options.side, options.seed, secret=secret, newcomer=True)
+        Settings(
+            entrants([spec, *options.against]),
+            PLAYERS,
+            options.side,
+            options.seed,
+            secret=secret,
+            newcomer=True,
+        )
         for spec in specs
     ]
     path = SHIPPED_LADDERS / f"{PLAYERS}-players.json"
@@ -264,7 +336,11 @@ def _run(options: StrengthOptions) -> int:
     for number, (spec, wanted) in enumerate(zip(specs, settings, strict=True)):
         with Folder(options.out / spec, wanted) as folder:
             if not interrupted:
-                share = max(0.0, until - time.perf_counter()) / 60 / (len(specs) - number) if options.minutes else None
+                share = (
+                    max(0.0, until - time.perf_counter()) / 60 / (len(specs) - number)
+                    if options.minutes
+                    else None
+                )
                 interrupted = _play(folder, options, share)
             results += rows(folder, budgets[spec], shipped)
     if not results:
@@ -278,9 +354,18 @@ def _run(options: StrengthOptions) -> int:
 
 def _play(folder: Folder, options: StrengthOptions, share: float | None) -> bool:
     """Play the games of one budget, for so many minutes; whether Ctrl-C ended it."""
-    print(f"{folder.settings.agents[0].name} against {', '.join(options.against)}", file=sys.stderr, flush=True)
+    print(
+        f"{folder.settings.agents[0].name} against {', '.join(options.against)}",
+        file=sys.stderr,
+        flush=True,
+    )
     tournament = Tournament(
-        folder, paired_seeds=options.paired_seeds, minutes=share, workers=options.workers, ray=options.ray, progress=True
+        folder,
+        paired_seeds=options.paired_seeds,
+        minutes=share,
+        workers=options.workers,
+        ray=options.ray,
+        progress=True,
     )
     tournament.run()
     return tournament.interrupted
@@ -298,12 +383,17 @@ def _report(results: list[Row], options: StrengthOptions, *, whole_run: bool) ->
         "rows": results,
     }
     print(markdown(result))
-    write_atomically(options.out / f"{NAME}.json", json.dumps(result, indent=2, ensure_ascii=False) + "\n")
+    write_atomically(
+        options.out / f"{NAME}.json", json.dumps(result, indent=2, ensure_ascii=False) + "\n"
+    )
     draw(results, options.out / f"{NAME}.png")
     if options.publish is not None and whole_run:
         options.publish.mkdir(parents=True, exist_ok=True)
         for ending in ("json", "png"):
-            write_atomically(options.publish / f"{NAME}.{ending}", (options.out / f"{NAME}.{ending}").read_bytes())
+            write_atomically(
+                options.publish / f"{NAME}.{ending}",
+                (options.out / f"{NAME}.{ending}").read_bytes(),
+            )
 
 
 if __name__ == "__main__":

@@ -11,7 +11,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from selenium import webdriver
-from selenium.common.exceptions import JavascriptException, NoAlertPresentException, StaleElementReferenceException
+from selenium.common.exceptions import (
+    JavascriptException,
+    NoAlertPresentException,
+    StaleElementReferenceException,
+)
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
@@ -22,9 +26,15 @@ from skyenv.page.browsers import COOKIE, new_token
 from skyenv.page.storage import HUMAN, Link, Storage, StoredGame
 
 FLAGS: Final = (
-    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-)  # fmt: skip
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
 INSTALL: Final = "Chromium is needed, and its driver: apt-get install chromium chromium-driver"
 PATIENCE: Final = 300.0
 """Seconds that anything on a page may take on a busy machine."""
@@ -43,7 +53,10 @@ def find_chromium() -> tuple[str, str]:
     Raises:
         OptionError: one of them isn't there; the error says what to install.
     """
-    browser, driver = shutil.which("chromium") or shutil.which("chromium-browser"), shutil.which("chromedriver")
+    browser, driver = (
+        shutil.which("chromium") or shutil.which("chromium-browser"),
+        shutil.which("chromedriver"),
+    )
     if browser is None or driver is None:
         raise OptionError(INSTALL)
     return browser, driver
@@ -106,11 +119,15 @@ class Browser:
         """Wait for something to become true."""
         until = time.monotonic() + PATIENCE
         while not condition():
-            assert time.monotonic() < until, f"{what} did not come; the page says: {self.text('body')[:2000]}"
+            assert time.monotonic() < until, (
+                f"{what} did not come; the page says: {self.text('body')[:2000]}"
+            )
             time.sleep(0.03)
 
     def click(self, selector: str) -> None:
-        """Click an element as a mouse does, once it is there and can be clicked; again if it moved away under the mouse."""
+        """Click an element as a mouse does, once it is there and can be clicked; again if it moved
+        away under the mouse.
+        """
 
         def is_clicked() -> bool:
             element = self.wait(selector)
@@ -127,14 +144,18 @@ class Browser:
 
     def _was_clicked(self, element: WebElement) -> bool:
         with contextlib.suppress(NoAlertPresentException):
-            return bool(self.driver.switch_to.alert)  # a script would close the question that the click has asked
+            return bool(
+                self.driver.switch_to.alert
+            )  # a script would close the question that the click has asked
         with contextlib.suppress(StaleElementReferenceException):
             return bool(self.run("return arguments[0].wasClicked ?? true", element))
         return True  # the click has led on
 
     def text(self, selector: str) -> str:
         """The text of an element, whether it can be seen or not."""
-        return str(self.run("return document.querySelector(arguments[0])?.textContent ?? ''", selector))
+        return str(
+            self.run("return document.querySelector(arguments[0])?.textContent ?? ''", selector)
+        )
 
     def run(self, script: str, *arguments: Any) -> Any:
         """What a script in the page returns."""
@@ -143,13 +164,21 @@ class Browser:
     def complaints(self) -> list[str]:
         """Errors on the browser's console, refused requests apart."""
         entries = self.driver.get_log("browser")  # type: ignore[no-untyped-call]
-        return [entry["message"] for entry in entries if entry["level"] == "SEVERE" and entry["source"] != "network"]
+        return [
+            entry["message"]
+            for entry in entries
+            if entry["level"] == "SEVERE" and entry["source"] != "network"
+        ]
 
     def forget(self) -> None:
-        """Leave the page and lose cookies and what pages have stored, as a new browser would have none."""
+        """Leave the page and lose cookies and what pages have stored, as a new browser would have
+        none.
+        """
         with contextlib.suppress(NoAlertPresentException):
             self.driver.switch_to.alert.dismiss()
-        with contextlib.suppress(JavascriptException):  # pages without an origin can't store anything
+        with contextlib.suppress(
+            JavascriptException
+        ):  # pages without an origin can't store anything
             self.run("localStorage.clear(); sessionStorage.clear()")
         self.driver.execute_cdp_cmd("Network.clearBrowserCookies", {})
         self.open("about:blank")
@@ -171,7 +200,9 @@ def browser(**options: bool) -> Iterator[Browser]:
             opened.driver.quit()
 
 
-def sit_down(page: Browser, address: str, storage: Storage, players: int, seed: int, actions: Sequence[int]) -> None:
+def sit_down(
+    page: Browser, address: str, storage: Storage, players: int, seed: int, actions: Sequence[int]
+) -> None:
     """Show a game against greedy players in which this browser has seat 0.
 
     Args:
@@ -186,7 +217,9 @@ def sit_down(page: Browser, address: str, storage: Storage, players: int, seed: 
     page.wait("#strengths input")
     name = str((page.driver.get_cookie(COOKIE) or {})["value"]).partition(".")[0]
     agents = (HUMAN, *["greedy"] * (players - 1))
-    game = StoredGame(new_token(), name, time.time(), players, "front", DEFAULT_MAX_TURNS, seed, agents, 0.5)
+    game = StoredGame(
+        new_token(), name, time.time(), players, "front", DEFAULT_MAX_TURNS, seed, agents, 0.5
+    )
     link = Link(new_token(), game.id, 0, name)
     storage.add_game(game, [link])
     storage.append(game.id, 0, actions)

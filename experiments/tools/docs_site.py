@@ -1,8 +1,8 @@
 """What the docs' site has beside the pages of docs/: hooks that MkDocs calls (mkdocs.yml).
 
-Pages are written to be read in the repository. Here their links lead to pages of the site: files outside docs/ that are linked
-come in, Markdown as it is and code as a page that shows it; notebooks become pages; and every room of the layers in
-docs/design.md gets a page of the API reference.
+Pages are written to be read in the repository. Here their links lead to pages of the site: files
+outside docs/ that are linked come in, Markdown as it is and code as a page that shows it; notebooks
+become pages; and every room of the layers in docs/design.md gets a page of the API reference.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from mkdocs.structure.pages import Page
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 SOURCES: Final = {"skyenv": ROOT / "skyenv", "skyenv_agents": ROOT / "agents" / "skyenv_agents"}
-"""The packages that the reference describes; programs that are run from a clone describe themselves (``--help``)."""
+"""The packages that the reference describes; programs that are run from a clone describe themselves
+(``--help``).
+"""
 PROGRAMS: Final = {"skyenv.cli", "skyenv.__main__"}
 """Modules that nobody imports."""
 LINK: Final = re.compile(r"(\]\()(?!https?:|mailto:|#)([^)#\s]+)")
@@ -31,7 +33,9 @@ DOCSTRING: Final = {
     r"(?<=\S)::$": ":",
     r"((?:^ *>>> .*\n)(?:^ *\S.*(?:\n|\Z))*)": r"```pycon\n\1\n```\n",
 }
-"""What Markdown writes otherwise than docstrings do: names, the colon before an example, examples as at the prompt."""
+"""What Markdown writes otherwise than docstrings do: names, the colon before an example, examples
+as at the prompt.
+"""
 
 
 # ---- pages that stand in the repository ----
@@ -51,7 +55,10 @@ def address(path: str) -> str:
 
 def linked(path: str, text: str) -> list[tuple[str, str]]:
     """The links of a page to files of the repository: as they stand there, and from the root."""
-    links = [(link, posixpath.normpath(posixpath.join(posixpath.dirname(path), link))) for _, link in LINK.findall(text)]
+    links = [
+        (link, posixpath.normpath(posixpath.join(posixpath.dirname(path), link)))
+        for _, link in LINK.findall(text)
+    ]
     return [(link, target) for link, target in links if (ROOT / target).is_file()]
 
 
@@ -69,7 +76,11 @@ def outside(pages: list[str]) -> dict[str, str]:
             found[page] = f"# {page}\n\n```{page.rpartition('.')[2]}\n{text}```\n"
             continue
         targets = (target for _, target in linked(page, text))
-        pages += [one for one in targets if not one.startswith("docs/") and one != "README.md" and one not in found]
+        pages += [
+            one
+            for one in targets
+            if not one.startswith("docs/") and one != "README.md" and one not in found
+        ]
     return found
 
 
@@ -96,14 +107,22 @@ def notebook_page(path: Path) -> str:
             parts.append(f"```text\n{printed.rstrip()}\n```")
     title, *rest = parts
     file = path.relative_to(ROOT / "docs")
-    return "\n\n".join([title, f"[The notebook itself]({'../' * len(file.parts)}{file.as_posix()}){{ download }}", *rest])
+    return "\n\n".join(
+        [
+            title,
+            f"[The notebook itself]({'../' * len(file.parts)}{file.as_posix()}){{ download }}",
+            *rest,
+        ]
+    )
 
 
 # ---- the API reference ----
 
 
 def rooms() -> list[str]:
-    """The rooms of the layer table that the reference describes, from the lowest layer to the highest."""
+    """The rooms of the layer table that the reference describes, from the lowest layer to the
+    highest.
+    """
     design = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
     table = re.search(r"```layers\n(.*?)```", design, re.DOTALL)
     assert table is not None
@@ -118,8 +137,12 @@ def modules(room: str) -> Iterator[str]:
     if not path.is_dir() or not inside:
         yield room
         return
-    for file in sorted(path.rglob("*.py"), key=lambda file: (file.parent != path, file.stem != "__init__", file)):
-        names = (name for name in file.relative_to(path).with_suffix("").parts if name != "__init__")
+    for file in sorted(
+        path.rglob("*.py"), key=lambda file: (file.parent != path, file.stem != "__init__", file)
+    ):
+        names = (
+            name for name in file.relative_to(path).with_suffix("").parts if name != "__init__"
+        )
         module = ".".join([room, *names])
         if module == room or module not in rooms():
             yield module
@@ -153,7 +176,10 @@ def exports(package: str) -> str:
     lines = ["| name | described in |", "|---|---|"]
     for node in source(package).body:
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in SOURCES:
-            lines += [f"| [`{name.name}`][{node.module}.{name.name}] | `{node.module}` |" for name in node.names]
+            lines += [
+                f"| [`{name.name}`][{node.module}.{name.name}] | `{node.module}` |"
+                for name in node.names
+            ]
     return "\n".join(lines)
 
 
@@ -162,8 +188,17 @@ def reference() -> dict[str, str]:
     pages = {f"api/{room}.md": room_page(room) for room in rooms()}
     lines = [f"| [`{room}`]({room}.md) | {summary(room)} |" for room in reversed(rooms())]
     intro = "Made from the docstrings, a page for every room of the table of layers in [how it is built](../design.md):"
-    pages["api/index.md"] = "\n".join(["# API reference", "", f"{intro} what stands higher here imports what stands lower.", "",
-                                       "| room | what is in it |", "|---|---|", *lines])  # fmt: skip
+    pages["api/index.md"] = "\n".join(
+        [
+            "# API reference",
+            "",
+            f"{intro} what stands higher here imports what stands lower.",
+            "",
+            "| room | what is in it |",
+            "|---|---|",
+            *lines,
+        ]
+    )
     return pages
 
 
@@ -174,7 +209,9 @@ class Docstrings(Extension):  # type: ignore[misc]
         """Change the text of an object's docstring."""
         if obj.docstring is not None:
             for pattern, instead in DOCSTRING.items():
-                obj.docstring.value = re.sub(pattern, instead, obj.docstring.value, flags=re.MULTILINE)
+                obj.docstring.value = re.sub(
+                    pattern, instead, obj.docstring.value, flags=re.MULTILINE
+                )
 
 
 # ---- what MkDocs calls ----
@@ -183,7 +220,11 @@ class Docstrings(Extension):  # type: ignore[misc]
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """The reference's part of the navigation, and pages for which mkdocs.yml has no place yet."""
     placed = set(re.findall(r"[\w./]+\.md", str(config.nav)))
-    others = [page for page in map(address, in_the_docs("*.md") + in_the_docs("*.ipynb")) if page not in placed]
+    others = [
+        page
+        for page in map(address, in_the_docs("*.md") + in_the_docs("*.ipynb"))
+        if page not in placed
+    ]
     order = sorted(rooms(), key=lambda room: (room not in SOURCES, room))
     pages: list[Any] = ["api/index.md", *({room: f"api/{room}.md"} for room in order)]
     more = [{"More": others}] if others else []
@@ -194,12 +235,18 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Pages from outside docs/, notebooks, the reference."""
     notebooks = in_the_docs("*.ipynb")
-    pages = [f"docs/{file.src_uri}" for file in files.documentation_pages()] + notebooks + ["CHANGELOG.md", "CONTRIBUTING.md"]
+    pages = (
+        [f"docs/{file.src_uri}" for file in files.documentation_pages()]
+        + notebooks
+        + ["CHANGELOG.md", "CONTRIBUTING.md"]
+    )
     for path, text in outside(pages).items():
         listed = InclusionLevel.INCLUDED if path.endswith(".md") else InclusionLevel.NOT_IN_NAV
         files.append(File.generated(config, address(path), content=text, inclusion=listed))
     for notebook in notebooks:
-        files.append(File.generated(config, address(notebook), content=notebook_page(ROOT / notebook)))
+        files.append(
+            File.generated(config, address(notebook), content=notebook_page(ROOT / notebook))
+        )
     for where, text in reference().items():
         files.append(File.generated(config, where, content=text))
     return files

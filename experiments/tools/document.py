@@ -1,9 +1,11 @@
-"""Write the generated parts of the docs anew: ``python -m experiments.tools.document`` (or ``make docs``).
+"""Write the generated parts of the docs anew: ``python -m experiments.tools.document`` (or ``make
+docs``).
 
-With ``--training runs/first`` the figures of that run, which `make train` left, go into docs/training.json first.
+With ``--training runs/first`` the figures of that run, which `make train` left, go into
+docs/training.json first.
 
-A generated part stands between the comments ``<!-- NAME -->`` and ``<!-- end -->``; drawings are files (``drawings.py``). A test
-holds docs and code together.
+A generated part stands between the comments ``<!-- NAME -->`` and ``<!-- end -->``; drawings are
+files (``drawings.py``). A test holds docs and code together.
 """
 
 from __future__ import annotations
@@ -40,12 +42,15 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 LADDERS: Final = tuple((players, side) for players in (2, 3, 4) for side in SIDES)
 """Those that ship: players and side."""
 PAR_NOTE: Final = (
-    "Par is what an agent wins against copies of itself. With three and four players more than that doesn't tell who is stronger:"
-    " whoever is alone often wins more by that alone, so the [ladder](ladder.md) has duels both ways round."
+    "Par is what an agent wins against copies of itself. With three and four players more than "
+    "that doesn't tell who is stronger:"
+    " whoever is alone often wins more by that alone, so the [ladder](ladder.md) has duels both "
+    "ways round."
 )
 MISFIT: Final = "†"
 MISFIT_NOTE: Final = (
-    f"{MISFIT} A test refuses the ratings' model there: they are a summary, and what every pair won tells more"
+    f"{MISFIT} A test refuses the ratings' model there: they are a summary, and what every pair "
+    "won tells more"
     " ([docs/ladder.md](docs/ladder.md))."
 )
 """Of columns of ladders whose model is refused, and what that means."""
@@ -53,13 +58,23 @@ MISFIT_NOTE: Final = (
 
 def actions_table() -> str:
     """Every action's number and name."""
-    return markdown([["number", "name"], *([str(number), f"`{name}`"] for number, name in enumerate(ACTION_NAMES))])
+    return markdown(
+        [
+            ["number", "name"],
+            *([str(number), f"`{name}`"] for number, name in enumerate(ACTION_NAMES)),
+        ]
+    )
 
 
 def agents_table() -> str:
     """The players that have a name."""
     named = [(name, make_agent(name)) for name in agent_names()]
-    return markdown([["name", "version", ""], *([f"`{name}`", agent.version, agent.description] for name, agent in named)])
+    return markdown(
+        [
+            ["name", "version", ""],
+            *([f"`{name}`", agent.version, agent.description] for name, agent in named),
+        ]
+    )
 
 
 def observation_size() -> str:
@@ -68,17 +83,24 @@ def observation_size() -> str:
 
 
 def speed_table(name: str = "speed") -> str:
-    """The figures of a file in docs/, which `python -m experiments.NAME --json docs/NAME.json` writes."""
+    """The figures of a file in docs/, which `python -m experiments.NAME --json docs/NAME.json`
+    writes.
+    """
     content = json.loads((ROOT / "docs" / f"{name}.json").read_text(encoding="utf-8"))
     machine = content["machine"]
     rows = [["what", "median", "of repeats"]]
     for figure in content["figures"]:
         digits = 0 if figure["median"] >= 100 else 2
-        spread = f"{figure['lowest']:,.{digits}f} … {figure['highest']:,.{digits}f}" if figure["repeats"] > 1 else ""
+        spread = (
+            f"{figure['lowest']:,.{digits}f} … {figure['highest']:,.{digits}f}"
+            if figure["repeats"] > 1
+            else ""
+        )
         rows.append([figure["name"], f"{figure['median']:,.{digits}f} {figure['unit']}", spread])
     return (
         f"{markdown(rows, 'lrl')}\n\n"
-        f"Measured on {machine['processor']}, {machine['cores']} cores, Python {machine['python']}, NumPy {machine['numpy']},"
+        f"Measured on {machine['processor']}, {machine['cores']} cores, Python "
+        f"{machine['python']}, NumPy {machine['numpy']},"
         f" Numba {machine['numba']}. Method: {content['method']}."
     )
 
@@ -87,7 +109,8 @@ def take_training(run: Path) -> None:
     """Take over what `make train` left in a run's folder.
 
     Raises:
-        CheckpointError: there is no curve. OSError: there is no evaluation, or docs/training.json can't be written.
+        CheckpointError: there is no curve. OSError: there is no evaluation, or docs/training.json
+            can't be written.
     """
     last = read_curve(run)[-1]
     content = {
@@ -103,23 +126,36 @@ def training_result() -> str:
     """The figures of docs/training.json; see :func:`take_training`."""
     content = json.loads((ROOT / "docs" / "training.json").read_text(encoding="utf-8"))
     if content["observation_size"] != OBSERVATION_SIZE:
-        raise ValueError("docs/training.json tells of another observation: run `make train` and this with --training runs/first")
+        raise ValueError(
+            "docs/training.json tells of another observation: run `make train` and this with "
+            "--training runs/first"
+        )
     rows = [["against", "paired seeds, each from both seats", "wins", "own VP", "best other's VP"]]
     for result in content["results"]:
         wins, own, other = (
-            f"{scale * estimate['mean']:.1f}{unit} [{scale * estimate['low']:.1f}, {scale * estimate['high']:.1f}]"
-            for scale, unit, estimate in ((100, " %", result["share"]), (1, "", result["own"]), (1, "", result["other"]))
+            f"{scale * estimate['mean']:.1f}{unit} [{scale * estimate['low']:.1f}, "
+            f"{scale * estimate['high']:.1f}]"
+            for scale, unit, estimate in (
+                (100, " %", result["share"]),
+                (1, "", result["own"]),
+                (1, "", result["other"]),
+            )
         )
         rows.append([result["opponent"], str(result["paired_seeds"]), wins, own, other])
     return (
-        f"`make train` on 2 cores came to {content['decisions']:,} decisions in {content['minutes']:g} minutes"
+        f"`make train` on 2 cores came to {content['decisions']:,} decisions in "
+        f"{content['minutes']:g} minutes"
         f" (2 players; intervals are 95 %):\n\n{markdown(rows, 'lrrrr')}"
     )
 
 
 def game_part(name: str) -> str:
-    """A part of docs/game.md, from what `python -m experiments.benchmarks.game_figures --json docs/game.json` wrote."""
-    return game_figures.TABLES[name](json.loads((ROOT / "docs" / "game.json").read_text(encoding="utf-8")))
+    """A part of docs/game.md, from what `python -m experiments.benchmarks.game_figures --json
+    docs/game.json` wrote.
+    """
+    return game_figures.TABLES[name](
+        json.loads((ROOT / "docs" / "game.json").read_text(encoding="utf-8"))
+    )
 
 
 def shipped_ladder(players: int, side: str) -> ladder.Ladder:
@@ -133,16 +169,22 @@ def ladder_table(players: int, side: str) -> str:
 
 
 def ladder_summary() -> str:
-    """Every agent's rating on the ladders that ship, and half the length of its interval; the best with two players first.
+    """Every agent's rating on the ladders that ship, and half the length of its interval; the best
+    with two players first.
 
     Columns of ladders that the model doesn't fit have a mark.
     """
     ladders = [shipped_ladder(players, side) for players, side in LADDERS]
-    ratings = [{agent["name"]: agent["rating"] for agent in published["agents"]} for published in ladders]
+    ratings = [
+        {agent["name"]: agent["rating"] for agent in published["agents"]} for published in ladders
+    ]
     names = dict.fromkeys(agent["name"] for published in ladders for agent in published["agents"])
     rows = [[name, *(_rating(by_name.get(name)) for by_name in ratings)] for name in names]
     marks = [f" {MISFIT}" if ladder.refusals(published) else "" for published in ladders]
-    head = [table_label(players, side) + mark for (players, side), mark in zip(LADDERS, marks, strict=True)]
+    head = [
+        table_label(players, side) + mark
+        for (players, side), mark in zip(LADDERS, marks, strict=True)
+    ]
     table = markdown([["agent", *head], *rows], "l" + "r" * len(head))
     return f"{table}\n\n{MISFIT_NOTE}" if any(marks) else table
 
@@ -156,15 +198,21 @@ def _rating(rating: dict[str, float] | None) -> str:
 def ladder_pairs(players: int, side: str) -> str:
     """The wins of every pair of the shipped ladder and its picture, for a page in docs/."""
     name = table_name(players, side)
-    picture = f"![ratings and wins of every pair, {players} players, {side} side](ladder/{name}.png)"
+    picture = (
+        f"![ratings and wins of every pair, {players} players, {side} side](ladder/{name}.png)"
+    )
     return f"{ladder.matrix_markdown(shipped_ladder(players, side))}\n\n{picture}"
 
 
 def stage_line(stage: dict[str, Any]) -> str:
-    """The command of a part of a training, of the version that it was trained with, and what it doesn't tell by itself."""
+    """The command of a part of a training, of the version that it was trained with, and what it
+    doesn't tell by itself.
+    """
     notes = []
     if stage["stopped"]:
-        notes.append(f"stopped after {stage['seconds'] / 60:.0f} minutes, {stage['decisions']:,} decisions")
+        notes.append(
+            f"stopped after {stage['seconds'] / 60:.0f} minutes, {stage['decisions']:,} decisions"
+        )
     if "target_version" in stage:
         notes.append(f"the target's version was {stage['target_version']}")
     command = str(stage["command"])
@@ -175,12 +223,24 @@ def how_made(content: dict[str, Any]) -> str:
     """The commands that made a shipped network."""
     commands = [stage_line(stage) for stage in content["stages"]]
     label = table_label(content["players"], content["side"])
-    return "\n".join([f"For {label}, commands of version {content['version']}:", "", "```", *commands, "```"])
+    return "\n".join(
+        [f"For {label}, commands of version {content['version']}:", "", "```", *commands, "```"]
+    )
 
 
 def trained_agents() -> str:
     """How the agents in agents/trained were made, and how strong they are."""
-    rows = [["players", "side", "decisions", "minutes", "against", "wins, one seat against all others", "par"]]
+    rows = [
+        [
+            "players",
+            "side",
+            "decisions",
+            "minutes",
+            "against",
+            "wins, one seat against all others",
+            "par",
+        ]
+    ]
     made_by, curves = [], []
     for players, side in LADDERS:
         path = TRAINED / f"{table_name(players, side)}.json"
@@ -189,8 +249,15 @@ def trained_agents() -> str:
         curves.append(f"![training for {table_label(players, side)}](trained/{path.stem}.png)")
         for result in content["results"]:
             share = result["share"]
-            wins = f"{100 * share['mean']:.1f} % [{100 * share['low']:.1f}, {100 * share['high']:.1f}]"
-            made = [str(players), side, f"{content['decisions']:,}", f"{content['seconds'] / 60:.0f}"]
+            wins = (
+                f"{100 * share['mean']:.1f} % [{100 * share['low']:.1f}, {100 * share['high']:.1f}]"
+            )
+            made = [
+                str(players),
+                side,
+                f"{content['decisions']:,}",
+                f"{content['seconds'] / 60:.0f}",
+            ]
             rows.append([*made, result["opponent"], wins, f"{100 * result['par']:.1f} %"])
     how = "Each was made by its commands (a run may start from what another one left), then by `experiments.training.export`."
     return "\n\n".join([markdown(rows, "rlrrllr"), PAR_NOTE, how, *made_by, "\n".join(curves)])
@@ -217,8 +284,14 @@ PARTS: Final[dict[str, Callable[[], str]]] = {
     "search strength": strength.published,
     "search speed": partial(speed_table, "search/speed"),
     **{f"game {name}": partial(game_part, name) for name in game_figures.TABLES},
-    **{f"ladder {players} players {side}": partial(ladder_table, players, side) for players, side in LADDERS},
-    **{f"ladder {players} players {side} in pairs": partial(ladder_pairs, players, side) for players, side in LADDERS},
+    **{
+        f"ladder {players} players {side}": partial(ladder_table, players, side)
+        for players, side in LADDERS
+    },
+    **{
+        f"ladder {players} players {side} in pairs": partial(ladder_pairs, players, side)
+        for players, side in LADDERS
+    },
 }
 PAGES: Final = (
     Path("README.md"),
@@ -255,14 +328,23 @@ def filled(page: str) -> str:
 class DocumentConfig(Options):
     """The program's options."""
 
-    training: Path | None = option(None, "folder of a run whose figures are taken over", metavar="FOLDER")
+    training: Path | None = option(
+        None, "folder of a run whose figures are taken over", metavar="FOLDER"
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write every page anew; returns the exit code: 0 all right, 1 a file is bad, 2 the command is."""
+    """Write every page anew; returns the exit code: 0 all right, 1 a file is bad, 2 the command
+    is.
+    """
 
     def run() -> int:
-        config = parse(DocumentConfig, "experiments.tools.document", "Write the generated parts of the docs anew.", arguments)
+        config = parse(
+            DocumentConfig,
+            "experiments.tools.document",
+            "Write the generated parts of the docs anew.",
+            arguments,
+        )
         if config.training is not None:
             take_training(config.training)
         for path in PAGES:

@@ -1,4 +1,6 @@
-"""The drawings of docs/how_it_is_played.md and of the lobby: moments of greedy players' games, by the project's own renderer."""
+"""The drawings of docs/how_it_is_played.md and of the lobby: moments of greedy players' games, by
+the project's own renderer.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,15 @@ from skyenv_agents import GreedyAgent
 FOLDER: Final = Path("docs") / "drawings"
 PLAYERS: Final = 3
 SEED: Final = 7
-MOMENTS: Final = {"start": ("start", 0), "turn": ("option", 6), "auction": ("bid", 12), "end": ("over", 0)}
-"""By the drawing's name the phase in which seat 0 is to act, or the game is over, and how many turns are over at least."""
+MOMENTS: Final = {
+    "start": ("start", 0),
+    "turn": ("option", 6),
+    "auction": ("bid", 12),
+    "end": ("over", 0),
+}
+"""By the drawing's name the phase in which seat 0 is to act, or the game is over, and how many
+turns are over at least.
+"""
 
 LOBBY: Final = Path("skyenv") / "page" / "static"
 LOBBY_PLAYERS: Final = 4
@@ -31,15 +40,21 @@ def drawings() -> dict[Path, str]:
 
 
 def _board() -> dict[Path, str]:
-    """The board in the middle of a game, for the lobby: nothing in it can be chosen, and nobody looks at it in detail."""
+    """The board in the middle of a game, for the lobby: nothing in it can be chosen, and nobody
+    looks at it in detail.
+    """
     game, agent = Game(LOBBY_PLAYERS, seed=LOBBY_SEED), GreedyAgent()
     while game.turn < LOBBY_TURN or game.phase != "option":
         game.play(decide_game(game, agent))
     drawn: dict[Path, str] = {}
     for theme in ("light", "dark"):
         whole = svg(game.public_view(), theme=theme)
-        board = re.sub(r' viewBox="[^"]*" width="[^"]*" height="[^"]*"', f' viewBox="{BOARD}"', whole, count=1)
-        drawn[LOBBY / f"lobby-{theme}.svg"] = re.sub(r"<title>[^<]*</title>| data-(?!theme)[a-z-]+=\"[^\"]*\"", "", board) + "\n"
+        board = re.sub(
+            r' viewBox="[^"]*" width="[^"]*" height="[^"]*"', f' viewBox="{BOARD}"', whole, count=1
+        )
+        drawn[LOBBY / f"lobby-{theme}.svg"] = (
+            re.sub(r"<title>[^<]*</title>| data-(?!theme)[a-z-]+=\"[^\"]*\"", "", board) + "\n"
+        )
     return drawn
 
 
@@ -50,7 +65,12 @@ def _moments() -> dict[Path, str]:
     while True:
         for name, (phase, turns) in MOMENTS.items():
             path = FOLDER / f"{name}.svg"
-            if path not in drawn and game.phase == phase and game.turn >= turns and game.seat in (0, None):
+            if (
+                path not in drawn
+                and game.phase == phase
+                and game.turn >= turns
+                and game.seat in (0, None)
+            ):
                 drawn[path] = svg(game.state, seat=0, events=game.events, legal=game.mask) + "\n"
         if game.is_over:
             return drawn

@@ -1,4 +1,6 @@
-"""The fields of records as tables for the docs: names and types from the dtype, meanings from the comments beside its source."""
+"""The fields of records as tables for the docs: names and types from the dtype, meanings from the
+comments beside its source.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +23,16 @@ SPARE = "spare"
 def comments(source: str) -> dict[int, str]:
     """The comments of a source, by line, without their ``#``."""
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)
-    return {token.start[0]: token.string.lstrip("# ") for token in tokens if token.type == tokenize.COMMENT}
+    return {
+        token.start[0]: token.string.lstrip("# ")
+        for token in tokens
+        if token.type == tokenize.COMMENT
+    }
 
 
 def meanings(module: ModuleType, name: str) -> list[tuple[str, str]]:
-    """What the source of a dtype says of its fields, in their order: name and meaning; headings have no name.
+    """What the source of a dtype says of its fields, in their order: name and meaning; headings
+    have no name.
 
     Args:
         module: in which the dtype is defined, by a list of tuples. name: of the dtype.
@@ -38,7 +45,9 @@ def meanings(module: ModuleType, name: str) -> list[tuple[str, str]]:
         (
             node.value.args[0].elts
             for node in ast.parse(source).body
-            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == name
+            if isinstance(node, ast.AnnAssign)
+            and isinstance(node.target, ast.Name)
+            and node.target.id == name
             if isinstance(node.value, ast.Call) and isinstance(node.value.args[0], ast.List)
         ),
         None,
@@ -46,19 +55,31 @@ def meanings(module: ModuleType, name: str) -> list[tuple[str, str]]:
     if not listed:
         raise ValueError(f"{module.__name__} has no list of fields called {name}")
     said = comments(source)
-    ends = [field.lineno for field in listed[1:]] + [listed[-1].end_lineno + 1 if listed[-1].end_lineno else 0]
-    found = [("", said[listed[0].lineno - 1].lstrip("- "))] if said.get(listed[0].lineno - 1, "").startswith(SECTION) else []
+    ends = [field.lineno for field in listed[1:]] + [
+        listed[-1].end_lineno + 1 if listed[-1].end_lineno else 0
+    ]
+    found = (
+        [("", said[listed[0].lineno - 1].lstrip("- "))]
+        if said.get(listed[0].lineno - 1, "").startswith(SECTION)
+        else []
+    )
     for field, end in zip(listed, ends, strict=True):
         assert isinstance(field, ast.Tuple)
         assert isinstance(field.elts[0], ast.Constant)
         lines = [said[line] for line in range(field.lineno, end) if line in said]
-        found.append((str(field.elts[0].value), " ".join(line for line in lines if not line.startswith(SECTION))))
+        found.append(
+            (
+                str(field.elts[0].value),
+                " ".join(line for line in lines if not line.startswith(SECTION)),
+            )
+        )
         found += [("", line.lstrip("- ")) for line in lines if line.startswith(SECTION)]
     return found
 
 
 def fields_table(module: ModuleType, name: str) -> str:
-    """The fields of a record in Markdown: names, types with shapes, meanings; headings stand in lines of their own.
+    """The fields of a record in Markdown: names, types with shapes, meanings; headings stand in
+    lines of their own.
 
     Args:
         module: in which the dtype is defined. name: of the dtype.

@@ -1,13 +1,16 @@
-"""Fitting the network for the leaves of trees: ``python -m experiments.tools.fit_leaves --players 2``.
+"""Fitting the network for the leaves of trees: ``python -m experiments.tools.fit_leaves --players
+2``.
 
-Games are played by the greedy player, who draws an action by its scores, or now and then any action, so that positions are of
-many kinds. From a position in twelve greedy players, each of which sees its own view alone, play a copy of the game to its end;
-what comes of that (the win, and a share for VP, as a search values a finished game) is what the network learns to predict
-(:mod:`skyenv_agents.search.leaves`). Every position has an end of its own. The last positions are kept back: the losses (cross
-entropy) of the network and of what seats have (``heuristic/win_probability.py``) on them are printed.
+Games are played by the greedy player, who draws an action by its scores, or now and then any
+action, so that positions are of many kinds. From a position in twelve greedy players, each of which
+sees its own view alone, play a copy of the game to its end; what comes of that (the win, and a
+share for VP, as a search values a finished game) is what the network learns to predict
+(:mod:`skyenv_agents.search.leaves`). Every position has an end of its own. The last positions are
+kept back: the losses (cross entropy) of the network and of what seats have
+(``heuristic/win_probability.py``) on them are printed.
 
-600,000 positions take some five minutes on one core, most of them for playing. Exit codes: 0 all right, 2 the command is wrong,
-130 interrupted.
+600,000 positions take some five minutes on one core, most of them for playing. Exit codes: 0 all
+right, 2 the command is wrong, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -32,7 +35,15 @@ from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.compiling import called_rule, entry_point
 from skyenv.rules.components import NUM_DISTRICTS
 from skyenv.rules.play import apply, refresh_mask
-from skyenv.rules.state import GAME_DTYPE, NONE, PHASE_OVER, PHASE_START, Array, as_records, new_records
+from skyenv.rules.state import (
+    GAME_DTYPE,
+    NONE,
+    PHASE_OVER,
+    PHASE_START,
+    Array,
+    as_records,
+    new_records,
+)
 from skyenv_agents.heuristic.features import HeuristicRecord, look_up_board
 from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, SEAT_INPUTS, write_district, write_seat
 from skyenv_agents.heuristic.judging import judge
@@ -40,14 +51,23 @@ from skyenv_agents.heuristic.player import GreedyAgent
 from skyenv_agents.heuristic.win_probability import EARLY, LATE, win_probabilities
 from skyenv_agents.search.ismcts import MARGIN
 from skyenv_agents.search.leaves import DISTRICT_UNITS, FOLDER, SEAT_UNITS, look_up_open_hands
-from skyenv_agents.search.rollouts import Scratch, evaluate, new_scratch, rollout, search_options, show
+from skyenv_agents.search.rollouts import (
+    Scratch,
+    evaluate,
+    new_scratch,
+    rollout,
+    search_options,
+    show,
+)
 
 ROWS: Final = 2048
 """Games dealt at once; three batches in four have the front side."""
 RATE: Final = 1 / 12
 """Share of the positions that are kept."""
 TEMPERATURES: Final = np.array([0.05, 0.5, 1.5, 3.0, 5.0])
-"""VP by which an action must be better to be drawn e times as often; each seat of each game has one of these."""
+"""VP by which an action must be better to be drawn e times as often; each seat of each game has one
+of these.
+"""
 ANY_ACTION: Final = 0.02
 """Share of the actions that are drawn from all legal ones."""
 MOST_KEPT: Final = 2**16
@@ -61,8 +81,10 @@ class Samples(NamedTuple):
     """Positions, k in all, and what came of them.
 
     Attributes:
-        districts: float32 (k, players, 7, DISTRICT_INPUTS). seats: float32 (k, players, SEAT_INPUTS).
-        open: float32 (k, 7), 0 for a stopped district. outcomes: float32 (k, players), each row sums to 1.
+        districts: float32 (k, players, 7, DISTRICT_INPUTS). seats: float32 (k, players,
+            SEAT_INPUTS).
+        open: float32 (k, 7), 0 for a stopped district. outcomes: float32 (k, players), each row
+            sums to 1.
         holdings: float32 (k, players), win probabilities by what seats have.
     """
 
@@ -74,7 +96,9 @@ class Samples(NamedTuple):
 
 
 @called_rule
-def draw_action(h: HeuristicRecord, mask: npt.NDArray[np.int8], temperature: float, ticket: float) -> int:
+def draw_action(
+    h: HeuristicRecord, mask: npt.NDArray[np.int8], temperature: float, ticket: float
+) -> int:
     """A legal action by the scores in `h`; the ticket, from 0 to 1, decides."""
     best = -math.inf
     for action in range(NUM_ACTIONS):
@@ -107,12 +131,23 @@ def any_action(mask: npt.NDArray[np.int8], number: int, ticket: float) -> int:
 
 @entry_point("positions for leaves", 6)
 def play_and_keep(
-    games: Array, temperatures: Array, tickets: Array, options: Array, weights: Array, scratch: Scratch, kept: Array,
-    districts: Array, seats: Array, opens: Array, outcomes: Array,
-) -> int:  # fmt: skip
-    """Play games to their ends, and write kept positions and their outcomes into the last five arrays while they have room.
+    games: Array,
+    temperatures: Array,
+    tickets: Array,
+    options: Array,
+    weights: Array,
+    scratch: Scratch,
+    kept: Array,
+    districts: Array,
+    seats: Array,
+    opens: Array,
+    outcomes: Array,
+) -> int:
+    """Play games to their ends, and write kept positions and their outcomes into the last five
+    arrays while they have room.
 
-    `tickets`, float64 (k,), are the random numbers that all but chance in the games hangs on, used in turn.
+    `tickets`, float64 (k,), are the random numbers that all but chance in the games hangs on, used
+    in turn.
 
     Returns:
         How many positions were kept.
@@ -133,7 +168,9 @@ def play_and_keep(
                     for district in range(NUM_DISTRICTS):
                         if game.stopped[district] == 0:
                             opens[number, district] = 1.0
-                            write_district(game, h, district, seat, districts[number, seat, district])
+                            write_district(
+                                game, h, district, seat, districts[number, seat, district]
+                            )
                 scratch.games[0] = game
                 end = scratch.games[0]
                 rollout(end, s, w, scratch, LAST_TURN, 0)
@@ -147,7 +184,9 @@ def play_and_keep(
             else:
                 show(game, scratch, int(game.seat))
                 judge(scratch.views[0], w, h, scratch.mask)
-                action = draw_action(h, scratch.mask, temperatures[i, game.seat], tickets[ticket + 2])
+                action = draw_action(
+                    h, scratch.mask, temperatures[i, game.seat], tickets[ticket + 2]
+                )
             apply(game, scratch.tape[0], action)
     return number
 
@@ -172,9 +211,21 @@ def make_samples(players: int, number: int, seed: int) -> Samples:
             games = Games(ROWS, players, side, first, autoreset=False, observe=False).state.copy()
             kept = new_records(min(number - done, MOST_KEPT), GAME_DTYPE)
             temperatures = TEMPERATURES[rng.integers(0, len(TEMPERATURES), (ROWS, players))]
-            parts = samples.districts[done:], samples.seats[done:], samples.open[done:], samples.outcomes[done:]
+            parts = (
+                samples.districts[done:],
+                samples.seats[done:],
+                samples.open[done:],
+                samples.outcomes[done:],
+            )
             new = play_and_keep(
-                as_records(games, GAME_DTYPE), temperatures, rng.random(2**20), options, weights, scratch, kept, *parts
+                as_records(games, GAME_DTYPE),
+                temperatures,
+                rng.random(2**20),
+                options,
+                weights,
+                scratch,
+                kept,
+                *parts,
             )
             samples.holdings[done : done + new] = win_probabilities(kept[:new])[:, :players]
             done += new
@@ -183,13 +234,19 @@ def make_samples(players: int, number: int, seed: int) -> Samples:
     return samples
 
 
-def cross_entropy(outcomes: npt.NDArray[np.float32], probabilities: npt.NDArray[np.float32]) -> float:
+def cross_entropy(
+    outcomes: npt.NDArray[np.float32], probabilities: npt.NDArray[np.float32]
+) -> float:
     """The mean loss, in nats."""
     return float(-(outcomes * np.log(np.maximum(probabilities, 1e-9))).sum(axis=1).mean())
 
 
-def fit(samples: Samples, epochs: int, seed: int) -> tuple[dict[str, npt.NDArray[np.float32]], float]:
-    """The network that predicts the outcomes of all positions but the last ones, arrays of SHAPES; and its loss on those."""
+def fit(
+    samples: Samples, epochs: int, seed: int
+) -> tuple[dict[str, npt.NDArray[np.float32]], float]:
+    """The network that predicts the outcomes of all positions but the last ones, arrays of SHAPES;
+    and its loss on those.
+    """
     import torch
     from torch import nn
 
@@ -208,7 +265,9 @@ def fit(samples: Samples, epochs: int, seed: int) -> tuple[dict[str, npt.NDArray
     number = len(outcomes) - min(KEPT_BACK, len(outcomes) // 10)
     steps = -(-number // BATCH)
     optimizer = torch.optim.Adam(modules.parameters(), lr=LEARNING_RATE)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, LEARNING_RATE, total_steps=epochs * steps + 1)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimizer, LEARNING_RATE, total_steps=epochs * steps + 1
+    )
     with progress(epochs, "epoch") as bar:
         for _ in range(epochs):
             order = torch.randperm(number)
@@ -221,11 +280,16 @@ def fit(samples: Samples, epochs: int, seed: int) -> tuple[dict[str, npt.NDArray
                 schedule.step()
             bar.update(1)
     with torch.no_grad():
-        kept_back = cross_entropy(samples.outcomes[number:], log_probabilities(slice(number, None)).exp().numpy())
+        kept_back = cross_entropy(
+            samples.outcomes[number:], log_probabilities(slice(number, None)).exp().numpy()
+        )
         arrays = {
-            "district": first_layer.weight.T, "district_bias": first_layer.bias, "seat": second_layer.weight.T,
-            "seat_bias": second_layer.bias, "strength": strength.weight[0],
-        }  # fmt: skip
+            "district": first_layer.weight.T,
+            "district_bias": first_layer.bias,
+            "seat": second_layer.weight.T,
+            "seat_bias": second_layer.bias,
+            "strength": strength.weight[0],
+        }
         return {name: array.numpy().copy() for name, array in arrays.items()}, kept_back
 
 
@@ -243,7 +307,10 @@ class Fitting(Options):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
     description = "Fit the network that tells searches what the leaves of their trees are worth."
-    return exit_code("fit_leaves", lambda: _run(parse(Fitting, "experiments.tools.fit_leaves", description, arguments)))
+    return exit_code(
+        "fit_leaves",
+        lambda: _run(parse(Fitting, "experiments.tools.fit_leaves", description, arguments)),
+    )
 
 
 def _run(options: Fitting) -> int:
@@ -252,7 +319,8 @@ def _run(options: Fitting) -> int:
     kept_back = min(KEPT_BACK, options.positions // 10)
     by_holdings = cross_entropy(samples.outcomes[-kept_back:], samples.holdings[-kept_back:])
     print(
-        f"{options.players} players, loss on {kept_back:,} positions kept back: {loss:.4f}, by what seats have {by_holdings:.4f}"
+        f"{options.players} players, loss on {kept_back:,} positions kept back: {loss:.4f}, by "
+        f"what seats have {by_holdings:.4f}"
     )
     file = io.BytesIO()
     np.savez(file, **arrays)  # type: ignore[arg-type]

@@ -1,7 +1,8 @@
 """The lowest versions that pyproject.toml allows, as constraints for pip: for ``make test-lowest``.
 
-PyTorch's is the one of constraints.txt, as another would pull gigabytes for CUDA onto a machine without a GPU. The file is run
-by the Python that makes the environment, and needs nothing but the standard library.
+PyTorch's is the one of constraints.txt, as another would pull gigabytes for CUDA onto a machine
+without a GPU. The file is run by the Python that makes the environment, and needs nothing but the
+standard library.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ def lowest(project: dict[str, Any], pinned: str) -> list[str]:
         if parts is not None and parts[1] == project["name"]:
             continue  # one extra brings another
         if parts is None or parts[4] is None or versions.setdefault(parts[1], parts[4]) != parts[4]:
-            raise ValueError(f"{requirement}: every package needs one lower bound, and nothing else")
+            raise ValueError(
+                f"{requirement}: every package needs one lower bound, and nothing else"
+            )
     kept = [line for line in pinned.splitlines() if line.startswith(f"{KEPT}==")]
     return [f"{name}=={version}" for name, version in versions.items() if name != KEPT] + kept
 

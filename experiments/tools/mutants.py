@@ -1,10 +1,13 @@
-"""Would the tests notice a mistake in the rules? ``python -m experiments.tools.mutants --number 300 --out runs/mutants``.
+"""Would the tests notice a mistake in the rules? ``python -m experiments.tools.mutants --number 300
+--out runs/mutants``.
 
-Makes small mistakes in functions of ``skyenv/rules`` (:mod:`experiments.tools.mutation`), one at a time, and lets each be judged
-until something objects (:mod:`experiments.tools.judge`): the tests of the rules, the golden records, new games and the referee.
+Makes small mistakes in functions of ``skyenv/rules`` (:mod:`experiments.tools.mutation`), one at a
+time, and lets each be judged until something objects (:mod:`experiments.tools.judge`): the tests of
+the rules, the golden records, new games and the referee.
 
-A mutant that nobody objects to is told with its line: a test is missing, or the mistake makes no difference. Results stand in
-FOLDER/mutants.jsonl, a line each; the same command goes on where it was stopped. `--again` judges the survivors once more.
+A mutant that nobody objects to is told with its line: a test is missing, or the mistake makes no
+difference. Results stand in FOLDER/mutants.jsonl, a line each; the same command goes on where it
+was stopped. `--again` judges the survivors once more.
 """
 
 from __future__ import annotations
@@ -36,28 +39,50 @@ class Plan(Options):
 
 
 def judged(plan: Plan) -> dict[Mutant, str]:
-    """The mutants of a plan and who notices them, "" if nobody does; those that FOLDER doesn't know yet are judged now."""
+    """The mutants of a plan and who notices them, "" if nobody does; those that FOLDER doesn't know
+    yet are judged now.
+    """
     chosen = all_mutants()
     random.Random(plan.seed).shuffle(chosen)
     chosen = chosen[: plan.number]
     plan.out.mkdir(parents=True, exist_ok=True)
     log = plan.out / "mutants.jsonl"
-    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] if log.exists() else []
+    lines = (
+        [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+        if log.exists()
+        else []
+    )
     caught = {Mutant(**line["mutant"]): line["caught"] for line in lines}
-    left = [mutant for mutant in chosen if not (mutant in caught if not plan.again else caught.get(mutant))]
-    with log.open("a", encoding="utf-8") as file, progress(len(chosen), "mutant", done=len(chosen) - len(left)) as bar:
+    left = [
+        mutant
+        for mutant in chosen
+        if not (mutant in caught if not plan.again else caught.get(mutant))
+    ]
+    with (
+        log.open("a", encoding="utf-8") as file,
+        progress(len(chosen), "mutant", done=len(chosen) - len(left)) as bar,
+    ):
         for mutant, objection in verdicts(left, plan.workers) if left else ():
             caught[mutant] = objection
-            print(json.dumps({"mutant": asdict(mutant), "caught": objection}), file=file, flush=True)
+            print(
+                json.dumps({"mutant": asdict(mutant), "caught": objection}), file=file, flush=True
+            )
             bar.update(1)
     return {mutant: caught[mutant] for mutant in chosen}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit code: 0 all right, 1 the rules as they are don't pass, 2 the command is wrong."""
+    """The command line; returns the exit code: 0 all right, 1 the rules as they are don't pass, 2
+    the command is wrong.
+    """
 
     def run() -> int:
-        plan = parse(Plan, "experiments.tools.mutants", "Make mistakes in the rules and see who notices.", arguments)
+        plan = parse(
+            Plan,
+            "experiments.tools.mutants",
+            "Make mistakes in the rules and see who notices.",
+            arguments,
+        )
         try:
             caught = judged(plan)
         except KeyboardInterrupt:
@@ -66,7 +91,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         missed = [mutant for mutant, objection in caught.items() if not objection]
         for mutant in missed:
             print(f"{RULES / mutant.file}:{mutant.line}: {mutant.before}  →  {mutant.after}")
-        print(f"{len(caught) - len(missed)} of {len(caught)} mutants caught ({1 - len(missed) / len(caught):.1%})")
+        print(
+            f"{len(caught) - len(missed)} of {len(caught)} mutants caught "
+            f"({1 - len(missed) / len(caught):.1%})"
+        )
         return 0
 
     return exit_code("mutants", run)

@@ -1,4 +1,6 @@
-"""Small mistakes in functions of ``skyenv/rules``: an operator, a constant, a condition or a call is wrong."""
+"""Small mistakes in functions of ``skyenv/rules``: an operator, a constant, a condition or a call
+is wrong.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,26 @@ LEFT_OUT: Final = ("board.py", "chacha.py", "compiling.py", "__init__.py")
 """Files that aren't rules: they read board files, make agents' random numbers, and compile."""
 
 COMPARISONS: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
-}  # fmt: skip
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+}
 OPERATORS: Final[dict[type[ast.operator], type[ast.operator]]] = {
-    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.FloorDiv: ast.Mult, ast.Mod: ast.FloorDiv, ast.Div: ast.Mult,
-    ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.BitXor: ast.BitOr, ast.LShift: ast.RShift, ast.RShift: ast.LShift,
-}  # fmt: skip
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Add,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.FloorDiv,
+    ast.Div: ast.Mult,
+    ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd,
+    ast.BitXor: ast.BitOr,
+    ast.LShift: ast.RShift,
+    ast.RShift: ast.LShift,
+}
 
 
 @dataclass(frozen=True)
@@ -44,18 +60,28 @@ class Mutant:
 
 
 def mutated(tree: ast.Module) -> Iterator[tuple[str, int, str, str, ast.Module]]:
-    """Every mutant of a module: its function, its line, the code before and after, and the whole module with it."""
+    """Every mutant of a module: its function, its line, the code before and after, and the whole
+    module with it.
+    """
     for function in tree.body:
         if not isinstance(function, ast.FunctionDef):
             continue
         documented = ast.get_docstring(function) is not None
-        for place in (place for statement in function.body[documented:] for place in ast.walk(statement)):
+        for place in (
+            place for statement in function.body[documented:] for place in ast.walk(statement)
+        ):
             for change in _changes(place):
                 original = copy.copy(place.__dict__)
                 before = ast.unparse(place)
                 place.__dict__.update(change)
                 after = ast.unparse(place)
-                yield function.name, getattr(place, "lineno", 0), before.splitlines()[0], after.splitlines()[0], tree
+                yield (
+                    function.name,
+                    getattr(place, "lineno", 0),
+                    before.splitlines()[0],
+                    after.splitlines()[0],
+                    tree,
+                )
                 place.__dict__.clear()
                 place.__dict__.update(original)
 
@@ -65,7 +91,9 @@ def _changes(place: ast.AST) -> Iterator[dict[str, object]]:
     if isinstance(place, ast.Compare):
         for i, comparison in enumerate(place.ops):
             if type(comparison) in COMPARISONS:
-                yield {"ops": [*place.ops[:i], COMPARISONS[type(comparison)](), *place.ops[i + 1 :]]}
+                yield {
+                    "ops": [*place.ops[:i], COMPARISONS[type(comparison)](), *place.ops[i + 1 :]]
+                }
     elif isinstance(place, ast.BinOp | ast.AugAssign) and type(place.op) in OPERATORS:
         yield {"op": OPERATORS[type(place.op)]()}
     elif isinstance(place, ast.BoolOp):

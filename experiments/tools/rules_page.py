@@ -1,6 +1,8 @@
-"""The page of the rules: made of ``skyenv/page/teaching/rules.md``, of RULES.md, and of drawings of the lesson's game.
+"""The page of the rules: made of ``skyenv/page/teaching/rules.md``, of RULES.md, and of drawings of
+the lesson's game.
 
-All of it is written by ``make docs`` and ships as files, so that the page answers before anything is compiled.
+All of it is written by ``make docs`` and ships as files, so that the page answers before anything
+is compiled.
 """
 
 from __future__ import annotations
@@ -108,7 +110,13 @@ def _game_before(picture: Picture) -> Game:
 
 def _cut(picture: Picture, game: Game, theme: str) -> str:
     """The part of the drawing, without what lies outside and what only the page's script reads."""
-    whole = svg(game.state, 0, theme=theme, legal=game.mask if picture.is_marked else None, width=picture.width)
+    whole = svg(
+        game.state,
+        0,
+        theme=theme,
+        legal=game.mask if picture.is_marked else None,
+        width=picture.width,
+    )
     root = ElementTree.fromstring(whole)
     left, top, width, height = picture.box
     if picture.find is not None:
@@ -116,7 +124,9 @@ def _cut(picture: Picture, game: Game, theme: str) -> str:
         left, top = x + left, y + top
     _prune(root, (left - 110, top - 110, left + width + 110, top + height + 110))
     for element in root.iter():
-        for name in [name for name in element.attrib if name.startswith("data-") and name != "data-theme"]:
+        for name in [
+            name for name in element.attrib if name.startswith("data-") and name != "data-theme"
+        ]:
             del element.attrib[name]
     root.set("viewBox", " ".join(map(number, (left, top, width, height))))
     root.set("width", number(width))
@@ -125,7 +135,9 @@ def _cut(picture: Picture, game: Game, theme: str) -> str:
     return ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
-def _moved(element: ElementTree.Element, x: float, y: float, scale: float) -> tuple[float, float, float]:
+def _moved(
+    element: ElementTree.Element, x: float, y: float, scale: float
+) -> tuple[float, float, float]:
     """Where the origin of an element lies, if its parent's is at x, y, enlarged."""
     transform = element.get("transform", "")
     if move := re.search(r"translate\(([-.\d]+)(?: ([-.\d]+))?\)", transform):
@@ -135,7 +147,9 @@ def _moved(element: ElementTree.Element, x: float, y: float, scale: float) -> tu
     return x, y, scale
 
 
-def _placed(element: ElementTree.Element, x: float, y: float, scale: float) -> Iterator[tuple[ElementTree.Element, float, float]]:
+def _placed(
+    element: ElementTree.Element, x: float, y: float, scale: float
+) -> Iterator[tuple[ElementTree.Element, float, float]]:
     """Every element with its place in the drawing."""
     x, y, scale = _moved(element, x, y, scale)
     here = x + scale * float(element.get("x", 0)), y + scale * float(element.get("y", 0))
@@ -144,14 +158,19 @@ def _placed(element: ElementTree.Element, x: float, y: float, scale: float) -> I
         yield from _placed(child, x, y, scale)
 
 
-def _prune(element: ElementTree.Element, box: Box, x: float = 0.0, y: float = 0.0, scale: float = 1.0) -> None:
+def _prune(
+    element: ElementTree.Element, box: Box, x: float = 0.0, y: float = 0.0, scale: float = 1.0
+) -> None:
     """Take titles away, and what lies outside of the box: left, top, right, bottom."""
     for child in list(element):
         tag = child.tag.removeprefix(f"{{{_NAMESPACE}}}")
         at_x, at_y, at_scale = _moved(child, x, y, scale)
         is_thing = any(name.startswith("data-") for name in child.attrib) or tag == "text"
         if tag == "text":
-            at_x, at_y = at_x + at_scale * float(child.get("x", 0)), at_y + at_scale * float(child.get("y", 0))
+            at_x, at_y = (
+                at_x + at_scale * float(child.get("x", 0)),
+                at_y + at_scale * float(child.get("y", 0)),
+            )
         outside = not (box[0] <= at_x <= box[2] and box[1] <= at_y <= box[3])
         if tag == "title" or (is_thing and outside and len(child) < _MOST_CHILDREN):
             element.remove(child)
@@ -168,7 +187,9 @@ _MOST_CHILDREN: Final = 60
 def exact_rules() -> dict[str, str]:
     """The rules of RULES.md by their ids, in its order."""
     text = (files("skyenv.rules") / "RULES.md").read_text(encoding="utf-8")
-    blocks = re.findall(rf"^- \*\*({_ID})\*\* (.*?)(?=\n- \*\*|\n\n|\n## |\Z)", text, re.MULTILINE | re.DOTALL)
+    blocks = re.findall(
+        rf"^- \*\*({_ID})\*\* (.*?)(?=\n- \*\*|\n\n|\n## |\Z)", text, re.MULTILINE | re.DOTALL
+    )
     return {name: " ".join(words.split()) for name, words in blocks}
 
 
@@ -189,7 +210,12 @@ class Chapter:
     @property
     def rules(self) -> list[str]:
         """The ids of the rules that it explains, in their order."""
-        return [name for block in self.blocks for found in _CITED.findall(block) for name in found.split(", ")]
+        return [
+            name
+            for block in self.blocks
+            for found in _CITED.findall(block)
+            for name in found.split(", ")
+        ]
 
 
 _CITED: Final = re.compile(rf"\[({_ID}(?:, {_ID})*)\]$", re.MULTILINE)
@@ -202,7 +228,13 @@ def chapters() -> list[Chapter]:
     for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
         head, _, body = part.partition("\n")
         name, _, title = head.partition(" ")
-        made.append(Chapter(name, title, tuple(block.strip("\n") for block in body.split("\n\n") if block.strip())))
+        made.append(
+            Chapter(
+                name,
+                title,
+                tuple(block.strip("\n") for block in body.split("\n\n") if block.strip()),
+            )
+        )
     return made
 
 
@@ -210,7 +242,9 @@ def page() -> str:
     """The page as HTML."""
     template = (files("skyenv.page.teaching") / "rules.html").read_text(encoding="utf-8")
     made = chapters()
-    links = "\n".join(f'<li><a href="#rules-{chapter.name}">{_inline(chapter.title)}</a></li>' for chapter in made)
+    links = "\n".join(
+        f'<li><a href="#rules-{chapter.name}">{_inline(chapter.title)}</a></li>' for chapter in made
+    )
     text = "\n".join(map(_section, made))
     return template.replace("{{chapters}}", links).replace("{{text}}", text)
 
@@ -219,7 +253,9 @@ def _section(chapter: Chapter) -> str:
     exact = exact_rules()
     blocks = "\n".join(map(_block, chapter.blocks))
     words = "\n".join(f"<dt>{name}</dt><dd>{_exact(exact[name])}</dd>" for name in chapter.rules)
-    detail = f"<details><summary>word for word</summary><dl>\n{words}\n</dl></details>" if words else ""
+    detail = (
+        f"<details><summary>word for word</summary><dl>\n{words}\n</dl></details>" if words else ""
+    )
     title = _inline(chapter.title)
     return f'<section id="rules-{chapter.name}" class="chapter">\n<h2>{title}</h2>\n{blocks}\n{detail}\n</section>'
 
@@ -253,16 +289,25 @@ def _cited(tag: str, text: str) -> str:
     found = _CITED.search(text)
     ids = found[1].split(", ") if found else []
     signs = "".join(
-        f' <a class="id" id="{name}" href="#{name}">{name}{" (d)" if "(d" in exact_rules()[name] else ""}</a>' for name in ids
+        f' <a class="id" id="{name}" href="#{name}">{name}{" (d)" if "(d" in exact_rules()[name] else ""}</a>'
+        for name in ids
     )
     return f"<{tag}>{_inline(_CITED.sub('', text).strip())}{signs}</{tag}>"
 
 
 def _table(rows: list[str]) -> str:
-    cells = [[_inline(cell.strip()) for cell in row.strip("|").split("|")] for row in rows if not set(row) <= set("|- ")]
+    cells = [
+        [_inline(cell.strip()) for cell in row.strip("|").split("|")]
+        for row in rows
+        if not set(row) <= set("|- ")
+    ]
     head = "".join(f'<th scope="col">{cell}</th>' for cell in cells[0])
     body = "".join(
-        "<tr>" + f'<th scope="row">{row[0]}</th>' + "".join(f"<td>{cell}</td>" for cell in row[1:]) + "</tr>" for row in cells[1:]
+        "<tr>"
+        + f'<th scope="row">{row[0]}</th>'
+        + "".join(f"<td>{cell}</td>" for cell in row[1:])
+        + "</tr>"
+        for row in cells[1:]
     )
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
@@ -298,11 +343,14 @@ def example() -> str:
         if owner == NONE:
             continue
         sides = [ring[place - 1], ring[(place + 1) % len(ring)]]
-        kinds = sorted({int(kind) for side in sides for kind in state["tiles"][TSQ][side].nonzero()[0]})
+        kinds = sorted(
+            {int(kind) for side in sides for kind in state["tiles"][TSQ][side].nonzero()[0]}
+        )
         shops = " and ".join(BUSINESSES[kind] for kind in kinds)
         vp = int(state["value"][TSQ][plot])
         sentences.append(
-            f"The skyscraper of {seat_name(owner)} stands on {PLOTS[plot]}; on the plots beside it, {PLOTS[sides[0]]} and"
+            f"The skyscraper of {seat_name(owner)} stands on {PLOTS[plot]}; on the plots beside "
+            f"it, {PLOTS[sides[0]]} and"
             f" {PLOTS[sides[1]]}, {_types(len(kinds))} of business ({shops}): {vp} VP."
         )
     return " ".join(sentences)

@@ -1,4 +1,6 @@
-"""Pictures of the page in its main states: ``python -m experiments.tools.screenshots --out runs/screenshots``."""
+"""Pictures of the page in its main states: ``python -m experiments.tools.screenshots --out
+runs/screenshots``.
+"""
 
 from __future__ import annotations
 
@@ -65,10 +67,15 @@ def serving(folder: Path, shown: Path | None = None) -> Iterator[Site]:
 
 
 def played(players: int, phase: str) -> list[int]:
-    """The actions of greedy players until seat 0 is to act in a phase, after the setup, or to the end."""
+    """The actions of greedy players until seat 0 is to act in a phase, after the setup, or to the
+    end.
+    """
     game, agent = Game(players, seed=SEED), GreedyAgent()
     actions: list[int] = []
-    while not (game.is_over or (game.seat == 0 and game.phase == phase and game.turn >= FEWEST_TURNS[phase])):
+    while not (
+        game.is_over
+        or (game.seat == 0 and game.phase == phase and game.turn >= FEWEST_TURNS[phase])
+    ):
         actions.append(decide_game(game, agent))
         game.play(actions[-1])
     return actions
@@ -116,7 +123,10 @@ def _to_the_end(page: Browser, site: Site, folder: Path) -> None:
     page.picture(folder / "final.png")
     page.click("#replay")
     page.wait("#step")
-    page.run("const s = document.getElementById('step'); s.value = 90; s.dispatchEvent(new Event('input'))")
+    page.run(
+        "const s = document.getElementById('step'); s.value = 90; s.dispatchEvent(new "
+        "Event('input'))"
+    )
     page.click("#ask")
     page.wait("#hint li")
     page.run("window.scrollTo(0, 0)")
@@ -126,11 +136,24 @@ def _to_the_end(page: Browser, site: Site, folder: Path) -> None:
 
 
 def take_of_folders(folder: Path) -> None:
-    """Pictures of what looks through folders: a small tournament's, and those of two short trainings."""
+    """Pictures of what looks through folders: a small tournament's, and those of two short
+    trainings.
+    """
     with tempfile.TemporaryDirectory() as data:
         shown = Path(data) / "runs"
         agents = ["crowd", "greedy", "builder", "bidder", "trained"]
-        cli.main(["tournament", *agents, "--players", "2", "--paired-seeds", "8", "--out", str(shown / "tournament")])
+        cli.main(
+            [
+                "tournament",
+                *agents,
+                "--players",
+                "2",
+                "--paired-seeds",
+                "8",
+                "--out",
+                str(shown / "tournament"),
+            ]
+        )
         for name, options in (("nothing", ()), ("prior", ("--prior", "greedy"))):
             common = [
                 "--run",
@@ -153,7 +176,10 @@ def take_of_folders(folder: Path) -> None:
             page.picture(folder / "ladder.png")
             page.open(f"{site.address}runs")
             page.click("#runs .run:not(.chosen) input")
-            page.wait_until(lambda: page.run("return document.querySelectorAll('#pace .line').length") == 2, "both runs")
+            page.wait_until(
+                lambda: page.run("return document.querySelectorAll('#pace .line').length") == 2,
+                "both runs",
+            )
             page.picture(folder / "runs.png")
 
 
@@ -175,7 +201,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     description = "Write pictures of the page in its main states, taken in headless Chromium."
 
     def run() -> int:
-        folder = parse(ScreenshotOptions, "experiments.tools.screenshots", description, arguments).out
+        folder = parse(
+            ScreenshotOptions, "experiments.tools.screenshots", description, arguments
+        ).out
         folder.mkdir(parents=True, exist_ok=True)
         take(folder)
         take_of_folders(folder)

@@ -1,13 +1,16 @@
-"""Tuning an agent's weights: ``python -m experiments.tools.tune appraiser --players 2 --against greedy --minutes 8``.
+"""Tuning an agent's weights: ``python -m experiments.tools.tune appraiser --players 2 --against
+greedy --minutes 8``.
 
-An evolution strategy (CMA-ES, of the package `cma`) looks for better weights. It works on their logarithms, as they are
-positive and of different sizes. In every generation all candidates play the same paired seeds, once from each seat, against every
-opponent in turn. A candidate is worth its share of the wins and a little of its lead in VP, which tells more per game.
+An evolution strategy (CMA-ES, of the package `cma`) looks for better weights. It works on their
+logarithms, as they are positive and of different sizes. In every generation all candidates play the
+same paired seeds, once from each seat, against every opponent in turn. A candidate is worth its
+share of the wins and a little of its lead in VP, which tells more per game.
 
 The result is the mean of the final distribution, which is less lucky than the best candidate seen.
 
-After every generation one JSON file holds the weights found and all that is needed to go on: with ``--resume`` as if nothing had
-happened. Ctrl-C drops the generation under way. Exit codes: 0 all right, 1 a file is bad, 2 the command is, 130 interrupted.
+After every generation one JSON file holds the weights found and all that is needed to go on: with
+``--resume`` as if nothing had happened. Ctrl-C drops the generation under way. Exit codes: 0 all
+right, 1 a file is bad, 2 the command is, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -47,18 +50,30 @@ FORMAT: Final = "skyenv-tune-1"
 
 @dataclass(frozen=True)
 class Tuning(Options):
-    """What is tuned, and how; the agent's own name among the opponents means it with the weights it has now."""
+    """What is tuned, and how; the agent's own name among the opponents means it with the weights it
+    has now.
+    """
 
-    agent: str = argument("name of an agent with weights, such as greedy", default="appraiser", metavar="AGENT")
+    agent: str = argument(
+        "name of an agent with weights, such as greedy", default="appraiser", metavar="AGENT"
+    )
     against: tuple[str, ...] = common("against", default=("greedy",))
     players: int = common("players")
     side: str = common("side")
     paired_seeds: int = common(
-        "paired_seeds", default=32, text="for each generation and opponent; every candidate plays each from each seat"
+        "paired_seeds",
+        default=32,
+        text="for each generation and opponent; every candidate plays each from each seat",
     )
-    population: int = option(0, "candidates in a generation; 0: as many as cma thinks right", high=10**4, metavar="N")
-    sigma: float = option(0.15, "first standard deviation of the logarithms", above=True, high=10, metavar="S")
-    seed: int = common("seed", text="the first paired seed, and the seed of the candidates", low=1, high=2**31 - 1)
+    population: int = option(
+        0, "candidates in a generation; 0: as many as cma thinks right", high=10**4, metavar="N"
+    )
+    sigma: float = option(
+        0.15, "first standard deviation of the logarithms", above=True, high=10, metavar="S"
+    )
+    seed: int = common(
+        "seed", text="the first paired seed, and the seed of the candidates", low=1, high=2**31 - 1
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -71,12 +86,15 @@ class TuneConfig(Tuning):
     """The program's options."""
 
     generations: int = option(10**6, "at most", metavar="N")
-    minutes: float = common("minutes", text="begin no generation after so many minutes; 0: no limit")
+    minutes: float = common(
+        "minutes", text="begin no generation after so many minutes; 0: no limit"
+    )
     workers: int | None = common("workers", default=None, text=SPREAD)
     ray: str | None = common("ray")
     out: Path = option(Path("tuning.json"), "what is found, and the checkpoint", metavar="FILE")
     resume: bool = common(
-        "resume", text="go on with the file's tuning; of others --minutes, --generations, --workers, --ray count"
+        "resume",
+        text="go on with the file's tuning; of others --minutes, --generations, --workers, --ray count",
     )
 
     def tuning(self) -> Tuning:
@@ -85,7 +103,9 @@ class TuneConfig(Tuning):
 
     def crew(self) -> Crew | None:
         """Who plays; None: this process."""
-        return None if self.workers is None and self.ray is None else Crew(self.workers or 0, self.ray)
+        return (
+            None if self.workers is None and self.ray is None else Crew(self.workers or 0, self.ray)
+        )
 
 
 def weights_of(name: str, players: int) -> Any:
@@ -105,7 +125,9 @@ def _kind(name: str) -> type[HeuristicAgent]:
 
 
 class Normal:
-    """Normal numbers of a generator of its own, as cma calls for them; cma's own default is NumPy's global generator."""
+    """Normal numbers of a generator of its own, as cma calls for them; cma's own default is NumPy's
+    global generator.
+    """
 
     def __init__(self, seed: int) -> None:
         self._rng = np.random.default_rng(seed)
@@ -116,7 +138,8 @@ class Normal:
 
 
 class Tuner:
-    """A tuning under way: everything follows from the options, the first weights and what the candidates were worth.
+    """A tuning under way: everything follows from the options, the first weights and what the
+    candidates were worth.
 
     Args:
         tuning: the options.
@@ -130,7 +153,9 @@ class Tuner:
         AgentError: an agent can't be made or tuned, or cma is not installed.
     """
 
-    def __init__(self, tuning: Tuning, start: Any = None, worths: Sequence[Sequence[float]] = ()) -> None:
+    def __init__(
+        self, tuning: Tuning, start: Any = None, worths: Sequence[Sequence[float]] = ()
+    ) -> None:
         try:
             import cma
         except ImportError as error:
@@ -139,16 +164,24 @@ class Tuner:
         self.start = start or weights_of(tuning.agent, tuning.players)
         self.worths: list[list[float]] = []
         self._opponents = {one: one.make() for one in map(entrant, tuning.against)}
-        options: dict[str, Any] = {"seed": math.nan, "randn": Normal(tuning.seed), "verbose": -9, "CMA_diagonal": True}
+        options: dict[str, Any] = {
+            "seed": math.nan,
+            "randn": Normal(tuning.seed),
+            "verbose": -9,
+            "CMA_diagonal": True,
+        }
         if tuning.population:
             options["popsize"] = tuning.population
-        logarithms = [math.log(max(getattr(self.start, field.name), LEAST)) for field in fields(self.start)]
+        logarithms = [
+            math.log(max(getattr(self.start, field.name), LEAST)) for field in fields(self.start)
+        ]
         self._strategy = cma.CMAEvolutionStrategy(logarithms, tuning.sigma, options)
         for known in worths:
             self._learn(self._strategy.ask(), list(known))
 
     def advance(self, progress: Progress | None = None, crew: Crew | None = None) -> bool:
-        """Play one generation and learn from it; False if Ctrl-C came before its end, and nothing has changed.
+        """Play one generation and learn from it; False if Ctrl-C came before its end, and nothing
+        has changed.
 
         Args:
             progress: told how many games have finished, since the last call.
@@ -157,12 +190,20 @@ class Tuner:
         state = pickle.dumps(self._strategy)
         points = self._strategy.ask()
         first = TUNING.start + self.tuning.seed + len(self.worths) * self.tuning.paired_seeds
-        matches = [Match(self.tuning, self._weights(point), first, opponent) for point in points for opponent in self._opponents]
-        worths = self._here(matches, progress) if crew is None else in_workers(matches, crew, progress)
+        matches = [
+            Match(self.tuning, self._weights(point), first, opponent)
+            for point in points
+            for opponent in self._opponents
+        ]
+        worths = (
+            self._here(matches, progress) if crew is None else in_workers(matches, crew, progress)
+        )
         if worths is None:
             self._strategy = pickle.loads(state)
             return False
-        self._learn(points, [float(sum(of) / len(of)) for of in np.split(np.array(worths), len(points))])
+        self._learn(
+            points, [float(sum(of) / len(of)) for of in np.split(np.array(worths), len(points))]
+        )
         return True
 
     def weights(self) -> Any:
@@ -172,7 +213,12 @@ class Tuner:
     @property
     def games(self) -> int:
         """Games in a generation."""
-        return int(self._strategy.popsize) * self.tuning.paired_seeds * self.tuning.players * len(self._opponents)
+        return (
+            int(self._strategy.popsize)
+            * self.tuning.paired_seeds
+            * self.tuning.players
+            * len(self._opponents)
+        )
 
     def _weights(self, point: npt.ArrayLike) -> Any:
         return type(self.start)(*np.exp(np.asarray(point)).tolist())
@@ -193,7 +239,9 @@ class Tuner:
 
 @dataclass(frozen=True)
 class Match:
-    """A candidate against an opponent: its weights, the first paired seed, and one of the tuning's opponents."""
+    """A candidate against an opponent: its weights, the first paired seed, and one of the tuning's
+    opponents.
+    """
 
     tuning: Tuning
     weights: Any
@@ -241,11 +289,15 @@ def _play(task: tuple[int, Match]) -> float:
     _, match = task
     worth = match.worth(_opponent(match.opponent))
     if worth is None:  # Ctrl-C isn't heard here
-        raise AgentError(f"agent {match.tuning.agent} or {match.opponent.name} raised KeyboardInterrupt")
+        raise AgentError(
+            f"agent {match.tuning.agent} or {match.opponent.name} raised KeyboardInterrupt"
+        )
     return worth
 
 
-def in_workers(matches: Sequence[Match], crew: Crew, progress: Progress | None) -> list[float] | None:
+def in_workers(
+    matches: Sequence[Match], crew: Crew, progress: Progress | None
+) -> list[float] | None:
     """What the candidates of matches are worth; None if Ctrl-C came.
 
     Raises:
@@ -261,9 +313,15 @@ def in_workers(matches: Sequence[Match], crew: Crew, progress: Progress | None) 
 
     with Interrupt() as interrupt:
         run_units(
-            _play, iter(enumerate(matches)), crew.workers, ray=crew.ray, done=keep, tick=interrupt.goes_on,
-            parts=lambda task: [task], about=lambda task: task[1].about(),
-        )  # fmt: skip
+            _play,
+            iter(enumerate(matches)),
+            crew.workers,
+            ray=crew.ray,
+            done=keep,
+            tick=interrupt.goes_on,
+            parts=lambda task: [task],
+            about=lambda task: task[1].about(),
+        )
     return None if interrupt.asked else [worths[number] for number in range(len(matches))]
 
 
@@ -290,7 +348,8 @@ def load(path: str | Path) -> Tuner:
     """The tuning in a file, to go on with.
 
     Raises:
-        CheckpointError: the file is missing, damaged or something else, or the agent's weights have other names now.
+        CheckpointError: the file is missing, damaged or something else, or the agent's weights have
+            other names now.
         AgentError: as for :class:`Tuner`.
     """
     try:
@@ -303,7 +362,9 @@ def load(path: str | Path) -> Tuner:
     except AgentError:
         raise
     except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise CheckpointError(f"{path} is no tuning to go on with ({type(error).__name__}: {error!s:.100})") from error
+        raise CheckpointError(
+            f"{path} is no tuning to go on with ({type(error).__name__}: {error!s:.100})"
+        ) from error
 
 
 # ---- the command line ----
@@ -312,14 +373,19 @@ def load(path: str | Path) -> Tuner:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code (see the module's text)."""
     description = "Tune the weights of an agent by an evolution strategy."
-    return exit_code("tune", lambda: _run(parse(TuneConfig, "experiments.tools.tune", description, arguments)))
+    return exit_code(
+        "tune", lambda: _run(parse(TuneConfig, "experiments.tools.tune", description, arguments))
+    )
 
 
 def _run(config: TuneConfig) -> int:
     if config.resume:
         tuner = load(config.out)
     elif config.out.exists():
-        raise OptionError(f"{config.out} is there already; go on with it by --resume, or choose another file with --out")
+        raise OptionError(
+            f"{config.out} is there already; go on with it by --resume, or choose another file "
+            "with --out"
+        )
     else:
         tuner = Tuner(config.tuning())
         save(tuner, config.out)
@@ -332,7 +398,9 @@ def _run(config: TuneConfig) -> int:
             except KeyboardInterrupt:
                 finished = False
             if finished:
-                bar.set_description(f"generation {len(tuner.worths)}, worth {np.mean(tuner.worths[-1]):.3f}")
+                bar.set_description(
+                    f"generation {len(tuner.worths)}, worth {np.mean(tuner.worths[-1]):.3f}"
+                )
         if not finished:
             complain("tune", "interrupted")
             return INTERRUPTED

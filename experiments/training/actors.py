@@ -1,10 +1,12 @@
 """Who plays for a training: this process, in turns with learning, or others, while it learns.
 
-With others, all that is learned from was played with the weights before the latest update: an actor plays on as soon as its last
-rollout is fetched, with the network as it is then, and writes into a second place while the first is learned from. One other
-process alone may need longer for that than the learner: then the learner plays a share of the games, too, with the same weights.
-Who has played its own helps to learn: each gradient step has several pieces, which are computed by whoever is there. So nobody
-waits for long, and what is learned doesn't depend on who was faster: a run is reproduced by its seed, with as many processes.
+With others, all that is learned from was played with the weights before the latest update: an actor
+plays on as soon as its last rollout is fetched, with the network as it is then, and writes into a
+second place while the first is learned from. One other process alone may need longer for that than
+the learner: then the learner plays a share of the games, too, with the same weights. Who has played
+its own helps to learn: each gradient step has several pieces, which are computed by whoever is
+there. So nobody waits for long, and what is learned doesn't depend on who was faster: a run is
+reproduced by its seed, with as many processes.
 """
 
 from __future__ import annotations
@@ -79,8 +81,8 @@ class Actors(ABC):
     """All that play for a training.
 
     Attributes:
-        updates: so often rollouts of others were fetched. stale: so many updates the oldest of the weights lay behind with which
-            the latest rollouts were played.
+        updates: so often rollouts of others were fetched. stale: so many updates the oldest of the
+            weights lay behind with which the latest rollouts were played.
     """
 
     updates = 0
@@ -91,7 +93,11 @@ class Actors(ABC):
         """What has been played, one rollout of each actor."""
 
     def add_gradient(
-        self, network: PolicyNetwork, objective: Objective, batch: Batch, pieces: Sequence[torch.Tensor]
+        self,
+        network: PolicyNetwork,
+        objective: Objective,
+        batch: Batch,
+        pieces: Sequence[torch.Tensor],
     ) -> torch.Tensor:
         """Add the gradient of a step to the network's.
 
@@ -100,10 +106,13 @@ class Actors(ABC):
             pieces: of the step, rows of the batch.
 
         Returns:
-            See :meth:`experiments.training.gradients.Objective.add_gradient`: the sum of all pieces.
+            See :meth:`experiments.training.gradients.Objective.add_gradient`: the sum of all
+            pieces.
         """
         number = sum(map(len, pieces))
-        return torch.stack([objective.add_gradient(network, batch, piece, number) for piece in pieces]).sum(dim=0)
+        return torch.stack(
+            [objective.add_gradient(network, batch, piece, number) for piece in pieces]
+        ).sum(dim=0)
 
     @abstractmethod
     def add_past(self, name: str, network: ThingsNetwork) -> None:
@@ -126,16 +135,22 @@ class Actors(ABC):
         return {"stale": float(self.stale)}
 
     def numbered(self, weights: Weights) -> Numbered:
-        """Weights, to be sent: those of the network that the latest rollouts were asked for with, or of the first one."""
+        """Weights, to be sent: those of the network that the latest rollouts were asked for with,
+        or of the first one.
+        """
         return max(self.updates - 1, 0), weights
 
     def count(self, numbers: Iterable[int]) -> None:
-        """Rollouts are about to be learned from, which were played with weights of these numbers."""
+        """Rollouts are about to be learned from, which were played with weights of these
+        numbers.
+        """
         self.stale = self.updates - min(numbers)
         self.updates += 1
 
 
-def make_actors(config: Config, network: PolicyNetwork, kept: Mapping[str, Any] | None = None) -> Actors:
+def make_actors(
+    config: Config, network: PolicyNetwork, kept: Mapping[str, Any] | None = None
+) -> Actors:
     """Who plays, as many processes as the configuration says.
 
     Args:
@@ -175,8 +190,8 @@ class Desk:
     """Memory that the learner shares with those who help it.
 
     Attributes:
-        batch: what is learned from. weights: float32, of the network in learning. gradient: float32, the helper's own. All are
-            empty where nobody can help.
+        batch: what is learned from. weights: float32, of the network in learning. gradient:
+            float32, the helper's own. All are empty where nobody can help.
     """
 
     batch: Any
@@ -185,14 +200,20 @@ class Desk:
 
 
 class Elsewhere(Actors):
-    """Other processes play; and this one before it learns, where there is one part more than others."""
+    """Other processes play; and this one before it learns, where there is one part more than
+    others.
+    """
 
-    def __init__(self, config: Config, network: PolicyNetwork, kept: Mapping[str, Any] | None) -> None:
+    def __init__(
+        self, config: Config, network: PolicyNetwork, kept: Mapping[str, Any] | None
+    ) -> None:
         self._connections: list[Connection] = []
         self._processes: list[SpawnProcess] = []
         self._places: list[list[Any]] = []
         self._desks: list[Desk] = []
-        self._answers: list[Any] = []  # of the other processes, to what they were asked last; None: not yet
+        self._answers: list[
+            Any
+        ] = []  # of the other processes, to what they were asked last; None: not yet
         self._batch, self._inputs = config.BATCH, config.inputs
         self._own: _Worker | None = None
         self._own_answer: Any = None
@@ -210,14 +231,20 @@ class Elsewhere(Actors):
             for part, room in enumerate(rooms):
                 places = [RawArray(ctypes.c_byte, room) for _ in range(PLACES)]
                 desk = Desk(self._shown, self._learning, RawArray(ctypes.c_float, parameters))
-                self._start(config, part, None if kept is None else kept["actors"][part], places, desk)
+                self._start(
+                    config, part, None if kept is None else kept["actors"][part], places, desk
+                )
             self._send("play", self.numbered(self._weights))
         except BaseException:  # nobody else knows those that play already
             self.end()
             raise
 
-    def _start(self, config: Config, part: int, kept: bytes | None, places: list[Any], desk: Desk) -> None:
-        """Let a process play a part of the games: this one the last, where there are as many parts as processes."""
+    def _start(
+        self, config: Config, part: int, kept: bytes | None, places: list[Any], desk: Desk
+    ) -> None:
+        """Let a process play a part of the games: this one the last, where there are as many parts
+        as processes.
+        """
         self._places.append(places)
         if part == config.processes - 1:
             self._own = _Worker(config, part, kept, places, desk)
@@ -249,10 +276,18 @@ class Elsewhere(Actors):
         ]
 
     def add_gradient(
-        self, network: PolicyNetwork, objective: Objective, batch: Batch, pieces: Sequence[torch.Tensor]
+        self,
+        network: PolicyNetwork,
+        objective: Objective,
+        batch: Batch,
+        pieces: Sequence[torch.Tensor],
     ) -> torch.Tensor:
-        """See :meth:`Actors.add_gradient`: the last pieces are those of others who have played their rollouts."""
-        helpers = list(islice(filter(self._has_answered, range(len(self._connections))), len(pieces) - 1))
+        """See :meth:`Actors.add_gradient`: the last pieces are those of others who have played
+        their rollouts.
+        """
+        helpers = list(
+            islice(filter(self._has_answered, range(len(self._connections))), len(pieces) - 1)
+        )
         if not helpers:
             return super().add_gradient(network, objective, batch, pieces)
         if batch is not self._batch_shown:
@@ -261,7 +296,9 @@ class Elsewhere(Actors):
         number = sum(map(len, pieces))
         own, others = pieces[: -len(helpers)], pieces[-len(helpers) :]
         with torch.no_grad():
-            torch.cat([one.reshape(-1) for one in network.parameters()], out=as_tensor(self._learning))
+            torch.cat(
+                [one.reshape(-1) for one in network.parameters()], out=as_tensor(self._learning)
+            )
         for i, piece in zip(helpers, others, strict=True):
             self._ask(i, "gradient", (objective, len(batch), piece.numpy(), number))
         told = [objective.add_gradient(network, batch, piece, number) for piece in own]
@@ -275,7 +312,8 @@ class Elsewhere(Actors):
 
     def add_past(self, name: str, network: ThingsNetwork) -> None:
         """See :meth:`Actors.add_past`; from the rollout after the next on."""
-        # Actors are told when they listen: while they play, a message that is larger than a pipe would wait for them.
+        # Actors are told when they listen: while they play, a message that is larger than a pipe
+        # would wait for them.
         self._past.append((name, network))
 
     def wait(self) -> None:
@@ -341,13 +379,18 @@ class Elsewhere(Actors):
         return answer
 
     def _dead(self) -> SkyenvError:
-        ended = wait_for([process.sentinel for process in self._processes], SECONDS_TO_DIE)  # a pipe closes a little earlier
+        ended = wait_for(
+            [process.sentinel for process in self._processes], SECONDS_TO_DIE
+        )  # a pipe closes a little earlier
         for process in self._processes:
             if process.sentinel in ended:
                 process.join(SECONDS_TO_DIE)  # and the sentinel is a pipe as well
-        codes = {process.name: process.exitcode for process in self._processes if not process.is_alive()}
+        codes = {
+            process.name: process.exitcode for process in self._processes if not process.is_alive()
+        }
         return SkyenvError(
-            f"a process that plays has ended ({codes}); what was trained is kept, --resume goes on from the last checkpoint"
+            f"a process that plays has ended ({codes}); what was trained is kept, --resume goes on "
+            "from the last checkpoint"
         )
 
 
@@ -361,8 +404,17 @@ def as_tensor(memory: Any) -> torch.Tensor:
     return torch.frombuffer(memory, dtype=torch.float32)
 
 
-def _work(connection: Connection, config: Config, part: int, kept: bytes | None, places: list[Any], desk: Desk) -> None:
-    """What another process does: it plays and helps as it is told, until nobody tells it any more."""
+def _work(
+    connection: Connection,
+    config: Config,
+    part: int,
+    kept: bytes | None,
+    places: list[Any],
+    desk: Desk,
+) -> None:
+    """What another process does: it plays and helps as it is told, until nobody tells it any
+    more.
+    """
     begin_worker()
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it is the learner that ends in order
     use_processor(1)
@@ -384,9 +436,13 @@ def _work(connection: Connection, config: Config, part: int, kept: bytes | None,
 
 
 class _Worker:
-    """An actor that writes where the learner reads, and can tell how it was before its latest rollout."""
+    """An actor that writes where the learner reads, and can tell how it was before its latest
+    rollout.
+    """
 
-    def __init__(self, config: Config, part: int, kept: bytes | None, places: list[Any], desk: Desk) -> None:
+    def __init__(
+        self, config: Config, part: int, kept: bytes | None, places: list[Any], desk: Desk
+    ) -> None:
         self._places, self._next, self._desk = places, 0, desk
         self._batch, self._inputs = config.BATCH, config.inputs
         earlier, self._later = (None, []) if kept is None else pickle.loads(kept)
@@ -405,10 +461,14 @@ class _Worker:
         return asked[what]()
 
     def play(self, numbered: Numbered) -> tuple[int, int, int, int, list[Any], dict[str, float]]:
-        """A rollout: the number of its weights, the place where its batch is, how many decisions that has, and the rest of it."""
+        """A rollout: the number of its weights, the place where its batch is, how many decisions
+        that has, and the rest of it.
+        """
         updates, weights = numbered
         self._before, self._past = self._actor.collector.snapshot(), []
-        rollout = self._actor.play({name: torch.from_numpy(array) for name, array in weights.items()})
+        rollout = self._actor.play(
+            {name: torch.from_numpy(array) for name, array in weights.items()}
+        )
         later, self._later = self._later, []
         for name, network in later:
             self.add_past(name, network)
@@ -416,19 +476,27 @@ class _Worker:
         rollout.batch.write(self._places[place])
         return updates, place, len(rollout.batch), rollout.decisions, rollout.ended, rollout.figures
 
-    def gradient(self, objective: Objective, decisions: int, piece: npt.NDArray[np.int64], number: int) -> list[float]:
-        """Write the gradient of a piece of a step where the learner reads; see :meth:`Objective.add_gradient`.
+    def gradient(
+        self, objective: Objective, decisions: int, piece: npt.NDArray[np.int64], number: int
+    ) -> list[float]:
+        """Write the gradient of a piece of a step where the learner reads; see
+        :meth:`Objective.add_gradient`.
 
         Args:
-            objective: what is learned. decisions: in the batch. piece: rows of it. number: decisions in the step.
+            objective: what is learned. decisions: in the batch. piece: rows of it. number:
+                decisions in the step.
         """
         network = self._actor.network
         with torch.no_grad():
-            for one, weights in zip(network.parameters(), parts_of(as_tensor(self._desk.weights), network), strict=True):
+            for one, weights in zip(
+                network.parameters(), parts_of(as_tensor(self._desk.weights), network), strict=True
+            ):
                 one.copy_(weights)
         network.zero_grad()
         batch = self._batch.within(self._desk.batch, decisions, self._inputs)
-        told: list[float] = objective.add_gradient(network, batch, torch.from_numpy(piece), number).tolist()
+        told: list[float] = objective.add_gradient(
+            network, batch, torch.from_numpy(piece), number
+        ).tolist()
         as_tensor(self._desk.gradient).copy_(flat_gradient(network))
         return told
 

@@ -1,9 +1,11 @@
-"""How exploitable is an agent? ``python -m experiments.training.best_response --target greedy --players 2 --minutes 30``.
+"""How exploitable is an agent? ``python -m experiments.training.best_response --target greedy
+--players 2 --minutes 30``.
 
-Trains a best response: the trainer (:mod:`experiments.training.train`) learns against the frozen target alone, which has all
-other seats. What the response wins beyond its par, in paired seeds that it has not trained on, is a lower bound of the target's
-exploitability: a better response may win more. With ``--start`` the response begins as a network that plays already, such as
-the target itself.
+Trains a best response: the trainer (:mod:`experiments.training.train`) learns against the frozen
+target alone, which has all other seats. What the response wins beyond its par, in paired seeds that
+it has not trained on, is a lower bound of the target's exploitability: a better response may win
+more. With ``--start`` the response begins as a network that plays already, such as the target
+itself.
 """
 
 from __future__ import annotations
@@ -65,10 +67,15 @@ class BestResponse(Training):
 
     def about(self) -> dict[str, Any]:
         """See :meth:`experiments.training.train.Training.about`."""
-        return super().about() | {"target": self.config.target, "target_version": self.target_version}
+        return super().about() | {
+            "target": self.config.target,
+            "target_version": self.target_version,
+        }
 
     def close(self) -> list[dict[str, Any]]:
-        """See :class:`experiments.training.runs.Run`; the bounds are in ``exploitability.json`` too."""
+        """See :class:`experiments.training.runs.Run`; the bounds are in ``exploitability.json``
+        too.
+        """
         results = super().close()
         about = {
             "target": self.config.target,
@@ -86,8 +93,10 @@ class BestResponse(Training):
         for lower_bound in map(bound, results):
             mean, low, high = (100 * lower_bound["gain"][name] for name in ("mean", "low", "high"))
             lines.append(
-                f"{lower_bound['players']} players, {lower_bound['side']} side: the response wins {mean:+.1f} percentage points"
-                f" [{low:+.1f}, {high:+.1f}] beyond its par of {100 * lower_bound['par']:.1f} % against {lower_bound['opponent']}"
+                f"{lower_bound['players']} players, {lower_bound['side']} side: the response wins "
+                f"{mean:+.1f} percentage points"
+                f" [{low:+.1f}, {high:+.1f}] beyond its par of {100 * lower_bound['par']:.1f} % "
+                f"against {lower_bound['opponent']}"
             )
         return "\n\n".join(part for part in (super().summary(results), "\n".join(lines)) if part)
 
@@ -107,7 +116,9 @@ def bound(result: Mapping[str, Any]) -> dict[str, Any]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code, see :func:`experiments.training.runs.program`."""
-    return program(BestResponse, BestResponseConfig, "Train a best response against a frozen agent.", arguments)
+    return program(
+        BestResponse, BestResponseConfig, "Train a best response against a frozen agent.", arguments
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """A training's curve for TensorBoard.
 
-The usual writer writes from a thread of its own: when the disk is full, nobody can catch its error. This one writes when it is
-told to.
+The usual writer writes from a thread of its own: when the disk is full, nobody can catch its error.
+This one writes when it is told to.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ NO_NUMBERS: Final = ("shares", "players")
 
 
 class Board:
-    """Writes points of a curve into a file of its own in a folder; it begins where an earlier file stopped counting.
+    """Writes points of a curve into a file of its own in a folder; it begins where an earlier file
+    stopped counting.
 
     Args:
         folder: for TensorBoard; made when something is written.
@@ -30,7 +31,9 @@ class Board:
     """
 
     def __init__(self, folder: Path, program: str) -> None:
-        self._path = folder / f"events.out.tfevents.{time.time_ns():020d}"  # TensorBoard reads files in the order of their names
+        self._path = (
+            folder / f"events.out.tfevents.{time.time_ns():020d}"
+        )  # TensorBoard reads files in the order of their names
         self._program = program
 
     def write(self, points: Sequence[Mapping[str, Any]]) -> None:
@@ -62,6 +65,16 @@ class Board:
         writer.write(event.SerializeToString())
 
     def _summary(self, point: Mapping[str, Any]) -> Any:
-        figures = {f"{self._program}/{name}": value for name, value in point.items() if name not in (*COUNTERS, *NO_NUMBERS)}
+        figures = {
+            f"{self._program}/{name}": value
+            for name, value in point.items()
+            if name not in (*COUNTERS, *NO_NUMBERS)
+        }
         figures |= {f"win share/{kind}": share for kind, share in point["shares"].items()}
-        return Summary(value=[Summary.Value(tag=tag, simple_value=value) for tag, value in figures.items() if value is not None])
+        return Summary(
+            value=[
+                Summary.Value(tag=tag, simple_value=value)
+                for tag, value in figures.items()
+                if value is not None
+            ]
+        )

@@ -1,4 +1,7 @@
-"""Checkpoints of trainings: pickled, with a checksum. They can run code when they are read: use only those that you trust."""
+"""Checkpoints of trainings: pickled, with a checksum.
+
+They can run code when they are read: use only those that you trust.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,18 @@ MAGIC: Final = b"skyenv-training-checkpoint-6\n"
 """Has a new number whenever what a learner packs means something else, although it would unpack."""
 DIGEST: Final = hashlib.sha256().digest_size
 CONTENT: Final[dict[str, type]] = {
-    "program": str, "version": str, "observation_size": int, "config": dict, "updates": int, "decisions": int, "seconds": float,
-    "curve": list, "on_board": int, "episodes": object, "learner": dict,
-}  # fmt: skip
+    "program": str,
+    "version": str,
+    "observation_size": int,
+    "config": dict,
+    "updates": int,
+    "decisions": int,
+    "seconds": float,
+    "curve": list,
+    "on_board": int,
+    "episodes": object,
+    "learner": dict,
+}
 """What a checkpoint tells, and of which type it is."""
 
 
@@ -33,7 +45,9 @@ def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
     try:
         body = pickle.dumps({**state, "observation_size": OBSERVATION_SIZE})
     except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise OptionError(f"fixed_opponents: one of them can't be kept in a checkpoint ({error!s:.100})") from error
+        raise OptionError(
+            f"fixed_opponents: one of them can't be kept in a checkpoint ({error!s:.100})"
+        ) from error
     write_atomically(path, MAGIC + hashlib.sha256(body).digest() + body)
 
 
@@ -41,7 +55,8 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     """The content of a checkpoint.
 
     Raises:
-        CheckpointError: the file is missing, damaged, something else, or made for other observations.
+        CheckpointError: the file is missing, damaged, something else, or made for other
+            observations.
     """
     try:
         data = path.read_bytes()
@@ -51,20 +66,28 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
         raise CheckpointError(f"{path} is no training checkpoint of this version")
     digest, body = data[len(MAGIC) : len(MAGIC) + DIGEST], data[len(MAGIC) + DIGEST :]
     if hashlib.sha256(body).digest() != digest:
-        raise CheckpointError(f"{path} is damaged: its content doesn't have the checksum that it was written with")
+        raise CheckpointError(
+            f"{path} is damaged: its content doesn't have the checksum that it was written with"
+        )
     try:
         state = pickle.loads(body)
     except Exception as error:  # it is whole; what it refers to isn't here
-        raise CheckpointError(f"{path} can't be read by this version ({type(error).__name__}: {error!s:.100})") from error
+        raise CheckpointError(
+            f"{path} can't be read by this version ({type(error).__name__}: {error!s:.100})"
+        ) from error
     if not isinstance(state, dict):
-        raise CheckpointError(f"{path} holds something else than a training's checkpoint: a {type(state).__name__}")
+        raise CheckpointError(
+            f"{path} holds something else than a training's checkpoint: a {type(state).__name__}"
+        )
     for name, kind in CONTENT.items():
         if not isinstance(state.get(name), kind):
             raise CheckpointError(
-                f"{path} holds something else than a training's checkpoint: its {name} is {shown(state.get(name))}"
+                f"{path} holds something else than a training's checkpoint: its {name} is "
+                f"{shown(state.get(name))}"
             )
     if state["observation_size"] != OBSERVATION_SIZE:
         raise CheckpointError(
-            f"{path} was trained for observations of length {state['observation_size']}; they have {OBSERVATION_SIZE} now"
+            f"{path} was trained for observations of length {state['observation_size']}; they have "
+            f"{OBSERVATION_SIZE} now"
         )
     return state

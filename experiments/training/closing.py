@@ -16,7 +16,8 @@ from skyenv.tables import columns
 MODEL: Final = "model.npz"
 """The agent, in a run's folder."""
 ALONE: Final = textwrap.fill(
-    "With more than two players that doesn't tell who is stronger: whoever is alone often wins more by that alone."
+    "With more than two players that doesn't tell who is stronger: whoever is alone often wins "
+    "more by that alone."
     " Ratings come from tables of different agents, and the ladder shows duels both ways round.",
     80,
 )
@@ -31,7 +32,13 @@ def summary(results: Sequence[Mapping[str, Any]]) -> str:
     for one in results:
         share, own, other = one["share"], one["own"], one["other"]
         wins = f"{100 * share['mean']:.1f} [{100 * share['low']:.1f}, {100 * share['high']:.1f}]"
-        numbers = [str(one["games"]), wins, f"{100 * one['par']:.0f}", f"{own['mean']:.1f}", f"{other['mean']:.1f}"]
+        numbers = [
+            str(one["games"]),
+            wins,
+            f"{100 * one['par']:.0f}",
+            f"{own['mean']:.1f}",
+            f"{other['mean']:.1f}",
+        ]
         rows.append([str(one["num_players"]), one["side"], one["opponent"], *numbers])
     verdicts = "\n".join(verdict(one) for one in results)
     alone = f"\n\n{ALONE}" if any(one["num_players"] > 2 for one in results) else ""
@@ -46,13 +53,15 @@ def summary(results: Sequence[Mapping[str, Any]]) -> str:
 def verdict(result: Mapping[str, Any]) -> str:
     """What a result means, as far as the games tell.
 
-    With two players that is whether the agent is stronger than the opponent; with more, from this one way round, only whether it
-    wins more than it would against copies of itself.
+    With two players that is whether the agent is stronger than the opponent; with more, from this
+    one way round, only whether it wins more than it would against copies of itself.
     """
     share, par, players = result["share"], result["par"], result["num_players"]
     more, less = share["low"] > par, share["high"] < par
     if players == 2:
-        what = "it is " + ("stronger than" if more else "weaker than" if less else "about as strong as")
+        what = "it is " + (
+            "stronger than" if more else "weaker than" if less else "about as strong as"
+        )
     else:
         what = f"it wins {'more than' if more else 'less than' if less else 'about'} 1/{players} alone against copies of"
     doubt = "" if more or less else " (more games could tell)"
@@ -63,16 +72,26 @@ def verdict(result: Mapping[str, Any]) -> str:
 def how_to_go_on(config: RunConfig, program_name: str) -> str:
     """The commands for what one may want next."""
     run, model = shlex.quote(config.run), shlex.quote(str(Path(config.run) / MODEL))
-    python = os.path.relpath(sys.executable) if Path(sys.executable).is_relative_to(Path.cwd()) else "python"
+    python = (
+        os.path.relpath(sys.executable)
+        if Path(sys.executable).is_relative_to(Path.cwd())
+        else "python"
+    )
     program = f"{python} -m experiments.training.{program_name}"
     (players, *_), decisions, minutes = config.players, 2 * config.decisions, config.minutes
     minutes = max(30.0, 2 * minutes) if minutes else 0.0
-    goals = [f"{minutes:g} minutes"] * bool(minutes) + [f"{decisions:,} decisions"] * bool(decisions)
-    limits = f" --minutes {minutes:g}" * bool(minutes) + f" --decisions {decisions}" * bool(decisions)
+    goals = [f"{minutes:g} minutes"] * bool(minutes) + [f"{decisions:,} decisions"] * bool(
+        decisions
+    )
+    limits = f" --minutes {minutes:g}" * bool(minutes) + f" --decisions {decisions}" * bool(
+        decisions
+    )
     commands = {
         f"Train it further, to {' or '.join(goals)} in all": f"{program} --run {run} --resume{limits}",
         "Play against it": f"make play PLAY='--agents {model}'",
         "Rate it against the ladder": f"{python} -m skyenv tournament --add {model} --players {players} --minutes 2",
         "See how it went": f"{run}/curves.png; {python} -m tensorboard.main --logdir {run}/tensorboard",
     }
-    return "\n".join([f"The agent: {model}", *(f"{what}:\n  {command}" for what, command in commands.items())])
+    return "\n".join(
+        [f"The agent: {model}", *(f"{what}:\n  {command}" for what, command in commands.items())]
+    )

@@ -1,8 +1,10 @@
 """What a cluster would carry, on paper: ``python -m experiments.training.cluster_plan``.
 
-Updates are simulated as :mod:`experiments.training.actors_on_ray` does them: all actors play a rollout, the learner fetches one
-after the other through its network card, lets them play on, and learns meanwhile. Sizes and the pace of an actor were measured
-on one machine (docs/many_machines.md); the learner's pace is an assumption, and so is it that nothing else takes time.
+Updates are simulated as :mod:`experiments.training.actors_on_ray` does them: all actors play a
+rollout, the learner fetches one after the other through its network card, lets them play on, and
+learns meanwhile. Sizes and the pace of an actor were measured on one machine
+(docs/many_machines.md); the learner's pace is an assumption, and so is it that nothing else takes
+time.
 """
 
 from __future__ import annotations
@@ -64,7 +66,9 @@ def table() -> str:
     for gigabits in (10, 25, 100):
         for learn in (20e3, 2e6):
             pace = carried(Cluster(2048, 64, gigabits * 1.25e8, PLAY, learn))
-            rows.append([str(gigabits), f"{learn:,.0f}", f"{pace:,.0f}", f"{2048 * ROLLOUT / 1e9:.0f}"])
+            rows.append(
+                [str(gigabits), f"{learn:,.0f}", f"{pace:,.0f}", f"{2048 * ROLLOUT / 1e9:.0f}"]
+            )
     return columns(rows, 0)
 
 
@@ -72,7 +76,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code."""
 
     def run() -> int:
-        parse(Options, "experiments.training.cluster_plan", "Tell what a cluster would carry, on paper.", arguments)
+        parse(
+            Options,
+            "experiments.training.cluster_plan",
+            "Tell what a cluster would carry, on paper.",
+            arguments,
+        )
         print(table())
         return 0
 

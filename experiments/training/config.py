@@ -22,39 +22,67 @@ DEFAULT_MINUTES: Final = 5.0
 class RunConfig(Options):
     """The options of a run.
 
-    One that is limited by `decisions` on a CPU is reproduced by its seed, with as many processes and threads and in the same
-    precision.
+    One that is limited by `decisions` on a CPU is reproduced by its seed, with as many processes
+    and threads and in the same precision.
     """
 
     run: str = option("runs/first", "folder of the run", metavar="FOLDER")
     players: tuple[int, ...] = common(
-        "players", default=(2,), text="number of players, 2 to 4; several, as in 2,3,4, make one agent for all of them"
+        "players",
+        default=(2,),
+        text="number of players, 2 to 4; several, as in 2,3,4, make one agent for all of them",
     )
-    side: tuple[str, ...] = common("side", default=("front",), text="side of the board, or both: front,back")
+    side: tuple[str, ...] = common(
+        "side", default=("front",), text="side of the board, or both: front,back"
+    )
     minutes: float = common(
-        "minutes", text="train and measure for about so many minutes; 0: no limit, or 5 if decisions don't limit it either"
+        "minutes",
+        text="train and measure for about so many minutes; 0: no limit, or 5 if decisions don't limit it either",
     )
-    decisions: int = option(0, "train for so many decisions of the learner; 0: no limit", high=10**12, metavar="N")
+    decisions: int = option(
+        0, "train for so many decisions of the learner; 0: no limit", high=10**12, metavar="N"
+    )
     seed: int = common("seed", high=2**32 - 1)
     max_turns: int = common("max_turns", high=10**7)
     checkpoint_seconds: float = option(60.0, "seconds between two checkpoints")
     milestone_minutes: float = option(
-        0.0, "minutes of training between two milestones: agents that are kept, to be measured later; 0: none are", metavar="M"
+        0.0,
+        "minutes of training between two milestones: agents that are kept, to be measured later; "
+        "0: none are",
+        metavar="M",
     )
-    against: tuple[str, ...] = common("against", text="whom the agent is measured against in the end")
+    against: tuple[str, ...] = common(
+        "against", text="whom the agent is measured against in the end"
+    )
     paired_seeds: int = common(
-        "paired_seeds", default=300, text="paired seeds of that evaluation, each played once from every seat; 0: none", low=0
+        "paired_seeds",
+        default=300,
+        text="paired seeds of that evaluation, each played once from every seat; 0: none",
+        low=0,
     )
-    beside: str = option("", "folder of another run, whose curve is drawn beside this one's", metavar="FOLDER")
+    beside: str = option(
+        "", "folder of another run, whose curve is drawn beside this one's", metavar="FOLDER"
+    )
     threads: int = common("threads")
     ray: str | None = common(
-        "ray", text="let processes play on the machines of a Ray: auto (the one that runs here), HOST:PORT, local"
+        "ray",
+        text="let processes play on the machines of a Ray: auto (the one that runs here), HOST:PORT, local",
     )
-    resume: bool = common("resume", text="go on from the checkpoint in the run's folder; what isn't said is as it was")
+    resume: bool = common(
+        "resume", text="go on from the checkpoint in the run's folder; what isn't said is as it was"
+    )
 
     LIMITS = (
-        "run", "minutes", "decisions", "checkpoint_seconds", "milestone_minutes", "against", "paired_seeds", "beside", "resume",
-    )  # fmt: skip
+        "run",
+        "minutes",
+        "decisions",
+        "checkpoint_seconds",
+        "milestone_minutes",
+        "against",
+        "paired_seeds",
+        "beside",
+        "resume",
+    )
     """Options that may change when a run is resumed."""
     BEFORE: ClassVar[Mapping[str, Any]] = {"engine": "host"}
     """What runs did without saying so before there were these options."""
@@ -70,25 +98,35 @@ class RunConfig(Options):
         return [(players, side) for players in self.players for side in self.side]
 
     def shares(self, number: int) -> list[tuple[int, int, str]]:
-        """So many games shared out among the kinds of tables: how many, their number of players, their side."""
+        """So many games shared out among the kinds of tables: how many, their number of players,
+        their side.
+        """
         sizes = [len(part) for part in np.array_split(np.arange(number), len(self.tables))]
         return [(size, *kind) for size, kind in zip(sizes, self.tables, strict=True)]
 
     def check(self) -> None:
-        """Raise OptionError, naming the option, if options don't fit together or name what isn't there."""
+        """Raise OptionError, naming the option, if options don't fit together or name what isn't
+        there.
+        """
         for name in ("run", "players", "side"):
             if not getattr(self, name):
                 raise OptionError(f"{name} must not be empty")
         if len(set(self.tables)) != len(self.tables):
-            raise OptionError(f"players {as_text(self.players)} and side {as_text(self.side)} name something twice")
+            raise OptionError(
+                f"players {as_text(self.players)} and side {as_text(self.side)} name something "
+                "twice"
+            )
         if not self.make_agents("against") and self.paired_seeds:
-            raise OptionError("against must name somebody to measure the agent against; or let paired seeds be 0")
+            raise OptionError(
+                "against must name somebody to measure the agent against; or let paired seeds be 0"
+            )
 
     def make_agents(self, name: str) -> list[Agent]:
         """The agents that the option of this name lists.
 
         Raises:
-            OptionError: there is no such agent. CheckpointError: a checkpoint among them can't be used.
+            OptionError: there is no such agent. CheckpointError: a checkpoint among them can't be
+                used.
         """
         try:
             return [make_agent(spec) for spec in getattr(self, name)]
@@ -96,12 +134,17 @@ class RunConfig(Options):
             raise OptionError(f"{name}: {error}") from error
 
     def as_dict(self) -> dict[str, Any]:
-        """What was asked for, as config.json and checkpoints keep it: not who plays, as that is the same training anywhere."""
-        return {name: value for name, value in asdict(self).items() if name not in ("ray", "resume")}
+        """What was asked for, as config.json and checkpoints keep it: not who plays, as that is the
+        same training anywhere.
+        """
+        return {
+            name: value for name, value in asdict(self).items() if name not in ("ray", "resume")
+        }
 
 
 def earlier(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The options of the run that is to be resumed, for those that aren't given; see :func:`skyenv.options.parse`.
+    """The options of the run that is to be resumed, for those that aren't given; see
+    :func:`skyenv.options.parse`.
 
     Raises:
         CheckpointError: the run's configuration can't be read.

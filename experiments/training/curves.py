@@ -1,9 +1,10 @@
-"""How several trainings went, in one picture: ``python -m experiments.training.curves runs/first runs/second -o curves.png``.
+"""How several trainings went, in one picture: ``python -m experiments.training.curves runs/first
+runs/second -o curves.png``.
 
-The picture shows the share of wins against each kind of opponent over the time of training, which is wall time without
-checkpoints and the closing evaluation, with a line at par; below it the entropy. At most six lines are drawn: without
-``--against`` past policies, which are others in every run, are left out where there are several runs, and then the opponents
-that are beaten most easily.
+The picture shows the share of wins against each kind of opponent over the time of training, which
+is wall time without checkpoints and the closing evaluation, with a line at par; below it the
+entropy. At most six lines are drawn: without ``--against`` past policies, which are others in every
+run, are left out where there are several runs, and then the opponents that are beaten most easily.
 
 Exit codes: 0 all right, 1 a curve can't be read, 2 the command is wrong.
 """
@@ -40,14 +41,22 @@ def read_curve(folder: str | Path) -> list[dict[str, Any]]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise CheckpointError(f"there is no curve of a training in {folder}: {path} can't be read ({error})") from error
+        raise CheckpointError(
+            f"there is no curve of a training in {folder}: {path} can't be read ({error})"
+        ) from error
     points = []
     for number, line in enumerate(lines, 1):
         try:
             point = json.loads(line)
-            usable = isinstance(point["shares"], dict) and float(point["seconds"]) >= 0 and float(point["entropy"]) is not None
+            usable = (
+                isinstance(point["shares"], dict)
+                and float(point["seconds"]) >= 0
+                and float(point["entropy"]) is not None
+            )
         except (ValueError, TypeError, KeyError) as error:
-            raise CheckpointError(f"{path}, line {number}: no point of a curve ({type(error).__name__}: {error})") from error
+            raise CheckpointError(
+                f"{path}, line {number}: no point of a curve ({type(error).__name__}: {error})"
+            ) from error
         if not usable:
             raise CheckpointError(f"{path}, line {number}: no point of a curve")
         points.append(point)
@@ -68,15 +77,23 @@ def kinds_to_draw(curves: Mapping[str, Curve], against: Sequence[str] = ()) -> l
     """
     last: dict[str, list[float]] = {}
     for curve in curves.values():
-        for kind, share in {kind: share for point in curve for kind, share in point["shares"].items()}.items():
+        for kind, share in {
+            kind: share for point in curve for kind, share in point["shares"].items()
+        }.items():
             last.setdefault(kind, []).append(share)
     unknown = [kind for kind in against if kind not in last]
     if unknown:
-        raise OptionError(f"no run has a share against {unknown[0]!r}; there are {', '.join(sorted(last)) or 'none yet'}")
+        raise OptionError(
+            f"no run has a share against {unknown[0]!r}; there are "
+            f"{', '.join(sorted(last)) or 'none yet'}"
+        )
     room = MOST_LINES // len(curves) if curves else MOST_LINES
     if len(against) > room or room == 0:
         lines = len(curves) * max(len(against), 1)
-        raise OptionError(f"{lines} lines are too many for one picture, which holds {MOST_LINES}: name fewer runs or opponents")
+        raise OptionError(
+            f"{lines} lines are too many for one picture, which holds {MOST_LINES}: name fewer "
+            "runs or opponents"
+        )
     if against:
         return list(against)
     kinds = [kind for kind in last if len(curves) == 1 or kind != PAST]
@@ -84,9 +101,11 @@ def kinds_to_draw(curves: Mapping[str, Curve], against: Sequence[str] = ()) -> l
 
 
 def draw_curves(curves: Mapping[str, Curve], path: str | Path, against: Sequence[str] = ()) -> None:
-    """Win shares against kinds of opponents, with a line at par, and the entropy, over the time of training.
+    """Win shares against kinds of opponents, with a line at par, and the entropy, over the time of
+    training.
 
-    Several runs have a colour each and the opponents differ by dashes; in the picture of one run opponents have colours.
+    Several runs have a colour each and the opponents differ by dashes; in the picture of one run
+    opponents have colours.
 
     Args:
         curves: points as `Run.curve` has them, by the name of the run.
@@ -94,7 +113,8 @@ def draw_curves(curves: Mapping[str, Curve], path: str | Path, against: Sequence
         against: see :func:`kinds_to_draw`.
 
     Raises:
-        OptionError: as for :func:`kinds_to_draw`, or the file's name has no known ending. OSError: it can't be written.
+        OptionError: as for :func:`kinds_to_draw`, or the file's name has no known ending. OSError:
+            it can't be written.
     """
     from matplotlib.figure import Figure
 
@@ -106,18 +126,29 @@ def draw_curves(curves: Mapping[str, Curve], path: str | Path, against: Sequence
         minutes = [point["seconds"] / 60 for point in curve]
         for index, kind in enumerate(kinds):
             shares = [100 * point["shares"].get(kind, float("nan")) for point in curve]
-            colour, dashes = (SERIES[index], "-") if len(curves) == 1 else (SERIES[number], DASHES[index])
+            colour, dashes = (
+                (SERIES[index], "-") if len(curves) == 1 else (SERIES[number], DASHES[index])
+            )
             wins.plot(minutes, shares, color=colour, linestyle=dashes, linewidth=2)
             if curve and shares[-1] == shares[-1]:
-                name = ", ".join(([run] if len(curves) > 1 else []) + ([kind] if len(kinds) > 1 or len(curves) == 1 else []))
+                name = ", ".join(
+                    ([run] if len(curves) > 1 else [])
+                    + ([kind] if len(kinds) > 1 or len(curves) == 1 else [])
+                )
                 labels.append((minutes[-1], shares[-1], name, colour))
         entropy = [point["entropy"] for point in curve]
-        below.plot(minutes, entropy, color=REFERENCE if len(curves) == 1 else SERIES[number], linewidth=1.5)
+        below.plot(
+            minutes, entropy, color=REFERENCE if len(curves) == 1 else SERIES[number], linewidth=1.5
+        )
     if not labels:
-        wins.text(0.5, 0.5, "too few games yet", transform=wins.transAxes, ha="center", color=REFERENCE)
+        wins.text(
+            0.5, 0.5, "too few games yet", transform=wins.transAxes, ha="center", color=REFERENCE
+        )
     labels += _draw_pars(wins, curves)
     whom = kinds[0] if len(kinds) == 1 else "each opponent"
-    wins.set_title(f"Share of wins against {whom}, mean of the latest games", loc="left", fontsize=12)
+    wins.set_title(
+        f"Share of wins against {whom}, mean of the latest games", loc="left", fontsize=12
+    )
     wins.set(ylabel="wins, %", ylim=(0, 102), yticks=range(0, 101, 25))
     write_labels(wins, labels)
     below.set(xlabel="minutes of training, wall time", ylabel="entropy, nats")
@@ -130,11 +161,21 @@ def draw_curves(curves: Mapping[str, Curve], path: str | Path, against: Sequence
 
 def _draw_pars(axes: Any, curves: Mapping[str, Curve]) -> list[tuple[float, float, str, str]]:
     """Dashes at par, one for each number of players; what they are called, for `write_labels`."""
-    players = sorted({number for curve in curves.values() for point in curve for number in point.get("players", ())})
+    players = sorted(
+        {
+            number
+            for curve in curves.values()
+            for point in curve
+            for number in point.get("players", ())
+        }
+    )
     end = max((point["seconds"] / 60 for curve in curves.values() for point in curve), default=0.0)
     for number in players:
         axes.axhline(100 / number, color=REFERENCE, linewidth=1, linestyle=(0, (4, 3)), zorder=1.5)
-    return [(end, 100 / number, "par" if len(players) == 1 else f"par, {number} players", REFERENCE) for number in players]
+    return [
+        (end, 100 / number, "par" if len(players) == 1 else f"par, {number} players", REFERENCE)
+        for number in players
+    ]
 
 
 # ---- the command line ----
@@ -144,17 +185,28 @@ def _draw_pars(axes: Any, curves: Mapping[str, Curve]) -> list[tuple[float, floa
 class CurvesConfig(Options):
     """What is drawn."""
 
-    runs: tuple[str, ...] = argument("folders of runs; a run goes by the name of its folder", metavar="RUN")
+    runs: tuple[str, ...] = argument(
+        "folders of runs; a run goes by the name of its folder", metavar="RUN"
+    )
     output: Path = option(Path("curves.png"), "the picture, a PNG file", short="-o", metavar="FILE")
-    against: tuple[str, ...] = option((), "kinds of opponents; none: as many as fit in", metavar="KIND")
+    against: tuple[str, ...] = option(
+        (), "kinds of opponents; none: as many as fit in", metavar="KIND"
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit code: 0 all right, 1 a curve can't be read, 2 the command is wrong."""
+    """The command line; returns the exit code: 0 all right, 1 a curve can't be read, 2 the command
+    is wrong.
+    """
 
     def run() -> int:
-        config = parse(CurvesConfig, "experiments.training.curves", "Draw how trainings went.", arguments)
-        curves = {name: read_curve(folder) for name, folder in zip(names_of(config.runs), config.runs, strict=True)}
+        config = parse(
+            CurvesConfig, "experiments.training.curves", "Draw how trainings went.", arguments
+        )
+        curves = {
+            name: read_curve(folder)
+            for name, folder in zip(names_of(config.runs), config.runs, strict=True)
+        }
         draw_curves(curves, config.output, config.against)
         return 0
 

@@ -1,14 +1,18 @@
-"""Expert iteration: ``python -m experiments.training.expert_iteration --players 2 --prior greedy --minutes 30``.
+"""Expert iteration: ``python -m experiments.training.expert_iteration --players 2 --prior greedy
+--minutes 30``.
 
-An expert, a tree search that begins with what a guide holds of the actions at its root, plays the learner's seats. The network,
-its apprentice, learns what the expert tried most, and λ-returns over the outcomes that it came to expect (Anthony, Tian and
-Barber 2017; Silver et al. 2018). The guide is the network as it was when the run began, or as it was some updates ago: a better
-one makes a better expert. A guide that follows the network at once makes a worse one: what the search can't tell from noise, it
-makes a little less sure each time, and begins from that the next time. Tables, opponents, processes, files and options are
-those of :mod:`experiments.training.train`; all that differs is here: what is played, and the policy's loss.
+An expert, a tree search that begins with what a guide holds of the actions at its root, plays the
+learner's seats. The network, its apprentice, learns what the expert tried most, and λ-returns over
+the outcomes that it came to expect (Anthony, Tian and Barber 2017; Silver et al. 2018). The guide
+is the network as it was when the run began, or as it was some updates ago: a better one makes a
+better expert. A guide that follows the network at once makes a worse one: what the search can't
+tell from noise, it makes a little less sure each time, and begins from that the next time. Tables,
+opponents, processes, files and options are those of :mod:`experiments.training.train`; all that
+differs is here: what is played, and the policy's loss.
 
-A decision costs the search some hundred times as much as the network, so an hour has fewer of them than one of that trainer,
-each with more to learn from: how good every action is, and not one that was drawn.
+A decision costs the search some hundred times as much as the network, so an hour has fewer of them
+than one of that trainer, each with more to learn from: how good every action is, and not one that
+was drawn.
 """
 
 from __future__ import annotations
@@ -48,7 +52,11 @@ class SearchedBatch(Batch):
     policy: torch.Tensor
 
     def policy_losses(
-        self, rows: torch.Tensor, log_probabilities: torch.Tensor, log_ratio: torch.Tensor, clip: float
+        self,
+        rows: torch.Tensor,
+        log_probabilities: torch.Tensor,
+        log_ratio: torch.Tensor,
+        clip: float,
     ) -> torch.Tensor:
         """The cross entropy between what the expert tried and the policy."""
         return -(self.policy[rows] * log_probabilities).sum(dim=1)
@@ -60,11 +68,12 @@ class SearchedBatch(Batch):
 
 
 class SearchCollector(Collector):
-    """Plays games, and searches decisions of the learner's seats: all but most of those that the guide is sure of.
+    """Plays games, and searches decisions of the learner's seats: all but most of those that the
+    guide is sure of.
 
     Args:
-        simulations: of each search. sharpness, drawn_share, renewal: see :class:`ExpertConfig`. Others: as for
-            :class:`experiments.training.rollouts.Collector`.
+        simulations: of each search. sharpness, drawn_share, renewal: see :class:`ExpertConfig`.
+            Others: as for :class:`experiments.training.rollouts.Collector`.
 
     Attributes:
         guide: the network that searches begin with; None: nothing was collected yet.
@@ -74,7 +83,9 @@ class SearchCollector(Collector):
     BUFFERS = (*Collector.BUFFERS, "policy", "sure", "searched")
     KEPT = (*Collector.KEPT, "policy", "sure", "searched")
 
-    def __init__(self, *args: Any, simulations: int, sharpness: float, drawn_share: float, renewal: int) -> None:
+    def __init__(
+        self, *args: Any, simulations: int, sharpness: float, drawn_share: float, renewal: int
+    ) -> None:
         self.expert = SearchAgent(simulations, margin=0.0)  # winning counts, and not by how much
         self.sharpness, self.drawn_share, self.renewal = sharpness, drawn_share, renewal
         self.guide: PolicyNetwork | None = None
@@ -82,7 +93,9 @@ class SearchCollector(Collector):
         super().__init__(*args)
 
     def collect(self, network: PolicyNetwork) -> Rollout:
-        """See :meth:`experiments.training.rollouts.Collector.collect`; every now and then the network becomes the guide."""
+        """See :meth:`experiments.training.rollouts.Collector.collect`; every now and then the
+        network becomes the guide.
+        """
         if self.guide is None or self.guided == self.renewal > 0:
             self.guide, self.guided = copy.deepcopy(network), 0
         self.guided += 1
@@ -94,7 +107,9 @@ class SearchCollector(Collector):
         self.sure, self.searched = np.zeros_like(self.mine), np.zeros_like(self.mine)
 
     def _choose(self, t: int, network: PolicyNetwork) -> None:
-        """Let the expert decide, and tell what the outcome will be; its guide where nothing is searched."""
+        """Let the expert decide, and tell what the outcome will be; its guide where nothing is
+        searched.
+        """
         mine = np.flatnonzero(self.mine[t])
         self.sure[t] = self.searched[t] = False
         if not mine.size:
@@ -105,23 +120,33 @@ class SearchCollector(Collector):
         priors = (held.clamp(min=FLATNESS * LOWEST) / FLATNESS).exp().numpy()
         action = held.argmax(dim=1).numpy()
         self.sure[t, mine] = held.amax(dim=1).numpy() > SURE
-        self.searched[t, mine] = ~self.sure[t, mine] | (self.rng.random(mine.size) < self.sure_share)
+        self.searched[t, mine] = ~self.sure[t, mine] | (
+            self.rng.random(mine.size) < self.sure_share
+        )
         for tables, place in zip(self.tables, self.slices, strict=True):
-            here = np.flatnonzero((mine >= place.start) & (mine < place.stop) & self.searched[t, mine])
+            here = np.flatnonzero(
+                (mine >= place.start) & (mine < place.stop) & self.searched[t, mine]
+            )
             if here.size:
                 action[here] = self._search(t, place.start, mine[here], tables, priors[here])
         self._play(t, mine, torch.from_numpy(action), log_probabilities)
 
     def _search(self, t: int, start: int, mine: Int64, tables: Any, priors: Any) -> Int64:
-        """What the expert does at tables of one kind, whose columns begin at `start`: now and then not what is best."""
+        """What the expert does at tables of one kind, whose columns begin at `start`: now and then
+        not what is best.
+        """
         found = self.expert.search(decisions_in(tables.games, self.expert, mine - start), priors)
         shares = found.visits / found.visits.sum(axis=1, keepdims=True)
         self.value[t, mine, 0] = outcome_of(found.values, tables.games.num_players)
         sharp = shares**self.sharpness
-        self.policy[t, torch.from_numpy(mine)] = torch.from_numpy((sharp / sharp.sum(axis=1, keepdims=True)).astype(np.float32))
+        self.policy[t, torch.from_numpy(mine)] = torch.from_numpy(
+            (sharp / sharp.sum(axis=1, keepdims=True)).astype(np.float32)
+        )
         tries = found.visits.cumsum(axis=1)
         drawn = (tries > self.rng.random((mine.size, 1)) * tries[:, -1:]).argmax(axis=1)
-        actions: Int64 = np.where(self.rng.random(mine.size) < self.drawn_share, drawn, found.actions)
+        actions: Int64 = np.where(
+            self.rng.random(mine.size) < self.drawn_share, drawn, found.actions
+        )
         return actions
 
     def _sure(self) -> tuple[Bool, Bool]:
@@ -140,24 +165,39 @@ class ExpertConfig(Config):
 
     run: str = option("runs/expert", "folder of the run", metavar="FOLDER")
     simulations: int = option(100, "of the expert, for each decision", low=1, high=10**6)
-    sharpness: float = option(4.0, "the policy learns how often each action was tried, to this power", above=True, high=100)
-    drawn_share: float = option(0.3, "share of the decisions that are drawn by how often each action was tried", high=1)
+    sharpness: float = option(
+        4.0,
+        "the policy learns how often each action was tried, to this power",
+        above=True,
+        high=100,
+    )
+    drawn_share: float = option(
+        0.3, "share of the decisions that are drawn by how often each action was tried", high=1
+    )
     renewal: int = option(
         0,
-        "updates after which the search begins with the network as it is then; 0: always as it was when the run began",
+        "updates after which the search begins with the network as it is then; 0: always as it was "
+        "when the run began",
         high=10**9,
     )
-    games: int = option(64, "games played side by side, of all kinds of tables together", low=1, high=MOST)
+    games: int = option(
+        64, "games played side by side, of all kinds of tables together", low=1, high=MOST
+    )
     steps: int = option(32, "decisions in each of them between updates", low=1, high=MOST)
     batch: int = option(512, "decisions in one gradient step", low=1, high=MOST)
     epochs: int = option(4, "passes over the decisions of an update", low=1, high=MOST)
     learning_rate: float = option(1e-3, "Adam's step size at the beginning", above=True, high=1)
-    opponent_share: float = option(0.5, "share of the games with opponents; 0: self-play alone", high=1)
+    opponent_share: float = option(
+        0.5, "share of the games with opponents; 0: self-play alone", high=1
+    )
     reward: str = fixed(OUTCOME_REWARD)  # the search tells win probabilities
     sure_share: float = option(
-        0.1, "share of the decisions of which the guide is sure (99 %) that are searched and learned from, with a weight",
-        above=True, high=1,
-    )  # fmt: skip
+        0.1,
+        "share of the decisions of which the guide is sure (99 %) that are searched and learned "
+        "from, with a weight",
+        above=True,
+        high=1,
+    )
     engine: str = fixed("host")  # searches play on the processor
     value_updates: int = fixed(0)
     clip: float = fixed(0.0)
@@ -167,9 +207,12 @@ class ExpertConfig(Config):
     def make_collector(self, part: int) -> SearchCollector:
         """See :meth:`experiments.training.recipe.Config.make_collector`."""
         return SearchCollector(
-            *self._collecting(part), simulations=self.simulations, sharpness=self.sharpness, drawn_share=self.drawn_share,
+            *self._collecting(part),
+            simulations=self.simulations,
+            sharpness=self.sharpness,
+            drawn_share=self.drawn_share,
             renewal=self.renewal,
-        )  # fmt: skip
+        )
 
 
 class ExpertIteration(Training):
@@ -188,12 +231,18 @@ class ExpertIteration(Training):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code, see :func:`experiments.training.runs.program`."""
-    return program(ExpertIteration, ExpertConfig, "Train an agent by what a search finds in games of its own.", arguments)
+    return program(
+        ExpertIteration,
+        ExpertConfig,
+        "Train an agent by what a search finds in games of its own.",
+        arguments,
+    )
 
 
 if __name__ == "__main__":
     from experiments.training import (
-        expert_iteration,  # by its own name: checkpoints refer to its classes, and must not look for them in __main__
+        # by its own name: checkpoints refer to its classes, and must not look for them in __main__
+        expert_iteration,
     )
 
     sys.exit(expert_iteration.main())

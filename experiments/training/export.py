@@ -1,13 +1,14 @@
-"""Export a trained agent, so that it ships with the project: ``python -m experiments.training.export runs/two``.
+"""Export a trained agent, so that it ships with the project: ``python -m
+experiments.training.export runs/two``.
 
-Measures the agent of a finished run (of :mod:`experiments.training.train`, a best response, or expert iteration) in paired seeds
-that it hasn't seen, and writes for the side of the board that it was trained on (for each one, or for those that ``--side``
-names, if there were both)
+Measures the agent of a finished run (of :mod:`experiments.training.train`, a best response, or
+expert iteration) in paired seeds that it hasn't seen, and writes for the side of the board that it
+was trained on (for each one, or for those that ``--side`` names, if there were both)
 
-* agents/skyenv_agents/trained/N-players.npz (on the back N-players-back.npz): the network, which plays as ``trained`` there, its
-  weights as float16;
-* agents/skyenv_agents/trained/N-players.json: how it was made (with the runs that it started from) and how strong it is, which
-  docs/agents.md shows and the tests hold it to;
+* agents/skyenv_agents/trained/N-players.npz (on the back N-players-back.npz): the network, which
+  plays as ``trained`` there, its weights as float16;
+* agents/skyenv_agents/trained/N-players.json: how it was made (with the runs that it started from)
+  and how strong it is, which docs/agents.md shows and the tests hold it to;
 * docs/trained/N-players.png: its curve.
 
 Exit codes: 0 all right, 1 a file is bad, 2 the command is, 130 interrupted.
@@ -52,7 +53,11 @@ GROWING: Final = ("seconds", "decisions")
 """What grows along a curve."""
 COMMANDS: Final[Mapping[type[Config], str]] = {
     kind: f"experiments.training.{trainer.PROGRAM}"
-    for kind, trainer in ((BestResponseConfig, BestResponse), (ExpertConfig, ExpertIteration), (Config, Training))
+    for kind, trainer in (
+        (BestResponseConfig, BestResponse),
+        (ExpertConfig, ExpertIteration),
+        (Config, Training),
+    )
 }
 """Options of trainers, those with more of their own first, and which module takes them."""
 
@@ -64,18 +69,21 @@ class ExportConfig(Options):
     run: Path = argument("folder of a finished run", metavar="FOLDER")
     against: tuple[str, ...] = common("against", default=("greedy", "appraiser"))
     paired_seeds: int = common("paired_seeds", default=1000)
-    side: tuple[str, ...] = option((), "the sides that it ships for; none named: all that it was trained on", choices=SIDES)
+    side: tuple[str, ...] = option(
+        (), "the sides that it ships for; none named: all that it was trained on", choices=SIDES
+    )
     agents: Path = option(TRAINED, "where the network goes", metavar="FOLDER")
     pictures: Path = option(PICTURES, "where the picture goes", metavar="FOLDER")
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A run that a network went through: a training begins from nothing, or (``--start``) where another run has ended.
+    """A run that a network went through: a training begins from nothing, or (``--start``) where
+    another run has ended.
 
     Attributes:
-        config: of the run. curve: its points. target_version: of the agent that a best response has learned against; "": it
-            isn't one.
+        config: of the run. curve: its points. target_version: of the agent that a best response has
+            learned against; "": it isn't one.
     """
 
     config: Config
@@ -98,23 +106,37 @@ class Stage:
             values = json.loads((run / CONFIG).read_text(encoding="utf-8"))
             kind = options_of(values)
             asked = {entry.name for entry in fields(kind) if entry.init}
-            config = kind(**{name: value for name, value in values.items() if name in asked or not hasattr(kind, name)})
+            config = kind(
+                **{
+                    name: value
+                    for name, value in values.items()
+                    if name in asked or not hasattr(kind, name)
+                }
+            )
         except (OSError, ValueError, TypeError, AttributeError) as error:
-            raise CheckpointError(f"{run} is no finished run ({type(error).__name__}: {error})") from error
-        return cls(config, read_curve(run), str(Network.load(run / MODEL).about.get("target_version", "")))
+            raise CheckpointError(
+                f"{run} is no finished run ({type(error).__name__}: {error})"
+            ) from error
+        return cls(
+            config, read_curve(run), str(Network.load(run / MODEL).about.get("target_version", ""))
+        )
 
     @classmethod
     def all_of(cls, run: Path) -> list[Stage]:
         """A run with those that it started from, the first one first.
 
         Raises:
-            CheckpointError: a run's files can't be used, or a folder has been used anew by a run that started from its own end.
+            CheckpointError: a run's files can't be used, or a folder has been used anew by a run
+                that started from its own end.
         """
         stages, folders = [cls.read(run)], [run.resolve()]
         while start := stages[0].config.start:
             folder = Path(start).parent
             if folder.resolve() in folders:
-                raise CheckpointError(f"{folder} isn't what {run} started from any more: its run started from that, in turn")
+                raise CheckpointError(
+                    f"{folder} isn't what {run} started from any more: its run started from that, "
+                    "in turn"
+                )
             folders.append(folder.resolve())
             stages.insert(0, cls.read(folder))
         return stages
@@ -132,9 +154,15 @@ class Stage:
 
 
 def options_of(values: Mapping[str, Any]) -> type[Config]:
-    """Whose options a run's are: those of the first trainer that has no option of its own which is missing."""
+    """Whose options a run's are: those of the first trainer that has no option of its own which is
+    missing.
+    """
     common_ones = {entry.name for entry in fields(Config)}
-    return next(kind for kind in COMMANDS if {entry.name for entry in fields(kind)} - common_ones <= values.keys())
+    return next(
+        kind
+        for kind in COMMANDS
+        if {entry.name for entry in fields(kind)} - common_ones <= values.keys()
+    )
 
 
 def joined(stages: Sequence[Stage]) -> list[dict[str, Any]]:
@@ -142,22 +170,28 @@ def joined(stages: Sequence[Stage]) -> list[dict[str, Any]]:
     points: list[dict[str, Any]] = []
     for stage in stages:
         before = {key: points[-1][key] if points else 0 for key in GROWING}
-        points += [{**point, **{key: point[key] + before[key] for key in GROWING}} for point in stage.curve]
+        points += [
+            {**point, **{key: point[key] + before[key] for key in GROWING}} for point in stage.curve
+        ]
     return points
 
 
 def kinds_of(curve: Sequence[Mapping[str, Any]], against: Sequence[str], label: str) -> list[str]:
-    """What a curve calls these opponents at one kind of tables: their names, where there were several kinds with its label."""
+    """What a curve calls these opponents at one kind of tables: their names, where there were
+    several kinds with its label.
+    """
     kinds = {kind for point in curve for kind in point["shares"]}
     return [kind for name in against for kind in (name, f"{name}, {label}") if kind in kinds]
 
 
 def export(config: ExportConfig) -> str:
-    """Measure, and write all files; returns the table of results, "" if Ctrl-C came before its end (then nothing is written).
+    """Measure, and write all files; returns the table of results, "" if Ctrl-C came before its end
+    (then nothing is written).
 
     Raises:
-        CheckpointError: the files of the run, or of one that it started from, can't be used. OptionError: it is a run with
-            several numbers of players, or it wasn't trained on a side that is asked for.
+        CheckpointError: the files of the run, or of one that it started from, can't be used.
+            OptionError: it is a run with several numbers of players, or it wasn't trained on a side
+            that is asked for.
     """
     run, stages = config.run, Stage.all_of(config.run)
     players, sides = exported_tables(config, stages[-1])
@@ -165,7 +199,9 @@ def export(config: ExportConfig) -> str:
     agent = NetworkAgent(rounded, deterministic=True, name=TrainedAgent.name)
     results: dict[str, list[Result]] = {}
     for side in sides:
-        measured = evaluate(agent, config.against, players, side, config.paired_seeds, SEED, progress=True)
+        measured = evaluate(
+            agent, config.against, players, side, config.paired_seeds, SEED, progress=True
+        )
         if len(measured) < len(config.against) or any(result.interrupted for result in measured):
             return ""
         results[side] = measured
@@ -182,18 +218,27 @@ def exported_tables(config: ExportConfig, last: Stage) -> tuple[int, list[str]]:
     """
     tables = last.config.tables
     if len({players for players, _ in tables}) != 1:
-        raise OptionError(f"{config.run} was trained with several numbers of players; a network ships for one")
+        raise OptionError(
+            f"{config.run} was trained with several numbers of players; a network ships for one"
+        )
     trained = [side for _, side in tables]
     if missing := [side for side in config.side if side not in trained]:
         raise OptionError(f"{config.run} wasn't trained on the side {missing[0]}")
     if last.stopped:
-        raise CheckpointError(f"{config.run} hasn't reached the limit of its training; go on with it by --resume")
+        raise CheckpointError(
+            f"{config.run} hasn't reached the limit of its training; go on with it by --resume"
+        )
     return tables[0][0], list(config.side or trained)
 
 
 def write(
-    config: ExportConfig, stages: Sequence[Stage], network: Network, players: int, side: str, results: Sequence[Result]
-) -> None:  # fmt: skip
+    config: ExportConfig,
+    stages: Sequence[Stage],
+    network: Network,
+    players: int,
+    side: str,
+    results: Sequence[Result],
+) -> None:
     """Write the files of one side of the board."""
     content, curve = network.to_bytes(np.float16), joined(stages)
     about = {
@@ -206,7 +251,10 @@ def write(
         "machine": machine(),
         "sha256": hashlib.sha256(content).hexdigest(),
         "results": [asdict(result) for result in results],
-        "curve": [{key: point[key] for key in (*GROWING, "shares")} for point in curve[:: max(1, len(curve) // CURVE_POINTS)]],
+        "curve": [
+            {key: point[key] for key in (*GROWING, "shares")}
+            for point in curve[:: max(1, len(curve) // CURVE_POINTS)]
+        ],
     }
     for folder in (config.agents, config.pictures):
         folder.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,8 @@ from tqdm import tqdm
 
 
 class Interrupts:
-    """While it is entered, Ctrl-C and SIGTERM ask for the end; the second time they interrupt at once.
+    """While it is entered, Ctrl-C and SIGTERM ask for the end; the second time they interrupt at
+    once.
 
     Attributes:
         asked: whether one came.

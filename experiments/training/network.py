@@ -21,7 +21,9 @@ from skyenv_agents.learned.networks import WORST_PRIOR, ThingsNetwork
 ILLEGAL: Final = -1e9
 """Logit of an illegal action: its probability is exactly 0."""
 LOWEST: Final = -50.0
-"""What has a lower log-probability adds nothing, and its exponential would take twenty times as long (it underflows)."""
+"""What has a lower log-probability adds nothing, and its exponential would take twenty times as
+long (it underflows).
+"""
 
 
 def _join(parts: list[torch.Tensor], axis: int) -> torch.Tensor:
@@ -48,7 +50,9 @@ def entropy(log_probabilities: torch.Tensor) -> torch.Tensor:
 
 @dataclass(frozen=True)
 class _Shown:
-    """What a network is shown, on its device: see :class:`skyenv_agents.learned.layout.UsedInputs`."""
+    """What a network is shown, on its device: see
+    :class:`skyenv_agents.learned.layout.UsedInputs`.
+    """
 
     used: UsedInputs
     scale: torch.Tensor
@@ -57,14 +61,23 @@ class _Shown:
 
 
 def _show(sizes: Sizes, number: int, device: torch.device) -> _Shown:
-    """So many inputs of a network, on its device; columns of those layers alone that don't use all of theirs."""
+    """So many inputs of a network, on its device; columns of those layers alone that don't use all
+    of theirs.
+    """
     used, layers = USED_BY_NUMBER[number], sizes.layers()
     of_things = np.arange(len(COMMON_CODES), layers["trunk"][0])
     columns = {**used.columns, "trunk": np.concatenate([used.columns["trunk"], of_things])}
     tensors = {
-        name: torch.from_numpy(array).to(device) for name, array in columns.items() if len(array) < layers[name][0]
-    }  # fmt: skip
-    return _Shown(used, torch.from_numpy(used.scale).to(device), torch.from_numpy(used.prior).to(device), tensors)
+        name: torch.from_numpy(array).to(device)
+        for name, array in columns.items()
+        if len(array) < layers[name][0]
+    }
+    return _Shown(
+        used,
+        torch.from_numpy(used.scale).to(device),
+        torch.from_numpy(used.prior).to(device),
+        tensors,
+    )
 
 
 class PolicyNetwork(nn.Module):
@@ -73,45 +86,73 @@ class PolicyNetwork(nn.Module):
     Args:
         sizes: of the network.
         prior_weight: what a prior's scores are multiplied with in the beginning.
-        prior_floor: what none of them is below (VP behind the best action, 0 or less); nothing changes it.
+        prior_floor: what none of them is below (VP behind the best action, 0 or less); nothing
+            changes it.
     """
 
-    def __init__(self, sizes: Sizes, prior_weight: float, prior_floor: float = -WORST_PRIOR) -> None:
+    def __init__(
+        self, sizes: Sizes, prior_weight: float, prior_floor: float = -WORST_PRIOR
+    ) -> None:
         super().__init__()
         self.sizes = sizes
         self.layers = nn.ModuleDict()
         for name, (inputs, outputs) in sizes.layers().items():
             layer = nn.Linear(inputs, outputs)
-            gain = 0.01 if name.endswith("actions") or name.endswith(".out") or name == "outlook" else 2**0.5
+            gain = (
+                0.01
+                if name.endswith("actions") or name.endswith(".out") or name == "outlook"
+                else 2**0.5
+            )
             nn.init.orthogonal_(layer.weight, gain)
             nn.init.zeros_(layer.bias)
             self.layers[name.replace(".", "_")] = layer
         self.rest = nn.ParameterDict()
         of_prior = {"prior_weight": prior_weight, "prior_floor": prior_floor}
         for name, shape in sizes.others().items():
-            begin = torch.full(shape, of_prior[name]) if name in of_prior else torch.randn(shape) * 0.1
-            self.rest[name.replace(".", "_")] = nn.Parameter(begin, requires_grad=name != "prior_floor")
+            begin = (
+                torch.full(shape, of_prior[name]) if name in of_prior else torch.randn(shape) * 0.1
+            )
+            self.rest[name.replace(".", "_")] = nn.Parameter(
+                begin, requires_grad=name != "prior_floor"
+            )
         self._shown: dict[tuple[int, torch.device], _Shown] = {}
         self._kept: dict[tuple[str, torch.dtype], torch.Tensor] | None = None
 
     def forward(self, codes: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Log-probabilities of all actions (k, 103), and values (k, VALUES), of codes and bool masks (k, 103).
+        """Log-probabilities of all actions (k, 103), and values (k, VALUES), of codes and bool
+        masks (k, 103).
 
-        Codes are those that are used at some tables (:func:`skyenv_agents.learned.layout.used_inputs`), int16 (k, inputs): how
-        many there are tells which ones.
+        Codes are those that are used at some tables
+        (:func:`skyenv_agents.learned.layout.used_inputs`), int16 (k, inputs): how many there are
+        tells which ones.
         """
         where = codes.shape[1], codes.device
         shown = self._shown[where] = self._shown.get(where) or _show(self.sizes, *where)
-        # Products in half the precision need no wider inputs; the prior's scores are added to what comes out, in full.
+        # Products in half the precision need no wider inputs; the prior's scores are added to what
+        # comes out, in full.
         kind = torch.bfloat16 if torch.is_autocast_enabled(codes.device.type) else torch.float32
         inputs = codes.to(kind) * shown.scale.to(kind)
-        prior = codes.index_select(1, shown.prior) * shown.scale.index_select(0, shown.prior) if len(shown.prior) else None
-        logits, values = run(self.sizes, partial(self._layer, shown.columns), self._other, TORCH, inputs, prior, shown.used)
+        prior = (
+            codes.index_select(1, shown.prior) * shown.scale.index_select(0, shown.prior)
+            if len(shown.prior)
+            else None
+        )
+        logits, values = run(
+            self.sizes,
+            partial(self._layer, shown.columns),
+            self._other,
+            TORCH,
+            inputs,
+            prior,
+            shown.used,
+        )
         return torch.log_softmax(logits.float().masked_fill(~mask, ILLEGAL), dim=1), values.float()
 
     @contextmanager
     def unchanging(self) -> Iterator[None]:
-        """While it lasts, the weights don't change, and nothing is learned: what is made of them is made once."""
+        """While it lasts, the weights don't change, and nothing is learned: what is made of them is
+        made once.
+        """
         self._kept = {}
         try:
             yield
@@ -120,7 +161,9 @@ class PolicyNetwork(nn.Module):
 
     @torch.no_grad()
     def set_prior(self, weight: float | None = None, floor: float | None = None) -> None:
-        """Let the prior count as much as that from now on; None: as it did; see :class:`PolicyNetwork`."""
+        """Let the prior count as much as that from now on; None: as it did; see
+        :class:`PolicyNetwork`.
+        """
         for name, value in (("prior_weight", weight), ("prior_floor", floor)):
             if value is not None:
                 self.rest[name].fill_(value)
@@ -132,24 +175,40 @@ class PolicyNetwork(nn.Module):
             OptionError: it has other sizes.
         """
         if network.sizes != self.sizes:
-            raise OptionError(f"the network to start from has {network.sizes}; the options make it {self.sizes}")
-        self.load_state_dict({_inside(name): torch.from_numpy(array) for name, array in network.weights.items()})
+            raise OptionError(
+                f"the network to start from has {network.sizes}; the options make it {self.sizes}"
+            )
+        self.load_state_dict(
+            {_inside(name): torch.from_numpy(array) for name, array in network.weights.items()}
+        )
 
     def frozen(self, about: Mapping[str, Any]) -> ThingsNetwork:
         """A copy that plays without PyTorch and learns no more."""
         state = self.state_dict()
-        return ThingsNetwork({name: state[_inside(name)].cpu().numpy().copy() for name in self.sizes.shapes()}, about)
+        return ThingsNetwork(
+            {name: state[_inside(name)].cpu().numpy().copy() for name in self.sizes.shapes()}, about
+        )
 
-    def _layer(self, columns: Mapping[str, torch.Tensor], name: str, rows: torch.Tensor) -> torch.Tensor:
+    def _layer(
+        self, columns: Mapping[str, torch.Tensor], name: str, rows: torch.Tensor
+    ) -> torch.Tensor:
         layer = self.layers[name.replace(".", "_")]
         assert isinstance(layer, nn.Linear)
-        weight = layer.weight if name not in columns else self._some_columns(name, layer.weight, columns[name], rows)
+        weight = (
+            layer.weight
+            if name not in columns
+            else self._some_columns(name, layer.weight, columns[name], rows)
+        )
         # Flat, or PyTorch may multiply batch by batch, and adds the bias in a pass of its own.
         outputs = nn.functional.linear(rows.reshape(-1, rows.shape[-1]), weight, layer.bias)
         return outputs.view(*rows.shape[:-1], -1)
 
-    def _some_columns(self, name: str, weight: torch.Tensor, columns: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-        """Some columns of a layer's weights, in the precision of what it is asked about where nothing is learned."""
+    def _some_columns(
+        self, name: str, weight: torch.Tensor, columns: torch.Tensor, rows: torch.Tensor
+    ) -> torch.Tensor:
+        """Some columns of a layer's weights, in the precision of what it is asked about where
+        nothing is learned.
+        """
         if self._kept is None:
             return weight.index_select(1, columns)
         if (name, rows.dtype) not in self._kept:

@@ -18,8 +18,9 @@ KEPT: Final = (1 << 30, 1 << 25)
 def use_processor(threads: int) -> None:
     """Compute in so many threads, and keep the memory of arrays that are gone for the next ones.
 
-    Otherwise the C library gives it back to the system, which clears every page of it before the next array has it: a tenth of a
-    learner's time. Where the C library is another one, this is left to it.
+    Otherwise the C library gives it back to the system, which clears every page of it before the
+    next array has it: a tenth of a learner's time. Where the C library is another one, this is left
+    to it.
     """
     torch.set_num_threads(threads)
     if sys.platform != "linux":

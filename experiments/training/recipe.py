@@ -1,4 +1,6 @@
-"""What a training is asked for, and what is made of that: the network, the opponents, and what plays."""
+"""What a training is asked for, and what is made of that: the network, the opponents, and what
+plays.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,13 @@ from skyenv.options import as_text, option
 from skyenv.seeds import TRAINING
 from skyenv_agents.learned.architecture import Sizes
 from skyenv_agents.learned.layout import used_inputs
-from skyenv_agents.learned.networks import HEURISTICS, WORST_PRIOR, Network, ThingsNetwork, heuristic_of
+from skyenv_agents.learned.networks import (
+    HEURISTICS,
+    WORST_PRIOR,
+    Network,
+    ThingsNetwork,
+    heuristic_of,
+)
 from skyenv_agents.learned.pool import SAMPLINGS, OpponentPool
 
 ENGINES: Final = ("host", "cuda")
@@ -44,41 +52,75 @@ class Config(RunConfig):
     BATCH: ClassVar[type[Batch]] = Batch
     """What is learned from."""
     LEARNERS_PART: ClassVar[int] = 4
-    """With one other process the learner plays one in so many games; the other helps it to learn when it has played its own."""
+    """With one other process the learner plays one in so many games; the other helps it to learn
+    when it has played its own.
+    """
     MOST_PIECES: ClassVar[int] = 4
-    """Gradient steps are computed in at most so many pieces: small ones take longer for each decision."""
+    """Gradient steps are computed in at most so many pieces: small ones take longer for each
+    decision.
+    """
 
-    reward: str = option("outcome", "what is learned from (see docs/environments.md)", choices=REWARDS)
-    games: int = option(512, "games played side by side, of all kinds of tables together", low=1, high=MOST)
+    reward: str = option(
+        "outcome", "what is learned from (see docs/environments.md)", choices=REWARDS
+    )
+    games: int = option(
+        512, "games played side by side, of all kinds of tables together", low=1, high=MOST
+    )
     steps: int = option(64, "decisions in each of them between updates", low=1, high=MOST)
     batch: int = option(1024, "decisions in one gradient step", low=1, high=MOST)
     sure_share: float = option(
-        0.25, "share of the decisions in which the policy is sure (99 %) that are learned from, with a weight for the others",
-        above=True, high=1,
-    )  # fmt: skip
+        0.25,
+        "share of the decisions in which the policy is sure (99 %) that are learned from, with a "
+        "weight for the others",
+        above=True,
+        high=1,
+    )
     epochs: int = option(2, "passes over the decisions of an update", low=1, high=MOST)
     learning_rate: float = option(2e-3, "Adam's step size at the beginning", above=True, high=1)
-    final_rate: float = option(0.1, "share of it that is left at the end; in between it falls evenly", high=1)
-    warm_up: int = option(10, "updates in which the step size of a beginning policy rises to that; 0: none", high=MOST)
+    final_rate: float = option(
+        0.1, "share of it that is left at the end; in between it falls evenly", high=1
+    )
+    warm_up: int = option(
+        10, "updates in which the step size of a beginning policy rises to that; 0: none", high=MOST
+    )
     gamma: float = option(1.0, "discount of a decision", above=True, high=1)
     gae_lambda: float = option(0.95, "lambda of the advantage estimate", high=1)
-    clip: float = option(0.2, "how far the probability of an action may change in an update, as a share", above=True, high=1)
+    clip: float = option(
+        0.2,
+        "how far the probability of an action may change in an update, as a share",
+        above=True,
+        high=1,
+    )
     max_change: float = option(
-        0.03, "an update ends after the pass in which the policy has changed by more than that (its divergence, nats)", above=True
+        0.03,
+        "an update ends after the pass in which the policy has changed by more than that (its "
+        "divergence, nats)",
+        above=True,
     )
     entropy: float = option(0.005, "weight of the entropy bonus at the beginning")
-    final_entropy: float = option(1.0, "share of it that is left at the end; in between it falls evenly", high=1)
+    final_entropy: float = option(
+        1.0, "share of it that is left at the end; in between it falls evenly", high=1
+    )
     value_weight: float = option(0.5, "weight of the value's squared error")
-    margin_weight: float = option(0.1, "weight of the squared error of how far ahead in VP the seat will be, an auxiliary target")
+    margin_weight: float = option(
+        0.1,
+        "weight of the squared error of how far ahead in VP the seat will be, an auxiliary target",
+    )
     max_gradient: float = option(0.5, "longest gradient; longer ones are shortened", above=True)
     averaging: float = option(
-        0.05, "a: the agent has a mean of the weights in which the k-th of n updates counts (k/n)^(1/a)", high=1
+        0.05,
+        "a: the agent has a mean of the weights in which the k-th of n updates counts (k/n)^(1/a)",
+        high=1,
     )
     start: str = option("", "network file (model.npz) to start from", metavar="FILE")
     hidden: int = option(128, "units of the network's trunk", low=1, high=MOST)
     blocks: int = option(2, "residual blocks of the trunk", high=MOST)
     thing: int = option(32, "units for each district, colour and seat", low=1, high=MOST)
-    prior: str = option("", "heuristic agent whose scores the policy starts from and sees", choices=("", *HEURISTICS))
+    prior: str = option(
+        "",
+        "heuristic agent whose scores the policy starts from and sees",
+        choices=("", *HEURISTICS),
+    )
     prior_weight: float | None = option(
         None,
         "what the prior's scores, in VP, are multiplied with at the beginning"
@@ -90,46 +132,73 @@ class Config(RunConfig):
         f" (default: {WORST_PRIOR:g}; with --start as it was)",
         high=WORST_PRIOR,
     )
-    final_prior: float = option(1.0, "share of that weight that is left at the end, beside what is learned of it", high=1)
+    final_prior: float = option(
+        1.0, "share of that weight that is left at the end, beside what is learned of it", high=1
+    )
     value_updates: int = option(
-        10, "of a new network with a prior: updates in the beginning that train the values alone", high=MOST
+        10,
+        "of a new network with a prior: updates in the beginning that train the values alone",
+        high=MOST,
     )
-    opponent_share: float = option(0.6, "share of the games with opponents; 0: self-play alone", high=1)
+    opponent_share: float = option(
+        0.6, "share of the games with opponents; 0: self-play alone", high=1
+    )
     mixed_share: float = option(
-        0.5, "share of those in which the learner has one seat or more, and each other's opponent is drawn", high=1
+        0.5,
+        "share of those in which the learner has one seat or more, and each other's opponent is "
+        "drawn",
+        high=1,
     )
-    fixed_opponents: tuple[str, ...] = option(("random", "greedy"), "opponents that stay", metavar="AGENT")
-    fixed_share: float = option(0.85, "share of the opponents that are fixed; the others are past policies", high=1)
+    fixed_opponents: tuple[str, ...] = option(
+        ("random", "greedy"), "opponents that stay", metavar="AGENT"
+    )
+    fixed_share: float = option(
+        0.85, "share of the opponents that are fixed; the others are past policies", high=1
+    )
     sampling: str = option("hard", "how opponents are drawn", choices=SAMPLINGS)
     past_policies: int = option(8, "past policies in the pool of opponents", high=MOST)
     snapshot: int = option(100, "updates between two past policies", low=1, high=MOST)
-    device: str = option("auto", "where the network learns; auto: cuda if there is one", choices=("auto", "cpu", "cuda"))
+    device: str = option(
+        "auto",
+        "where the network learns; auto: cuda if there is one",
+        choices=("auto", "cpu", "cuda"),
+    )
     precision: str = option(
         "auto",
-        "in which the network computes; small batches are in float32 anyway; auto: bfloat16 where the processor or the GPU"
+        "in which the network computes; small batches are in float32 anyway; auto: bfloat16 where "
+        "the processor or the GPU"
         " has it",
         choices=PRECISIONS,
     )
     engine: str = option(
-        "host", "where games are played; cuda: games, network and learning all in the memory of a GPU", choices=ENGINES
+        "host",
+        "where games are played; cuda: games, network and learning all in the memory of a GPU",
+        choices=ENGINES,
     )
     processes: int = option(
         1,
-        "1: one process plays and learns in turns; more: one learns while the others play for its next update, and help it then",
+        "1: one process plays and learns in turns; more: one learns while the others play for its "
+        "next update, and help it then",
         low=1,
         high=1024,
     )
 
     def check(self) -> None:
-        """Raise OptionError, naming the option, if options don't fit together or name what isn't there."""
+        """Raise OptionError, naming the option, if options don't fit together or name what isn't
+        there.
+        """
         super().check()
         if any(opponent.name.startswith(f"{PAST}-") for opponent in self.make_pool().fixed):
             raise OptionError(
-                f"fixed_opponents must not be called {PAST}-…, as past policies are: {as_text(self.fixed_opponents)}"
+                f"fixed_opponents must not be called {PAST}-…, as past policies are: "
+                f"{as_text(self.fixed_opponents)}"
             )
         least = len(self.tables) * self.parts
         if self.games < least:
-            raise OptionError(f"games must be at least {least}, one for each kind of table in each process that plays")
+            raise OptionError(
+                f"games must be at least {least}, one for each kind of table in each process that "
+                "plays"
+            )
         if self.ray is not None and self.processes == 1:
             raise OptionError("ray needs processes above 1: so many play, less the one that learns")
         if self.opponent_share and not self.fixed_opponents and not self.past_policies:
@@ -146,21 +215,31 @@ class Config(RunConfig):
         from experiments.training.on_device import engine_device, plays_there
         from skyenv.cuda.arrays import cuda
 
-        if engine_device().type == "cuda" and not (torch.cuda.is_available() and cuda.is_available()):
+        if engine_device().type == "cuda" and not (
+            torch.cuda.is_available() and cuda.is_available()
+        ):
             raise OptionError(
-                f"engine cuda needs a GPU that PyTorch and Numba can use, and there is none; {install_hint('cuda')}"
+                "engine cuda needs a GPU that PyTorch and Numba can use, and there is none; "
+                f"{install_hint('cuda')}"
             )
         if self.device not in ("auto", engine_device().type):
-            raise OptionError(f"device must be auto or {engine_device().type} with engine cuda, where all is in one memory")
+            raise OptionError(
+                f"device must be auto or {engine_device().type} with engine cuda, where all is in "
+                "one memory"
+            )
         if self.processes != 1:
             raise OptionError("processes must be 1 with engine cuda")
         if self.prior:
-            raise OptionError(f"prior must be '' with engine cuda: {self.prior} decides on the processor alone")
-        elsewhere = [agent.name for agent in self.make_agents("fixed_opponents") if not plays_there(agent)]
+            raise OptionError(
+                f"prior must be '' with engine cuda: {self.prior} decides on the processor alone"
+            )
+        elsewhere = [
+            agent.name for agent in self.make_agents("fixed_opponents") if not plays_there(agent)
+        ]
         if elsewhere:
             raise OptionError(
-                "fixed_opponents must be random, heuristic agents or networks without a prior with engine cuda, not "
-                + ", ".join(elsewhere)
+                "fixed_opponents must be random, heuristic agents or networks without a prior with "
+                "engine cuda, not " + ", ".join(elsewhere)
             )
 
     @property
@@ -176,8 +255,8 @@ class Config(RunConfig):
         """The pool as it is at the beginning.
 
         Raises:
-            OptionError: a fixed opponent doesn't exist, or two have one name. CheckpointError: a checkpoint among them can't be
-                used.
+            OptionError: a fixed opponent doesn't exist, or two have one name. CheckpointError: a
+                checkpoint among them can't be used.
         """
         fixed = self.make_agents("fixed_opponents")
         try:
@@ -189,7 +268,8 @@ class Config(RunConfig):
         """The network as it is at the beginning; not `started`: with weights that will be replaced.
 
         Raises:
-            OptionError: it can't be started from the network that `start` names. CheckpointError: there is no such network.
+            OptionError: it can't be started from the network that `start` names. CheckpointError:
+                there is no such network.
         """
         with torch.random.fork_rng(devices=[]):  # PyTorch's own generator stays as it is
             torch.manual_seed(self.seed)
@@ -197,22 +277,37 @@ class Config(RunConfig):
         if self.start and started:
             start = Network.load(self.start)
             if start.about.get("prior") != self.prior:
-                raise OptionError(f"{self.start} was trained with the prior {start.about.get('prior')!r}, not {self.prior!r}")
+                raise OptionError(
+                    f"{self.start} was trained with the prior {start.about.get('prior')!r}, not "
+                    f"{self.prior!r}"
+                )
             if not isinstance(start, ThingsNetwork):
-                raise OptionError(f"{self.start} is a network of version 0.1, which can be played, but no more be trained")
+                raise OptionError(
+                    f"{self.start} is a network of version 0.1, which can be played, but no more "
+                    "be trained"
+                )
             network.take(start)
-        network.set_prior(self.prior_weight if self.prior else 0.0, None if self.prior_floor is None else -self.prior_floor)
+        network.set_prior(
+            self.prior_weight if self.prior else 0.0,
+            None if self.prior_floor is None else -self.prior_floor,
+        )
         return network
 
     @property
     def parts(self) -> int:
-        """Into how many parts the games are shared out: one for every process that plays; with two processes both do."""
+        """Into how many parts the games are shared out: one for every process that plays; with two
+        processes both do.
+        """
         return max(self.processes - 1, min(self.processes, 2))
 
     @property
     def pieces(self) -> int:
-        """Pieces in which gradient steps are computed on the processor, for processes that have nothing to play to help."""
-        return min(self.processes, self.MOST_PIECES) if self.threads == 1 else 1  # several threads sum in another order
+        """Pieces in which gradient steps are computed on the processor, for processes that have
+        nothing to play to help.
+        """
+        return (
+            min(self.processes, self.MOST_PIECES) if self.threads == 1 else 1
+        )  # several threads sum in another order
 
     def split(self, number: int) -> list[int]:
         """So many games of one kind shared out among the parts."""
@@ -231,11 +326,14 @@ class Config(RunConfig):
         return len(used_inputs(max(self.players), bool(self.prior)).codes)
 
     def room_of(self, part: int) -> int:
-        """Bytes of the largest batch of one of the parts: a decision for each step, and one that each seat had left open."""
+        """Bytes of the largest batch of one of the parts: a decision for each step, and one that
+        each seat had left open.
+        """
         return self.BATCH.room((self.steps + max(self.players)) * self.games_of(part), self.inputs)
 
     def make_playing(self, part: int) -> Playing:
-        """What plays one of the parts, before its first decision, with the engine that was asked for.
+        """What plays one of the parts, before its first decision, with the engine that was asked
+        for.
 
         Args:
             part: which one, from 0.
@@ -251,25 +349,49 @@ class Config(RunConfig):
         from experiments.training.on_device import DeviceCollector, DeviceTables, engine_device
         from skyenv.cuda import Games
 
-        tables = [DeviceTables(Games.from_host(each.games, check=False)) for each in self._spread_tables(0)]
+        tables = [
+            DeviceTables(Games.from_host(each.games, check=False))
+            for each in self._spread_tables(0)
+        ]
         return DeviceCollector(
-            tables, self.make_pool(), self.steps, self.opponent_share,
-            self.gamma, self.gae_lambda, self.seed, self.sure_share, self.is_bfloat16(engine_device().type), self.mixed_share,
-        )  # fmt: skip
+            tables,
+            self.make_pool(),
+            self.steps,
+            self.opponent_share,
+            self.gamma,
+            self.gae_lambda,
+            self.seed,
+            self.sure_share,
+            self.is_bfloat16(engine_device().type),
+            self.mixed_share,
+        )
 
     def _kinds(self, part: int) -> list[tuple[int, int, str, int]]:
-        """For each kind of tables in one of the parts how many games there are, their players, side and first seed."""
+        """For each kind of tables in one of the parts how many games there are, their players, side
+        and first seed.
+        """
         kinds = []
         for i, (number, players, side) in enumerate(self.shares(self.games)):
             apart = ((self.seed * len(self.tables) + i) * self.parts + part) * SEEDS_APART
-            kinds.append((self.split(number)[part], players, side, TRAINING.start + apart % (len(TRAINING) - SEEDS_APART)))
+            kinds.append(
+                (
+                    self.split(number)[part],
+                    players,
+                    side,
+                    TRAINING.start + apart % (len(TRAINING) - SEEDS_APART),
+                )
+            )
         return kinds
 
     def _spread_tables(self, part: int) -> list[Tables]:
         """The tables of one of the parts, their games anywhere in their course."""
         found = []
         for number, players, side, seed in self._kinds(part):
-            how: dict[str, Any] = {"threads": self.threads, "max_turns": self.max_turns, "reward": self.reward}
+            how: dict[str, Any] = {
+                "threads": self.threads,
+                "max_turns": self.max_turns,
+                "reward": self.reward,
+            }
             tables = Tables(number, players, side, seed, **how)
             tables.spread(np.random.default_rng(seed))
             found.append(tables)
@@ -279,10 +401,18 @@ class Config(RunConfig):
         """What a collector of one of the parts is made of."""
         parts = self.parts
         return (
-            self._spread_tables(part), self.make_pool(), heuristic_of(self.prior), self.steps, self.opponent_share,
-            self.gamma, self.gae_lambda,
-            self.seed * parts + part, self.sure_share, self.is_bfloat16("cpu"), self.mixed_share,
-        )  # fmt: skip
+            self._spread_tables(part),
+            self.make_pool(),
+            heuristic_of(self.prior),
+            self.steps,
+            self.opponent_share,
+            self.gamma,
+            self.gae_lambda,
+            self.seed * parts + part,
+            self.sure_share,
+            self.is_bfloat16("cpu"),
+            self.mixed_share,
+        )
 
     def is_bfloat16(self, device: str) -> bool:
         """Whether the network computes in bfloat16 on a device."""
@@ -290,5 +420,7 @@ class Config(RunConfig):
             return self.precision == "bfloat16"
         if device == "cuda":
             return bool(torch.cuda.is_bf16_supported())
-        able: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # older versions of PyTorch can't tell
+        able: dict[str, Any] = getattr(
+            torch.cpu, "get_capabilities", dict
+        )()  # older versions of PyTorch can't tell
         return bool(able.get("avx512_bf16") or able.get("amx_bf16"))

@@ -1,10 +1,13 @@
-"""Decisions to learn from: games are played with a network, and every decision gets its advantage and what the values should be.
+"""Decisions to learn from: games are played with a network, and every decision gets its advantage
+and what the values should be.
 
-A seat's step goes from one of its decisions to its next one: what it was rewarded in between belongs to the first
-(:func:`advantages`). Discounting counts a seat's own decisions. A game's end is the end for every seat; at a truncation (END-5)
-each seat's value of the last position stands for the rest. The last decision of each seat in a rollout has no successor to
-compare with, unless the game has ended: it stays *open*, and is learned from after the next rollout. (Without it, decisions
-after which a seat waits long would be learned from too seldom, and so would be the defeats of those who don't end a game.)
+A seat's step goes from one of its decisions to its next one: what it was rewarded in between
+belongs to the first (:func:`advantages`). Discounting counts a seat's own decisions. A game's end
+is the end for every seat; at a truncation (END-5) each seat's value of the last position stands for
+the rest. The last decision of each seat in a rollout has no successor to compare with, unless the
+game has ended: it stays *open*, and is learned from after the next rollout. (Without it, decisions
+after which a seat waits long would be learned from too seldom, and so would be the defeats of those
+who don't end a game.)
 """
 
 from __future__ import annotations
@@ -35,38 +38,59 @@ from skyenv_agents.learned.pool import OpponentPool
 
 SMALLEST: Final = 2.0**-25
 LARGEST: Final = 1.0 - 2.0**-22
-"""Random numbers stay between these: 0 takes the first legal action, and rounding may bring a share of a sum up to the whole."""
+"""Random numbers stay between these: 0 takes the first legal action, and rounding may bring a share
+of a sum up to the whole.
+"""
 SURE: Final = math.log(0.99)
-"""The policy was sure of an action drawn that has a log-probability above this: there is hardly a gradient then."""
+"""The policy was sure of an action drawn that has a log-probability above this: there is hardly a
+gradient then.
+"""
 FEWEST_IN_BFLOAT16: Final = 256
-"""About fewer decisions the network is asked in single precision: converting what goes in and out takes longer than it saves."""
+"""About fewer decisions the network is asked in single precision: converting what goes in and out
+takes longer than it saves.
+"""
 ROWS: Final = 32
-"""The network is asked about a multiple of so many decisions: PyTorch compiles its products anew for every other number."""
+"""The network is asked about a multiple of so many decisions: PyTorch compiles its products anew
+for every other number.
+"""
 
 
 def advantages(
-    value: Float32, seat: Int64, chooses: Bool, reward: Float32, done: Bool, ending: Float32, gamma: float, gae_lambda: float
+    value: Float32,
+    seat: Int64,
+    chooses: Bool,
+    reward: Float32,
+    done: Bool,
+    ending: Float32,
+    gamma: float,
+    gae_lambda: float,
 ) -> tuple[Float32, Bool]:
-    """Generalised advantage estimates of n games over T decisions each, for every seat along its own decisions.
+    """Generalised advantage estimates of n games over T decisions each, for every seat along its
+    own decisions.
 
     Args:
         value: float32 (T, n), the value, for the seat to act, of each position.
         seat: int64 (T, n), the seat to act.
-        chooses: bool (T, n), whether it has a choice; what is forced is no decision, and only passes rewards on.
+        chooses: bool (T, n), whether it has a choice; what is forced is no decision, and only
+            passes rewards on.
         reward: float32 (T, n, players), what the action taken there brought every seat.
         done: bool (T, n), whether it ended the game. The next row then belongs to another game.
-        ending: float32 (T, n, players), where it did: the value of the end for every seat, 0 unless it is truncated.
+        ending: float32 (T, n, players), where it did: the value of the end for every seat, 0 unless
+            it is truncated.
         gamma, gae_lambda: discount and lambda, per decision of a seat.
 
     Returns:
-        The advantages, float32 (T, n), and bool (T, n): false where the seat has no choice, or has none again and the game isn't
-        over within these T decisions, so that there is nothing to estimate from (the advantage is 0 there).
+        The advantages, float32 (T, n), and bool (T, n): false where the seat has no choice, or has
+        none again and the game isn't over within these T decisions, so that there is nothing to
+        estimate from (the advantage is 0 there).
     """
     steps, number, players = reward.shape
     rows = np.arange(number)
     advantage = np.zeros((steps, number), np.float32)
     whole = np.zeros((steps, number), np.bool_)
-    rewarded = np.zeros((number, players))  # since the decision that is looked at, up to the seat's next one
+    rewarded = np.zeros(
+        (number, players)
+    )  # since the decision that is looked at, up to the seat's next one
     next_value = np.zeros((number, players))
     next_advantage = np.zeros((number, players))
     known = np.zeros((number, players), np.bool_)  # whether there is a next decision or an end
@@ -80,12 +104,19 @@ def advantages(
         td_error = rewarded[here] + gamma * next_value[here] - value[t, here[0]]
         estimate = np.where(known[here], td_error + gamma * gae_lambda * next_advantage[here], 0.0)
         advantage[t, here[0]], whole[t, here[0]] = estimate, known[here]
-        next_value[here], next_advantage[here], rewarded[here], known[here] = value[t, here[0]], estimate, 0.0, True
+        next_value[here], next_advantage[here], rewarded[here], known[here] = (
+            value[t, here[0]],
+            estimate,
+            0.0,
+            True,
+        )
     return advantage, whole
 
 
 def clipped_loss(log_ratio: torch.Tensor, advantage: torch.Tensor, clip: float) -> torch.Tensor:
-    """PPO's policy losses: no gain from moving a probability further than `clip` from what it was when the action was drawn."""
+    """PPO's policy losses: no gain from moving a probability further than `clip` from what it was
+    when the action was drawn.
+    """
     ratio = log_ratio.exp()
     return -torch.minimum(ratio * advantage, ratio.clamp(1 - clip, 1 + clip) * advantage)
 
@@ -100,11 +131,14 @@ class Batch:
     """Decisions that can be learned from, k of them.
 
     Attributes:
-        codes: int16 (k, inputs), those that are used (:func:`skyenv_agents.learned.layout.used_inputs`), in the order of the
-            network's inputs. masks: bool (k, 103), legal actions.
-        action: int64 (k,), what was played. log_probability: float32 (k,), of it. advantage: float32 (k,).
+        codes: int16 (k, inputs), those that are used
+            (:func:`skyenv_agents.learned.layout.used_inputs`), in the order of the network's
+            inputs. masks: bool (k, 103), legal actions.
+        action: int64 (k,), what was played. log_probability: float32 (k,), of it. advantage:
+            float32 (k,).
         target: float32 (k, VALUES), what the network should tell.
-        weight: float32 (k,), how many decisions it stands for; see `sure_share` of :class:`Collector`.
+        weight: float32 (k,), how many decisions it stands for; see `sure_share` of
+            :class:`Collector`.
     """
 
     codes: torch.Tensor
@@ -119,7 +153,11 @@ class Batch:
         return len(self.action)
 
     def policy_losses(
-        self, rows: torch.Tensor, log_probabilities: torch.Tensor, log_ratio: torch.Tensor, clip: float
+        self,
+        rows: torch.Tensor,
+        log_probabilities: torch.Tensor,
+        log_ratio: torch.Tensor,
+        clip: float,
     ) -> torch.Tensor:
         """How far the policy is from what it should be in some decisions, float32 (k,).
 
@@ -147,7 +185,10 @@ class Batch:
     @classmethod
     def room(cls, number: int, inputs: int) -> int:
         """Bytes that so many decisions take in memory; fewer take less."""
-        return sum(_aligned(math.prod(shape) * kind.itemsize) for shape, kind in cls.shapes(number, inputs).values())
+        return sum(
+            _aligned(math.prod(shape) * kind.itemsize)
+            for shape, kind in cls.shapes(number, inputs).values()
+        )
 
     @classmethod
     def within(cls, memory: Any, number: int, inputs: int) -> Self:
@@ -155,7 +196,11 @@ class Batch:
         start, arrays = 0, {}
         for name, (shape, kind) in cls.shapes(number, inputs).items():
             size = math.prod(shape)
-            whole = torch.frombuffer(memory, dtype=kind, count=size, offset=start) if size else torch.empty(0, dtype=kind)
+            whole = (
+                torch.frombuffer(memory, dtype=kind, count=size, offset=start)
+                if size
+                else torch.empty(0, dtype=kind)
+            )
             arrays[name] = whole.view(shape)
             start += _aligned(size * kind.itemsize)
         return cls(**arrays)
@@ -170,7 +215,12 @@ class Batch:
         """All of them in one, on a device."""
         if len(batches) == 1:
             return cls(**{name: array.to(device) for name, array in vars(batches[0]).items()})
-        return cls(**{name: torch.cat([getattr(batch, name) for batch in batches]).to(device) for name in vars(batches[0])})
+        return cls(
+            **{
+                name: torch.cat([getattr(batch, name) for batch in batches]).to(device)
+                for name in vars(batches[0])
+            }
+        )
 
 
 @dataclass
@@ -178,7 +228,8 @@ class Rollout:
     """What a collector comes back with.
 
     Attributes:
-        batch: what is to be learned from. decisions: how many it stands for. ended: games that ended.
+        batch: what is to be learned from. decisions: how many it stands for. ended: games that
+            ended.
         figures: what the curve shall tell.
     """
 
@@ -209,15 +260,21 @@ class _Track:
         )
 
     def since(self, rows: Int64, columns: Int64, seats: Int64, first: int) -> Float32:
-        """What seats were rewarded, and by how much they got ahead, from a row on: float32 (k, VALUES); see :func:`in_order`."""
-        totals = [np.cumsum(in_order(kind, first)[::-1], axis=0)[::-1] for kind in (self.reward, self.ahead)]
+        """What seats were rewarded, and by how much they got ahead, from a row on: float32 (k,
+        VALUES); see :func:`in_order`.
+        """
+        totals = [
+            np.cumsum(in_order(kind, first)[::-1], axis=0)[::-1]
+            for kind in (self.reward, self.ahead)
+        ]
         at = (rows + first) % len(self.reward)
         return np.stack([total[at, columns, seats] for total in totals], axis=1)
 
 
 @dataclass
 class Open:
-    """Decisions that nothing can be estimated from yet, k of them, at most one of each seat of a game.
+    """Decisions that nothing can be estimated from yet, k of them, at most one of each seat of a
+    game.
 
     Attributes:
         columns: int64 (k,), which games' they are.
@@ -231,7 +288,9 @@ class Open:
 
 
 def in_order(array: npt.NDArray[Any], first: int) -> npt.NDArray[Any]:
-    """What buffers or tracks hold as it happened: first what was left open, their last `first` rows; negative: the reverse."""
+    """What buffers or tracks hold as it happened: first what was left open, their last `first`
+    rows; negative: the reverse.
+    """
     return np.roll(array, first, axis=0)
 
 
@@ -256,19 +315,36 @@ class Collector:
         pool: the opponents.
         prior: the network's, or None.
         steps: decisions in each game between updates, what other seats do included.
-        opponent_share, mixed_share: share of the games with opponents, and of these with several; see :meth:`Tables.seat`.
+        opponent_share, mixed_share: share of the games with opponents, and of these with several;
+            see :meth:`Tables.seat`.
         gamma, gae_lambda: see :func:`advantages`.
         seed: of who sits where, what is drawn, and what is learned from.
-        sure_share: share of the decisions that the policy was SURE of which are learned from; each stands for several then.
+        sure_share: share of the decisions that the policy was SURE of which are learned from; each
+            stands for several then.
         bfloat16: whether the network computes in that precision.
     """
 
     def __init__(
-        self, tables: Sequence[Tables], pool: OpponentPool, prior: HeuristicAgent | None, steps: int, opponent_share: float,
-        gamma: float, gae_lambda: float, seed: int, sure_share: float = 1.0, bfloat16: bool = False, mixed_share: float = 0.0,
-    ) -> None:  # fmt: skip
+        self,
+        tables: Sequence[Tables],
+        pool: OpponentPool,
+        prior: HeuristicAgent | None,
+        steps: int,
+        opponent_share: float,
+        gamma: float,
+        gae_lambda: float,
+        seed: int,
+        sure_share: float = 1.0,
+        bfloat16: bool = False,
+        mixed_share: float = 0.0,
+    ) -> None:
         self.tables, self.pool, self.prior = list(tables), pool, prior
-        self.steps, self.opponent_share, self.gamma, self.gae_lambda = steps, opponent_share, gamma, gae_lambda
+        self.steps, self.opponent_share, self.gamma, self.gae_lambda = (
+            steps,
+            opponent_share,
+            gamma,
+            gae_lambda,
+        )
         self.sure_share, self.bfloat16, self.mixed_share = sure_share, bfloat16, mixed_share
         self.rng = np.random.default_rng(seed)
         self.generator = torch.Generator().manual_seed(seed)
@@ -316,12 +392,18 @@ class Collector:
 
     def _make_buffers(self) -> None:
         number = sum(each.games.num_games for each in self.tables)
-        shape = (self.steps + self._seats, number)  # behind the steps there is a row for what each seat left open
+        shape = (
+            self.steps + self._seats,
+            number,
+        )  # behind the steps there is a row for what each seat left open
         self.codes = torch.zeros((*shape, len(self.used.codes)), dtype=torch.int16)
         self.masks = torch.zeros((*shape, NUM_ACTIONS), dtype=torch.bool)
         self.action, self.owner = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
         self.chooses, self.mine = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
-        self.log_probability, self.entropy = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
+        self.log_probability, self.entropy = (
+            np.zeros(shape, np.float32),
+            np.zeros(shape, np.float32),
+        )
         self.value = np.zeros((*shape, VALUES), np.float32)
         ends = np.cumsum([each.games.num_games for each in self.tables]).tolist()
         self.slices = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
@@ -337,7 +419,13 @@ class Collector:
         return used_inputs(self._seats, self.prior is not None)
 
     def _seat(self, tables: Tables, rows: Int64) -> None:
-        tables.seat(rows, self.pool, self.opponent_share if self.pool.agents else 0.0, self.rng, self.mixed_share)
+        tables.seat(
+            rows,
+            self.pool,
+            self.opponent_share if self.pool.agents else 0.0,
+            self.rng,
+            self.mixed_share,
+        )
 
     @torch.no_grad()
     def collect(self, network: PolicyNetwork) -> Rollout:
@@ -353,7 +441,9 @@ class Collector:
                 self._look(t)
                 self._choose(t, network)
                 for tables, place, track in zip(self.tables, self.slices, tracks, strict=True):
-                    track.reward[t], track.ahead[t], track.done[t] = tables.step(self.action[t, place])
+                    track.reward[t], track.ahead[t], track.done[t] = tables.step(
+                        self.action[t, place]
+                    )
                     ended += self._note_ends(tables, track, t, network)
         return Rollout(*self._batch(tracks), ended, self._figures())
 
@@ -378,7 +468,9 @@ class Collector:
             here = (columns >= place.start) & (columns < place.stop)
             at = rows[here], columns[here] - place.start, self.owner[rows[here], columns[here]]
             since[here] = track.since(*at, self._seats)
-        self.open = Open(columns, since, {name: getattr(self, name)[rows, columns] for name in self.KEPT})
+        self.open = Open(
+            columns, since, {name: getattr(self, name)[rows, columns] for name in self.KEPT}
+        )
 
     def _look(self, t: int) -> None:
         """Write who is to act, and what the learner sees where it is its turn, into step t."""
@@ -390,22 +482,36 @@ class Collector:
             rows = np.flatnonzero(self.mine[t, place])
             if rows.size:
                 # By NumPy: PyTorch takes five times as long to write rows.
-                self.codes[t].numpy()[place.start + rows] = arranged(tables.look(rows, self.prior), self.used).numpy()
+                self.codes[t].numpy()[place.start + rows] = arranged(
+                    tables.look(rows, self.prior), self.used
+                ).numpy()
 
     def _ask(self, t: int, mine: Int64, network: PolicyNetwork) -> torch.Tensor:
-        """Ask about the decisions in some columns of step t: note the values, and return log-probabilities (k, 103)."""
+        """Ask about the decisions in some columns of step t: note the values, and return
+        log-probabilities (k, 103).
+        """
         log_probabilities, values = self._answers(t, mine, network)
         self.entropy[t, mine] = entropy(log_probabilities).numpy()
         self.value[t, mine] = values.numpy()
         return log_probabilities
 
-    def _answers(self, t: int, mine: Int64, network: PolicyNetwork) -> tuple[torch.Tensor, torch.Tensor]:
-        """Log-probabilities (k, 103) and values (k, VALUES) of the decisions in some columns of step t."""
-        rows = torch.from_numpy(np.resize(mine, -(-mine.size // ROWS) * ROWS))  # some more than once, up to a number that recurs
-        answers = self._answered(network, self.codes[t].index_select(0, rows), self.masks[t].index_select(0, rows))
+    def _answers(
+        self, t: int, mine: Int64, network: PolicyNetwork
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Log-probabilities (k, 103) and values (k, VALUES) of the decisions in some columns of
+        step t.
+        """
+        rows = torch.from_numpy(
+            np.resize(mine, -(-mine.size // ROWS) * ROWS)
+        )  # some more than once, up to a number that recurs
+        answers = self._answered(
+            network, self.codes[t].index_select(0, rows), self.masks[t].index_select(0, rows)
+        )
         return answers[0][: mine.size], answers[1][: mine.size]
 
-    def _answered(self, network: PolicyNetwork, codes: torch.Tensor, masks: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def _answered(
+        self, network: PolicyNetwork, codes: torch.Tensor, masks: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """What a network says, in the precision that suits so many decisions."""
         with in_precision("cpu", self.bfloat16 and len(codes) >= FEWEST_IN_BFLOAT16):
             answers: tuple[torch.Tensor, torch.Tensor] = network(codes, masks)
@@ -418,14 +524,23 @@ class Collector:
             return
         log_probabilities = self._ask(t, mine, network)
         uniform = torch.rand(mine.size, generator=self.generator)
-        self._play(t, mine, drawn(log_probabilities, self.masks[t, torch.from_numpy(mine)], uniform), log_probabilities)
+        self._play(
+            t,
+            mine,
+            drawn(log_probabilities, self.masks[t, torch.from_numpy(mine)], uniform),
+            log_probabilities,
+        )
 
-    def _play(self, t: int, mine: Int64, action: torch.Tensor, log_probabilities: torch.Tensor) -> None:
+    def _play(
+        self, t: int, mine: Int64, action: torch.Tensor, log_probabilities: torch.Tensor
+    ) -> None:
         """Note the actions of some columns, and how probable the network held them to be."""
         self.action[t, mine] = action.numpy()
         self.log_probability[t, mine] = log_probabilities.gather(1, action[:, None])[:, 0].numpy()
 
-    def _note_ends(self, tables: Tables, track: _Track, t: int, network: PolicyNetwork) -> list[Ended]:
+    def _note_ends(
+        self, tables: Tables, track: _Track, t: int, network: PolicyNetwork
+    ) -> list[Ended]:
         """Take in the games that have just ended, and seat the next ones."""
         over = np.flatnonzero(tables.games.done)
         if not over.size:
@@ -440,11 +555,15 @@ class Collector:
         return ended
 
     def _values_at_end(self, tables: Tables, row: int, network: PolicyNetwork) -> Float32:
-        """The values of a truncated game's last position for every seat; a prior tells nothing of what could be done there."""
+        """The values of a truncated game's last position for every seat; a prior tells nothing of
+        what could be done there.
+        """
         games = tables.games
         players = games.num_players
         codes = np.zeros((players, NUM_INPUTS), np.int16)
-        codes[:, :OBSERVATION_SIZE] = codes_of(games.observe(np.arange(players), np.full(players, row), games.finished))
+        codes[:, :OBSERVATION_SIZE] = codes_of(
+            games.observe(np.arange(players), np.full(players, row), games.finished)
+        )
         if self.prior is not None and tables.reward == OUTCOME_REWARD:
             chance = win_probabilities(games.finished[row : row + 1])[0, :players]
             codes[:, OUTCOME] = np.rint(outcome_of(chance, players) * OUTCOME_PARTS)
@@ -469,7 +588,9 @@ class Collector:
                     self.gamma,
                     self.gae_lambda,
                 )
-                estimates[:, place, k], learnable[:, place] = (in_order(array, -self._seats) for array in found)
+                estimates[:, place, k], learnable[:, place] = (
+                    in_order(array, -self._seats) for array in found
+                )
         learnable &= self.mine
         self._leave_open(self.mine & ~learnable, tracks)
         sure, drawn = self._sure()
@@ -497,7 +618,9 @@ class Collector:
         return sure, self.rng.random(sure.shape, np.float32) < self.sure_share
 
     def _more(self, chosen: torch.Tensor) -> dict[str, torch.Tensor]:
-        """What batches of a kind have beside :class:`Batch`, of some decisions in the order of steps."""
+        """What batches of a kind have beside :class:`Batch`, of some decisions in the order of
+        steps.
+        """
         return {}
 
     def _figures(self) -> dict[str, float]:
@@ -515,12 +638,18 @@ class Collector:
 
 
 def arranged(codes: Int16, used: UsedInputs) -> torch.Tensor:
-    """Codes, int16 (k, NUM_INPUTS), as the network takes them: those that are used, in the order of its inputs."""
+    """Codes, int16 (k, NUM_INPUTS), as the network takes them: those that are used, in the order of
+    its inputs.
+    """
     return torch.from_numpy(np.take(codes, used.codes, axis=1))
 
 
-def drawn(log_probabilities: torch.Tensor, masks: torch.Tensor, uniform: torch.Tensor) -> torch.Tensor:
-    """A legal action for each row, int64 (k,), drawn by its random number, float32 (k,) in [0, 1)."""
+def drawn(
+    log_probabilities: torch.Tensor, masks: torch.Tensor, uniform: torch.Tensor
+) -> torch.Tensor:
+    """A legal action for each row, int64 (k,), drawn by its random number, float32 (k,) in [0,
+    1).
+    """
     # An illegal action adds nothing to the sums, so it is never the first above a limit.
     sums = (log_probabilities.clamp(min=LOWEST).exp() * masks).cumsum(dim=1)
     limit = uniform.clamp(min=SMALLEST, max=LARGEST) * sums[:, -1]

@@ -1,4 +1,5 @@
-"""A training in its folder, from the beginning or a checkpoint to the limit: files, progress, Ctrl-C, how it plays in the end.
+"""A training in its folder, from the beginning or a checkpoint to the limit: files, progress,
+Ctrl-C, how it plays in the end.
 
 A run's folder holds:
 
@@ -7,8 +8,9 @@ A run's folder holds:
     model.npz         the agent, by this path         evaluation.*, games.jsonl how it plays in the end
     milestones/       earlier ones, if asked for
 
-The first Ctrl-C ends a run after the update under way, and so does SIGTERM. After ``kill -9`` ``--resume`` goes on from the last
-checkpoint, on the same curve. One process at a time works in a folder.
+The first Ctrl-C ends a run after the update under way, and so does SIGTERM. After ``kill -9``
+``--resume`` goes on from the last checkpoint, on the same curve. One process at a time works in a
+folder.
 """
 
 from __future__ import annotations
@@ -71,7 +73,9 @@ class Episodes:
         self.count = 0
 
     def note(self, length: int, points: float) -> None:
-        """Take in a finished episode: its decisions of all seats, and the mean VP of the learner's seats."""
+        """Take in a finished episode: its decisions of all seats, and the mean VP of the learner's
+        seats.
+        """
         self.count += 1
         self.lengths.append(length)
         self.points.append(points)
@@ -83,7 +87,11 @@ class Episodes:
 
     def means(self) -> dict[str, float]:
         """The share of wins against each kind of opponent in the latest episodes."""
-        return {kind: float(np.mean(won)) for kind, won in sorted(self.shares.items()) if len(won) >= FEWEST_EPISODES}
+        return {
+            kind: float(np.mean(won))
+            for kind, won in sorted(self.shares.items())
+            if len(won) >= FEWEST_EPISODES
+        }
 
 
 # ---- a run ----
@@ -92,16 +100,20 @@ class Episodes:
 class Run(ABC):
     """A training from its beginning, or from a checkpoint, to its limit.
 
-    The trainer says what to learn and how: :meth:`begin`, :meth:`learn`, :meth:`pack`, :meth:`unpack`, :meth:`model`.
+    The trainer says what to learn and how: :meth:`begin`, :meth:`learn`, :meth:`pack`,
+    :meth:`unpack`, :meth:`model`.
 
     Attributes:
-        curve: what is told of each update. updates, decisions, seconds: how many. episodes: the latest ones.
+        curve: what is told of each update. updates, decisions, seconds: how many. episodes: the
+            latest ones.
     """
 
     PROGRAM: str
     """The program's name, which its checkpoints bear."""
     CLOSING_COST: ClassVar[float] = 1.0
-    """A decision of the closing evaluation takes about so much of the time of one in training, which is learned from as well."""
+    """A decision of the closing evaluation takes about so much of the time of one in training,
+    which is learned from as well.
+    """
 
     def __init__(self, config: RunConfig) -> None:
         self.config = config
@@ -120,7 +132,9 @@ class Run(ABC):
 
     @abstractmethod
     def learn(self) -> dict[str, float]:
-        """Collect decisions and learn from them, once; count them in `decisions`; return what the curve shall tell."""
+        """Collect decisions and learn from them, once; count them in `decisions`; return what the
+        curve shall tell.
+        """
 
     @abstractmethod
     def pack(self) -> dict[str, Any]:
@@ -165,7 +179,9 @@ class Run(ABC):
     def progress(self) -> float:
         """How much of the run is done, 0 to 1, by the limit that is nearest."""
         config = self.config
-        by_time = self.seconds / (60 * config.minutes - self.closing_seconds()) if config.minutes else 0.0
+        by_time = (
+            self.seconds / (60 * config.minutes - self.closing_seconds()) if config.minutes else 0.0
+        )
         by_decisions = self.decisions / config.decisions if config.decisions else 0.0
         return min(max(by_time, by_decisions), 1.0)
 
@@ -175,7 +191,10 @@ class Run(ABC):
 
     def closing_games(self) -> int:
         """Games of the closing evaluation."""
-        return sum(players * self.config.paired_seeds * len(self.config.against) for players, _ in self.config.tables)
+        return sum(
+            players * self.config.paired_seeds * len(self.config.against)
+            for players, _ in self.config.tables
+        )
 
     def closing_seconds(self) -> float:
         """About how long the closing evaluation will take; the minutes of a run include it."""
@@ -183,7 +202,11 @@ class Run(ABC):
             return 0.0
         decisions = self.closing_games() * float(np.mean(self.episodes.lengths))
         seconds = self.CLOSING_COST * decisions * self.seconds / self.decisions
-        return min(seconds, LARGEST_CLOSING * 60 * self.config.minutes) if self.config.minutes else seconds
+        return (
+            min(seconds, LARGEST_CLOSING * 60 * self.config.minutes)
+            if self.config.minutes
+            else seconds
+        )
 
     # ---- files ----
 
@@ -205,7 +228,9 @@ class Run(ABC):
             },
         )
         write_atomically(self.folder / MODEL, self.model())
-        write_atomically(self.folder / "curve.jsonl", "".join(json.dumps(point) + "\n" for point in self.curve))
+        write_atomically(
+            self.folder / "curve.jsonl", "".join(json.dumps(point) + "\n" for point in self.curve)
+        )
         self._board.write(self.curve[self._on_board :])
         self._on_board = len(self.curve)
 
@@ -213,38 +238,62 @@ class Run(ABC):
         """Go on from the run's checkpoint.
 
         Raises:
-            CheckpointError: there is none, or it is damaged, of another program, or of another configuration.
-            SkyenvError: nobody can play: there is no such Ray, or it has too few CPUs or other sources.
+            CheckpointError: there is none, or it is damaged, of another program, or of another
+                configuration.
+            SkyenvError: nobody can play: there is no such Ray, or it has too few CPUs or other
+                sources.
         """
         path = self.folder / CHECKPOINT
         state = read_checkpoint(path)
         if state["program"] != self.PROGRAM:
-            raise CheckpointError(f"{path} was written by {state['program']}, not by {self.PROGRAM}")
+            raise CheckpointError(
+                f"{path} was written by {state['program']}, not by {self.PROGRAM}"
+            )
         now = self.config.as_dict()
-        state["config"] = {name: value for name, value in self.config.BEFORE.items() if name in now} | state["config"]
+        state["config"] = {
+            name: value for name, value in self.config.BEFORE.items() if name in now
+        } | state["config"]
         if missing := sorted(set(now) - set(state["config"]) - set(self.config.LIMITS)):
-            raise CheckpointError(f"{path} is of a version that had no {', '.join(missing)}; its run can't be gone on with")
+            raise CheckpointError(
+                f"{path} is of a version that had no {', '.join(missing)}; its run can't be gone "
+                "on with"
+            )
         for name, value in state["config"].items():
             if name not in self.config.LIMITS and now.get(name) != value:
                 raise CheckpointError(
-                    f"{self.folder} was trained with {name} = {as_text(value) or 'none'}, not {as_text(now.get(name)) or 'none'};"
-                    f" only {', '.join(name for name in self.config.LIMITS if name in now)} may change"
+                    f"{self.folder} was trained with {name} = {as_text(value) or 'none'}, not "
+                    f"{as_text(now.get(name)) or 'none'};"
+                    f" only {', '.join(name for name in self.config.LIMITS if name in now)} may "
+                    "change"
                 )
         try:
-            self.updates, self.decisions, self.seconds = (state[name] for name in ("updates", "decisions", "seconds"))
-            self.curve, self.episodes, self._on_board = (state[name] for name in ("curve", "episodes", "on_board"))
+            self.updates, self.decisions, self.seconds = (
+                state[name] for name in ("updates", "decisions", "seconds")
+            )
+            self.curve, self.episodes, self._on_board = (
+                state[name] for name in ("curve", "episodes", "on_board")
+            )
             self.episodes.means()
             self.unpack(state["learner"])
-        except SkyenvError:  # unpacking lets play begin, and what keeps it from that is no matter of the checkpoint
+        except (
+            SkyenvError
+        ):  # unpacking lets play begin, and what keeps it from that is no matter of the checkpoint
             raise
-        except Exception as error:  # its checksum is right, but something else than a learner can fail anywhere
+        except (
+            Exception
+        ) as error:  # its checksum is right, but something else than a learner can fail anywhere
             why = f"{type(error).__name__}: {str(error).partition(chr(10))[0]:.100}"
-            raise CheckpointError(f"{path} holds something else than a training's checkpoint ({why})") from error
+            raise CheckpointError(
+                f"{path} holds something else than a training's checkpoint ({why})"
+            ) from error
 
     # ---- the whole run ----
 
     def run(self) -> bool:
-        """Train to the limit, with progress; False if Ctrl-C or SIGTERM came. In the end everything is saved."""
+        """Train to the limit, with progress; False if Ctrl-C or SIGTERM came.
+
+        In the end everything is saved.
+        """
         saved = time.perf_counter()
         milestones.forget_after(self.folder, self.seconds)
         self._keep_milestone(self.seconds if self.updates else -1.0)
@@ -266,7 +315,9 @@ class Run(ABC):
             return not interrupts.asked
 
     def _keep_milestone(self, before: float) -> None:
-        """Keep the agent, if the time for it has come since the training was so many seconds old, or if that is finished."""
+        """Keep the agent, if the time for it has come since the training was so many seconds old,
+        or if that is finished.
+        """
         apart = 60 * self.config.milestone_minutes
         if apart and (self.finished() or self.seconds // apart > before // apart):
             milestones.keep(self.folder, self.seconds, self.model())
@@ -277,7 +328,9 @@ class Run(ABC):
         if self.config.beside:
             other = Path(self.config.beside)
             with suppress(CheckpointError):
-                curves[other.name if other.name != self.folder.name else str(other)] = read_curve(other)
+                curves[other.name if other.name != self.folder.name else str(other)] = read_curve(
+                    other
+                )
         draw_curves(curves, self.folder / "curves.png")
 
     def _bar(self) -> Bar:
@@ -290,7 +343,9 @@ class Run(ABC):
         bar.set_postfix_str(f"wins: {self._wins() or 'none yet'}; {self.curve[-1]['pace']:,.0f}/s")
 
     def _wins(self) -> str:
-        """The shares of wins in the latest games, the lowest first; those at several kinds of tables as their mean."""
+        """The shares of wins in the latest games, the lowest first; those at several kinds of
+        tables as their mean.
+        """
         shares: dict[str, list[float]] = {}
         for kind, share in self.curve[-1]["shares"].items():
             shares.setdefault(kind.split(",")[0], []).append(share)
@@ -300,18 +355,29 @@ class Run(ABC):
     # ---- how it plays in the end ----
 
     def measured(self) -> list[dict[str, Any]] | None:
-        """What the closing evaluation found, if it is there and was made as it is wanted now; without one, nothing."""
+        """What the closing evaluation found, if it is there and was made as it is wanted now;
+        without one, nothing.
+        """
         config = self.config
         if not config.paired_seeds:
             return []
         try:
-            results: list[dict[str, Any]] = json.loads((self.folder / EVALUATION).read_text(encoding="utf-8"))
-            made = [(one["num_players"], one["side"], one["opponent"], one["paired_seeds"]) for one in results]
+            results: list[dict[str, Any]] = json.loads(
+                (self.folder / EVALUATION).read_text(encoding="utf-8")
+            )
+            made = [
+                (one["num_players"], one["side"], one["opponent"], one["paired_seeds"])
+                for one in results
+            ]
             self.summary(results)
         except (OSError, ValueError, KeyError, TypeError):
             return None
         names = [agent.name for agent in config.make_agents("against")]
-        wanted = [(players, side, name, config.paired_seeds) for players, side in config.tables for name in names]
+        wanted = [
+            (players, side, name, config.paired_seeds)
+            for players, side in config.tables
+            for name in names
+        ]
         return results if made == wanted else None
 
     def forget_evaluation(self) -> None:
@@ -323,7 +389,8 @@ class Run(ABC):
         """Measure the agent; write tables, plots and a few games; return the results.
 
         Raises:
-            KeyboardInterrupt: Ctrl-C; a part of the figures would pass for the whole, so nothing is written.
+            KeyboardInterrupt: Ctrl-C; a part of the figures would pass for the whole, so nothing is
+                written.
         """
         config, folder = self.config, self.folder
         agent = make_agent(folder / MODEL)
@@ -334,15 +401,35 @@ class Run(ABC):
         by_table: dict[tuple[int, str], list[Result]] = {}
         for players, side in config.tables:
             by_table[players, side] = evaluate(
-                agent, opponents, players, side, config.paired_seeds, seed, max_turns=turns, secret=secret, progress=True
+                agent,
+                opponents,
+                players,
+                side,
+                config.paired_seeds,
+                seed,
+                max_turns=turns,
+                secret=secret,
+                progress=True,
             )
-            if len(by_table[players, side]) < len(opponents) or any(one.interrupted for one in by_table[players, side]):
+            if len(by_table[players, side]) < len(opponents) or any(
+                one.interrupted for one in by_table[players, side]
+            ):
                 raise KeyboardInterrupt
         for (players, side), results in by_table.items():
             name = "" if len(by_table) == 1 else f"-{players}-{side}"
             plot_results(results, folder / f"evaluation{name}.png")
             records = folder / f"games{name}.jsonl"
-            record_games(records, agent, opponents, players, side, 2 * players, seed, max_turns=turns, secret=secret)
+            record_games(
+                records,
+                agent,
+                opponents,
+                players,
+                side,
+                2 * players,
+                seed,
+                max_turns=turns,
+                secret=secret,
+            )
         every = [result for results in by_table.values() for result in results]
         write_atomically(folder / "evaluation.txt", table(every) + "\n")
         write_atomically(folder / EVALUATION, as_json(every))
@@ -356,8 +443,11 @@ class Run(ABC):
 # ---- the program ----
 
 
-def program(training: type[Run], config: type[RunConfig], description: str, arguments: Sequence[str] | None) -> int:
-    """The command line of a trainer; returns the exit code: 0 all right, 1 a file is bad, 2 the command is, 130 interrupted.
+def program(
+    training: type[Run], config: type[RunConfig], description: str, arguments: Sequence[str] | None
+) -> int:
+    """The command line of a trainer; returns the exit code: 0 all right, 1 a file is bad, 2 the
+    command is, 130 interrupted.
 
     Args:
         training: the trainer. config: its options. description: what ``--help`` says of it.
@@ -365,7 +455,10 @@ def program(training: type[Run], config: type[RunConfig], description: str, argu
     """
     name = training.PROGRAM
     return exit_code(
-        name, lambda: launch(training(parse(config, f"experiments.training.{name}", description, arguments, earlier)))
+        name,
+        lambda: launch(
+            training(parse(config, f"experiments.training.{name}", description, arguments, earlier))
+        ),
     )
 
 
@@ -379,7 +472,8 @@ def launch(training: Run) -> int:
         The exit code: 0 all right, 130 interrupted.
 
     Raises:
-        SkyenvError, OSError: the configuration, the checkpoint or an agent can't be used, or a file can't be written.
+        SkyenvError, OSError: the configuration, the checkpoint or an agent can't be used, or a file
+            can't be written.
     """
     config, checkpoint = training.config, training.folder / CHECKPOINT
     try:
@@ -393,7 +487,11 @@ def launch(training: Run) -> int:
                 finally:
                     training.end()
     except KeyboardInterrupt:
-        hint = f"what was trained is in {config.run}, --resume goes on" if checkpoint.exists() else "nothing has been trained yet"
+        hint = (
+            f"what was trained is in {config.run}, --resume goes on"
+            if checkpoint.exists()
+            else "nothing has been trained yet"
+        )
         print(f"interrupted; {hint}", file=sys.stderr)
         return INTERRUPTED
 
@@ -403,7 +501,10 @@ def _launched(training: Run) -> int:
     if config.resume:
         training.load()
     elif (folder / CHECKPOINT).exists():
-        raise OptionError(f"{config.run} holds a run; go on with it by --resume, or choose another folder with --run")
+        raise OptionError(
+            f"{config.run} holds a run; go on with it by --resume, or choose another folder with "
+            "--run"
+        )
     else:
         training.begin()
         training.save()  # now, and not after a minute, it turns out whether it can be saved
@@ -413,11 +514,23 @@ def _launched(training: Run) -> int:
         if not training.finished():
             training.forget_evaluation()
             if not training.run():
-                print(f"stopped; `python -m experiments.training.{training.PROGRAM} --run {config.run} --resume` goes on")
+                print(
+                    f"stopped; `python -m experiments.training.{training.PROGRAM} --run "
+                    f"{config.run} --resume` goes on"
+                )
                 return INTERRUPTED
         results = _closed(training)
-    print(f"{config.run} is finished: {training.decisions:,} decisions in {training.seconds / 60:.1f} minutes of training.\n")
-    print("\n\n".join(part for part in (training.summary(results), how_to_go_on(config, training.PROGRAM)) if part))
+    print(
+        f"{config.run} is finished: {training.decisions:,} decisions in "
+        f"{training.seconds / 60:.1f} minutes of training.\n"
+    )
+    print(
+        "\n\n".join(
+            part
+            for part in (training.summary(results), how_to_go_on(config, training.PROGRAM))
+            if part
+        )
+    )
     return 0
 
 

@@ -1,4 +1,6 @@
-"""The games that a training plays: who sits where, what the learner sees, and what every seat is rewarded."""
+"""The games that a training plays: who sits where, what the learner sees, and what every seat is
+rewarded.
+"""
 
 from __future__ import annotations
 
@@ -52,13 +54,15 @@ class Tables:
     """Games of one kind, side by side, and who sits where.
 
     Args:
-        number: of games. players, side: of the board. seed, threads, max_turns, reward: of the games.
+        number: of games. players, side: of the board. seed, threads, max_turns, reward: of the
+            games.
 
     Attributes:
         games: the games.
         seats: int64 (number, players), index in `guests` of who has each seat, or LEARNER.
         guests: opponents at the tables now.
-        margin: float32 (number, players), by how much each seat is ahead of the best other one, in the unit of rewards.
+        margin: float32 (number, players), by how much each seat is ahead of the best other one, in
+            the unit of rewards.
     """
 
     def __init__(
@@ -73,8 +77,15 @@ class Tables:
         reward: str = OUTCOME_REWARD,
     ) -> None:
         self.games = Games(
-            number, players, side, seed, threads=threads, observation="codes", max_turns=max_turns, reward=reward
-        )  # fmt: skip
+            number,
+            players,
+            side,
+            seed,
+            threads=threads,
+            observation="codes",
+            max_turns=max_turns,
+            reward=reward,
+        )
         self.reward = reward
         self.seats: Int64 = np.full((number, players), LEARNER, np.int64)
         self.guests: list[Agent] = []
@@ -86,7 +97,8 @@ class Tables:
         return table_label(self.games.num_players, self.games.side)
 
     def spread(self, rng: np.random.Generator) -> None:
-        """Let greedy agents play games that begin, each so far as chance has it: else all would end together, again and again.
+        """Let greedy agents play games that begin, each so far as chance has it: else all would end
+        together, again and again.
 
         Args:
             rng: decides how far.
@@ -99,16 +111,23 @@ class Tables:
         self.margin = margins(self.games.state["score"][:, : self.games.num_players])
 
     def seat(
-        self, rows: Int64, pool: OpponentPool, share: float, rng: np.random.Generator, mixed_share: float = 0.0
-    ) -> None:  # fmt: skip
+        self,
+        rows: Int64,
+        pool: OpponentPool,
+        share: float,
+        rng: np.random.Generator,
+        mixed_share: float = 0.0,
+    ) -> None:
         """Decide who sits where in games that begin.
 
         Args:
             rows: which games.
-            pool: the opponents. share: of the games that have any; in the others the learner has all seats.
+            pool: the opponents. share: of the games that have any; in the others the learner has
+                all seats.
             rng: decides.
-            mixed_share: share of the games with opponents in which the learner has one to all but one of the seats, and the
-                opponents of the others are drawn one by one; else one opponent has all seats but one.
+            mixed_share: share of the games with opponents in which the learner has one to all but
+                one of the seats, and the opponents of the others are drawn one by one; else one
+                opponent has all seats but one.
         """
         self.seats[rows] = LEARNER
         chosen = rows[rng.random(rows.size) < share]
@@ -122,7 +141,9 @@ class Tables:
         for index in np.unique(drawn).tolist():
             guests[index] = self._index(pool.agents[index])
         numbers = learners_at_mixed_tables(self.games.num_players)
-        learners = np.where(mixed, 1 + rng.choice(len(numbers), size=(chosen.size, 1), p=numbers), 1)
+        learners = np.where(
+            mixed, 1 + rng.choice(len(numbers), size=(chosen.size, 1), p=numbers), 1
+        )
         order = rng.permuted(np.tile(np.arange(self.games.num_players), (chosen.size, 1)), axis=1)
         self.seats[chosen] = np.where(order < learners, LEARNER, guests[drawn])
 
@@ -135,7 +156,9 @@ class Tables:
 
     def forget_unused(self) -> None:
         """Drop the guests that sit at no table any more."""
-        used, seats = np.unique(np.append(self.seats, LEARNER), return_inverse=True)  # the first is the learner
+        used, seats = np.unique(
+            np.append(self.seats, LEARNER), return_inverse=True
+        )  # the first is the learner
         self.seats = seats[:-1].reshape(self.seats.shape) + LEARNER
         self.guests = [self.guests[old] for old in used[1:].tolist()]
 
@@ -146,7 +169,9 @@ class Tables:
 
     def _to_act(self) -> Int64:
         """Who is to act, as in `seats`, int64 (number,)."""
-        acting: Int64 = np.take_along_axis(self.seats, self.games.seat.astype(np.int64)[:, None], axis=1)[:, 0]
+        acting: Int64 = np.take_along_axis(
+            self.seats, self.games.seat.astype(np.int64)[:, None], axis=1
+        )[:, 0]
         return acting
 
     def chooses(self) -> Bool:
@@ -155,7 +180,9 @@ class Tables:
         return several
 
     def look(self, rows: Int64, prior: HeuristicAgent | None) -> Int16:
-        """What the network sees of the decisions in some rows, the prior's part with it: codes, int16 (k, NUM_INPUTS)."""
+        """What the network sees of the decisions in some rows, the prior's part with it: codes,
+        int16 (k, NUM_INPUTS).
+        """
         codes = np.zeros((rows.size, NUM_INPUTS), np.int16)
         codes[:, :OBSERVATION_SIZE] = self.games.observation[rows]
         if prior is not None and rows.size:
@@ -164,14 +191,15 @@ class Tables:
         return codes
 
     def step(self, actions: Int64) -> tuple[Float32, Float32, Bool]:
-        """Play one action everywhere: the learner's, or the opponent's where it has a choice (written into `actions`).
+        """Play one action everywhere: the learner's, or the opponent's where it has a choice
+        (written into `actions`).
 
         Args:
             actions: int64 (number,), with what is forced where nobody has a choice.
 
         Returns:
-            What every seat was rewarded, and by how much it got ahead, float32 (number, players); whether the game ended, bool
-            (number,).
+            What every seat was rewarded, and by how much it got ahead, float32 (number, players);
+            whether the game ended, bool (number,).
         """
         games = self.games
         acting = np.where(self.chooses(), self._to_act(), LEARNER)
@@ -189,17 +217,26 @@ class Tables:
     def ended(self) -> list[Ended]:
         """The games that have just ended, row by row."""
         over = np.flatnonzero(self.games.done)
-        return ended_games(self.label, self.games.finished[over], self.seats[over], lambda guest: self.guests[guest].name)
+        return ended_games(
+            self.label,
+            self.games.finished[over],
+            self.seats[over],
+            lambda guest: self.guests[guest].name,
+        )
 
 
 def learners_at_mixed_tables(players: int) -> Float64:
-    """How often the learner has 1, 2, … players - 1 of the seats: so that it decides as often in games of each kind."""
+    """How often the learner has 1, 2, … players - 1 of the seats: so that it decides as often in
+    games of each kind.
+    """
     often = 1 / np.arange(1, players)
     shares: Float64 = often / often.sum()
     return shares
 
 
-def ended_games(label: str, finished: npt.NDArray[Any], seats: Int64, name: Callable[[int], str]) -> list[Ended]:
+def ended_games(
+    label: str, finished: npt.NDArray[Any], seats: Int64, name: Callable[[int], str]
+) -> list[Ended]:
     """What games that have ended came to.
 
     Args:
@@ -220,7 +257,9 @@ def ended_games(label: str, finished: npt.NDArray[Any], seats: Int64, name: Call
 
 
 def margins(scores: npt.NDArray[Any]) -> Float32:
-    """By how many VP each seat is ahead of the best other one; in the unit of rewards, float32 (n, players)."""
+    """By how many VP each seat is ahead of the best other one; in the unit of rewards, float32 (n,
+    players).
+    """
     best_other = [np.delete(scores, seat, axis=1).max(axis=1) for seat in range(scores.shape[1])]
     ahead: Float32 = ((scores - np.stack(best_other, axis=1)) / MARGIN_SCALE).astype(np.float32)
     return ahead

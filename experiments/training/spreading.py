@@ -1,10 +1,13 @@
-"""What does spreading work cost? ``python -m experiments.training.spreading`` compares processes of this machine with Ray's.
+"""What does spreading work cost? ``python -m experiments.training.spreading`` compares processes of
+this machine with Ray's.
 
-Method: as many workers as cores, processes and a Ray on this machine in turns, so that a machine that is busy for a while slows
-both down. Units of a tournament are games of ismcts against greedy, of some seconds each; empty units show what a unit costs
-beside the work in it. Time counts from when every worker has given a first result: processes begin anew with each run of units,
-Ray's stay. A training's decisions per second are those of whole updates, after some that don't count; whoever doesn't have its
-turn waits. A figure is the median over the rounds, "Ray ÷ processes" that of the rounds' ratios.
+Method: as many workers as cores, processes and a Ray on this machine in turns, so that a machine
+that is busy for a while slows both down. Units of a tournament are games of ismcts against greedy,
+of some seconds each; empty units show what a unit costs beside the work in it. Time counts from
+when every worker has given a first result: processes begin anew with each run of units, Ray's stay.
+A training's decisions per second are those of whole updates, after some that don't count; whoever
+doesn't have its turn waits. A figure is the median over the rounds, "Ray ÷ processes" that of the
+rounds' ratios.
 """
 
 from __future__ import annotations
@@ -34,7 +37,9 @@ BACKENDS: Final = {"processes": None, "Ray": LOCAL}
 
 
 def pace(work: Callable[[Any], Any], units: Sequence[Any], ray: str | None) -> float:
-    """Units per second, from when every worker has given a first result; the first unit is done again and again until then."""
+    """Units per second, from when every worker has given a first result; the first unit is done
+    again and again until then.
+    """
     workers, seen, times = cores(), set[int](), list[float]()
 
     def all_units() -> Iterator[Any]:
@@ -48,7 +53,16 @@ def pace(work: Callable[[Any], Any], units: Sequence[Any], ray: str | None) -> f
             times.append(time.perf_counter())
 
     worked = partial(process_of, work)
-    run_units(worked, all_units(), workers, ray=ray, done=done, tick=lambda: True, parts=lambda unit: [unit], about=str)
+    run_units(
+        worked,
+        all_units(),
+        workers,
+        ray=ray,
+        done=done,
+        tick=lambda: True,
+        parts=lambda unit: [unit],
+        about=str,
+    )
     return (len(times) - 1) / (times[-1] - times[0])
 
 
@@ -63,10 +77,14 @@ def nothing(unit: int) -> int:
     return unit
 
 
-def in_turns(name: str, unit: str, rounds: int, once: dict[str, Callable[[], float]]) -> list[Figure]:
+def in_turns(
+    name: str, unit: str, rounds: int, once: dict[str, Callable[[], float]]
+) -> list[Figure]:
     """A figure of each backend, and of how they compare."""
     measured = [{backend: run() for backend, run in once.items()} for _ in range(rounds)]
-    found = [figure(f"{name}, {backend}", unit, [one[backend] for one in measured]) for backend in once]
+    found = [
+        figure(f"{name}, {backend}", unit, [one[backend] for one in measured]) for backend in once
+    ]
     ratios = [100 * one["Ray"] / one["processes"] for one in measured]
     return [*found, figure(f"{name}, Ray ÷ processes", "%", ratios)]
 
@@ -75,21 +93,28 @@ def empty_units(number: int, rounds: int) -> list[Figure]:
     """What a unit costs beside the work in it: empty ones per second."""
     units = range(number)
     return in_turns(
-        "empty units", "units/s", rounds, {name: partial(pace, nothing, units, ray) for name, ray in BACKENDS.items()}
+        "empty units",
+        "units/s",
+        rounds,
+        {name: partial(pace, nothing, units, ray) for name, ray in BACKENDS.items()},
     )
 
 
 def tournament(paired_seeds: int, number: int, rounds: int) -> list[Figure]:
     """Games of a tournament per second, in so many units of some paired seeds each."""
     work = partial(play_unit, Settings(entrants(AGENTS), 2))
-    units = [Unit((0, 1), tuple(range(i * paired_seeds, (i + 1) * paired_seeds))) for i in range(number)]
+    units = [
+        Unit((0, 1), tuple(range(i * paired_seeds, (i + 1) * paired_seeds))) for i in range(number)
+    ]
     work(units[0])  # compiles
     length = seconds(lambda: work(units[0]))
 
     def games(ray: str | None) -> float:
         return 2 * paired_seeds * pace(work, units, ray)
 
-    once: dict[str, Callable[[], float]] = {name: partial(games, ray) for name, ray in BACKENDS.items()}
+    once: dict[str, Callable[[], float]] = {
+        name: partial(games, ray) for name, ray in BACKENDS.items()
+    }
     return in_turns(f"tournament, units of {length:.1f} s", "games/s", rounds, once)
 
 
@@ -99,7 +124,9 @@ def training(updates: int, rounds: int) -> list[Figure]:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         once: dict[str, Callable[[], float]] = {}
         for name, ray in BACKENDS.items():
-            config = Config(run=str(folder / name), prior="greedy", processes=cores() + 1, minutes=60.0, ray=ray)
+            config = Config(
+                run=str(folder / name), prior="greedy", processes=cores() + 1, minutes=60.0, ray=ray
+            )
             made = Training(config)
             made.begin()
             stack.callback(made.end)

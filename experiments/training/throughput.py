@@ -1,17 +1,20 @@
 """How fast does it train? ``python -m experiments.training.throughput --players 2``.
 
-Our trainer (:mod:`experiments.training.train`) with its defaults, without and with a prior, in one process and in several, and
-sb3-contrib's MaskablePPO with as many games, decisions, opponents and units of the network. Method: after some updates of each
-that don't count (they compile, and games get to their middle), they take turns, some updates each, so that a machine that is
-busy for a while slows all of them down. Whoever doesn't have its turn waits: processes that play ahead have ended their rollouts
-when a turn begins and when it ends, so that as many rollouts are played in it as are learned from. A figure is the median over
-the rounds of the learner's decisions per second, whole updates counted: playing, opponents and learning. "times" is the median
-of the rounds' ratios to MaskablePPO, and of several processes to one.
+Our trainer (:mod:`experiments.training.train`) with its defaults, without and with a prior, in one
+process and in several, and sb3-contrib's MaskablePPO with as many games, decisions, opponents and
+units of the network. Method: after some updates of each that don't count (they compile, and games
+get to their middle), they take turns, some updates each, so that a machine that is busy for a while
+slows all of them down. Whoever doesn't have its turn waits: processes that play ahead have ended
+their rollouts when a turn begins and when it ends, so that as many rollouts are played in it as are
+learned from. A figure is the median over the rounds of the learner's decisions per second, whole
+updates counted: playing, opponents and learning. "times" is the median of the rounds' ratios to
+MaskablePPO, and of several processes to one.
 
-Ours counts choices, and learns from one in four of those that the policy was sure of; MaskablePPO counts forced moves, too (one
-in thirteen), and learns from all. In our trainer, with its defaults, all seats learn in two of five games, in the others one to
-all but one, so that most decisions are the learner's; MaskablePPO has one seat of every game.
-The network's own arithmetic is the same for all, so a wide one hides what they differ in; ``--hidden`` sets it.
+Ours counts choices, and learns from one in four of those that the policy was sure of; MaskablePPO
+counts forced moves, too (one in thirteen), and learns from all. In our trainer, with its defaults,
+all seats learn in two of five games, in the others one to all but one, so that most decisions are
+the learner's; MaskablePPO has one seat of every game. The network's own arithmetic is the same for
+all, so a wide one hides what they differ in; ``--hidden`` sets it.
 """
 
 from __future__ import annotations
@@ -41,7 +44,9 @@ from skyenv.options import Options, common, option, parse
 from skyenv_agents.learned.networks import HEURISTICS
 
 BASELINE: Final = "MaskablePPO"
-METHOD: Final = "decisions of the learner per second, median of rounds in which the trainers take turns"
+METHOD: Final = (
+    "decisions of the learner per second, median of rounds in which the trainers take turns"
+)
 
 Trainer = Callable[[int], int]
 """Makes so many updates, and returns how many decisions of the learner those stand for."""
@@ -58,12 +63,21 @@ class ThroughputConfig(Options):
     warm_up: int = option(2, "updates of each before that", metavar="N")
     hidden: int = option(Config.hidden, "width of the network", low=1, metavar="N")
     blocks: int = option(Config.blocks, "residual blocks of the trainer's network", metavar="N")
-    thing: int = option(Config.thing, "units of the trainer's network for each district, colour and seat", low=1, metavar="N")
+    thing: int = option(
+        Config.thing,
+        "units of the trainer's network for each district, colour and seat",
+        low=1,
+        metavar="N",
+    )
     games: int = option(Config.games, "games played side by side", low=2, metavar="N")
     batch: int = option(Config.batch, "decisions in one gradient step", low=1, metavar="N")
     prior: str = option("greedy", "prior of the trainers that have one", choices=tuple(HEURISTICS))
-    processes: tuple[int, ...] = option((1, 2), "with how many processes the trainer with the prior runs", low=1, metavar="N")
-    precision: str = option(Config.precision, "of the trainer's network", choices=("auto", "float32", "bfloat16"))
+    processes: tuple[int, ...] = option(
+        (1, 2), "with how many processes the trainer with the prior runs", low=1, metavar="N"
+    )
+    precision: str = option(
+        Config.precision, "of the trainer's network", choices=("auto", "float32", "bfloat16")
+    )
     fixed_opponents: tuple[str, ...] = option(Config.fixed_opponents, "opponents", metavar="AGENT")
     threads: int = common("threads")
     seed: int = common("seed", high=2**32 - 1)
@@ -74,12 +88,24 @@ def ours(config: ThroughputConfig, prior: str, processes: int, until: ExitStack)
     """Our trainer, with its defaults; its processes end with `until`."""
     training = Training(
         Config(
-            players=(config.players,), side=(config.side,), decisions=10**12, hidden=config.hidden, blocks=config.blocks,
-            thing=config.thing, games=config.games, batch=config.batch, threads=config.threads, seed=config.seed,
-            fixed_opponents=config.fixed_opponents, prior=prior, value_updates=0, paired_seeds=0,
-            processes=processes, precision=config.precision,
+            players=(config.players,),
+            side=(config.side,),
+            decisions=10**12,
+            hidden=config.hidden,
+            blocks=config.blocks,
+            thing=config.thing,
+            games=config.games,
+            batch=config.batch,
+            threads=config.threads,
+            seed=config.seed,
+            fixed_opponents=config.fixed_opponents,
+            prior=prior,
+            value_updates=0,
+            paired_seeds=0,
+            processes=processes,
+            precision=config.precision,
         )
-    )  # fmt: skip
+    )
     training.config.check()
     until.callback(training.end)
     training.begin()
@@ -94,20 +120,37 @@ def ours(config: ThroughputConfig, prior: str, processes: int, until: ExitStack)
     return update
 
 
-def on_device(games: int, steps: int, *, width: int = 256, batch: int = 2**15, repeats: int = 5, warm_up: int = 3) -> Figure:
-    """The learner's decisions per second of a trainer wholly on a GPU (``--engine cuda``), whole updates counted.
+def on_device(
+    games: int,
+    steps: int,
+    *,
+    width: int = 256,
+    batch: int = 2**15,
+    repeats: int = 5,
+    warm_up: int = 3,
+) -> Figure:
+    """The learner's decisions per second of a trainer wholly on a GPU (``--engine cuda``), whole
+    updates counted.
 
     Args:
-        games: side by side, of two players. steps: decisions in each between updates. width: of the network.
-        batch: decisions in a gradient step. repeats: updates that count. warm_up: updates before them that don't.
+        games: side by side, of two players. steps: decisions in each between updates. width: of the
+            network.
+        batch: decisions in a gradient step. repeats: updates that count. warm_up: updates before
+            them that don't.
 
     Raises:
         OptionError: there is no GPU.
     """
     config = Config(
-        engine="cuda", games=games, steps=steps, hidden=width, batch=batch, fixed_opponents=("random",), decisions=10**12,
+        engine="cuda",
+        games=games,
+        steps=steps,
+        hidden=width,
+        batch=batch,
+        fixed_opponents=("random",),
+        decisions=10**12,
         paired_seeds=0,
-    )  # fmt: skip
+    )
     config.check()
     training = Training(config)
     training.begin()
@@ -117,19 +160,37 @@ def on_device(games: int, steps: int, *, width: int = 256, batch: int = 2**15, r
         training.update()  # its figures are fetched in the end, so the GPU has done it all
         if number >= warm_up:
             paces.append((training.decisions - before) / (time.perf_counter() - started))
-    return figure(f"trainer wholly on the GPU, {games} games, {steps} steps, width {width}", "learner decisions/s", paces)
+    return figure(
+        f"trainer wholly on the GPU, {games} games, {steps} steps, width {width}",
+        "learner decisions/s",
+        paces,
+    )
 
 
 def baseline(config: ThroughputConfig) -> Trainer:
     """MaskablePPO on as many games, with as many units, of which policy and value share none."""
     use_processor(config.threads)
     env = SkyenvVecEnv(
-        config.games, config.players, config.side, opponents=config.fixed_opponents, one_opponent=True, threads=config.threads
+        config.games,
+        config.players,
+        config.side,
+        opponents=config.fixed_opponents,
+        one_opponent=True,
+        threads=config.threads,
     )
     model = MaskablePPO(
-        "MlpPolicy", env, n_steps=Config.steps, batch_size=config.batch, n_epochs=Config.epochs, seed=config.seed, device="cpu",
-        policy_kwargs={"net_arch": [config.hidden, max(config.hidden // 2, 1)], "activation_fn": torch.nn.ReLU},
-    )  # fmt: skip
+        "MlpPolicy",
+        env,
+        n_steps=Config.steps,
+        batch_size=config.batch,
+        n_epochs=Config.epochs,
+        seed=config.seed,
+        device="cpu",
+        policy_kwargs={
+            "net_arch": [config.hidden, max(config.hidden // 2, 1)],
+            "activation_fn": torch.nn.ReLU,
+        },
+    )
     model.set_logger(Logger(None, []))  # tells nobody
 
     def update(number: int) -> int:
@@ -141,7 +202,11 @@ def baseline(config: ThroughputConfig) -> Trainer:
 
 
 def compare(
-    trainers: Mapping[str, Trainer], warm_up: int, rounds: int, updates: int = 1, pairs: Sequence[tuple[str, str]] = ()
+    trainers: Mapping[str, Trainer],
+    warm_up: int,
+    rounds: int,
+    updates: int = 1,
+    pairs: Sequence[tuple[str, str]] = (),
 ) -> list[Figure]:
     """Decisions per second of each, and how many times the baseline's that is.
 
@@ -167,7 +232,9 @@ def compare(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit code: 0 all right, 1 a file is bad, 2 the command is, 130 interrupted."""
+    """The command line; returns the exit code: 0 all right, 1 a file is bad, 2 the command is, 130
+    interrupted.
+    """
 
     def run() -> int:
         description = "Compare the trainer's speed with MaskablePPO's on this machine."
@@ -175,17 +242,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with ExitStack() as until:
             trainers = {BASELINE: baseline(config), "trainer": ours(config, "", 1, until)}
             alone = f"trainer, prior {config.prior}"
-            names = {number: alone if number == 1 else f"{alone}, {number} processes" for number in config.processes}
+            names = {
+                number: alone if number == 1 else f"{alone}, {number} processes"
+                for number in config.processes
+            }
             for number, name in names.items():
                 trainers[name] = ours(config, config.prior, number, until)
             pairs = [(name, alone) for number, name in names.items() if number > 1 and 1 in names]
             figures = compare(trainers, config.warm_up, config.rounds, config.updates, pairs)
         print("\n".join(shown(one) for one in figures))
         if config.json:
-            packages = {name: version(name) for name in ("torch", "stable-baselines3", "sb3-contrib")}
-            about = {"machine": {**machine(), **packages}, "method": METHOD, "options": asdict(config)}
+            packages = {
+                name: version(name) for name in ("torch", "stable-baselines3", "sb3-contrib")
+            }
+            about = {
+                "machine": {**machine(), **packages},
+                "method": METHOD,
+                "options": asdict(config),
+            }
             content = {**about, "figures": [asdict(one) for one in figures]}
-            write_atomically(config.json, json.dumps(content, indent=2, ensure_ascii=False, default=str) + "\n")
+            write_atomically(
+                config.json, json.dumps(content, indent=2, ensure_ascii=False, default=str) + "\n"
+            )
         return 0
 
     return exit_code("throughput", run)

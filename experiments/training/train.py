@@ -1,18 +1,22 @@
-"""Train an agent: ``python -m experiments.training.train --run runs/first --players 2 --minutes 5 --prior greedy``.
+"""Train an agent: ``python -m experiments.training.train --run runs/first --players 2 --minutes 5
+--prior greedy``.
 
-A self-play PPO on the batch engine. All seats of a table learn at once, one network for all of them; in a share of the games an
-opponent from a pool of fixed ones and past policies has all seats but one. What is learned, and from what, is in this file. Who
-plays is in :mod:`experiments.training.actors`, what is collected there in :mod:`experiments.training.rollouts`; folder,
-checkpoints, Ctrl-C and resuming are in :mod:`experiments.training.runs`. What is written as ``model.npz`` plays as an agent by
-this path.
+A self-play PPO on the batch engine. All seats of a table learn at once, one network for all of
+them; in a share of the games an opponent from a pool of fixed ones and past policies has all seats
+but one. What is learned, and from what, is in this file. Who plays is in
+:mod:`experiments.training.actors`, what is collected there in :mod:`experiments.training.rollouts`;
+folder, checkpoints, Ctrl-C and resuming are in :mod:`experiments.training.runs`. What is written as
+``model.npz`` plays as an agent by this path.
 
-* Winning counts and not by how much: the reward is the outcome. (A reward of VP made players that took risks for high scores and
-  won less.) By how many VP a seat will be ahead is an auxiliary target: it shapes what the network sees, and no decision.
-* With a prior the policy starts as what a heuristic agent holds to be best, the value as the outcome that it expects by what
-  seats have, and the network learns to correct both. The first `value_updates` updates then train the values alone, because
-  advantages against an untrained value would undo the prior.
-* The agent that is written, and the past policies, have the mean of the latest weights (Polyak averaging): the noise of the last
-  steps costs strength that a mean keeps.
+* Winning counts and not by how much: the reward is the outcome. (A reward of VP made players that
+  took risks for high scores and won less.) By how many VP a seat will be ahead is an auxiliary
+  target: it shapes what the network sees, and no decision.
+* With a prior the policy starts as what a heuristic agent holds to be best, the value as the
+  outcome that it expects by what seats have, and the network learns to correct both. The first
+  `value_updates` updates then train the values alone, because advantages against an untrained value
+  would undo the prior.
+* The agent that is written, and the past policies, have the mean of the latest weights (Polyak
+  averaging): the noise of the last steps costs strength that a mean keeps.
 """
 
 from __future__ import annotations
@@ -64,13 +68,23 @@ class Training(Run):
 
     def _prepare(self) -> None:
         use_processor(self.config.threads)
-        wanted = self.config.playing_device.type if self.config.engine != ENGINES[0] else self.config.device
-        self.device = torch.device("cuda" if wanted == "auto" and torch.cuda.is_available() else wanted.replace("auto", "cpu"))
+        wanted = (
+            self.config.playing_device.type
+            if self.config.engine != ENGINES[0]
+            else self.config.device
+        )
+        self.device = torch.device(
+            "cuda"
+            if wanted == "auto" and torch.cuda.is_available()
+            else wanted.replace("auto", "cpu")
+        )
         self.prior: HeuristicAgent | None = heuristic_of(self.config.prior)
         self.bfloat16 = self.config.is_bfloat16(self.device.type)
 
     def _warm_up(self) -> None:
-        """Compile what isn't on disk yet before the clock runs: games, and the agents that play here or are measured against."""
+        """Compile what isn't on disk yet before the clock runs: games, and the agents that play
+        here or are measured against.
+        """
         config = self.config
         for players, side in config.tables:
             tables = Tables(1, players, side, 0, max_turns=config.max_turns, reward=config.reward)
@@ -78,7 +92,9 @@ class Training(Run):
                 decide(tables.games, agent)
             tables.look(np.zeros(1, np.int64), self.prior)
             tables.step(tables.games.mask.argmax(axis=1))
-            tables.games.observe(np.arange(players), np.zeros(players, np.int64), tables.games.state)
+            tables.games.observe(
+                np.arange(players), np.zeros(players, np.int64), tables.games.state
+            )
             results(tables.games.state)
 
     def learn(self) -> dict[str, float]:
@@ -92,7 +108,11 @@ class Training(Run):
         self.decisions += sum(rollout.decisions for rollout in rollouts)
         figures = mean_figures(rollouts) | actors.figures() | self._improve(batch)
         self._average()
-        if config.past_policies and (self.updates + 1) % config.snapshot == 0 and not self._only_value():
+        if (
+            config.past_policies
+            and (self.updates + 1) % config.snapshot == 0
+            and not self._only_value()
+        ):
             actors.add_past(f"{PAST}-{self.updates + 1}", self.frozen())
         return figures
 
@@ -105,7 +125,9 @@ class Training(Run):
                 self.episodes.note_share(game.opponent + kind, game.share)
 
     def _new_optimiser(self) -> torch.optim.Adam:
-        return torch.optim.Adam(self.network.parameters(), lr=self.config.learning_rate, eps=1e-5, fused=True)
+        return torch.optim.Adam(
+            self.network.parameters(), lr=self.config.learning_rate, eps=1e-5, fused=True
+        )
 
     def _left(self, share: float) -> float:
         """The share that is left now of what falls evenly to a share of itself."""
@@ -120,7 +142,9 @@ class Training(Run):
 
     @property
     def value_updates(self) -> int:
-        """Updates in the beginning that train the values alone; values that another run has trained don't need any."""
+        """Updates in the beginning that train the values alone; values that another run has trained
+        don't need any.
+        """
         return 0 if self.prior is None or self.config.start else self.config.value_updates
 
     def _only_value(self) -> bool:
@@ -132,27 +156,33 @@ class Training(Run):
         """Some passes of gradient steps over a batch."""
         config, number = self.config, len(batch)
         if self.updates == self.value_updates > 0:
-            # Adam's averages know the policy's gradients as 0 so far, which would make its first steps far too long.
+            # Adam's averages know the policy's gradients as 0 so far, which would make its first
+            # steps far too long.
             self.optimiser = self._new_optimiser()
         self.optimiser.param_groups[0]["lr"] = self._learning_rate()
         self._anneal_prior()
         if number < 2:  # few steps, and no seat decided twice within them
             return {}
         weight = batch.weight / batch.weight.mean()
-        unexplained = variance(batch.advantage, weight) / variance(batch.target[:, 0], weight).clamp(1e-9)
+        unexplained = variance(batch.advantage, weight) / variance(
+            batch.target[:, 0], weight
+        ).clamp(1e-9)
         batch = replace(batch, weight=weight, advantage=normalised(batch.advantage, weight))
         objective = self._objective()
         sums, steps = torch.zeros(3, device=self.device), 0
         for _ in range(config.epochs):
             order = self._order(number)
-            # All batches are of one size, for which PyTorch compiles its products once; what is left over has its turn in others.
+            # All batches are of one size, for which PyTorch compiles its products once; what is
+            # left over has its turn in others.
             for start in range(0, max(number - config.batch, 0) + 1, config.batch):
                 sums += self._step(objective, batch, order[start : start + config.batch])
                 steps += 1
             if float(sums[2]) > config.max_change * steps:
                 break
         return {
-            **dict(zip(("policy_loss", "value_loss", "change"), (sums / steps).tolist(), strict=True)),
+            **dict(
+                zip(("policy_loss", "value_loss", "change"), (sums / steps).tolist(), strict=True)
+            ),
             "explained_variance": 1.0 - float(unexplained),
             "prior_weight": float(self.network.rest["prior_weight"].detach()),
         }
@@ -168,7 +198,9 @@ class Training(Run):
     def _anneal_prior(self) -> None:
         """Let the prior's weight fall by what the training has progressed since the last update."""
         done, before = self.progress(), self.annealed
-        left_before, left = (1.0 - (1.0 - self.config.final_prior) * part for part in (before, done))
+        left_before, left = (
+            1.0 - (1.0 - self.config.final_prior) * part for part in (before, done)
+        )
         self.network.rest["prior_weight"].mul_(left / left_before if left_before > 0 else 0.0)
         self.annealed = done
 
@@ -184,7 +216,9 @@ class Training(Run):
         )
 
     def _step(self, objective: Objective, batch: Batch, rows: torch.Tensor) -> torch.Tensor:
-        """A gradient step on some decisions; the policy's loss, the value's, and how far the policy has changed."""
+        """A gradient step on some decisions; the policy's loss, the value's, and how far the policy
+        has changed.
+        """
         assert self.actors is not None
         self.optimiser.zero_grad()
         pieces = rows.chunk(self.config.pieces if self.device.type == "cpu" else 1)
@@ -195,7 +229,9 @@ class Training(Run):
 
     @torch.no_grad()
     def _average(self) -> None:
-        """Let the mean of the weights follow them, the slower the longer the training (polynomial-decay averaging)."""
+        """Let the mean of the weights follow them, the slower the longer the training
+        (polynomial-decay averaging).
+        """
         share = 1.0 / max(self.config.averaging * (self.updates + 1), 1.0)
         for mean, newest in zip(self.mean.parameters(), self.network.parameters(), strict=True):
             mean.lerp_(newest, share)
@@ -270,7 +306,8 @@ def mean_figures(rollouts: Sequence[Rollout]) -> dict[str, float]:
     """The figures of rollouts, by how many decisions each stands for."""
     weights = np.array([max(rollout.decisions, 1) for rollout in rollouts], np.float64)
     return {
-        name: float(np.average([rollout.figures[name] for rollout in rollouts], weights=weights)) for name in rollouts[0].figures
+        name: float(np.average([rollout.figures[name] for rollout in rollouts], weights=weights))
+        for name in rollouts[0].figures
     }
 
 
@@ -291,7 +328,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 if __name__ == "__main__":
     from experiments.training import (
-        train,  # by its own name: checkpoints refer to its classes, and must not look for them in __main__
+        # by its own name: checkpoints refer to its classes, and must not look for them in __main__
+        train,
     )
 
     sys.exit(train.main())

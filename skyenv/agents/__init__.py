@@ -1,6 +1,7 @@
 """Agents: their interface, the simplest of them, their names, and letting them decide.
 
-The players that ship with the project are a package of their own, ``skyenv_agents``; they are found by name like anybody's.
+The players that ship with the project are a package of their own, ``skyenv_agents``; they are found
+by name like anybody's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Letting agents decide: what they may see of the next decisions of some games, and their answers, checked."""
+"""Letting agents decide: what they may see of the next decisions of some games, and their answers,
+checked.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
 
 
-def decisions_in(games: Games, agent: Agent, rows: npt.ArrayLike | None = None, salt: int = 0) -> Decisions:
+def decisions_in(
+    games: Games, agent: Agent, rows: npt.ArrayLike | None = None, salt: int = 0
+) -> Decisions:
     """What `agent` may see of the next decisions in some rows.
 
     Args:
@@ -32,7 +36,11 @@ def decisions_in(games: Games, agent: Agent, rows: npt.ArrayLike | None = None, 
     observation = None
     if agent.uses_observation:
         # Agents get scaled observations, also from a batch that writes codes.
-        written = games.observation[chosen] if games.observation.shape[1] else games.observe(seats, chosen)
+        written = (
+            games.observation[chosen]
+            if games.observation.shape[1]
+            else games.observe(seats, chosen)
+        )
         observation = written if written.dtype == np.float32 else written * SCALE
     return Decisions(
         mask=games.mask[chosen],
@@ -46,13 +54,15 @@ def decisions_in(games: Games, agent: Agent, rows: npt.ArrayLike | None = None, 
 
 
 def checked_decisions(decisions: Decisions) -> Decisions:
-    """Decisions with views as compiled code takes them, which reads whatever memory a wrong number leads to.
+    """Decisions with views as compiled code takes them, which reads whatever memory a wrong number
+    leads to.
 
     Returns:
         Themselves if they are trusted; else such as are, with the same numbers.
 
     Raises:
-        OptionError: shapes or dtypes are wrong, there are no views, or none that :func:`skyenv.knowledge.view` could have made.
+        OptionError: shapes or dtypes are wrong, there are no views, or none that
+            :func:`skyenv.knowledge.view` could have made.
     """
     if decisions.trusted:
         return decisions
@@ -61,12 +71,19 @@ def checked_decisions(decisions: Decisions) -> Decisions:
         raise OptionError("decisions must have views")
     views = as_views(decisions.view)
     number = len(views)
-    mask, seat, uniform = (np.asarray(array) for array in (decisions.mask, decisions.seat, decisions.uniform))
+    mask, seat, uniform = (
+        np.asarray(array) for array in (decisions.mask, decisions.seat, decisions.uniform)
+    )
     for name, array, shape, kinds in (
-        ("mask", mask, (number, NUM_ACTIONS), "biu"), ("seat", seat, (number,), "iu"), ("uniform", uniform, (number,), "f"),
-    ):  # fmt: skip
+        ("mask", mask, (number, NUM_ACTIONS), "biu"),
+        ("seat", seat, (number,), "iu"),
+        ("uniform", uniform, (number,), "f"),
+    ):
         if array.shape != shape or array.dtype.kind not in kinds:
-            raise OptionError(f"{name} must have the shape {shape} for {number} views, not {array.dtype} {array.shape}")
+            raise OptionError(
+                f"{name} must have the shape {shape} for {number} views, not {array.dtype} "
+                f"{array.shape}"
+            )
     numbers = as_plain(uniform.astype(np.float64))
     if not ((numbers >= 0) & (numbers < 1)).all():
         raise OptionError("uniform must be from 0 to 1, without 1")
@@ -83,7 +100,9 @@ def checked_decisions(decisions: Decisions) -> Decisions:
     )
 
 
-def decide(games: Games, agent: Agent, rows: npt.ArrayLike | None = None, salt: int = 0) -> npt.NDArray[np.int64]:
+def decide(
+    games: Games, agent: Agent, rows: npt.ArrayLike | None = None, salt: int = 0
+) -> npt.NDArray[np.int64]:
     """The agent's actions in some rows, int64 (k,); see :func:`decisions_in` for the arguments.
 
     Raises:
@@ -102,7 +121,8 @@ def checked_actions(agent: Agent, decisions: Decisions) -> npt.NDArray[np.int64]
     actions = np.asarray(agent.act(decisions))
     if actions.shape != decisions.seat.shape or actions.dtype.kind not in "iu":
         raise AgentError(
-            f"agent {agent.name} must answer {len(decisions)} decisions with whole numbers of shape {decisions.seat.shape},"
+            f"agent {agent.name} must answer {len(decisions)} decisions with whole numbers of "
+            f"shape {decisions.seat.shape},"
             f" not {actions.dtype} {actions.shape}"
         )
     within = (actions >= 0) & (actions < NUM_ACTIONS)
@@ -110,7 +130,9 @@ def checked_actions(agent: Agent, decisions: Decisions) -> npt.NDArray[np.int64]
     if not legal.all():
         first = int(np.argmin(legal))
         legal_actions = np.flatnonzero(decisions.mask[first]).tolist()
-        raise AgentError(f"agent {agent.name} chose action {actions[first]} where only {legal_actions} are legal")
+        raise AgentError(
+            f"agent {agent.name} chose action {actions[first]} where only {legal_actions} are legal"
+        )
     return actions.astype(np.int64, copy=False)
 
 
@@ -120,7 +142,9 @@ def decide_game(game: Game, agent: Agent, salt: int = 0) -> int:
 
 
 def evaluation_of(game: Game, agent: Agent, salt: int = 0) -> Evaluation | None:
-    """What an agent holds of the decision in a game that goes on (:meth:`Agent.evaluate`); None if it can't tell."""
+    """What an agent holds of the decision in a game that goes on (:meth:`Agent.evaluate`); None if
+    it can't tell.
+    """
     return first_evaluation(agent.evaluate(decisions_in(game.games, agent, [0], salt)))
 
 
@@ -129,4 +153,7 @@ def first_evaluation(evaluations: Evaluations | None) -> Evaluation | None:
     if evaluations is None:
         return None
     probabilities, values = evaluations
-    return Evaluation(np.asarray(probabilities, np.float64)[0], None if values is None else float(np.asarray(values)[0]))
+    return Evaluation(
+        np.asarray(probabilities, np.float64)[0],
+        None if values is None else float(np.asarray(values)[0]),
+    )

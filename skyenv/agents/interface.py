@@ -1,8 +1,9 @@
-"""The interface of agents: what they are asked, what they answer, and what they can tell of a decision.
+"""The interface of agents: what they are asked, what they answer, and what they can tell of a
+decision.
 
-An agent decides in batches, one decision in each of many games, from what its seat may see: the action mask, and where it
-asks for it the observation or the seat's view. Its only source of chance is the decision's own random number, so a seed
-decides a game however games are batched.
+An agent decides in batches, one decision in each of many games, from what its seat may see: the
+action mask, and where it asks for it the observation or the seat's view. Its only source of chance
+is the decision's own random number, so a seed decides a game however games are batched.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ import numpy.typing as npt
 from skyenv.errors import AgentError, shown
 
 Evaluations: TypeAlias = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]
-"""Probabilities of all actions, float64 (k, 103), 0 for illegal ones, and the outcomes expected, float64 (k,), or None."""
+"""Probabilities of all actions, float64 (k, 103), 0 for illegal ones, and the outcomes expected,
+float64 (k,), or None.
+"""
 
 
 @dataclass(frozen=True)
@@ -66,12 +69,14 @@ class Decisions:
         mask: int8 (k, 103), 1 for each legal action.
         seat: int64 (k,), the seat to act.
         num_players: players of all the games, which may be on different sides of the board.
-        uniform: float64 (k,) in [0, 1), each decision's own random number; it tells nothing of the game (see
-            :meth:`skyenv.Games.uniforms`).
-        observation: float32 (k, OBSERVATION_SIZE) from the view of `seat`; None unless the agent uses it.
+        uniform: float64 (k,) in [0, 1), each decision's own random number; it tells nothing of the
+            game (see :meth:`skyenv.Games.uniforms`).
+        observation: float32 (k, OBSERVATION_SIZE) from the view of `seat`; None unless the agent
+            uses it.
         view: records of skyenv.knowledge.VIEW_DTYPE (k,); None unless the agent uses it.
-        trusted: whether all of it comes from the engine, as :func:`skyenv.agents.decisions_in` says: compiled agents don't check
-            it then (:func:`skyenv.agents.checked_decisions`), which would take them half as long as deciding.
+        trusted: whether all of it comes from the engine, as :func:`skyenv.agents.decisions_in`
+            says: compiled agents don't check it then (:func:`skyenv.agents.checked_decisions`),
+            which would take them half as long as deciding.
     """
 
     mask: npt.NDArray[np.int8]
@@ -87,7 +92,9 @@ class Decisions:
 
     def take(self, rows: npt.NDArray[np.int64]) -> Decisions:
         """Some of them, by their numbers, int64 (m,)."""
-        arrays: dict[str, Any] = {name: array[rows] for name, array in vars(self).items() if isinstance(array, np.ndarray)}
+        arrays: dict[str, Any] = {
+            name: array[rows] for name, array in vars(self).items() if isinstance(array, np.ndarray)
+        }
         return replace(self, **arrays)
 
 
@@ -113,24 +120,29 @@ class Agent(ABC):
         """A legal action for each decision, whole numbers (k,)."""
 
     def evaluate(self, decisions: Decisions) -> Evaluations | None:
-        """How probable the agent holds its actions, and what outcome it expects; None: it can't tell."""
+        """How probable the agent holds its actions, and what outcome it expects; None: it can't
+        tell.
+        """
         return None
 
     def ponder(self, decisions: Decisions, tell: Callable[[Thought], None]) -> Thought | None:
-        """Take one decision and tell now and then how far it is; None: the agent doesn't try actions out, or tells nothing of it.
+        """Take one decision and tell now and then how far it is; None: the agent doesn't try
+        actions out, or tells nothing of it.
 
         Args:
             decisions: one of them.
             tell: called some times a second.
 
         Returns:
-            The end of it: the action is that of :meth:`act`, the rest is what :meth:`evaluate` tells.
+            The end of it: the action is that of :meth:`act`, the rest is what :meth:`evaluate`
+                tells.
         """
         return None
 
     @classmethod
     def variant(cls, name: str) -> Agent:
-        """The agent that a name with more than the class's own means, such as ``"ismcts-100"`` of ``"ismcts"``.
+        """The agent that a name with more than the class's own means, such as ``"ismcts-100"`` of
+        ``"ismcts"``.
 
         Raises:
             AgentError: it means none; agents without variants know no such name.
@@ -138,8 +150,14 @@ class Agent(ABC):
         raise AgentError(f"agent {shown(name, 80)}: {cls.name} has no variants")
 
 
-def sample(weights: npt.NDArray[np.float64], uniform: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """An index for each row of `weights`, (k, n) and ≥ 0, drawn in proportion with the row's random number (k,)."""
+def sample(
+    weights: npt.NDArray[np.float64], uniform: npt.NDArray[np.float64]
+) -> npt.NDArray[np.int64]:
+    """An index for each row of `weights`, (k, n) and ≥ 0, drawn in proportion with the row's random
+    number (k,).
+    """
     sums = np.cumsum(weights, axis=1)
-    chosen: npt.NDArray[np.int64] = np.argmax(sums > (uniform * sums[:, -1])[:, None], axis=1).astype(np.int64)
+    chosen: npt.NDArray[np.int64] = np.argmax(
+        sums > (uniform * sums[:, -1])[:, None], axis=1
+    ).astype(np.int64)
     return chosen

@@ -1,14 +1,16 @@
-"""From what a person writes to an agent: names, paths of checkpoints, ``"module:Name"``, objects, classes and functions.
+"""From what a person writes to an agent: names, paths of checkpoints, ``"module:Name"``, objects,
+classes and functions.
 
-Agents have names by entry points of installed packages, ours and anybody's. A package declares in its ``pyproject.toml``::
+Agents have names by entry points of installed packages, ours and anybody's. A package declares in
+its ``pyproject.toml``::
 
     [project.entry-points."skyenv.agents"]
     cautious = "my_package.cautious:CautiousAgent"
 
-and ``"cautious"`` is an agent in every interface, on the page and in tournaments. In the same way the group
-``skyenv.checkpoints`` names what plays the files with a suffix, by the suffix without its dot (``npz``), and
-``skyenv.checkpoint_folders`` what plays folders that other libraries write, by the word before the path
-(``rllib:runs/rllib/model``).
+and ``"cautious"`` is an agent in every interface, on the page and in tournaments. In the same way
+the group ``skyenv.checkpoints`` names what plays the files with a suffix, by the suffix without its
+dot (``npz``), and ``skyenv.checkpoint_folders`` what plays folders that other libraries write, by
+the word before the path (``rllib:runs/rllib/model``).
 """
 
 from __future__ import annotations
@@ -29,24 +31,33 @@ from skyenv.agents.simple import CallableAgent
 from skyenv.errors import AgentError, CheckpointError, SkyenvError, cause, shown
 
 AGENTS: Final = "skyenv.agents"
-"""Group of the entry points that name agents: classes, or what else :func:`make_agent` makes an agent of."""
+"""Group of the entry points that name agents: classes, or what else :func:`make_agent` makes an
+agent of.
+"""
 CHECKPOINTS: Final = "skyenv.checkpoints"
-"""Group of the entry points that play checkpoints: called with a path and ``deterministic``, they return an agent."""
+"""Group of the entry points that play checkpoints: called with a path and ``deterministic``, they
+return an agent.
+"""
 FOLDERS: Final = "skyenv.checkpoint_folders"
-"""Group of the entry points that play folders, written ``name:path``; called as those of CHECKPOINTS."""
+"""Group of the entry points that play folders, written ``name:path``; called as those of
+CHECKPOINTS.
+"""
 BUDGETS: Final = ("ismcts-100", "rollout-50ms")
 """What names with a budget look like: so many simulations for each decision, or so much time."""
 
 
-def make_agent(spec: Agent | Callable[..., Any] | str | Path, *, deterministic: bool = False) -> Agent:
+def make_agent(
+    spec: Agent | Callable[..., Any] | str | Path, *, deterministic: bool = False
+) -> Agent:
     """The agent that a specification means.
 
     Args:
-        spec: an agent; a class of agents or a function without arguments that returns one; a function from
-            :class:`Decisions` to actions; ``"module:Name"`` of any of these; a name that an installed package declares (see
-            the module's text; ``"ismcts-100"`` and ``"rollout-50ms"`` have another budget than the plain names); or the path
-            of a checkpoint (``"runs/first/model.npz"``) or of a folder with one (``"runs/first"``), with the word of another
-            library before a folder of that one (``"rllib:runs/rllib/model"``).
+        spec: an agent; a class of agents or a function without arguments that returns one; a
+            function from :class:`Decisions` to actions; ``"module:Name"`` of any of these; a name
+            that an installed package declares (see the module's text; ``"ismcts-100"`` and
+            ``"rollout-50ms"`` have another budget than the plain names); or the path of a
+            checkpoint (``"runs/first/model.npz"``) or of a folder with one (``"runs/first"``), with
+            the word of another library before a folder of that one (``"rllib:runs/rllib/model"``).
         deterministic: whether a checkpoint takes its most probable action instead of drawing one.
 
     Raises:
@@ -55,10 +66,16 @@ def make_agent(spec: Agent | Callable[..., Any] | str | Path, *, deterministic: 
     """
     if isinstance(spec, (str, Path)):
         path = checkpoint_in(spec)
-        return _named(str(spec)) if path is None else _from_checkpoint(path, _folder_kind(spec), deterministic)
+        return (
+            _named(str(spec))
+            if path is None
+            else _from_checkpoint(path, _folder_kind(spec), deterministic)
+        )
     if _makes_one(spec):
         kind = "class" if isinstance(spec, type) else "function"
-        with _naming(f"agent {kind} {getattr(spec, '__name__', shown(spec))} can't be made without arguments"):
+        with _naming(
+            f"agent {kind} {getattr(spec, '__name__', shown(spec))} can't be made without arguments"
+        ):
             made = spec()
         return make_agent(made)
     if isinstance(spec, Agent):
@@ -68,22 +85,30 @@ def make_agent(spec: Agent | Callable[..., Any] | str | Path, *, deterministic: 
     if callable(spec):
         return CallableAgent(spec)
     raise AgentError(
-        f"an agent is an object with act(), a function, a name, the path of a checkpoint or 'module:Name', not {shown(spec, 80)}"
+        "an agent is an object with act(), a function, a name, the path of a checkpoint or "
+        f"'module:Name', not {shown(spec, 80)}"
     )
 
 
 def agent_names() -> list[str]:
-    """The names of agents that installed packages declare, in alphabetical order. None of them is imported."""
+    """The names of agents that installed packages declare, in alphabetical order.
+
+    None of them is imported.
+    """
     return sorted(_declared(AGENTS))
 
 
 def evaluating_names() -> list[str]:
-    """The names of agents whose classes evaluate decisions, in alphabetical order; all that can be imported are."""
+    """The names of agents whose classes evaluate decisions, in alphabetical order; all that can be
+    imported are.
+    """
     names = []
     for name in agent_names():
         with suppress(AgentError):
             kind = _loaded(AGENTS, name)
-            names += [name] if getattr(kind, "evaluate", Agent.evaluate) is not Agent.evaluate else []
+            names += (
+                [name] if getattr(kind, "evaluate", Agent.evaluate) is not Agent.evaluate else []
+            )
     return names
 
 
@@ -93,7 +118,8 @@ def checkpoint_suffixes() -> list[str]:
 
 
 def checkpoint_in(spec: str | Path) -> Path | None:
-    """The path of the checkpoint that a specification means: itself, or what a trainer left in that folder; None: another agent.
+    """The path of the checkpoint that a specification means: itself, or what a trainer left in that
+    folder; None: another agent.
 
     It is a file, or, where a word before it names another library, a folder.
 
@@ -120,7 +146,8 @@ def checkpoint_in(spec: str | Path) -> Path | None:
 
 
 def check_specification(spec: str) -> None:
-    """Refuse what :func:`make_agent` would refuse, as far as that can be told without importing or reading anything.
+    """Refuse what :func:`make_agent` would refuse, as far as that can be told without importing or
+    reading anything.
 
     Raises:
         AgentError: there is no such name or module.
@@ -145,7 +172,10 @@ def check_specification(spec: str) -> None:
 
 
 def agents_help() -> str:
-    """What can be written where an agent is asked for, for ``--help`` and errors. No agent is imported."""
+    """What can be written where an agent is asked for, for ``--help`` and errors.
+
+    No agent is imported.
+    """
     budgets = [example for example in BUDGETS if example.rpartition("-")[0] in agent_names()]
     with_budgets = f" (with a budget: {', '.join(budgets)})" if budgets else ""
     suffixes = ", ".join(checkpoint_suffixes())
@@ -155,11 +185,15 @@ def agents_help() -> str:
 
 @cache
 def _declared(group: str) -> dict[str, list[EntryPoint]]:
-    """The entry points of a group by name; looking through all installed packages takes milliseconds, so it is done once."""
+    """The entry points of a group by name; looking through all installed packages takes
+    milliseconds, so it is done once.
+    """
     declared: dict[str, list[EntryPoint]] = {}
     for entry in entry_points(group=group):
         same = declared.setdefault(entry.name, [])
-        if entry.value not in [other.value for other in same]:  # a package can be found twice, installed and in its folder
+        if entry.value not in [
+            other.value for other in same
+        ]:  # a package can be found twice, installed and in its folder
             same.append(entry)
     return declared
 
@@ -182,7 +216,9 @@ def _loaded(group: str, name: str) -> Any:
 
 @contextmanager
 def _naming(what: str) -> Iterator[None]:
-    """Packages of others may raise anything: let it be an AgentError that tells what failed, so that the rest can go on."""
+    """Packages of others may raise anything: let it be an AgentError that tells what failed, so
+    that the rest can go on.
+    """
     try:
         yield
     except SkyenvError:
@@ -196,7 +232,9 @@ def _package(entry: EntryPoint) -> str:
 
 
 def _folder_kind(spec: str | Path) -> str | None:
-    """The word before the path of another library's folder; None: the specification means something else."""
+    """The word before the path of another library's folder; None: the specification means something
+    else.
+    """
     kind, colon, _ = spec.partition(":") if isinstance(spec, str) else ("", "", "")
     return kind if colon and kind in _declared(FOLDERS) else None
 
@@ -235,7 +273,9 @@ def _variant(spec: str) -> Agent | None:
         if spec.startswith(f"{name}-"):
             kind = _loaded(AGENTS, name)
             if isinstance(kind, type) and issubclass(kind, Agent):
-                with _naming(f"agent {shown(spec, 80)} of {_package(_entry(AGENTS, name))} can't be made"):
+                with _naming(
+                    f"agent {shown(spec, 80)} of {_package(_entry(AGENTS, name))} can't be made"
+                ):
                     return kind.variant(spec)
     return None
 
@@ -249,7 +289,10 @@ def _is_variant(spec: str) -> bool:
 
 def _unknown(spec: str) -> AgentError:
     if not agent_names():
-        return AgentError(f"unknown agent {shown(spec, 80)}: no installed package declares any, as skyenv itself isn't installed")
+        return AgentError(
+            f"unknown agent {shown(spec, 80)}: no installed package declares any, as skyenv itself "
+            "isn't installed"
+        )
     return AgentError(f"unknown agent {shown(spec, 80)}; there are {agents_help()}")
 
 

@@ -1,4 +1,7 @@
-"""For commands: an agent's own errors in one line that names the agent and the place. The library lets them pass as they are."""
+"""For commands: an agent's own errors in one line that names the agent and the place.
+
+The library lets them pass as they are.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,8 @@ _OURS: Final = Path(__file__).parents[1]
 
 
 class ReportingAgent(Agent):
-    """Another agent, whose errors are told as :class:`AgentError`; a :class:`CheckpointError` stays one.
+    """Another agent, whose errors are told as :class:`AgentError`; a :class:`CheckpointError` stays
+    one.
 
     Args:
         inner: who decides.
@@ -52,12 +56,18 @@ class ReportingAgent(Agent):
             raise
         except Exception as error:
             hint = _hint(decisions) if "NoneType" in str(error) else ""
-            raise AgentError(f"agent {self.name} failed at {_place(error)}: {cause(error)}{hint}") from error
+            raise AgentError(
+                f"agent {self.name} failed at {_place(error)}: {cause(error)}{hint}"
+            ) from error
 
 
 def _place(error: Exception) -> str:
-    """File and line where an agent failed: the last place in the file in which it begins, not in what it calls."""
-    places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    """File and line where an agent failed: the last place in the file in which it begins, not in
+    what it calls.
+    """
+    places = [
+        (frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)
+    ]
     theirs = [file for file, _ in places if not Path(file).is_relative_to(_OURS)]
     file, line = [place for place in places if not theirs or place[0] == theirs[0]][-1]
     return f"{file}:{line}"
@@ -66,4 +76,9 @@ def _place(error: Exception) -> str:
 def _hint(decisions: Decisions) -> str:
     """What an agent may have forgotten that found None."""
     missing = [name for name in ("observation", "view") if getattr(decisions, name) is None]
-    return f" (set {' or '.join(f'uses_{name} = True' for name in missing)} to get the {' or '.join(missing)})" if missing else ""
+    return (
+        f" (set {' or '.join(f'uses_{name} = True' for name in missing)} to get the "
+        f"{' or '.join(missing)})"
+        if missing
+        else ""
+    )

@@ -9,7 +9,18 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents.interface import Agent, Decisions, Evaluations, sample
-from skyenv.rules.actions import BID_DONE, BUILD, NUM_ACTIONS, OPTION_A, OPTION_B, OPTION_C, OPTION_D, PASS, PLOT, STOP
+from skyenv.rules.actions import (
+    BID_DONE,
+    BUILD,
+    NUM_ACTIONS,
+    OPTION_A,
+    OPTION_B,
+    OPTION_C,
+    OPTION_D,
+    PASS,
+    PLOT,
+    STOP,
+)
 
 
 class RandomAgent(Agent):
@@ -54,7 +65,9 @@ def _weights(changes: Sequence[tuple[int, int, float]]) -> npt.NDArray[np.float6
 
 
 class CrowdAgent(WeightedAgent):
-    """Fills plots, bids much, and stops: it reaches full districts, building stops and high auctions."""
+    """Fills plots, bids much, and stops: it reaches full districts, building stops and high
+    auctions.
+    """
 
     name = "crowd"
     description = "fills plots and wins auctions in full districts, to reach the rare rules"
@@ -73,7 +86,9 @@ class CrowdAgent(WeightedAgent):
 
 
 class HoardAgent(WeightedAgent):
-    """Takes options A and C and keeps its cards: it reaches empty stacks, shuffles, empty supplies and long games."""
+    """Takes options A and C and keeps its cards: it reaches empty stacks, shuffles, empty supplies
+    and long games.
+    """
 
     name = "hoard"
     description = "prefers options A and C and taking cards, to reach the rare rules"
@@ -89,7 +104,9 @@ class HoardAgent(WeightedAgent):
 
 
 class CallableAgent(Agent):
-    """An agent made of a function from decisions to actions, which gets the observation as well as the mask."""
+    """An agent made of a function from decisions to actions, which gets the observation as well as
+    the mask.
+    """
 
     uses_observation = True
 

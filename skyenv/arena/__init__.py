@@ -1,1 +1,3 @@
-"""Measuring agents: games between them, evaluations, tournaments, ratings and the ladder that ships."""
+"""Measuring agents: games between them, evaluations, tournaments, ratings and the ladder that
+ships.
+"""

@@ -1,22 +1,27 @@
 """The commands ``python -m skyenv evaluate`` and ``python -m skyenv tournament``.
 
-**A secret** is drawn by both, which decides the paired seeds and the agents' random numbers together with the seed, so that no
-agent can know the cards by knowing the seed. It is printed with the figures, and a tournament's folder keeps it: ``--secret``
-repeats the games bit for bit (but for agents whose budget is time).
+**A secret** is drawn by both, which decides the paired seeds and the agents' random numbers
+together with the seed, so that no agent can know the cards by knowing the seed. It is printed with
+the figures, and a tournament's folder keeps it: ``--secret`` repeats the games bit for bit (but for
+agents whose budget is time).
 
-``python -m skyenv evaluate AGENT --against random greedy`` lets an agent play against others, every paired seed once from each
-seat (:mod:`skyenv.arena.evaluate`). Ctrl-C ends the games and reports the paired seeds that are finished, marked as such.
+``python -m skyenv evaluate AGENT --against random greedy`` lets an agent play against others, every
+paired seed once from each seat (:mod:`skyenv.arena.evaluate`). Ctrl-C ends the games and reports
+the paired seeds that are finished, marked as such.
 
-``python -m skyenv tournament random crowd greedy --players 2 --paired-seeds 500`` makes a ladder. Who meets whom is told in
-:mod:`skyenv.arena.schedule`, what is written while it goes on in :mod:`skyenv.arena.folder`, how it is played in
-:mod:`skyenv.arena.tournament`. In the end ladder.txt, ladder.json and (where matplotlib is installed) ladder.png are written
-there, too. The same command, or ``--resume``, goes on where the folder ends. Only paired seeds with all their games count.
+``python -m skyenv tournament random crowd greedy --players 2 --paired-seeds 500`` makes a ladder.
+Who meets whom is told in :mod:`skyenv.arena.schedule`, what is written while it goes on in
+:mod:`skyenv.arena.folder`, how it is played in :mod:`skyenv.arena.tournament`. In the end
+ladder.txt, ladder.json and (where matplotlib is installed) ladder.png are written there, too. The
+same command, or ``--resume``, goes on where the folder ends. Only paired seeds with all their games
+count.
 
-``--add NEWCOMER`` rates an agent against the ladder that ships with skyenv (see :func:`skyenv.arena.ratings.rate_newcomer`):
-pairs and mixed tables with the newcomer are played, most against those who cost little or are about as strong (see
-:mod:`skyenv.arena.opponents`).
+``--add NEWCOMER`` rates an agent against the ladder that ships with skyenv (see
+:func:`skyenv.arena.ratings.rate_newcomer`): pairs and mixed tables with the newcomer are played,
+most against those who cost little or are about as strong (see :mod:`skyenv.arena.opponents`).
 
-Exit codes: 0 all right, 1 a file is bad, 2 the command or an agent is, 130 interrupted (after the report).
+Exit codes: 0 all right, 1 a file is bad, 2 the command or an agent is, 130 interrupted (after the
+report).
 """
 
 from __future__ import annotations
@@ -64,7 +69,9 @@ class EvaluateOptions(Options):
     seed: int = common("seed", text="the first paired seed", high=HIGHEST_SEED - 10**7)
     secret: int | None = common("secret")
     max_turns: int = common("max_turns")
-    deterministic: bool = option(False, "checkpoints take their most probable action, instead of drawing one")
+    deterministic: bool = option(
+        False, "checkpoints take their most probable action, instead of drawing one"
+    )
     workers: int | None = common("workers", default=None, text=SPREAD)
     ray: str | None = common("ray")
     plot: Path | None = option(None, "draw the results (.png)", metavar="FILE")
@@ -77,15 +84,26 @@ def evaluate_agent(options: EvaluateOptions) -> int:
     """Run the command; returns the exit code."""
     if options.plot is not None:
         check_plots(options.plot)
-    check_writable(*(path for path in (options.plot, options.json, options.record) if path is not None))
+    check_writable(
+        *(path for path in (options.plot, options.json, options.record) if path is not None)
+    )
     secret = fresh_seed() if options.secret is None else options.secret
     spread = options.workers is not None or options.ray is not None
     agent, *opponents = (options.agent, *options.against) if spread else _made(options)
     results = evaluate(
-        agent, opponents, options.players, options.side, options.paired_seeds, options.seed,
-        max_turns=options.max_turns, secret=secret, deterministic=options.deterministic,
-        workers=options.workers, ray=options.ray, progress=True,
-    )  # fmt: skip
+        agent,
+        opponents,
+        options.players,
+        options.side,
+        options.paired_seeds,
+        options.seed,
+        max_turns=options.max_turns,
+        secret=secret,
+        deterministic=options.deterministic,
+        workers=options.workers,
+        ray=options.ray,
+        progress=True,
+    )
     interrupted = len(results) < len(opponents) or any(result.interrupted for result in results)
     if results:
         values = {
@@ -107,11 +125,21 @@ def evaluate_agent(options: EvaluateOptions) -> int:
     if options.record is not None and not interrupted:
         agent, *opponents = _made(options)
         record_games(
-            options.record, agent, opponents, options.players, options.side, options.record_games, options.seed,
-            max_turns=options.max_turns, secret=secret,
-        )  # fmt: skip
+            options.record,
+            agent,
+            opponents,
+            options.players,
+            options.side,
+            options.record_games,
+            options.seed,
+            max_turns=options.max_turns,
+            secret=secret,
+        )
     if interrupted:
-        complain("evaluate", "interrupted" + ("" if results else " before the first paired seed was finished"))
+        complain(
+            "evaluate",
+            "interrupted" + ("" if results else " before the first paired seed was finished"),
+        )
         return INTERRUPTED
     return 0
 
@@ -133,33 +161,56 @@ class TournamentOptions(Options):
     """What the command takes."""
 
     agents: tuple[str, ...] = argument(f"two or more: {agents_help()}", default=(), metavar="AGENT")
-    add: str | None = option(None, "rate this agent against the ladder, instead of agents against each other", metavar="AGENT")
+    add: str | None = option(
+        None,
+        "rate this agent against the ladder, instead of agents against each other",
+        metavar="AGENT",
+    )
     players: int = common("players")
     side: str = common("side")
     max_turns: int = common("max_turns")
     seed: int = common("seed", text="the first paired seed", high=HIGHEST_SEED - MOST_PAIRED_SEEDS)
     secret: int | None = common("secret")
     paired_seeds: int | None = common(
-        "paired_seeds", default=None, text=f"paired seeds (default: {DEFAULT_PAIRED_SEEDS})", high=MOST_PAIRED_SEEDS
+        "paired_seeds",
+        default=None,
+        text=f"paired seeds (default: {DEFAULT_PAIRED_SEEDS})",
+        high=MOST_PAIRED_SEEDS,
     )
-    minutes: float = common("minutes", text="as many paired seeds as can be played in so many minutes; 0: no limit")
-    slow: tuple[str, ...] = option((), "agents that think long, by name: they play --slow-paired-seeds", metavar="AGENT")
+    minutes: float = common(
+        "minutes", text="as many paired seeds as can be played in so many minutes; 0: no limit"
+    )
+    slow: tuple[str, ...] = option(
+        (), "agents that think long, by name: they play --slow-paired-seeds", metavar="AGENT"
+    )
     slow_paired_seeds: int = common(
-        "paired_seeds", default=MOST_PAIRED_SEEDS, text="paired seeds of the slow agents", high=MOST_PAIRED_SEEDS
+        "paired_seeds",
+        default=MOST_PAIRED_SEEDS,
+        text="paired seeds of the slow agents",
+        high=MOST_PAIRED_SEEDS,
     )
     workers: int = common("workers")
     ray: str | None = common("ray")
     out: Path | None = option(
-        None, "where all is written, gone on with if it is there (default: runs/ladder-…)", metavar="FOLDER"
+        None,
+        "where all is written, gone on with if it is there (default: runs/ladder-…)",
+        metavar="FOLDER",
     )
     resume: bool = option(
-        False, "go on with the folder of --out as it was begun, to as many paired seeds or for as many minutes, if none are given"
+        False,
+        "go on with the folder of --out as it was begun, to as many paired seeds or for as many "
+        "minutes, if none are given",
     )
-    ladder: Path | None = option(None, "the ladder for --add (default: the one that ships)", metavar="FILE")
+    ladder: Path | None = option(
+        None, "the ladder for --add (default: the one that ships)", metavar="FILE"
+    )
     publish: Path | None = option(
-        None, "copy ladder and picture to this folder; without one to where those that ship are in a clone",
-        const=Path(), metavar="FOLDER",
-    )  # fmt: skip
+        None,
+        "copy ladder and picture to this folder; without one to where those that ship are in a "
+        "clone",
+        const=Path(),
+        metavar="FOLDER",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -168,16 +219,21 @@ class TournamentOptions(Options):
         if self.add is None and self.ladder is not None:
             raise OptionError("--ladder goes with --add")
         if self.add is not None and (self.agents or self.publish is not None or self.resume):
-            raise OptionError("--add takes one agent, and goes with neither other agents nor --publish nor --resume")
+            raise OptionError(
+                "--add takes one agent, and goes with neither other agents nor --publish nor "
+                "--resume"
+            )
         if self.resume and self.out is None:
             raise OptionError("--resume needs --out FOLDER")
 
 
 def earlier(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What --resume goes on with, or what the ladder for --add was played with; see :func:`skyenv.options.parse`.
+    """What --resume goes on with, or what the ladder for --add was played with; see
+    :func:`skyenv.options.parse`.
 
     Raises:
-        OptionError, CheckpointError, OSError: an option is wrong, or the folder or the ladder can't be used.
+        OptionError, CheckpointError, OSError: an option is wrong, or the folder or the ladder can't
+            be used.
     """
     options = TournamentOptions(**given)
     if options.add is not None:
@@ -187,10 +243,14 @@ def earlier(given: Mapping[str, Any]) -> Mapping[str, Any]:
         return {}
     before = read_config(options.out)
     if not before:
-        raise CheckpointError(f"there is nothing to go on with in {options.out}: it has no {CONFIG}")
+        raise CheckpointError(
+            f"there is nothing to go on with in {options.out}: it has no {CONFIG}"
+        )
     before["agents"] = [agent["spec"] for agent in before["agents"]]
     if options.paired_seeds is not None or options.minutes:  # how long is told anew
-        return {name: value for name, value in before.items() if name not in ("paired_seeds", "minutes")}
+        return {
+            name: value for name, value in before.items() if name not in ("paired_seeds", "minutes")
+        }
     return before
 
 
@@ -204,14 +264,26 @@ def play_tournament(options: TournamentOptions) -> int:
     settings = _settings(options)
     path = options.out or default_folder(settings)
     if options.publish is not None and settings.secret is None:
-        raise OptionError(f"{path} has no secret: its deals aren't those of ladders (skyenv.seeds), so it isn't published")
+        raise OptionError(
+            f"{path} has no secret: its deals aren't those of ladders (skyenv.seeds), so it isn't "
+            "published"
+        )
     if options.out is None:
-        print(f"tournament: the games are kept in {path}; the same command goes on there", file=sys.stderr)
-    with Folder(path, settings, paired_seeds=_paired_seeds(options), minutes=options.minutes) as folder:
+        print(
+            f"tournament: the games are kept in {path}; the same command goes on there",
+            file=sys.stderr,
+        )
+    with Folder(
+        path, settings, paired_seeds=_paired_seeds(options), minutes=options.minutes
+    ) as folder:
         tournament = _play(folder, options)
         if folder.whole_paired_seeds():
             _report(folder, options, tournament)
-    return _end(folder, tournament, f"; go on with: python -m {TOURNAMENT} --resume --out {shlex.quote(str(path))}")
+    return _end(
+        folder,
+        tournament,
+        f"; go on with: python -m {TOURNAMENT} --resume --out {shlex.quote(str(path))}",
+    )
 
 
 def _paired_seeds(options: TournamentOptions) -> int | None:
@@ -241,7 +313,9 @@ def _end(folder: Folder, tournament: Tournament, hint: str) -> int:
 
 
 def default_folder(settings: Settings) -> Path:
-    """Where a tournament is kept if the command doesn't say it: another folder for each kind of tournament."""
+    """Where a tournament is kept if the command doesn't say it: another folder for each kind of
+    tournament.
+    """
     played = json.dumps(replace(settings, secret=None).as_dict())
     name = hashlib.sha256(played.encode()).hexdigest()[:8]
     return Path("runs", f"ladder-{settings.players}-{settings.side}-{name}")
@@ -252,18 +326,32 @@ def _settings(options: TournamentOptions) -> Settings:
     if len(options.agents) < 2:
         raise OptionError("a tournament needs at least two agents")
     if bool(options.slow) != (options.slow_paired_seeds < MOST_PAIRED_SEEDS):
-        raise OptionError("slow and slow_paired_seeds go together: which agents, and how many paired seeds they play")
+        raise OptionError(
+            "slow and slow_paired_seeds go together: which agents, and how many paired seeds they "
+            "play"
+        )
     settings = Settings(
-        entrants(options.agents), options.players, options.side, options.seed, options.max_turns,
-        slow=options.slow, slow_paired_seeds=options.slow_paired_seeds if options.slow else MOST_PAIRED_SEEDS,
-    )  # fmt: skip
-    return replace(settings, secret=secret_of(options.secret, options.out or default_folder(settings)))
+        entrants(options.agents),
+        options.players,
+        options.side,
+        options.seed,
+        options.max_turns,
+        slow=options.slow,
+        slow_paired_seeds=options.slow_paired_seeds if options.slow else MOST_PAIRED_SEEDS,
+    )
+    return replace(
+        settings, secret=secret_of(options.secret, options.out or default_folder(settings))
+    )
 
 
 def _report(folder: Folder, options: TournamentOptions, tournament: Tournament) -> None:
     settings = folder.settings
     ratings = rate(folder.results(), [agent.name for agent in settings.agents], settings.seed)
-    again = command(settings, paired_seeds=ratings.paired_seeds, agents=[agent.spec for agent in settings.agents])
+    again = command(
+        settings,
+        paired_seeds=ratings.paired_seeds,
+        agents=[agent.spec for agent in settings.agents],
+    )
     content = ladder.as_dict(ratings, asdict(settings), folder.speeds(), again)
     text = ladder.table(content)
     print(text)
@@ -280,7 +368,9 @@ def _report(folder: Folder, options: TournamentOptions, tournament: Tournament) 
 
 def command(settings: Settings, **values: Any) -> str:
     """The command that plays the same games; `values` are options beside the settings."""
-    values |= {name: getattr(settings, name) for name in ("players", "side", "max_turns", "seed", "secret")}
+    values |= {
+        name: getattr(settings, name) for name in ("players", "side", "max_turns", "seed", "secret")
+    }
     if settings.slow:
         values |= {"slow": settings.slow, "slow_paired_seeds": settings.slow_paired_seeds}
     nothing: dict[str, Any] = {entry.name: None for entry in fields(TournamentOptions)}
@@ -293,18 +383,26 @@ def command(settings: Settings, **values: Any) -> str:
 def _ladder_for(options: TournamentOptions) -> ladder.Ladder:
     if options.ladder is not None:
         return ladder.read(options.ladder, options.players)
-    return ladder.read(ladder.SHIPPED / f"{table_name(options.players, options.side)}.json", options.players, options.side)
+    return ladder.read(
+        ladder.SHIPPED / f"{table_name(options.players, options.side)}.json",
+        options.players,
+        options.side,
+    )
 
 
 def _run_newcomer(options: TournamentOptions) -> int:
     shipped = _ladder_for(options)
     for name in ("side", "max_turns"):
         if getattr(options, name) != shipped[name]:
-            raise OptionError(f"the ladder was played with {name} {shipped[name]}, not {getattr(options, name)}")
+            raise OptionError(
+                f"the ladder was played with {name} {shipped[name]}, not {getattr(options, name)}"
+            )
     settings = _newcomer_settings(options, shipped)
     if options.out is not None:
         return _rate_newcomer(options, settings, shipped, options.out)
-    with tempfile.TemporaryDirectory(prefix="skyenv-") as name:  # the next try may be another agent of the same name
+    with tempfile.TemporaryDirectory(
+        prefix="skyenv-"
+    ) as name:  # the next try may be another agent of the same name
         return _rate_newcomer(options, settings, shipped, Path(name))
 
 
@@ -316,24 +414,35 @@ def _newcomer_settings(options: TournamentOptions, shipped: ladder.Ladder) -> Se
     for rung, old in zip(rungs, shipped["agents"], strict=True):
         if (rung.version, rung.digest) != (old["version"], old["digest"]):
             print(
-                f"tournament: warning: {rung.name} is version {rung.version} here, but {old['version']} in the ladder"
-                f"{' (another file)' if rung.digest != old['digest'] else ''}: its rating there may not be its strength here",
+                f"tournament: warning: {rung.name} is version {rung.version} here, but "
+                f"{old['version']} in the ladder"
+                f"{' (another file)' if rung.digest != old['digest'] else ''}: its rating there "
+                "may not be its strength here",
                 file=sys.stderr,
             )
     secret = secret_of(options.secret, *([] if options.out is None else [options.out]))
     kind = (options.players, options.side, options.seed, options.max_turns)
-    known = tuple(Rung(rung["rating"]["mean"], 1 / (rung["decisions_per_second"] or 1e9)) for rung in shipped["agents"])
+    known = tuple(
+        Rung(rung["rating"]["mean"], 1 / (rung["decisions_per_second"] or 1e9))
+        for rung in shipped["agents"]
+    )
     return Settings((newcomer, *rungs), *kind, secret, newcomer=True, rungs=known)
 
 
-def _rate_newcomer(options: TournamentOptions, settings: Settings, shipped: ladder.Ladder, path: Path) -> int:
+def _rate_newcomer(
+    options: TournamentOptions, settings: Settings, shipped: ladder.Ladder, path: Path
+) -> int:
     with Folder(path, settings) as folder:
         tournament = _play(folder, options)
         if folder.whole_paired_seeds():
             points = [rung["rating"]["mean"] for rung in shipped["agents"]]
             newcomer = rate_newcomer(folder.results(), points, shipped["samples"], settings.seed)
-            again = command(settings, add=options.add, paired_seeds=newcomer.paired_seeds, ladder=options.ladder)
-            content = ladder.newcomer_as_dict(newcomer, asdict(settings.agents[0]), shipped, folder.speeds()[0], again)
+            again = command(
+                settings, add=options.add, paired_seeds=newcomer.paired_seeds, ladder=options.ladder
+            )
+            content = ladder.newcomer_as_dict(
+                newcomer, asdict(settings.agents[0]), shipped, folder.speeds()[0], again
+            )
             print(ladder.newcomer_table(content))
             if options.out is not None:
                 write_atomically(path / "newcomer.json", ladder.as_json(content))

@@ -1,4 +1,6 @@
-"""An agent against others: every paired seed once from each seat, the opponent having all other seats."""
+"""An agent against others: every paired seed once from each seat, the opponent having all other
+seats.
+"""
 
 from __future__ import annotations
 
@@ -36,14 +38,18 @@ class Result:
     """An agent against one opponent.
 
     Attributes:
-        agent, opponent: names. num_players, side, seed: what was played; paired seed i is `seed` + i.
+        agent, opponent: names. num_players, side, seed: what was played; paired seed i is `seed` +
+            i.
         paired_seeds: those finished from every seat. games: paired_seeds · num_players.
-        par: the share that an agent has against copies of itself, 1 / num_players. With two players whoever has more is stronger.
-            With more than two that doesn't follow: whoever is alone often wins more by that alone, so the other way round has to
-            be played as well (:class:`skyenv.arena.ratings.Duel`).
+        par: the share that an agent has against copies of itself, 1 / num_players. With two players
+            whoever has more is stronger. With more than two that doesn't follow: whoever is alone
+            often wins more by that alone, so the other way round has to be played as well
+            (:class:`skyenv.arena.ratings.Duel`).
         share: of the wins. own: VP. other: VP of the best other seat. ahead: own − other.
-        decisions: of all seats together per game. turns: likewise. truncated: share of the games that END-5 ended.
-        interrupted: whether there are fewer paired seeds than asked for, because of Ctrl-C. Short games may then be too many.
+        decisions: of all seats together per game. turns: likewise. truncated: share of the games
+            that END-5 ended.
+        interrupted: whether there are fewer paired seeds than asked for, because of Ctrl-C. Short
+            games may then be too many.
         secret: as for :func:`skyenv.arena.matches.play_games`.
     """
 
@@ -89,17 +95,20 @@ def evaluate(
         secret: as for :func:`skyenv.arena.matches.play_games`.
         paired_seeds: how many, at least 1.
         seed: the first paired seed, and the seed of the resampling.
-        deterministic: checkpoints take their most probable action, instead of drawing one; for agents that are made here.
-        workers, ray: who plays side by side, as for :func:`skyenv.arena.units.run_units`; agents have to be told by name or path
-            then. Both None: this process plays. The games are the same.
+        deterministic: checkpoints take their most probable action, instead of drawing one; for
+            agents that are made here.
+        workers, ray: who plays side by side, as for :func:`skyenv.arena.units.run_units`; agents
+            have to be told by name or path then. Both None: this process plays. The games are the
+            same.
         progress: show a bar on stderr.
 
     Returns:
-        A result for each opponent; after Ctrl-C for those of whom a paired seed is finished. The last one is marked
-        `interrupted` then, and all that lack some.
+        A result for each opponent; after Ctrl-C for those of whom a paired seed is finished. The
+        last one is marked `interrupted` then, and all that lack some.
 
     Raises:
-        OptionError: an option is wrong. AgentError, CheckpointError: an agent can't be made, or answered wrongly.
+        OptionError: an option is wrong. AgentError, CheckpointError: an agent can't be made, or
+            answered wrongly.
     """
     check_integer("paired_seeds", paired_seeds, 1, 10**7)
     check_integer("num_players", num_players, MIN_PLAYERS, MAX_PLAYERS)
@@ -109,9 +118,27 @@ def evaluate(
     play: Callable[[Bar], Matches]
     if workers is None and ray is None:
         players = [make_agent(one, deterministic=deterministic) for one in agents]
-        play = partial(_here, players, num_players, paired_seeds, seed, side=side, max_turns=max_turns, secret=secret)
+        play = partial(
+            _here,
+            players,
+            num_players,
+            paired_seeds,
+            seed,
+            side=side,
+            max_turns=max_turns,
+            secret=secret,
+        )
     else:
-        asked = Evaluation(_entrants(agents), num_players, side, paired_seeds, seed, max_turns, secret, deterministic)
+        asked = Evaluation(
+            _entrants(agents),
+            num_players,
+            side,
+            paired_seeds,
+            seed,
+            max_turns,
+            secret,
+            deterministic,
+        )
         play = partial(_in_workers, asked, workers or 0, ray)
     with progress_bar(paired_seeds * num_players * len(opponents), shown=progress) as bar:
         for name, opponent, played in play(bar):
@@ -124,7 +151,14 @@ Matches = Iterator[tuple[str, str, Played]]
 """Who is measured, the opponent, and their games; after Ctrl-C there may be fewer opponents."""
 
 
-def _here(players: Sequence[Agent], num_players: int, paired_seeds: int, seed: int, bar: Bar, **options: Any) -> Matches:
+def _here(
+    players: Sequence[Agent],
+    num_players: int,
+    paired_seeds: int,
+    seed: int,
+    bar: Bar,
+    **options: Any,
+) -> Matches:
     player, *others = players
     for other in others:
         bar.set_description(f"against {other.name}")
@@ -149,16 +183,21 @@ def _entrants(agents: Sequence[Agent | str | Path]) -> tuple[Entrant, ...]:
     """
     for agent in agents:
         if not isinstance(agent, (str, Path)):
-            raise OptionError(f"agents that play in workers are told by name or path, not as {shown(agent)}")
+            raise OptionError(
+                f"agents that play in workers are told by name or path, not as {shown(agent)}"
+            )
     return tuple(entrant(str(agent)) for agent in agents)
 
 
 def _in_rounds(play: Callable[..., Played], players: int, paired_seeds: int, seed: int) -> Played:
-    """All games of an evaluation, some paired seeds at a time, so that there is something to report whenever Ctrl-C comes.
+    """All games of an evaluation, some paired seeds at a time, so that there is something to report
+    whenever Ctrl-C comes.
 
     Rounds grow as long as they take little time; what games come to doesn't depend on them.
     """
-    whole = Played(np.repeat(np.arange(seed, seed + paired_seeds), players), rotations(players, paired_seeds))
+    whole = Played(
+        np.repeat(np.arange(seed, seed + paired_seeds), players), rotations(players, paired_seeds)
+    )
     first, size = 0, 1
     while first < paired_seeds and not whole.interrupted:
         started = time.perf_counter()
@@ -173,7 +212,9 @@ def _in_rounds(play: Callable[..., Played], players: int, paired_seeds: int, see
 
 
 def summary(agent: str, opponent: str, played: Played, side: str, seed: int) -> Result:
-    """What came of games that :func:`skyenv.arena.matches.rotations` seated; some paired seed is finished from every seat."""
+    """What came of games that :func:`skyenv.arena.matches.rotations` seated; some paired seed is
+    finished from every seat.
+    """
     games, players = played.seating.shape
     whole = np.flatnonzero(played.finished.reshape(-1, players).all(axis=1))
     rows = (whole[:, None] * players + np.arange(players)).ravel()
@@ -205,10 +246,11 @@ def summary(agent: str, opponent: str, played: Played, side: str, seed: int) -> 
 
 
 def table(results: Sequence[Result]) -> str:
-    """The results as text, in lines of 80 characters where names allow it: means with 95 % confidence intervals.
+    """The results as text, in lines of 80 characters where names allow it: means with 95 %
+    confidence intervals.
 
-    Columns: paired seeds ("seeds"), share of the wins, own VP, by how much they are ahead of the best other's, and the share of
-    the games that END-5 ended, in percent, if it ended any.
+    Columns: paired seeds ("seeds"), share of the wins, own VP, by how much they are ahead of the
+    best other's, and the share of the games that END-5 ended, in percent, if it ended any.
     """
     head = ["agent", "against", "players", "seeds", "wins, %", "VP", "ahead"]
     cut = any(result.truncated for result in results)
@@ -248,7 +290,8 @@ def record_games(
     max_turns: int = DEFAULT_MAX_TURNS,
     secret: int | None = None,
 ) -> None:
-    """Write the records of the first games against every opponent, as :func:`evaluate` plays them (one rotation after the other).
+    """Write the records of the first games against every opponent, as :func:`evaluate` plays them
+    (one rotation after the other).
 
     Raises:
         OSError: the file can't be written.
@@ -259,5 +302,7 @@ def record_games(
         for opponent in players[1:]:
             for i, chairs in enumerate(seating.tolist()):
                 seats = [(players[0], opponent)[chair] for chair in chairs]
-                game = play_game(seats, seed + i // num_players, side, max_turns=max_turns, secret=secret)
+                game = play_game(
+                    seats, seed + i // num_players, side, max_turns=max_turns, secret=secret
+                )
                 stream.write(game.to_record([one.name for one in seats]).encode())

@@ -1,10 +1,11 @@
 """A tournament's folder: what is played there, and the games that are finished.
 
-config.json says what is played, games.jsonl has a line for every game, appended and flushed to the disk as units of work are
-finished, with lines about the time that agents took between them, and about who plays where that is chosen by the games before
-(:mod:`skyenv.arena.opponents`). Every line, and config.json, has a checksum (CRC-32), so that a
-damaged one is found out. What isn't there as a whole (a pair's or the mixed games of a paired seed) is played again, and nothing
-counts twice. One process has the folder at a time (:func:`skyenv.files.locked`).
+config.json says what is played, games.jsonl has a line for every game, appended and flushed to the
+disk as units of work are finished, with lines about the time that agents took between them, and
+about who plays where that is chosen by the games before (:mod:`skyenv.arena.opponents`). Every
+line, and config.json, has a checksum (CRC-32), so that a damaged one is found out. What isn't there
+as a whole (a pair's or the mixed games of a paired seed) is played again, and nothing counts twice.
+One process has the folder at a time (:func:`skyenv.files.locked`).
 """
 
 from __future__ import annotations
@@ -47,12 +48,14 @@ class Folder:
     Args:
         path: the folder; made if it isn't there.
         settings: what is played there.
-        begun: options beside the settings, which a new folder's config.json keeps for who goes on; they may be others then.
+        begun: options beside the settings, which a new folder's config.json keeps for who goes on;
+            they may be others then.
 
     Attributes:
         games: the finished games, by paired seed and group; whole groups only.
         spent: of each agent, the decisions that were timed and the seconds that they took.
-        fields: who plays in each of the first paired seeds, where that is chosen by the games before.
+        fields: who plays in each of the first paired seeds, where that is chosen by the games
+            before.
 
     Raises:
         FolderInUseError: another process works there.
@@ -88,14 +91,17 @@ class Folder:
         config = read_config(self.path)
         if not config:
             if (self.path / GAMES).exists():
-                raise CheckpointError(f"{self.path} holds {GAMES} but no {CONFIG} that says what was played")
+                raise CheckpointError(
+                    f"{self.path} holds {GAMES} but no {CONFIG} that says what was played"
+                )
             new = {**wanted, **begun}
             content = json.dumps({**new, CHECKSUM: checksum(new)}, indent=2, ensure_ascii=False)
             write_atomically(self.path / CONFIG, content + "\n")
         for key, value in wanted.items():
             if config and _told_apart(config.get(key)) != _told_apart(value):
                 raise CheckpointError(
-                    f"{self.path} was made with other settings: {key} was {_brief(config.get(key))}, is {_brief(value)};"
+                    f"{self.path} was made with other settings: {key} was "
+                    f"{_brief(config.get(key))}, is {_brief(value)};"
                     f" choose another folder"
                 )
 
@@ -117,7 +123,8 @@ class Folder:
             expected = self._seats_of(group, paired_seed)
             if not set(games) <= set(expected):
                 raise CheckpointError(
-                    f"{path}: paired seed {paired_seed} has a game that this tournament doesn't play; the file is damaged"
+                    f"{path}: paired seed {paired_seed} has a game that this tournament doesn't "
+                    "play; the file is damaged"
                 )
             if len(games) == len(expected):
                 self.games[paired_seed, group] = [games[seats] for seats in expected]
@@ -128,7 +135,9 @@ class Folder:
             write_atomically(path, b"".join(map(line_of, kept)))
 
     def _seats_of(self, group: Group, paired_seed: int) -> list[tuple[int, ...]]:
-        """Who has which seat in the games of a group in a paired seed; none if it doesn't play here."""
+        """Who has which seat in the games of a group in a paired seed; none if it doesn't play
+        here.
+        """
         if group not in self.groups(paired_seed):
             return []
         return [tuple(seats) for seats in self.settings.seatings(group, paired_seed).tolist()]
@@ -136,11 +145,15 @@ class Folder:
     def _parsed(self, line: bytes, number: int) -> Any:
         try:
             entry = unsealed(parse_json(line))
-            if line_of(entry) != line + b"\n":  # 1E-05 for 1e-05: the same numbers, but a flipped bit
+            if (
+                line_of(entry) != line + b"\n"
+            ):  # 1E-05 for 1e-05: the same numbers, but a flipped bit
                 raise ValueError("it is written otherwise than lines are")
             return entry
         except (ValueError, RecursionError) as error:
-            raise CheckpointError(f"{self.path / GAMES}: line {number} is no game: {error}; the file is damaged") from None
+            raise CheckpointError(
+                f"{self.path / GAMES}: line {number} is no game: {error}; the file is damaged"
+            ) from None
 
     def _note_time(self, spent: Spent) -> None:
         for agent, (decisions, seconds) in spent.items():
@@ -175,7 +188,9 @@ class Folder:
 
     def choose(self) -> None:
         """Choose who plays in the next stage, by all games before it, and keep that on the disk."""
-        fields = fields_of_a_stage(self.results(), self.settings.rungs, self.fields, self.settings.players)
+        fields = fields_of_a_stage(
+            self.results(), self.settings.rungs, self.fields, self.settings.players
+        )
         self._append({FIELDS: fields})
         self.fields += fields
 
@@ -185,7 +200,9 @@ class Folder:
 
     def whole_paired_seeds(self) -> list[int]:
         """The paired seeds with all their games, in order."""
-        paired_seeds, counts = np.unique([paired_seed for paired_seed, _ in self.games], return_counts=True)
+        paired_seeds, counts = np.unique(
+            [paired_seed for paired_seed, _ in self.games], return_counts=True
+        )
         groups = [len(self.groups(int(paired_seed))) for paired_seed in paired_seeds]
         return [int(paired_seed) for paired_seed in paired_seeds[counts == groups]]
 
@@ -207,7 +224,9 @@ class Folder:
 
     def speeds(self) -> list[float | None]:
         """Decisions per second of each agent, in its `act`; None where nothing was timed."""
-        return [float(decisions / seconds) if seconds > 0 else None for decisions, seconds in self.spent]
+        return [
+            float(decisions / seconds) if seconds > 0 else None for decisions, seconds in self.spent
+        ]
 
 
 # ---- checksums ----
@@ -224,7 +243,10 @@ def read_config(path: Path) -> dict[str, Any]:
         return {}
     content = read_json(config)
     if content.get("format") in range(1, FORMAT):
-        raise CheckpointError(f"{path} was made by an older version, whose games can't be gone on with; choose another folder")
+        raise CheckpointError(
+            f"{path} was made by an older version, whose games can't be gone on with; choose "
+            "another folder"
+        )
     try:
         return unsealed(content)
     except (ValueError, RecursionError) as error:
@@ -232,7 +254,9 @@ def read_config(path: Path) -> dict[str, Any]:
 
 
 def secret_of(given: int | None, *folders: Path) -> int:
-    """The secret of a tournament: the one that was asked for, or that of the first folder that has one, or a new one."""
+    """The secret of a tournament: the one that was asked for, or that of the first folder that has
+    one, or a new one.
+    """
     if given is not None:
         return given
     secrets = [config["secret"] for config in map(read_config, folders) if config]
@@ -271,6 +295,13 @@ def _told_apart(value: Any) -> Any:
 
 def _brief(value: Any) -> str:
     """A setting in an error message."""
-    names = [f"{agent['name']} {agent['version']}" for agent in value] if isinstance(value, list) else None
-    text = json.dumps(value if names is None else value if len(json.dumps(value)) < 200 else names, ensure_ascii=False)
+    names = (
+        [f"{agent['name']} {agent['version']}" for agent in value]
+        if isinstance(value, list)
+        else None
+    )
+    text = json.dumps(
+        value if names is None else value if len(json.dumps(value)) < 200 else names,
+        ensure_ascii=False,
+    )
     return text if len(text) <= 200 else text[:197] + "…"

@@ -1,18 +1,21 @@
 """Does the model of :mod:`skyenv.arena.luce` fit the games that it was fitted to?
 
-**Cells.** At each kind of table each agent was expected to win so many games, and won others. Pearson's X² = Σ (won −
-expected)² / expected over these cells is small if the model holds. Cells in which fewer than 5 wins are expected are put
-together, the weakest agents of a table first, and a table of one cell tells nothing.
+**Cells.** At each kind of table each agent was expected to win so many games, and won others.
+Pearson's X² = Σ (won − expected)² / expected over these cells is small if the model holds. Cells in
+which fewer than 5 wins are expected are put together, the weakest agents of a table first, and a
+table of one cell tells nothing.
 
-**Its distribution.** Games of one paired seed aren't independent, and the parameters were fitted to the same games, so X²
-doesn't follow the table of χ². It is therefore compared with what the bootstrap over paired seeds makes of residuals whose
-expectation is 0: every paired seed's residuals, less what they do to the fitted parameters (one Newton step), have mean 0 taken
-off and get random weights of mean 0 and variance 1. *p* is the share of such samples with an X² at least as large. With
-independent games their mean is near the degrees of freedom; by how much it is off tells what games of one paired seed have in
-common.
+**Its distribution.** Games of one paired seed aren't independent, and the parameters were fitted to
+the same games, so X² doesn't follow the table of χ². It is therefore compared with what the
+bootstrap over paired seeds makes of residuals whose expectation is 0: every paired seed's
+residuals, less what they do to the fitted parameters (one Newton step), have mean 0 taken off and
+get random weights of mean 0 and variance 1. *p* is the share of such samples with an X² at least as
+large. With independent games their mean is near the degrees of freedom; by how much it is off tells
+what games of one paired seed have in common.
 
-**One cell alone** can be far off and hardly move a sum over many. So there is a second test: the largest of all residuals, each
-in its own standard deviations, against the largest one in each of the same samples. The model fits if neither refuses it.
+**One cell alone** can be far off and hardly move a sum over many. So there is a second test: the
+largest of all residuals, each in its own standard deviations, against the largest one in each of
+the same samples. The model fits if neither refuses it.
 """
 
 from __future__ import annotations
@@ -37,8 +40,10 @@ class Residual:
     """A cell that is off.
 
     Attributes:
-        table: who has the seats, counted from 0. agents: those of the cell; several were put together.
-        won, expected: wins. deviations: by how many standard deviations (those of the bootstrap) they differ.
+        table: who has the seats, counted from 0. agents: those of the cell; several were put
+            together.
+        won, expected: wins. deviations: by how many standard deviations (those of the bootstrap)
+            they differ.
     """
 
     table: tuple[int, ...]
@@ -53,9 +58,12 @@ class Goodness:
     """How well the model fits.
 
     Attributes:
-        chi_square: Pearson's X². freedom: its degrees of freedom: cells less tables less fitted parameters.
-        usual: the mean of X² if the model holds, by the bootstrap over paired seeds. p: how often X² is as large then.
-        p_largest: how often some cell is then as many standard deviations off as the one that is off most.
+        chi_square: Pearson's X². freedom: its degrees of freedom: cells less tables less fitted
+            parameters.
+        usual: the mean of X² if the model holds, by the bootstrap over paired seeds. p: how often
+            X² is as large then.
+        p_largest: how often some cell is then as many standard deviations off as the one that is
+            off most.
         cells: how many. residuals: the largest ones.
     """
 
@@ -79,7 +87,11 @@ class Goodness:
             }
             for one in self.residuals
         ]
-        figures = {"chi_square": round(self.chi_square, 2), "freedom": self.freedom, "usual": round(self.usual, 2)}
+        figures = {
+            "chi_square": round(self.chi_square, 2),
+            "freedom": self.freedom,
+            "usual": round(self.usual, 2),
+        }
         tests = {"p": round(self.p, 4), "p_largest": round(self.p_largest, 4)}
         return {**figures, **tests, "cells": self.cells, "residuals": rows}
 
@@ -107,7 +119,11 @@ def goodness(sums: Sums, theta: Floats, weights: Floats) -> Goodness | None:
     flat = pool.reshape(len(cells), -1)
     likely = flat @ expected.ravel()
     influence, slope = _influence(sums, theta, chance)
-    freedom = len(cells) - len(np.unique(table)) - int(np.linalg.matrix_rank(flat @ slope / np.sqrt(likely)[:, None], tol=1e-6))
+    freedom = (
+        len(cells)
+        - len(np.unique(table))
+        - int(np.linalg.matrix_rank(flat @ slope / np.sqrt(likely)[:, None], tol=1e-6))
+    )
     if freedom < 1:
         return None
     residuals = influence.reshape(len(influence), -1) @ flat.T
@@ -122,7 +138,9 @@ def goodness(sums: Sums, theta: Floats, weights: Floats) -> Goodness | None:
     deviation = np.sqrt(np.where(told, variance, np.inf))
     off = total / deviation
     ordered = np.argsort(-np.abs(off), kind="stable")
-    worst = ordered[np.sort(np.unique(table[ordered], return_index=True)[1])][:SHOWN]  # one of each table
+    worst = ordered[np.sort(np.unique(table[ordered], return_index=True)[1])][
+        :SHOWN
+    ]  # one of each table
     return Goodness(
         chi_square=chi_square,
         freedom=freedom,
@@ -132,13 +150,19 @@ def goodness(sums: Sums, theta: Floats, weights: Floats) -> Goodness | None:
         cells=len(cells),
         residuals=[
             Residual(
-                tuple(np.repeat(np.arange(len(sums.tables[0])), sums.tables[table[row]].astype(np.int64)).tolist()),
+                tuple(
+                    np.repeat(
+                        np.arange(len(sums.tables[0])), sums.tables[table[row]].astype(np.int64)
+                    ).tolist()
+                ),
                 tuple(np.sort(cells[row][1]).tolist()),
-                float(won[row]), float(likely[row]), float(off[row]),
+                float(won[row]),
+                float(likely[row]),
+                float(off[row]),
             )
             for row in worst
         ],
-    )  # fmt: skip
+    )
 
 
 def _p(samples: Floats, found: float) -> float:
@@ -165,7 +189,9 @@ def _cells(expected: Floats) -> list[tuple[int, npt.NDArray[np.int64]]]:
 
 
 def _influence(sums: Sums, theta: Floats, chance: Floats) -> tuple[Floats, Floats]:
-    """Each paired seed's residuals less their effect on the fit, (D, C, K); what parameters do to expected wins, (C·K, P)."""
+    """Each paired seed's residuals less their effect on the fit, (D, C, K); what parameters do to
+    expected wins, (C·K, P).
+    """
     tables, agents = sums.tables, sums.tables.shape[1]
     features = np.broadcast_to(np.eye(agents), (len(tables), agents, agents))
     if len(theta) > agents:

@@ -31,12 +31,30 @@ SAMPLES: Final = 200
 """Bootstrap samples of the ratings that a ladder keeps for rating newcomers."""
 
 KEYS: Final = {
-    "date", "command", "project", "players", "side", "seed", "max_turns", "paired_seeds", "games", "anchors", "agents", "better",
-    "pairs", "predicted", "duels", "clones", "fit", "neighbours", "samples",
-}  # fmt: skip
+    "date",
+    "command",
+    "project",
+    "players",
+    "side",
+    "seed",
+    "max_turns",
+    "paired_seeds",
+    "games",
+    "anchors",
+    "agents",
+    "better",
+    "pairs",
+    "predicted",
+    "duels",
+    "clones",
+    "fit",
+    "neighbours",
+    "samples",
+}
 
 SPEED_NOTE: Final = (
-    "Decisions/s: decisions ÷ time in the agent's act(), as measured while playing, without the engine; it depends on the machine"
+    "Decisions/s: decisions ÷ time in the agent's act(), as measured while playing, without the "
+    "engine; it depends on the machine"
     " and on how many games are asked at once."
 )
 
@@ -44,7 +62,9 @@ SPEED_NOTE: Final = (
 # ---- JSON ----
 
 
-def as_dict(ratings: Ratings, settings: dict[str, Any], speeds: Sequence[float | None], command: str) -> Ladder:
+def as_dict(
+    ratings: Ratings, settings: dict[str, Any], speeds: Sequence[float | None], command: str
+) -> Ladder:
     """A ladder as it is written.
 
     Args:
@@ -61,7 +81,9 @@ def as_dict(ratings: Ratings, settings: dict[str, Any], speeds: Sequence[float |
             "wins": ratings.wins[index].rounded(4),
             "vp": ratings.vp[index].rounded(2),
             "margin": ratings.margin[index].rounded(2),
-            "decisions_per_second": None if speeds[index] is None else round(speeds[index] or 0.0, 1),
+            "decisions_per_second": None
+            if speeds[index] is None
+            else round(speeds[index] or 0.0, 1),
             "paired_seeds": int(ratings.played[index]),
         }
         for index in order
@@ -84,14 +106,21 @@ def as_dict(ratings: Ratings, settings: dict[str, Any], speeds: Sequence[float |
             {
                 "one": names[duel.one],
                 "other": names[duel.other],
-                **{name: getattr(duel, name).rounded(4) for name in ("one_alone", "other_alone", "par", "ahead")},
+                **{
+                    name: getattr(duel, name).rounded(4)
+                    for name in ("one_alone", "other_alone", "par", "ahead")
+                },
             }
             for duel in ratings.duels
         ],
         "clones": None if ratings.clones is None else ratings.clones.rounded(1),
         "fit": None if ratings.goodness is None else ratings.goodness.as_dict(names),
         "neighbours": [
-            neighbour(agents[rank]["name"], agents[rank + 1]["name"], float(ratings.better[order[rank], order[rank + 1]]))
+            neighbour(
+                agents[rank]["name"],
+                agents[rank + 1]["name"],
+                float(ratings.better[order[rank], order[rank + 1]]),
+            )
             for rank in range(len(order) - 1)
         ],
         "samples": np.round(ratings.samples[:SAMPLES, order], 1).tolist(),
@@ -99,16 +128,29 @@ def as_dict(ratings: Ratings, settings: dict[str, Any], speeds: Sequence[float |
 
 
 def neighbour(higher: str, lower: str, probability: float) -> dict[str, Any]:
-    """Whether two neighbours of a ladder are told apart, by the probability that the higher one is better."""
-    return {"higher": higher, "lower": lower, "probability": round(probability, 4), "separated": probability >= SEPARATED}
+    """Whether two neighbours of a ladder are told apart, by the probability that the higher one is
+    better.
+    """
+    return {
+        "higher": higher,
+        "lower": lower,
+        "probability": round(probability, 4),
+        "separated": probability >= SEPARATED,
+    }
 
 
 def as_json(content: dict[str, Any]) -> str:
-    """A ladder, or what was found about a newcomer, as the text of a JSON file; rows of numbers stand in one line."""
+    """A ladder, or what was found about a newcomer, as the text of a JSON file; rows of numbers
+    stand in one line.
+    """
     rows = [
         json.dumps(key)
         + ": "
-        + (_rows(value) if key in ("better", "pairs", "predicted", "duels", "samples") else _indented(value))
+        + (
+            _rows(value)
+            if key in ("better", "pairs", "predicted", "duels", "samples")
+            else _indented(value)
+        )
         for key, value in content.items()
     ]
     return "{\n  " + ",\n  ".join(rows) + "\n}\n"
@@ -126,26 +168,41 @@ def read(path: Path, players: int, side: str | None = None) -> Ladder:
     """A ladder from its file.
 
     Raises:
-        CheckpointError: there is none, or it is damaged, or of another number of players, or another side if one is said.
+        CheckpointError: there is none, or it is damaged, or of another number of players, or
+            another side if one is said.
         OSError: it can't be read.
     """
     if not path.exists():
-        raise CheckpointError(f"there is no ladder {path}; `python -m skyenv tournament … --publish` writes one")
+        raise CheckpointError(
+            f"there is no ladder {path}; `python -m skyenv tournament … --publish` writes one"
+        )
     content = read_json(path)
     if content.get("format") in range(1, FORMAT):
-        raise CheckpointError(f"{path} is a ladder of an older version, in which other games rated; play it anew")
+        raise CheckpointError(
+            f"{path} is a ladder of an older version, in which other games rated; play it anew"
+        )
     try:
         if content["format"] != FORMAT or not set(content) >= KEYS:
             raise ValueError("it has another format")
         np.asarray(content["samples"], np.float64).reshape(-1, len(content["agents"]))
         for agent in content["agents"]:
-            _ = agent["name"], agent["version"], agent["spec"], agent["digest"], Estimate(**agent["rating"])
+            _ = (
+                agent["name"],
+                agent["version"],
+                agent["spec"],
+                agent["digest"],
+                Estimate(**agent["rating"]),
+            )
     except (ValueError, TypeError, KeyError) as error:
         raise CheckpointError(f"{path} is no ladder, or damaged: {error}") from error
     if content["players"] != players:
-        raise CheckpointError(f"{path} is a ladder of {content['players']} players, not of {players}")
+        raise CheckpointError(
+            f"{path} is a ladder of {content['players']} players, not of {players}"
+        )
     if side not in (None, content["side"]):
-        raise CheckpointError(f"{path} is a ladder of the {content['side']} side, not of the {side} side")
+        raise CheckpointError(
+            f"{path} is a ladder of the {content['side']} side, not of the {side} side"
+        )
     ladder: Ladder = content
     return ladder
 
@@ -154,13 +211,17 @@ def publish(folder: Path, players: int, side: str, where: Path) -> None:
     """Copy a tournament's ladder and its picture to a folder; an empty path: to where they ship.
 
     Raises:
-        OptionError: they ship nowhere, as this is no clone. OSError: a file can't be read or written.
+        OptionError: they ship nowhere, as this is no clone. OSError: a file can't be read or
+            written.
     """
     check_publish(where)
     for target, ending in ((SHIPPED, "json"), (PICTURES, "png")):
         target = where if where.parts else target
         target.mkdir(parents=True, exist_ok=True)
-        write_atomically(target / f"{table_name(players, side)}.{ending}", (folder / f"ladder.{ending}").read_bytes())
+        write_atomically(
+            target / f"{table_name(players, side)}.{ending}",
+            (folder / f"ladder.{ending}").read_bytes(),
+        )
 
 
 def check_publish(where: Path) -> None:
@@ -188,13 +249,16 @@ def headline(ladder: Ladder) -> str:
     """What was played, in a line."""
     return (
         f"{ladder['players']} players, {ladder['side']} side,"
-        f" {tables.counted(ladder['paired_seeds'], 'paired seed')}, {tables.counted(ladder['games'], 'game')};"
+        f" {tables.counted(ladder['paired_seeds'], 'paired seed')}, "
+        f"{tables.counted(ladder['games'], 'game')};"
         f" {anchored(ladder['anchors'])}, 400 points are odds of 10 to 1; intervals are 95 %"
     )
 
 
 def refusals(ladder: Ladder) -> list[str]:
-    """Which of the tests of :mod:`skyenv.arena.goodness` refuse the model; none if there are too few games for them."""
+    """Which of the tests of :mod:`skyenv.arena.goodness` refuse the model; none if there are too
+    few games for them.
+    """
     fit = ladder["fit"]
     if fit is None:
         return []
@@ -203,7 +267,9 @@ def refusals(ladder: Ladder) -> list[str]:
 
 
 def _p_largest(fit: dict[str, Any]) -> float:
-    """The second test's p; for ladders that were published without it a bound: a normal cell's, times the cells (Bonferroni)."""
+    """The second test's p; for ladders that were published without it a bound: a normal cell's,
+    times the cells (Bonferroni).
+    """
     if "p_largest" in fit:
         return float(fit["p_largest"])
     deviations = abs(fit["residuals"][0]["deviations"])
@@ -216,8 +282,10 @@ def fit_note(ladder: Ladder) -> str:
     if fit is None:
         return "There are too few games to tell whether the model fits."
     return (
-        f"Fit: Pearson's X² is {fit['chi_square']:.1f} with {fit['freedom']} degrees of freedom ({fit['cells']} cells);"
-        f" {fit['usual']:.1f} is usual where the model holds (bootstrap over paired seeds), {_p(fit['p'])}."
+        f"Fit: Pearson's X² is {fit['chi_square']:.1f} with {fit['freedom']} degrees of freedom "
+        f"({fit['cells']} cells);"
+        f" {fit['usual']:.1f} is usual where the model holds (bootstrap over paired seeds), "
+        f"{_p(fit['p'])}."
         f" {_largest_note(fit)} {_verdict(ladder)}"
     )
 
@@ -229,7 +297,10 @@ def _p(p: float) -> str:
 
 def _largest_note(fit: dict[str, Any]) -> str:
     """How far off the cell is that is off most, and how likely that is where the model holds."""
-    p, largest = _p_largest(fit), f"The largest residual is {fit['residuals'][0]['deviations']:+.1f} standard deviations"
+    p, largest = (
+        _p_largest(fit),
+        f"The largest residual is {fit['residuals'][0]['deviations']:+.1f} standard deviations",
+    )
     if "p_largest" in fit:
         return f"{largest}, {_p(p)}."
     if p >= 1 - CONFIDENCE:
@@ -244,14 +315,19 @@ def _verdict(ladder: Ladder) -> str:
     if refused:
         who = f"{refused[0]} refuses" if len(refused) == 1 else "both tests refuse"
         return f"The model doesn't fit ({who} it): ratings are a summary, pairs tell more."
-    return "The model fits: neither test refuses it." if "p_largest" in ladder["fit"] else "No misfit was found."
+    return (
+        "The model fits: neither test refuses it."
+        if "p_largest" in ladder["fit"]
+        else "No misfit was found."
+    )
 
 
 def residuals(ladder: Ladder) -> list[str]:
     """The cells that are off most."""
     fit = ladder["fit"] or {"residuals": []}
     return [
-        f"{' and '.join(one['agents'])} won {one['won']:.1f} games at the table of {', '.join(one['table'])};"
+        f"{' and '.join(one['agents'])} won {one['won']:.1f} games at the table of "
+        f"{', '.join(one['table'])};"
         f" {one['expected']:.1f} were expected ({one['deviations']:+.1f} standard deviations)"
         for one in fit["residuals"]
     ]
@@ -262,19 +338,25 @@ def clones_note(ladder: Ladder) -> list[str]:
     if ladder["clones"] is None:
         return []
     return [
-        f"No table has different agents alone, so tables with copies rate: each further seat of an agent changes"
+        "No table has different agents alone, so tables with copies rate: each further seat of an "
+        "agent changes"
         f" each of its seats by {interval(ladder['clones'])} points."
     ]
 
 
 def _pairs_note(ladder: Ladder) -> str:
-    games = "Wins" if ladder["players"] == 2 else "Of the games that either won at tables with both, the share"
+    games = (
+        "Wins"
+        if ladder["players"] == 2
+        else "Of the games that either won at tables with both, the share"
+    )
     return f"{games} of the row's agent against the column's"
 
 
 def _duels_note(ladder: Ladder) -> str:
     return (
-        f"Duels, each alone against {ladder['players'] - 1} of the other: wins of the one who is alone, the effective par (the"
+        f"Duels, each alone against {ladder['players'] - 1} of the other: wins of the one who is "
+        "alone, the effective par (the"
         " mean of both ways, where equal ones would be), and by how much the first is above it"
     )
 
@@ -282,15 +364,24 @@ def _duels_note(ladder: Ladder) -> str:
 def separation(ladder: Ladder) -> list[str]:
     """Of each two neighbours, whether they are told apart."""
     return [
-        f"{pair['higher']} is above {pair['lower']} with probability {_probability(pair['probability'])}"
-        + ("" if pair["separated"] else f": they are not separated ({100 * SEPARATED:.1f} % are asked for)")
+        f"{pair['higher']} is above {pair['lower']} with probability "
+        f"{_probability(pair['probability'])}"
+        + (
+            ""
+            if pair["separated"]
+            else f": they are not separated ({100 * SEPARATED:.1f} % are asked for)"
+        )
         for pair in ladder["neighbours"]
     ]
 
 
 def _probability(probability: float) -> str:
     """A share of bootstrap samples; their number limits what can be told."""
-    return f"over {100 * (1 - 1 / RESAMPLES):.1f} %" if probability == 1 else f"{100 * probability:.1f} %"
+    return (
+        f"over {100 * (1 - 1 / RESAMPLES):.1f} %"
+        if probability == 1
+        else f"{100 * probability:.1f} %"
+    )
 
 
 HEAD: Final = ("rating", "wins", "VP", "margin", "decisions/s", "paired seeds")
@@ -298,7 +389,12 @@ HEAD: Final = ("rating", "wins", "VP", "margin", "decisions/s", "paired seeds")
 
 def _numbers(agent: dict[str, Any]) -> list[str]:
     """The cells of an agent's line."""
-    means = [interval(agent["rating"]), percent(agent["wins"]), interval(agent["vp"], 1), interval(agent["margin"], 1)]
+    means = [
+        interval(agent["rating"]),
+        percent(agent["wins"]),
+        interval(agent["vp"], 1),
+        interval(agent["margin"], 1),
+    ]
     return [*means, _speed(agent), str(agent["paired_seeds"])]
 
 
@@ -308,7 +404,10 @@ def _brief_pairs(ladder: Ladder) -> list[list[str]]:
     rows = [["", "", *map(str, range(1, len(names) + 1))]]
     for row, name in enumerate(names):
         shares = zip(ladder["pairs"][row], ladder["predicted"][row], strict=True)
-        cells = ["–" if played is None else f"{100 * played['mean']:.0f}|{100 * expected:.0f}" for played, expected in shares]
+        cells = [
+            "–" if played is None else f"{100 * played['mean']:.0f}|{100 * expected:.0f}"
+            for played, expected in shares
+        ]
         rows.append([str(row + 1), name, *cells])
     return rows
 
@@ -324,14 +423,26 @@ def _pair(played: dict[str, float] | None, expected: float) -> str:
 
 def _duels(ladder: Ladder) -> list[list[str]]:
     """A line for every duel."""
-    shares = [[percent(duel[name]) for name in ("one_alone", "other_alone", "par", "ahead")] for duel in ladder["duels"]]
+    shares = [
+        [percent(duel[name]) for name in ("one_alone", "other_alone", "par", "ahead")]
+        for duel in ladder["duels"]
+    ]
     head = ["one", "other", "one alone", "other alone", "effective par", "one above it"]
-    return [head, *([duel["one"], duel["other"], *row] for duel, row in zip(ladder["duels"], shares, strict=True))]
+    return [
+        head,
+        *(
+            [duel["one"], duel["other"], *row]
+            for duel, row in zip(ladder["duels"], shares, strict=True)
+        ),
+    ]
 
 
 def table(ladder: Ladder) -> str:
     """A ladder as text, in lines of 80 characters where names allow it."""
-    rows = [[str(rank), agent["name"], *_numbers(agent)] for rank, agent in enumerate(ladder["agents"], 1)]
+    rows = [
+        [str(rank), agent["name"], *_numbers(agent)]
+        for rank, agent in enumerate(ladder["agents"], 1)
+    ]
     parts = [
         tables.wrapped(headline(ladder)),
         tables.columns([["", "agent", *HEAD], *rows], 2, tables.WIDTH),
@@ -341,21 +452,43 @@ def table(ladder: Ladder) -> str:
         "\n".join(map(tables.wrapped, [fit_note(ladder), *residuals(ladder)])),
     ]
     if ladder["duels"]:
-        parts += [tables.wrapped(f"{_duels_note(ladder)}:"), tables.columns(_duels(ladder), 2, tables.WIDTH)]
-    return "\n\n".join([*parts, tables.wrapped(SPEED_NOTE), f"The same games again: {ladder['command']}"])
+        parts += [
+            tables.wrapped(f"{_duels_note(ladder)}:"),
+            tables.columns(_duels(ladder), 2, tables.WIDTH),
+        ]
+    return "\n\n".join(
+        [*parts, tables.wrapped(SPEED_NOTE), f"The same games again: {ladder['command']}"]
+    )
 
 
 def markdown(ladder: Ladder) -> str:
-    """A ladder as Markdown: the table, what is separated, whether the model fits, the date and the command."""
-    rows = [[str(rank), agent["name"], *_numbers(agent)] for rank, agent in enumerate(ladder["agents"], 1)]
-    blurred = [line for line, pair in zip(separation(ladder), ladder["neighbours"], strict=True) if not pair["separated"]]
+    """A ladder as Markdown: the table, what is separated, whether the model fits, the date and the
+    command.
+    """
+    rows = [
+        [str(rank), agent["name"], *_numbers(agent)]
+        for rank, agent in enumerate(ladder["agents"], 1)
+    ]
+    blurred = [
+        line
+        for line, pair in zip(separation(ladder), ladder["neighbours"], strict=True)
+        if not pair["separated"]
+    ]
     comparisons = (
         "; ".join(blurred)
         if blurred
         else f"All neighbours are separated (probability of the order at least {100 * SEPARATED:.1f} %)"
     )
-    about = " ".join([f"{ladder['date']}: {headline(ladder)}. {comparisons}.", *clones_note(ladder)])
-    return "\n\n".join([tables.markdown([["", "agent", *HEAD], *rows], "rlrrrrrr"), about, f"`{ladder['command']}`"])
+    about = " ".join(
+        [f"{ladder['date']}: {headline(ladder)}. {comparisons}.", *clones_note(ladder)]
+    )
+    return "\n\n".join(
+        [
+            tables.markdown([["", "agent", *HEAD], *rows], "rlrrrrrr"),
+            about,
+            f"`{ladder['command']}`",
+        ]
+    )
 
 
 def matrix_markdown(ladder: Ladder) -> str:
@@ -364,7 +497,10 @@ def matrix_markdown(ladder: Ladder) -> str:
     rows = [
         [
             name,
-            *("–" if row == column else _pair(ladder["pairs"][row][column], expected) for column, expected in enumerate(cells)),
+            *(
+                "–" if row == column else _pair(ladder["pairs"][row][column], expected)
+                for column, expected in enumerate(cells)
+            ),
         ]
         for row, (name, cells) in enumerate(zip(names, ladder["predicted"], strict=True))
     ]
@@ -397,7 +533,8 @@ def newcomer_as_dict(
         "paired_seeds": newcomer.paired_seeds,
         "games": newcomer.games,
         "rating": newcomer.points.rounded(1),
-        "place": 1 + sum(agent["rating"]["mean"] > newcomer.points.mean for agent in shipped["agents"]),
+        "place": 1
+        + sum(agent["rating"]["mean"] > newcomer.points.mean for agent in shipped["agents"]),
         "wins": newcomer.wins.rounded(4),
         "vp": newcomer.vp.rounded(2),
         "margin": newcomer.margin.rounded(2),
@@ -411,7 +548,11 @@ def newcomer_as_dict(
                 "better": round(float(better), 4),
             }
             for agent, share, predicted, better in zip(
-                shipped["agents"], newcomer.against, newcomer.predicted, newcomer.better, strict=True
+                shipped["agents"],
+                newcomer.against,
+                newcomer.predicted,
+                newcomer.better,
+                strict=True,
             )
         ],
     }
@@ -421,8 +562,10 @@ def newcomer_table(newcomer: dict[str, Any]) -> str:
     """What was found about a newcomer as text."""
     size = len(newcomer["against"]) + 1
     head = (
-        f"{newcomer['name']}: rating {interval(newcomer['rating'])} (95 %), place {newcomer['place']} of {size};"
-        f" {tables.counted(newcomer['paired_seeds'], 'paired seed')}, {tables.counted(newcomer['games'], 'game')}, "
+        f"{newcomer['name']}: rating {interval(newcomer['rating'])} (95 %), place "
+        f"{newcomer['place']} of {size};"
+        f" {tables.counted(newcomer['paired_seeds'], 'paired seed')}, "
+        f"{tables.counted(newcomer['games'], 'game')}, "
         f"{newcomer['players']} players, {newcomer['side']} side"
     )
     rows = [
@@ -436,9 +579,14 @@ def newcomer_table(newcomer: dict[str, Any]) -> str:
         for rung in newcomer["against"]
     ]
     rows.insert(newcomer["place"] - 1, [newcomer["name"], interval(newcomer["rating"]), "", "", ""])
-    ranked = [[f"{'→' if rank == newcomer['place'] else ''}{rank}", *row] for rank, row in enumerate(rows, 1)]
+    ranked = [
+        [f"{'→' if rank == newcomer['place'] else ''}{rank}", *row]
+        for rank, row in enumerate(rows, 1)
+    ]
     compared = tables.columns(
-        [["", "agent", "rating", "newcomer wins", "predicted", "P(it is better)"], *ranked], 2, tables.WIDTH
+        [["", "agent", "rating", "newcomer wins", "predicted", "P(it is better)"], *ranked],
+        2,
+        tables.WIDTH,
     )
     means = f"wins {percent(newcomer['wins'])}, VP {interval(newcomer['vp'], 1)}, margin {interval(newcomer['margin'], 1)}"
     ladder = f"Ladder of {newcomer['ladder']['date']}: {anchored(newcomer['ladder']['anchors'])}."
@@ -446,7 +594,12 @@ def newcomer_table(newcomer: dict[str, Any]) -> str:
         [
             tables.wrapped(head),
             compared,
-            "\n".join(map(tables.wrapped, (f"{means}, {_speed(newcomer)} decisions/s. {ladder}", SPEED_NOTE))),
+            "\n".join(
+                map(
+                    tables.wrapped,
+                    (f"{means}, {_speed(newcomer)} decisions/s. {ladder}", SPEED_NOTE),
+                )
+            ),
             f"The same games again: {newcomer['command']}",
         ]
     )

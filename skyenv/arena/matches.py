@@ -1,4 +1,6 @@
-"""Playing many games between any agents, in batches: the core of every evaluation and tournament."""
+"""Playing many games between any agents, in batches: the core of every evaluation and
+tournament.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,12 @@ from skyenv.rules.state import END_TRUNCATED
 from skyenv.seeds import EVALUATION
 
 ROWS: Final = 512
-"""Games under way at once: enough for batched decisions, and few enough that games finish steadily."""
+"""Games under way at once: enough for batched decisions, and few enough that games finish steadily.
+"""
 
 SALT: Final = 1000
-"""Seat s decides with the random numbers of salt SALT + s. It belongs to the seat and not to the agent, so that an agent
+"""Seat s decides with the random numbers of salt SALT + s. It belongs to the seat and not to the
+agent, so that an agent
 against itself plays the same games whichever seat is called its own."""
 
 Progress = Callable[[int], Any]
@@ -31,14 +35,24 @@ Progress = Callable[[int], Any]
 
 
 class Onlooker(Protocol):
-    """Sees every decision of a match; rows and matches are int64 (k,), which row of the batch plays which game of the match."""
+    """Sees every decision of a match; rows and matches are int64 (k,), which row of the batch plays
+    which game of the match.
+    """
 
     def decided(
-        self, games: Games, rows: npt.NDArray[np.int64], matches: npt.NDArray[np.int64], actions: npt.NDArray[np.int64]
+        self,
+        games: Games,
+        rows: npt.NDArray[np.int64],
+        matches: npt.NDArray[np.int64],
+        actions: npt.NDArray[np.int64],
     ) -> None:
-        """So it is decided in some rows, and not yet played: masks, seats and observations (codes) are of the decisions."""
+        """So it is decided in some rows, and not yet played: masks, seats and observations (codes)
+        are of the decisions.
+        """
 
-    def played(self, games: Games, rows: npt.NDArray[np.int64], matches: npt.NDArray[np.int64]) -> None:
+    def played(
+        self, games: Games, rows: npt.NDArray[np.int64], matches: npt.NDArray[np.int64]
+    ) -> None:
         """It is played; rows whose games are over don't go on yet."""
 
 
@@ -50,7 +64,8 @@ class Played:
         seeds: int64 (k,). seating: int64 (k, players), the index of the agent in every seat.
         finished: bool (k,). truncated: bool (k,), it ended by END-5.
         ends: int64 (k,), why it is over, END_… of skyenv/rules/state.py; 0 if it isn't.
-        shares: float64 (k, players), winners share 1 (END-4; of a truncated game by the scores as they stand).
+        shares: float64 (k, players), winners share 1 (END-4; of a truncated game by the scores as
+            they stand).
         scores: int64 (k, players), VP.
         decisions, turns: int64 (k,), of all seats together.
         interrupted: whether Ctrl-C ended the match early.
@@ -112,13 +127,16 @@ def play_games(
     """Play games between agents. The result doesn't depend on `rows`.
 
     Args:
-        agents: those who play. Each is asked for all games at once in which the same seat of its is to act.
-        seating: whole numbers (k, players): the index in `agents` of who has each seat of each game.
+        agents: those who play. Each is asked for all games at once in which the same seat of its is
+            to act.
+        seating: whole numbers (k, players): the index in `agents` of who has each seat of each
+            game.
         seeds: whole numbers (k,) from 0 to 2⁶³−1, one for each game.
         side, board, max_turns: as for :class:`skyenv.Games`.
         secret: a number from 0 to 2⁶³−1 that agents don't know: the games are then those of
-            :func:`skyenv.games.secret_seeds`, and agents' random numbers depend on it as well, so that no agent can guess a
-            game by its seed. None: the games of `seeds` themselves, which anybody can deal who guesses small ones.
+            :func:`skyenv.games.secret_seeds`, and agents' random numbers depend on it as well, so
+            that no agent can guess a game by its seed. None: the games of `seeds` themselves, which
+            anybody can deal who guesses small ones.
         purpose: which seeds the secret draws from, a range of :mod:`skyenv.seeds`.
         rows: games under way at once.
         reward: as for :class:`skyenv.GameOptions`; an onlooker sees them.
@@ -146,7 +164,8 @@ def play_games(
         max_turns=max_turns,
         reward=reward,
         autoreset=False,
-        observe=onlooker is not None,  # else observations are made for those agents alone that ask for them
+        observe=onlooker
+        is not None,  # else observations are made for those agents alone that ask for them
         observation="codes",
         agent_seed=secret,
     )
@@ -161,12 +180,20 @@ def _new_match(agents: Sequence[Agent], seating: npt.ArrayLike, seeds: npt.Array
     """A match without results; its options checked."""
     chairs = np.asarray(seating)
     if chairs.ndim != 2 or (chairs.size and chairs.dtype.kind not in "iu"):
-        raise OptionError(f"seating must be whole numbers, one row of seats for each game, not {chairs.dtype} {chairs.shape}")
+        raise OptionError(
+            f"seating must be whole numbers, one row of seats for each game, not {chairs.dtype} "
+            f"{chairs.shape}"
+        )
     if chairs.size and not (chairs.min() >= 0 and chairs.max() < len(agents)):
-        raise OptionError(f"seating names agents {chairs.min()} to {chairs.max()}; there are {len(agents)}, counted from 0")
+        raise OptionError(
+            f"seating names agents {chairs.min()} to {chairs.max()}; there are {len(agents)}, "
+            "counted from 0"
+        )
     numbers = [check_integer("seed", seed, 0, HIGHEST_SEED) for seed in np.asarray(seeds).tolist()]
     if len(numbers) != len(chairs):
-        raise OptionError(f"seeds must be one number for each of the {len(chairs)} games, not {len(numbers)}")
+        raise OptionError(
+            f"seeds must be one number for each of the {len(chairs)} games, not {len(numbers)}"
+        )
     return Played(np.array(numbers, np.int64), chairs.astype(np.int64))
 
 
@@ -178,7 +205,9 @@ def _play_all(
     progress: Progress | None,
     onlooker: Onlooker | None,
 ) -> None:
-    """Play until every game is finished; a row whose game is over takes the next game that waits."""
+    """Play until every game is finished; a row whose game is over takes the next game that
+    waits.
+    """
     match = np.arange(games.num_games)  # which game of the match each row plays
     waiting = games.num_games
     while True:
@@ -205,7 +234,10 @@ def _play_all(
 
 
 def _decisions(
-    games: Games, agents: Sequence[Agent], seating: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]
+    games: Games,
+    agents: Sequence[Agent],
+    seating: npt.NDArray[np.int64],
+    rows: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.int64]:
     """What the agents do in some rows, int64 (k,)."""
     actions = np.zeros(rows.size, np.int64)
@@ -220,12 +252,16 @@ def _decisions(
 
 
 def grown(size: int, seconds: float, limit: float) -> int:
-    """Paired seeds of a match's next part, after one of `size` that took so long: twice as many, if `limit` seconds suffice."""
+    """Paired seeds of a match's next part, after one of `size` that took so long: twice as many, if
+    `limit` seconds suffice.
+    """
     return max(1, int(min(2 * size, limit * size / max(seconds, 1e-9))))
 
 
 def rotations(players: int, paired_seeds: int) -> npt.NDArray[np.int64]:
-    """Seating of agent 0 against agent 1 in all other seats, int64 (games, players): every paired seed once from each seat."""
+    """Seating of agent 0 against agent 1 in all other seats, int64 (games, players): every paired
+    seed once from each seat.
+    """
     return np.tile(1 - np.eye(players, dtype=np.int64), (paired_seeds, 1))
 
 
@@ -239,7 +275,8 @@ def play_game(
     secret: int | None = None,
     purpose: range = EVALUATION,
 ) -> Game:
-    """One game with all that happens in it, for its record: the very game that :func:`play_games` plays with that seed.
+    """One game with all that happens in it, for its record: the very game that :func:`play_games`
+    plays with that seed.
 
     Args:
         agents: one for each seat.

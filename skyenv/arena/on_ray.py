@@ -1,11 +1,13 @@
 """Workers on all machines that Ray connects; for ``pip install skyenv[ray]``.
 
-A unit is a task of Ray that takes one CPU, so as many are under way as there are CPUs, also of machines that come later. What is
-sent is pickled here and unpickled there after a look at what is installed there: another machine's skyenv must be of the same
-sources, or its games would be others. Ray's own repetition of tasks is switched off: :func:`skyenv.arena.units.run_units` does
-units again, and knows whether a worker died over a unit, or the machine under it.
+A unit is a task of Ray that takes one CPU, so as many are under way as there are CPUs, also of
+machines that come later. What is sent is pickled here and unpickled there after a look at what is
+installed there: another machine's skyenv must be of the same sources, or its games would be others.
+Ray's own repetition of tasks is switched off: :func:`skyenv.arena.units.run_units` does units
+again, and knows whether a worker died over a unit, or the machine under it.
 
-Nothing is sent to Ray's makers (``RAY_USAGE_STATS_ENABLED``), and what Ray's own processes have to say stays in its logs.
+Nothing is sent to Ray's makers (``RAY_USAGE_STATS_ENABLED``), and what Ray's own processes have to
+say stays in its logs.
 """
 
 from __future__ import annotations
@@ -33,7 +35,15 @@ from unittest.mock import patch
 import numpy as np
 
 import skyenv
-from skyenv.arena.workers import ONE_THREAD, MachineLostError, Result, Unit, WorkerDiedError, Workers, sendable
+from skyenv.arena.workers import (
+    ONE_THREAD,
+    MachineLostError,
+    Result,
+    Unit,
+    WorkerDiedError,
+    Workers,
+    sendable,
+)
 from skyenv.errors import OptionError, SkyenvError, cause, install_hint
 from skyenv.games import cores
 
@@ -41,11 +51,19 @@ AUTO: Final = "auto"
 LOCAL: Final = "local"
 LOOPBACK: Final = "127.0.0.1"
 
-QUIET: Final = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0", "RAY_DEDUP_LOGS": "0"}
-"""Variables of Ray: it tells nobody that it is used, and doesn't warn of what it will do differently one day."""
+QUIET: Final = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_DEDUP_LOGS": "0",
+}
+"""Variables of Ray: it tells nobody that it is used, and doesn't warn of what it will do
+differently one day.
+"""
 
 NICENESS: Final = "RAY_worker_niceness"
-"""A variable of Ray: how far its workers step back behind what began it; 15 if nothing is said, which is far."""
+"""A variable of Ray: how far its workers step back behind what began it; 15 if nothing is said,
+which is far.
+"""
 
 SECONDS_TO_ANSWER: Final = 10.0
 """So long an address may take to answer."""
@@ -65,7 +83,9 @@ EVERYWHERE: Final = "install the same everywhere"
 
 
 def keep_quiet() -> None:
-    """Set :data:`QUIET`, where the environment says nothing else; to be called before a Ray is begun in some other way."""
+    """Set :data:`QUIET`, where the environment says nothing else; to be called before a Ray is
+    begun in some other way.
+    """
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
 
@@ -74,18 +94,21 @@ def connect(address: str, workers: int = 0) -> ModuleType:
     """The package ray, connected; what this process is connected with already stays.
 
     Args:
-        address: ``"local"``: a Ray of this process's own, that only this machine reaches; ``"auto"``: the one that runs here;
-            ``HOST:PORT``: the one whose head is there.
+        address: ``"local"``: a Ray of this process's own, that only this machine reaches;
+            ``"auto"``: the one that runs here; ``HOST:PORT``: the one whose head is there.
         workers: CPUs of a local one; 0: as many as there are cores.
 
     Raises:
-        OptionError: Ray isn't installed, or there is none at that address, or one of another version.
+        OptionError: Ray isn't installed, or there is none at that address, or one of another
+            version.
     """
     keep_quiet()
     try:
         import ray
     except ImportError as error:
-        raise OptionError(f"ray needs a package that isn't installed ({error}); {install_hint('ray')}") from error
+        raise OptionError(
+            f"ray needs a package that isn't installed ({error}); {install_hint('ray')}"
+        ) from error
     if not ray.is_initialized():
         _connect(ray, address, workers)
     connected: ModuleType = ray
@@ -95,7 +118,9 @@ def connect(address: str, workers: int = 0) -> ModuleType:
 def _connect(ray: ModuleType, address: str, workers: int) -> None:
     import ray._private.worker as driver
 
-    driver._worker_logs_enabled = False  # it would print to stdout, in the middle of results, how a worker or a machine ended
+    driver._worker_logs_enabled = (
+        False  # it would print to stdout, in the middle of results, how a worker or a machine ended
+    )
     where: dict[str, Any] = {"address": address}
     if address == LOCAL:
         os.environ.setdefault(NICENESS, "0")
@@ -106,8 +131,13 @@ def _connect(ray: ModuleType, address: str, workers: int) -> None:
     try:
         with _loopback_stays() if address == LOCAL else contextlib.nullcontext():
             ray.init(**where, log_to_driver=False, logging_level="ERROR")
-    except Exception as error:  # ConnectionError, RuntimeError, ValueError; and for a node that doesn't start, Exception itself
-        there = " here; begin one with `ray start --head`, or use local" if address == AUTO else f" at {address}"
+    # ConnectionError, RuntimeError, ValueError; and for a node that doesn't start, Exception itself
+    except Exception as error:
+        there = (
+            " here; begin one with `ray start --head`, or use local"
+            if address == AUTO
+            else f" at {address}"
+        )
         raise OptionError(f"ray: there is none to work with{there} ({cause(error)})") from error
     finally:
         if threading.current_thread() is threading.main_thread():
@@ -116,7 +146,8 @@ def _connect(ray: ModuleType, address: str, workers: int) -> None:
 
 @contextlib.contextmanager
 def _loopback_stays() -> Iterator[None]:
-    """Ray begins with the address that it is told; it would put the network's in the place of the loopback's.
+    """Ray begins with the address that it is told; it would put the network's in the place of the
+    loopback's.
 
     Whoever reaches the ports of a Ray has his code run there, and nobody is asked who he is.
     """
@@ -130,7 +161,9 @@ def _check_answers(address: str) -> None:
     """Raise OptionError unless somebody answers at HOST:PORT; Ray itself would try for minutes."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit():
-        raise OptionError(f"ray must be auto, local or HOST:PORT of a cluster's head, not {address!r}")
+        raise OptionError(
+            f"ray must be auto, local or HOST:PORT of a cluster's head, not {address!r}"
+        )
     try:
         socket.create_connection((host.strip("[]"), int(port)), SECONDS_TO_ANSWER).close()
     except (OSError, OverflowError) as error:
@@ -152,7 +185,8 @@ class Home:
     Attributes:
         folder: that relative paths begin with. path: where it looks for modules.
         sources: of the packages that it uses, see :func:`sources`.
-        program: the module that it runs, if that is one of ours: what is sent calls it ``__main__``.
+        program: the module that it runs, if that is one of ours: what is sent calls it
+            ``__main__``.
         version: of skyenv.
     """
 
@@ -168,7 +202,12 @@ class Home:
         path = tuple(os.path.abspath(entry) for entry in sys.path)
         spec = getattr(sys.modules["__main__"], "__spec__", None)
         program = spec.name if spec is not None and spec.name.startswith("experiments.") else ""
-        return cls(str(Path.cwd()), path, tuple((name, sources(name)) for name in PACKAGES if name in sys.modules), program)
+        return cls(
+            str(Path.cwd()),
+            path,
+            tuple((name, sources(name)) for name in PACKAGES if name in sys.modules),
+            program,
+        )
 
     def move_in(self) -> None:
         """Look for files where it does, and be deaf to Ctrl-C, which is its own."""
@@ -182,9 +221,15 @@ class Home:
         """Raise SkyenvError if other sources are installed here."""
         for name, wanted in self.sources:
             if (found := sources(name)) != wanted:
-                what = f"a {name} of other sources (version {skyenv.__version__})" if found else f"no {name}"
+                what = (
+                    f"a {name} of other sources (version {skyenv.__version__})"
+                    if found
+                    else f"no {name}"
+                )
                 wanted = f"those of version {self.version} that sent it work"
-                raise SkyenvError(f"ray: {socket.gethostname()} has {what}, and not {wanted}; {EVERYWHERE}")
+                raise SkyenvError(
+                    f"ray: {socket.gethostname()} has {what}, and not {wanted}; {EVERYWHERE}"
+                )
 
 
 @cache
@@ -196,7 +241,9 @@ def sources(package: str) -> str:
     digest = hashlib.sha256()
     for folder in map(Path, found.submodule_search_locations):
         for path in sorted(path for kind in DECIDING for path in folder.rglob(kind)):
-            digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+            digest.update(
+                path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes() + b"\0"
+            )
     return digest.hexdigest()
 
 
@@ -209,9 +256,11 @@ def sent(what: Any) -> bytes:
 
 
 def in_parts(what: Any) -> list[Any]:
-    """What is sent, as :func:`sent` gives it, but for the arrays in it, which follow as they lie in memory.
+    """What is sent, as :func:`sent` gives it, but for the arrays in it, which follow as they lie in
+    memory.
 
-    Ray copies these once, and whoever opens them finds them in the memory that Ray shares, where nothing can be written.
+    Ray copies these once, and whoever opens them finds them in the memory that Ray shares, where
+    nothing can be written.
     """
     arrays: list[pickle.PickleBuffer] = []
     first = pickle.dumps(what, pickle.HIGHEST_PROTOCOL, buffer_callback=arrays.append)
@@ -248,7 +297,10 @@ def told(error: BaseException) -> Exception:
 
 
 def _task() -> Callable[[bytes, bytes, bytes, tuple[str, ...]], bytes]:
-    """What Ray calls. It is pickled as it stands here, since skyenv may be missing where it is called."""
+    """What Ray calls.
+
+    It is pickled as it stands here, since skyenv may be missing where it is called.
+    """
 
     def unit_of_skyenv(home: bytes, work: bytes, unit: bytes, path: tuple[str, ...]) -> bytes:
         import os
@@ -262,7 +314,9 @@ def _task() -> Callable[[bytes, bytes, bytes, tuple[str, ...]], bytes]:
 
             origin = pickle.loads(home)
         except ImportError as error:
-            return pickle.dumps((None, f"{socket.gethostname()} has no skyenv of the same version ({error})"))
+            return pickle.dumps(
+                (None, f"{socket.gethostname()} has no skyenv of the same version ({error})")
+            )
         return carry_out(origin, work, unit)
 
     return unit_of_skyenv
@@ -281,27 +335,36 @@ def _guest() -> type:
             import socket
             import sys
 
-            sys.path.extend(entry for entry in self.path if entry not in sys.path and os.path.exists(entry))
+            sys.path.extend(
+                entry for entry in self.path if entry not in sys.path and os.path.exists(entry)
+            )
             try:
                 from skyenv.arena.on_ray import answered
 
                 home = pickle.loads(self.home)
             except ImportError as error:
-                return pickle.dumps((None, f"{socket.gethostname()} has no skyenv of the same version ({error})"))
+                return pickle.dumps(
+                    (None, f"{socket.gethostname()} has no skyenv of the same version ({error})")
+                )
             return answered(self, home, what, shared, rest)
 
     return GuestOfSkyenv
 
 
 def answered(guest: Any, home: Home, what: str, shared: bytes, rest: bytes) -> list[Any]:
-    """What an object in an actor answers: whether it did, and the answer or the error. It is made when it is first asked."""
+    """What an object in an actor answers: whether it did, and the answer or the error.
+
+    It is made when it is first asked.
+    """
     try:
         if guest.inner is None:
             home.check()
             home.move_in()
             kind, arguments = pickle.loads(guest.kind)
             guest.inner = kind(*arguments)
-        return in_parts((True, getattr(guest.inner, what)(pickle.loads(shared), *pickle.loads(rest))))
+        return in_parts(
+            (True, getattr(guest.inner, what)(pickle.loads(shared), *pickle.loads(rest)))
+        )
     except BaseException as error:
         return in_parts((False, told(error)))
 
@@ -320,7 +383,9 @@ class Host:
     def __init__(self, ray: ModuleType, kind: type, *arguments: Any, cpus: int = 1) -> None:
         self._ray = ray
         home = Home.here()
-        guest = ray.remote(num_cpus=cpus, max_restarts=0, max_task_retries=0, runtime_env={"env_vars": ONE_THREAD})(_guest())
+        guest = ray.remote(
+            num_cpus=cpus, max_restarts=0, max_task_retries=0, runtime_env={"env_vars": ONE_THREAD}
+        )(_guest())
         self._actor = guest.remote(sent(home), sent((kind, arguments)), home.path)
         self._ready = self._actor.__ray_ready__.remote()
 
@@ -328,7 +393,8 @@ class Host:
         """Let a method be called; a ticket for its answer.
 
         Args:
-            what: its name. shared: its first argument, as :func:`sent` and put into Ray once for all. rest: the others.
+            what: its name. shared: its first argument, as :func:`sent` and put into Ray once for
+                all. rest: the others.
         """
         return self._actor.do.remote(what, shared, sent(rest))
 
@@ -336,7 +402,8 @@ class Host:
         """What a method gave.
 
         Raises:
-            WorkerDiedError, MachineLostError: the object is gone. Exception: what the method raised.
+            WorkerDiedError, MachineLostError: the object is gone. Exception: what the method
+                raised.
         """
         return opened(fetched(self._ray, ticket))
 
@@ -354,7 +421,9 @@ class Host:
 
 
 def opened(answer: bytes | list[Any]) -> Any:
-    """What a worker gave, or what it raised; arrays that came :func:`in_parts` can't be written to."""
+    """What a worker gave, or what it raised; arrays that came :func:`in_parts` can't be written
+    to.
+    """
     first, *arrays = answer if isinstance(answer, list) else [answer]
     done, result = pickle.loads(first, buffers=arrays)
     if done is None:
@@ -379,9 +448,14 @@ class OnRay(Workers[Unit, Result]):
     def __init__(self, work: Callable[[Unit], Result], number: int, address: str) -> None:
         self._ray = connect(address, number)
         self._number = number
-        self._seen = -SECONDS_BETWEEN_LOOKS, 0  # when the CPUs were counted, and how many there were
+        self._seen = (
+            -SECONDS_BETWEEN_LOOKS,
+            0,
+        )  # when the CPUs were counted, and how many there were
         home = Home.here()
-        task = self._ray.remote(num_cpus=1, max_retries=0, runtime_env={"env_vars": ONE_THREAD})(_task())
+        task = self._ray.remote(num_cpus=1, max_retries=0, runtime_env={"env_vars": ONE_THREAD})(
+            _task()
+        )
         self._begin = partial(task.remote, *map(self._ray.put, (sent(home), sent(work))))
         self._path = home.path
         self._busy: dict[Any, None] = {}
@@ -433,14 +507,17 @@ def fetched(ray: ModuleType, ticket: Any) -> Any:
     """What a task or an actor gave.
 
     Raises:
-        WorkerDiedError: its process died. MachineLostError: its machine, or what it gave was lost with a machine.
+        WorkerDiedError: its process died. MachineLostError: its machine, or what it gave was lost
+            with a machine.
         SkyenvError: this machine's part of Ray has ended, or Ray has failed in some other way.
     """
     errors = ray.exceptions
     try:
         return ray.get(ticket)
     except errors.LocalRayletDiedError as error:
-        raise SkyenvError("ray: this machine's part of it has ended; what is finished is kept") from error
+        raise SkyenvError(
+            "ray: this machine's part of it has ended; what is finished is kept"
+        ) from error
     except (errors.NodeDiedError, errors.ActorUnavailableError, errors.ObjectLostError):
         raise MachineLostError from None
     except errors.ActorDiedError as error:

@@ -1,13 +1,16 @@
-"""Whom a newcomer plays when it is rated against a ladder: who costs little first, and then where time tells most.
+"""Whom a newcomer plays when it is rated against a ladder: who costs little first, and then where
+time tells most.
 
-A game between agents that win it with p and 1 - p tells p · (1 - p) of the difference of their ratings (the Fisher information
-of Luce's model): most against equals, next to nothing against who always loses. So each agent of the ladder has time in
-proportion to that, by the rating that the newcomer has so far; in the beginning all have the same. Agents that decide fast play
-many paired seeds in their time, slow ones few.
+A game between agents that win it with p and 1 - p tells p · (1 - p) of the difference of their
+ratings (the Fisher information of Luce's model): most against equals, next to nothing against who
+always loses. So each agent of the ladder has time in proportion to that, by the rating that the
+newcomer has so far; in the beginning all have the same. Agents that decide fast play many paired
+seeds in their time, slow ones few.
 
-This is decided in *stages*: the first 8 paired seeds, the next 8, then 16, 32, …, at most 256. A stage is chosen when all games
-before it are finished, by nothing but these and what the ladder says. So the same seed and secret give the same games,
-however long they take and however many processes play.
+This is decided in *stages*: the first 8 paired seeds, the next 8, then 16, 32, …, at most 256. A
+stage is chosen when all games before it are finished, by nothing but these and what the ladder
+says. So the same seed and secret give the same games, however long they take and however many
+processes play.
 """
 
 from __future__ import annotations
@@ -35,9 +38,11 @@ def stage_after(paired_seeds: int) -> int:
 
 
 def information(results: GameResults, rungs: Sequence[Rung]) -> npt.NDArray[np.float64]:
-    """What a game against each agent of the ladder would tell of the newcomer's rating: float64 (K,), `LEAST` to ¼.
+    """What a game against each agent of the ladder would tell of the newcomer's rating: float64
+    (K,), `LEAST` to ¼.
 
-    It is the mean over the newcomer's rating and both ends of its interval; without games all are alike.
+    It is the mean over the newcomer's rating and both ends of its interval; without games all are
+    alike.
     """
     ratings = np.array([rung.rating for rung in rungs])
     if not len(results.paired_seeds):
@@ -47,8 +52,11 @@ def information(results: GameResults, rungs: Sequence[Rung]) -> npt.NDArray[np.f
     return np.asarray(np.maximum((odds / (1 + odds) ** 2).mean(axis=0), LEAST))
 
 
-def fields_of_a_stage(results: GameResults, rungs: Sequence[Rung], played: Sequence[Group], players: int) -> list[Group]:
-    """Who plays in each paired seed of the next stage: agent 0, the newcomer, and agents 1 + i for the i-th of the ladder.
+def fields_of_a_stage(
+    results: GameResults, rungs: Sequence[Rung], played: Sequence[Group], players: int
+) -> list[Group]:
+    """Who plays in each paired seed of the next stage: agent 0, the newcomer, and agents 1 + i for
+    the i-th of the ladder.
 
     Args:
         results: the games so far.
@@ -57,7 +65,9 @@ def fields_of_a_stage(results: GameResults, rungs: Sequence[Rung], played: Seque
         players: seats of a table; at least a table's opponents play, and two.
     """
     price = np.array([SECONDS + rung.seconds for rung in rungs]) / information(results, rungs)
-    times = np.bincount([agent - 1 for field in played for agent in field[1:]], minlength=len(rungs))
+    times = np.bincount(
+        [agent - 1 for field in played for agent in field[1:]], minlength=len(rungs)
+    )
     fewest = min(max(2, players - 1), len(rungs))
     fields: list[Group] = []
     for _ in range(stage_after(len(played))):

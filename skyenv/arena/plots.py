@@ -31,7 +31,9 @@ def check_plots(path: Path | None = None) -> None:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
         if path.suffix[1:].lower() not in FigureCanvasAgg.get_supported_filetypes():
-            raise OptionError(f"can't draw {path}: its name must end in .png or another format of matplotlib's")
+            raise OptionError(
+                f"can't draw {path}: its name must end in .png or another format of matplotlib's"
+            )
 
 
 def save(figure: Any, path: str | Path) -> None:
@@ -61,7 +63,8 @@ def _tidy(axes: Any) -> None:
 
 
 def plot_results(results: Sequence[Result], path: str | Path) -> None:
-    """Draw the results of an evaluation: wins on the left, VP on the right, with 95 % confidence intervals.
+    """Draw the results of an evaluation: wins on the left, VP on the right, with 95 % confidence
+    intervals.
 
     Raises:
         OSError: the file can't be written.
@@ -80,7 +83,9 @@ def plot_results(results: Sequence[Result], path: str | Path) -> None:
         _tidy(axes)
     first = results[0]
     figure.suptitle(
-        f"{first.agent}, {first.num_players} players, {first.side} side: every paired seed once from each seat", fontsize=11
+        f"{first.agent}, {first.num_players} players, {first.side} side: every paired seed once "
+        "from each seat",
+        fontsize=11,
     )
     save(figure, path)
 
@@ -88,36 +93,76 @@ def plot_results(results: Sequence[Result], path: str | Path) -> None:
 def _draw_wins(axes: Any, results: Sequence[Result]) -> None:
     rows = range(len(results))
     axes.set_yticks(
-        list(rows), [f"against {result.opponent}\n{counted(result.paired_seeds, 'paired seed')}" for result in results]
+        list(rows),
+        [
+            f"against {result.opponent}\n{counted(result.paired_seeds, 'paired seed')}"
+            for result in results
+        ],
     )
     for row, result in zip(rows, results, strict=True):
         _draw_estimate(axes, row, result.share, 100, BLUE, "o")
-        axes.annotate(f"{100 * result.share.mean:.1f}", (100 * result.share.mean, row), (0, 9), textcoords="offset points",
-                      ha="center", color=BLUE, fontsize=9, bbox={"color": "white", "pad": 1})  # fmt: skip
+        axes.annotate(
+            f"{100 * result.share.mean:.1f}",
+            (100 * result.share.mean, row),
+            (0, 9),
+            textcoords="offset points",
+            ha="center",
+            color=BLUE,
+            fontsize=9,
+            bbox={"color": "white", "pad": 1},
+        )
     par = 100 * results[0].par
     axes.axvline(par, color=REFERENCE, linewidth=1, linestyle=(0, (4, 3)))
-    axes.annotate("par", (par, 1), (4, -2), xycoords=("data", "axes fraction"), textcoords="offset points",
-                  va="top", color=REFERENCE, fontsize=9)  # fmt: skip
+    axes.annotate(
+        "par",
+        (par, 1),
+        (4, -2),
+        xycoords=("data", "axes fraction"),
+        textcoords="offset points",
+        va="top",
+        color=REFERENCE,
+        fontsize=9,
+    )
     axes.set_xlim(-3, 103)
     axes.set_xlabel("wins (%)")
 
 
 def _draw_vp(axes: Any, results: Sequence[Result]) -> None:
     for row, result in enumerate(results):
-        _draw_estimate(axes, row - 0.13, result.own, 1, BLUE, "o", result.agent if row == 0 else None)
-        _draw_estimate(axes, row + 0.13, result.other, 1, VERMILION, "s", "best other" if row == 0 else None)
+        _draw_estimate(
+            axes, row - 0.13, result.own, 1, BLUE, "o", result.agent if row == 0 else None
+        )
+        _draw_estimate(
+            axes, row + 0.13, result.other, 1, VERMILION, "s", "best other" if row == 0 else None
+        )
     axes.set_xlim(left=0)
     axes.set_xlabel("victory points")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False, fontsize=9)
 
 
 def _draw_estimate(
-    axes: Any, row: float, estimate: Estimate, scale: float, colour: str, marker: str, label: str | None = None
+    axes: Any,
+    row: float,
+    estimate: Estimate,
+    scale: float,
+    colour: str,
+    marker: str,
+    label: str | None = None,
 ) -> None:
     mean = scale * estimate.mean
     # With few resamples the interval can miss the mean by a rounding error.
     reach = [[max(mean - scale * estimate.low, 0.0)], [max(scale * estimate.high - mean, 0.0)]]
-    axes.errorbar([mean], [row], xerr=reach, fmt=marker, color=colour, markersize=6, capsize=3, linewidth=1.8, label=label)
+    axes.errorbar(
+        [mean],
+        [row],
+        xerr=reach,
+        fmt=marker,
+        color=colour,
+        markersize=6,
+        capsize=3,
+        linewidth=1.8,
+        label=label,
+    )
 
 
 # ---- a ladder ----
@@ -138,7 +183,8 @@ def plot_ladder(ladder: Ladder, path: str | Path) -> None:
     _draw_ratings(left, ladder)
     _draw_pairs(right, ladder)
     figure.suptitle(
-        f"{ladder['players']} players, {ladder['side']} side · {counted(ladder['paired_seeds'], 'paired seed')},"
+        f"{ladder['players']} players, {ladder['side']} side · "
+        f"{counted(ladder['paired_seeds'], 'paired seed')},"
         f" {counted(ladder['games'], 'game')}",
         fontsize=11,
     )
@@ -149,10 +195,18 @@ def _draw_ratings(axes: Any, ladder: Ladder) -> None:
     agents = ladder["agents"]
     for row, agent in enumerate(agents):
         mean, low, high = (agent["rating"][name] for name in ("mean", "low", "high"))
-        axes.plot([low, high], [row, row], color=BLUE, linewidth=2.2, solid_capstyle="round", alpha=0.55)
+        axes.plot(
+            [low, high], [row, row], color=BLUE, linewidth=2.2, solid_capstyle="round", alpha=0.55
+        )
         axes.plot([mean], [row], "o", color=BLUE, markersize=6.5)
         axes.annotate(
-            f"{mean:.0f}".replace("-", "−"), (mean, row), (0, 8), textcoords="offset points", ha="center", fontsize=9, color=BLUE
+            f"{mean:.0f}".replace("-", "−"),
+            (mean, row),
+            (0, 8),
+            textcoords="offset points",
+            ha="center",
+            fontsize=9,
+            color=BLUE,
         )
     anchor = ladder["anchors"]["points"]
     axes.axvline(anchor, color=REFERENCE, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0)
@@ -167,16 +221,31 @@ def _draw_pairs(axes: Any, ladder: Ladder) -> None:
     from matplotlib.colors import LinearSegmentedColormap, TwoSlopeNorm
 
     names = [agent["name"] for agent in ladder["agents"]]
-    means = np.array([[np.nan if share is None else share["mean"] for share in row] for row in ladder["pairs"]], np.float64)
+    means = np.array(
+        [[np.nan if share is None else share["mean"] for share in row] for row in ladder["pairs"]],
+        np.float64,
+    )
     colours = LinearSegmentedColormap.from_list("wins", [VERMILION, EVEN, BLUE])
     norm = TwoSlopeNorm(vmin=0, vcenter=0.5, vmax=1)
     axes.set_facecolor(NOTHING)  # shows where there is no pair
     axes.imshow(np.ma.masked_invalid(means), cmap=colours, norm=norm, aspect="auto")
     for row, column in zip(*np.nonzero(np.isfinite(means)), strict=True):
         strong = abs(norm(means[row, column]) - 0.5) > 0.3
-        axes.text(column, row, f"{100 * means[row, column]:.0f}", ha="center", va="center", fontsize=9.5,
-                  color="white" if strong else "black")  # fmt: skip
-    axes.set_xticks(range(len(names)), names, rotation=35 if len(names) > 4 else 0, ha="right" if len(names) > 4 else "center")
+        axes.text(
+            column,
+            row,
+            f"{100 * means[row, column]:.0f}",
+            ha="center",
+            va="center",
+            fontsize=9.5,
+            color="white" if strong else "black",
+        )
+    axes.set_xticks(
+        range(len(names)),
+        names,
+        rotation=35 if len(names) > 4 else 0,
+        ha="right" if len(names) > 4 else "center",
+    )
     axes.set_yticks(range(len(names)), names)
     axes.set_xticks(np.arange(len(names) - 1) + 0.5, minor=True)
     axes.set_yticks(np.arange(len(names) - 1) + 0.5, minor=True)

@@ -1,34 +1,41 @@
 """How strong are agents, seen from the games that they played? Ratings with intervals.
 
-**Model.** What a game decides is who wins it, and of the agents at a table agent i wins with the probability e^θᵢ / Σ e^θⱼ
-(Luce's choice model, :mod:`skyenv.arena.luce`). Winners that share a win (END-4) have their fractions of it. A rating is θ in
-Elo's points, 400 · log₁₀ of the odds: 400 points more are odds of 10 to 1.
+**Model.** What a game decides is who wins it, and of the agents at a table agent i wins with the
+probability e^θᵢ / Σ e^θⱼ (Luce's choice model, :mod:`skyenv.arena.luce`). Winners that share a win
+(END-4) have their fractions of it. A rating is θ in Elo's points, 400 · log₁₀ of the odds: 400
+points more are odds of 10 to 1.
 
-**Which games.** Ratings come from tables of different agents. One against copies of another is another game: there being the
-odd one out pays by itself, whoever it is. So those games are reported apart (*duels*), both ways round, with the *effective
-par*: what each of the two would have if they were equally strong, the mean of both ways. Only where there are fewer agents than
-seats, so that no table has different agents alone, duels rate, with the clone term of the model.
+**Which games.** Ratings come from tables of different agents. One against copies of another is
+another game: there being the odd one out pays by itself, whoever it is. So those games are reported
+apart (*duels*), both ways round, with the *effective par*: what each of the two would have if they
+were equally strong, the mean of both ways. Only where there are fewer agents than seats, so that no
+table has different agents alone, duels rate, with the clone term of the model.
 
-**The scale.** Only differences mean something, so the mean of the *anchors* is put at 1000: of those of `ANCHORS` that play; of
-all agents where none does. They never change, cost little, no other agent is made of them, and they win and lose against the
-others, so that the gap to them is measured. (Greedy is what searches play on with and what networks start from; random and
-crowd lose everything, and how far away that is no game can tell.)
+**The scale.** Only differences mean something, so the mean of the *anchors* is put at 1000: of
+those of `ANCHORS` that play; of all agents where none does. They never change, cost little, no
+other agent is made of them, and they win and lose against the others, so that the gap to them is
+measured. (Greedy is what searches play on with and what networks start from; random and crowd lose
+everything, and how far away that is no game can tell.)
 
-**Agents that win all or nothing** would be infinitely strong or weak. So each agent has two *imaginary paired seeds* beside those
-played, shared out among its opponents: one in which it wins all games of a pair, and one in which it loses them. They pull
-ratings together by the weight of two paired seeds, whatever the number of paired seeds played and of agents.
+**Agents that win all or nothing** would be infinitely strong or weak. So each agent has two
+*imaginary paired seeds* beside those played, shared out among its opponents: one in which it wins
+all games of a pair, and one in which it loses them. They pull ratings together by the weight of two
+paired seeds, whatever the number of paired seeds played and of agents.
 
-**Intervals** come from the Bayesian bootstrap over paired seeds (:mod:`skyenv.arena.estimates`), in which imaginary paired seeds
-have random weights, too. So an agent that never lost has a chance to be the worse one after all: of two agents, one that won each
-of n paired seeds is the better one with the probability 1 − ½ⁿ⁺¹ (Laplace's rule of succession).
+**Intervals** come from the Bayesian bootstrap over paired seeds (:mod:`skyenv.arena.estimates`), in
+which imaginary paired seeds have random weights, too. So an agent that never lost has a chance to
+be the worse one after all: of two agents, one that won each of n paired seeds is the better one
+with the probability 1 − ½ⁿ⁺¹ (Laplace's rule of succession).
 
-**Is the model right?** :mod:`skyenv.arena.goodness` says whether it fits; and for every pair what was played stands beside what
-the ratings predict: of the games at tables with both that one of them won, the share of the one.
+**Is the model right?** :mod:`skyenv.arena.goodness` says whether it fits; and for every pair what
+was played stands beside what the ratings predict: of the games at tables with both that one of them
+won, the share of the one.
 
-**Why not a library's fit.** choix fits this very model and is well kept, but it takes neither fractions of a win, nor weights
-(which the bootstrap is made of), nor an agent with several seats, and loops over games in Python. Wins per agent and
-games per kind of table are all that the likelihood needs, so all 1000 fits are one small vectorised Newton iteration; tests
-hold it against choix.
+**Why not a library's fit.** choix fits this very model and is well kept, but it takes neither
+fractions of a win, nor weights (which the bootstrap is made of), nor an agent with several seats,
+and loops over games in Python. Wins per agent and games per kind of table are all that the
+likelihood needs, so all 1000 fits are one small vectorised Newton iteration; tests hold it against
+choix.
 """
 
 from __future__ import annotations
@@ -40,7 +47,15 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.arena.estimates import CONFIDENCE, RESAMPLES, Estimate, Floats, Weights, estimates, with_data
+from skyenv.arena.estimates import (
+    CONFIDENCE,
+    RESAMPLES,
+    Estimate,
+    Floats,
+    Weights,
+    estimates,
+    with_data,
+)
 from skyenv.arena.goodness import Goodness, goodness
 from skyenv.arena.luce import Sums, strengths
 from skyenv.errors import OptionError
@@ -60,7 +75,8 @@ class GameResults:
     """Games that were played, k in all.
 
     Attributes:
-        paired_seeds: int64 (k,), which one. seats: int64 (k, players), the agent in every seat, counted from 0.
+        paired_seeds: int64 (k,), which one. seats: int64 (k, players), the agent in every seat,
+            counted from 0.
         shares: float64 (k, players), of the win. scores: int64 (k, players), VP.
     """
 
@@ -72,7 +88,8 @@ class GameResults:
 
 @dataclass(frozen=True)
 class Duel:
-    """Two agents, each alone against copies of the other; shares of the wins of the one who is alone.
+    """Two agents, each alone against copies of the other; shares of the wins of the one who is
+    alone.
 
     Attributes:
         one, other: who, counted from 0. one_alone, other_alone: their shares.
@@ -93,17 +110,22 @@ class Ratings:
     """What games say about K agents; intervals are 95 %.
 
     Attributes:
-        points: the rating of each. samples: float64 (resamples, K), the ratings of every bootstrap sample.
-        better: float64 (K, K), the probability that the agent of the row is better than that of the column; ½ on the diagonal.
-        wins: share of the wins in the games that rate. vp: VP there. margin: own VP minus the best other's there.
-        pairs: in row i and column j, of the games that i or j won at tables of different agents with both, the share of i; None
-            where there are none.
+        points: the rating of each. samples: float64 (resamples, K), the ratings of every bootstrap
+            sample.
+        better: float64 (K, K), the probability that the agent of the row is better than that of the
+            column; ½ on the diagonal.
+        wins: share of the wins in the games that rate. vp: VP there. margin: own VP minus the best
+            other's there.
+        pairs: in row i and column j, of the games that i or j won at tables of different agents
+            with both, the share of i; None where there are none.
         predicted: float64 (K, K), the same by the ratings.
         duels: every two agents that played duels (more than two players).
-        clones: points that each further seat of an agent brings to it (γ); None if the games that rate have none.
+        clones: points that each further seat of an agent brings to it (γ); None if the games that
+            rate have none.
         goodness: how well the model fits; None if that can't be told.
         anchors: indices of the agents whose mean rating is fixed.
-        paired_seeds, games: how many. played: int64 (K,), of how many paired seeds each agent has games that rate.
+        paired_seeds, games: how many. played: int64 (K,), of how many paired seeds each agent has
+            games that rate.
     """
 
     points: list[Estimate]
@@ -130,49 +152,85 @@ class Ratings:
 # ---- fitting ----
 
 
-def _draw(paired_seeds: int, agents: int, players: int, seed: int, resamples: int) -> tuple[Weights, Floats]:
-    """Random weights of paired seeds, and imaginary ones that the row's agent won from the column's, float64 (1 + r, K, K)."""
+def _draw(
+    paired_seeds: int, agents: int, players: int, seed: int, resamples: int
+) -> tuple[Weights, Floats]:
+    """Random weights of paired seeds, and imaginary ones that the row's agent won from the
+    column's, float64 (1 + r, K, K).
+    """
     rng = np.random.default_rng(seed)
     weights = Weights.draw(rng, paired_seeds, players, resamples)
-    return weights, with_data(rng.exponential(size=(resamples, agents, agents)), 1) * (1 - np.eye(agents))
+    return weights, with_data(rng.exponential(size=(resamples, agents, agents)), 1) * (
+        1 - np.eye(agents)
+    )
 
 
 def _with_other_imaginary(weights: Weights, players: int, seed: int) -> Weights:
-    """The same weights of the paired seeds that were played, with other imaginary ones, for a share of par 1 / `players`."""
-    other = Weights.draw(np.random.default_rng([seed, players]), 1, players, len(weights.paired_seeds) - 1)
+    """The same weights of the paired seeds that were played, with other imaginary ones, for a share
+    of par 1 / `players`.
+    """
+    other = Weights.draw(
+        np.random.default_rng([seed, players]), 1, players, len(weights.paired_seeds) - 1
+    )
     return replace(weights, won=other.won, lost=other.lost)
 
 
 def _fit(
-    sums: Sums, paired_seeds: Floats, duels: Floats, players: int, start: Floats | None = None, free: npt.ArrayLike | None = None
+    sums: Sums,
+    paired_seeds: Floats,
+    duels: Floats,
+    players: int,
+    start: Floats | None = None,
+    free: npt.ArrayLike | None = None,
 ) -> Floats:
-    """The parameters for each row of weights of paired seeds and imaginary paired seeds (:func:`_draw`)."""
+    """The parameters for each row of weights of paired seeds and imaginary paired seeds
+    (:func:`_draw`).
+    """
     agents = sums.tables.shape[1]
     first, second = np.triu_indices(agents, 1)
     one = np.eye(agents)
-    games = 2.0 if players == 2 else 2.0 * players  # of a paired seed that a pair decides: in duels,
+    games = (
+        2.0 if players == 2 else 2.0 * players
+    )  # of a paired seed that a pair decides: in duels,
     if 2 < players <= agents:
         games *= (players - 1) / (agents - 1)  # and at mixed tables
     duels = games / (agents - 1) * duels
     wins = paired_seeds @ sums.wins
     wins[:, :agents] += duels.sum(axis=2)
-    counts = np.concatenate([paired_seeds @ sums.counts, (duels + duels.transpose(0, 2, 1))[:, first, second]], axis=1)
-    return strengths(wins, counts, np.concatenate([sums.tables, one[first] + one[second]]), start=start, free=free)
+    counts = np.concatenate(
+        [paired_seeds @ sums.counts, (duels + duels.transpose(0, 2, 1))[:, first, second]], axis=1
+    )
+    return strengths(
+        wins,
+        counts,
+        np.concatenate([sums.tables, one[first] + one[second]]),
+        start=start,
+        free=free,
+    )
 
 
 def _rating(results: GameResults, rated: Sequence[int]) -> GameResults:
-    """The games that rate these agents: those at tables of different agents; all games if one of them has none there."""
+    """The games that rate these agents: those at tables of different agents; all games if one of
+    them has none there.
+    """
     ordered = np.sort(results.seats, axis=1)
     mixed = (np.diff(ordered, axis=1) > 0).all(axis=1)
     if not np.isin(rated, results.seats[mixed]).all():
         return results
-    return GameResults(results.paired_seeds[mixed], results.seats[mixed], results.shares[mixed], results.scores[mixed])
+    return GameResults(
+        results.paired_seeds[mixed],
+        results.seats[mixed],
+        results.shares[mixed],
+        results.scores[mixed],
+    )
 
 
 # ---- ratings ----
 
 
-def rate(results: GameResults, names: Sequence[str], seed: int = 0, resamples: int = RESAMPLES) -> Ratings:
+def rate(
+    results: GameResults, names: Sequence[str], seed: int = 0, resamples: int = RESAMPLES
+) -> Ratings:
     """Rate agents by the games between them.
 
     Args:
@@ -205,13 +263,20 @@ def rate(results: GameResults, names: Sequence[str], seed: int = 0, resamples: i
         margin=margin,
         pairs=_pairs(games, paired_seed, _with_other_imaginary(weights, 2, seed), agents),
         predicted=1 / (1 + np.exp(theta[0] - theta[0][:, None])),
-        duels=_duels(results, np.searchsorted(numbers, results.paired_seeds), weights, agents, seed),
+        duels=_duels(
+            results, np.searchsorted(numbers, results.paired_seeds), weights, agents, seed
+        ),
         clones=estimates(POINTS * fitted[:, agents:])[0] if fitted.shape[1] > agents else None,
         goodness=goodness(sums, fitted[0], weights.paired_seeds[1:]),
         anchors=anchors,
         paired_seeds=len(numbers),
         games=len(results.paired_seeds),
-        played=np.array([len(np.unique(paired_seed[(games.seats == agent).any(axis=1)])) for agent in range(agents)]),
+        played=np.array(
+            [
+                len(np.unique(paired_seed[(games.seats == agent).any(axis=1)]))
+                for agent in range(agents)
+            ]
+        ),
     )
 
 
@@ -224,7 +289,9 @@ def _check(results: GameResults, names: Sequence[str]) -> None:
 
 
 def better(one: Floats, other: Floats) -> Floats:
-    """Shares of samples, (r, a) and (r, b), in which each of a is above each of b, float64 (a, b); equal ones count half."""
+    """Shares of samples, (r, a) and (r, b), in which each of a is above each of b, float64 (a, b);
+    equal ones count half.
+    """
     difference = one[:, :, None] - other[:, None, :]
     return np.asarray((difference > 0).mean(axis=0) + (difference == 0).mean(axis=0) / 2)
 
@@ -242,7 +309,10 @@ def best_other(scores: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def _alone(
-    results: GameResults, paired_seed: npt.NDArray[np.int64], weights: Weights, agents: Sequence[int]
+    results: GameResults,
+    paired_seed: npt.NDArray[np.int64],
+    weights: Weights,
+    agents: Sequence[int],
 ) -> tuple[list[Estimate], list[Estimate], list[Estimate]]:
     """Wins, VP and margin of each agent in the games in which it has one seat."""
     once = _once(results)
@@ -256,11 +326,15 @@ def _alone(
     return wins, vp, margin
 
 
-def _pairs(games: GameResults, paired_seed: npt.NDArray[np.int64], halves: Weights, agents: int) -> list[list[Estimate | None]]:
+def _pairs(
+    games: GameResults, paired_seed: npt.NDArray[np.int64], halves: Weights, agents: int
+) -> list[list[Estimate | None]]:
     """See :class:`Ratings`; `halves` are weights for shares whose par is ½."""
     once = _once(games)
     has = np.stack([(once & (games.seats == agent)).any(axis=1) for agent in range(agents)])
-    won = np.stack([np.where(games.seats == agent, games.shares, 0).sum(axis=1) for agent in range(agents)])
+    won = np.stack(
+        [np.where(games.seats == agent, games.shares, 0).sum(axis=1) for agent in range(agents)]
+    )
     pairs: list[list[Estimate | None]] = [[None] * agents for _ in range(agents)]
     for one in range(agents):
         for other in range(agents):
@@ -272,19 +346,28 @@ def _pairs(games: GameResults, paired_seed: npt.NDArray[np.int64], halves: Weigh
     return pairs
 
 
-def _duels(results: GameResults, paired_seed: npt.NDArray[np.int64], weights: Weights, agents: int, seed: int) -> list[Duel]:
+def _duels(
+    results: GameResults,
+    paired_seed: npt.NDArray[np.int64],
+    weights: Weights,
+    agents: int,
+    seed: int,
+) -> list[Duel]:
     """What came of each two agents' duels; none with two players."""
     players = results.seats.shape[1]
     if players == 2:
         return []
     again = _with_other_imaginary(weights, players, seed)
     seats = [(results.seats == agent).sum(axis=1) for agent in range(agents)]
-    won = [np.where(results.seats == agent, results.shares, 0).sum(axis=1) for agent in range(agents)]
+    won = [
+        np.where(results.seats == agent, results.shares, 0).sum(axis=1) for agent in range(agents)
+    ]
     duels = []
     for one in range(agents):
         for other in range(one + 1, agents):
             ways = [
-                (alone, (seats[alone] == 1) & (seats[copied] == players - 1)) for alone, copied in ((one, other), (other, one))
+                (alone, (seats[alone] == 1) & (seats[copied] == players - 1))
+                for alone, copied in ((one, other), (other, one))
             ]
             if all(games.any() for _, games in ways):
                 mine, theirs = (
@@ -304,10 +387,11 @@ class Newcomer:
     """What games say about an agent that plays against a ladder of K agents; intervals are 95 %.
 
     Attributes:
-        points: its rating. better: float64 (K,), the probability that it is better than each of the ladder.
+        points: its rating. better: float64 (K,), the probability that it is better than each of the
+            ladder.
         wins, vp, margin: as for :class:`Ratings`.
-        against: its share of the games that it or each of the ladder won, at tables of different agents with both; None where
-            there are none.
+        against: its share of the games that it or each of the ladder won, at tables of different
+            agents with both; None where there are none.
         predicted: float64 (K,), the same by the ratings.
         paired_seeds, games: how many.
     """
@@ -323,11 +407,14 @@ class Newcomer:
     games: int
 
 
-def rate_newcomer(results: GameResults, points: npt.ArrayLike, samples: npt.ArrayLike, seed: int = 0) -> Newcomer:
+def rate_newcomer(
+    results: GameResults, points: npt.ArrayLike, samples: npt.ArrayLike, seed: int = 0
+) -> Newcomer:
     """Rate an agent against others whose ratings stand.
 
-    The ladder's ratings are held as they were published. Every bootstrap sample of the newcomer's paired seeds is fitted against
-    one of the ladder's own bootstrap samples, so that what is not known about the ladder is in the newcomer's interval too.
+    The ladder's ratings are held as they were published. Every bootstrap sample of the newcomer's
+    paired seeds is fitted against one of the ladder's own bootstrap samples, so that what is not
+    known about the ladder is in the newcomer's interval too.
 
     Args:
         results: games in which agent 0 is the newcomer and agent 1 + i the i-th of the ladder.
@@ -349,7 +436,9 @@ def rate_newcomer(results: GameResults, points: npt.ArrayLike, samples: npt.Arra
     ladder = np.concatenate([rungs[None], np.tile(drawn, (repeats, 1))])
     start = np.zeros((len(ladder), sums.wins.shape[1]))
     start[:, 0], start[:, 1:agents] = ladder.mean(axis=1) / POINTS, ladder / POINTS
-    free = np.arange(start.shape[1]) % agents == 0  # the newcomer, and the clone term if there is one
+    free = (
+        np.arange(start.shape[1]) % agents == 0
+    )  # the newcomer, and the clone term if there is one
     rating = POINTS * _fit(sums, weights.paired_seeds, duels, players, start, free)[:, :1]
     (wins,), (vp,), (margin,) = _alone(games, paired_seed, weights, [0])
     return Newcomer(

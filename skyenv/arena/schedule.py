@@ -1,17 +1,19 @@
 """Who meets whom in a tournament.
 
-A paired seed is a deal, setup, stacks and Alea's cards, that is played in several seatings. All agents of the *field* play the
-same paired seeds, so that the luck of the deal and that of the seat cancel. Agents that think long (`slow`) may leave the field
-after so many paired seeds.
+A paired seed is a deal, setup, stacks and Alea's cards, that is played in several seatings. All
+agents of the *field* play the same paired seeds, so that the luck of the deal and that of the seat
+cancel. Agents that think long (`slow`) may leave the field after so many paired seeds.
 
 * With two players every pair meets in both seatings.
-* With N > 2 players and a field of at least N there are *mixed tables* of N different agents, each in all N rotations. All
-  combinations of N agents fall into classes: the agents stand in a circle, and a class is what one table becomes by moving
-  everybody on. Each paired seed plays one class, in which every agent sits as often as every other; after all classes, each N
-  agents have met as often as any others. In which order a table sits is drawn anew for each paired seed. So the work grows with
-  the number of agents, not with that of their combinations.
-* With N > 2 players there are also *duels*: one agent alone against another in all other seats, once in each seat, both ways
-  round. Each paired seed plays those of the pairs at one distance in the circle; the distances take turns.
+* With N > 2 players and a field of at least N there are *mixed tables* of N different agents, each
+  in all N rotations. All combinations of N agents fall into classes: the agents stand in a circle,
+  and a class is what one table becomes by moving everybody on. Each paired seed plays one class, in
+  which every agent sits as often as every other; after all classes, each N agents have met as often
+  as any others. In which order a table sits is drawn anew for each paired seed. So the work grows
+  with the number of agents, not with that of their combinations.
+* With N > 2 players there are also *duels*: one agent alone against another in all other seats,
+  once in each seat, both ways round. Each paired seed plays those of the pairs at one distance in
+  the circle; the distances take turns.
 """
 
 from __future__ import annotations
@@ -37,12 +39,16 @@ from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 MOST_PAIRED_SEEDS: Final = 10**7
 
 Group = tuple[int, ...]
-"""Agents, counted from 0, that play a paired seed's games with each other: two (a pair), or all (the mixed tables)."""
+"""Agents, counted from 0, that play a paired seed's games with each other: two (a pair), or all
+(the mixed tables).
+"""
 
 
 @dataclass(frozen=True)
 class Entrant:
-    """An agent as config.json has it; `digest` is the SHA-256 of a checkpoint's file or folder, else empty."""
+    """An agent as config.json has it; `digest` is the SHA-256 of a checkpoint's file or folder,
+    else empty.
+    """
 
     spec: str
     name: str
@@ -63,12 +69,17 @@ class Entrant:
     def check(self) -> None:
         """Raise AgentError if its checkpoint is another one here."""
         if _digest(self.spec) != self.digest:
-            raise AgentError(f"{self.spec} on {socket.gethostname()} isn't the file that the games were begun with")
+            raise AgentError(
+                f"{self.spec} on {socket.gethostname()} isn't the file that the games were begun "
+                "with"
+            )
 
 
 @dataclass(frozen=True)
 class Rung:
-    """What is known of an agent of a ladder: its rating, and the seconds that it takes for a decision."""
+    """What is known of an agent of a ladder: its rating, and the seconds that it takes for a
+    decision.
+    """
 
     rating: float
     seconds: float
@@ -83,8 +94,8 @@ class Settings:
         players, side, seed, max_turns: as for :class:`skyenv.Games`.
         secret: as for :func:`skyenv.arena.matches.play_games`.
         newcomer: whether only games with agent 0 are played.
-        rungs: the agents of the ladder, all but agent 0, if it is chosen by the games so far who plays
-            (:mod:`skyenv.arena.opponents`); none: everybody does.
+        rungs: the agents of the ladder, all but agent 0, if it is chosen by the games so far who
+            plays (:mod:`skyenv.arena.opponents`); none: everybody does.
         slow: names of agents that play fewer paired seeds. slow_paired_seeds: how many these play.
         project: version of skyenv.
 
@@ -129,7 +140,10 @@ class Settings:
     def groups(self, paired_seed: int = 0, field: Group | None = None) -> list[Group]:
         """Who of a field (default: as for :meth:`field`) plays with whom in a paired seed."""
         field = self.field(paired_seed) if field is None else field
-        pairs = [(field[i], field[j]) for i, j in pairs_of(len(field), None if self.players == 2 else paired_seed)]
+        pairs = [
+            (field[i], field[j])
+            for i, j in pairs_of(len(field), None if self.players == 2 else paired_seed)
+        ]
         groups: list[Group] = [pair for pair in pairs if 0 in pair or not self.newcomer]
         if self.players > 2 and len(field) >= self.players:
             groups.append(field)
@@ -137,7 +151,11 @@ class Settings:
 
     def seatings(self, group: Group, paired_seed: int) -> npt.NDArray[np.int64]:
         """The games of a group in a paired seed: int64 (games, players), the agent of each seat."""
-        return pair_seatings(group, self.players) if len(group) == 2 else self._mixed_tables(group, paired_seed)
+        return (
+            pair_seatings(group, self.players)
+            if len(group) == 2
+            else self._mixed_tables(group, paired_seed)
+        )
 
     def _mixed_tables(self, field: Group, paired_seed: int) -> npt.NDArray[np.int64]:
         classes = classes_of(len(field), self.players)
@@ -145,11 +163,15 @@ class Settings:
         tables = np.random.default_rng([self.seed, paired_seed]).permuted(tables, axis=1)
         if self.newcomer:
             tables = tables[(tables == 0).any(axis=1)]
-        return np.concatenate([np.roll(tables, turn, axis=1) for turn in range(self.players)]).astype(np.int64)
+        return np.concatenate(
+            [np.roll(tables, turn, axis=1) for turn in range(self.players)]
+        ).astype(np.int64)
 
     def games_in(self, paired_seed: int, field: Group | None = None) -> int:
         """How many games a paired seed has."""
-        return sum(len(self.seatings(group, paired_seed)) for group in self.groups(paired_seed, field))
+        return sum(
+            len(self.seatings(group, paired_seed)) for group in self.groups(paired_seed, field)
+        )
 
     def group_of(self, seats: Sequence[int], field: Group) -> Group:
         """The group that a game of a field belongs to."""
@@ -159,12 +181,16 @@ class Settings:
 
 @cache
 def classes_of(agents: int, players: int) -> list[npt.NDArray[np.int64]]:
-    """All combinations of `players` of so many agents, by class: int64 (tables, players), what one becomes by turns."""
+    """All combinations of `players` of so many agents, by class: int64 (tables, players), what one
+    becomes by turns.
+    """
     left = set(itertools.combinations(range(agents), players))
     classes = []
     for table in sorted(left):
         if table in left:
-            turned = {tuple(sorted((agent + turn) % agents for agent in table)) for turn in range(agents)}
+            turned = {
+                tuple(sorted((agent + turn) % agents for agent in table)) for turn in range(agents)
+            }
             left -= turned
             classes.append(np.array(sorted(turned)))
     return classes
@@ -208,7 +234,9 @@ def entrants(specs: Sequence[str]) -> tuple[Entrant, ...]:
     for spec in specs:
         entry = entrant(spec)
         if entry.name in [other.name for other in entries]:
-            raise OptionError(f"two agents are called {entry.name}; a ladder tells agents apart by their names")
+            raise OptionError(
+                f"two agents are called {entry.name}; a ladder tells agents apart by their names"
+            )
         entries.append(entry)
     return tuple(entries)
 

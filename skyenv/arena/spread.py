@@ -1,6 +1,7 @@
 """An evaluation's games side by side in workers: some paired seeds against an opponent at a time.
 
-The games are those that one process plays: seeds decide them, and not who plays them or beside which others.
+The games are those that one process plays: seeds decide them, and not who plays them or beside
+which others.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ UNITS: Final = 4
 LARGEST: Final = 256
 """Paired seeds of a unit at most."""
 ROUND_SECONDS: Final = 10.0
-"""How long a unit, or a round in one process, should take at most: Ctrl-C leaves its games unfinished."""
+"""How long a unit, or a round in one process, should take at most: Ctrl-C leaves its games
+unfinished.
+"""
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,9 @@ class Evaluation:
     deterministic: bool
 
     def games(self, unit: Unit) -> Played:
-        """A unit's games, none of them finished; paired seed by paired seed, once from each seat."""
+        """A unit's games, none of them finished; paired seed by paired seed, once from each
+        seat.
+        """
         seeds = np.repeat(np.arange(self.seed + unit.first, self.seed + unit.end), self.num_players)
         return Played(seeds, rotations(self.num_players, unit.end - unit.first))
 
@@ -68,7 +73,8 @@ class Unit:
 
 
 class Sizes:
-    """How many paired seeds units have: one at first against each opponent, more as long as they take little time.
+    """How many paired seeds units have: one at first against each opponent, more as long as they
+    take little time.
 
     Args:
         workers: how many.
@@ -76,7 +82,9 @@ class Sizes:
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
-        self._now: dict[int, int] = {}  # by opponent: one that takes its time mustn't begin with another one's size
+        self._now: dict[
+            int, int
+        ] = {}  # by opponent: one that takes its time mustn't begin with another one's size
 
     def units(self, evaluation: Evaluation) -> Iterator[Unit]:
         """All units of an evaluation, one opponent after the other."""
@@ -104,13 +112,19 @@ class Player:
         """The games of a unit, and the seconds that they took.
 
         Raises:
-            AgentError, CheckpointError: an agent can't be made, failed, or its checkpoint is another one here.
+            AgentError, CheckpointError: an agent can't be made, failed, or its checkpoint is
+                another one here.
         """
         began = time.perf_counter()
         evaluation, games = self._evaluation, self._evaluation.games(unit)
         agents = [self._agent(index) for index in (0, unit.opponent)]
         played = play_games(
-            agents, games.seating, games.seeds, evaluation.side, max_turns=evaluation.max_turns, secret=evaluation.secret
+            agents,
+            games.seating,
+            games.seeds,
+            evaluation.side,
+            max_turns=evaluation.max_turns,
+            secret=evaluation.secret,
         )
         if played.interrupted:  # Ctrl-C isn't heard here
             raise blamed(agents)
@@ -118,7 +132,9 @@ class Player:
 
     def _agent(self, index: int) -> Watched:
         if index not in self._agents:
-            self._agents[index] = Watched(self._evaluation.entrants[index].make(deterministic=self._evaluation.deterministic))
+            self._agents[index] = Watched(
+                self._evaluation.entrants[index].make(deterministic=self._evaluation.deterministic)
+            )
         return self._agents[index]
 
 
@@ -129,8 +145,12 @@ def _play(evaluation: Evaluation, unit: Unit) -> tuple[Played, float]:
     return _player_of(evaluation)(unit)
 
 
-def play_in_workers(evaluation: Evaluation, workers: int, ray: str | None, progress: Progress) -> list[Played]:
-    """The games against each opponent. After Ctrl-C the last one's are marked `interrupted`, and all that lack some.
+def play_in_workers(
+    evaluation: Evaluation, workers: int, ray: str | None, progress: Progress
+) -> list[Played]:
+    """The games against each opponent.
+
+    After Ctrl-C the last one's are marked `interrupted`, and all that lack some.
 
     Args:
         evaluation: what is played.
@@ -138,9 +158,13 @@ def play_in_workers(evaluation: Evaluation, workers: int, ray: str | None, progr
         progress: told how many games have finished, since the last call.
 
     Raises:
-        AgentError, CheckpointError: as for :class:`Player`; or workers keep dying. OptionError: there is no such Ray.
+        AgentError, CheckpointError: as for :class:`Player`; or workers keep dying. OptionError:
+            there is no such Ray.
     """
-    whole = [evaluation.games(Unit(opponent, 0, evaluation.paired_seeds)) for opponent in range(1, len(evaluation.entrants))]
+    whole = [
+        evaluation.games(Unit(opponent, 0, evaluation.paired_seeds))
+        for opponent in range(1, len(evaluation.entrants))
+    ]
 
     sizes = Sizes(number_of_workers(workers, ray))
 
@@ -153,9 +177,15 @@ def play_in_workers(evaluation: Evaluation, workers: int, ray: str | None, progr
 
     with Interrupt() as interrupt:
         run_units(
-            partial(_play, evaluation), sizes.units(evaluation), workers, ray=ray,
-            done=keep, tick=interrupt.goes_on, parts=Unit.parts, about=evaluation.about,
-        )  # fmt: skip
+            partial(_play, evaluation),
+            sizes.units(evaluation),
+            workers,
+            ray=ray,
+            done=keep,
+            tick=interrupt.goes_on,
+            parts=Unit.parts,
+            about=evaluation.about,
+        )
     for games in whole:
         games.interrupted = not games.finished.all()
     if whole:

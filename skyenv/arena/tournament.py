@@ -1,8 +1,10 @@
-"""Playing a tournament: units of work in processes, round by round, until the paired seeds or the time are used up.
+"""Playing a tournament: units of work in processes, round by round, until the paired seeds or the
+time are used up.
 
-A unit is some paired seeds of one pair, or of the mixed tables: all of a round, or fewer where workers would have nothing to do.
-If a process dies over it, its paired seeds are given to others one by one. Paired seeds go in rounds; where time is the limit
-there is a next round as long as the time is likely to suffice.
+A unit is some paired seeds of one pair, or of the mixed tables: all of a round, or fewer where
+workers would have nothing to do. If a process dies over it, its paired seeds are given to others
+one by one. Paired seeds go in rounds; where time is the limit there is a next round as long as the
+time is likely to suffice.
 """
 
 from __future__ import annotations
@@ -56,7 +58,8 @@ class Watched(ReportingAgent):
     """An agent whose decisions are timed, and who remembers in which seat it was asked last.
 
     Attributes:
-        spent: decisions and seconds; the first call isn't counted, as it may compile or load something.
+        spent: decisions and seconds; the first call isn't counted, as it may compile or load
+            something.
         asked: when it was asked last, and in which seat.
     """
 
@@ -78,8 +81,12 @@ class Watched(ReportingAgent):
 
 
 def blamed(agents: Iterable[Watched]) -> AgentError:
-    """The error of a match that a KeyboardInterrupt ended where Ctrl-C isn't heard: the agent asked last has raised it."""
-    return AgentError(f"agent {max(agents, key=lambda agent: agent.asked).name} raised KeyboardInterrupt")
+    """The error of a match that a KeyboardInterrupt ended where Ctrl-C isn't heard: the agent asked
+    last has raised it.
+    """
+    return AgentError(
+        f"agent {max(agents, key=lambda agent: agent.asked).name} raised KeyboardInterrupt"
+    )
 
 
 class Player:
@@ -97,9 +104,12 @@ class Player:
         """The games of a unit, and the decisions and seconds of each agent.
 
         Raises:
-            AgentError: an agent failed, in the batch and when its game was played alone, or its checkpoint is another one here.
+            AgentError: an agent failed, in the batch and when its game was played alone, or its
+                checkpoint is another one here.
         """
-        seatings = [self.settings.seatings(unit.group, paired_seed) for paired_seed in unit.paired_seeds]
+        seatings = [
+            self.settings.seatings(unit.group, paired_seed) for paired_seed in unit.paired_seeds
+        ]
         paired_seeds = np.repeat(unit.paired_seeds, [len(seats) for seats in seatings])
         seats = np.concatenate(seatings)
         used = {int(index): self._agent(int(index)) for index in np.unique(seats)}
@@ -107,7 +117,9 @@ class Player:
             agent.spent = [0.0, 0.0]
         try:
             games = self._play(used, seats, paired_seeds)
-        except Exception:  # an agent may do anything; alone it shows which paired seed it fails in, or that it was bad luck
+        # an agent may do anything; alone it shows which paired seed it fails in, or that it was bad
+        # luck
+        except Exception:
             games = self._one_by_one(used, seats, paired_seeds)
         return games, {str(index): agent.spent for index, agent in used.items() if agent.spent[0]}
 
@@ -116,19 +128,32 @@ class Player:
             self.agents[index] = Watched(self.settings.agents[index].make())
         return self.agents[index]
 
-    def _play(self, used: dict[int, Watched], seats: npt.NDArray[np.int64], paired_seeds: npt.NDArray[np.int64]) -> list[Game]:
+    def _play(
+        self,
+        used: dict[int, Watched],
+        seats: npt.NDArray[np.int64],
+        paired_seeds: npt.NDArray[np.int64],
+    ) -> list[Game]:
         settings = self.settings
         seating = np.searchsorted(list(used), seats)
         played = play_games(
-            list(used.values()), seating, settings.seed + paired_seeds, settings.side,
-            max_turns=settings.max_turns, secret=settings.secret, purpose=LADDERS,
-        )  # fmt: skip
+            list(used.values()),
+            seating,
+            settings.seed + paired_seeds,
+            settings.side,
+            max_turns=settings.max_turns,
+            secret=settings.secret,
+            purpose=LADDERS,
+        )
         if played.interrupted:
             raise blamed(used.values())
         return _as_games(played, seats, paired_seeds)
 
     def _one_by_one(
-        self, used: dict[int, Watched], seats: npt.NDArray[np.int64], paired_seeds: npt.NDArray[np.int64]
+        self,
+        used: dict[int, Watched],
+        seats: npt.NDArray[np.int64],
+        paired_seeds: npt.NDArray[np.int64],
     ) -> list[Game]:
         games: list[Game] = []
         for row, paired_seed in enumerate(paired_seeds):
@@ -137,11 +162,15 @@ class Player:
             except Exception as error:
                 seat = max(agent.asked for agent in used.values())[1]
                 where = f"in paired seed {paired_seed} (seed {self.settings.seed + paired_seed}), seat {seat}"
-                raise AgentError(f"{where}: {error if isinstance(error, AgentError) else cause(error)}") from None
+                raise AgentError(
+                    f"{where}: {error if isinstance(error, AgentError) else cause(error)}"
+                ) from None
         return games
 
 
-def _as_games(played: Played, seats: npt.NDArray[np.int64], paired_seeds: npt.NDArray[np.int64]) -> list[Game]:
+def _as_games(
+    played: Played, seats: npt.NDArray[np.int64], paired_seeds: npt.NDArray[np.int64]
+) -> list[Game]:
     return [
         {
             "paired_seed": int(paired_seeds[row]),
@@ -169,7 +198,9 @@ def play_unit(settings: Settings, unit: Unit) -> Results:
 
 
 def shared_out(missing: Mapping[Group, Sequence[int]], workers: int) -> Iterator[Unit]:
-    """Units of the paired seeds that groups have to play: one for each group, several where there are more workers."""
+    """Units of the paired seeds that groups have to play: one for each group, several where there
+    are more workers.
+    """
     work = sum(map(len, missing.values()))
     most = -(-work // workers) if workers > len(missing) else work
     for group, paired_seeds in missing.items():
@@ -220,7 +251,11 @@ class Tournament:
         self.started = time.perf_counter()
         self.before = self.started, 0
         limit = self.paired_seeds or MOST_PAIRED_SEEDS
-        total = None if self.settings.rungs or limit > COUNTED else sum(map(self.settings.games_in, range(limit)))
+        total = (
+            None
+            if self.settings.rungs or limit > COUNTED
+            else sum(map(self.settings.games_in, range(limit)))
+        )
         here = sum(
             len(games)
             for (paired_seed, _), games in self.folder.games.items()
@@ -228,17 +263,21 @@ class Tournament:
         )
         with self.interrupt, progress(total, done=here, shown=self.progress) as bar:
             run_units(
-                partial(play_unit, self.settings), self._units(), self.workers, ray=self.ray,
-                done=partial(self._keep, bar), tick=partial(self._tick, bar), parts=Unit.parts, about=self._about,
-            )  # fmt: skip
+                partial(play_unit, self.settings),
+                self._units(),
+                self.workers,
+                ray=self.ray,
+                done=partial(self._keep, bar),
+                tick=partial(self._tick, bar),
+                parts=Unit.parts,
+                about=self._about,
+            )
 
     def _about(self, unit: Unit) -> str:
         """What a unit is; by the time that it is asked for, it is one of a single paired seed."""
         names = [self.settings.agents[index].name for index in unit.group]
         (paired_seed,) = unit.paired_seeds
-        return (
-            f"{', '.join(names[:-1])} and {names[-1]} played paired seed {paired_seed} (seed {self.settings.seed + paired_seed})"
-        )
+        return f"{', '.join(names[:-1])} and {names[-1]} played paired seed {paired_seed} (seed {self.settings.seed + paired_seed})"
 
     @property
     def interrupted(self) -> bool:
@@ -258,10 +297,16 @@ class Tournament:
         bar.update(len(games))
 
     def _time_left(self) -> float:
-        return 60 * self.minutes - (time.perf_counter() - self.started) if self.minutes is not None else float("inf")
+        return (
+            60 * self.minutes - (time.perf_counter() - self.started)
+            if self.minutes is not None
+            else float("inf")
+        )
 
     def _units(self) -> Iterator[Unit | None]:
-        """What is to be played, round by round; None while the games that say who plays next aren't finished."""
+        """What is to be played, round by round; None while the games that say who plays next aren't
+        finished.
+        """
         first, size = 0, 1
         limit = MOST_PAIRED_SEEDS if self.paired_seeds is None else self.paired_seeds
         while first < limit:
@@ -286,16 +331,27 @@ class Tournament:
         return missing
 
     def _round(self, size: int) -> int:
-        """Paired seeds of the next round, by the pace of the last one; 0 if not even one is likely to be finished in time."""
+        """Paired seeds of the next round, by the pace of the last one; 0 if not even one is likely
+        to be finished in time.
+        """
         if not self.played:
             return 1
         now = time.perf_counter()
         if self.played > self.before[1]:
             last = self.next - 1
-            games = (self.played - self.before[1]) / self.settings.games_in(last, self.folder.field(last))
+            games = (self.played - self.before[1]) / self.settings.games_in(
+                last, self.folder.field(last)
+            )
             self.seconds_per_paired_seed = (now - self.before[0]) / games
             self.before = now, self.played
         time_left = self._time_left()
         if time_left < self.seconds_per_paired_seed:
             return 0
-        return max(1, min(2 * size, LARGEST_ROUND, int(min(ROUND_SECONDS, time_left) / self.seconds_per_paired_seed)))
+        return max(
+            1,
+            min(
+                2 * size,
+                LARGEST_ROUND,
+                int(min(ROUND_SECONDS, time_left) / self.seconds_per_paired_seed),
+            ),
+        )

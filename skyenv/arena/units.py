@@ -1,7 +1,8 @@
 """Units of work, done side by side: on this machine, or on all of those that Ray connects.
 
-Who does them is told by two options that all commands share (:data:`skyenv.options.COMMON`): ``workers``, how many, and ``ray``,
-which Ray; without it they are processes here. Neither changes what comes of a unit.
+Who does them is told by two options that all commands share (:data:`skyenv.options.COMMON`):
+``workers``, how many, and ``ray``, which Ray; without it they are processes here. Neither changes
+what comes of a unit.
 """
 
 from __future__ import annotations
@@ -24,16 +25,20 @@ ATTEMPTS: Final = 3
 """So many workers may die over a unit before it is given up."""
 
 LOSSES: Final = 10
-"""So many machines may be lost over a unit before it is done in parts, and over a part before that is given up."""
+"""So many machines may be lost over a unit before it is done in parts, and over a part before that
+is given up.
+"""
 
 PATIENCE: Final = 0.2
 """Seconds between looks at the clock and at Ctrl-C."""
 
 
 class Interrupt:
-    """While it is entered, the first Ctrl-C asks for the end; a second one doesn't wait for anything.
+    """While it is entered, the first Ctrl-C asks for the end; a second one doesn't wait for
+    anything.
 
-    Python tells its main thread alone of Ctrl-C: elsewhere this does nothing. Within another one it is this one that hears it.
+    Python tells its main thread alone of Ctrl-C: elsewhere this does nothing. Within another one it
+    is this one that hears it.
 
     Attributes:
         asked: whether it came.
@@ -75,13 +80,18 @@ def run_units(
     """Do units in workers; each of them is done once, whoever dies meanwhile.
 
     Args:
-        work: does a unit, in a worker. It, units and results are pickled. What it raises ends all work.
-        units: asked for the next unit whenever a worker is free; None: there is none before others are done.
+        work: does a unit, in a worker. It, units and results are pickled. What it raises ends all
+            work.
+        units: asked for the next unit whenever a worker is free; None: there is none before others
+            are done.
         workers: how many at the most; 0: one for each core, here or of all that Ray connects.
-        ray: which Ray the workers are of (:func:`skyenv.arena.on_ray.connect`); None: processes of this machine.
+        ray: which Ray the workers are of (:func:`skyenv.arena.on_ray.connect`); None: processes of
+            this machine.
         done: called with each result as it comes.
-        tick: called several times a second; False ends the work at once, unfinished units are dropped.
-        parts: the smallest units that a unit is made of; they are done instead when a worker died over it, or many machines.
+        tick: called several times a second; False ends the work at once, unfinished units are
+            dropped.
+        parts: the smallest units that a unit is made of; they are done instead when a worker died
+            over it, or many machines.
         about: says what a unit is, for the error.
 
     Raises:
@@ -95,7 +105,9 @@ def run_units(
     crew = _workers(work, workers, ray)
     try:
         while tick():
-            while (free := crew.free()) and (task := again.popleft() if again else _fresh(units)) is not None:
+            while (free := crew.free()) and (
+                task := again.popleft() if again else _fresh(units)
+            ) is not None:
                 busy[crew.begin(task.unit)] = task
             if free and not busy:
                 return
@@ -115,14 +127,18 @@ def run_units(
 
 @dataclass(frozen=True)
 class _Task(Generic[Unit]):
-    """A unit, how many workers died over it or what it is a part of, and how many machines were lost over it."""
+    """A unit, how many workers died over it or what it is a part of, and how many machines were
+    lost over it.
+    """
 
     unit: Unit
     deaths: int = 0
     losses: int = 0
 
 
-def _after_a_death(task: _Task[Unit], parts: Callable[[Unit], Iterable[Unit]], about: Callable[[Unit], str]) -> list[_Task[Unit]]:
+def _after_a_death(
+    task: _Task[Unit], parts: Callable[[Unit], Iterable[Unit]], about: Callable[[Unit], str]
+) -> list[_Task[Unit]]:
     """What to do instead of a unit over which a worker died.
 
     Raises:
@@ -133,8 +149,11 @@ def _after_a_death(task: _Task[Unit], parts: Callable[[Unit], Iterable[Unit]], a
     return [_Task(part, task.deaths + 1) for part in parts(task.unit)]
 
 
-def _after_a_loss(task: _Task[Unit], parts: Callable[[Unit], Iterable[Unit]], about: Callable[[Unit], str]) -> list[_Task[Unit]]:
-    """What to do instead of a unit whose machine was lost: mostly the unit itself, since machines are lost for other reasons.
+def _after_a_loss(
+    task: _Task[Unit], parts: Callable[[Unit], Iterable[Unit]], about: Callable[[Unit], str]
+) -> list[_Task[Unit]]:
+    """What to do instead of a unit whose machine was lost: mostly the unit itself, since machines
+    are lost for other reasons.
 
     Raises:
         AgentError: too many were, and it has no parts.
@@ -148,7 +167,8 @@ def _after_a_loss(task: _Task[Unit], parts: Callable[[Unit], Iterable[Unit]], ab
 
 
 def number_of_workers(workers: int, ray: str | None) -> int:
-    """How many units :func:`run_units` does side by side, as things are now: at least 1, also where machines are still to come.
+    """How many units :func:`run_units` does side by side, as things are now: at least 1, also where
+    machines are still to come.
 
     Raises:
         OptionError: there is no such Ray, or no such number of workers.

@@ -1,7 +1,8 @@
 """Who does units of work: the interface, and processes of this machine.
 
-Each worker is a pool of one process (:mod:`concurrent.futures`) with one unit under way, so a pool that breaks tells which unit
-broke it; one pool of many processes would only tell that one of them died. Workers on many machines: :mod:`skyenv.arena.on_ray`.
+Each worker is a pool of one process (:mod:`concurrent.futures`) with one unit under way, so a pool
+that breaks tells which unit broke it; one pool of many processes would only tell that one of them
+died. Workers on many machines: :mod:`skyenv.arena.on_ray`.
 """
 
 from __future__ import annotations
@@ -23,9 +24,18 @@ from typing import Any, Final, Generic, TypeVar
 from skyenv.errors import AgentError, cause
 
 ONE_THREAD: Final = dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
+    (
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "VECLIB_MAXIMUM_THREADS",
+        "NUMEXPR_NUM_THREADS",
+    ),
+    "1",
 )
-"""Every worker has a core; libraries that start threads of their own would only get into each other's way."""
+"""Every worker has a core; libraries that start threads of their own would only get into each
+other's way.
+"""
 
 Unit = TypeVar("Unit")
 Result = TypeVar("Result")
@@ -36,7 +46,9 @@ class WorkerDiedError(Exception):
 
 
 class MachineLostError(Exception):
-    """The machine that a unit was done on is gone, which says nothing of the unit; whatever was done of it is gone, too."""
+    """The machine that a unit was done on is gone, which says nothing of the unit; whatever was
+    done of it is gone, too.
+    """
 
 
 class Workers(ABC, Generic[Unit, Result]):
@@ -161,8 +173,8 @@ def carried_out(work: Callable[[Unit], Result], unit: Unit) -> Result:
 def sendable(error: BaseException) -> Exception:
     """An error, or what it says if it can't be sent as it is.
 
-    Pickle can't take it there and back where it holds a lock, or is made from several arguments; and what is no Exception, such
-    as SystemExit, would end the process that gets it.
+    Pickle can't take it there and back where it holds a lock, or is made from several arguments;
+    and what is no Exception, such as SystemExit, would end the process that gets it.
     """
     if not isinstance(error, Exception):
         return AgentError(f"an agent raised {cause(error)}")
@@ -175,7 +187,9 @@ def sendable(error: BaseException) -> Exception:
 
 @contextlib.contextmanager
 def for_a_worker() -> Iterator[None]:
-    """What a process that is started here inherits: one thread a library, and deafness to Ctrl-C, which is the parent's."""
+    """What a process that is started here inherits: one thread a library, and deafness to Ctrl-C,
+    which is the parent's.
+    """
     before = {name: os.environ.get(name) for name in ONE_THREAD}
     os.environ.update(ONE_THREAD)
     try:
@@ -188,14 +202,16 @@ def for_a_worker() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _ctrl_c_waits() -> Iterator[None]:
-    """A Ctrl-C meanwhile comes afterwards: it is held back, and by processes that start here until they ignore it.
+    """A Ctrl-C meanwhile comes afterwards: it is held back, and by processes that start here until
+    they ignore it.
 
     Ignoring it instead would lose one that comes just now. Windows can't hold it back.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    resource_tracker.ensure_running()  # multiprocessing starts it with the first worker, and lets Ctrl-C through when it has
+    # multiprocessing starts it with the first worker, and lets Ctrl-C through when it has
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -204,7 +220,9 @@ def _ctrl_c_waits() -> Iterator[None]:
 
 
 def begin_worker() -> None:
-    """What a worker does first: be deaf to Ctrl-C, and see to it that it ends when its parent does, however that ends."""
+    """What a worker does first: be deaf to Ctrl-C, and see to it that it ends when its parent does,
+    however that ends.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     assert parent is not None

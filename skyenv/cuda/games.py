@@ -26,33 +26,49 @@ MOST_GAMES: Final = 2**24
 """Rows of a batch; so many games take 32 GiB there, with observations 100."""
 DECISIONS_AT_A_TIME: Final = 2**24
 STEPS_AT_A_TIME: Final = 2**12
-"""What one kernel plays at most of random play: less than a second's work, so that Ctrl-C is heard between two of them, and a
+"""What one kernel plays at most of random play: less than a second's work, so that Ctrl-C is heard
+between two of them, and a
 display's watchdog ends none."""
 WRITTEN: Final = (
-    "_state", "_finished", "_slots", "_stamps", "_codes", "_refused", "_mask", "_seat", "_observation", "_reward", "_done",
+    "_state",
+    "_finished",
+    "_slots",
+    "_stamps",
+    "_codes",
+    "_refused",
+    "_mask",
+    "_seat",
+    "_observation",
+    "_reward",
+    "_done",
     "_truncated",
-)  # fmt: skip
+)
 """The arrays that change while games are played; a copy has its own."""
 
 
 class Games:
-    """A batch of games of one kind on the GPU, played in step: :class:`skyenv.Games` with its arrays there.
+    """A batch of games of one kind on the GPU, played in step: :class:`skyenv.Games` with its
+    arrays there.
 
-    The same seeds and actions give the same games, bit for bit. The arrays below are allocated once and written in place, and
-    other libraries take them without a copy (:class:`skyenv.cuda.DeviceArray`). Everything happens on CUDA's legacy default
-    stream. Work on a non-blocking stream (PyTorch's side streams, JAX's) is ordered with it by nobody: synchronise it before
-    :meth:`step` gets actions from there, and the GPU before it reads arrays there.
+    The same seeds and actions give the same games, bit for bit. The arrays below are allocated once
+    and written in place, and other libraries take them without a copy
+    (:class:`skyenv.cuda.DeviceArray`). Everything happens on CUDA's legacy default stream. Work on
+    a non-blocking stream (PyTorch's side streams, JAX's) is ordered with it by nobody: synchronise
+    it before :meth:`step` gets actions from there, and the GPU before it reads arrays there.
 
     Args:
         num_games: number of rows, 1 to 2²⁴.
-        num_players, side, seed, autoreset, observe, observation, agent_seed: as for :class:`skyenv.Games`.
-        check: whether :meth:`step` waits for the GPU and raises an error for an illegal action. If not, it returns at once, and a
-            step with an illegal action, as all after it, does nothing until :meth:`check` has told of it.
+        num_players, side, seed, autoreset, observe, observation, agent_seed: as for
+        :class:`skyenv.Games`.
+        check: whether :meth:`step` waits for the GPU and raises an error for an illegal action. If
+            not, it returns at once, and a step with an illegal action, as all after it, does
+            nothing until :meth:`check` has told of it.
         options: ``board``, ``max_turns`` and ``reward`` of :class:`skyenv.GameOptions`.
 
     Attributes:
         options: what kind of game is played, a :class:`skyenv.GameOptions`.
-        state, mask, seat, observation, reward, done, truncated, finished: as those of :class:`skyenv.Games`, each a
+        state, mask, seat, observation, reward, done, truncated, finished: as those of
+        :class:`skyenv.Games`, each a
             :class:`skyenv.cuda.DeviceArray`.
 
     Raises:
@@ -76,9 +92,16 @@ class Games:
     ) -> None:
         self.num_games = check_integer("num_games", num_games, 1, MOST_GAMES)
         self.options = game = GameOptions(num_players, side, **options)
-        self.num_players, self.side, self.board, self.max_turns = game.num_players, game.side, game.board, game.max_turns
+        self.num_players, self.side, self.board, self.max_turns = (
+            game.num_players,
+            game.side,
+            game.board,
+            game.max_turns,
+        )
         self.autoreset = check_flag("autoreset", autoreset)
-        self.agent_seed = None if agent_seed is None else check_integer("agent_seed", agent_seed, 0, HIGHEST_SEED)
+        self.agent_seed = (
+            None if agent_seed is None else check_integer("agent_seed", agent_seed, 0, HIGHEST_SEED)
+        )
         self.observe_steps = check_flag("observe", observe)
         self._scaling = check_choice("observation", observation, OBSERVATIONS) == SCALED
         self._checking = check_flag("check", check)
@@ -91,7 +114,10 @@ class Games:
         n = self.num_games
         observed = n if self.observe_steps else 0
         blank = blank_game(self.num_players, self.board, self.max_turns)
-        self._state, self._finished = cuda.to_device(new_games(n)), cuda.to_device(np.repeat(blank, n))
+        self._state, self._finished = (
+            cuda.to_device(new_games(n)),
+            cuda.to_device(np.repeat(blank, n)),
+        )
         self._blank = cuda.to_device(blank)
         self._slots = cuda.to_device(new_records(n, SLOT_DTYPE))
         self._tape = cuda.to_device(new_records(1, TAPE_DTYPE))
@@ -100,13 +126,17 @@ class Games:
         self._seat = _zeros((n,), np.int64)
         self._reward = _zeros((n, self.num_players), np.float32)
         self._done, self._truncated = (_zeros((n,), np.bool_) for _ in range(2))
-        self._observation = _zeros((observed, OBSERVATION_SIZE), np.float32) if self._scaling else None
+        self._observation = (
+            _zeros((observed, OBSERVATION_SIZE), np.float32) if self._scaling else None
+        )
         self._scales = cuda.to_device(SCALE)
         self._all_rows = cuda.to_device(np.arange(n, dtype=np.int64))
         self._no_actions = _zeros((1,), np.int64)
         self._stamps = _zeros((n,), np.int64)
         self._stamp = 0
-        self._refused, self._nothing_refused = (cuda.to_device(np.array(kernels.NOTHING_REFUSED, np.int64)) for _ in range(2))
+        self._refused, self._nothing_refused = (
+            cuda.to_device(np.array(kernels.NOTHING_REFUSED, np.int64)) for _ in range(2)
+        )
 
     # ---- arrays ----
 
@@ -132,7 +162,9 @@ class Games:
 
     @property
     def observation(self) -> DeviceArray:
-        """What that seat sees: float32 or int16 (num_games, OBSERVATION_SIZE), or (0, …) without observations."""
+        """What that seat sees: float32 or int16 (num_games, OBSERVATION_SIZE), or (0, …) without
+        observations.
+        """
         if self._observation is not None:
             return DeviceArray(self._observation)
         return DeviceArray(self._codes.view(np.int16).reshape(-1, OBSERVATION_SIZE))
@@ -164,39 +196,56 @@ class Games:
         """Begin new games; as :meth:`skyenv.Games.reset`.
 
         Args:
-            seed: as in the constructor, for the rows named in their order; None gives each row its next seed.
+            seed: as in the constructor, for the rows named in their order; None gives each row its
+                next seed.
             rows: whole numbers or a mask, in ordinary memory; None means all.
 
         Raises:
             OptionError: a seed or a row is out of range. Nothing has changed.
-            IllegalActionError, GameOverError: an action of an earlier step was refused, which :meth:`check` hasn't told of yet.
+            IllegalActionError, GameOverError: an action of an earlier step was refused, which
+                :meth:`check` hasn't told of yet.
         """
         self.check()
         chosen = None if rows is None else check_rows(rows, self.num_games)
         if chosen is not None and len(np.unique(chosen)) != len(chosen):
             raise OptionError("rows must name each row at most once")
         number = self.num_games if chosen is None else len(chosen)
-        seeds = np.full(number, kernels.OWN_SEED, np.int64) if seed is None else seeds_of(seed, number)
+        seeds = (
+            np.full(number, kernels.OWN_SEED, np.int64) if seed is None else seeds_of(seed, number)
+        )
         if number:
-            self._reset(self._all_rows if chosen is None else cuda.to_device(chosen), cuda.to_device(seeds))
+            self._reset(
+                self._all_rows if chosen is None else cuda.to_device(chosen), cuda.to_device(seeds)
+            )
 
     def _reset(self, rows: Any, seeds: Any) -> None:
         kernels.reset[_blocks(len(rows)), kernels.THREADS](
-            self._state, self._words(self._state), self._slots, self._mask, self._seat, self._reward, self._done, self._truncated,
-            self._words(self._blank), self._tape, rows, seeds,
-        )  # fmt: skip
+            self._state,
+            self._words(self._state),
+            self._slots,
+            self._mask,
+            self._seat,
+            self._reward,
+            self._done,
+            self._truncated,
+            self._words(self._blank),
+            self._tape,
+            rows,
+            seeds,
+        )
         self._see(rows, self._nothing_refused)
 
     def step(self, actions: Any, rows: Any = None) -> None:
         """Play one action in every row, or in the rows named; only those rows' arrays are written.
 
         Args:
-            actions: int64 or int32, (num_games,) or one for each of `rows`: on the GPU, anything with
-                ``__cuda_array_interface__``; or in ordinary memory, from which it is copied.
+            actions: int64 or int32, (num_games,) or one for each of `rows`: on the GPU, anything
+                with ``__cuda_array_interface__``; or in ordinary memory, from which it is copied.
             rows: rows to play in, each at most once, int64, there or here; None means all.
 
         Raises:
-            IllegalActionError, GameOverError, OptionError: as for :meth:`skyenv.Games.step`, if actions are checked (``check``).
+            IllegalActionError, GameOverError, OptionError: as for :meth:`skyenv.Games.step`, if
+            actions are checked (``check``).
                 If a row is named twice, and one of its actions isn't legal, either may be told.
             OptionError: shapes or dtypes are wrong. In each case nothing has changed.
         """
@@ -213,10 +262,12 @@ class Games:
             self.check()
 
     def check(self) -> None:
-        """Wait for the GPU, and tell of an illegal action in a step since the last call; then steps play again.
+        """Wait for the GPU, and tell of an illegal action in a step since the last call; then steps
+        play again.
 
         Raises:
-            IllegalActionError, GameOverError, OptionError: the first row's; nothing has been played in that step, nor since.
+            IllegalActionError, GameOverError, OptionError: the first row's; nothing has been played
+            in that step, nor since.
         """
         number, _, row, action = (int(one) for one in self._refused.copy_to_host())
         if number:
@@ -225,7 +276,8 @@ class Games:
             raise self.on_host().refusal(row, action, self.num_games > 1)
 
     def play_random(self, steps: int, salt: int = 0) -> None:
-        """Play uniformly random legal actions in every row; the same as :meth:`skyenv.Games.play_random`.
+        """Play uniformly random legal actions in every row; the same as
+        :meth:`skyenv.Games.play_random`.
 
         Args:
             steps: at least 1; without automatic reset a row stops when its game is over.
@@ -233,10 +285,14 @@ class Games:
 
         Raises:
             OptionError: steps or salt are out of range.
-            IllegalActionError, GameOverError: an action of an earlier step was refused, which :meth:`check` hasn't told of yet.
+            IllegalActionError, GameOverError: an action of an earlier step was refused, which
+                :meth:`check` hasn't told of yet.
         """
         self.check()
-        left, salt = check_integer("steps", steps, 1, 2**31 - 1), check_integer("salt", salt, 0, 2**62)
+        left, salt = (
+            check_integer("steps", steps, 1, 2**31 - 1),
+            check_integer("salt", salt, 0, 2**62),
+        )
         most = min(STEPS_AT_A_TIME, max(1, DECISIONS_AT_A_TIME // self.num_games))
         try:
             self._play_random(min(left, most), salt)
@@ -247,9 +303,22 @@ class Games:
 
     def _play_random(self, steps: int, salt: int) -> None:
         kernels.play_random[_blocks(self.num_games), kernels.THREADS](
-            self._state, self._words(self._state), self._slots, self._mask, self._seat, self._reward, self._done, self._truncated,
-            self._words(self._finished), self._words(self._blank), self._tape, self._kind, self.autoreset, steps, salt,
-        )  # fmt: skip
+            self._state,
+            self._words(self._state),
+            self._slots,
+            self._mask,
+            self._seat,
+            self._reward,
+            self._done,
+            self._truncated,
+            self._words(self._finished),
+            self._words(self._blank),
+            self._tape,
+            self._kind,
+            self.autoreset,
+            steps,
+            salt,
+        )
 
     def _goes_on(self) -> bool:
         """Wait for the GPU; whether any game goes on."""
@@ -260,19 +329,39 @@ class Games:
         blocks = _blocks(len(rows))
         words = self._words(self._state)
         kernels.play[blocks, kernels.THREADS](
-            self._state, words, self._slots, self._reward, self._done, self._truncated, self._words(self._finished), self._tape,
-            self._refused, rows, actions, self._kind,
-        )  # fmt: skip
+            self._state,
+            words,
+            self._slots,
+            self._reward,
+            self._done,
+            self._truncated,
+            self._words(self._finished),
+            self._tape,
+            self._refused,
+            rows,
+            actions,
+            self._kind,
+        )
         kernels.settle[blocks, kernels.THREADS](
-            self._state, words, self._slots, self._mask, self._seat, self._words(self._blank), self._tape, self._refused, rows,
+            self._state,
+            words,
+            self._slots,
+            self._mask,
+            self._seat,
+            self._words(self._blank),
+            self._tape,
+            self._refused,
+            rows,
             self.autoreset,
-        )  # fmt: skip
+        )
         self._see(rows, self._refused)
 
     def _see(self, rows: Any, refused: Any) -> None:
         """Write the observations of rows, if they are wanted."""
         if self.observe_steps:
-            kernels.see[_blocks(len(rows)), kernels.THREADS](self._state, rows, refused, self._codes)
+            kernels.see[_blocks(len(rows)), kernels.THREADS](
+                self._state, rows, refused, self._codes
+            )
             if self._observation is not None:
                 self._scale_into(self._codes, rows, refused, self._observation)
 
@@ -284,14 +373,18 @@ class Games:
     # ---- looking ----
 
     def observe(
-        self, seats: int | npt.ArrayLike, rows: npt.ArrayLike | None = None, state: DeviceArray | None = None
+        self,
+        seats: int | npt.ArrayLike,
+        rows: npt.ArrayLike | None = None,
+        state: DeviceArray | None = None,
     ) -> DeviceArray:
         """Observations from the view of any seats.
 
         Args:
             seats: one seat for all rows, or one for each; in ordinary memory.
             rows: rows to look at, in ordinary memory; None means all.
-            state: games to look at instead of the present ones, such as `finished`; GAME_DTYPE (num_games,), of this batch.
+            state: games to look at instead of the present ones, such as `finished`; GAME_DTYPE
+                (num_games,), of this batch.
 
         Returns:
             A new array, float32 (k, OBSERVATION_SIZE).
@@ -301,7 +394,9 @@ class Games:
         """
         looked_at = self._state if state is None else state.array
         if looked_at.dtype != self._state.dtype or len(looked_at) != self.num_games:
-            raise OptionError(f"state must hold {self.num_games} games, as this batch does, not {state!r}")
+            raise OptionError(
+                f"state must hold {self.num_games} games, as this batch does, not {state!r}"
+            )
         chosen = places = self._all_rows
         if rows is not None:
             chosen = cuda.to_device(check_rows(rows, self.num_games))
@@ -315,7 +410,8 @@ class Games:
         return DeviceArray(out)
 
     def uniforms(self, rows: npt.ArrayLike | None = None, salt: int = 0) -> DeviceArray:
-        """The random number of each row's next decision, for an agent; those of :meth:`skyenv.Games.uniforms`.
+        """The random number of each row's next decision, for an agent; those of
+        :meth:`skyenv.Games.uniforms`.
 
         Returns:
             A new array, float64 (k,) in [0, 1).
@@ -323,48 +419,75 @@ class Games:
         Raises:
             OptionError: there is no such row, or the salt is out of range.
         """
-        chosen = self._all_rows if rows is None else cuda.to_device(check_rows(rows, self.num_games))
+        chosen = (
+            self._all_rows if rows is None else cuda.to_device(check_rows(rows, self.num_games))
+        )
         check_integer("salt", salt, 0, 2**62)
         out = cuda.device_array(len(chosen), np.float64)
         if len(chosen):
             secret = NONE if self.agent_seed is None else self.agent_seed
-            kernels.uniforms[_blocks(len(chosen)), kernels.THREADS](self._state, chosen, secret, salt, out)
+            kernels.uniforms[_blocks(len(chosen)), kernels.THREADS](
+                self._state, chosen, secret, salt, out
+            )
         return DeviceArray(out)
 
     def refresh(self) -> None:
         """Bring everything that follows from `state` up to date after an edit there.
 
         Raises:
-            OptionError: a row is no position of such a game. Nothing has changed, and until it is one, nothing must be played.
+            OptionError: a row is no position of such a game. Nothing has changed, and until it is
+                one, nothing must be played.
         """
         self.check()
         check_positions(self._state.copy_to_host(), self.num_players)
         self._reset(self._all_rows, cuda.to_device(np.full(self.num_games, REFRESH, np.int64)))
 
     def on_host(self) -> skyenv.games.Games:
-        """The same games in ordinary memory, without what the last step came to; they go on as these would."""
+        """The same games in ordinary memory, without what the last step came to; they go on as
+        these would.
+        """
         games = skyenv.games.Games(
-            self.num_games, self.num_players, self.side, 0, autoreset=self.autoreset, observe=self.observe_steps,
-            observation=OBSERVATIONS[0] if self._scaling else OBSERVATIONS[1], agent_seed=self.agent_seed,
-            board=self.board, max_turns=self.max_turns, reward=self.options.reward,
-        )  # fmt: skip
+            self.num_games,
+            self.num_players,
+            self.side,
+            0,
+            autoreset=self.autoreset,
+            observe=self.observe_steps,
+            observation=OBSERVATIONS[0] if self._scaling else OBSERVATIONS[1],
+            agent_seed=self.agent_seed,
+            board=self.board,
+            max_turns=self.max_turns,
+            reward=self.options.reward,
+        )
         games.state[:] = self._state.copy_to_host().view(games.state.dtype)
-        games._slots["seed"] = self._slots.copy_to_host()["seed"]  # rows without a seed go on from these
+        games._slots["seed"] = self._slots.copy_to_host()[
+            "seed"
+        ]  # rows without a seed go on from these
         games.refresh()
         return games
 
     @classmethod
     def from_host(cls, games: skyenv.games.Games, *, check: bool = True) -> Self:
-        """Games in ordinary memory brought here, without what their last step came to; they go on as those would.
+        """Games in ordinary memory brought here, without what their last step came to; they go on
+        as those would.
 
         Args:
             games: the games. check: as for the class.
         """
         made = cls(
-            games.num_games, games.num_players, games.side, 0, autoreset=games.autoreset, observe=games.observation.shape[1] > 0,
-            observation=OBSERVATIONS[games.observation.dtype == np.int16], agent_seed=games.agent_seed, check=check,
-            board=games.board, max_turns=games.max_turns, reward=games.options.reward,
-        )  # fmt: skip
+            games.num_games,
+            games.num_players,
+            games.side,
+            0,
+            autoreset=games.autoreset,
+            observe=games.observation.shape[1] > 0,
+            observation=OBSERVATIONS[games.observation.dtype == np.int16],
+            agent_seed=games.agent_seed,
+            check=check,
+            board=games.board,
+            max_turns=games.max_turns,
+            reward=games.options.reward,
+        )
         made._state.copy_to_device(games.state.view(made._state.dtype))
         slots = made._slots.copy_to_host()
         slots["seed"] = games._slots["seed"]  # rows without a seed go on from these
@@ -410,9 +533,20 @@ def _numbers(name: str, given: Any, shape: tuple[int, ...] | None) -> Any:
     Raises:
         OptionError: they aren't int64 or int32 there, whole numbers here, or of another shape.
     """
-    array = cuda.as_cuda_array(given) if hasattr(given, "__cuda_array_interface__") else np.asarray(given)
-    if array.ndim != 1 or (shape is not None and array.shape != shape) or (array.dtype.kind not in "iu" and array.size):
-        raise OptionError(f"{name} must be whole numbers, shape {shape or '(k,)'}, not {array.dtype} {array.shape}")
+    array = (
+        cuda.as_cuda_array(given)
+        if hasattr(given, "__cuda_array_interface__")
+        else np.asarray(given)
+    )
+    if (
+        array.ndim != 1
+        or (shape is not None and array.shape != shape)
+        or (array.dtype.kind not in "iu" and array.size)
+    ):
+        raise OptionError(
+            f"{name} must be whole numbers, shape {shape or '(k,)'}, not {array.dtype} "
+            f"{array.shape}"
+        )
     if not isinstance(array, np.ndarray):
         if array.dtype not in (np.int64, np.int32):
             raise OptionError(f"{name} on the GPU must be int64 or int32, not {array.dtype}")

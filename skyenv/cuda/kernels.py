@@ -1,14 +1,16 @@
-"""What runs on the GPU: the rules around which :mod:`skyenv.kernels` has loops, with a thread for each row instead.
+"""What runs on the GPU: the rules around which :mod:`skyenv.kernels` has loops, with a thread for
+each row instead.
 
-A step is several kernels. One that did all of it would need 94 registers a thread instead of the 60 or so of each of these, and a
-multiprocessor has room for the fewer threads the more they need.
+A step is several kernels. One that did all of it would need 94 registers a thread instead of the 60
+or so of each of these, and a multiprocessor has room for the fewer threads the more they need.
 
-Arguments are those of the functions of the same names there, in the GPU's memory; `rows` and what goes with it have an entry for
-each thread. Others that several share:
+Arguments are those of the functions of the same names there, in the GPU's memory; `rows` and what
+goes with it have an entry for each thread. Others that several share:
 
-* `state_words`, `finished_words`, `blank_words`: the same memory as `state`, `finished` and `blank`, uint32 (n · words,)
-* `refused`: int64 (4,): how many actions were refused; of the first step that had one its first place in `rows`, the row there
-  and the action. While there are any nothing is played
+* `state_words`, `finished_words`, `blank_words`: the same memory as `state`, `finished` and
+  `blank`, uint32 (n · words,)
+* `refused`: int64 (4,): how many actions were refused; of the first step that had one its first
+  place in `rows`, the row there and the action. While there are any nothing is played
 """
 
 from __future__ import annotations
@@ -44,7 +46,9 @@ OWN_SEED: Final = -3
 
 
 def kernel(function: Callable[..., None]) -> Any:
-    """Mark a function that the GPU carries out, compiled when it is first called: ``function[blocks, threads](…)``."""
+    """Mark a function that the GPU carries out, compiled when it is first called:
+    ``function[blocks, threads](…)``.
+    """
     return cuda.jit(function)
 
 
@@ -67,9 +71,19 @@ def check(slots: Any, stamps: Any, rows: Any, actions: Any, stamp: int, refused:
 
 @kernel
 def play(
-    state: Any, state_words: Any, slots: Any, reward: Any, done: Any, truncated: Any, finished_words: Any, tape: Any,
-    refused: Any, rows: Any, actions: Any, kind: int,
-) -> None:  # fmt: skip
+    state: Any,
+    state_words: Any,
+    slots: Any,
+    reward: Any,
+    done: Any,
+    truncated: Any,
+    finished_words: Any,
+    tape: Any,
+    refused: Any,
+    rows: Any,
+    actions: Any,
+    kind: int,
+) -> None:
     """Play one given action in every row, or note what was refused."""
     k = cuda.grid(1)
     if k == refused[1] and refused[2] == NOT_YET:
@@ -90,9 +104,17 @@ def play(
 
 @kernel
 def settle(
-    state: Any, state_words: Any, slots: Any, mask: Any, seat: Any, blank_words: Any, tape: Any, refused: Any, rows: Any,
+    state: Any,
+    state_words: Any,
+    slots: Any,
+    mask: Any,
+    seat: Any,
+    blank_words: Any,
+    tape: Any,
+    refused: Any,
+    rows: Any,
     autoreset: bool,
-) -> None:  # fmt: skip
+) -> None:
     """After an action: begin the next game where one is over, and write what may be done."""
     k = cuda.grid(1)
     if k < len(rows) and refused[0] == 0:
@@ -112,9 +134,22 @@ def settle(
 
 @kernel
 def play_random(
-    state: Any, state_words: Any, slots: Any, mask: Any, seat: Any, reward: Any, done: Any, truncated: Any, finished_words: Any,
-    blank_words: Any, tape: Any, kind: int, autoreset: bool, steps: int, salt: int,
-) -> None:  # fmt: skip
+    state: Any,
+    state_words: Any,
+    slots: Any,
+    mask: Any,
+    seat: Any,
+    reward: Any,
+    done: Any,
+    truncated: Any,
+    finished_words: Any,
+    blank_words: Any,
+    tape: Any,
+    kind: int,
+    autoreset: bool,
+    steps: int,
+    salt: int,
+) -> None:
     """Play so many random legal actions in every row."""
     row = cuda.grid(1)
     if row < len(state):
@@ -145,10 +180,22 @@ def play_random(
 
 @kernel
 def reset(
-    state: Any, state_words: Any, slots: Any, mask: Any, seat: Any, reward: Any, done: Any, truncated: Any, blank_words: Any,
-    tape: Any, rows: Any, seeds: Any,
-) -> None:  # fmt: skip
-    """Begin a new game in every row, or bring up to date what follows from the game there (seed REFRESH)."""
+    state: Any,
+    state_words: Any,
+    slots: Any,
+    mask: Any,
+    seat: Any,
+    reward: Any,
+    done: Any,
+    truncated: Any,
+    blank_words: Any,
+    tape: Any,
+    rows: Any,
+    seeds: Any,
+) -> None:
+    """Begin a new game in every row, or bring up to date what follows from the game there (seed
+    REFRESH).
+    """
     k = cuda.grid(1)
     if k < len(rows):
         row = rows[k]
@@ -185,7 +232,9 @@ def see(state: Any, rows: Any, refused: Any, codes: Any) -> None:
 
 @kernel
 def look(state: Any, rows: Any, seats: Any, codes: Any) -> None:
-    """Write the codes of the observation of each row's game from a seat's view; codes: CODES_DTYPE (k,)."""
+    """Write the codes of the observation of each row's game from a seat's view; codes: CODES_DTYPE
+    (k,).
+    """
     k = cuda.grid(1)
     if k < len(rows):
         write_codes(state[rows[k]], seats[k], codes[k])
@@ -193,7 +242,9 @@ def look(state: Any, rows: Any, seats: Any, codes: Any) -> None:
 
 @kernel
 def scale(codes: Any, scales: Any, rows: Any, refused: Any, observation: Any) -> None:
-    """Write scaled observations of codes, int16 (n · OBSERVATION_SIZE,), in the rows named: a thread for each number."""
+    """Write scaled observations of codes, int16 (n · OBSERVATION_SIZE,), in the rows named: a
+    thread for each number.
+    """
     number = cuda.grid(1)
     k = number // OBSERVATION_SIZE
     if k < len(rows) and refused[0] == 0:

@@ -1,8 +1,9 @@
 """The command ``python -m skyenv dataset``: games as Parquet files and as a Minari dataset.
 
-``python -m skyenv dataset greedy appraiser --players 2 --games 1000 -o runs/games`` lets agents play, seats drawn for every game;
-``--records`` takes games that there are. Ctrl-C or a kill loses only shards under way: the same command goes on, and comes to the
-same bytes as if nothing had happened (but for agents whose budget is time).
+``python -m skyenv dataset greedy appraiser --players 2 --games 1000 -o runs/games`` lets agents
+play, seats drawn for every game; ``--records`` takes games that there are. Ctrl-C or a kill loses
+only shards under way: the same command goes on, and comes to the same bytes as if nothing had
+happened (but for agents whose budget is time).
 
 Exit codes: 0 all right, 1 a file is bad, 2 the command or an agent is, 130 interrupted.
 """
@@ -28,40 +29,61 @@ from skyenv.render.extras import check_installed
 from skyenv.tables import counted
 
 NAMES: Final = re.compile(r"(?![^/]/[^/]*$)([-_\w]+/)*[-_\w]+-v\d+")
-"""Names that Minari takes: a namespace has two characters or more. (It takes two slashes side by side, too.)"""
+"""Names that Minari takes: a namespace has two characters or more.
+
+(It takes two slashes side by side, too.)
+"""
 PLAYED: Final[Mapping[str, Any]] = {
-    "players": COMMON["players"]["default"], "side": COMMON["side"]["default"], "games": 1000, "seed": COMMON["seed"]["default"],
+    "players": COMMON["players"]["default"],
+    "side": COMMON["side"]["default"],
+    "games": 1000,
+    "seed": COMMON["seed"]["default"],
     "max_turns": COMMON["max_turns"]["default"],
-}  # fmt: skip
-"""Options of games that agents play, with their defaults; games that there are take none of them."""
+}
+"""Options of games that agents play, with their defaults; games that there are take none of them.
+"""
 
 
 def _played(name: str, text: str = "") -> Any:
     """An option of :data:`PLAYED`, None if it isn't given."""
-    return common(name, default=None, text=f"{text or COMMON[name]['text']} (default: {PLAYED[name]})")
+    return common(
+        name, default=None, text=f"{text or COMMON[name]['text']} (default: {PLAYED[name]})"
+    )
 
 
 @dataclass(frozen=True)
 class DatasetOptions(Options):
     """What the command takes."""
 
-    agents: tuple[str, ...] = argument(f"who plays, seats drawn for every game: {agents_help()}", default=(), metavar="AGENT")
-    out: Path | None = option(None, "where it is written, gone on with if it is there", short="-o", metavar="FOLDER")
+    agents: tuple[str, ...] = argument(
+        f"who plays, seats drawn for every game: {agents_help()}", default=(), metavar="AGENT"
+    )
+    out: Path | None = option(
+        None, "where it is written, gone on with if it is there", short="-o", metavar="FOLDER"
+    )
     records: tuple[str, ...] = option(
-        (), "take these games instead: record files, folders of them, folders of tournaments", metavar="PATH"
+        (),
+        "take these games instead: record files, folders of them, folders of tournaments",
+        metavar="PATH",
     )
     formats: tuple[str, ...] = option(FORMATS, "what is written", choices=FORMATS, metavar="FORMAT")
     players: int | None = _played("players")
     side: str | None = _played("side")
-    games: int | None = option(None, f"how many games (default: {PLAYED['games']})", low=1, high=10**7, metavar="N")
+    games: int | None = option(
+        None, f"how many games (default: {PLAYED['games']})", low=1, high=10**7, metavar="N"
+    )
     seed: int | None = _played("seed", "decides deals and seats")
     max_turns: int | None = _played("max_turns")
     observation: str = option("scaled", "what observations are", choices=OBSERVATIONS)
     reward: str = option("outcome", "what is rewarded", choices=REWARDS)
     episodes: str = option(
-        "seat", "what an episode of Minari is: a game from one seat, or the whole table", choices=episodes.EPISODES
+        "seat",
+        "what an episode of Minari is: a game from one seat, or the whole table",
+        choices=episodes.EPISODES,
     )
-    id: str | None = option(None, "Minari's name of it (default: skyenv/, the folder's name, -v0)", metavar="NAME")
+    id: str | None = option(
+        None, "Minari's name of it (default: skyenv/, the folder's name, -v0)", metavar="NAME"
+    )
     shard_games: int = option(100, "games of one file", low=1, high=10**5, metavar="N")
     workers: int = common("workers")
 
@@ -70,26 +92,43 @@ class DatasetOptions(Options):
         if self.out is None:
             raise OptionError("-o FOLDER says where to write")
         if bool(self.agents) == bool(self.records):
-            raise OptionError("name the agents that play, or the games to take by --records; one of the two")
-        given = [f"--{name.replace('_', '-')}" for name in PLAYED if getattr(self, name) is not None]
+            raise OptionError(
+                "name the agents that play, or the games to take by --records; one of the two"
+            )
+        given = [
+            f"--{name.replace('_', '-')}" for name in PLAYED if getattr(self, name) is not None
+        ]
         if self.records and given:
-            raise OptionError(f"--records takes games as they are; it doesn't go with {', '.join(given)}")
+            raise OptionError(
+                f"--records takes games as they are; it doesn't go with {', '.join(given)}"
+            )
         if not self.formats:
             raise OptionError(f"formats must be {' or '.join(FORMATS)}, or both")
         if self.id is not None and NAMES.fullmatch(self.id) is None:
-            raise OptionError(f"id must be a name that Minari takes, such as skyenv/games-v0, not {self.id!r:.60}")
+            raise OptionError(
+                f"id must be a name that Minari takes, such as skyenv/games-v0, not {self.id!r:.60}"
+            )
 
 
 def write_dataset(options: DatasetOptions) -> int:
     """Run the command; returns the exit code."""
     assert options.out is not None
     needed = {PARQUET: parquet.MODULES, MINARI: ("gymnasium", *episodes.MODULES)}
-    check_installed(*(module for name in options.formats for module in needed[name]), extra="dataset", error=DatasetError)
+    check_installed(
+        *(module for name in options.formats for module in needed[name]),
+        extra="dataset",
+        error=DatasetError,
+    )
     sources = _sources(options)
     plan = Plan(
-        tuple(sources), tuple(name for name in FORMATS if name in options.formats), options.observation, options.episodes,
-        options.reward, options.shard_games, options.id or default_id(options.out),
-    )  # fmt: skip
+        tuple(sources),
+        tuple(name for name in FORMATS if name in options.formats),
+        options.observation,
+        options.episodes,
+        options.reward,
+        options.shard_games,
+        options.id or default_id(options.out),
+    )
     if plan.games == 0:
         raise DatasetError("there is no finished game to take")
     written = Writer(plan, options.out, workers=options.workers, progress=True).run()
@@ -97,10 +136,18 @@ def write_dataset(options: DatasetOptions) -> int:
         complain("dataset", "interrupted; the same command goes on")
         return INTERRUPTED
     assert written.sizes is not None
-    sizes = " and ".join(f"{size / 1e6:,.1f} MB of {name.capitalize()}" for name, size in written.sizes.items())
-    print(f"{options.out}: {counted(written.games, 'game')}, {counted(written.decisions, 'decision')}; {sizes}")
+    sizes = " and ".join(
+        f"{size / 1e6:,.1f} MB of {name.capitalize()}" for name, size in written.sizes.items()
+    )
+    print(
+        f"{options.out}: {counted(written.games, 'game')}, "
+        f"{counted(written.decisions, 'decision')}; {sizes}"
+    )
     if MINARI in plan.formats:
-        print(f"Minari: MINARI_DATASETS_PATH={options.out / MINARI}, minari.load_dataset({plan.dataset_id!r})")
+        print(
+            f"Minari: MINARI_DATASETS_PATH={options.out / MINARI}, "
+            f"minari.load_dataset({plan.dataset_id!r})"
+        )
     for source in sources:
         if isinstance(source, Records) and source.unfinished:
             print(f"left out: {counted(source.unfinished, 'game')} without an end")

@@ -1,7 +1,9 @@
-"""Trajectories as Minari's episodes: HDF5 files of some games each, and one that links them for Minari.
+"""Trajectories as Minari's episodes: HDF5 files of some games each, and one that links them for
+Minari.
 
-Minari keeps a dataset's episodes in one file, ``main_data.hdf5``, as groups ``episode_0``, ``episode_1`` … Here that file holds
-links to groups in files of some games each, which HDF5 follows by itself. So a file is either there as a whole or not at all.
+Minari keeps a dataset's episodes in one file, ``main_data.hdf5``, as groups ``episode_0``,
+``episode_1`` … Here that file holds links to groups in files of some games each, which HDF5 follows
+by itself. So a file is either there as a whole or not at all.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ LEVEL: Final = 4
 """Of the compression (gzip)."""
 
 
-def episodes_bytes(trajectories: Trajectories, first: int, scaled: bool, per_seat: bool, about: Mapping[str, Any]) -> bytes:
+def episodes_bytes(
+    trajectories: Trajectories, first: int, scaled: bool, per_seat: bool, about: Mapping[str, Any]
+) -> bytes:
     """The content of a file, whose episodes are groups named ``0``, ``1`` and so on.
 
     Args:
@@ -52,7 +56,9 @@ def episodes_bytes(trajectories: Trajectories, first: int, scaled: bool, per_sea
         file.attrs[ABOUT] = json.dumps(about, sort_keys=True)
         for number, episode in enumerate(_episodes(trajectories, per_seat)):
             group = file.create_group(str(number))
-            group.attrs.update({**episode["attributes"], "game": first + episode["attributes"]["game"]})
+            group.attrs.update(
+                {**episode["attributes"], "game": first + episode["attributes"]["game"]}
+            )
             codes = episode["codes"]
             _packed(group, "observations", codes * SCALE if scaled else codes)
             for name in ("actions", "rewards", "terminations", "truncations"):
@@ -65,7 +71,13 @@ def episodes_bytes(trajectories: Trajectories, first: int, scaled: bool, per_sea
 
 def _packed(group: Any, name: str, array: npt.NDArray[Any]) -> None:
     group.create_dataset(
-        name, data=array, chunks=array.shape, compression="gzip", compression_opts=LEVEL, shuffle=True, fletcher32=True
+        name,
+        data=array,
+        chunks=array.shape,
+        compression="gzip",
+        compression_opts=LEVEL,
+        shuffle=True,
+        fletcher32=True,
     )
 
 
@@ -99,7 +111,9 @@ def _episodes(trajectories: Trajectories, per_seat: bool) -> Iterator[dict[str, 
                 attributes |= {} if seat is None else {"agent": names[seat]}
             yield {
                 "attributes": attributes,
-                "codes": np.concatenate([trajectories.codes[own], trajectories.last[game, [seat or 0]]]),
+                "codes": np.concatenate(
+                    [trajectories.codes[own], trajectories.last[game, [seat or 0]]]
+                ),
                 "actions": trajectories.action[own],
                 "rewards": summed[own] if seat is not None else _own(trajectories, own),
                 "terminations": is_last & (not truncated),
@@ -132,7 +146,9 @@ def _infos(
 
 
 def main_bytes(files: Sequence[tuple[str, int]]) -> bytes:
-    """The content of ``main_data.hdf5``: links to the episodes of files, (name, number of episodes), one after the other."""
+    """The content of ``main_data.hdf5``: links to the episodes of files, (name, number of
+    episodes), one after the other.
+    """
     import h5py
 
     buffer = io.BytesIO()
@@ -145,14 +161,17 @@ def main_bytes(files: Sequence[tuple[str, int]]) -> bytes:
     return buffer.getvalue()
 
 
-def metadata(dataset_id: str, described: Mapping[str, Any], space: Any, kind: Mapping[str, Any] | None) -> dict[str, Any]:
+def metadata(
+    dataset_id: str, described: Mapping[str, Any], space: Any, kind: Mapping[str, Any] | None
+) -> dict[str, Any]:
     """What Minari's ``metadata.json`` holds.
 
     Args:
         dataset_id: Minari's name of it.
         described: total_episodes, total_steps, dataset_size (MB), description, algorithm_name.
         space: of the observations.
-        kind: the environment's options whose games these are; None: no environment of one learner has such episodes.
+        kind: the environment's options whose games these are; None: no environment of one learner
+            has such episodes.
     """
     import gymnasium
     import minari

@@ -1,7 +1,8 @@
 """A dataset's folder: what it is made of, its shards, and making those that are missing.
 
-config.json says what was asked for. The games are made in *shards* of some games each, in worker processes; every file of a shard
-is there as a whole or not at all, and holds the same bytes whoever makes it, so the same command goes on where it ended. ::
+config.json says what was asked for. The games are made in *shards* of some games each, in worker
+processes; every file of a shard is there as a whole or not at all, and holds the same bytes whoever
+makes it, so the same command goes on where it ended. ::
 
     config.json                                  what was asked for, with a checksum
     dataset.json                                 what it came to, once all of it is there
@@ -45,9 +46,11 @@ FORMATS: Final = (PARQUET, MINARI)
 
 @dataclass(frozen=True)
 class Shard:
-    """Some games of a source, and their place in the dataset: `number` of the shard, `game` of the first.
+    """Some games of a source, and their place in the dataset: `number` of the shard, `game` of the
+    first.
 
-    `name` is what its files are called: the number, with zeros before it, so that names sort as numbers do.
+    `name` is what its files are called: the number, with zeros before it, so that names sort as
+    numbers do.
     """
 
     number: int
@@ -64,7 +67,8 @@ class Plan:
 
     Attributes:
         sources: its games.
-        formats: some of :data:`FORMATS`. observation: ``"scaled"`` or ``"codes"``. episodes: ``"seat"`` or ``"table"``.
+        formats: some of :data:`FORMATS`. observation: ``"scaled"`` or ``"codes"``. episodes:
+            ``"seat"`` or ``"table"``.
         reward: as for :class:`skyenv.GameOptions`.
         shard_games: games of a shard, at most.
         dataset_id: Minari's name of it.
@@ -87,11 +91,15 @@ class Plan:
         """All of them, in the order of their games."""
         shards: list[Shard] = []
         game = 0
-        digits = max(5, len(str(sum(-(-source.games // self.shard_games) for source in self.sources) - 1)))
+        digits = max(
+            5, len(str(sum(-(-source.games // self.shard_games) for source in self.sources) - 1))
+        )
         for index, source in enumerate(self.sources):
             for first in range(0, source.games, self.shard_games):
                 stop = min(first + self.shard_games, source.games)
-                shards.append(Shard(len(shards), f"{len(shards):0{digits}}", index, first, stop, game + first))
+                shards.append(
+                    Shard(len(shards), f"{len(shards):0{digits}}", index, first, stop, game + first)
+                )
             game += source.games
         return shards
 
@@ -103,7 +111,14 @@ class Plan:
             "sources": [source.about() for source in self.sources],
             **{
                 name: getattr(self, name)
-                for name in ("formats", "observation", "episodes", "reward", "shard_games", "dataset_id")
+                for name in (
+                    "formats",
+                    "observation",
+                    "episodes",
+                    "reward",
+                    "shard_games",
+                    "dataset_id",
+                )
             },
         }
         whole: dict[str, Any] = json.loads(json.dumps(about))
@@ -145,7 +160,8 @@ def make_shard(plan: Plan, folder: Path, digest: str, task: Task) -> int:
         task: what to make.
 
     Raises:
-        SkyenvError: see :meth:`skyenv.dataset.sources.Source.trajectories`. OSError: a file can't be written.
+        SkyenvError: see :meth:`skyenv.dataset.sources.Source.trajectories`. OSError: a file can't
+            be written.
     """
     shard, games = task
     trajectories = games.trajectories(0, shard.stop - shard.first, plan.reward)
@@ -155,8 +171,12 @@ def make_shard(plan: Plan, folder: Path, digest: str, task: Task) -> int:
         if name == PARQUET:
             content = parquet.parquet_bytes(trajectories, shard.game, scaled, about)
         else:
-            content = episodes.episodes_bytes(trajectories, shard.game, scaled, plan.episodes == "seat", about)
-        write_atomically(path, content, tidy=False)  # once for all is enough: listing the folder takes longer and longer
+            content = episodes.episodes_bytes(
+                trajectories, shard.game, scaled, plan.episodes == "seat", about
+            )
+        write_atomically(
+            path, content, tidy=False
+        )  # once for all is enough: listing the folder takes longer and longer
     return len(trajectories)
 
 
@@ -179,7 +199,9 @@ def _checked(digest: str, shard: Shard, name: str, path: Path) -> tuple[int, int
             said, found, steps = episodes.about_file(path)
     except Exception as error:  # two libraries, which raise all sorts of things
         reason = " ".join(str(error).split())
-        raise DatasetError(f"{path} is damaged: {reason:.200}; remove it, and it is made anew") from error
+        raise DatasetError(
+            f"{path} is damaged: {reason:.200}; remove it, and it is made anew"
+        ) from error
     if said != _about(digest, shard):
         raise DatasetError(f"{path} is of another dataset; choose another folder, or remove it")
     return found, steps
@@ -193,7 +215,8 @@ class Written:
     """What a run came to.
 
     Attributes:
-        made: decisions that it made itself. games, decisions: of the whole dataset, once all of it is there.
+        made: decisions that it made itself. games, decisions: of the whole dataset, once all of it
+            is there.
         sizes: bytes by format, likewise.
         interrupted: whether Ctrl-C ended it early.
     """
@@ -215,7 +238,9 @@ class Writer:
         progress: show a bar on stderr.
     """
 
-    def __init__(self, plan: Plan, folder: Path, *, workers: int = 1, progress: bool = False) -> None:
+    def __init__(
+        self, plan: Plan, folder: Path, *, workers: int = 1, progress: bool = False
+    ) -> None:
         self.plan, self.folder, self.workers, self.progress = plan, folder, workers, progress
         self.written = Written()
         self._shards = plan.shards()
@@ -236,12 +261,19 @@ class Writer:
                 remove_abandoned(path.parent)
             missing = [shard for shard in self._shards if not self._is_there(shard)]
             here = self.plan.games - sum(shard.stop - shard.first for shard in missing)
-            with Interrupt() as interrupt, progress(self.plan.games, done=here, shown=self.progress) as bar:
+            with (
+                Interrupt() as interrupt,
+                progress(self.plan.games, done=here, shown=self.progress) as bar,
+            ):
                 run_units(
                     partial(make_shard, replace(self.plan, sources=()), self.folder, self._digest),
-                    map(self._task, missing), self.workers,
-                    done=partial(self._count, bar), tick=interrupt.goes_on, parts=lambda task: [task], about=_told,
-                )  # fmt: skip
+                    map(self._task, missing),
+                    self.workers,
+                    done=partial(self._count, bar),
+                    tick=interrupt.goes_on,
+                    parts=lambda task: [task],
+                    about=_told,
+                )
             self.written.interrupted = interrupt.asked
             if not self.written.interrupted:
                 self._finish()
@@ -256,8 +288,13 @@ class Writer:
         wanted = self.plan.about()
         if not path.exists():
             if any((self.folder / name).exists() for name in FORMATS):
-                raise DatasetError(f"{self.folder} holds games but no {CONFIG} that says what they are; choose another folder")
-            write_atomically(path, json.dumps({**wanted, CHECKSUM: checksum(wanted)}, indent=2) + "\n")
+                raise DatasetError(
+                    f"{self.folder} holds games but no {CONFIG} that says what they are; choose "
+                    "another folder"
+                )
+            write_atomically(
+                path, json.dumps({**wanted, CHECKSUM: checksum(wanted)}, indent=2) + "\n"
+            )
             return
         try:
             config = unsealed(read_json(path))
@@ -266,7 +303,8 @@ class Writer:
         for key, value in wanted.items():
             if config.get(key) != value:
                 raise DatasetError(
-                    f"{self.folder} holds another dataset: {_difference(key, config.get(key), value)}; choose another folder"
+                    f"{self.folder} holds another dataset: "
+                    f"{_difference(key, config.get(key), value)}; choose another folder"
                 )
 
     def _is_there(self, shard: Shard) -> bool:
@@ -287,23 +325,45 @@ class Writer:
         sizes = {}
         for name in self.plan.formats:
             paths = [self.plan.files(self.folder, shard)[name] for shard in self._shards]
-            found = [_checked(self._digest, shard, name, path) for shard, path in zip(self._shards, paths, strict=True)]
+            found = [
+                _checked(self._digest, shard, name, path)
+                for shard, path in zip(self._shards, paths, strict=True)
+            ]
             steps = sum(steps for _, steps in found)
             sizes[name] = sum(path.stat().st_size for path in paths)
             if name == MINARI:
                 self._tell_minari(paths, [number for number, _ in found], steps, sizes[name])
-        self.written.games, self.written.decisions, self.written.sizes = self.plan.games, steps, sizes
-        summary = {"games": self.plan.games, "decisions": steps, "shards": len(self._shards), "bytes": sizes}
+        self.written.games, self.written.decisions, self.written.sizes = (
+            self.plan.games,
+            steps,
+            sizes,
+        )
+        summary = {
+            "games": self.plan.games,
+            "decisions": steps,
+            "shards": len(self._shards),
+            "bytes": sizes,
+        }
         write_atomically(self.folder / SUMMARY, json.dumps(summary, indent=2) + "\n")
 
-    def _tell_minari(self, paths: Sequence[Path], numbers: Sequence[int], steps: int, size: int) -> None:
+    def _tell_minari(
+        self, paths: Sequence[Path], numbers: Sequence[int], steps: int, size: int
+    ) -> None:
         from skyenv.envs.spaces import observation_space
 
         data = self.plan.data(self.folder)
         write_atomically(
-            data / episodes.MAIN, episodes.main_bytes([(path.name, n) for path, n in zip(paths, numbers, strict=True)])
+            data / episodes.MAIN,
+            episodes.main_bytes([(path.name, n) for path, n in zip(paths, numbers, strict=True)]),
         )
-        names = sorted({agent.name for source in self.plan.sources if isinstance(source, Matches) for agent in source.agents})
+        names = sorted(
+            {
+                agent.name
+                for source in self.plan.sources
+                if isinstance(source, Matches)
+                for agent in source.agents
+            }
+        )
         described = {
             "total_episodes": sum(numbers),
             "total_steps": steps,
@@ -311,13 +371,19 @@ class Writer:
             "description": f"Games of Fifth Avenue, an auction board game; an episode is a {self.plan.episodes} of a game",
             "algorithm_name": ", ".join(names) or "of records",
         }
-        content = episodes.metadata(self.plan.dataset_id, described, observation_space(self.plan.observation), self._kind())
+        content = episodes.metadata(
+            self.plan.dataset_id, described, observation_space(self.plan.observation), self._kind()
+        )
         write_atomically(data / episodes.METADATA, json.dumps(content, indent=2) + "\n")
 
     def _kind(self) -> Mapping[str, Any] | None:
         """The options of an environment whose episodes these are; None: there is none."""
         kinds = [
-            {"num_players": source.seating.shape[1], "side": source.side, "max_turns": source.max_turns}
+            {
+                "num_players": source.seating.shape[1],
+                "side": source.side,
+                "max_turns": source.max_turns,
+            }
             for source in self.plan.sources
             if isinstance(source, Matches)
         ]

@@ -23,7 +23,9 @@ ROWS: Final = 8192
 """Rows that are compressed together, and can be read alone."""
 
 
-def parquet_bytes(trajectories: Trajectories, first: int, scaled: bool, about: Mapping[str, Any]) -> bytes:
+def parquet_bytes(
+    trajectories: Trajectories, first: int, scaled: bool, about: Mapping[str, Any]
+) -> bytes:
     """The content of a file.
 
     Args:
@@ -37,7 +39,10 @@ def parquet_bytes(trajectories: Trajectories, first: int, scaled: bool, about: M
 
     game, seat = trajectories.game, trajectories.seat
     own = (game, seat)
-    names = [names[seat] if (names := trajectories.agents[at]) else None for at, seat in zip(game, seat, strict=True)]
+    names = [
+        names[seat] if (names := trajectories.agents[at]) else None
+        for at, seat in zip(game, seat, strict=True)
+    ]
     seeds = trajectories.seeds[game]
     observation = trajectories.codes * SCALE if scaled else trajectories.codes
     columns = {
@@ -53,14 +58,23 @@ def parquet_bytes(trajectories: Trajectories, first: int, scaled: bool, about: M
         "action": pa.array(trajectories.action, pa.int16()),
         "reward": pa.array(trajectories.reward(), pa.float32()),
         "last": pa.array(trajectories.is_last()),
-        "end_reason": pa.array([END_REASONS[end] for end in trajectories.ends[game]], pa.string()).dictionary_encode(),
+        "end_reason": pa.array(
+            [END_REASONS[end] for end in trajectories.ends[game]], pa.string()
+        ).dictionary_encode(),
         "win_share": pa.array(trajectories.shares[own], pa.float32()),
         "own_vp": pa.array(trajectories.scores[own], pa.int32()),
         "margin": pa.array(trajectories.margin()[own], pa.int32()),
     }
     table = pa.table(columns).replace_schema_metadata({KEY: json.dumps(about, sort_keys=True)})
     stream = pa.BufferOutputStream()
-    parquet.write_table(table, stream, row_group_size=ROWS, compression="zstd", compression_level=LEVEL, write_page_checksum=True)
+    parquet.write_table(
+        table,
+        stream,
+        row_group_size=ROWS,
+        compression="zstd",
+        compression_level=LEVEL,
+        write_page_checksum=True,
+    )
     content: bytes = stream.getvalue().to_pybytes()
     return content
 
@@ -68,7 +82,9 @@ def parquet_bytes(trajectories: Trajectories, first: int, scaled: bool, about: M
 def _lists(pa: Any, array: npt.NDArray[np.generic]) -> Any:
     """Rows as lists of one length, none of whose entries is missing."""
     entry = pa.field("entry", pa.from_numpy_dtype(array.dtype), nullable=False)
-    return pa.FixedSizeListArray.from_arrays(pa.array(array.reshape(-1)), type=pa.list_(entry, array.shape[1]))
+    return pa.FixedSizeListArray.from_arrays(
+        pa.array(array.reshape(-1)), type=pa.list_(entry, array.shape[1])
+    )
 
 
 def about_file(path: Any) -> tuple[Any, int]:

@@ -1,7 +1,8 @@
-"""Where a dataset's games come from: they are played by agents, or read from records and tournaments' folders.
+"""Where a dataset's games come from: they are played by agents, or read from records and
+tournaments' folders.
 
-A source tells how many games it has and gives the trajectories of any run of them, the same whenever it is asked and in whatever
-process: so shards can be made in any order, and made again.
+A source tells how many games it has and gives the trajectories of any run of them, the same
+whenever it is asked and in whatever process: so shards can be made in any order, and made again.
 """
 
 from __future__ import annotations
@@ -50,13 +51,17 @@ class Source(Protocol):
         """What they are, as JSON can hold it: the same for the same games."""
 
     def part(self, first: int, stop: int) -> Source:
-        """The games from `first` to before `stop` alone: what is sent to another process is no larger than they need."""
+        """The games from `first` to before `stop` alone: what is sent to another process is no
+        larger than they need.
+        """
 
     def trajectories(self, first: int, stop: int, reward: str) -> Trajectories:
-        """The games from `first` to before `stop`, at least one, played for a reward (:class:`skyenv.GameOptions`).
+        """The games from `first` to before `stop`, at least one, played for a reward
+        (:class:`skyenv.GameOptions`).
 
         Raises:
-            AgentError, CheckpointError: an agent can't be made, or fails. RecordError: a record is wrong.
+            AgentError, CheckpointError: an agent can't be made, or fails. RecordError: a record is
+                wrong.
             DatasetError: a tournament's games can't be played again.
         """
 
@@ -71,8 +76,14 @@ def _agent(spec: str) -> Watched:
 
 
 def draw_seats(agents: int, players: int, games: int, seed: int) -> Int64:
-    """Who sits where: int64 (games, players), each drawn among so many agents. More games begin with the same seats."""
-    blocks = [np.random.default_rng([seed, block]).integers(agents, size=(BLOCK, players)) for block in range(-(-games // BLOCK))]
+    """Who sits where: int64 (games, players), each drawn among so many agents.
+
+    More games begin with the same seats.
+    """
+    blocks = [
+        np.random.default_rng([seed, block]).integers(agents, size=(BLOCK, players))
+        for block in range(-(-games // BLOCK))
+    ]
     return np.concatenate(blocks)[:games].astype(np.int64)
 
 
@@ -101,14 +112,23 @@ class Matches:
     name: str = "games"
 
     @classmethod
-    def new(cls, specs: Sequence[str], players: int, side: str, games: int, seed: int, max_turns: int) -> Matches:
+    def new(
+        cls, specs: Sequence[str], players: int, side: str, games: int, seed: int, max_turns: int
+    ) -> Matches:
         """New games, whose seats are drawn among the agents, and whose deals the seed decides.
 
         Raises:
             AgentError, CheckpointError: an agent can't be made. OptionError: two have one name.
         """
         agents = entrants(specs)
-        return cls(agents, draw_seats(len(agents), players, games, seed), np.arange(games), side, max_turns, seed)
+        return cls(
+            agents,
+            draw_seats(len(agents), players, games, seed),
+            np.arange(games),
+            side,
+            max_turns,
+            seed,
+        )
 
     @property
     def games(self) -> int:
@@ -130,7 +150,9 @@ class Matches:
     def part(self, first: int, stop: int) -> Self:
         """See :class:`Source`."""
         some = slice(first, stop)
-        return replace(self, seating=self.seating[some], numbers=self.numbers[some], known=self.known[some])
+        return replace(
+            self, seating=self.seating[some], numbers=self.numbers[some], known=self.known[some]
+        )
 
     def trajectories(self, first: int, stop: int, reward: str) -> Trajectories:
         """See :class:`Source`."""
@@ -139,10 +161,17 @@ class Matches:
         collector = Collector(len(numbers))
         agents = [_agent(self.agents[index].spec) for index in used]
         played = play_games(
-            agents, seating.reshape(len(numbers), -1), numbers, self.side,
-            max_turns=self.max_turns, secret=self.secret, purpose=self.purpose, rows=len(numbers), reward=reward,
+            agents,
+            seating.reshape(len(numbers), -1),
+            numbers,
+            self.side,
+            max_turns=self.max_turns,
+            secret=self.secret,
+            purpose=self.purpose,
+            rows=len(numbers),
+            reward=reward,
             onlooker=collector,
-        )  # fmt: skip
+        )
         if played.interrupted:
             if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
                 raise KeyboardInterrupt
@@ -163,7 +192,8 @@ class Matches:
             if any(game.get(name) != value for name, value in again.items()):
                 names = ", ".join(self.agents[index].name for index in self.seating[first + row])
                 raise DatasetError(
-                    f"{self.name}: {names} play paired seed {game['paired_seed']} otherwise than they did then: an agent has"
+                    f"{self.name}: {names} play paired seed {game['paired_seed']} otherwise than "
+                    "they did then: an agent has"
                     f" changed, or its budget is time"
                 )
 
@@ -172,7 +202,8 @@ def of_tournament(path: Path) -> Matches:
     """The games of a tournament's folder, which its agents play once more.
 
     Raises:
-        DatasetError: the folder is damaged, or holds no games. AgentError, CheckpointError: an agent can't be made.
+        DatasetError: the folder is damaged, or holds no games. AgentError, CheckpointError: an
+            agent can't be made.
     """
     try:
         config = read_config(path)
@@ -181,13 +212,18 @@ def of_tournament(path: Path) -> Matches:
     agents = entrants([agent["spec"] for agent in config["agents"]])
     for agent, old in zip(agents, config["agents"], strict=True):
         if (agent.version, agent.digest) != (old["version"], old["digest"]):
-            raise DatasetError(f"{path}: {agent.name} is another one than played then, so it can't play these games again")
+            raise DatasetError(
+                f"{path}: {agent.name} is another one than played then, so it can't play these "
+                "games again"
+            )
     known = []
     for number, line in enumerate((path / GAMES).read_bytes().split(b"\n")[:-1], 1):
         try:
             game = unsealed(parse_json(line))
         except ValueError as error:
-            raise DatasetError(f"{path / GAMES}: line {number} is no game: {error}; the file is damaged") from None
+            raise DatasetError(
+                f"{path / GAMES}: line {number} is no game: {error}; the file is damaged"
+            ) from None
         if "seats" in game:
             known.append(game)
     if not known:
@@ -196,15 +232,22 @@ def of_tournament(path: Path) -> Matches:
         agents,
         np.array([game["seats"] for game in known], np.int64),
         np.array([config["seed"] + game["paired_seed"] for game in known], np.int64),
-        config["side"], config["max_turns"], config["secret"], LADDERS, tuple(known), str(path),
-    )  # fmt: skip
+        config["side"],
+        config["max_turns"],
+        config["secret"],
+        LADDERS,
+        tuple(known),
+        str(path),
+    )
 
 
 # ---- games of records ----
 
 
 class _Place(NamedTuple):
-    """Where a game stands: a file (its number), where it begins, how many bytes it has, and the number of its first line."""
+    """Where a game stands: a file (its number), where it begins, how many bytes it has, and the
+    number of its first line.
+    """
 
     file: int
     start: int
@@ -233,7 +276,8 @@ class Records:
         """Look through records for where their games begin and end.
 
         Raises:
-            RecordError: a header or the last line of a game is wrong. OSError: a file can't be read.
+            RecordError: a header or the last line of a game is wrong. OSError: a file can't be
+                read.
             DatasetError: an agent's name has a null byte in it, which HDF5 can't hold.
         """
         digest = hashlib.sha256()
@@ -244,7 +288,9 @@ class Records:
             with named(path):
                 for place, is_finished, agents in _games_in(content, number):
                     if any("\0" in name for name in agents):
-                        raise DatasetError(f"{path}: line {place.line}: an agent's name has a null byte in it")
+                        raise DatasetError(
+                            f"{path}: line {place.line}: an agent's name has a null byte in it"
+                        )
                     places += [place] if is_finished else []
                     unfinished += not is_finished
         return cls(tuple(files), tuple(places), unfinished, digest.hexdigest())
@@ -261,9 +307,17 @@ class Records:
     def part(self, first: int, stop: int) -> Self:
         """See :class:`Source`."""
         places = self.places[first:stop]
-        used = {file: number for number, file in enumerate(dict.fromkeys(place.file for place in places))}
+        used = {
+            file: number
+            for number, file in enumerate(dict.fromkeys(place.file for place in places))
+        }
         files = tuple(self.files[file] for file in used)
-        return replace(self, files=files, places=tuple(place._replace(file=used[place.file]) for place in places), unfinished=0)
+        return replace(
+            self,
+            files=files,
+            places=tuple(place._replace(file=used[place.file]) for place in places),
+            unfinished=0,
+        )
 
     def trajectories(self, first: int, stop: int, reward: str) -> Trajectories:
         """See :class:`Source`."""
@@ -289,12 +343,18 @@ def _games_in(content: bytes, file: int) -> Iterator[tuple[_Place, bool, Sequenc
     starts = np.cumsum([0, *(len(line) + 1 for line in lines)]).tolist()
     firsts = [number for number, line in enumerate(lines) if b'"format"' in line]
     if firsts[:1] != [0]:
-        raise RecordError('line 1: a game must begin with its header, the line with "format": "skyenv-record"', 1)
+        raise RecordError(
+            'line 1: a game must begin with its header, the line with "format": "skyenv-record"', 1
+        )
     for first, stop in zip(firsts, [*firsts[1:], len(lines)], strict=True):
         header = _parsed(lines[first], first + 1)
         checked_header(first + 1, header)
         is_finished = stop - first > 2 and _parsed(lines[stop - 1], stop).get("event") == "end"
-        yield _Place(file, starts[first], starts[stop] - starts[first], first + 1), is_finished, header["agents"] or ()
+        yield (
+            _Place(file, starts[first], starts[stop] - starts[first], first + 1),
+            is_finished,
+            header["agents"] or (),
+        )
 
 
 def _parsed(line: bytes, number: int) -> dict[str, Any]:
@@ -353,7 +413,8 @@ def sources_of(paths: Sequence[Path]) -> list[Source]:
     """The games of record files, folders of them, and folders of tournaments; records come first.
 
     Raises:
-        DatasetError: a folder holds neither. RecordError: a file is no record. OSError: a file can't be read.
+        DatasetError: a folder holds neither. RecordError: a file is no record. OSError: a file
+            can't be read.
     """
     files: list[Path] = []
     tournaments: list[Source] = []
@@ -365,5 +426,7 @@ def sources_of(paths: Sequence[Path]) -> list[Source]:
         elif found := sorted(path.glob("*.jsonl")):
             files += found
         else:
-            raise DatasetError(f"{path} holds neither records (.jsonl) nor a tournament ({CONFIG} and {GAMES})")
+            raise DatasetError(
+                f"{path} holds neither records (.jsonl) nor a tournament ({CONFIG} and {GAMES})"
+            )
     return [*([Records.of(files)] if files else []), *tournaments]

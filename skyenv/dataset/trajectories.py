@@ -1,4 +1,6 @@
-"""What is kept of some games: every decision with what its seat saw, what came of it, and how the games ended."""
+"""What is kept of some games: every decision with what its seat saw, what came of it, and how the
+games ended.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ class Trajectories:
         action: int64 (n,), what it decided.
         mask: int8 (n, 103), 1 for each action that was legal.
         codes: int16 (n, OBSERVATION_SIZE), the observation of that seat before it.
-        rewards: float32 (n, 4), every seat's reward of that step, up to the next decision of any seat.
+        rewards: float32 (n, 4), every seat's reward of that step, up to the next decision of any
+            seat.
         players: int64 (k,). sides: one word for each game.
         seeds: int64 (k,), −1 for a game without a seed.
         agents: for each game a name for each seat; None for a game that doesn't tell them.
@@ -70,7 +73,9 @@ class Trajectories:
         return is_last
 
     def reward(self) -> npt.NDArray[np.float32]:
-        """What the seat was rewarded from its decision up to its next one, or to the game's end: float32 (n,)."""
+        """What the seat was rewarded from its decision up to its next one, or to the game's end:
+        float32 (n,).
+        """
         summed = np.zeros(len(self), np.float32)
         for seat in range(MAX_PLAYERS):
             own = np.flatnonzero(self.seat == seat)
@@ -81,7 +86,9 @@ class Trajectories:
         return summed
 
     def margin(self) -> Int64:
-        """By how many VP each seat is ahead of the best other one in the end: int64 (k, 4), 0 for seats that there aren't."""
+        """By how many VP each seat is ahead of the best other one in the end: int64 (k, 4), 0 for
+        seats that there aren't.
+        """
         seats = np.arange(MAX_PLAYERS)
         there = seats < self.players[:, None]
         others = there[:, None, :] & ~np.eye(MAX_PLAYERS, dtype=np.bool_)
@@ -103,8 +110,12 @@ class Collector:
     def decided(self, games: Games, rows: Int64, matches: Int64, actions: Int64) -> None:
         """See :class:`skyenv.arena.matches.Onlooker`."""
         self.add(
-            game=matches, seat=games.seat[rows], action=actions, mask=games.mask[rows], codes=games.observation[rows],
-        )  # fmt: skip
+            game=matches,
+            seat=games.seat[rows],
+            action=actions,
+            mask=games.mask[rows],
+            codes=games.observation[rows],
+        )
 
     def played(self, games: Games, rows: Int64, matches: Int64) -> None:
         """See :class:`skyenv.arena.matches.Onlooker`."""
@@ -121,7 +132,9 @@ class Collector:
         for name, part in parts.items():
             self._parts.setdefault(name, []).append(part)
 
-    def trajectories(self, played: Played, side: str, agents: Sequence[str], seeds: Int64) -> Trajectories:
+    def trajectories(
+        self, played: Played, side: str, agents: Sequence[str], seeds: Int64
+    ) -> Trajectories:
         """What was collected.
 
         Args:
@@ -163,7 +176,9 @@ def joined(parts: Sequence[Trajectories]) -> Trajectories:
         if field.name in ("sides", "agents"):
             values[field.name] = [one for entries in given for one in entries]
         elif field.name == "game":
-            values["game"] = np.concatenate([game + first for game, first in zip(given, firsts, strict=False)])
+            values["game"] = np.concatenate(
+                [game + first for game, first in zip(given, firsts, strict=False)]
+            )
         else:
             values[field.name] = np.concatenate(given)
     return Trajectories(**values)

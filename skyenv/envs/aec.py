@@ -1,12 +1,14 @@
-"""The game for PettingZoo: :func:`env` with its usual wrappers, :class:`raw_env` without, :func:`parallel_env` turn by turn.
+"""The game for PettingZoo: :func:`env` with its usual wrappers, :class:`raw_env` without,
+:func:`parallel_env` turn by turn.
 
-Agents are ``"seat_0"`` … in seat order. Each observes a dict of ``"observation"``, float32 (OBSERVATION_SIZE,), and
-``"action_mask"``, int8 (103,), which is all 0 for an agent that is not to act; ``mask="info"`` gives the vector alone, and the
-mask in the infos (:class:`skyenv.envs.masks.MaskPlace`). All agents end in the same step.
+Agents are ``"seat_0"`` … in seat order. Each observes a dict of ``"observation"``, float32
+(OBSERVATION_SIZE,), and ``"action_mask"``, int8 (103,), which is all 0 for an agent that is not to
+act; ``mask="info"`` gives the vector alone, and the mask in the infos
+(:class:`skyenv.envs.masks.MaskPlace`). All agents end in the same step.
 
-What an illegal action does: ``raw_env`` raises IllegalActionError and nothing changes. ``env`` follows the classic
-environments of PettingZoo: TerminateIllegalWrapper ends the game with reward −1 for the agent and 0 for the others, and
-an action outside the action space is an AssertionError.
+What an illegal action does: ``raw_env`` raises IllegalActionError and nothing changes. ``env``
+follows the classic environments of PettingZoo: TerminateIllegalWrapper ends the game with reward −1
+for the agent and 0 for the others, and an action outside the action space is an AssertionError.
 """
 
 from __future__ import annotations
@@ -45,7 +47,9 @@ class AecKeywords(GameKeywords, MaskKeywords, total=False):
 
 
 def env(num_players: int = 2, side: str = "front", **options: Unpack[AecKeywords]) -> AECEnv:
-    """The environment with the wrappers of PettingZoo's classic ones; the options are those of :class:`raw_env`."""
+    """The environment with the wrappers of PettingZoo's classic ones; the options are those of
+    :class:`raw_env`.
+    """
     wrapped = TerminateIllegal(raw_env(num_players, side, **options), illegal_reward=ILLEGAL_REWARD)
     wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)
     return wrappers.OrderEnforcingWrapper(wrapped)
@@ -54,7 +58,8 @@ def env(num_players: int = 2, side: str = "front", **options: Unpack[AecKeywords
 class TerminateIllegal(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
     """PettingZoo's wrapper, after which infos tell of the end that an illegal action has made.
 
-    An action is judged by what is legal, not by the arrays that were handed out, which others may have written into.
+    An action is judged by what is legal, not by the arrays that were handed out, which others may
+    have written into.
     """
 
     def step(self, action: Any) -> None:
@@ -67,12 +72,16 @@ class TerminateIllegal(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
             game.tell()
 
 
-def parallel_env(num_players: int = 2, side: str = "front", **options: Unpack[AecKeywords]) -> ParallelEnv:
-    """The environment of :func:`env` as PettingZoo's parallel API has turn-based games, by PettingZoo's own conversion.
+def parallel_env(
+    num_players: int = 2, side: str = "front", **options: Unpack[AecKeywords]
+) -> ParallelEnv:
+    """The environment of :func:`env` as PettingZoo's parallel API has turn-based games, by
+    PettingZoo's own conversion.
 
-    A step is one decision, as in :func:`env`: all agents give an action and get observation, reward and info, but only the action
-    of the one whose mask allows some counts, and the others may be left out. So rewards and games are those of :func:`env`; but
-    whoever learns from each agent's every step learns from actions that did nothing, too, unless he leaves those out. Where their
+    A step is one decision, as in :func:`env`: all agents give an action and get observation, reward
+    and info, but only the action of the one whose mask allows some counts, and the others may be
+    left out. So rewards and games are those of :func:`env`; but whoever learns from each agent's
+    every step learns from actions that did nothing, too, unless he leaves those out. Where their
     empty masks do harm, ``noop=True`` lets them allow action 0.
 
     Args:
@@ -84,17 +93,21 @@ def parallel_env(num_players: int = 2, side: str = "front", **options: Unpack[Ae
 class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own name)
     """A game of Fifth Avenue, one decision per step.
 
-    ``infos`` are empty if the mask is in the observation alone, as in PettingZoo's classic environments; at the end they tell
-    what the episode came to for each agent (:func:`skyenv.envs.episodes.episode_infos`). A copy (``copy.deepcopy``, pickle)
-    continues exactly as the original would.
+    ``infos`` are empty if the mask is in the observation alone, as in PettingZoo's classic
+    environments; at the end they tell what the episode came to for each agent
+    (:func:`skyenv.envs.episodes.episode_infos`). A copy (``copy.deepcopy``, pickle) continues
+    exactly as the original would.
 
     Args:
         num_players: 2, 3 or 4.
         side: ``"front"`` or ``"back"`` of the board.
-        mask, noop: where the mask is given, and what it allows who is not to act: :class:`skyenv.envs.masks.MaskPlace`.
-        render_mode: ``"ansi"``: :meth:`render` returns the text picture; ``"rgb_array"``: pixels, uint8 (height, width, 3);
-            ``"human"``: every position is shown in a window. The last two need the extra ``[pictures]``.
-        render_all_hands: pictures show every hand; by default they show what the selected agent may know, and nothing more.
+        mask, noop: where the mask is given, and what it allows who is not to act:
+            :class:`skyenv.envs.masks.MaskPlace`.
+        render_mode: ``"ansi"``: :meth:`render` returns the text picture; ``"rgb_array"``: pixels,
+            uint8 (height, width, 3); ``"human"``: every position is shown in a window. The last two
+            need the extra ``[pictures]``.
+        render_all_hands: pictures show every hand; by default they show what the selected agent may
+            know, and nothing more.
         board, max_turns, reward: as for :class:`skyenv.GameOptions`.
 
     Attributes:
@@ -130,7 +143,9 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         self.render_mode = self._renderer.mode
         self.possible_agents = [f"seat_{seat}" for seat in range(num_players)]
         self._masks = MaskPlace(mask, noop)
-        self.observation_spaces = {agent: self._masks.space(observation_space()) for agent in self.possible_agents}
+        self.observation_spaces = {
+            agent: self._masks.space(observation_space()) for agent in self.possible_agents
+        }
         self.action_spaces = {agent: action_space() for agent in self.possible_agents}
         self.state_space = state_space(num_players)
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
@@ -151,8 +166,8 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         """Start a game.
 
         Args:
-            seed: the seed of the game; None: the next one of this environment's own stream, which begins with the last
-                seed given, or with the system's entropy.
+            seed: the seed of the game; None: the next one of this environment's own stream, which
+                begins with the last seed given, or with the system's entropy.
             options: none are known; whatever is given is ignored.
 
         Raises:
@@ -162,7 +177,9 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         if seed is None and self._streams.seeded[0]:
             game_seed = int(as_seeds(self._streams.draw(row))[0, 0])
         else:
-            game_seed = fresh_seed() if seed is None else check_integer("seed", seed, 0, HIGHEST_SEED)
+            game_seed = (
+                fresh_seed() if seed is None else check_integer("seed", seed, 0, HIGHEST_SEED)
+            )
             self._streams.seed([game_seed], row)
         self.games.reset(seed=game_seed)
         self._begin(self.possible_agents[:])
@@ -170,7 +187,9 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
             self.render()
 
     def _begin(self, agents: list[str]) -> None:
-        """Set up what PettingZoo keeps per agent; with no agents there is nothing to step until reset()."""
+        """Set up what PettingZoo keeps per agent; with no agents there is nothing to step until
+        reset().
+        """
         self.agents = agents
         self.rewards = dict.fromkeys(agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(agents, 0.0)
@@ -183,23 +202,32 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
     @property
     def is_over(self) -> bool:
         """Whether the agents have ended, or there is no game yet."""
-        return not self.agents or self.terminations[self.agents[0]] or self.truncations[self.agents[0]]
+        return (
+            not self.agents or self.terminations[self.agents[0]] or self.truncations[self.agents[0]]
+        )
 
     def tell(self) -> None:
-        """Make every agent's info. They are looked at again and again, so they hold the same arrays until the next step."""
+        """Make every agent's info.
+
+        They are looked at again and again, so they hold the same arrays until the next step.
+        """
         in_info = self._masks.in_info
         self.infos: dict[str, dict[str, Any]] = {
             agent: {ACTION_MASK: self._mask(agent)} if in_info else {} for agent in self.agents
         }
         if self.agents and self.is_over:
-            seats, state = np.arange(self.max_num_agents), np.repeat(self.games.state, self.max_num_agents)
+            seats, state = (
+                np.arange(self.max_num_agents),
+                np.repeat(self.games.state, self.max_num_agents),
+            )
             illegal = np.full(seats.size, not self.games.done[0])
             infos = episode_infos(state, seats, [self.possible_agents] * seats.size, illegal)
             for agent, info in zip(self.possible_agents, infos, strict=True):
                 self.infos[agent].update(info)
 
     def step(self, action: Any) -> None:
-        """Take the selected agent's decision; after the end, remove the selected agent, with the action None.
+        """Take the selected agent's decision; after the end, remove the selected agent, with the
+        action None.
 
         Args:
             action: the number of a legal action, any integer type.
@@ -212,7 +240,13 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         if self.terminations.get(agent, True) or self.truncations[agent]:
             self._step_after_end(action)
             return
-        self._action[0] = check_integer("action", action, 0, NUM_ACTIONS - 1, lambda message: IllegalActionError(message, action))
+        self._action[0] = check_integer(
+            "action",
+            action,
+            0,
+            NUM_ACTIONS - 1,
+            lambda message: IllegalActionError(message, action),
+        )
         games = self.games
         games.step(self._action)
         self._cumulative_rewards[agent] = 0.0
@@ -241,15 +275,18 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         if not self.agents:
             raise GameOverError("no agent is left; reset() starts a game", action)
         if action is not None:
-            raise GameOverError("the game is over; the only action left is None, which removes the agent", action)
+            raise GameOverError(
+                "the game is over; the only action left is None, which removes the agent", action
+            )
         self._was_dead_step(None)
 
     def observe(self, agent: str) -> Observation:
         """What an agent sees now; any agent, at any time, also after the end.
 
         Returns:
-            A new float32 (OBSERVATION_SIZE,), from the agent's own view; unless ``mask="info"`` in a dict, as
-            ``"observation"``, together with a new ``"action_mask"``, int8 (103,), its legal actions, all 0 if it is not to act.
+            A new float32 (OBSERVATION_SIZE,), from the agent's own view; unless ``mask="info"`` in
+            a dict, as ``"observation"``, together with a new ``"action_mask"``, int8 (103,), its
+            legal actions, all 0 if it is not to act.
         """
         games, seat = self.games, self._seats[agent]
         vector = games.observation[0].copy() if seat == games.seat[0] else games.observe(seat)[0]
@@ -257,22 +294,30 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
 
     def _mask(self, agent: str) -> Mask:
         """An agent's legal actions as they are shown, a new int8 (103,)."""
-        is_to_act = self._seats[agent] == self.games.seat[0] and not self.terminations.get(agent, True)
-        return self._masks.shown(self.games.mask[0].copy() if is_to_act else np.zeros(NUM_ACTIONS, dtype=np.int8))
+        is_to_act = self._seats[agent] == self.games.seat[0] and not self.terminations.get(
+            agent, True
+        )
+        return self._masks.shown(
+            self.games.mask[0].copy() if is_to_act else np.zeros(NUM_ACTIONS, dtype=np.int8)
+        )
 
     def state(self) -> npt.NDArray[np.float32]:
-        """All that there is to know: float32 (num_players · OBSERVATION_SIZE,), every seat's observation in seat order.
+        """All that there is to know: float32 (num_players · OBSERVATION_SIZE,), every seat's
+        observation in seat order.
 
-        All hands are in it; what nobody knows (the order of face-down cards) has not been decided yet.
+        All hands are in it; what nobody knows (the order of face-down cards) has not been decided
+        yet.
         """
         seats = np.arange(self.max_num_agents)
         return self.games.observe(seats, np.zeros_like(seats)).reshape(-1)
 
     def render(self) -> npt.NDArray[np.uint8] | str | None:
-        """The position as the selected agent sees it, or with all hands open if ``render_all_hands``.
+        """The position as the selected agent sees it, or with all hands open if
+        ``render_all_hands``.
 
         Returns:
-            Text (mode ``"ansi"``), pixels, uint8 (height, width, 3) (``"rgb_array"``), or None (``"human"``, without a mode).
+            Text (mode ``"ansi"``), pixels, uint8 (height, width, 3) (``"rgb_array"``), or None
+            (``"human"``, without a mode).
 
         Raises:
             RenderError: no window can be opened.

@@ -1,4 +1,6 @@
-"""What an episode came to: the same entries in the infos of every interface, whatever the reward."""
+"""What an episode came to: the same entries in the infos of every interface, whatever the
+reward.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,18 @@ ILLEGAL: Final = "illegal"
 
 
 def episode_infos(
-    state: npt.NDArray[np.void], seats: npt.NDArray[np.int64], names: Sequence[Sequence[str]], illegal: npt.NDArray[np.bool_]
+    state: npt.NDArray[np.void],
+    seats: npt.NDArray[np.int64],
+    names: Sequence[Sequence[str]],
+    illegal: npt.NDArray[np.bool_],
 ) -> list[dict[str, Any]]:
     """What the infos at the end of episodes tell, one dict each.
 
-    * ``"win_share"``: float64, 1 for a win, 1/k for one shared by k (END-4; of a truncated game by the scores as they stand), 0
-      for everybody after an illegal action.
+    * ``"win_share"``: float64, 1 for a win, 1/k for one shared by k (END-4; of a truncated game by
+      the scores as they stand), 0 for everybody after an illegal action.
     * ``"own_vp"``, ``"best_other_vp"``: int64; ``"scores"``: a list of every seat's VP.
-    * ``"seat"``: int64, whose info it is; ``"opponents"``: a list of the names of every seat's player, None at its own.
+    * ``"seat"``: int64, whose info it is; ``"opponents"``: a list of the names of every seat's
+      player, None at its own.
     * ``"decisions"``, ``"turns"``: int64, taken and finished by all seats together.
     * ``"end_reason"``: ``"businesses"``, ``"stops"``, ``"truncated"`` or ``"illegal"``.
 
@@ -38,7 +44,9 @@ def episode_infos(
     """
     shares = np.where(illegal, 0.0, results(state)[0][np.arange(len(seats)), seats])
     infos = []
-    for game, seat, share, players, cut_short in zip(state, seats, shares, names, illegal.tolist(), strict=True):
+    for game, seat, share, players, cut_short in zip(
+        state, seats, shares, names, illegal.tolist(), strict=True
+    ):
         scores = game["score"][: len(players)].astype(np.int64)
         infos.append(
             {
@@ -47,7 +55,9 @@ def episode_infos(
                 "best_other_vp": np.delete(scores, seat).max(),
                 "scores": scores.tolist(),
                 "seat": seat,
-                "opponents": [None if other == seat else name for other, name in enumerate(players)],
+                "opponents": [
+                    None if other == seat else name for other, name in enumerate(players)
+                ],
                 "decisions": np.int64(game["decisions"]),
                 "turns": np.int64(game["turns"]),
                 "end_reason": ILLEGAL if cut_short else END_REASONS[game["end"]],

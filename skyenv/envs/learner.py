@@ -1,8 +1,9 @@
-"""The core that the Gymnasium and SB3 environments share: games in which one seat learns and agents play the others.
+"""The core that the Gymnasium and SB3 environments share: games in which one seat learns and agents
+play the others.
 
-A row's episode is a game seen from the learner's seat: its decisions are the steps, everything that the others do in
-between belongs to the step before. The others are asked in batches: all rows in which the same agent is to act make one
-call.
+A row's episode is a game seen from the learner's seat: its decisions are the steps, everything that
+the others do in between belongs to the step before. The others are asked in batches: all rows in
+which the same agent is to act make one call.
 """
 
 from __future__ import annotations
@@ -26,16 +27,21 @@ from skyenv.rules.actions import NUM_ACTIONS
 
 Int64 = npt.NDArray[np.int64]
 AgentSpec: TypeAlias = Agent | Callable[..., Any] | str
-"""A player: an agent, a callable, the name of a built-in one, or an import string ``module:Name``."""
+"""A player: an agent, a callable, the name of a built-in one, or an import string ``module:Name``.
+"""
 
 ILLEGAL_REWARD = -1.0
-"""Reward of an illegal action with ``illegal="end"``: as PettingZoo's usual wrapper has it in ``env()``."""
+"""Reward of an illegal action with ``illegal="end"``: as PettingZoo's usual wrapper has it in
+``env()``.
+"""
 ILLEGAL = ("end", "raise")
 SEATS = ("random", "rotate")
 
 
 class LearnerKeywords(GameKeywords, total=False):
-    """The options of :class:`LearnerGames` that environments of one learner hand on: ``**options: Unpack[LearnerKeywords]``."""
+    """The options of :class:`LearnerGames` that environments of one learner hand on: ``**options:
+    Unpack[LearnerKeywords]``.
+    """
 
     opponents: AgentSpec | Sequence[AgentSpec]
     opponent_weights: Sequence[float] | None
@@ -53,14 +59,17 @@ class LearnerGames:
         num_games: number of rows.
         num_players: 2 to 4.
         side: ``"front"`` or ``"back"`` of the board.
-        opponents: who plays the other seats. One player plays them all. A list is one player per other seat, clockwise from the
-            learner's; or a pool, of which one is drawn for every seat and episode. A player is an agent, a callable, a built-in
-            name or an import string ``module:Name``.
+        opponents: who plays the other seats. One player plays them all. A list is one player per
+            other seat, clockwise from the learner's; or a pool, of which one is drawn for every
+            seat and episode. A player is an agent, a callable, a built-in name or an import string
+            ``module:Name``.
         opponent_weights: relative frequencies in a pool; None: all alike.
-        pool: whether a list of opponents is a pool; None: if `opponent_weights` or `one_opponent` say how to draw of it.
-        one_opponent: draw one player of the pool for all other seats of an episode instead of one for each of them.
-        seat: the learner's seat; ``"random"`` (or None): drawn for every episode; ``"rotate"``: one further each episode,
-            beginning with the row's seed modulo the number of players.
+        pool: whether a list of opponents is a pool; None: if `opponent_weights` or `one_opponent`
+            say how to draw of it.
+        one_opponent: draw one player of the pool for all other seats of an episode instead of one
+            for each of them.
+        seat: the learner's seat; ``"random"`` (or None): drawn for every episode; ``"rotate"``: one
+            further each episode, beginning with the row's seed modulo the number of players.
         illegal: ``"end"`` or ``"raise"``, see :meth:`step`.
         threads: threads to play on; None: a sensible number (see :class:`skyenv.Games`).
         observation: what observations are: ``"scaled"``, float32, or ``"codes"``, int16 (see
@@ -100,8 +109,14 @@ class LearnerGames:
         **options: Unpack[GameKeywords],
     ) -> None:
         self.games = Games(
-            num_games, num_players, side, threads=threads, autoreset=False, observation=observation, **options
-        )  # fmt: skip
+            num_games,
+            num_players,
+            side,
+            threads=threads,
+            autoreset=False,
+            observation=observation,
+            **options,
+        )
         self.space = observation_space(observation)
         self.illegal = check_choice("illegal", illegal, ILLEGAL)
         self._one_opponent = check_flag("one_opponent", one_opponent)
@@ -130,7 +145,8 @@ class LearnerGames:
         opponent_weights: Sequence[float] | None = None,
         pool: bool | None = None,
     ) -> None:
-        """Let others play, from every row's next episode on; episodes under way go on with the players they have.
+        """Let others play, from every row's next episode on; episodes under way go on with the
+        players they have.
 
         Args:
             opponents, opponent_weights: as for the class.
@@ -143,12 +159,19 @@ class LearnerGames:
         specs: list[AgentSpec]
         several = isinstance(opponents, Sequence) and not isinstance(opponents, str)
         specs = list(opponents) if several else [opponents]  # type: ignore[arg-type,list-item]
-        drawn = check_flag("pool", (opponent_weights is not None or self._pool) if pool is None else pool)
+        drawn = check_flag(
+            "pool", (opponent_weights is not None or self._pool) if pool is None else pool
+        )
         others = self.games.num_players - 1
         if several and not drawn and len(specs) != others:
-            raise OptionError(f"opponents has {len(specs)} entries, but there are {others} other seats; pool=True draws of them")
+            raise OptionError(
+                f"opponents has {len(specs)} entries, but there are {others} other seats; "
+                "pool=True draws of them"
+            )
         if not drawn and opponent_weights is not None:
-            raise OptionError("opponent_weights are for a pool, which pool=False says the opponents aren't")
+            raise OptionError(
+                "opponent_weights are for a pool, which pool=False says the opponents aren't"
+            )
         limits = _cumulative(opponent_weights, len(specs))
         agents = [make_agent(spec) for spec in specs]
         self._forget_unused()
@@ -158,13 +181,18 @@ class LearnerGames:
 
     def opponents(self, row: int) -> list[str | None]:
         """The name of the player of every seat of a row; None at the learner's."""
-        return [None if index < 0 else self._agents[index].name for index in self._opponent[row].tolist()]
+        return [
+            None if index < 0 else self._agents[index].name
+            for index in self._opponent[row].tolist()
+        ]
 
     def _forget_unused(self) -> None:
         """Keep only the agents that play in an episode under way, and number them anew."""
         used = np.unique(self._opponent[~self.done])
         used = used[used >= 0]
-        renumbered = np.full(len(self._agents) + 1, -1, dtype=np.int64)  # its last entry answers for "none", −1
+        renumbered = np.full(
+            len(self._agents) + 1, -1, dtype=np.int64
+        )  # its last entry answers for "none", −1
         renumbered[used] = np.arange(used.size)
         self._agents = [self._agents[index] for index in used.tolist()]
         self._opponent = renumbered[self._opponent]
@@ -193,7 +221,9 @@ class LearnerGames:
             if self._clockwise:
                 choice = np.full(rows.size, step - 1, dtype=np.int64)
             elif step == 1 or not self._one_opponent:
-                choice = np.searchsorted(self._limits, chances[:, step], side="right").astype(np.int64)
+                choice = np.searchsorted(self._limits, chances[:, step], side="right").astype(
+                    np.int64
+                )
             self._opponent[rows, (self.learner[rows] + step) % num_players] = self._choices[choice]
         self._opponent[rows, self.learner[rows]] = -1
 
@@ -213,9 +243,9 @@ class LearnerGames:
         """Start a new episode in `rows` (None: in all), up to the learner's first decision.
 
         Args:
-            seed: an integer s: row i's game gets the seed s + i; a sequence: an entry for every row of the batch, None
-                in it meaning the row's own next seed; None: the rows' own next seeds. A row's own seeds follow from the
-                last seed that it was given.
+            seed: an integer s: row i's game gets the seed s + i; a sequence: an entry for every row
+                of the batch, None in it meaning the row's own next seed; None: the rows' own next
+                seeds. A row's own seeds follow from the last seed that it was given.
             rows: which rows, int64 (k,), each once.
             generator: seeds the rows that never had a seed; None: the operating system does.
 
@@ -230,14 +260,23 @@ class LearnerGames:
         self.games.reset(seed=seeds.tolist(), rows=rows)
         self._assign(rows, as_uniform(numbers[:, 1:]))
         self._rotation[rows] += 1
-        for array in (self._unrewarded, self.reward, self.done, self.truncated, self.length, self.total):
+        for array in (
+            self._unrewarded,
+            self.reward,
+            self.done,
+            self.truncated,
+            self.length,
+            self.total,
+        ):
             array[rows] = 0
         self._advance(rows)
 
     def _seeds(
         self, given: list[int | None], rows: Int64, generator: np.random.Generator | None
     ) -> tuple[Int64, npt.NDArray[np.uint64]]:
-        """The seeds of the rows' new games, and what their streams have drawn; a given or fresh seed starts a stream anew."""
+        """The seeds of the rows' new games, and what their streams have drawn; a given or fresh
+        seed starts a stream anew.
+        """
         is_given = np.array([seed is not None for seed in given], dtype=np.bool_)
         starts = is_given | ~self._streams.seeded[rows]
         fresh = np.flatnonzero(starts & ~is_given)
@@ -254,10 +293,12 @@ class LearnerGames:
         return seeds, numbers
 
     def step(self, actions: npt.ArrayLike, rows: Int64 | None = None) -> npt.NDArray[np.bool_]:
-        """Let the learner act in `rows` (None: in all), and the others up to its next decision or the end.
+        """Let the learner act in `rows` (None: in all), and the others up to its next decision or
+        the end.
 
-        An action that is not legal in its row either raises (``illegal="raise"``) or ends the row's episode
-        (``illegal="end"``): the game stays where it is, the reward is ILLEGAL_REWARD, and the episode has terminated.
+        An action that is not legal in its row either raises (``illegal="raise"``) or ends the row's
+        episode (``illegal="end"``): the game stays where it is, the reward is ILLEGAL_REWARD, and
+        the episode has terminated.
 
         Args:
             actions: one action number per row.
@@ -267,8 +308,10 @@ class LearnerGames:
             bool (k,), whether each action was legal.
 
         Raises:
-            IllegalActionError: an action is not one of the 103, or it is not legal and ``illegal="raise"``.
-            GameOverError: the episode of one of the rows is over. Both tell the row, and nothing has changed.
+            IllegalActionError: an action is not one of the 103, or it is not legal and
+                ``illegal="raise"``.
+            GameOverError: the episode of one of the rows is over. Both tell the row, and nothing
+                has changed.
         """
         rows = self._all_rows if rows is None else rows
         numbers, legal = self.check(actions, rows)
@@ -280,8 +323,11 @@ class LearnerGames:
         self._close_step(rows, legal)
         return legal
 
-    def check(self, actions: npt.ArrayLike, rows: Int64 | None = None) -> tuple[Int64, npt.NDArray[np.bool_]]:
-        """What :meth:`step` looks at before it plays: the actions, int64 (k,), and whether each is legal, bool (k,).
+    def check(
+        self, actions: npt.ArrayLike, rows: Int64 | None = None
+    ) -> tuple[Int64, npt.NDArray[np.bool_]]:
+        """What :meth:`step` looks at before it plays: the actions, int64 (k,), and whether each is
+        legal, bool (k,).
 
         Raises:
             IllegalActionError, GameOverError: as :meth:`step` does.
@@ -290,7 +336,9 @@ class LearnerGames:
         numbers = whole_numbers(actions, rows.size)
         if self.done[rows].any():
             row = int(rows[np.argmax(self.done[rows])])
-            raise GameOverError(f"row {row}: the episode is over; reset() starts a new one", row=row)
+            raise GameOverError(
+                f"row {row}: the episode is over; reset() starts a new one", row=row
+            )
         outside = (numbers < 0) | (numbers >= NUM_ACTIONS)
         if outside.any():
             raise self._refusal(rows, numbers, int(np.argmax(outside)))
@@ -339,26 +387,42 @@ class LearnerGames:
     # ---- what the learner sees ----
 
     def observation(self, rows: Int64 | None = None) -> npt.NDArray[Any]:
-        """What the learner sees in `rows` (None: in all), also after the end: a new array (k, OBSERVATION_SIZE)."""
+        """What the learner sees in `rows` (None: in all), also after the end: a new array (k,
+        OBSERVATION_SIZE).
+        """
         rows = self._all_rows if rows is None else rows
         observation: npt.NDArray[Any] = self.games.observation[rows]
-        elsewhere = np.flatnonzero(self.games.seat[rows] != self.learner[rows])  # over: shown from seat 0's view
+        elsewhere = np.flatnonzero(
+            self.games.seat[rows] != self.learner[rows]
+        )  # over: shown from seat 0's view
         if elsewhere.size:
             seen = self.games.observe(self.learner[rows[elsewhere]], rows[elsewhere])
             observation[elsewhere] = seen if observation.dtype == seen.dtype else codes_of(seen)
         return observation
 
     def mask(self, rows: Int64 | None = None) -> npt.NDArray[np.int8]:
-        """The learner's legal actions in `rows` (None: in all), all 0 after the end: a new int8 (k, 103)."""
+        """The learner's legal actions in `rows` (None: in all), all 0 after the end: a new int8 (k,
+        103).
+        """
         rows = self._all_rows if rows is None else rows
         mask: npt.NDArray[np.int8] = self.games.mask[rows]
         mask[self.done[rows]] = 0
         return mask
 
     def episode_infos(self, rows: Int64) -> list[dict[str, Any]]:
-        """What the episodes in `rows`, which are over, came to: :func:`skyenv.envs.episodes.episode_infos`."""
-        names = [[self._agents[index].name if index >= 0 else "" for index in self._opponent[row].tolist()] for row in rows]
-        return episode_infos(self.games.state[rows], self.learner[rows], names, self.games.seat[rows] >= 0)
+        """What the episodes in `rows`, which are over, came to:
+        :func:`skyenv.envs.episodes.episode_infos`.
+        """
+        names = [
+            [
+                self._agents[index].name if index >= 0 else ""
+                for index in self._opponent[row].tolist()
+            ]
+            for row in rows
+        ]
+        return episode_infos(
+            self.games.state[rows], self.learner[rows], names, self.games.seat[rows] >= 0
+        )
 
 
 class LearnerEnv:
@@ -390,7 +454,9 @@ def whole_numbers(actions: npt.ArrayLike, count: int) -> Int64:
     numbers = np.asarray(actions)
     if numbers.shape != (count,) or numbers.dtype.kind not in "iu":
         given = f"an array of shape {numbers.shape} and dtype {numbers.dtype}"
-        raise IllegalActionError(f"actions must be {count} integers, one per row, not {given}", actions)
+        raise IllegalActionError(
+            f"actions must be {count} integers, one per row, not {given}", actions
+        )
     return numbers.astype(np.int64)
 
 
@@ -403,7 +469,9 @@ def _checked_seat(seat: int | str | None, num_players: int) -> int | str:
 
 
 def _cumulative(weights: Sequence[float] | None, count: int) -> npt.NDArray[np.float64]:
-    """Upper limits in (0, 1) of all choices but the last, float64 (count − 1,), for numbers drawn from [0, 1)."""
+    """Upper limits in (0, 1) of all choices but the last, float64 (count − 1,), for numbers drawn
+    from [0, 1).
+    """
     if count == 0:
         raise OptionError("there must be at least one opponent")
     array = np.ones(count) if weights is None else np.asarray(weights, dtype=np.float64)

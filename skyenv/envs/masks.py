@@ -1,7 +1,8 @@
-"""Where an environment gives its mask of the legal actions: in the observation, in the infos, or in both.
+"""Where an environment gives its mask of the legal actions: in the observation, in the infos, or in
+both.
 
-Libraries look in different places: PettingZoo's own and RLlib's in the observation, which is a dict then, TorchRL, AgileRL and
-SuperSuit's wrappers of plain observations in the infos.
+Libraries look in different places: PettingZoo's own and RLlib's in the observation, which is a dict
+then, TorchRL, AgileRL and SuperSuit's wrappers of plain observations in the infos.
 """
 
 from __future__ import annotations
@@ -25,11 +26,15 @@ _PLACES: Final[dict[str, tuple[str | None, bool]]] = {
     "both": ("observation", True),
     "rllib": ("observations", False),
 }
-"""For every place the key of the vector in an observation that is a dict, and whether the mask stands in the infos."""
+"""For every place the key of the vector in an observation that is a dict, and whether the mask
+stands in the infos.
+"""
 
 
 class MaskKeywords(TypedDict, total=False):
-    """The options of :class:`MaskPlace` that environments hand on: ``**options: Unpack[MaskKeywords]``."""
+    """The options of :class:`MaskPlace` that environments hand on: ``**options:
+    Unpack[MaskKeywords]``.
+    """
 
     mask: str
     noop: bool
@@ -39,13 +44,15 @@ class MaskPlace:
     """What observations and infos look like.
 
     Args:
-        mask: ``"observation"``: observations are dicts of ``"observation"`` and ``"action_mask"``; ``"info"``: observations are
-            vectors, and infos have ``"action_mask"``; ``"both"``: dicts, and infos have it, too; ``"rllib"``: dicts of
-            ``"observations"`` and ``"action_mask"``, which RLlib's masking modules ask for.
-        noop: where there is nothing to decide (the game is over, or another agent is to act) the mask allows action 0 instead of
-            no action at all. Who masks with −∞ and takes a softmax or a maximum gets NaN or −∞ of a mask without any action.
-            Action 0 does nothing in a finished row that is about to be reset (NEXT_STEP), nor for a parallel agent who isn't to
-            act; elsewhere an action after the end is an error as before.
+        mask: ``"observation"``: observations are dicts of ``"observation"`` and ``"action_mask"``;
+            ``"info"``: observations are vectors, and infos have ``"action_mask"``; ``"both"``:
+            dicts, and infos have it, too; ``"rllib"``: dicts of ``"observations"`` and
+            ``"action_mask"``, which RLlib's masking modules ask for.
+        noop: where there is nothing to decide (the game is over, or another agent is to act) the
+            mask allows action 0 instead of no action at all. Who masks with −∞ and takes a softmax
+            or a maximum gets NaN or −∞ of a mask without any action. Action 0 does nothing in a
+            finished row that is about to be reset (NEXT_STEP), nor for a parallel agent who isn't
+            to act; elsewhere an action after the end is an error as before.
 
     Attributes:
         in_info: whether infos have the mask.
@@ -62,7 +69,12 @@ class MaskPlace:
         """The space of observations whose vectors are of a space."""
         if self._key is None:
             return vector
-        return spaces.Dict({self._key: vector, ACTION_MASK: spaces.Box(low=0, high=1, shape=(NUM_ACTIONS,), dtype=np.int8)})
+        return spaces.Dict(
+            {
+                self._key: vector,
+                ACTION_MASK: spaces.Box(low=0, high=1, shape=(NUM_ACTIONS,), dtype=np.int8),
+            }
+        )
 
     def shown(self, mask: Mask) -> Mask:
         """The legal actions, int8 (…, 103), as they are shown; with ``noop`` written into."""
@@ -71,5 +83,7 @@ class MaskPlace:
         return mask
 
     def observation(self, vector: npt.NDArray[Any], mask: Callable[[], Mask]) -> Any:
-        """An observation: the vector, (…, OBSERVATION_SIZE), or the dict of it and of what `mask` gives, if it is needed."""
+        """An observation: the vector, (…, OBSERVATION_SIZE), or the dict of it and of what `mask`
+        gives, if it is needed.
+        """
         return vector if self._key is None else {self._key: vector, ACTION_MASK: mask()}

@@ -31,13 +31,17 @@ def check_render_mode(render_mode: str | None) -> str | None:
         RenderError: it needs the extra ``[pictures]``, which isn't installed.
     """
     if render_mode is not None and render_mode not in RENDER_MODES:
-        raise OptionError(f"render_mode must be None or one of {', '.join(RENDER_MODES)}, not {shown(render_mode)}")
+        raise OptionError(
+            f"render_mode must be None or one of {', '.join(RENDER_MODES)}, not "
+            f"{shown(render_mode)}"
+        )
     check_installed(*_MODULES.get(render_mode or "", ()))
     return render_mode
 
 
 class Renderer:
-    """What the environments' render() shows: rows of games, each as a seat sees it, or with all hands open.
+    """What the environments' render() shows: rows of games, each as a seat sees it, or with all
+    hands open.
 
     Args:
         render_mode: None or one of RENDER_MODES.
@@ -58,7 +62,8 @@ class Renderer:
         self._all_hands = all_hands
 
     def render(self, games: Games, row: int, seat: int) -> RGB | str | None:
-        """A row as a seat sees it: text (mode ``"ansi"``) or pixels (``"rgb_array"``); in a window (``"human"``).
+        """A row as a seat sees it: text (mode ``"ansi"``) or pixels (``"rgb_array"``); in a window
+        (``"human"``).
 
         Raises:
             RenderError: no window can be opened.
@@ -68,8 +73,11 @@ class Renderer:
             return None
         return self._returned(games, row, seat)
 
-    def render_rows(self, games: Games, seats: Sequence[int]) -> tuple[RGB | str | None, ...] | None:
-        """Every row as its entry of `seats` sees it; the mode ``"human"`` shows at most MOST_TABLES of them in a window.
+    def render_rows(
+        self, games: Games, seats: Sequence[int]
+    ) -> tuple[RGB | str | None, ...] | None:
+        """Every row as its entry of `seats` sees it; the mode ``"human"`` shows at most MOST_TABLES
+        of them in a window.
 
         Raises:
             RenderError: no window can be opened.
@@ -90,7 +98,9 @@ class Renderer:
         return self._picture(games, row, seat, RENDER_WIDTH) if self.mode == "rgb_array" else None
 
     def _picture(self, games: Games, row: int, seat: int, width: int) -> RGB:
-        """The pixels of a row, uint8 (height, `width`, 3), of one size for all positions of a kind of game."""
+        """The pixels of a row, uint8 (height, `width`, 3), of one size for all positions of a kind
+        of game.
+        """
         looking = None if self._all_hands else seat
         # What another seat may choose tells of its hand.
         legal = games.mask[row] if looking in (None, games.seat[row]) else None
@@ -103,5 +113,8 @@ class Renderer:
         pictures = [self._picture(games, row, seat, RENDER_WIDTH // across) for row, seat in tables]
         blank = np.zeros_like(pictures[0])
         pictures += [blank] * (-len(pictures) % across)
-        lines = [np.concatenate(pictures[i : i + across], axis=1) for i in range(0, len(pictures), across)]
+        lines = [
+            np.concatenate(pictures[i : i + across], axis=1)
+            for i in range(0, len(pictures), across)
+        ]
         return np.concatenate(lines)

@@ -1,7 +1,8 @@
 """Making the environments known to Gymnasium and PettingZoo.
 
-``import skyenv`` calls :func:`register`, so that ``gymnasium.make(ENV_ID)`` and ``pettingzoo.make("aec", AEC_ID)`` work after it.
-A process that has not imported it, such as a worker that was given the id alone, doesn't know them.
+``import skyenv`` calls :func:`register`, so that ``gymnasium.make(ENV_ID)`` and
+``pettingzoo.make("aec", AEC_ID)`` work after it. A process that has not imported it, such as a
+worker that was given the id alone, doesn't know them.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from __future__ import annotations
 import importlib.util
 
 ENV_ID = "skyenv/FifthAvenue-v0"
-"""Gymnasium's id, for ``gymnasium.make`` and ``gymnasium.make_vec``; ``"skyenv:" + ENV_ID`` where skyenv isn't imported yet."""
+"""Gymnasium's id, for ``gymnasium.make`` and ``gymnasium.make_vec``; ``"skyenv:" + ENV_ID`` where
+skyenv isn't imported yet.
+"""
 AEC_ID = "skyenv/fifth_avenue_v0"
 """PettingZoo's id, for ``pettingzoo.make("aec", AEC_ID)``, and with ``"parallel"``."""
 
@@ -27,7 +30,9 @@ def register_gymnasium() -> None:
 
 
 def register_pettingzoo() -> None:
-    """Enter AEC_ID into PettingZoo's registry, which there is since 1.27; once is enough, more does no harm."""
+    """Enter AEC_ID into PettingZoo's registry, which there is since 1.27; once is enough, more does
+    no harm.
+    """
     import pettingzoo
 
     enter = getattr(pettingzoo, "register", None)

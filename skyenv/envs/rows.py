@@ -29,7 +29,8 @@ class Rows:
         self._core, self._renderer, self._masks = core, renderer, masks
 
     def attribute(self, name: str, row: int) -> Any:
-        """A row's ``action_masks`` (a function), ``opponents`` (names by seat), ``render_mode``, ``seat``, ``seed``.
+        """A row's ``action_masks`` (a function), ``opponents`` (names by seat), ``render_mode``,
+        ``seat``, ``seed``.
 
         Raises:
             AttributeError: for any other name.
@@ -45,20 +46,24 @@ class Rows:
             return int(core.learner[row])
         if name == "seed":
             return int(core.games.seeds[row])
-        raise AttributeError(f"the environments have no attribute {shown(name)}; they have {', '.join(ATTRIBUTES)}")
+        raise AttributeError(
+            f"the environments have no attribute {shown(name)}; they have {', '.join(ATTRIBUTES)}"
+        )
 
     def call(self, name: str, rows: list[int], *args: Any, **kwargs: Any) -> list[Any]:
         """What a method returns in each of `rows`.
 
         Args:
-            name: ``action_masks``: int8 (103,); ``render``: what the environment's own gives of the row; ``set_opponents``, of
-                all rows alone: :meth:`skyenv.envs.learner.LearnerGames.set_opponents`.
+            name: ``action_masks``: int8 (103,); ``render``: what the environment's own gives of the
+                row; ``set_opponents``, of all rows alone:
+                :meth:`skyenv.envs.learner.LearnerGames.set_opponents`.
             rows: which rows.
             args, kwargs: the method's arguments.
 
         Raises:
             AttributeError: there is no such method.
-            OptionError: opponents are to be set in some rows alone, or `set_opponents` refuses them.
+            OptionError: opponents are to be set in some rows alone, or `set_opponents` refuses
+                them.
         """
         core = self._core
         if name == "action_masks":
@@ -73,11 +78,16 @@ class Rows:
                 raise OptionError("opponents can only be set for all rows together")
             core.set_opponents(*args, **kwargs)
             return [None] * len(rows)
-        raise AttributeError(f"the environments have no method {shown(name)}; they have {', '.join(METHODS)}")
+        raise AttributeError(
+            f"the environments have no method {shown(name)}; they have {', '.join(METHODS)}"
+        )
 
     def refuse(self, name: str) -> None:
         """Raise AttributeError: no attribute can be set."""
-        raise AttributeError(f"attribute {shown(name)} can't be set: the rows are one batch; set_opponents() changes who plays")
+        raise AttributeError(
+            f"attribute {shown(name)} can't be set: the rows are one batch; set_opponents() "
+            "changes who plays"
+        )
 
     def _mask(self, row: int) -> Mask:
         return self._masks.shown(self._core.mask(np.array([row]))[0])

@@ -30,12 +30,13 @@ class _RenderedVecEnv(LearnerEnv, VecEnv):
         """Every row as its learner sees it, or with all hands open if ``render_all_hands``.
 
         Args:
-            mode: None or the environment's own mode; SB3 warns of others. ``"human"`` in the mode ``"rgb_array"``: SB3 shows the
-                picture in a window, for which it needs OpenCV.
+            mode: None or the environment's own mode; SB3 warns of others. ``"human"`` in the mode
+                ``"rgb_array"``: SB3 shows the picture in a window, for which it needs OpenCV.
 
         Returns:
-            All rows' pictures as one, uint8 (height, width, 3) (``"rgb_array"``), or a tuple of texts, one per row (``"ansi"``);
-            None without a mode and in the mode ``"human"``, which shows the first rows in a window.
+            All rows' pictures as one, uint8 (height, width, 3) (``"rgb_array"``), or a tuple of
+            texts, one per row (``"ansi"``); None without a mode and in the mode ``"human"``, which
+            shows the first rows in a window.
 
         Raises:
             RenderError: no window can be opened.
@@ -48,38 +49,45 @@ class _RenderedVecEnv(LearnerEnv, VecEnv):
 class SkyenvVecEnv(_RenderedVecEnv):
     """`num_envs` games in which one seat learns and a pool of agents plays the others.
 
-    A step is one decision of the learner in every row; the others are asked in batches. A finished row is reset in the
-    same step. The info of a finished row holds ``"terminal_observation"``, ``"TimeLimit.truncated"``, ``"episode"``
-    (``r``, ``l`` and ``t`` of SB3's Monitor, so no such wrapper is needed), and what the episode came to: ``"win_share"``,
-    ``"own_vp"``, ``"opponents"`` and the others of :func:`skyenv.envs.episodes.episode_infos`.
-    The seeds, which decide every hidden card, are no part of it: ``get_attr("seed")`` has those of the games under way, and
+    A step is one decision of the learner in every row; the others are asked in batches. A finished
+    row is reset in the same step. The info of a finished row holds ``"terminal_observation"``,
+    ``"TimeLimit.truncated"``, ``"episode"`` (``r``, ``l`` and ``t`` of SB3's Monitor, so no such
+    wrapper is needed), and what the episode came to: ``"win_share"``, ``"own_vp"``, ``"opponents"``
+    and the others of :func:`skyenv.envs.episodes.episode_infos`. The seeds, which decide every
+    hidden card, are no part of it: ``get_attr("seed")`` has those of the games under way, and
     ``core.games.finished.seed`` that of each row's latest finished game.
 
-    An illegal action (of the 103) ends its row's episode with reward −1, and the info's ``"illegal_action"`` holds it, so that
-    what knows no masks (DQN, A2C, SB3's own ``evaluate_policy``) runs; with ``illegal="raise"`` it raises IllegalActionError with
-    the row. MaskablePPO asks for the masks and makes none.
+    An illegal action (of the 103) ends its row's episode with reward −1, and the info's
+    ``"illegal_action"`` holds it, so that what knows no masks (DQN, A2C, SB3's own
+    ``evaluate_policy``) runs; with ``illegal="raise"`` it raises IllegalActionError with the row.
+    MaskablePPO asks for the masks and makes none.
 
     Args:
         num_envs: number of games.
         num_players: 2 to 4.
         side: ``"front"`` or ``"back"`` of the board.
-        render_mode: ``"ansi"``: :meth:`render` returns one text picture per row; ``"rgb_array"``: all rows' pictures as one;
-            ``"human"``: it shows the first rows in a window. The last two need the extra ``[pictures]``.
-        render_all_hands: pictures show every hand; by default they show what the learner may know, and nothing more.
-        seed: row i's first game gets the seed ``seed`` + i, everything later follows; None: the system's entropy.
+        render_mode: ``"ansi"``: :meth:`render` returns one text picture per row; ``"rgb_array"``:
+            all rows' pictures as one; ``"human"``: it shows the first rows in a window. The last
+            two need the extra ``[pictures]``.
+        render_all_hands: pictures show every hand; by default they show what the learner may know,
+            and nothing more.
+        seed: row i's first game gets the seed ``seed`` + i, everything later follows; None: the
+            system's entropy.
         threads: threads to play on; None: a sensible number (see :class:`skyenv.Games`).
-        opponents, opponent_weights, pool, one_opponent: who plays the other seats: one player for all of them; a list with one
-            per other seat, clockwise from the learner's; or with ``pool=True`` a list of which one is drawn for every row, seat
-            and episode (:class:`skyenv.envs.learner.LearnerGames`).
+        opponents, opponent_weights, pool, one_opponent: who plays the other seats: one player for
+        all of them; a list with one
+            per other seat, clockwise from the learner's; or with ``pool=True`` a list of which one
+            is drawn for every row, seat and episode (:class:`skyenv.envs.learner.LearnerGames`).
         illegal: ``"end"`` or ``"raise"``, see above.
-        seat: the learner's seat; ``"rotate"``, the default: the next one each episode, beginning with the row's seed modulo the
-            number of players; ``"random"``: drawn for every episode.
-        observation: what observations are, here and in the spaces: ``"scaled"``, float32, or ``"codes"``, int16 (see
-            :class:`skyenv.Games`).
+        seat: the learner's seat; ``"rotate"``, the default: the next one each episode, beginning
+            with the row's seed modulo the number of players; ``"random"``: drawn for every episode.
+        observation: what observations are, here and in the spaces: ``"scaled"``, float32, or
+            ``"codes"``, int16 (see :class:`skyenv.Games`).
         board, max_turns, reward: as for :class:`skyenv.GameOptions`.
 
     Attributes:
-        core: the games, the learner's seats and the opponents, a :class:`skyenv.envs.learner.LearnerGames`.
+        core: the games, the learner's seats and the opponents, a
+            :class:`skyenv.envs.learner.LearnerGames`.
 
     Raises:
         OptionError: an option has a wrong value.
@@ -139,35 +147,47 @@ class SkyenvVecEnv(_RenderedVecEnv):
 
     def step_wait(
         self,
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
+    ) -> tuple[
+        npt.NDArray[Any], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]
+    ]:
         """Take the decisions, and reset the rows that are finished.
 
         Returns:
-            Observations, float32 or int16 (num_envs, OBSERVATION_SIZE); rewards, float32 (num_envs,), each the sum since the
-            learner's previous decision; whether each row's game is over, bool (num_envs,); one info per row.
+            Observations, float32 or int16 (num_envs, OBSERVATION_SIZE); rewards, float32
+            (num_envs,), each the sum since the learner's previous decision; whether each row's game
+            is over, bool (num_envs,); one info per row.
 
         Raises:
-            IllegalActionError: an action is not one of the 103, or not legal with ``illegal="raise"``. Nothing has changed.
+            IllegalActionError: an action is not one of the 103, or not legal with
+                ``illegal="raise"``. Nothing has changed.
         """
         core, actions = self.core, np.asarray(self._actions)
         legal = core.step(actions)
         rewards, dones = core.reward.astype(np.float32), core.done.copy()
         infos: list[dict[str, Any]] = [{"TimeLimit.truncated": False} for _ in range(self.num_envs)]
         rows = np.flatnonzero(dones)
-        for row, observation, episode in zip(rows.tolist(), core.observation(rows), core.episode_infos(rows), strict=True):
+        for row, observation, episode in zip(
+            rows.tolist(), core.observation(rows), core.episode_infos(rows), strict=True
+        ):
             infos[row] = self._final_info(row, observation.copy(), episode)
             if not legal[row]:
                 infos[row]["illegal_action"] = int(actions[row])
         core.reset(rows=rows)
         return core.observation(), rewards, dones, infos
 
-    def _final_info(self, row: int, observation: npt.NDArray[Any], episode: dict[str, Any]) -> dict[str, Any]:
+    def _final_info(
+        self, row: int, observation: npt.NDArray[Any], episode: dict[str, Any]
+    ) -> dict[str, Any]:
         core = self.core
         seconds = round(time.time() - self._started, 6)
         return {
             "terminal_observation": observation,
             "TimeLimit.truncated": bool(core.truncated[row]),
-            "episode": {"r": round(float(core.total[row]), 6), "l": int(core.length[row]), "t": seconds},
+            "episode": {
+                "r": round(float(core.total[row]), 6),
+                "l": int(core.length[row]),
+                "t": seconds,
+            },
             **episode,
         }
 
@@ -186,7 +206,8 @@ class SkyenvVecEnv(_RenderedVecEnv):
         return attr_name in ATTRIBUTES
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Every asked row's ``action_masks`` (a function), ``opponents`` (names by seat), ``render_mode``, ``seat`` or ``seed``.
+        """Every asked row's ``action_masks`` (a function), ``opponents`` (names by seat),
+        ``render_mode``, ``seat`` or ``seed``.
 
         Raises:
             AttributeError: for any other name.
@@ -194,11 +215,16 @@ class SkyenvVecEnv(_RenderedVecEnv):
         return [self._batch.attribute(attr_name, row) for row in self._rows(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Raise AttributeError: the rows of a batch have no attributes of their own that could be set."""
+        """Raise AttributeError: the rows of a batch have no attributes of their own that could be
+        set.
+        """
         self._batch.refuse(attr_name)
 
-    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
-        """Call ``action_masks``, ``render`` or, of all rows, ``set_opponents``; returns what each of the asked rows gives.
+    def env_method(
+        self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any
+    ) -> list[Any]:
+        """Call ``action_masks``, ``render`` or, of all rows, ``set_opponents``; returns what each
+        of the asked rows gives.
 
         Raises:
             AttributeError: for any other method.
@@ -206,32 +232,41 @@ class SkyenvVecEnv(_RenderedVecEnv):
         return self._batch.call(method_name, self._rows(indices), *method_args, **method_kwargs)
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
-        """True for SB3's Monitor, whose "episode" entries this environment makes itself; else False."""
+        """True for SB3's Monitor, whose "episode" entries this environment makes itself; else
+        False.
+        """
         return [wrapper_class is Monitor for _ in self._rows(indices)]
 
     def get_images(self) -> Sequence[npt.NDArray[np.uint8] | None]:
         """Every row's pixels, uint8 (height, width, 3), in the mode ``"rgb_array"``, else None."""
-        return self._batch.call("render", self._rows(None)) if self.render_mode == "rgb_array" else [None] * self.num_envs
+        return (
+            self._batch.call("render", self._rows(None))
+            if self.render_mode == "rgb_array"
+            else [None] * self.num_envs
+        )
 
     def _rows(self, indices: Indices) -> list[int]:
         return list(self._get_indices(indices))
 
 
 class MixedVecEnv(_RenderedVecEnv):
-    """Several :class:`SkyenvVecEnv` side by side as one: say tables for 2, 3 and 4 players, for one policy that plays them all.
+    """Several :class:`SkyenvVecEnv` side by side as one: say tables for 2, 3 and 4 players, for one
+    policy that plays them all.
 
-    Rows are those of the parts, in the order given; each part plays the episodes that it plays alone with the same seeds.
-    A step is checked in all parts before any of them moves.
+    Rows are those of the parts, in the order given; each part plays the episodes that it plays
+    alone with the same seeds. A step is checked in all parts before any of them moves.
 
     Args:
-        parts: the environments, at least one, none of them twice. They are used, not copied: step them through this one alone.
+        parts: the environments, at least one, none of them twice. They are used, not copied: step
+            them through this one alone.
 
     Attributes:
         parts: as given.
         places: slice of each part's rows.
 
     Raises:
-        OptionError: there is no part, or it is no SkyenvVecEnv, or stands there twice; or their observations are of two kinds.
+        OptionError: there is no part, or it is no SkyenvVecEnv, or stands there twice; or their
+            observations are of two kinds.
     """
 
     def __init__(self, parts: Sequence[SkyenvVecEnv]) -> None:
@@ -240,11 +275,17 @@ class MixedVecEnv(_RenderedVecEnv):
             raise OptionError("a mixed environment needs at least one part")
         for i, part in enumerate(self.parts):
             if not isinstance(part, SkyenvVecEnv):
-                raise OptionError(f"part {i} of a mixed environment must be a SkyenvVecEnv, not {type(part).__name__}")
+                raise OptionError(
+                    f"part {i} of a mixed environment must be a SkyenvVecEnv, not "
+                    f"{type(part).__name__}"
+                )
             if any(part is other for other in self.parts[:i]):
                 raise OptionError(f"part {i} of a mixed environment is in it twice")
             if part.core.space != self.parts[0].core.space:
-                raise OptionError(f"part {i} of a mixed environment has other observations than part 0: scaled ones or codes")
+                raise OptionError(
+                    f"part {i} of a mixed environment has other observations than part 0: scaled "
+                    "ones or codes"
+                )
         ends = np.cumsum([part.num_envs for part in self.parts]).tolist()
         self.places = [slice(start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
         super().__init__(ends[-1], self.parts[0].core.space, action_space())
@@ -255,7 +296,10 @@ class MixedVecEnv(_RenderedVecEnv):
         return [part.core for part in self.parts]
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Set the seeds of the next reset: row i, counted over all parts, gets `seed` + i. Without it a part keeps its own."""
+        """Set the seeds of the next reset: row i, counted over all parts, gets `seed` + i.
+
+        Without it a part keeps its own.
+        """
         seeds = super().seed(seed)
         for part, place in zip(self.parts, self.places, strict=True):
             part.seed(seeds[place.start])
@@ -264,7 +308,9 @@ class MixedVecEnv(_RenderedVecEnv):
     # ---- playing ----
 
     def reset(self) -> npt.NDArray[Any]:
-        """Start new games in all rows; returns observations, float32 or int16 (num_envs, OBSERVATION_SIZE)."""
+        """Start new games in all rows; returns observations, float32 or int16 (num_envs,
+        OBSERVATION_SIZE).
+        """
         observations = [part.reset() for part in self.parts]
         self._reset_seeds()
         self._reset_options()
@@ -277,15 +323,21 @@ class MixedVecEnv(_RenderedVecEnv):
 
     def step_wait(
         self,
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
-        """Take the decisions in all parts, see :meth:`SkyenvVecEnv.step_wait`; errors tell the row counted over all parts."""
+    ) -> tuple[
+        npt.NDArray[Any], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]
+    ]:
+        """Take the decisions in all parts, see :meth:`SkyenvVecEnv.step_wait`; errors tell the row
+        counted over all parts.
+        """
         actions = whole_numbers(np.asarray(self._actions), self.num_envs)
         for part, place in zip(self.parts, self.places, strict=True):
             try:
                 part.core.check(actions[place])
             except IllegalActionError as error:
                 raise _moved(error, place.start) from error
-        results = [part.step(actions[place]) for part, place in zip(self.parts, self.places, strict=True)]
+        results = [
+            part.step(actions[place]) for part, place in zip(self.parts, self.places, strict=True)
+        ]
         observations, rewards, dones, infos = zip(*results, strict=True)
         arrays = np.concatenate(observations), np.concatenate(rewards), np.concatenate(dones)
         return *arrays, [info for part in infos for info in part]
@@ -313,28 +365,44 @@ class MixedVecEnv(_RenderedVecEnv):
         """Raise AttributeError, see :meth:`SkyenvVecEnv.set_attr`."""
         self.parts[0].set_attr(attr_name, value)
 
-    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
+    def env_method(
+        self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any
+    ) -> list[Any]:
         """Call a method in the asked rows, see :meth:`SkyenvVecEnv.env_method`."""
-        return self._ask(lambda part, rows: part.env_method(method_name, *method_args, indices=rows, **method_kwargs), indices)
+        return self._ask(
+            lambda part, rows: part.env_method(
+                method_name, *method_args, indices=rows, **method_kwargs
+            ),
+            indices,
+        )
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
         """See :meth:`SkyenvVecEnv.env_is_wrapped`."""
         return self._ask(lambda part, rows: part.env_is_wrapped(wrapper_class, rows), indices)
 
     def get_images(self) -> Sequence[npt.NDArray[np.uint8] | None]:
-        """Every row's pixels, of one size for all kinds of tables, in the mode ``"rgb_array"``, else None."""
+        """Every row's pixels, of one size for all kinds of tables, in the mode ``"rgb_array"``,
+        else None.
+        """
         images = [image for part in self.parts for image in part.get_images()]
         height = max((image.shape[0] for image in images if image is not None), default=0)
-        return [image if image is None else np.pad(image, ((0, height - len(image)), (0, 0), (0, 0))) for image in images]
+        return [
+            image if image is None else np.pad(image, ((0, height - len(image)), (0, 0), (0, 0)))
+            for image in images
+        ]
 
-    def _ask(self, question: Callable[[SkyenvVecEnv, Indices], list[Any]], indices: Indices) -> list[Any]:
+    def _ask(
+        self, question: Callable[[SkyenvVecEnv, Indices], list[Any]], indices: Indices
+    ) -> list[Any]:
         """The parts' answers for the asked rows, in the order asked."""
         if indices is None:
             return [answer for part in self.parts for answer in question(part, None)]
         answers = []
         for index in self._get_indices(indices):
             row = range(self.num_envs)[index]
-            part, place = next(pair for pair in zip(self.parts, self.places, strict=True) if row < pair[1].stop)
+            part, place = next(
+                pair for pair in zip(self.parts, self.places, strict=True) if row < pair[1].stop
+            )
             answers += question(part, [row - place.start])
         return answers
 
@@ -342,4 +410,6 @@ class MixedVecEnv(_RenderedVecEnv):
 def _moved(error: IllegalActionError, start: int) -> IllegalActionError:
     """The error of a part whose rows begin with row `start` of the whole."""
     row = start + (error.row or 0)
-    return type(error)(f"row {row}: {str(error).removeprefix(f'row {error.row}: ')}", error.action, row)
+    return type(error)(
+        f"row {row}: {str(error).removeprefix(f'row {error.row}: ')}", error.action, row
+    )

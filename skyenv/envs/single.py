@@ -1,4 +1,6 @@
-"""``gymnasium.make("skyenv/FifthAvenue-v0")``: one learner at the table, the other seats played by agents."""
+"""``gymnasium.make("skyenv/FifthAvenue-v0")``: one learner at the table, the other seats played by
+agents.
+"""
 
 from __future__ import annotations
 
@@ -18,41 +20,51 @@ from skyenv.envs.spaces import action_space
 class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
     """One seat's view of a game of Fifth Avenue.
 
-    A step is one decision of the learner; what the others do until its next decision belongs to the step. The observation
-    is its seat's vector, float32 or int16 (OBSERVATION_SIZE,), or a dict of it and the mask (`mask`); the action one of the 103
-    numbers; the reward the sum of all that its seat was rewarded since its previous decision. An episode terminates when the
-    game ends and is truncated when the game is (END-5).
+    A step is one decision of the learner; what the others do until its next decision belongs to the
+    step. The observation is its seat's vector, float32 or int16 (OBSERVATION_SIZE,), or a dict of
+    it and the mask (`mask`); the action one of the 103 numbers; the reward the sum of all that its
+    seat was rewarded since its previous decision. An episode terminates when the game ends and is
+    truncated when the game is (END-5).
 
-    ``info`` holds ``"action_mask"``, int8 (103,), 1 for a legal action, all 0 after the end, and ``"seat"``, int64, the learner's
-    seat in this episode. When the episode is over, it also holds what it came to: ``"win_share"``, ``"own_vp"`` and the others of
-    :func:`skyenv.envs.episodes.episode_infos`. :meth:`action_masks` gives the mask to sb3-contrib. The game's seed, which decides
-    every hidden card, is no part of it; ``core.games.seeds[0]`` has it.
+    ``info`` holds ``"action_mask"``, int8 (103,), 1 for a legal action, all 0 after the end, and
+    ``"seat"``, int64, the learner's seat in this episode. When the episode is over, it also holds
+    what it came to: ``"win_share"``, ``"own_vp"`` and the others of
+    :func:`skyenv.envs.episodes.episode_infos`. :meth:`action_masks` gives the mask to sb3-contrib.
+    The game's seed, which decides every hidden card, is no part of it; ``core.games.seeds[0]`` has
+    it.
 
-    An illegal action (of the 103) ends the episode: it terminates with reward −1, the game stays where it was, and
-    ``info["illegal_action"]`` holds the action. With ``illegal="raise"`` it raises IllegalActionError instead and nothing
-    changes. Anything but the number of one of the 103 actions always raises IllegalActionError, an action after the end
-    GameOverError.
+    An illegal action (of the 103) ends the episode: it terminates with reward −1, the game stays
+    where it was, and ``info["illegal_action"]`` holds the action. With ``illegal="raise"`` it
+    raises IllegalActionError instead and nothing changes. Anything but the number of one of the 103
+    actions always raises IllegalActionError, an action after the end GameOverError.
 
-    ``reset(seed=s)`` starts the game with the seed s; ``reset()`` goes on with seeds that follow from the last one given.
+    ``reset(seed=s)`` starts the game with the seed s; ``reset()`` goes on with seeds that follow
+    from the last one given.
 
     Args:
         num_players: 2, 3 or 4.
         side: ``"front"`` or ``"back"`` of the board.
-        mask, noop: where the mask is given, and what it allows after the end: :class:`skyenv.envs.masks.MaskPlace`.
+        mask, noop: where the mask is given, and what it allows after the end:
+            :class:`skyenv.envs.masks.MaskPlace`.
         illegal: what an illegal action does: ``"end"`` or ``"raise"``.
-        render_mode: ``"ansi"``: :meth:`render` returns the text picture; ``"rgb_array"``: pixels, uint8 (height, width, 3);
-            ``"human"``: every position is shown in a window. The last two need the extra ``[pictures]``.
-        render_all_hands: pictures show every hand; by default they show what the learner may know, and nothing more.
-        opponents, opponent_weights, pool, one_opponent: who plays the other seats: one player for all of them; a list with one
-            per other seat, clockwise from the learner's; or with ``pool=True`` a list of which one is drawn for every seat and
-            episode (:class:`skyenv.envs.learner.LearnerGames`).
-        seat: the learner's seat; ``"random"`` or None: drawn for every episode; ``"rotate"``: the next one each episode.
-        observation: what observations are, here and in the spaces: ``"scaled"``, float32, or ``"codes"``, int16 (see
-            :class:`skyenv.Games`).
+        render_mode: ``"ansi"``: :meth:`render` returns the text picture; ``"rgb_array"``: pixels,
+            uint8 (height, width, 3); ``"human"``: every position is shown in a window. The last two
+            need the extra ``[pictures]``.
+        render_all_hands: pictures show every hand; by default they show what the learner may know,
+            and nothing more.
+        opponents, opponent_weights, pool, one_opponent: who plays the other seats: one player for
+        all of them; a list with one
+            per other seat, clockwise from the learner's; or with ``pool=True`` a list of which one
+            is drawn for every seat and episode (:class:`skyenv.envs.learner.LearnerGames`).
+        seat: the learner's seat; ``"random"`` or None: drawn for every episode; ``"rotate"``: the
+            next one each episode.
+        observation: what observations are, here and in the spaces: ``"scaled"``, float32, or
+            ``"codes"``, int16 (see :class:`skyenv.Games`).
         board, max_turns, reward: as for :class:`skyenv.GameOptions`.
 
     Attributes:
-        core: the game, the learner's seat and the opponents, a :class:`skyenv.envs.learner.LearnerGames` of one row.
+        core: the game, the learner's seat and the opponents, a
+            :class:`skyenv.envs.learner.LearnerGames` of one row.
 
     Raises:
         OptionError: an option has a wrong value.
@@ -80,7 +92,9 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
         self.observation_space = self._masks.space(self.core.space)
         self.action_space = action_space()
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
         """Start a game, up to the learner's first decision.
 
         Args:
@@ -102,7 +116,8 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
             action: the number of an action, any integer type.
 
         Returns:
-            Observation, reward, whether the episode terminated, whether it was truncated, and the info.
+            Observation, reward, whether the episode terminated, whether it was truncated, and the
+            info.
 
         Raises:
             IllegalActionError: see the class; nothing has changed.
@@ -118,14 +133,17 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
         return self._observation(), float(self.core.reward[0]), terminated, truncated, info
 
     def action_masks(self) -> npt.NDArray[np.int8]:
-        """The learner's legal actions, int8 (103,), all 0 after the end; sb3-contrib asks for this method."""
+        """The learner's legal actions, int8 (103,), all 0 after the end; sb3-contrib asks for this
+        method.
+        """
         return self._masks.shown(self.core.mask()[0])
 
     def render(self) -> npt.NDArray[np.uint8] | str | None:
         """The position as the learner sees it, or with all hands open if ``render_all_hands``.
 
         Returns:
-            Text (mode ``"ansi"``), pixels, uint8 (height, width, 3) (``"rgb_array"``), or None (``"human"``, without a mode).
+            Text (mode ``"ansi"``), pixels, uint8 (height, width, 3) (``"rgb_array"``), or None
+            (``"human"``, without a mode).
 
         Raises:
             RenderError: no window can be opened.

@@ -21,7 +21,12 @@ def observation_space(observation: str = SCALED) -> spaces.Space[npt.NDArray[Any
     """
     if observation == SCALED:
         return spaces.Box(low=LOW, high=HIGH, shape=(OBSERVATION_SIZE,), dtype=np.float32)
-    return spaces.Box(low=np.zeros_like(LARGEST_CODES), high=LARGEST_CODES, shape=(OBSERVATION_SIZE,), dtype=np.int16)
+    return spaces.Box(
+        low=np.zeros_like(LARGEST_CODES),
+        high=LARGEST_CODES,
+        shape=(OBSERVATION_SIZE,),
+        dtype=np.int16,
+    )
 
 
 def action_space() -> spaces.Discrete:
@@ -30,7 +35,9 @@ def action_space() -> spaces.Discrete:
 
 
 def state_space(num_players: int) -> spaces.Space[npt.NDArray[np.float32]]:
-    """Every seat's observation, one after the other in seat order: float32 (num_players · OBSERVATION_SIZE,)."""
+    """Every seat's observation, one after the other in seat order: float32 (num_players ·
+    OBSERVATION_SIZE,).
+    """
     low, high = np.tile(LOW, num_players), np.tile(HIGH, num_players)
     box: spaces.Box[Any] = spaces.Box(low=low, high=high, shape=low.shape, dtype=np.float32)
     return box

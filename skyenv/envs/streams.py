@@ -1,8 +1,9 @@
 """What one episode after another draws: a small stream of random numbers per row of a batch.
 
-A row's stream depends on the row's own seed alone, so a single environment and a row of a batch that were given the same seed go
-on with the same games. It is a one-way function (BLAKE2b, keyed with the seed, of a counter): a game's seed, a learner's seat and
-its opponents, which a learner gets to see or may be told afterwards, say nothing of the seeds of the games that follow. Nothing
+A row's stream depends on the row's own seed alone, so a single environment and a row of a batch
+that were given the same seed go on with the same games. It is a one-way function (BLAKE2b, keyed
+with the seed, of a counter): a game's seed, a learner's seat and its opponents, which a learner
+gets to see or may be told afterwards, say nothing of the seeds of the games that follow. Nothing
 here touches a global generator.
 """
 
@@ -66,11 +67,13 @@ def as_uniform(numbers: UInt64) -> npt.NDArray[np.float64]:
     return (numbers >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
-def row_seeds(seed: int | Sequence[int | None] | None, rows: Int64, num_rows: int) -> list[int | None]:
+def row_seeds(
+    seed: int | Sequence[int | None] | None, rows: Int64, num_rows: int
+) -> list[int | None]:
     """What a batch's option `seed` means for each of `rows`.
 
-    An integer s means s + i for row i; a sequence holds one entry per row of the whole batch; None, alone or in the
-    sequence, means the row's next seed.
+    An integer s means s + i for row i; a sequence holds one entry per row of the whole batch; None,
+    alone or in the sequence, means the row's next seed.
 
     Raises:
         OptionError: the sequence has another length, or a seed is not an integer or negative.
@@ -81,6 +84,9 @@ def row_seeds(seed: int | Sequence[int | None] | None, rows: Int64, num_rows: in
         if len(seed) != num_rows:
             raise OptionError(f"seed has {len(seed)} entries; there are {num_rows} games")
         given = [seed[row] for row in rows.tolist()]
-        return [None if entry is None else check_integer("seed", entry, 0, HIGHEST_SEED) for entry in given]
+        return [
+            None if entry is None else check_integer("seed", entry, 0, HIGHEST_SEED)
+            for entry in given
+        ]
     first = check_integer("seed", seed, 0, HIGHEST_SEED)
     return [(first + row) & HIGHEST_SEED for row in rows.tolist()]

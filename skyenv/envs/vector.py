@@ -1,4 +1,6 @@
-"""``gymnasium.make_vec("skyenv/FifthAvenue-v0", num_envs=N)``: a native vector environment on the batch engine."""
+"""``gymnasium.make_vec("skyenv/FifthAvenue-v0", num_envs=N)``: a native vector environment on the
+batch engine.
+"""
 
 from __future__ import annotations
 
@@ -26,43 +28,52 @@ Bool = npt.NDArray[np.bool_]
 StepResult = tuple[Observations, Float64, Bool, Bool, dict[str, Any]]
 
 
-class FifthAvenueVectorEnv(LearnerEnv, gymnasium.vector.VectorEnv[Observations, npt.NDArray[np.int64], npt.NDArray[Any]]):
-    """`num_envs` games as one: row i is what :class:`skyenv.envs.single.FifthAvenueEnv` would be with row i's seed.
+class FifthAvenueVectorEnv(
+    LearnerEnv, gymnasium.vector.VectorEnv[Observations, npt.NDArray[np.int64], npt.NDArray[Any]]
+):
+    """`num_envs` games as one: row i is what :class:`skyenv.envs.single.FifthAvenueEnv` would be
+    with row i's seed.
 
-    ``info["action_mask"]``, int8 (num_envs, 103), and ``info["seat"]``, int64 (num_envs,), tell of the position that the
-    observation shows; as usual a bool array ``"_action_mask"`` … says which rows have an entry (all). The games' seeds,
-    which decide every hidden card, are no part of it; ``core.games.seeds`` has them.
-    After an illegal action ``info["illegal_action"]`` holds it, in the rows that ``"_illegal_action"`` marks. Rows whose episode
-    has just ended tell what it came to: ``"win_share"``, ``"own_vp"`` and the others of
-    :func:`skyenv.envs.episodes.episode_infos`.
+    ``info["action_mask"]``, int8 (num_envs, 103), and ``info["seat"]``, int64 (num_envs,), tell of
+    the position that the observation shows; as usual a bool array ``"_action_mask"`` … says which
+    rows have an entry (all). The games' seeds, which decide every hidden card, are no part of it;
+    ``core.games.seeds`` has them. After an illegal action ``info["illegal_action"]`` holds it, in
+    the rows that ``"_illegal_action"`` marks. Rows whose episode has just ended tell what it came
+    to: ``"win_share"``, ``"own_vp"`` and the others of :func:`skyenv.envs.episodes.episode_infos`.
 
-    A finished row is reset in the same step, with the end in ``info["final_obs"]`` and ``info["final_info"]`` (``SAME_STEP``:
-    take it, no mask is ever empty then); in the next step, which ignores its action (``NEXT_STEP``, the default); or by the
-    user alone (``DISABLED``). In the last two a finished row's mask is all 0, unless ``noop=True`` lets it allow action 0.
+    A finished row is reset in the same step, with the end in ``info["final_obs"]`` and
+    ``info["final_info"]`` (``SAME_STEP``: take it, no mask is ever empty then); in the next step,
+    which ignores its action (``NEXT_STEP``, the default); or by the user alone (``DISABLED``). In
+    the last two a finished row's mask is all 0, unless ``noop=True`` lets it allow action 0.
 
     Args:
         num_envs: number of games.
         num_players, side: as for the single environment.
         mask, noop: as for the single environment; observations are then dicts of arrays.
         illegal: as for the single environment; with ``"raise"`` the error names the row.
-        render_mode: ``"ansi"``: :meth:`render` returns one text picture per row; ``"rgb_array"``: pixels of every row;
-            ``"human"``: it shows the first rows in a window. The last two need the extra ``[pictures]``.
+        render_mode: ``"ansi"``: :meth:`render` returns one text picture per row; ``"rgb_array"``:
+            pixels of every row; ``"human"``: it shows the first rows in a window. The last two need
+            the extra ``[pictures]``.
         render_all_hands: as for the single environment.
         autoreset_mode: when a finished row is reset: an AutoresetMode or its value.
         threads: threads to play on; None: a sensible number (see :class:`skyenv.Games`).
-        observation: what observations are, here and in the spaces: ``"scaled"``, float32, or ``"codes"``, int16 (see
-            :class:`skyenv.Games`).
-        opponents, opponent_weights, pool, one_opponent, seat, board, max_turns, reward: as for the single environment.
+        observation: what observations are, here and in the spaces: ``"scaled"``, float32, or
+            ``"codes"``, int16 (see :class:`skyenv.Games`).
+        opponents, opponent_weights, pool, one_opponent, seat, board, max_turns, reward: as for the
+        single environment.
 
     Attributes:
-        core: the games, the learner's seats and the opponents, a :class:`skyenv.envs.learner.LearnerGames`.
+        core: the games, the learner's seats and the opponents, a
+            :class:`skyenv.envs.learner.LearnerGames`.
 
     Raises:
         OptionError: an option has a wrong value.
         AgentError: an opponent can't be made.
     """
 
-    _renderer = Renderer(None, all_hands=False)  # Gymnasium 1.1 closes an environment, too, whose options were refused
+    _renderer = Renderer(
+        None, all_hands=False
+    )  # Gymnasium 1.1 closes an environment, too, whose options were refused
 
     def __init__(
         self,
@@ -79,18 +90,27 @@ class FifthAvenueVectorEnv(LearnerEnv, gymnasium.vector.VectorEnv[Observations, 
         **options: Unpack[LearnerKeywords],
     ) -> None:
         if "max_episode_steps" in options:  # make_vec hands it on
-            raise OptionError("there is no max_episode_steps; max_turns truncates games after so many turns of all seats (END-5)")
+            raise OptionError(
+                "there is no max_episode_steps; max_turns truncates games after so many turns of "
+                "all seats (END-5)"
+            )
         check_options(FifthAvenueVectorEnv, options, LearnerKeywords.__optional_keys__)
         self.core = LearnerGames(num_envs, num_players, side, threads=threads, **options)
         try:
             self.autoreset_mode = AutoresetMode(autoreset_mode)
         except ValueError:
             modes = ", ".join(mode.value for mode in AutoresetMode)
-            raise OptionError(f"autoreset_mode must be one of {modes}, not {shown(autoreset_mode)}") from None
+            raise OptionError(
+                f"autoreset_mode must be one of {modes}, not {shown(autoreset_mode)}"
+            ) from None
         self.num_envs = num_envs
         self._renderer = Renderer(render_mode, render_all_hands)
         self.render_mode = self._renderer.mode
-        self.metadata = {"render_modes": list(RENDER_MODES), "render_fps": 2, "autoreset_mode": self.autoreset_mode}
+        self.metadata = {
+            "render_modes": list(RENDER_MODES),
+            "render_fps": 2,
+            "autoreset_mode": self.autoreset_mode,
+        }
         self._masks = MaskPlace(mask, noop)
         self._rows = Rows(self.core, self._renderer, self._masks)
         self.single_observation_space = self._masks.space(self.core.space)
@@ -99,17 +119,22 @@ class FifthAvenueVectorEnv(LearnerEnv, gymnasium.vector.VectorEnv[Observations, 
         self.action_space = batch_space(self.single_action_space, num_envs)
 
     def reset(
-        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
     ) -> tuple[Observations, dict[str, Any]]:
         """Start new games in all rows, or in those that ``options["reset_mask"]`` marks.
 
         Args:
-            seed: an integer s: row i's game gets the seed s + i; a sequence: one seed or None per row; None: each row goes
-                on with its own next seed.
-            options: ``"reset_mask"``, a bool array (num_envs,) with at least one True; other entries are ignored.
+            seed: an integer s: row i's game gets the seed s + i; a sequence: one seed or None per
+                row; None: each row goes on with its own next seed.
+            options: ``"reset_mask"``, a bool array (num_envs,) with at least one True; other
+                entries are ignored.
 
         Returns:
-            The observations, float32 or int16 (num_envs, OBSERVATION_SIZE), and the infos, both of all rows.
+            The observations, float32 or int16 (num_envs, OBSERVATION_SIZE), and the infos, both of
+            all rows.
 
         Raises:
             OptionError: a wrong seed or reset mask.
@@ -122,32 +147,41 @@ class FifthAvenueVectorEnv(LearnerEnv, gymnasium.vector.VectorEnv[Observations, 
         return self._observations(), self._info()
 
     def step(self, actions: npt.ArrayLike) -> StepResult:
-        """Take every row's decision; what then happens to finished rows is the autoreset mode's choice (see the class).
+        """Take every row's decision; what then happens to finished rows is the autoreset mode's
+        choice (see the class).
 
         Args:
             actions: one action per row, integers (num_envs,).
 
         Returns:
-            Observations, float32 or int16 (num_envs, OBSERVATION_SIZE); rewards, float64 (num_envs,); terminations and
-            truncations, bool (num_envs,); infos.
+            Observations, float32 or int16 (num_envs, OBSERVATION_SIZE); rewards, float64
+            (num_envs,); terminations and truncations, bool (num_envs,); infos.
 
         Raises:
-            IllegalActionError: an action is not one of the 103, or not legal with ``illegal="raise"``.
-            GameOverError: autoreset is disabled and a row is over. In both cases nothing has changed.
+            IllegalActionError: an action is not one of the 103, or not legal with
+                ``illegal="raise"``.
+            GameOverError: autoreset is disabled and a row is over. In both cases nothing has
+                changed.
         """
         core = self.core
         numbers = np.asarray(actions)
         if numbers.shape != (self.num_envs,):
-            raise IllegalActionError(f"actions must have the shape ({self.num_envs},), not {numbers.shape}", actions)
+            raise IllegalActionError(
+                f"actions must have the shape ({self.num_envs},), not {numbers.shape}", actions
+            )
         rows, over = core.all_rows, core.done.copy()
         if over.any():
             if self.autoreset_mode is AutoresetMode.DISABLED:
                 row = int(np.argmax(over))
-                raise GameOverError(f"row {row}: the episode is over; reset it with options['reset_mask']", row=row)
+                raise GameOverError(
+                    f"row {row}: the episode is over; reset it with options['reset_mask']", row=row
+                )
             rows = np.flatnonzero(~over)
         legal = np.ones(self.num_envs, dtype=np.bool_)
         legal[rows] = core.step(numbers[rows], rows)
-        core.reset(rows=np.flatnonzero(over))  # these were over before (NEXT_STEP): their actions are ignored
+        core.reset(
+            rows=np.flatnonzero(over)
+        )  # these were over before (NEXT_STEP): their actions are ignored
         rewards, terminations = core.reward.copy(), core.done & ~core.truncated
         truncations = core.truncated.copy()
         if self.autoreset_mode is AutoresetMode.SAME_STEP and core.done.any():
@@ -162,7 +196,8 @@ class FifthAvenueVectorEnv(LearnerEnv, gymnasium.vector.VectorEnv[Observations, 
         return self._masks.shown(self.core.mask())
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """What a method of the rows (``action_masks``, ``render``, ``set_opponents``) returns in each, or each one's attribute.
+        """What a method of the rows (``action_masks``, ``render``, ``set_opponents``) returns in
+        each, or each one's attribute.
 
         Raises:
             AttributeError: there is neither; the message names those that there are.
@@ -172,7 +207,8 @@ class FifthAvenueVectorEnv(LearnerEnv, gymnasium.vector.VectorEnv[Observations, 
         return self.get_attr(name)
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
-        """Every row's ``action_masks`` (a function), ``opponents`` (names by seat), ``render_mode``, ``seat`` or ``seed``.
+        """Every row's ``action_masks`` (a function), ``opponents`` (names by seat),
+        ``render_mode``, ``seat`` or ``seed``.
 
         Raises:
             AttributeError: for any other name.
@@ -180,15 +216,18 @@ class FifthAvenueVectorEnv(LearnerEnv, gymnasium.vector.VectorEnv[Observations, 
         return tuple(self._rows.attribute(name, row) for row in range(self.num_envs))
 
     def set_attr(self, name: str, values: Any) -> None:
-        """Raise AttributeError: the rows of a batch have no attributes of their own that could be set."""
+        """Raise AttributeError: the rows of a batch have no attributes of their own that could be
+        set.
+        """
         self._rows.refuse(name)
 
     def render(self) -> tuple[Any, ...] | None:
         """Every row as its learner sees it, or with all hands open if ``render_all_hands``.
 
         Returns:
-            For every row text (mode ``"ansi"``) or pixels, uint8 (height, width, 3) (``"rgb_array"``); None without a mode and
-            in the mode ``"human"``, which shows the first rows in a window.
+            For every row text (mode ``"ansi"``) or pixels, uint8 (height, width, 3)
+            (``"rgb_array"``); None without a mode and in the mode ``"human"``, which shows the
+            first rows in a window.
 
         Raises:
             RenderError: no window can be opened.
@@ -200,32 +239,56 @@ class FifthAvenueVectorEnv(LearnerEnv, gymnasium.vector.VectorEnv[Observations, 
         self._renderer.close()
 
     def _checked_reset_mask(self, mask: object) -> Bool:
-        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (self.num_envs,):
-            raise OptionError(f"options['reset_mask'] must be a bool array of shape ({self.num_envs},)")
+        if (
+            not isinstance(mask, np.ndarray)
+            or mask.dtype != np.bool_
+            or mask.shape != (self.num_envs,)
+        ):
+            raise OptionError(
+                f"options['reset_mask'] must be a bool array of shape ({self.num_envs},)"
+            )
         if not mask.any():
             raise OptionError("options['reset_mask'] must mark at least one row")
         return mask
 
     def _reset_finished(self, actions: npt.NDArray[Any], legal: Bool) -> dict[str, Any]:
-        """SAME_STEP: reset the finished rows and return the infos' entries that tell how they ended."""
+        """SAME_STEP: reset the finished rows and return the infos' entries that tell how they
+        ended.
+        """
         core = self.core
         over = core.done.copy()
         rows = np.flatnonzero(over)
         final_obs = np.full(self.num_envs, None, dtype=object)
-        final = self._masks.observation(core.observation(rows), lambda: self._masks.shown(core.mask(rows)))
+        final = self._masks.observation(
+            core.observation(rows), lambda: self._masks.shown(core.mask(rows))
+        )
         for i, row in enumerate(rows.tolist()):
-            final_obs[row] = {key: part[i].copy() for key, part in final.items()} if isinstance(final, dict) else final[i].copy()
+            final_obs[row] = (
+                {key: part[i].copy() for key, part in final.items()}
+                if isinstance(final, dict)
+                else final[i].copy()
+            )
         final_info = self._info(actions, legal, over)
         core.reset(rows=rows)
-        return {"final_obs": final_obs, "_final_obs": over, "final_info": final_info, "_final_info": over.copy()}
+        return {
+            "final_obs": final_obs,
+            "_final_obs": over,
+            "final_info": final_info,
+            "_final_info": over.copy(),
+        }
 
     def _observations(self) -> Observations:
         return self._masks.observation(self.core.observation(), self.action_masks)
 
     def _info(
-        self, actions: npt.NDArray[Any] | None = None, legal: Bool | None = None, present: Bool | None = None
+        self,
+        actions: npt.NDArray[Any] | None = None,
+        legal: Bool | None = None,
+        present: Bool | None = None,
     ) -> dict[str, Any]:
-        """The infos of the rows that `present` marks (None: of all); the entries of the others are 0."""
+        """The infos of the rows that `present` marks (None: of all); the entries of the others are
+        0.
+        """
         core = self.core
         info: dict[str, Any] = {ACTION_MASK: self.action_masks()} if self._masks.in_info else {}
         info["seat"] = core.learner.copy()

@@ -15,20 +15,26 @@ _CALLED: Final = re.compile(r"(?:\[([0-9a-fA-F:.]+(?:%[\w.-]+)?)\]|([^:\[\]\s]+)
 
 
 def address_to_listen_on(host: str) -> str:
-    """The address that is meant, in its usual form: ``127.0.0.1`` for ``127.1``, ``0x7f.1`` or ``localhost.``.
+    """The address that is meant, in its usual form: ``127.0.0.1`` for ``127.1``, ``0x7f.1`` or
+    ``localhost.``.
 
     Raises:
         OptionError: there is no such address; nothing at all would mean all of this machine's.
     """
     name = host.strip().removeprefix("[").removesuffix("]").rstrip(".")
     if not name:
-        raise OptionError(f"host must be an address such as 127.0.0.1, or 0.0.0.0 for all of this machine's, not {shown(host)}")
+        raise OptionError(
+            "host must be an address such as 127.0.0.1, or 0.0.0.0 for all of this machine's, not "
+            f"{shown(host)}"
+        )
     try:
         found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
     except (OSError, ValueError) as error:
         what = error.strerror if isinstance(error, OSError) else "it is no name"
         raise OptionError(f"can't listen on {shown(host)}: {what}") from error
-    family, *_, place = min(found, key=lambda one: one[0] != socket.AF_INET)  # browsers try both; others expect the old one
+    family, *_, place = min(
+        found, key=lambda one: one[0] != socket.AF_INET
+    )  # browsers try both; others expect the old one
     return str(place[0]) if family == socket.AF_INET else str(ipaddress.ip_address(place[0]))
 
 
@@ -43,17 +49,24 @@ def is_loopback(address: str) -> bool:
 
 
 def names_of(host: str) -> list[str] | None:
-    """The names by which browsers may call a server that listens there; None: any, as nobody knows how others reach this machine.
+    """The names by which browsers may call a server that listens there; None: any, as nobody knows
+    how others reach this machine.
 
     Raises:
         OptionError: as for :func:`address_to_listen_on`.
     """
     address = address_to_listen_on(host)
-    return [*LOOPBACK_NAMES, address, host.strip().strip("[]").rstrip(".").lower()] if is_loopback(address) else None
+    return (
+        [*LOOPBACK_NAMES, address, host.strip().strip("[]").rstrip(".").lower()]
+        if is_loopback(address)
+        else None
+    )
 
 
 def is_called(header: str | None, names: Collection[str]) -> bool:
-    """Whether a request's ``Host`` is one of the names, with any port, or a loopback address, which no other site has."""
+    """Whether a request's ``Host`` is one of the names, with any port, or a loopback address, which
+    no other site has.
+    """
     match = _CALLED.fullmatch(header or "")
     if match is None:
         return False

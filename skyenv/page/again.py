@@ -1,4 +1,6 @@
-"""Games of tournaments, played again: their folders keep how they came out, and a seed decides a game."""
+"""Games of tournaments, played again: their folders keep how they came out, and a seed decides a
+game.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +35,28 @@ def play_again(played: Played, report: Report) -> str:
     for agent in played.agents:
         same = now[agent.spec]
         if (same.name, same.version, same.digest) != (agent.name, agent.version, agent.digest):
-            raise PageError(f"{shown(agent.name, 60)} has changed since this game was played, so it can't be played again", 409)
+            raise PageError(
+                f"{shown(agent.name, 60)} has changed since this game was played, so it can't be "
+                "played again",
+                409,
+            )
     made = {spec: make_agent(spec) for spec in specs}
     seats = [made[agent.spec] for agent in played.agents]
-    game = play_game(seats, played.seed, played.side, max_turns=played.max_turns, secret=played.secret, purpose=LADDERS)
+    game = play_game(
+        seats,
+        played.seed,
+        played.side,
+        max_turns=played.max_turns,
+        secret=played.secret,
+        purpose=LADDERS,
+    )
     if tuple(game.scores) != played.scores:
         was, came = (" : ".join(map(str, scores)) for scores in (played.scores, game.scores))
-        raise PageError(f"played again it came out otherwise ({came}, not {was}): an agent decides by the clock", 409)
+        raise PageError(
+            f"played again it came out otherwise ({came}, not {was}): an agent decides by the "
+            "clock",
+            409,
+        )
     return game.to_record([agent.name for agent in played.agents])
 
 
@@ -58,18 +75,27 @@ class Again:
         self._clients: dict[Played, str] = {}
 
     async def record(self, played: Played, patience: float, client: str) -> str | None:
-        """The record of a game, None if it isn't there after so many seconds: ask again. `client`: for whom.
+        """The record of a game, None if it isn't there after so many seconds: ask again.
+
+        `client`: for whom.
 
         Raises:
-            PageError: an agent isn't offered here, too many games wait, or as for :func:`play_again`.
+            PageError: an agent isn't offered here, too many games wait, or as for
+                :func:`play_again`.
             AgentError, CheckpointError: as for :func:`play_again`.
         """
         for agent in played.agents:
             if not self._is_offered(agent.spec):
-                raise PageError(f"{shown(agent.name, 60)} isn't offered here; start the page with --agents and its file", 409)
+                raise PageError(
+                    f"{shown(agent.name, 60)} isn't offered here; start the page with --agents and "
+                    "its file",
+                    409,
+                )
         if played not in self._games:
             self._make_room(client)
-            job = self._workers.ask(partial(play_again, played), Priority.ANALYSIS, group=f"played again for {client}")
+            job = self._workers.ask(
+                partial(play_again, played), Priority.ANALYSIS, group=f"played again for {client}"
+            )
             self._games[played], self._clients[played] = asyncio.create_task(job), client
         task = self._games[played]
         await asyncio.wait([task], timeout=patience)
@@ -86,7 +112,9 @@ class Again:
         await asyncio.gather(*self._games.values(), return_exceptions=True)
 
     def _is_offered(self, spec: str) -> bool:
-        """Whether an agent has a name here: a tournament's folder can make the page read no file and import no module."""
+        """Whether an agent has a name here: a tournament's folder can make the page read no file
+        and import no module.
+        """
         try:
             return spec in self._offered or (":" not in spec and checkpoint_in(spec) is None)
         except CheckpointError:
@@ -96,7 +124,10 @@ class Again:
         for played, task in list(self._games.items()):
             if len(self._games) >= MOST and task.done():
                 self._forget(played)
-        waiting = sum(whose == client and not self._games[played].done() for played, whose in self._clients.items())
+        waiting = sum(
+            whose == client and not self._games[played].done()
+            for played, whose in self._clients.items()
+        )
         if len(self._games) >= MOST or waiting >= MOST_OF_ONE_CLIENT:
             raise PageError("too many games are being played again; wait a little", 429)
 

@@ -1,8 +1,10 @@
-"""What an agent thinks of a whole game: the share of the win that it expects at each decision, swings, and mistakes.
+"""What an agent thinks of a whole game: the share of the win that it expects at each decision,
+swings, and mistakes.
 
-An agent is asked about each decision with a choice, from the view of the seat that was to act there, as hints are: it knows
-what that seat could know, or with open hands what it would if all hands lay face up. So a seat's line changes where it decides
-itself, and the lines of a step needn't sum to 1.
+An agent is asked about each decision with a choice, from the view of the seat that was to act
+there, as hints are: it knows what that seat could know, or with open hands what it would if all
+hands lay face up. So a seat's line changes where it decides itself, and the lines of a step needn't
+sum to 1.
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ SMALLEST_SWING: Final = 0.05
 """Of the share of the win; less is noise."""
 SHORT: Final = 0.2
 LONG: Final = 0.8
-"""Seconds that a bunch of decisions should take: shorter ones are made larger, longer ones smaller."""
+"""Seconds that a bunch of decisions should take: shorter ones are made larger, longer ones smaller.
+"""
 LARGEST: Final = 128
 
 
@@ -51,11 +54,13 @@ def assess(
     played: npt.NDArray[np.int64],
     report: Report,
 ) -> tuple[str, str]:
-    """Have an agent judge decisions, and report them bunch by bunch: what it tells, and a list of :class:`Opinion`.
+    """Have an agent judge decisions, and report them bunch by bunch: what it tells, and a list of
+    :class:`Opinion`.
 
     Args:
         entry: the agent.
-        states: the positions, GAME_DTYPE (k,), in which somebody has a choice; in the order in which they are wanted.
+        states: the positions, GAME_DTYPE (k,), in which somebody has a choice; in the order in
+            which they are wanted.
         steps: int64 (k,), where they stand in the game.
         played: int64 (k,), what was played there; NONE: nothing yet.
         report: told each bunch.
@@ -74,7 +79,13 @@ def assess(
         report((kind, opinions))
         first += number
         took = time.monotonic() - began
-        number = min(2 * number, LARGEST) if took < SHORT else max(number // 2, 1) if took > LONG else number
+        number = (
+            min(2 * number, LARGEST)
+            if took < SHORT
+            else max(number // 2, 1)
+            if took > LONG
+            else number
+        )
     return kind, entry.agent.version
 
 
@@ -82,14 +93,24 @@ def batch_of(states: npt.NDArray[np.void]) -> Games:
     """Positions of a game as a batch that can be played on."""
     first = states[0]
     side = "back" if first["side"] else "front"
-    games = Games(len(states), int(first["num_players"]), side, 0, max_turns=int(first["max_turns"]), autoreset=False)
+    games = Games(
+        len(states),
+        int(first["num_players"]),
+        side,
+        0,
+        max_turns=int(first["max_turns"]),
+        autoreset=False,
+    )
     games.state[:] = states
     games.refresh()
     return games
 
 
 def _opinions(
-    agent: Agent, states: npt.NDArray[np.void], steps: npt.NDArray[np.int64], played: npt.NDArray[np.int64]
+    agent: Agent,
+    states: npt.NDArray[np.void],
+    steps: npt.NDArray[np.int64],
+    played: npt.NDArray[np.int64],
 ) -> tuple[str, list[Opinion]]:
     games = batch_of(states)
     decisions = as_decisions(games, agent)
@@ -98,12 +119,17 @@ def _opinions(
     if evaluations is not None:
         kind, sure = "probability", np.asarray(evaluations[0], np.float64)
         if evaluations[1] is not None:
-            shares = np.clip(share_of(np.asarray(evaluations[1], np.float64), games.num_players), 0.0, 1.0)
+            shares = np.clip(
+                share_of(np.asarray(evaluations[1], np.float64), games.num_players), 0.0, 1.0
+            )
     else:
         worth = worth_of(agent, decisions)
         if worth is None:
             best = np.asarray(agent.act(decisions)).astype(np.int64)
-            return "none", [Opinion(int(step), int(action), None, None) for step, action in zip(steps, best, strict=True)]
+            return "none", [
+                Opinion(int(step), int(action), None, None)
+                for step, action in zip(steps, best, strict=True)
+            ]
         kind, sure = "vp", worth
     opinions = []
     for row, step in enumerate(steps):
@@ -111,12 +137,16 @@ def _opinions(
         best_action = int(legal[np.argmax(sure[row, legal])])
         done = best_action if played[row] == NONE else int(played[row])
         both = float(sure[row, best_action]), float(sure[row, done])
-        opinions.append(Opinion(int(step), best_action, both, None if shares is None else float(shares[row])))
+        opinions.append(
+            Opinion(int(step), best_action, both, None if shares is None else float(shares[row]))
+        )
     return kind, opinions
 
 
 def coarse_to_fine(number: int) -> Iterator[int]:
-    """0 … number − 1, so that the first few lie far apart: every 64th, then those between them, and so on."""
+    """0 … number − 1, so that the first few lie far apart: every 64th, then those between them, and
+    so on.
+    """
     stride = 64
     yield from range(0, number, stride)
     while stride > 1:
@@ -134,7 +164,8 @@ class Analysis(Work):
         replay: the game.
         entry: the agent.
         group: on whose behalf it is made, for the workers.
-        open_hands: whether it is told all hands (:mod:`skyenv.page.open_hands`), and not only what the seat to act can know.
+        open_hands: whether it is told all hands (:mod:`skyenv.page.open_hands`), and not only what
+            the seat to act can know.
         known: those that are kept; None: none are.
 
     Attributes:
@@ -145,7 +176,12 @@ class Analysis(Work):
     """
 
     def __init__(
-        self, replay: Replay, entry: CatalogueEntry, group: str, open_hands: bool = False, known: KeptAnalyses | None = None
+        self,
+        replay: Replay,
+        entry: CatalogueEntry,
+        group: str,
+        open_hands: bool = False,
+        known: KeptAnalyses | None = None,
     ) -> None:
         super().__init__()
         self.replay = replay
@@ -165,18 +201,24 @@ class Analysis(Work):
             self.kind, self.version, self.opinions = kept
             return
         job = partial(assess, self.entry, *positions)
-        told = await workers.ask(job, Priority.ANALYSIS, group=self._group, agent=self.entry.name, on_progress=self.add)
+        told = await workers.ask(
+            job, Priority.ANALYSIS, group=self._group, agent=self.entry.name, on_progress=self.add
+        )
         self.kind, self.version = told
         if self._known is not None:
             await self._known.keep(*game, Judgement(self.kind, self.version, self.opinions))
 
     def add(self, bunch: tuple[str, list[Opinion]]) -> None:
-        """Note what is reported, in a new dict: what is found may be told by another thread meanwhile."""
+        """Note what is reported, in a new dict: what is found may be told by another thread
+        meanwhile.
+        """
         self.kind, opinions = bunch
         self.opinions = self.opinions | {opinion.step: opinion for opinion in opinions}
 
     def rows(self) -> Rows:
-        """``[step][seat]``: the share of the win that the agent saw for the seat when it last decided; at the end, what came."""
+        """``[step][seat]``: the share of the win that the agent saw for the seat when it last
+        decided; at the end, what came.
+        """
         now: list[float | None] = [None] * self.replay.players
         rows: list[list[float | None]] = []
         opinions = self.opinions
@@ -190,17 +232,26 @@ class Analysis(Work):
         return rows
 
     def mistakes(self) -> list[Payload]:
-        """Decisions that the agent would have taken otherwise, by how much surer it is of its own choice, the worst first."""
+        """Decisions that the agent would have taken otherwise, by how much surer it is of its own
+        choice, the worst first.
+        """
         played = self.replay.actions()
         found = []
         for opinion in self.opinions.values():
-            if opinion.sure is None or opinion.step >= len(played) or opinion.best == played[opinion.step]:
+            if (
+                opinion.sure is None
+                or opinion.step >= len(played)
+                or opinion.best == played[opinion.step]
+            ):
                 continue
             loss = opinion.sure[0] - opinion.sure[1]
             if loss > 0:
                 found.append((loss, opinion))
         found.sort(key=lambda one: (-one[0], one[1].step))
-        return [self._mistake(loss, opinion, played[opinion.step]) for loss, opinion in found[:MOST_MISTAKES]]
+        return [
+            self._mistake(loss, opinion, played[opinion.step])
+            for loss, opinion in found[:MOST_MISTAKES]
+        ]
 
     def _mistake(self, loss: float, opinion: Opinion, played: int) -> Payload:
         position: Any = self.replay.states.view(np.recarray)[opinion.step]
@@ -215,7 +266,9 @@ class Analysis(Work):
         }
 
     def swings(self) -> list[Payload]:
-        """Where the share that a seat could expect changed most from one decision of its own to the next, or to the end."""
+        """Where the share that a seat could expect changed most from one decision of its own to the
+        next, or to the end.
+        """
         rows = self.rows()
         found: list[tuple[float, Payload]] = []
         for seat in range(self.replay.players):
@@ -242,7 +295,11 @@ class Analysis(Work):
         rows = self.rows()
         has_shares = any(share is not None for share in rows[-1])
         mistakes = self.mistakes()
-        marks = [(one["step"], one["seat"]) for one in mistakes if rows[one["step"]][one["seat"]] is not None]
+        marks = [
+            (one["step"], one["seat"])
+            for one in mistakes
+            if rows[one["step"]][one["seat"]] is not None
+        ]
         return {
             "agent": self.entry.name,
             "version": self.version,
@@ -259,9 +316,13 @@ class Analysis(Work):
 def choices_of(
     replay: Replay, open_hands: bool = False
 ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """What :func:`assess` wants: the positions in which somebody has a choice, where they stand, and what was played."""
+    """What :func:`assess` wants: the positions in which somebody has a choice, where they stand,
+    and what was played.
+    """
     steps = np.flatnonzero(replay.states["seat"] != NONE)
-    masks = batch_of(replay.states[steps]).mask if len(steps) else np.zeros((0, NUM_ACTIONS), np.int8)
+    masks = (
+        batch_of(replay.states[steps]).mask if len(steps) else np.zeros((0, NUM_ACTIONS), np.int8)
+    )
     choices = steps[masks.sum(axis=1) > 1]
     order = choices[list(coarse_to_fine(len(choices)))].astype(np.int64)
     actions = np.array([*replay.actions(), NONE], np.int64)

@@ -1,4 +1,6 @@
-"""Long work that a browser asks for and looks at while it goes on: begun, found by its name, stopped, kept for a while."""
+"""Long work that a browser asks for and looks at while it goes on: begun, found by its name,
+stopped, kept for a while.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ class Work(ABC):
 
 
 class Background:
-    """The works of a server: those under way, and the latest ones. For the event loop's thread alone.
+    """The works of a server: those under way, and the latest ones.
+
+    For the event loop's thread alone.
 
     Args:
         workers: who does them.
@@ -75,7 +79,9 @@ class Background:
         if sum(other[0] == name[0] for other in self._tasks) >= MOST_RUNNING:
             raise PageError(f"{MOST_RUNNING} analyses are under way; wait for one, or stop it", 429)
         if list(self._clients.values()).count(client) >= MOST_OF_ONE_CLIENT:
-            raise PageError(f"{MOST_OF_ONE_CLIENT} analyses are under way for your address; wait for one", 429)
+            raise PageError(
+                f"{MOST_OF_ONE_CLIENT} analyses are under way for your address; wait for one", 429
+            )
         task = self._tasks[name] = asyncio.create_task(self._run(work))
         task.add_done_callback(partial(self._forget, name))
         self._clients[name] = client

@@ -1,4 +1,6 @@
-"""The agents that people can choose on the page: those named when the server started, and no others."""
+"""The agents that people can choose on the page: those named when the server started, and no
+others.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from skyenv.page.drawers import Drawers
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """An agent that can be chosen. It can be sent to another process, where an agent that has a specification is made anew.
+    """An agent that can be chosen.
+
+    It can be sent to another process, where an agent that has a specification is made anew.
 
     Attributes:
         name: what it is called on the page, in the database and in records.
@@ -70,9 +74,10 @@ class Catalogue:
         entries: them, in the order of the page's choice list.
 
     Attributes:
-        readiness: whether each can play already, by its name; objects can. Kept by :mod:`skyenv.page.preparing`.
-        find: the file of a network that has another name, None if there is none; such an agent is made when it is first looked
-            up, and offered from then on. None: there are no others.
+        readiness: whether each can play already, by its name; objects can. Kept by
+            :mod:`skyenv.page.preparing`.
+        find: the file of a network that has another name, None if there is none; such an agent is
+            made when it is first looked up, and offered from then on. None: there are no others.
     """
 
     def __init__(self, entries: Iterable[CatalogueEntry]) -> None:
@@ -94,7 +99,9 @@ class Catalogue:
         told = []
         for name, one in self.readiness.items():
             seconds = None if one.seconds is None else math.ceil(one.seconds)
-            told.append({"name": name, "ready": one.state == "ready", **vars(one), "seconds": seconds})
+            told.append(
+                {"name": name, "ready": one.state == "ready", **vars(one), "seconds": seconds}
+            )
         return told
 
     def __getitem__(self, name: str) -> CatalogueEntry:
@@ -104,11 +111,14 @@ class Catalogue:
             PageError: there is none.
         """
         if name not in self._entries:
-            raise PageError(f"there is no agent {shown(name)} here; there are {', '.join(self._entries)}", 404)
+            raise PageError(
+                f"there is no agent {shown(name)} here; there are {', '.join(self._entries)}", 404
+            )
         return self._entries[name]
 
     async def look_up(self, name: str, asker: str) -> CatalogueEntry:
-        """The entry of that name; a network that `find` knows is read in another thread and is an entry from then on.
+        """The entry of that name; a network that `find` knows is read in another thread and is an
+        entry from then on.
 
         Args:
             name: it.
@@ -128,7 +138,9 @@ class Catalogue:
         self._finders.close()
 
 
-def _found(find: Callable[[str], Path | None], name: str) -> tuple[CatalogueEntry, Readiness] | None:
+def _found(
+    find: Callable[[str], Path | None], name: str
+) -> tuple[CatalogueEntry, Readiness] | None:
     """A network's entry; None: there is none.
 
     Raises:
@@ -145,7 +157,9 @@ def _found(find: Callable[[str], Path | None], name: str) -> tuple[CatalogueEntr
 
 
 def catalogue(specifications: Iterable[str] = ()) -> Catalogue:
-    """The agents asked for, then all others that have a name (:func:`skyenv.agents.agent_names`). None of them is imported.
+    """The agents asked for, then all others that have a name (:func:`skyenv.agents.agent_names`).
+
+    None of them is imported.
 
     Args:
         specifications: as for :func:`skyenv.agents.make_agent`.

@@ -24,12 +24,14 @@ def what_can_come(position: Any, seat: int | None) -> Payload:
 
     Args:
         position: GAME_DTYPE.
-        seat: who wants to know: averaged over positions drawn from all that it can't tell from the real one, so they are a per
-            cent or two off; None: somebody who sees all hands, exactly.
+        seat: who wants to know: averaged over positions drawn from all that it can't tell from the
+            real one, so they are a per cent or two off; None: somebody who sees all hands, exactly.
 
     Returns:
-        ``cards``: for each stack its name and the probabilities of 4, 5 and 6 as the next card behind the visible one, or as the
-        next black one; null if there is none. ``alea``: totals of Alea's bid with their probabilities; null without Alea.
+        ``cards``: for each stack its name and the probabilities of 4, 5 and 6 as the next card
+            behind the visible one, or as the
+        next black one; null if there is none. ``alea``: totals of Alea's bid with their
+        probabilities; null without Alea.
     """
     one = np.array([position], GAME_DTYPE)
     if seat is not None:
@@ -37,12 +39,20 @@ def what_can_come(position: Any, seat: int | None) -> Payload:
     cards: list[Payload] = []
     for colour, name in enumerate([*COLOURS, "black"]):
         every = [chance for game in one if (chance := next_card(game, colour)) is not None]
-        cards.append({"stack": name, "chances": np.mean(every, axis=0).round(4).tolist() if every else None})
-    return {"cards": cards, "alea": _alea(one) if position["num_players"] == 2 else None, "seat": seat}
+        cards.append(
+            {"stack": name, "chances": np.mean(every, axis=0).round(4).tolist() if every else None}
+        )
+    return {
+        "cards": cards,
+        "alea": _alea(one) if position["num_players"] == 2 else None,
+        "seat": seat,
+    }
 
 
 def next_card(game: np.void, colour: int) -> Chances | None:
-    """The probabilities of 4, 5 and 6 as the next card of a stack, float64 (3,); None: there is none (AUC-8, AUC-9)."""
+    """The probabilities of 4, 5 and 6 as the next card of a stack, float64 (3,); None: there is
+    none (AUC-8, AUC-9).
+    """
     down = game["face_down"][colour].astype(np.float64)
     if colour == BLACK and not down.any():
         down = game["black_face_up"].astype(np.float64)  # shuffled first
@@ -65,15 +75,18 @@ def _alea(games: npt.NDArray[np.void]) -> list[list[float]]:
 
 
 def alea_totals(down: npt.NDArray[Any], up: npt.NDArray[Any]) -> dict[int, float]:
-    """ALEA-2: cards are turned until a value appears for the second time; the totals and their probabilities.
+    """ALEA-2: cards are turned until a value appears for the second time; the totals and their
+    probabilities.
 
     Args:
-        down, up: int (3,), black cards by rank that lie face down, and face up below them, which are shuffled once the others are
-            gone (AUC-9).
+        down, up: int (3,), black cards by rank that lie face down, and face up below them, which
+            are shuffled once the others are gone (AUC-9).
     """
     totals: defaultdict[int, float] = defaultdict(float)
 
-    def turn(down: tuple[int, ...], up: tuple[int, ...], seen: frozenset[int], total: int, chance: float) -> None:
+    def turn(
+        down: tuple[int, ...], up: tuple[int, ...], seen: frozenset[int], total: int, chance: float
+    ) -> None:
         if not sum(down):
             down, up = up, (0,) * NUM_RANKS
         if not sum(down):

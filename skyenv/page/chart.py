@@ -1,4 +1,6 @@
-"""Charts of what every seat has over a game, as SVG: VP, VP if scored now, the expected share of the win."""
+"""Charts of what every seat has over a game, as SVG: VP, VP if scored now, the expected share of
+the win.
+"""
 
 from __future__ import annotations
 
@@ -55,10 +57,17 @@ NOW: Final = Kind("VP if all districts were scored now")
 SHARE: Final = Kind("Expected share of the win", 1.0, True)
 
 
-def chart(rows: Rows, names: Sequence[str], kind: Kind = VP, width: int = WIDTH, marks: Iterable[tuple[int, int]] = ()) -> str:
+def chart(
+    rows: Rows,
+    names: Sequence[str],
+    kind: Kind = VP,
+    width: int = WIDTH,
+    marks: Iterable[tuple[int, int]] = (),
+) -> str:
     """Numbers of every seat over the steps of a game.
 
-    Colours come from the page's style sheet by the classes ``seat-0`` … ``seat-3``, ``axis``, ``mark`` and ``cursor``.
+    Colours come from the page's style sheet by the classes ``seat-0`` … ``seat-3``, ``axis``,
+    ``mark`` and ``cursor``.
 
     Args:
         rows: the numbers, at least 0.
@@ -68,7 +77,8 @@ def chart(rows: Rows, names: Sequence[str], kind: Kind = VP, width: int = WIDTH,
         marks: steps and seats on whose lines something stands out.
 
     Returns:
-        An SVG element, width × HEIGHT; its ``data-left`` and ``data-right`` tell where the first and the last step lie.
+        An SVG element, width × HEIGHT; its ``data-left`` and ``data-right`` tell where the first
+        and the last step lie.
     """
     steps, last = max(len(rows) - 1, 1), width - RIGHT
     top = (
@@ -88,20 +98,30 @@ def chart(rows: Rows, names: Sequence[str], kind: Kind = VP, width: int = WIDTH,
     for quarter in range(5):
         number = top * quarter / 4
         parts.append(f'<path class="axis" d="M{LEFT} {y(number)}H{last}"/>')
-        parts.append(f'<text class="axis" x="{LEFT - 6}" y="{y(number) + 4}" text-anchor="end">{kind.shown(number)}</text>')
-    parts.append(f'<text class="axis" x="{LEFT}" y="{HEIGHT - 5}">{escape(kind.name)}, {steps} actions</text>')
+        parts.append(
+            f'<text class="axis" x="{LEFT - 6}" y="{y(number) + 4}" text-anchor="end">{kind.shown(number)}</text>'
+        )
+    parts.append(
+        f'<text class="axis" x="{LEFT}" y="{HEIGHT - 5}">{escape(kind.name)}, {steps} actions</text>'
+    )
     for seat in range(len(names)):
         parts.append(_line([row[seat] for row in rows], seat, (scale_x, last), y))
     for step, seat in marks:
         number = rows[step][seat] or 0.0
-        parts.append(f'<circle class="mark seat-{seat}" cx="{round(LEFT + step * scale_x, 1)}" cy="{y(number)}" r="4"/>')
+        parts.append(
+            f'<circle class="mark seat-{seat}" cx="{round(LEFT + step * scale_x, 1)}" cy="{y(number)}" r="4"/>'
+        )
     parts += _labels(rows[-1], names, kind, last, y)
-    parts.append(f'<path class="cursor" d="M0 {TOP}V{HEIGHT - BOTTOM}" transform="translate({LEFT})"/></svg>')
+    parts.append(
+        f'<path class="cursor" d="M0 {TOP}V{HEIGHT - BOTTOM}" transform="translate({LEFT})"/></svg>'
+    )
     return "".join(parts)
 
 
 def _line(numbers: Sequence[float | None], seat: int, across: tuple[float, int], y: Height) -> str:
-    """A line of steps, which begins where the first number is known; `across`: how wide a step is, and where the line ends."""
+    """A line of steps, which begins where the first number is known; `across`: how wide a step is,
+    and where the line ends.
+    """
     scale_x, last = across
     points: list[str] = []
     before: float | None = None
@@ -113,15 +133,23 @@ def _line(numbers: Sequence[float | None], seat: int, across: tuple[float, int],
     if not points:
         return ""
     points.append(f"H{last}")
-    return f'<path class="line seat-{seat}" d="{"".join(points)}" stroke-dasharray="{DASHES[seat]}"/>'
+    return (
+        f'<path class="line seat-{seat}" d="{"".join(points)}" stroke-dasharray="{DASHES[seat]}"/>'
+    )
 
 
-def _labels(numbers: Sequence[float | None], names: Sequence[str], kind: Kind, left: int, y: Height) -> list[str]:
-    """The names at the ends of their lines, moved apart where they would overlap, and not below the drawing."""
+def _labels(
+    numbers: Sequence[float | None], names: Sequence[str], kind: Kind, left: int, y: Height
+) -> list[str]:
+    """The names at the ends of their lines, moved apart where they would overlap, and not below the
+    drawing.
+    """
     seats = sorted(range(len(names)), key=lambda seat: -(numbers[seat] or 0.0))
     places: list[float] = []
     for seat in seats:
-        places.append(max(float(y(numbers[seat] or 0.0)) + 4, places[-1] + APART if places else 0.0))
+        places.append(
+            max(float(y(numbers[seat] or 0.0)) + 4, places[-1] + APART if places else 0.0)
+        )
     floor = HEIGHT - 6.0
     for index in range(len(places) - 1, -1, -1):
         places[index] = min(places[index], floor)
@@ -144,5 +172,7 @@ def _rounded(highest: float) -> int:
 
 
 def _in_words(numbers: Sequence[float | None], names: Sequence[str], kind: Kind) -> str:
-    ends = ", ".join(f"{seat_name(seat)} {name}: {kind.shown(numbers[seat])}" for seat, name in enumerate(names))
+    ends = ", ".join(
+        f"{seat_name(seat)} {name}: {kind.shown(numbers[seat])}" for seat, name in enumerate(names)
+    )
     return f"{kind.name} over the game. At the end {ends}"

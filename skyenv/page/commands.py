@@ -41,7 +41,9 @@ NETWORKS: Final = "networks"
 HOST: Final = "127.0.0.1"
 PORT: Final = 8421
 SWITCH: Final = 0.001
-"""Seconds after which a thread that draws lets the event loop go on; Python's own 5 ms are a long time for it."""
+"""Seconds after which a thread that draws lets the event loop go on; Python's own 5 ms are a long
+time for it.
+"""
 _PUBLIC: Final = re.compile(r"(?=.{1,253}(:|$))[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?")
 
 
@@ -49,23 +51,39 @@ _PUBLIC: Final = re.compile(r"(?=.{1,253}(:|$))[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{
 class PlayOptions(Options):
     """What ``play`` takes."""
 
-    agents: tuple[str, ...] = option((), f"agents to be offered besides those with a name: {agents_help()}", metavar="AGENT")
-    host: str = option(HOST, f"address to listen on (default: {HOST}, this machine alone)", metavar="ADDRESS")
-    public_host: str | None = option(
-        None, "name of a server with HTTPS that passes requests on to this one, such as games.example.org", metavar="NAME"
+    agents: tuple[str, ...] = option(
+        (), f"agents to be offered besides those with a name: {agents_help()}", metavar="AGENT"
     )
-    port: int | None = option(None, f"port (default: {PORT}, or a free one if it is taken)", high=65535, metavar="N")
+    host: str = option(
+        HOST, f"address to listen on (default: {HOST}, this machine alone)", metavar="ADDRESS"
+    )
+    public_host: str | None = option(
+        None,
+        "name of a server with HTTPS that passes requests on to this one, such as "
+        "games.example.org",
+        metavar="NAME",
+    )
+    port: int | None = option(
+        None, f"port (default: {PORT}, or a free one if it is taken)", high=65535, metavar="N"
+    )
     database: Path = option(DATABASE, "where games are kept", metavar="FILE")
     workers: int | None = option(
-        None, "processes that think for agents and hints (default: one for each core, at least two)", low=1, high=256, metavar="N"
+        None,
+        "processes that think for agents and hints (default: one for each core, at least two)",
+        low=1,
+        high=256,
+        metavar="N",
     )
     games: tuple[Path, ...] = option(
         (),
-        "folders and files of recorded games to look through, which every browser sees that may open the page",
+        "folders and files of recorded games to look through, which every browser sees that may "
+        "open the page",
         metavar="FOLDER",
     )
     runs: tuple[Path, ...] = option(
-        (), "folders of trainings to look at, with their games and networks, for the same browsers", metavar="FOLDER"
+        (),
+        "folders of trainings to look at, with their games and networks, for the same browsers",
+        metavar="FOLDER",
     )
     no_browser: bool = option(False, "don't open a browser")
 
@@ -74,8 +92,13 @@ class PlayOptions(Options):
         if self.public_host is not None:
             name = self.public_host.lower()
             if not _PUBLIC.fullmatch(name):
-                raise OptionError(f"public_host must be a server's name such as games.example.org, not {shown(self.public_host)}")
-            object.__setattr__(self, "public_host", name.removesuffix(":443"))  # browsers leave it out
+                raise OptionError(
+                    "public_host must be a server's name such as games.example.org, not "
+                    f"{shown(self.public_host)}"
+                )
+            object.__setattr__(
+                self, "public_host", name.removesuffix(":443")
+            )  # browsers leave it out
 
 
 @dataclass(frozen=True)
@@ -83,9 +106,13 @@ class ExportOptions(Options):
     """What ``export`` takes."""
 
     file: Path = argument("the record", metavar="FILE")
-    output: Path = option(MISSING, "the page to write, such as game.html", short="-o", metavar="FILE")
+    output: Path = option(
+        MISSING, "the page to write, such as game.html", short="-o", metavar="FILE"
+    )
     game: int = option(1, "which game", low=1, high=2**31 - 1, metavar="N")
-    theme: str = option("both", "colours of the page; both: as the reader likes", choices=(*THEMES, "both"))
+    theme: str = option(
+        "both", "colours of the page; both: as the reader likes", choices=(*THEMES, "both")
+    )
 
 
 # ---- play ----
@@ -96,35 +123,51 @@ def play(options: PlayOptions) -> None:
     try:
         from skyenv.page import web
     except ImportError as error:
-        raise OptionError(f"the page needs a package that isn't there ({error.name}); {install_hint('page')}") from error
+        raise OptionError(
+            f"the page needs a package that isn't there ({error.name}); {install_hint('page')}"
+        ) from error
     names = names_of(options.host)
     chosen = catalogue(options.agents)
     database = options.database.expanduser()
     library, runs = _to_look_at(options, database.parent)
     storage = Storage(database)
     listening = listen(options.host, options.port)
-    app = web.application(storage, chosen, names, options.public_host, Workers(options.workers), library=library, runs=runs)
+    app = web.application(
+        storage,
+        chosen,
+        names,
+        options.public_host,
+        Workers(options.workers),
+        library=library,
+        runs=runs,
+    )
     if library is not None:
         library.start()
     address = address_of(listening)
-    print(f"The page is {address} (Ctrl-C ends it; games are kept in {options.database})", flush=True)
+    print(
+        f"The page is {address} (Ctrl-C ends it; games are kept in {options.database})", flush=True
+    )
     _serve(app, listening, None if options.no_browser else address, options.public_host is not None)
 
 
 def _to_look_at(options: PlayOptions, beside: Path) -> tuple[Library | None, Runs | None]:
-    """The games and trainings that the command names; `beside`: the folder of what the page keeps."""
+    """The games and trainings that the command names; `beside`: the folder of what the page
+    keeps.
+    """
     roots = roots_of([*options.games, *options.runs])
     if not roots:
         return None, None
     folders = [root.path for root in roots_of(options.runs)]
-    return Library(beside / INDEX, roots), Runs(folders, roots, beside / NETWORKS) if folders else None
+    return Library(beside / INDEX, roots), Runs(
+        folders, roots, beside / NETWORKS
+    ) if folders else None
 
 
 def listen(host: str, port: int | None) -> socket.socket:
     """A socket that listens; `port`: None: the usual one, or a free one if that is taken.
 
-    Connections send what they have at once: the end of an answer would else wait 40 ms until the browser has acknowledged its
-    beginning.
+    Connections send what they have at once: the end of an answer would else wait 40 ms until the
+    browser has acknowledged its beginning.
 
     Raises:
         OptionError: there is no such address, or the port is taken.
@@ -133,21 +176,30 @@ def listen(host: str, port: int | None) -> socket.socket:
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         try:
-            listening = socket.create_server((address, PORT if port is None else port), family=family, backlog=256)
+            listening = socket.create_server(
+                (address, PORT if port is None else port), family=family, backlog=256
+            )
         except OSError:
             if port is not None:
                 raise
             listening = socket.create_server((address, 0), family=family, backlog=256)
     except OSError as error:
-        raise OptionError(f"can't listen on {host}, port {PORT if port is None else port}: {error.strerror or error}") from error
-    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # those that it accepts have it from it
+        raise OptionError(
+            f"can't listen on {host}, port {PORT if port is None else port}: "
+            f"{error.strerror or error}"
+        ) from error
+    listening.setsockopt(
+        socket.IPPROTO_TCP, socket.TCP_NODELAY, 1
+    )  # those that it accepts have it from it
     return listening
 
 
 def address_of(listening: socket.socket) -> str:
     """Where browsers find the page."""
     host, port, *_ = listening.getsockname()
-    name = socket.gethostname() if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
+    name = (
+        socket.gethostname() if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
+    )
     return f"http://{name}:{port}/"
 
 
@@ -177,16 +229,25 @@ def _serve(app: Any, listening: socket.socket, address: str | None, through_prox
 
 
 def export(options: ExportOptions) -> None:
-    """Write one game of a record as a page that replays it in any browser, without a server or a network."""
+    """Write one game of a record as a page that replays it in any browser, without a server or a
+    network.
+    """
     with contextlib.suppress(OSError):  # whichever isn't there
         if os.path.samefile(options.file, options.output):
-            raise OptionError(f"{options.output} is the record itself; write the page under another name")
-    with writing(options.output) as stream, progress(unit="drawing") as bar:  # what can't be written is told before the work
+            raise OptionError(
+                f"{options.output} is the record itself; write the page under another name"
+            )
+    with (
+        writing(options.output) as stream,
+        progress(unit="drawing") as bar,
+    ):  # what can't be written is told before the work
         replay = _replay_in(options.file, options.game)
         name = os.fsencode(os.path.basename(options.file)).decode("utf-8", "replace")
         themes = THEMES if options.theme == "both" else (options.theme,)
         title = f"{name}, game {options.game}"
-        page = exported(replay, title, themes, lambda done, total: bar.update(done - bar.n)).encode()
+        page = exported(
+            replay, title, themes, lambda done, total: bar.update(done - bar.n)
+        ).encode()
         stream.write(page)
     print(f"{options.output}: {counted(replay.steps, 'action')}, {len(page) / 1e6:.2f} MB")
 

@@ -1,4 +1,6 @@
-"""What of the page's compiled code is on disk, what agents need besides, and compiling it, told function by function."""
+"""What of the page's compiled code is on disk, what agents need besides, and compiling it, told
+function by function.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,18 @@ from skyenv.page.workers import Report
 from skyenv.rules.compiling import ENTRY_POINTS, EntryPoint, following
 
 RULES: Final = frozenset(
-    {"setup", "the setup of games", "legal actions", "the rules", "observations", "views", "agents' random numbers",
-     "the results of games", "the check of positions"}
-)  # fmt: skip
+    {
+        "setup",
+        "the setup of games",
+        "legal actions",
+        "the rules",
+        "observations",
+        "views",
+        "agents' random numbers",
+        "the results of games",
+        "the check of positions",
+    }
+)
 """What of the compiled code every table needs, as it is announced."""
 MOST_LOOKED_AT: Final = 20_000
 """Objects that an agent is made of, which are searched for what it calls."""
@@ -66,7 +77,9 @@ class Prospect:
 
 def rules_needed() -> list[EntryPoint]:
     """The entry points without which there is no table."""
-    return [one for one in ENTRY_POINTS if one.about in RULES and one.__module__.startswith("skyenv.")]
+    return [
+        one for one in ENTRY_POINTS if one.about in RULES and one.__module__.startswith("skyenv.")
+    ]
 
 
 def missing_rules() -> dict[str, float]:
@@ -99,14 +112,17 @@ def look_at(entry: CatalogueEntry, report: Report) -> Prospect:
         AgentError, CheckpointError: it can't be made.
     """
     missing = [one for one in needed_by(entry.agent) if not one.is_there()]
-    return Prospect(entry.agent.description, entry.agent.version, {_name(one): one.seconds for one in missing})
+    return Prospect(
+        entry.agent.description, entry.agent.version, {_name(one): one.seconds for one in missing}
+    )
 
 
 def compile_agent(entry: CatalogueEntry, report: Report) -> None:
     """A job: have on disk what an agent needs for its turns and hints; reports :class:`Step`.
 
     Raises:
-        AgentError, CheckpointError: it can't be made, or its answer to an ordinary decision is none.
+        AgentError, CheckpointError: it can't be made, or its answer to an ordinary decision is
+            none.
     """
     with _telling(needed_by(entry.agent), report):
         game = Game(2, seed=1)
@@ -119,7 +135,9 @@ def _tell_nobody(found: object) -> None:
 
 
 def needed_by(agent: Agent) -> list[EntryPoint]:
-    """The entry points that an agent may call, as far as the names in its code and its attributes tell."""
+    """The entry points that an agent may call, as far as the names in its code and its attributes
+    tell.
+    """
     found: list[EntryPoint] = []
     seen: dict[int, object] = {}  # the objects, lest another one gets the same place in memory
     to_do: deque[object] = deque([agent])  # what is near comes first, in case that there is much
@@ -141,7 +159,12 @@ def _parts(value: object) -> Iterable[object]:
     if isinstance(value, FunctionType):
         names = set(_names(value.__code__))
         held = [value.__globals__[name] for name in names & value.__globals__.keys()]
-        within = [vars(one)[name] for one in held if isinstance(one, ModuleType) for name in names & vars(one).keys()]
+        within = [
+            vars(one)[name]
+            for one in held
+            if isinstance(one, ModuleType)
+            for name in names & vars(one).keys()
+        ]
         return [*held, *within, *(cell.cell_contents for cell in value.__closure__ or ())]
     if isinstance(value, MethodType):
         return [value.__func__, value.__self__]
@@ -156,16 +179,23 @@ def _parts(value: object) -> Iterable[object]:
     if isinstance(value, dict):
         return value.values()
     if isinstance(value, type):
-        return [part for kind in value.__mro__ if _is_followed(kind) for part in vars(kind).values()]
+        return [
+            part for kind in value.__mro__ if _is_followed(kind) for part in vars(kind).values()
+        ]
     if _is_followed(type(value)):
         return [type(value), *getattr(value, "__dict__", {}).values()]
     return []
 
 
 def _is_followed(kind: type) -> bool:
-    """Whether a class is an agent's or of what agents are made of; games and batches lead to all the rules."""
+    """Whether a class is an agent's or of what agents are made of; games and batches lead to all
+    the rules.
+    """
     top = kind.__module__.partition(".")[0]
-    return top not in ("builtins", "numpy", "numba", "abc", "torch") and kind.__module__ not in ("skyenv.games", "skyenv.game")
+    return top not in ("builtins", "numpy", "numba", "abc", "torch") and kind.__module__ not in (
+        "skyenv.games",
+        "skyenv.game",
+    )
 
 
 def _names(code: CodeType) -> Iterator[str]:
@@ -195,8 +225,12 @@ def _telling(needed: list[EntryPoint], report: Report) -> Iterator[None]:
             typical += one.seconds
         if total:
             left = sum(other.seconds for other in missing.values())
-            about = next((other.about for other in reversed(under_way) if _name(other) in missing), "")
-            report(Step(about, total - len(missing), total, typical, left, time.monotonic() - began))
+            about = next(
+                (other.about for other in reversed(under_way) if _name(other) in missing), ""
+            )
+            report(
+                Step(about, total - len(missing), total, typical, left, time.monotonic() - began)
+            )
 
     with following(follow):
         yield

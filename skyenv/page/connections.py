@@ -1,7 +1,8 @@
-"""The web server's connections: so many at a time, and none for longer than it takes to send a request.
+"""The web server's connections: so many at a time, and none for longer than it takes to send a
+request.
 
-A connection on which nothing is under way makes room for a new one, the oldest first. So somebody who opens many and says
-nothing, or says it slowly, keeps nobody else from the page.
+A connection on which nothing is under way makes room for a new one, the oldest first. So somebody
+who opens many and says nothing, or says it slowly, keeps nobody else from the page.
 """
 
 from __future__ import annotations
@@ -19,9 +20,14 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from skyenv.page.addresses import LOOPBACK_NAMES, is_loopback
 
 CONNECTIONS: Final = 800
-"""Connections at the same time, WebSockets included: fewer than the 1024 files that a process usually may have open."""
+"""Connections at the same time, WebSockets included: fewer than the 1024 files that a process
+usually may have open.
+"""
 OF_ONE_ADDRESS: Final = 200
-"""Of them those from one address. This machine has no such limit: others' requests can come through it."""
+"""Of them those from one address.
+
+This machine has no such limit: others' requests can come through it.
+"""
 PATIENCE: Final = 10.0
 """Seconds that a request may take to come in …"""
 RATE: Final = 32_768
@@ -72,12 +78,18 @@ class Crowd:
     """The connections of a server.
 
     Args:
-        through_proxy: whether this machine's own connections come from a server before this one, which tells whose they are.
+        through_proxy: whether this machine's own connections come from a server before this one,
+            which tells whose they are.
         most: connections at the same time.
         of_one_address: the same from one address of another machine.
     """
 
-    def __init__(self, through_proxy: bool = False, most: int = CONNECTIONS, of_one_address: int = OF_ONE_ADDRESS) -> None:
+    def __init__(
+        self,
+        through_proxy: bool = False,
+        most: int = CONNECTIONS,
+        of_one_address: int = OF_ONE_ADDRESS,
+    ) -> None:
         self.through_proxy = through_proxy
         self._most = most
         self._of_one_address = of_one_address
@@ -121,7 +133,9 @@ class Crowd:
             del self._addresses[address]
 
     def _is_full(self, address: str, further: int) -> bool:
-        return not is_loopback(address) and self._addresses[address] + further > self._of_one_address
+        return (
+            not is_loopback(address) and self._addresses[address] + further > self._of_one_address
+        )
 
     def _make_room(self, address: str) -> bool:
         """End another connection, if that is what it takes."""
@@ -137,12 +151,25 @@ class Crowd:
 
     def _oldest(self, address: str | None) -> _Place | None:
         """The oldest one on which nothing is under way; `address`: of that one alone."""
-        idle = [place for place in self._places.values() if place.is_idle and address in (None, place.address)]
+        idle = [
+            place
+            for place in self._places.values()
+            if place.is_idle and address in (None, place.address)
+        ]
         return min(idle, key=lambda place: place.since, default=None)
 
     def _oldest_socket(self, address: str) -> _Place | None:
-        """The oldest WebSocket of an address: its page connects again, others' have room meanwhile."""
-        return next((place for place in self._places.values() if place.is_socket and place.address == address), None)
+        """The oldest WebSocket of an address: its page connects again, others' have room
+        meanwhile.
+        """
+        return next(
+            (
+                place
+                for place in self._places.values()
+                if place.is_socket and place.address == address
+            ),
+            None,
+        )
 
     def _end(self, place: _Place) -> None:
         self.leave(place.transport)
@@ -219,7 +246,9 @@ class _Http(H11Protocol):
     def _note(self) -> None:
         """Whether a request is under way that has come in whole."""
         if self._place is not None and not self._place.is_socket:
-            self._place.is_idle = self.cycle is None or self.cycle.response_complete or self.cycle.more_body
+            self._place.is_idle = (
+                self.cycle is None or self.cycle.response_complete or self.cycle.more_body
+            )
 
     def _told_address(self) -> str:
         """The client's address, as the server before this one tells it."""
@@ -265,7 +294,9 @@ def server_of(app: Any, crowd: Crowd | None = None, **options: Any) -> uvicorn.S
         ws_per_message_deflate=False,  # a word needs none, and it takes memory for each
         access_log=False,
         server_header=False,
-        forwarded_allow_ips=list(LOOPBACK_NAMES),  # whose requests come through it; not whom the environment names
+        forwarded_allow_ips=list(
+            LOOPBACK_NAMES
+        ),  # whose requests come through it; not whom the environment names
         **options,
     )
     return uvicorn.Server(config)

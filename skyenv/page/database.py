@@ -1,7 +1,9 @@
-"""The page's SQLite file: its tables and their versions, and how it is asked without keeping an event loop waiting.
+"""The page's SQLite file: its tables and their versions, and how it is asked without keeping an
+event loop waiting.
 
-A disk can be slow or full, and another program can hold the file. So no event loop waits for it: it asks by :meth:`Database.read`
-and :meth:`Database.write`, each with a thread and a connection of its own, as readers needn't wait for who writes.
+A disk can be slow or full, and another program can hold the file. So no event loop waits for it: it
+asks by :meth:`Database.read` and :meth:`Database.write`, each with a thread and a connection of its
+own, as readers needn't wait for who writes.
 """
 
 from __future__ import annotations
@@ -107,7 +109,10 @@ _STEPS: Final = (
     *(_TABLES, _SINCE_2, _SINCE_3, _SINCE_4, _VARIATIONS, _PEOPLE, _KEPT_REPLAYS, _COPIED),
     *(_DRAWN_ANEW, _ANALYSES, _CLIENTS),
 )
-"""What leads from each version to the next one. A step is added at the end, and none that was published is changed."""
+"""What leads from each version to the next one.
+
+A step is added at the end, and none that was published is changed.
+"""
 VERSION: Final = len(_STEPS)
 
 
@@ -115,7 +120,8 @@ class Database:
     """The database.
 
     Args:
-        path: its file, made if it isn't there, readable by this user alone; MEMORY: forget everything at the end.
+        path: its file, made if it isn't there, readable by this user alone; MEMORY: forget
+            everything at the end.
 
     Raises:
         PageError: the file is something else, or a later version's.
@@ -138,7 +144,9 @@ class Database:
         except PageError:
             self._writer.close()
             raise
-        self._reading, self._writing = (ThreadPoolExecutor(1, f"storage-{name}") for name in ("reads", "writes"))
+        self._reading, self._writing = (
+            ThreadPoolExecutor(1, f"storage-{name}") for name in ("reads", "writes")
+        )
 
     def _prepare(self) -> None:
         connection = self._writer.connection
@@ -153,7 +161,10 @@ class Database:
         both = "SELECT user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version"  # of one moment
         version, tables = self._writer.connection.execute(both).fetchone()
         if not 0 <= version <= VERSION or (version == 0 and tables):
-            raise PageError(f"the database has version {version} of its tables, or another program's; this is version {VERSION}")
+            raise PageError(
+                f"the database has version {version} of its tables, or another program's; this is "
+                f"version {VERSION}"
+            )
         return int(version)
 
     def _change_tables(self) -> None:
@@ -163,18 +174,32 @@ class Database:
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {VERSION}")
 
-    async def read(self, ask: Callable[_Values, _Answer], *values: _Values.args, **more: _Values.kwargs) -> _Answer:
-        """What a method that changes nothing gives, asked in another thread: ``await storage.read(storage.links, key)``."""
-        return await asyncio.get_running_loop().run_in_executor(self._reading, partial(ask, *values, **more))
+    async def read(
+        self, ask: Callable[_Values, _Answer], *values: _Values.args, **more: _Values.kwargs
+    ) -> _Answer:
+        """What a method that changes nothing gives, asked in another thread: ``await
+        storage.read(storage.links, key)``.
+        """
+        return await asyncio.get_running_loop().run_in_executor(
+            self._reading, partial(ask, *values, **more)
+        )
 
-    async def write(self, ask: Callable[_Values, _Answer], *values: _Values.args, **more: _Values.kwargs) -> _Answer:
-        """The same of a method that changes something; one after the other, in the order in which they are asked."""
-        return await asyncio.get_running_loop().run_in_executor(self._writing, partial(ask, *values, **more))
+    async def write(
+        self, ask: Callable[_Values, _Answer], *values: _Values.args, **more: _Values.kwargs
+    ) -> _Answer:
+        """The same of a method that changes something; one after the other, in the order in which
+        they are asked.
+        """
+        return await asyncio.get_running_loop().run_in_executor(
+            self._writing, partial(ask, *values, **more)
+        )
 
     def key(self) -> bytes:
         """This database's own random key, made when it is first asked for."""
         with self.transaction() as connection:
-            connection.execute("INSERT OR IGNORE INTO setting VALUES ('key', ?)", (secrets.token_bytes(32),))
+            connection.execute(
+                "INSERT OR IGNORE INTO setting VALUES ('key', ?)", (secrets.token_bytes(32),)
+            )
             (value,) = connection.execute("SELECT value FROM setting WHERE name = 'key'").fetchone()
         assert isinstance(value, bytes)
         return value
@@ -214,7 +239,9 @@ class _Connection:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.connection = sqlite3.connect(path, timeout=PATIENCE, check_same_thread=False, isolation_level=None)
+        self.connection = sqlite3.connect(
+            path, timeout=PATIENCE, check_same_thread=False, isolation_level=None
+        )
         self.connection.row_factory = sqlite3.Row
         self.connection.text_factory = partial(str, encoding="utf-8", errors="replace")
         self._lock = threading.Lock()
@@ -240,7 +267,9 @@ class _Connection:
             self._wait(True)
 
     def _wait(self, is_patient: bool) -> None:
-        """Whether to wait for other programs: not again where one wait was in vain, lest those who queue up wait one by one."""
+        """Whether to wait for other programs: not again where one wait was in vain, lest those who
+        queue up wait one by one.
+        """
         if is_patient != self._is_patient:
             self.connection.execute(f"PRAGMA busy_timeout = {int(is_patient * PATIENCE * 1000)}")
             self._is_patient = is_patient
@@ -260,10 +289,13 @@ def _in_event_loop() -> bool:
 
 
 def change_to_wal(connection: sqlite3.Connection, patience: float) -> None:
-    """Let others read while one writes. SQLite itself waits for nobody here, so this does, for so many seconds.
+    """Let others read while one writes.
+
+    SQLite itself waits for nobody here, so this does, for so many seconds.
 
     Raises:
-        sqlite3.OperationalError: another connection has locked it all the time, or the disk is full.
+        sqlite3.OperationalError: another connection has locked it all the time, or the disk is
+            full.
     """
     until = time.monotonic() + patience
     while True:
@@ -280,10 +312,19 @@ def _trouble(error: sqlite3.DatabaseError) -> StorageError:
     """SQLite's error in words of ours."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # the rest is detail
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return StorageError("the database is busy, as another program has locked it", "when it is free", is_busy=True)
+        return StorageError(
+            "the database is busy, as another program has locked it",
+            "when it is free",
+            is_busy=True,
+        )
     if code == sqlite3.SQLITE_FULL:
         return StorageError("the disk is full", "when there is space")
-    if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+    if code in (
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PERM,
+    ):
         return StorageError(f"the disk doesn't take what is written ({error})", "when it does")
     return StorageError(f"the database is damaged ({error})", "when it is mended")
 
@@ -291,4 +332,6 @@ def _trouble(error: sqlite3.DatabaseError) -> StorageError:
 def insert(connection: sqlite3.Connection, table: str, values: dict[str, object]) -> None:
     """Add a row; `values`: by the columns' names."""
     places = ", ".join("?" * len(values))
-    connection.execute(f"INSERT INTO {table} ({', '.join(values)}) VALUES ({places})", tuple(values.values()))
+    connection.execute(
+        f"INSERT INTO {table} ({', '.join(values)}) VALUES ({places})", tuple(values.values())
+    )

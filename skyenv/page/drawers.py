@@ -1,4 +1,6 @@
-"""Threads in which what browsers are shown is made or read: they take turns, so that none waits for all that another wants."""
+"""Threads in which what browsers are shown is made or read: they take turns, so that none waits for
+all that another wants.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,13 @@ class Drawers:
         self._waiting: OrderedDict[str, deque[_Wish]] = OrderedDict()
         self._idle = threads
 
-    async def ask(self, browser: str, work: Callable[_Values, _Answer], *values: _Values.args, **more: _Values.kwargs) -> _Answer:
+    async def ask(
+        self,
+        browser: str,
+        work: Callable[_Values, _Answer],
+        *values: _Values.args,
+        **more: _Values.kwargs,
+    ) -> _Answer:
         """What `work` gives, called in a thread when it is the browser's turn.
 
         Raises:

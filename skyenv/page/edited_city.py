@@ -1,4 +1,6 @@
-"""What of an edited position stands beside plots and hands: commissioners with their markers, the supply row, the park area."""
+"""What of an edited position stands beside plots and hands: commissioners with their markers, the
+supply row, the park area.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,9 @@ def described_city(position: Any) -> Payload:
     """What of a position, GAME_DTYPE, can be changed here.
 
     Returns:
-        ``places`` of both commissioners and ``ways``, the districts with their markers, first visited first; ``possible``: for
-        each place the ways that can have led there. ``row``: the supply row's businesses, null where one was taken;
+        ``places`` of both commissioners and ``ways``, the districts with their markers, first
+        visited first; ``possible``: for each place the ways that can have led there. ``row``: the
+        supply row's businesses, null where one was taken;
         ``park_tiles``: how many of each business lie in the park area.
     """
     stopped = position["stopped"]
@@ -31,16 +34,23 @@ def described_city(position: Any) -> Payload:
         "ways": [_way_of(position, which) for which in range(len(WHITE_AND_BEIGE))],
         "possible": {name: ways_to(place, stopped) for place, name in enumerate(PLACES)},
         "row": [None if kind == NONE else BUSINESSES[int(kind)] for kind in position["row"]],
-        "park_tiles": {business: int(position["park_tiles"][kind]) for kind, business in enumerate(BUSINESSES)},
+        "park_tiles": {
+            business: int(position["park_tiles"][kind]) for kind, business in enumerate(BUSINESSES)
+        },
     }
 
 
 def _way_of(position: Any, which: int) -> list[str]:
-    return [DISTRICTS[int(district)] for district in position["visited"][which][: int(position["markers"][which])]]
+    return [
+        DISTRICTS[int(district)]
+        for district in position["visited"][which][: int(position["markers"][which])]
+    ]
 
 
 def ways_to(place: int, stopped: npt.NDArray[Any]) -> list[list[str]]:
-    """COM-5, MOVE-2, STOP-5: all lists of districts with markers that a commissioner can have left on its way to a place."""
+    """COM-5, MOVE-2, STOP-5: all lists of districts with markers that a commissioner can have left
+    on its way to a place.
+    """
     ways: list[list[str]] = []
 
     def walk(here: int, left: tuple[int, ...]) -> None:
@@ -71,12 +81,15 @@ def put_commissioner(state: Any, which: int, name: object, way: object) -> None:
     if place != state["place"][which] and place < len(DISTRICTS) and state["stopped"][place]:
         raise PageError(f"no commissioner can go to {name}: it is stopped (MOVE-3)")
     if state["phase"] == PHASE_START and place != CITY_HALL:
-        raise PageError(f"during the setup both commissioners stand in City Hall (SET-6), not in {name}")
+        raise PageError(
+            f"during the setup both commissioners stand in City Hall (SET-6), not in {name}"
+        )
     possible = ways_to(place, state["stopped"])
     if way not in possible:
         right = " or ".join(" and ".join(one) if one else "nowhere" for one in possible)
         raise PageError(
-            f"the {WHITE_AND_BEIGE[which]} commissioner leaves markers on its way from City Hall to {name} (MOVE-2): they lie in"
+            f"the {WHITE_AND_BEIGE[which]} commissioner leaves markers on its way from City Hall "
+            f"to {name} (MOVE-2): they lie in"
             f" {right}, not in {shown(way)}"
         )
     assert isinstance(way, list)
@@ -98,7 +111,10 @@ def put_row(state: Any, row: Sequence[object]) -> None:
             if business is not None:
                 raise PageError(f"{what} must stay empty: its business was taken (BUS-1)")
         elif business not in BUSINESSES:
-            raise PageError(f"{what} must have one of {', '.join(BUSINESSES)}, as none was taken there, not {shown(business)}")
+            raise PageError(
+                f"{what} must have one of {', '.join(BUSINESSES)}, as none was taken there, not "
+                f"{shown(business)}"
+            )
         else:
             state["row"][space] = BUSINESSES.index(str(business))
 
@@ -110,14 +126,17 @@ def put_park(state: Any, tiles: object, skyscrapers: Sequence[int]) -> None:
         PageError: there can't be so many.
     """
     if not isinstance(tiles, Mapping):
-        raise PageError(f"an edit must have park_tiles, a number for each business, not {shown(tiles)}")
+        raise PageError(
+            f"an edit must have park_tiles, a number for each business, not {shown(tiles)}"
+        )
     before = int(state["park_tiles"].sum())
     for kind, business in enumerate(BUSINESSES):
         what = f"park area: {business}"
         state["park_tiles"][kind] = check_integer(what, tiles.get(business), 0, before, PageError)
     if (number := int(state["park_tiles"].sum())) != before:
         raise PageError(
-            f"the park area has {counted(before, 'tile')}, one for each set of the supply row that is used up (BUS-3),"
+            f"the park area has {counted(before, 'tile')}, one for each set of the supply row that "
+            "is used up (BUS-3),"
             f" not {number}; only their types can be others"
         )
     for seat, floors in enumerate(skyscrapers):
@@ -138,11 +157,17 @@ def check_setup(state: Any, before: Any) -> None:
         own, number = state["owner"] == seat, int((before["owner"] == seat).sum())
         if int(own.sum()) != number or (state["floors"][own] != 1).any():
             raise PageError(
-                f"during the setup {seat_name(seat)} has placed {counted(number, 'skyscraper')}, each on a plot of its own"
+                f"during the setup {seat_name(seat)} has placed {counted(number, 'skyscraper')}, "
+                "each on a plot of its own"
                 " (SET-7); move them, but take and add none"
             )
-        if state["score"][seat] or state["park"][seat] or state["supply"][seat] != before["supply"][seat]:
+        if (
+            state["score"][seat]
+            or state["park"][seat]
+            or state["supply"][seat] != before["supply"][seat]
+        ):
             raise PageError(
-                f"during the setup nobody has VP or stands in the park area, and no supply changes: {seat_name(seat)} must have"
+                "during the setup nobody has VP or stands in the park area, and no supply "
+                f"changes: {seat_name(seat)} must have"
                 f" 0 VP, nothing in the park area and {int(before['supply'][seat])} ready (SET-6)"
             )

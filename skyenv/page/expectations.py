@@ -1,9 +1,11 @@
-"""The share of the win that every seat can expect, by an agent that tells outcomes, from what one seat knows.
+"""The share of the win that every seat can expect, by an agent that tells outcomes, from what one
+seat knows.
 
-A network judges a position for the seat that is to decide. So the position is played on by the agent itself until every seat
-has had a decision, in many *worlds*: the cards that the onlooker's seat can't see are drawn anew in each, from all that
-it can't tell from the real ones, and so is chance. A seat's share is the mean of what the agent expects for it at its first
-decision, or of what came if the game ended before it.
+A network judges a position for the seat that is to decide. So the position is played on by the
+agent itself until every seat has had a decision, in many *worlds*: the cards that the onlooker's
+seat can't see are drawn anew in each, from all that it can't tell from the real ones, and so is
+chance. A seat's share is the mean of what the agent expects for it at its first decision, or of
+what came if the game ended before it.
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ MOST_KEPT: Final = 4096
 # ---- in a worker ----
 
 
-def expect(entry: CatalogueEntry, position: np.void, seat: int | None, report: Report) -> list[float]:
+def expect(
+    entry: CatalogueEntry, position: np.void, seat: int | None, report: Report
+) -> list[float]:
     """The share of the win that every seat can expect, 0 to 1; they sum to 1.
 
     The worlds depend on the seat's view alone, so that the same view is told the same.
@@ -59,7 +63,8 @@ def expect(entry: CatalogueEntry, position: np.void, seat: int | None, report: R
 
 
 def judged(agent: Agent, position: np.void, seat: int | None) -> npt.NDArray[np.float64]:
-    """What the agent says of every seat in every world, float64 (WORLDS, players); the seats of a world needn't sum to 1.
+    """What the agent says of every seat in every world, float64 (WORLDS, players); the seats of a
+    world needn't sum to 1.
 
     Raises:
         AgentError: see :func:`expect`, which tells the arguments.
@@ -79,17 +84,25 @@ def _seeds(position: np.void, seat: int | None) -> list[int]:
 
 
 def digest(position: np.void, seat: int | None) -> bytes:
-    """Tells apart what a seat knows: its view of a position; or the position, for who sees everything."""
+    """Tells apart what a seat knows: its view of a position; or the position, for who sees
+    everything.
+    """
     one = np.array([position], GAME_DTYPE)
     known: Any = one if seat is None else view(one, [seat])
     return hashlib.blake2b(np.asarray(known).tobytes(), digest_size=16).digest()
 
 
-def _decide(games: Games, agent: Agent, rows: npt.NDArray[np.int64], shares: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """What is played next in some worlds; `shares` is told what the agent expects where a seat hasn't decided before."""
+def _decide(
+    games: Games, agent: Agent, rows: npt.NDArray[np.int64], shares: npt.NDArray[np.float64]
+) -> npt.NDArray[np.int64]:
+    """What is played next in some worlds; `shares` is told what the agent expects where a seat
+    hasn't decided before.
+    """
     mask = games.mask[rows]
     actions: npt.NDArray[np.int64] = mask.argmax(axis=1).astype(np.int64)
-    choices = np.flatnonzero(mask.sum(axis=1) > 1)  # where there is none the agent isn't asked: it has learnt from choices
+    choices = np.flatnonzero(
+        mask.sum(axis=1) > 1
+    )  # where there is none the agent isn't asked: it has learnt from choices
     if not choices.size:
         return actions
     held = agent.evaluate(decisions_in(games, agent, rows[choices]))
@@ -119,7 +132,10 @@ class Expectations:
         """How many wait for each."""
 
     def are_offered(self, viewer: int | None) -> bool:
-        """Whether they can be told to whom :meth:`Session.viewer` says. What spectators know is no seat's view."""
+        """Whether they can be told to whom :meth:`Session.viewer` says.
+
+        What spectators know is no seat's view.
+        """
         return viewer != PUBLIC and EXPECTING in self._server.catalogue.names
 
     async def shares(self, game: Game, viewer: int | None, group: str) -> list[float]:
@@ -150,7 +166,10 @@ class Expectations:
         return await self._server.workers.ask(job, Priority.HINT, group=group, agent=EXPECTING)
 
     async def _awaited(self, key: bytes, task: asyncio.Task[list[float]]) -> list[float]:
-        """What a task has judged. It ends when nobody waits for it any more; one that has failed is forgotten."""
+        """What a task has judged.
+
+        It ends when nobody waits for it any more; one that has failed is forgotten.
+        """
         self._waiting[task] += 1
         try:
             return await asyncio.shield(task)

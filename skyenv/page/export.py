@@ -1,4 +1,7 @@
-"""A replay in one file: a page that needs neither server nor network. It needs no web framework either."""
+"""A replay in one file: a page that needs neither server nor network.
+
+It needs no web framework either.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +34,8 @@ def exported(
 ) -> str:
     """The page as HTML.
 
-    It has all hands and every seat's view, for wide screens and for phones. Drawings share their parts and are drawn once for all
-    themes: colours are variables of the style sheet.
+    It has all hands and every seat's view, for wide screens and for phones. Drawings share their
+    parts and are drawn once for all themes: colours are variables of the style sheet.
 
     Args:
         replay: the game.
@@ -54,10 +57,14 @@ def exported(
 
 def _colours(themes: Sequence[str]) -> str:
     """The drawings' colours in each theme."""
-    return "".join(f':root[data-theme="{name}"]{{{variables(theme_named(name))}}}\n' for name in themes)
+    return "".join(
+        f':root[data-theme="{name}"]{{{variables(theme_named(name))}}}\n' for name in themes
+    )
 
 
-def _data(replay: Replay, themes: Sequence[str], progress: Callable[[int, int], None] | None) -> str:
+def _data(
+    replay: Replay, themes: Sequence[str], progress: Callable[[int, int], None] | None
+) -> str:
     """The game and its drawings: JSON, packed, as base64."""
     views = [(seat, narrow) for seat in (None, *range(replay.players)) for narrow in (False, True)]
     total = len(views) * (replay.steps + 1)
@@ -89,7 +96,9 @@ def _data(replay: Replay, themes: Sequence[str], progress: Callable[[int, int], 
         "names": list(names),
         "views": by_view,
     }
-    packed = gzip.compress(json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode(), 9, mtime=0)
+    packed = gzip.compress(
+        json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode(), 9, mtime=0
+    )
     return base64.b64encode(packed).decode()
 
 

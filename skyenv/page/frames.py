@@ -12,8 +12,8 @@ _TOKEN: Final = re.compile(r'<(?:[^>"]|"[^"]*")*>|[^<]+')
 class Frames:
     """Drawings (well-formed XML) as a graph of shared parts.
 
-    A *part* is a text, or a list of numbers of earlier parts whose texts follow one another; element by element, equal parts are
-    stored once. The text of a frame is that of its part.
+    A *part* is a text, or a list of numbers of earlier parts whose texts follow one another;
+    element by element, equal parts are stored once. The text of a frame is that of its part.
 
     Attributes:
         parts: all parts; lists name only parts that stand before them.
@@ -74,7 +74,10 @@ class Frames:
         order = {number: position for position, number in enumerate(sorted(used))}
         parts = [self.parts[number] for number in sorted(used)]
         return {
-            "parts": [part if isinstance(part, str) else [order[child] for child in part] for part in parts],
+            "parts": [
+                part if isinstance(part, str) else [order[child] for child in part]
+                for part in parts
+            ],
             "frames": [order[number] for number in self.frames],
         }
 

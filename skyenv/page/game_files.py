@@ -1,7 +1,8 @@
 """Games in files, found without being replayed: records, and the results of tournaments' folders.
 
-A file is read from a place on, so that one that grows isn't read anew. What is wrong in it costs the game in which it stands.
-A game that is opened is replayed and checked line by line; here only what the table of games shows is read.
+A file is read from a place on, so that one that grows isn't read anew. What is wrong in it costs
+the game in which it stands. A game that is opened is replayed and checked line by line; here only
+what the table of games shows is read.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 RECORD: Final = "record"
 TOURNAMENT: Final = "tournament"
 KINDS: Final = (RECORD, TOURNAMENT)
-"""What a file holds: records of games, or the results of a tournament, whose games can be played again."""
+"""What a file holds: records of games, or the results of a tournament, whose games can be played
+again.
+"""
 UNFINISHED: Final = "unfinished"
 BY_THE_RULES: Final = "by the rules"
 """How a tournament's game ended that wasn't truncated: its folder doesn't say by which rule."""
@@ -52,8 +55,9 @@ class FoundGame:
         actions: decisions in all. turns: options taken.
         winners: seats. scores: VP of each seat, at the end or so far.
         ending: one of ENDINGS.
-        swing: by how much VP the lead of a seat over its best other changed the most, by one scoring, special points or one
-            building stop in play; the final scoring doesn't count. None: the file doesn't say.
+        swing: by how much VP the lead of a seat over its best other changed the most, by one
+            scoring, special points or one building stop in play; the final scoring doesn't count.
+            None: the file doesn't say.
         swing_step: after how many actions that was.
     """
 
@@ -122,9 +126,12 @@ def one_line(text: str, longest: int) -> str:
 
 
 def files_in(root: Path) -> Iterator[Path]:
-    """The files of a folder, and of the folders in it, that may hold games; a file itself. Links aren't followed.
+    """The files of a folder, and of the folders in it, that may hold games; a file itself.
 
-    A file that is still being written under a hidden name is left out: its games would be gone as soon as it has its own.
+    Links aren't followed.
+
+    A file that is still being written under a hidden name is left out: its games would be gone as
+    soon as it has its own.
     """
     if root.is_file():
         yield root
@@ -168,7 +175,11 @@ def read_games(path: Path, kind: str, place: Place, most: int) -> Reading:
     """
     with open(path, "rb") as stream:
         stream.seek(place.offset)
-        return _read_results(stream, path.parent, place, most) if kind == TOURNAMENT else _read_records(stream, place, most)
+        return (
+            _read_results(stream, path.parent, place, most)
+            if kind == TOURNAMENT
+            else _read_records(stream, place, most)
+        )
 
 
 # ---- lines ----
@@ -196,7 +207,11 @@ class _Lines:
             self.has_end = line.endswith(b"\n") or len(line) > MAX_LINE
             if not self.has_end and isinstance(_parsed(line), str):
                 return
-            self.start, self.offset, self.number = self.offset, self.offset + len(line), self.number + 1
+            self.start, self.offset, self.number = (
+                self.offset,
+                self.offset + len(line),
+                self.number + 1,
+            )
             if len(line) > MAX_LINE:
                 while line and not line.endswith(b"\n"):
                     line = self._stream.readline(MAX_LINE)
@@ -260,12 +275,19 @@ class _Game:
     def until(self, offset: int, end: Event | None) -> FoundGame:
         """The game, whose lines end at a byte."""
         known = replace(
-            self.found, length=offset - self.found.start, actions=self.actions, turns=self.turns, scores=tuple(self.scores),
-            swing=self.swing, swing_step=self.swing_step,
-        )  # fmt: skip
+            self.found,
+            length=offset - self.found.start,
+            actions=self.actions,
+            turns=self.turns,
+            scores=tuple(self.scores),
+            swing=self.swing,
+            swing_step=self.swing_step,
+        )
         if end is None:
             return known
-        return replace(known, winners=tuple(end["winners"]), scores=tuple(end["scores"]), ending=end["reason"])
+        return replace(
+            known, winners=tuple(end["winners"]), scores=tuple(end["scores"]), ending=end["reason"]
+        )
 
 
 def leads(scores: Sequence[int]) -> list[int]:
@@ -296,7 +318,9 @@ def _read_records(stream: BinaryIO, place: Place, most: int) -> Reading:
             if "format" in value:
                 game = _Game(_headed(lines, number, value))
             elif game is None:
-                raise RecordError(f"line {lines.number}: a game must begin with its header", lines.number)
+                raise RecordError(
+                    f"line {lines.number}: a game must begin with its header", lines.number
+                )
             elif end := game.take(lines.number, value):
                 reading.games.append(game.until(lines.offset, end))
                 game = None
@@ -307,7 +331,9 @@ def _read_records(stream: BinaryIO, place: Place, most: int) -> Reading:
             game, is_lost = None, True
             reading.next = Place(lines.offset, lines.number, number, is_lost)
     if game is not None:
-        reading.games.append(game.until(reading.seen, None))  # read again from its header when there is more: it may be under way
+        reading.games.append(
+            game.until(reading.seen, None)
+        )  # read again from its header when there is more: it may be under way
     return reading
 
 
@@ -316,7 +342,9 @@ def _headed(lines: _Lines, number: int, value: Event) -> FoundGame:
     header = checked_header(lines.number, value)
     names = header["agents"] or [""] * header["players"]
     agents = tuple(one_line(name, LONGEST_NAME) for name in names)
-    return FoundGame(number, lines.start, 0, lines.number, header["players"], header["side"], agents)
+    return FoundGame(
+        number, lines.start, 0, lines.number, header["players"], header["side"], agents
+    )
 
 
 # ---- tournaments ----
@@ -328,7 +356,8 @@ class Played:
 
     Attributes:
         agents: who sits where.
-        side, max_turns, secret: as for :func:`skyenv.arena.matches.play_game`. seed: the first paired seed's + `paired_seed`.
+        side, max_turns, secret: as for :func:`skyenv.arena.matches.play_game`. seed: the first
+            paired seed's + `paired_seed`.
         scores: how it came out.
     """
 
@@ -344,7 +373,8 @@ def played_in(folder: Path, line: bytes) -> Played:
     """The game of a tournament's folder that a line of its games.jsonl tells of.
 
     Raises:
-        RecordError: it tells of none. CheckpointError, OSError: the folder doesn't say what was played, or can't be read.
+        RecordError: it tells of none. CheckpointError, OSError: the folder doesn't say what was
+            played, or can't be read.
     """
     config, value = _config(folder), _parsed(line)
     if isinstance(value, str) or "seats" not in value:
@@ -352,7 +382,10 @@ def played_in(folder: Path, line: bytes) -> Played:
     entry = _result(1, value, config)
     keys = ("spec", "name", "version", "description", "digest")
     try:
-        agents = tuple(Entrant(*(str(config["agents"][index][key]) for key in keys)) for index in entry["seats"])
+        agents = tuple(
+            Entrant(*(str(config["agents"][index][key]) for key in keys))
+            for index in entry["seats"]
+        )
         secret = None if config["secret"] is None else int(config["secret"])
         seed, max_turns = int(config["seed"]) + int(entry["paired_seed"]), int(config["max_turns"])
     except (KeyError, TypeError, ValueError) as error:
@@ -376,7 +409,9 @@ def _config(folder: Path) -> dict[str, Any]:
             raise ValueError("something else stands there")
         check_integer("players", config["players"], MIN_PLAYERS, MAX_PLAYERS)
     except (KeyError, TypeError, ValueError) as error:
-        raise CheckpointError(f"{GAMES} of a tournament needs a {CONFIG} that says who played") from error
+        raise CheckpointError(
+            f"{GAMES} of a tournament needs a {CONFIG} that says who played"
+        ) from error
     return config
 
 
@@ -390,7 +425,9 @@ def _result(number: int, value: dict[str, Any], config: Mapping[str, Any]) -> di
         entry = unsealed(value)
         seats, scores, players = entry["seats"], entry["scores"], config["players"]
         numbers = [*seats, *scores, entry["decisions"], entry["turns"], entry["paired_seed"]]
-        if (len(seats), len(scores), len(entry["shares"])) != (players,) * 3 or not all(type(one) is int for one in numbers):
+        if (len(seats), len(scores), len(entry["shares"])) != (players,) * 3 or not all(
+            type(one) is int for one in numbers
+        ):
             raise ValueError("it has other fields")
         if not all(0 <= seat < len(config["agents"]) for seat in seats) or min(numbers) < 0:
             raise ValueError("it has other numbers")
@@ -414,11 +451,19 @@ def _read_results(stream: BinaryIO, folder: Path, place: Place, most: int) -> Re
                 games += 1
                 entry = _result(lines.number, value, config)
                 found = FoundGame(
-                    games, lines.start, lines.offset - lines.start, lines.number, config["players"], config["side"],
-                    tuple(names[seat] for seat in entry["seats"]), entry["decisions"], entry["turns"],
-                    tuple(seat for seat, share in enumerate(entry["shares"]) if share > 0), tuple(entry["scores"]),
+                    games,
+                    lines.start,
+                    lines.offset - lines.start,
+                    lines.number,
+                    config["players"],
+                    config["side"],
+                    tuple(names[seat] for seat in entry["seats"]),
+                    entry["decisions"],
+                    entry["turns"],
+                    tuple(seat for seat, share in enumerate(entry["shares"]) if share > 0),
+                    tuple(entry["scores"]),
                     "truncated" if entry.get("truncated") else BY_THE_RULES,
-                )  # fmt: skip
+                )
                 reading.games.append(found)
         except SkyenvError as error:
             reading.complain(error)

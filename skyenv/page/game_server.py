@@ -1,4 +1,6 @@
-"""All games of a server: who may do what, agents' moves, who is told of changes, and what is stored."""
+"""All games of a server: who may do what, agents' moves, who is told of changes, and what is
+stored.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,10 @@ DEFAULT_PAUSE: Final = 0.8
 MOST_GAMES: Final = 500
 """Games that one browser can have in the database."""
 MOST_GAMES_IN_ALL: Final = 100_000
-"""Games in the database; browsers are as many as somebody likes. Of those in which nobody has played the oldest make room."""
+"""Games in the database; browsers are as many as somebody likes.
+
+Of those in which nobody has played the oldest make room.
+"""
 SESSIONS: Final = 200
 """Games that are kept in memory though nobody looks at them."""
 FIRST_RETRY, LONGEST_RETRY = 0.5, 30.0
@@ -57,7 +62,8 @@ class GameServer:
     Args:
         storage: the database.
         catalogue: the agents that can be chosen.
-        workers: who thinks for the games, and compiles what they need; None: threads of this process, and nothing is got ready.
+        workers: who thinks for the games, and compiles what they need; None: threads of this
+            process, and nothing is got ready.
 
     Attributes:
         preparation: how far the rules and the agents are.
@@ -66,7 +72,9 @@ class GameServer:
         drawers: who makes what browsers are shown.
     """
 
-    def __init__(self, storage: Storage, catalogue: Catalogue, workers: Workers | None = None) -> None:
+    def __init__(
+        self, storage: Storage, catalogue: Catalogue, workers: Workers | None = None
+    ) -> None:
         self.storage = storage
         self.catalogue = catalogue
         self.preparation = Preparation(catalogue, workers)
@@ -98,26 +106,47 @@ class GameServer:
 
     # ---- games ----
 
-    async def make(self, request: GameRequest, browser: str, variation: Variation | None = None) -> Link:
-        """Make a game; none if the same wish has led to one already. `variation`: what it begins with.
+    async def make(
+        self, request: GameRequest, browser: str, variation: Variation | None = None
+    ) -> Link:
+        """Make a game; none if the same wish has led to one already.
+
+        `variation`: what it begins with.
 
         Returns:
-            The way to it for the browser that made it: its first seat, or watching; if it has neither, the first free seat.
+            The way to it for the browser that made it: its first seat, or watching; if it has
+            neither, the first free seat.
 
         Raises:
-            PageError: the browser has too many games, or one of the agents can't be had, or others have all seats meanwhile.
+            PageError: the browser has too many games, or one of the agents can't be had, or others
+                have all seats meanwhile.
         """
         for seat in request.seats:
             if seat.startswith(AGENT):
                 self.preparation.require_hope(seat.removeprefix(AGENT))
         seed = fresh_seed() if request.seed is None else request.seed
-        agents = tuple(seat.removeprefix(AGENT) if seat.startswith(AGENT) else HUMAN for seat in request.seats)
-        options = request.players, request.side, DEFAULT_MAX_TURNS, seed, agents, DEFAULT_PAUSE, request.wish
+        agents = tuple(
+            seat.removeprefix(AGENT) if seat.startswith(AGENT) else HUMAN for seat in request.seats
+        )
+        options = (
+            request.players,
+            request.side,
+            DEFAULT_MAX_TURNS,
+            seed,
+            agents,
+            DEFAULT_PAUSE,
+            request.wish,
+        )
         game = StoredGame(new_token(), browser, time.time(), *options)
         actions: Sequence[int] = ()
         if variation is not None:
             actions = variation.actions
-            game = replace(game, max_turns=variation.max_turns, beginning=variation.beginning, origin=variation.origin)
+            game = replace(
+                game,
+                max_turns=variation.max_turns,
+                beginning=variation.beginning,
+                origin=variation.origin,
+            )
             game = replace(game, origin_step=len(actions), drawn_for=variation.drawn_for)
         screen = new_token() if request.seats.count(ME) > 1 else None
         names = request.names or ("",) * request.players
@@ -129,14 +158,26 @@ class GameServer:
             if not kind.startswith(AGENT)
         ] or [Link(new_token(), game.id, None, browser)]
         links = await self.store(game, links, actions)
-        ways = [link for link in links if link.browser == browser] or [link for link in links if link.browser is None]
+        ways = [link for link in links if link.browser == browser] or [
+            link for link in links if link.browser is None
+        ]
         if not ways:  # the wish has led to a game before, whose seats others have now
             raise PageError("others have all seats of this game now", 403)
         return ways[0]
 
     async def lesson(self, browser: str) -> Link:
-        """The way to the browser's lesson, which is made if there is none, and begun anew if it is over."""
-        options = tutorial.PLAYERS, tutorial.SIDE, DEFAULT_MAX_TURNS, tutorial.SEED, tutorial.AGENTS, DEFAULT_PAUSE, LESSON
+        """The way to the browser's lesson, which is made if there is none, and begun anew if it is
+        over.
+        """
+        options = (
+            tutorial.PLAYERS,
+            tutorial.SIDE,
+            DEFAULT_MAX_TURNS,
+            tutorial.SEED,
+            tutorial.AGENTS,
+            DEFAULT_PAUSE,
+            LESSON,
+        )
         link = await self._add(StoredGame(new_token(), browser, time.time(), *options), browser)
         if link.browser is None:  # it was given up; nobody else knows its address
             await self.claim(link.token, browser)
@@ -145,13 +186,18 @@ class GameServer:
         return link
 
     async def _add(self, game: StoredGame, browser: str, actions: Sequence[int] = ()) -> Link:
-        """Store a game with one person, in which `actions` have been played; the way to his seat."""
+        """Store a game with one person, in which `actions` have been played; the way to his
+        seat.
+        """
         link = Link(new_token(), game.id, game.agents.index(HUMAN), browser)
-        (link,) = await self.storage.write(self.storage.add_game, game, [link], MOST_GAMES, MOST_GAMES_IN_ALL, actions)
+        (link,) = await self.storage.write(
+            self.storage.add_game, game, [link], MOST_GAMES, MOST_GAMES_IN_ALL, actions
+        )
         return link
 
     async def repeat(self, link: Link, anew: bool = False) -> None:
-        """Go back in a lesson: to where its last step began, or if nothing has been done since, the one before; or all of it.
+        """Go back in a lesson: to where its last step began, or if nothing has been done since, the
+        one before; or all of it.
 
         Raises:
             PageError: this is no lesson.
@@ -175,20 +221,40 @@ class GameServer:
         session = await self.session(link)
         _lesson_of(session)
         agents = HUMAN, (await self.catalogue.look_up(agent, str(link.browser))).name
-        options = tutorial.PLAYERS, tutorial.SIDE, DEFAULT_MAX_TURNS, tutorial.SEED, agents, DEFAULT_PAUSE
-        game = StoredGame(new_token(), str(link.browser), time.time(), *options, origin=link.game, origin_step=session.step)
+        options = (
+            tutorial.PLAYERS,
+            tutorial.SIDE,
+            DEFAULT_MAX_TURNS,
+            tutorial.SEED,
+            agents,
+            DEFAULT_PAUSE,
+        )
+        game = StoredGame(
+            new_token(),
+            str(link.browser),
+            time.time(),
+            *options,
+            origin=link.game,
+            origin_step=session.step,
+        )
         actions = [event["action"] for event in session.game.events if event["event"] == "action"]
         return await self._add(game, str(link.browser), actions)
 
     async def store(
-        self, game: StoredGame, links: Sequence[Link], actions: Sequence[int] = (), after: str | None = None
+        self,
+        game: StoredGame,
+        links: Sequence[Link],
+        actions: Sequence[int] = (),
+        after: str | None = None,
     ) -> list[Link]:
         """Store a new game, as :meth:`Storage.add_game` does, if its owner hasn't too many.
 
         Raises:
             PageError: he has.
         """
-        return await self.storage.write(self.storage.add_game, game, links, MOST_GAMES, MOST_GAMES_IN_ALL, actions, after)
+        return await self.storage.write(
+            self.storage.add_game, game, links, MOST_GAMES, MOST_GAMES_IN_ALL, actions, after
+        )
 
     def loaded(self, key: str) -> Session | None:
         """A game, if it is in memory."""
@@ -204,8 +270,12 @@ class GameServer:
         key = link.game
         if key not in self._sessions:
             stored = await self.storage.read(self._stored, key)
-            session = await self.drawers.ask(str(link.browser), Session, *stored)  # plays the whole game
-            if key not in self._sessions:  # else another request has been faster, and may have changed its own
+            session = await self.drawers.ask(
+                str(link.browser), Session, *stored
+            )  # plays the whole game
+            if (
+                key not in self._sessions
+            ):  # else another request has been faster, and may have changed its own
                 self._forget_some()  # first, lest the new one is the only one that can go
                 self._sessions[key] = session
         session = self._sessions[key]
@@ -217,7 +287,12 @@ class GameServer:
 
     def _stored(self, key: str) -> tuple[StoredGame, list[int], list[int], list[Link]]:
         """What the database has of a game."""
-        return self.storage.game(key), self.storage.actions(key), self.storage.draft(key), self.storage.links(key)
+        return (
+            self.storage.game(key),
+            self.storage.actions(key),
+            self.storage.draft(key),
+            self.storage.links(key),
+        )
 
     async def read_links(self, key: str) -> None:
         """Know the ways to a game's seats, when they have changed."""
@@ -227,7 +302,9 @@ class GameServer:
 
     def _forget_some(self) -> None:
         """Make room for one more session, as far as others are idle."""
-        idle = [key for key in self._sessions if key not in self._watchers and key not in self._runners]
+        idle = [
+            key for key in self._sessions if key not in self._watchers and key not in self._runners
+        ]
         for key in idle[: max(0, len(self._sessions) + 1 - SESSIONS)]:
             del self._sessions[key]
 
@@ -268,7 +345,8 @@ class GameServer:
         """Take a seat that nobody has; `name`: of who takes it.
 
         Raises:
-            PageError: there is no such seat, somebody has it, or it was a link to look on that was withdrawn.
+            PageError: there is no such seat, somebody has it, or it was a link to look on that was
+                withdrawn.
         """
         link = await self.storage.read(self.storage.link, token)
         if link.browser == NOBODY:
@@ -279,7 +357,10 @@ class GameServer:
         self.tell(link.game)
 
     async def release(self, link: Link) -> None:
-        """Give a seat up; the next browser that opens its link can have it. Who watched on it hears of nothing any more."""
+        """Give a seat up; the next browser that opens its link can have it.
+
+        Who watched on it hears of nothing any more.
+        """
         if link.seat is None:
             raise PageError("only a seat can be given up", 409)
         await self.storage.write(self.storage.release, link.token)
@@ -402,7 +483,8 @@ class GameServer:
 
     @contextlib.contextmanager
     def storing(self, session: Session) -> Iterator[None]:
-        """While a change of a game is stored; one that isn't as it was is read anew when it is next asked for.
+        """While a change of a game is stored; one that isn't as it was is read anew when it is next
+        asked for.
 
         Raises:
             ConflictError: another server has gone on with the game.
@@ -418,17 +500,27 @@ class GameServer:
     def run(self, session: Session) -> None:
         """Let agents play on, if one is to move and somebody cares."""
         key = session.stored.id
-        wanted = session.agent_to_move is not None and session.trouble is None and (session.has_humans or key in self._watchers)
+        wanted = (
+            session.agent_to_move is not None
+            and session.trouble is None
+            and (session.has_humans or key in self._watchers)
+        )
         if wanted and key not in self._runners:
             self._runners[key] = asyncio.create_task(self._play_agents(session))
 
     async def _play_agents(self, session: Session) -> None:
         key = session.stored.id
         try:
-            while (name := session.agent_to_move) is not None and (session.has_humans or key in self._watchers):
+            while (name := session.agent_to_move) is not None and (
+                session.has_humans or key in self._watchers
+            ):
                 self._asked[key] = time.monotonic()
                 try:
-                    entry = None if session.lesson is not None else await self._agent(name, session.stored.id)
+                    entry = (
+                        None
+                        if session.lesson is not None
+                        else await self._agent(name, session.stored.id)
+                    )
                 except PageError as error:
                     session.trouble = str(error)
                     break
@@ -462,14 +554,20 @@ class GameServer:
         await self.preparation.agent(name)
         return entry
 
-    async def _commit_agents(self, session: Session, actions: Sequence[int], position: tuple[Game, int], name: str) -> None:
-        """Commit what an agent has decided in a position (a game, its step), if it still sits there; try until there is space."""
+    async def _commit_agents(
+        self, session: Session, actions: Sequence[int], position: tuple[Game, int], name: str
+    ) -> None:
+        """Commit what an agent has decided in a position (a game, its step), if it still sits
+        there; try until there is space.
+        """
         pause = FIRST_RETRY
         while True:
             try:
                 async with session.changing:
                     is_same = session.game is position[0] and session.step == position[1]
-                    if is_same and session.agent_to_move == name:  # else something has changed while it thought
+                    if (
+                        is_same and session.agent_to_move == name
+                    ):  # else something has changed while it thought
                         session.trouble = None
                         await self._commit(session, actions)
                 return
@@ -486,17 +584,23 @@ class GameServer:
             left = began + session.stored.pause - time.monotonic()
             if left <= 0 and not session.paused:
                 break
-            await asyncio.sleep(0.05 if session.paused else min(left, 0.2))  # it may be made shorter meanwhile
+            await asyncio.sleep(
+                0.05 if session.paused else min(left, 0.2)
+            )  # it may be made shorter meanwhile
         session.granted = False
 
-    async def hint(self, name: str, game: Game, group: str, on_progress: Report | None = None) -> Payload:
-        """What an agent would do in a game, as a browser is told it; waits until the agent is ready. Who cancels it ends it.
+    async def hint(
+        self, name: str, game: Game, group: str, on_progress: Report | None = None
+    ) -> Payload:
+        """What an agent would do in a game, as a browser is told it; waits until the agent is
+        ready. Who cancels it ends it.
 
         Args:
             name: the agent's.
             game: only for it.
             group: on whose behalf, for the workers.
-            on_progress: called with what an agent that tries actions out has come to so far, as a browser is told it.
+            on_progress: called with what an agent that tries actions out has come to so far, as a
+                browser is told it.
 
         Raises:
             PageError: there is no such agent, it can't be had, or the game is over.
@@ -504,13 +608,22 @@ class GameServer:
         """
         entry = await self._agent(name, group)
         job = partial(advise, entry, game)
-        return await self.workers.ask(job, Priority.HINT, group=group, agent=name, on_progress=on_progress)
+        return await self.workers.ask(
+            job, Priority.HINT, group=group, agent=name, on_progress=on_progress
+        )
 
     def thinking(self, session: Session) -> Payload:
-        """Who is to move, if it is an agent: its name, and for how many seconds it has been its turn."""
+        """Who is to move, if it is an agent: its name, and for how many seconds it has been its
+        turn.
+        """
         name = session.agent_to_move
         began = self._asked.get(session.stored.id)
-        return {"agent": name, "seconds": None if name is None or began is None else round(time.monotonic() - began, 1)}
+        return {
+            "agent": name,
+            "seconds": None
+            if name is None or began is None
+            else round(time.monotonic() - began, 1),
+        }
 
     # ---- who is told of changes ----
 
@@ -524,7 +637,9 @@ class GameServer:
         watcher = Watcher(link)
         self._watchers.setdefault(link.game, set()).add(watcher)
         try:
-            await self.link(link.token, str(link.browser))  # it may have been given up before there was anybody to dismiss
+            await self.link(
+                link.token, str(link.browser)
+            )  # it may have been given up before there was anybody to dismiss
             session = await self.session(link)
             if any(each.token == link.token and each.browser == ANYBODY for each in session.links):
                 await self.storage.write(self.storage.spectate, link.token, str(link.browser))
@@ -541,16 +656,23 @@ class GameServer:
         """One page less shows a seat: remember when, and tell the others."""
         now = time.time()
         if session := self.loaded(link.game):
-            session.links = [replace(each, seen=now) if each.token == link.token else each for each in session.links]
+            session.links = [
+                replace(each, seen=now) if each.token == link.token else each
+                for each in session.links
+            ]
         self.tell(link.game, PEOPLE)
-        with contextlib.suppress(StorageError, RuntimeError):  # not known after a restart, then; the second: the server ends
+        with contextlib.suppress(
+            StorageError, RuntimeError
+        ):  # not known after a restart, then; the second: the server ends
             await self.storage.write(self.storage.set_seen, link.token, now)
 
     def watchers(self, key: str) -> Collection[Watcher]:
         """Who is told of changes to a game now."""
         return self._watchers.get(key, ())
 
-    def tell(self, key: str, what: str = CHANGED, only: int | None = None, without: Watcher | None = None) -> None:
+    def tell(
+        self, key: str, what: str = CHANGED, only: int | None = None, without: Watcher | None = None
+    ) -> None:
         """Wake who watches a game.
 
         Args:
@@ -596,5 +718,7 @@ class Watcher:
 
 
 def snapshot(session: Session, seat: int | None) -> Game:
-    """A copy of the game as a seat has it, its draft included, to be looked at in another thread."""
+    """A copy of the game as a seat has it, its draft included, to be looked at in another
+    thread.
+    """
     return session.as_seen_by(seat).copy()

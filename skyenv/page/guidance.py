@@ -1,4 +1,6 @@
-"""What a seat is told about the decision that is open: one sentence, the four options, and what a bid needs."""
+"""What a seat is told about the decision that is open: one sentence, the four options, and what a
+bid needs.
+"""
 
 from __future__ import annotations
 
@@ -100,7 +102,9 @@ def _start(game: Any, legal: Sequence[int]) -> str:
 
 
 def _plot(game: Any, legal: Sequence[int]) -> str:
-    return f"Place the {BUSINESSES[game['business']]}: click a plot that is empty or has one business."
+    return (
+        f"Place the {BUSINESSES[game['business']]}: click a plot that is empty or has one business."
+    )
 
 
 def _take(game: Any, legal: Sequence[int]) -> str:
@@ -115,7 +119,9 @@ def _bid(game: Any, legal: Sequence[int]) -> str:
     highest, place = int(game["highest"]), _auctioned(game)
     if legal == [PASS]:
         return (
-            f"You can't bid more than {highest} for {place}: pass." if highest else f"You have no card to bid for {place}: pass."
+            f"You can't bid more than {highest} for {place}: pass."
+            if highest
+            else f"You have no card to bid for {place}: pass."
         )
     if highest:
         return f"Bid for {place}: raise to at least {highest + 1}, or pass."
@@ -123,10 +129,17 @@ def _bid(game: Any, legal: Sequence[int]) -> str:
 
 
 def _build(game: Any, legal: Sequence[int]) -> str:
-    place, most = _auctioned(game), max((action - BUILD for action in legal if action < STOP), default=-1)
+    place, most = (
+        _auctioned(game),
+        max((action - BUILD for action in legal if action < STOP), default=-1),
+    )
     if most < 0:
         return f"You have won {place}: declare the building stop."
-    what = f"build up to {counted(most, 'skyscraper')}" if most else "there is nothing that you can build"
+    what = (
+        f"build up to {counted(most, 'skyscraper')}"
+        if most
+        else "there is nothing that you can build"
+    )
     return f"You have won {place}: {what}{', or declare a building stop' if STOP in legal else ''}."
 
 
@@ -145,7 +158,8 @@ _SENTENCES: Final = {
 
 
 def options(position: Any, table: Table) -> list[Json]:
-    """The four options as cards: letter, name, what each would bring now, its actions, and why there is none.
+    """The four options as cards: letter, name, what each would bring now, its actions, and why
+    there is none.
 
     Args:
         position: the seat's view, in which it chooses an option.
@@ -155,24 +169,54 @@ def options(position: Any, table: Table) -> list[Json]:
     kinds = types_in_set(game)
     there = sorted({int(place) for place in game["place"] if place < NUM_DISTRICTS})
     cards = [
-        ("A", "Skyscrapers", f"{SKYSCRAPERS_PER_OPTION} skyscrapers, 2 coloured cards, a move", [(OPTION_A, "take them")]),
-        ("B", "Business", _business(game, kinds), [(OPTION_B + kind, BUSINESSES[kind]) for kind in kinds]),
+        (
+            "A",
+            "Skyscrapers",
+            f"{SKYSCRAPERS_PER_OPTION} skyscrapers, 2 coloured cards, a move",
+            [(OPTION_A, "take them")],
+        ),
+        (
+            "B",
+            "Business",
+            _business(game, kinds),
+            [(OPTION_B + kind, BUSINESSES[kind]) for kind in kinds],
+        ),
         ("C", "Black card", "1 black card, 2 moves, 2 coloured cards", [(OPTION_C, "take it")]),
         (
             "D",
             "Score",
             "VP for a district, 2 black cards, a move",
-            [(OPTION_D + district, f"{PLACE_NAMES[district]}: {_points(game, district, table.seat)}") for district in there],
+            [
+                (
+                    OPTION_D + district,
+                    f"{PLACE_NAMES[district]}: {_points(game, district, table.seat)}",
+                )
+                for district in there
+            ],
         ),
     ]
     return [_option(position, *card) for card in cards]
 
 
-def _option(position: Any, letter: str, name: str, brings: str, choices: list[tuple[int, str]]) -> Json:
+def _option(
+    position: Any, letter: str, name: str, brings: str, choices: list[tuple[int, str]]
+) -> Json:
     reasons = [reason(position, action) for action, _ in choices]
-    legal = [{"action": action, "text": text} for (action, text), why in zip(choices, reasons, strict=True) if why is None]
-    why = next((why.text for why in reasons if why is not None), "no commissioner stands in a district")
-    return {"letter": letter, "name": name, "brings": brings, "choices": legal, "why": "" if legal else why}
+    legal = [
+        {"action": action, "text": text}
+        for (action, text), why in zip(choices, reasons, strict=True)
+        if why is None
+    ]
+    why = next(
+        (why.text for why in reasons if why is not None), "no commissioner stands in a district"
+    )
+    return {
+        "letter": letter,
+        "name": name,
+        "brings": brings,
+        "choices": legal,
+        "why": "" if legal else why,
+    }
 
 
 def _business(game: Any, kinds: Sequence[int]) -> str:
@@ -188,7 +232,11 @@ def _business(game: Any, kinds: Sequence[int]) -> str:
 
 
 def _points(game: Any, district: int, me: int | None) -> str:
-    gains = [f"{who(seat, (), me)} +{vp}" for seat, vp in enumerate(district_points(game, district)) if vp]
+    gains = [
+        f"{who(seat, (), me)} +{vp}"
+        for seat, vp in enumerate(district_points(game, district))
+        if vp
+    ]
     return ", ".join(gains) or "nobody gets VP"
 
 
@@ -199,7 +247,8 @@ def auction(table: Table, names: Sequence[str]) -> Json | None:
     """The auction under way, all of it public; None if there is none.
 
     Returns:
-        `place` and `highest` total, `by` whom (None: nobody), how many skyscrapers its cards allow (`allows`, None of Alea's),
+        `place` and `highest` total, `by` whom (None: nobody), how many skyscrapers its cards allow
+        (`allows`, None of Alea's),
         `mine`: this seat's total, `text`: all of it in a line, `still`: who can still bid.
     """
     game, me = table.game, table.seat
@@ -214,12 +263,17 @@ def auction(table: Table, names: Sequence[str]) -> Json | None:
     if bidder == me and highest:
         parts = [f"your {highest} is the highest bid and builds up to {allows}"]
     elif highest:
-        parts.append(f"{who(bidder, names, me)} has it" + ("" if allows is None else f", which builds up to {allows}"))
+        parts.append(
+            f"{who(bidder, names, me)} has it"
+            + ("" if allows is None else f", which builds up to {allows}")
+        )
         if mine and me is not None:
             parts.append(f"yours is {mine} and builds up to {build_limit(game, me)}")
     text = "; ".join(parts)
     return {
-        "place": LONG_NAMES[int(game["auction_place"])] if game["auction_place"] != CENTRAL_PARK else "the park area",
+        "place": LONG_NAMES[int(game["auction_place"])]
+        if game["auction_place"] != CENTRAL_PARK
+        else "the park area",
         "highest": highest,
         "by": None if bidder == NONE else who(bidder, names, me),
         "allows": allows,
@@ -233,8 +287,9 @@ def hand_for_bid(table: Table, seat: int) -> Json:
     """What the seat can bid with, for a page that lays a bid together (AUC-3 to AUC-5).
 
     Returns:
-        `colours` allowed (numbers), `is_open`: the seat has no card on the table, so one must be coloured; `cards`: lists of
-        colour (5: black), value, how many; `laid` value and `highest` total to exceed; `limits`: skyscrapers by value (COM-10);
+        `colours` allowed (numbers), `is_open`: the seat has no card on the table, so one must be
+        coloured; `cards`: lists of colour (5: black), value, how many; `laid` value and `highest`
+        total to exceed; `limits`: skyscrapers by value (COM-10);
         `allows`: what the cards on the table allow; `supply`: skyscrapers that it has.
     """
     game = table.game
@@ -259,13 +314,16 @@ def hand_for_bid(table: Table, seat: int) -> Json:
 
 
 def _ends(game: Any, phase: int, legal: Sequence[int]) -> bool:
-    """END-1: whether placing the business, or the building stop that may be declared, ends the game."""
+    """END-1: whether placing the business, or the building stop that may be declared, ends the
+    game.
+    """
     last = phase == PHASE_PLOT and game["placed"] == BUSINESSES_TO_PLACE - 1
     return bool(last or (STOP in legal and game["stops"] == 1))
 
 
 def decision(position: Any, table: Table, names: Sequence[str], legal: Sequence[int]) -> Json:
-    """All that a page needs to guide a seat: the sentence, and what belongs to the decision that is open.
+    """All that a page needs to guide a seat: the sentence, and what belongs to the decision that is
+    open.
 
     Args:
         position: the seat's view.
@@ -274,8 +332,9 @@ def decision(position: Any, table: Table, names: Sequence[str], legal: Sequence[
         legal: what the seat may do now.
 
     Returns:
-        `sentence`; `auction`; and, if the seat is to act, `options`, `take` (colours of the stacks that have cards, when two are
-        to be taken) or `bid`, else None; `ends`: whether what may be played ends the game.
+        `sentence`; `auction`; and, if the seat is to act, `options`, `take` (colours of the stacks
+        that have cards, when two are to be taken) or `bid`, else None; `ends`: whether what may be
+        played ends the game.
     """
     game = table.game
     phase = int(game["phase"]) if legal else PHASE_OVER
@@ -285,7 +344,13 @@ def decision(position: Any, table: Table, names: Sequence[str], legal: Sequence[
         "sentence": sentence(table, names, legal),
         "auction": auction(table, names),
         "options": options(position, table) if phase == PHASE_OPTION else None,
-        "take": [[colour, COLOURS[colour], int(game["top"][colour]) + LOWEST_CARD] for colour in stacks] if pair else None,
+        "take": [
+            [colour, COLOURS[colour], int(game["top"][colour]) + LOWEST_CARD] for colour in stacks
+        ]
+        if pair
+        else None,
         "ends": _ends(game, phase, legal),
-        "bid": hand_for_bid(table, int(game["seat"])) if phase == PHASE_BID and game["laid"] == NONE else None,
+        "bid": hand_for_bid(table, int(game["seat"]))
+        if phase == PHASE_BID and game["laid"] == NONE
+        else None,
     }

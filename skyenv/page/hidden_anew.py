@@ -1,7 +1,8 @@
-"""A recorded game up to a step, with what a seat couldn't know there drawn anew: for who plays on from it and has seen the rest.
+"""A recorded game up to a step, with what a seat couldn't know there drawn anew: for who plays on
+from it and has seen the rest.
 
-The past is drawn as well, so that it is a game's record like any other: the others' first hands and the black cards that they
-drew are others, all that the seat has seen is as it was.
+The past is drawn as well, so that it is a game's record like any other: the others' first hands and
+the black cards that they drew are others, all that the seat has seen is as it was.
 """
 
 from __future__ import annotations
@@ -33,7 +34,11 @@ def drawn_anew(replay: Replay, step: int, seat: int, uniform: float) -> str:
     game = replay.game
     table = table_of(game.num_players, game.side, game.max_turns)
     if table.board.rings != game.board.rings:
-        raise PageError("hidden cards are drawn anew only in games on the printed board; let them stay as they were", 409)
+        raise PageError(
+            "hidden cards are drawn anew only in games on the printed board; let them stay as they "
+            "were",
+            409,
+        )
     position = _position(table, replay, step)
     other = resampled(position, seat, lambda: uniform)
     return as_text(header_of(game.board, game.num_players, game.max_turns, None), other.events)
@@ -45,7 +50,10 @@ def _position(table: Table, replay: Replay, step: int) -> Position:
     def steps() -> Iterator[tuple[int, list[int]]]:
         yield SETUP, outcome_numbers(setup_outcomes(replay.events[0][0], replay.game.side))
         for number, action in enumerate(replay.actions()[:step]):
-            told = (outcomes_told(replay.states[number], action, event) for event in replay.events[number + 1])
+            told = (
+                outcomes_told(replay.states[number], action, event)
+                for event in replay.events[number + 1]
+            )
             yield action, outcome_numbers(outcome for outcomes in told for outcome in outcomes)
 
     return replayed(table, steps())

@@ -28,7 +28,8 @@ class Hint:
     Attributes:
         action: what it would do.
         probabilities: float64 (103,), 0 for illegal actions; None if the agent can't tell.
-        worth: float64 (103,), VP that each legal action should bring, less those of the best one; None if it can't tell.
+        worth: float64 (103,), VP that each legal action should bring, less those of the best one;
+            None if it can't tell.
         value: the outcome that it expects for the seat, from −1 to 1; None if it can't tell.
         visits: float64 (103,), how often it has tried each action; None if it doesn't.
         tries: how often all together.
@@ -51,8 +52,11 @@ class Hint:
         return cls(thought.action, *numbers, thought.visits, thought.tries, thought.most)
 
 
-def hint(entry: CatalogueEntry, game: Game, tell: Callable[[Hint], None] = lambda hint: None) -> Hint:
-    """How an agent evaluates the decision that is open in a game, from what the seat to act sees, and nothing else.
+def hint(
+    entry: CatalogueEntry, game: Game, tell: Callable[[Hint], None] = lambda hint: None
+) -> Hint:
+    """How an agent evaluates the decision that is open in a game, from what the seat to act sees,
+    and nothing else.
 
     Even the agent's chance is made of that view: a hint tells nothing of the game's seed.
 
@@ -86,13 +90,21 @@ def _check_legal(entry: CatalogueEntry, action: int, decisions: Decisions) -> No
 
 
 def sure_of_all(told: Hint, game: Game) -> dict[int, float]:
-    """How sure an agent is of every legal action, by number: its probability, or the VP that it is worse than the best."""
+    """How sure an agent is of every legal action, by number: its probability, or the VP that it is
+    worse than the best.
+    """
     sure = told.probabilities if told.probabilities is not None else told.worth
-    return {} if sure is None else {action: round(float(sure[action]), 4) for action in game.legal_actions}
+    return (
+        {}
+        if sure is None
+        else {action: round(float(sure[action]), 4) for action in game.legal_actions}
+    )
 
 
 def as_decisions(games: Games, agent: Agent) -> Decisions:
-    """The decisions that are open in all rows of a batch, from what each seat to act sees, and nothing else."""
+    """The decisions that are open in all rows of a batch, from what each seat to act sees, and
+    nothing else.
+    """
     known = view(games.state, games.seat)
     digests = [hashlib.blake2b(np.asarray(one).tobytes(), digest_size=6).digest() for one in known]
     return Decisions(
@@ -107,7 +119,9 @@ def as_decisions(games: Games, agent: Agent) -> Decisions:
 
 
 def worth_of(agent: Any, decisions: Decisions) -> Vector | None:
-    """VP that each legal action should bring, less those of the best one, of agents that judge them so; float64 (k, 103)."""
+    """VP that each legal action should bring, less those of the best one, of agents that judge them
+    so; float64 (k, 103).
+    """
     if not callable(getattr(agent, "scores", None)):
         return None
     scores = np.asarray(agent.scores(decisions), np.float64)

@@ -1,8 +1,9 @@
 """The index of games in files: one SQLite file, kept up to date by a process of its own.
 
-Each file of the folders is read once, and on from where it ended when it grows; one that was replaced is read anew. Several
-processes may keep the same index: what one has added between another's reading and its writing is found out, and that part
-read again. The index can be deleted at any time; it is made anew.
+Each file of the folders is read once, and on from where it ended when it grows; one that was
+replaced is read anew. Several processes may keep the same index: what one has added between
+another's reading and its writing is found out, and that part read again. The index can be deleted
+at any time; it is made anew.
 """
 
 from __future__ import annotations
@@ -22,7 +23,16 @@ from typing import Any, Final
 from skyenv.arena.workers import begin_worker, for_a_worker
 from skyenv.errors import PageError, SkyenvError
 from skyenv.page.database import change_to_wal
-from skyenv.page.game_files import MOST_FILES, FoundGame, Place, Reading, files_in, kind_of, one_line, read_games
+from skyenv.page.game_files import (
+    MOST_FILES,
+    FoundGame,
+    Place,
+    Reading,
+    files_in,
+    kind_of,
+    one_line,
+    read_games,
+)
 from skyenv.rules.components import MAX_PLAYERS
 
 VERSION: Final = 1
@@ -60,7 +70,8 @@ class IndexedFile:
     """A file of the index.
 
     Attributes:
-        id: its number in the index. path: as bytes. kind: of game_files.KINDS; None: it holds nothing yet, or no games.
+        id: its number in the index. path: as bytes. kind: of game_files.KINDS; None: it holds
+            nothing yet, or no games.
         inode, size, mtime: of the file, as it was when it was looked at last (nanoseconds).
         place: where to read on. tail: the bytes in front of that. seen: bytes read.
         skipped, complaint: as for :class:`skyenv.page.game_files.Reading`.
@@ -80,11 +91,12 @@ class IndexedFile:
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """The index, made if it isn't there, readable by this user alone; one of another version is made anew.
+    """The index, made if it isn't there, readable by this user alone; one of another version is
+    made anew.
 
     Raises:
-        PageError: the file is something else. OSError: it can't be made. sqlite3.OperationalError: the disk is full, or another
-            program has locked it all the time.
+        PageError: the file is something else. OSError: it can't be made. sqlite3.OperationalError:
+            the disk is full, or another program has locked it all the time.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
@@ -106,7 +118,9 @@ def connect(path: Path) -> sqlite3.Connection:
         raise
     except sqlite3.DatabaseError as error:
         connection.close()
-        raise PageError(f"{path.name}, beside the page's database, is no index of games ({error}); delete it") from error
+        raise PageError(
+            f"{path.name}, beside the page's database, is no index of games ({error}); delete it"
+        ) from error
     return connection
 
 
@@ -131,11 +145,30 @@ def files_of(connection: sqlite3.Connection, roots: Sequence[Path]) -> list[Inde
     """The files of the index that lie in these folders, or are these files."""
     tops = [os.fsencode(root) for root in roots]
     files = map(_file, connection.execute(f"SELECT {_FILE} FROM file ORDER BY id"))
-    return [file for file in files if any(file.path == top or file.path.startswith(top.rstrip(b"/") + b"/") for top in tops)]
+    return [
+        file
+        for file in files
+        if any(file.path == top or file.path.startswith(top.rstrip(b"/") + b"/") for top in tops)
+    ]
 
 
 def _file(row: Sequence[Any]) -> IndexedFile:
-    key, path, inode, size, mtime, kind, offset, line, games, is_lost, tail, seen, skipped, complaint = row
+    (
+        key,
+        path,
+        inode,
+        size,
+        mtime,
+        kind,
+        offset,
+        line,
+        games,
+        is_lost,
+        tail,
+        seen,
+        skipped,
+        complaint,
+    ) = row
     place = Place(offset, line, games, bool(is_lost))
     return IndexedFile(key, path, inode, size, mtime, kind, place, tail, seen, skipped, complaint)
 
@@ -180,7 +213,9 @@ class Indexer:
                     pass
 
     def _look(self) -> set[bytes]:
-        """The files that there are; new ones, and how large all have become, are noted at once, so that progress can be told."""
+        """The files that there are; new ones, and how large all have become, are noted at once, so
+        that progress can be told.
+        """
         there: dict[bytes, os.stat_result] = {}
         for root in self._roots:
             for path in files_in(root):
@@ -192,16 +227,21 @@ class Indexer:
         rows = [
             (path, stat.st_ino, stat.st_size, stat.st_mtime_ns)
             for path, stat in there.items()
-            if path not in known or _stamp(known[path]) != (stat.st_ino, stat.st_size, stat.st_mtime_ns)
+            if path not in known
+            or _stamp(known[path]) != (stat.st_ino, stat.st_size, stat.st_mtime_ns)
         ]
         if rows:
             with transaction(self._connection):
                 for row in rows:
                     if row[0] in known and row[1] != known[row[0]].inode:
-                        self._connection.execute("DELETE FROM file WHERE path = ?", row[:1])  # replaced by another file
+                        self._connection.execute(
+                            "DELETE FROM file WHERE path = ?", row[:1]
+                        )  # replaced by another file
                     self._connection.execute(
-                        "INSERT INTO file VALUES (NULL, ?, ?, ?, ?, NULL, 0, 0, 0, 0, x'', 0, 0, '')"
-                        " ON CONFLICT (path) DO UPDATE SET size = excluded.size, mtime = excluded.mtime,"
+                        "INSERT INTO file VALUES (NULL, ?, ?, ?, ?, NULL, 0, 0, 0, 0, x'', 0, 0, "
+                        "'')"
+                        " ON CONFLICT (path) DO UPDATE SET size = excluded.size, mtime = "
+                        "excluded.mtime,"
                         " seen = MIN(seen, excluded.size - 1)",
                         row,
                     )
@@ -221,11 +261,16 @@ class Indexer:
         try:
             kind, place, reading, tail = _read(path, file)
         except (OSError, SkyenvError) as error:
-            complaint = f"can't be read: {error.strerror}" if isinstance(error, OSError) else one_line(str(error), 200)
+            complaint = (
+                f"can't be read: {error.strerror}"
+                if isinstance(error, OSError)
+                else one_line(str(error), 200)
+            )
             with transaction(self._connection):
                 self._connection.execute("DELETE FROM game WHERE file = ?", (key,))
                 self._connection.execute(
-                    "UPDATE file SET kind = NULL, offset = 0, line = 0, games = 0, is_lost = 0, tail = x'', seen = size,"
+                    "UPDATE file SET kind = NULL, offset = 0, line = 0, games = 0, is_lost = 0, "
+                    "tail = x'', seen = size,"
                     " skipped = 0, complaint = ? WHERE id = ?",
                     (complaint, key),
                 )
@@ -235,25 +280,39 @@ class Indexer:
         skipped, complaint = (0, "") if began_anew else (file.skipped, file.complaint)
         rows = [_row(key, game, file.mtime / 1e9) for game in reading.games]
         with transaction(self._connection):
-            now = self._connection.execute("SELECT offset, seen, size FROM file WHERE id = ?", (key,)).fetchone()
+            now = self._connection.execute(
+                "SELECT offset, seen, size FROM file WHERE id = ?", (key,)
+            ).fetchone()
             if now != (file.place.offset, file.seen, file.size):
                 return now is not None  # another process has been here, or the file is gone
-            self._connection.execute("DELETE FROM game WHERE file = ? AND start >= ?", (key, place.offset))
+            self._connection.execute(
+                "DELETE FROM game WHERE file = ? AND start >= ?", (key, place.offset)
+            )
             self._connection.executemany(_GAME, rows)
             self._connection.execute(
-                "UPDATE file SET kind = ?, offset = ?, line = ?, games = ?, is_lost = ?, tail = ?, seen = ?, skipped = ?,"
+                "UPDATE file SET kind = ?, offset = ?, line = ?, games = ?, is_lost = ?, tail = ?, "
+                "seen = ?, skipped = ?,"
                 " complaint = ? WHERE id = ?",
                 (
-                    kind, reading.next.offset, reading.next.line, reading.next.games, reading.next.is_lost, tail,
+                    kind,
+                    reading.next.offset,
+                    reading.next.line,
+                    reading.next.games,
+                    reading.next.is_lost,
+                    tail,
                     min(reading.seen, file.size - 1) if more else file.size,
-                    skipped + reading.skipped, complaint or reading.complaint, key,
+                    skipped + reading.skipped,
+                    complaint or reading.complaint,
+                    key,
                 ),
-            )  # fmt: skip
+            )
         return more
 
 
 def _read(path: Path, file: IndexedFile) -> tuple[str | None, Place, Reading, bytes]:
-    """A part of a file: what kind it is, from where it was read, what was found, and the bytes in front of what comes next."""
+    """A part of a file: what kind it is, from where it was read, what was found, and the bytes in
+    front of what comes next.
+    """
     with open(path, "rb") as stream:
         stream.seek(max(0, file.place.offset - TAIL))
         is_as_before = stream.read(min(TAIL, file.place.offset)) == file.tail
@@ -269,9 +328,24 @@ def _read(path: Path, file: IndexedFile) -> tuple[str | None, Place, Reading, by
 def _row(file: int, game: FoundGame, date: float) -> tuple[object, ...]:
     agents = [*game.agents, *[None] * (MAX_PLAYERS - game.players)]
     return (
-        file, game.number, game.start, game.length, game.line, game.players, game.side, *agents, game.actions, game.turns,
-        json.dumps(game.winners), json.dumps(game.scores), game.margin, game.ending, game.swing, game.swing_step, date,
-    )  # fmt: skip
+        file,
+        game.number,
+        game.start,
+        game.length,
+        game.line,
+        game.players,
+        game.side,
+        *agents,
+        game.actions,
+        game.turns,
+        json.dumps(game.winners),
+        json.dumps(game.scores),
+        game.margin,
+        game.ending,
+        game.swing,
+        game.swing_step,
+        date,
+    )
 
 
 def _stamp(file: IndexedFile) -> tuple[int, int, int]:
@@ -294,13 +368,17 @@ class IndexingProcess:
         self._said, say = context.Pipe(duplex=False)
         self._trouble = ""
         self._has_looked = False
-        self._process = context.Process(target=_keep, args=(path, roots, say), daemon=True, name="index of games")
+        self._process = context.Process(
+            target=_keep, args=(path, roots, say), daemon=True, name="index of games"
+        )
         with for_a_worker():
             self._process.start()
         say.close()
 
     def state(self) -> tuple[bool, str]:
-        """Whether it has looked at all folders once, and what keeps it from its work, "" if nothing does."""
+        """Whether it has looked at all folders once, and what keeps it from its work, "" if nothing
+        does.
+        """
         with contextlib.suppress(EOFError, OSError):
             while self._said.poll():
                 self._trouble = str(self._said.recv())

@@ -26,7 +26,8 @@ def move(entry: CatalogueEntry, game: Game, report: Report) -> list[int]:
 
 
 def advise(entry: CatalogueEntry, game: Game, report: Report) -> Payload:
-    """An agent's hint of the decision that is open, as a browser is told it; the same is reported of what it has come to so far.
+    """An agent's hint of the decision that is open, as a browser is told it; the same is reported
+    of what it has come to so far.
 
     Raises:
         PageError: the game is over.
@@ -34,6 +35,9 @@ def advise(entry: CatalogueEntry, game: Game, report: Report) -> Payload:
     """
 
     def payload(told: Hint) -> Payload:
-        return hint_payload(told, game, entry.name) | {"seat": game.seat, "sure": sure_of_all(told, game)}
+        return hint_payload(told, game, entry.name) | {
+            "seat": game.seat,
+            "sure": sure_of_all(told, game),
+        }
 
     return payload(hint(entry, game, lambda so_far: report(payload(so_far))))

@@ -1,4 +1,6 @@
-"""What is kept in memory for clients, so many things in all: the oldest of whoever has most makes room for a new one."""
+"""What is kept in memory for clients, so many things in all: the oldest of whoever has most makes
+room for a new one.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ Value = TypeVar("Value")
 
 
 class Kept(Generic[Key, Value]):
-    """Things that are kept for a while. Who fills it throws out what is his own before what is others'.
+    """Things that are kept for a while.
+
+    Who fills it throws out what is his own before what is others'.
 
     Args:
         most: so many in all.
@@ -34,7 +38,9 @@ class Kept(Generic[Key, Value]):
         return len(self._values)
 
     def add(self, key: Key, value: Value, client: str) -> None:
-        """Keep something, instead of what had that key; `client`: for whom, as :func:`skyenv.page.requests.client_of` tells."""
+        """Keep something, instead of what had that key; `client`: for whom, as
+        :func:`skyenv.page.requests.client_of` tells.
+        """
         self._forget(key)
         self._values[key], self._clients[key] = value, client
         while len(self._values) > self._most and (old := self._next(key)) is not None:
@@ -52,4 +58,6 @@ class Kept(Generic[Key, Value]):
         """What should go; None: nothing can."""
         idle = [key for key in self._values if key != new and not self._is_needed(key)]
         numbers = Counter(self._clients.values())
-        return max(idle, key=lambda key: numbers[self._clients[key]], default=None)  # of several the oldest
+        return max(
+            idle, key=lambda key: numbers[self._clients[key]], default=None
+        )  # of several the oldest

@@ -1,4 +1,6 @@
-"""Analyses that are done, kept in the database: the same game and agent have the same one, whoever asks and after a restart."""
+"""Analyses that are done, kept in the database: the same game and agent have the same one, whoever
+asks and after a restart.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,8 @@ class Opinion(NamedTuple):
     Attributes:
         step: actions played before it.
         best: what it would have done.
-        sure: how sure it is of that, and of what was played: probabilities, or VP compared with the best; None: it can't tell.
+        sure: how sure it is of that, and of what was played: probabilities, or VP compared with the
+            best; None: it can't tell.
         share: the share of the win that it expects for the seat; None: it can't tell.
     """
 
@@ -41,7 +44,9 @@ class Opinion(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """An analysis that is done: what the agent tells, as in hints; its version; its opinions by step."""
+    """An analysis that is done: what the agent tells, as in hints; its version; its opinions by
+    step.
+    """
 
     kind: str
     version: str
@@ -60,50 +65,75 @@ class KeptAnalyses:
         client: for whom analyses are kept, as :func:`skyenv.page.requests.client_of` tells.
     """
 
-    def __init__(self, storage: Storage, catalogue: Catalogue, preparation: Preparation, client: str) -> None:
+    def __init__(
+        self, storage: Storage, catalogue: Catalogue, preparation: Preparation, client: str
+    ) -> None:
         self._storage = storage
         self._catalogue = catalogue
         self._preparation = preparation
         self._client = client
 
     async def all_of(self, replay: Replay) -> list[StoredAnalysis]:
-        """Those of a game by agents as they are now, the newest first; of an agent that isn't ready it may not be known yet."""
+        """Those of a game by agents as they are now, the newest first; of an agent that isn't ready
+        it may not be known yet.
+        """
         with contextlib.suppress(StorageError):
             return await self._storage.read(self._all_of, await _digest_of(replay))
         return []
 
-    async def find(self, replay: Replay, agent: str, open_hands: bool, steps: npt.NDArray[np.int64]) -> Judgement | None:
-        """One of them; None: there is none. It is waited for the agent, whose version is known then.
+    async def find(
+        self, replay: Replay, agent: str, open_hands: bool, steps: npt.NDArray[np.int64]
+    ) -> Judgement | None:
+        """One of them; None: there is none.
+
+        It is waited for the agent, whose version is known then.
 
         Args:
             replay: the game.
             agent: its name.
             open_hands: whether it was told all hands.
-            steps: int64, where there is something to decide, in any order: an analysis has an opinion of each.
+            steps: int64, where there is something to decide, in any order: an analysis has an
+                opinion of each.
 
         Raises:
             PageError: the agent can't be had.
         """
         await self._preparation.agent(agent)
         with contextlib.suppress(StorageError):
-            return await self._storage.read(self._find, await _digest_of(replay), agent, open_hands, steps)
+            return await self._storage.read(
+                self._find, await _digest_of(replay), agent, open_hands, steps
+            )
         return None
 
-    async def keep(self, replay: Replay, agent: str, open_hands: bool, judgement: Judgement) -> None:
+    async def keep(
+        self, replay: Replay, agent: str, open_hands: bool, judgement: Judgement
+    ) -> None:
         """Store one, in the place of an earlier one."""
         with contextlib.suppress(StorageError):
-            await self._storage.write(self._keep, await _digest_of(replay), agent, open_hands, judgement)
+            await self._storage.write(
+                self._keep, await _digest_of(replay), agent, open_hands, judgement
+            )
 
     def _all_of(self, digest: str) -> list[StoredAnalysis]:
         return [one for one in self._storage.analyses(digest) if self._is_true(one)]
 
-    def _find(self, digest: str, agent: str, open_hands: bool, steps: npt.NDArray[np.int64]) -> Judgement | None:
-        same = (one for one in self._all_of(digest) if (one.agent, one.open_hands) == (agent, open_hands))
+    def _find(
+        self, digest: str, agent: str, open_hands: bool, steps: npt.NDArray[np.int64]
+    ) -> Judgement | None:
+        same = (
+            one
+            for one in self._all_of(digest)
+            if (one.agent, one.open_hands) == (agent, open_hands)
+        )
         return next((_read(one, steps) for one in same), None)
 
     def _keep(self, digest: str, agent: str, open_hands: bool, judgement: Judgement) -> None:
-        opinions = json.dumps([[one.step, one.best, one.sure, one.share] for one in judgement.opinions.values()])
-        stored = StoredAnalysis(digest, agent, judgement.version, open_hands, judgement.kind, opinions)
+        opinions = json.dumps(
+            [[one.step, one.best, one.sure, one.share] for one in judgement.opinions.values()]
+        )
+        stored = StoredAnalysis(
+            digest, agent, judgement.version, open_hands, judgement.kind, opinions
+        )
         self._storage.keep_analysis(stored, self._client, MOST)
 
     def _is_true(self, one: StoredAnalysis) -> bool:

@@ -19,7 +19,8 @@ MOST_REPLAYS: Final = 30
 MOST_REPLAYS_IN_ALL: Final = 500
 """Replays that are kept in the database; browsers are as many as somebody likes."""
 UPLOADS: Final = 16
-"""Records that are received at the same time; each may take megabytes of memory until it is read."""
+"""Records that are received at the same time; each may take megabytes of memory until it is read.
+"""
 UPLOADS_OF_ONE: Final = 3
 """The same of one browser."""
 REPLAYS: Final = 8
@@ -60,7 +61,9 @@ class KeptReplays:
         self._require_rules()
         games = await self._readers.ask(browser, summaries, content)
         told = MOST_REPLAYS, MOST_REPLAYS_IN_ALL, games[0].names if games else [], len(games)
-        return await self.storage.write(self.storage.add_replay, new_token(), browser, content, *told), games
+        return await self.storage.write(
+            self.storage.add_replay, new_token(), browser, content, *told
+        ), games
 
     async def delete(self, key: str, browser: str) -> None:
         """Forget a record that was kept.
@@ -111,7 +114,8 @@ class Uploads:
         """While a browser sends a record.
 
         Raises:
-            PageError: it sends too many, or this one has taken longer than others, which are let in.
+            PageError: it sends too many, or this one has taken longer than others, which are let
+                in.
         """
         if list(self._under_way.values()).count(browser) >= UPLOADS_OF_ONE:
             raise PageError(f"this browser is sending {UPLOADS_OF_ONE} records already", 429)

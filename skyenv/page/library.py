@@ -1,7 +1,8 @@
-"""Games to look through: those of the folders that the page was started with, as a table with filters, from the index.
+"""Games to look through: those of the folders that the page was started with, as a table with
+filters, from the index.
 
-A browser names files by keys and games by numbers. Nothing else can be opened than what stands in the index and lies in those
-folders.
+A browser names files by keys and games by numbers. Nothing else can be opened than what stands in
+the index and lies in those folders.
 """
 
 from __future__ import annotations
@@ -35,11 +36,21 @@ MOST_AGENTS: Final = 500
 """Agents that are offered as filters."""
 COUNTING: Final = 20
 """While the index changes, agents are counted for one of so many parts of the time."""
-SORTS: Final = {"date": "date", "length": "actions", "turns": "turns", "margin": "margin", "swing": "swing", "players": "players"}
+SORTS: Final = {
+    "date": "date",
+    "length": "actions",
+    "turns": "turns",
+    "margin": "margin",
+    "swing": "swing",
+    "players": "players",
+}
 """What games can be sorted by, and the columns of it."""
 LIMITS: Final = {
-    "actions": "length", "turns": "turns", "margin": "margin", "swing": "swing",
-}  # fmt: skip
+    "actions": "length",
+    "turns": "turns",
+    "margin": "margin",
+    "swing": "swing",
+}
 """Columns with numbers, and what their limits are called: ``least_length``, ``most_length``."""
 
 
@@ -84,7 +95,8 @@ def printable(name: bytes) -> str:
 
 
 def label_of(path: bytes, roots: Sequence[Root]) -> str:
-    """What the page calls a file or folder: its root's name, and the way from there; no more of its path is told.
+    """What the page calls a file or folder: its root's name, and the way from there; no more of its
+    path is told.
 
     Each has a label of its own: a way that can't be shown as it is has a digest behind it.
     """
@@ -95,7 +107,9 @@ def label_of(path: bytes, roots: Sequence[Root]) -> str:
         if path.startswith(top + b"/"):
             way = path[len(top) + 1 :]
             told = printable(way)
-            return f"{root.label}/{told}" + (f" ({hashlib.sha256(way).hexdigest()[:8]})" if told.encode() != way else "")
+            return f"{root.label}/{told}" + (
+                f" ({hashlib.sha256(way).hexdigest()[:8]})" if told.encode() != way else ""
+            )
     raise PageError("there is no such file", 404)
 
 
@@ -113,7 +127,8 @@ class Query:
 
     Attributes:
         where: SQL with question marks. values: what they stand for.
-        text, file: what is left to the library, which knows the files: words in the names of files and agents; a file's key.
+        text, file: what is left to the library, which knows the files: words in the names of files
+            and agents; a file's key.
         order: SQL. page: counted from 1.
     """
 
@@ -126,10 +141,12 @@ class Query:
 
     @classmethod
     def checked(cls, asked: Sequence[tuple[str, str]]) -> Query:
-        """What stands behind the question mark of an address; names that mean nothing here are left alone.
+        """What stands behind the question mark of an address; names that mean nothing here are left
+        alone.
 
         Args:
-            asked: names and values; ``agent`` may come several times, all others count once. Empty values ask for nothing.
+            asked: names and values; ``agent`` may come several times, all others count once. Empty
+                values ask for nothing.
 
         Raises:
             PageError: a value can't be used.
@@ -148,7 +165,9 @@ class Query:
             if f"seat_{seat}" in given:
                 add(f"agent_{seat} = ?", _name(given[f"seat_{seat}"]))
         if "winner" in given:
-            seats = " OR ".join(f"(agent_{seat} = ? AND winners LIKE '%{seat}%')" for seat in range(MAX_PLAYERS))
+            seats = " OR ".join(
+                f"(agent_{seat} = ? AND winners LIKE '%{seat}%')" for seat in range(MAX_PLAYERS)
+            )
             add(f"({seats})", *[_name(given["winner"])] * MAX_PLAYERS)
         if "players" in given:
             add("players = ?", _number(given["players"], "players"))
@@ -161,11 +180,19 @@ class Query:
                 if limit := given.get(f"{word}_{name}"):
                     add(f"{column} {sign} ?", _number(limit, f"{word}_{name}"))
         sort = check_choice("sort", given.get("sort", "date"), list(SORTS), PageError)
-        rising = check_choice("order", given.get("order", "falling"), ("falling", "rising"), PageError) == "rising"
+        rising = (
+            check_choice("order", given.get("order", "falling"), ("falling", "rising"), PageError)
+            == "rising"
+        )
         order = f"{SORTS[sort]} {'ASC' if rising else 'DESC'} NULLS LAST, file DESC, number"
         page = max(1, _number(given.get("page", "1"), "page"))
         return cls(
-            " AND ".join(parts), tuple(values), one_line(given.get("text", ""), LONGEST_LABEL), given.get("file", ""), order, page
+            " AND ".join(parts),
+            tuple(values),
+            one_line(given.get("text", ""), LONGEST_LABEL),
+            given.get("file", ""),
+            order,
+            page,
         )
 
 
@@ -186,7 +213,9 @@ def _number(digits: str, name: str) -> int:
 
 
 class Library:
-    """The games of some folders. All methods may wait for the disk, and are safe in several threads.
+    """The games of some folders.
+
+    All methods may wait for the disk, and are safe in several threads.
 
     Args:
         path: the index.
@@ -233,7 +262,8 @@ class Library:
             pages = max(1, -(-int(total) // PAGE))
             page = min(query.page, pages)
             rows = self._rows(
-                f"SELECT {_COLUMNS} FROM game WHERE {where} ORDER BY {query.order} LIMIT {PAGE} OFFSET {PAGE * (page - 1)}",
+                f"SELECT {_COLUMNS} FROM game WHERE {where} ORDER BY {query.order} LIMIT {PAGE} "
+                f"OFFSET {PAGE * (page - 1)}",
                 values,
             )
             labels = {file.id: (label, file) for label, file in files.items()}
@@ -241,7 +271,8 @@ class Library:
         return {"games": games, "total": total, "page": page, "pages": pages}
 
     def state(self) -> dict[str, Any]:
-        """The folders, how far they have been read, what was skipped, and which agents play in them.
+        """The folders, how far they have been read, what was skipped, and which agents play in
+        them.
 
         Raises:
             PageError: the index can't be read.
@@ -250,7 +281,9 @@ class Library:
         with self._lock, self._unchanged():
             files = self._files()
             agents = self._agents_of(files)
-        size, seen = (sum(max(0, getattr(file, name)) for file in files.values()) for name in ("size", "seen"))
+        size, seen = (
+            sum(max(0, getattr(file, name)) for file in files.values()) for name in ("size", "seen")
+        )
         complaints = [
             {"file": label, "skipped": file.skipped, "complaint": file.complaint}
             for label, file in files.items()
@@ -283,16 +316,24 @@ class Library:
             rows = (
                 []
                 if file is None
-                else self._rows("SELECT start, length FROM game WHERE file = ? AND number = ?", (file.id, number))
+                else self._rows(
+                    "SELECT start, length FROM game WHERE file = ? AND number = ?",
+                    (file.id, number),
+                )
             )
         if file is None or not rows:
-            raise PageError("there is no such game in the folders that this page was started with", 404)
+            raise PageError(
+                "there is no such game in the folders that this page was started with", 404
+            )
         start, length = map(int, rows[0])
         if length > MOST_RECORD:
-            raise PageError(f"the game is too large: {length} bytes; at most {MOST_RECORD} are shown", 413)
+            raise PageError(
+                f"the game is too large: {length} bytes; at most {MOST_RECORD} are shown", 413
+            )
         path = Path(os.fsdecode(file.path))
         try:
-            # Its folders were looked at when it was indexed; a link that took its place since then isn't followed.
+            # Its folders were looked at when it was indexed; a link that took its place since then
+            # isn't followed.
             with open(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb") as stream:
                 stream.seek(start)
                 content = stream.read(length)
@@ -338,11 +379,15 @@ class Library:
 
     def _where(self, query: Query, files: Mapping[str, IndexedFile]) -> tuple[str, list[object]]:
         """The filter as SQL, the library's own files alone."""
-        shown_files = {label: file.id for label, file in files.items() if query.file in ("", key_of(label))}
+        shown_files = {
+            label: file.id for label, file in files.items() if query.file in ("", key_of(label))
+        }
         parts = [query.where] if query.where else []
         values = [*query.values]
         if len(shown_files) != len(files) or self._has_others(files):
-            parts.append(f"file IN ({', '.join(str(one) for one in shown_files.values()) or 'NULL'})")
+            parts.append(
+                f"file IN ({', '.join(str(one) for one in shown_files.values()) or 'NULL'})"
+            )
         for word in query.text.lower().split()[:8]:
             named = [str(one) for label, one in shown_files.items() if word in label.lower()]
             like = f"%{word.replace(chr(92), chr(92) * 2).replace('%', chr(92) + '%').replace('_', chr(92) + '_')}%"
@@ -356,7 +401,9 @@ class Library:
         return int(number) != len(files)
 
     def _agents_of(self, files: Mapping[str, IndexedFile]) -> list[dict[str, Any]]:
-        """Who plays in how many games, the most frequent first; counted anew when the index has changed, but not all the time."""
+        """Who plays in how many games, the most frequent first; counted anew when the index has
+        changed, but not all the time.
+        """
         version = self._rows("PRAGMA data_version")[0][0], tuple(file.id for file in files.values())
         if self._counted != version and time.monotonic() >= self._count_again:
             began = time.monotonic()
@@ -368,20 +415,36 @@ class Library:
                     counts[name] = counts.get(name, 0) + number
             ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:MOST_AGENTS]
             self._agents = [{"name": name, "seats": number} for name, number in ordered]
-            self._counted, self._count_again = version, began + COUNTING * (time.monotonic() - began)
+            self._counted, self._count_again = (
+                version,
+                began + COUNTING * (time.monotonic() - began),
+            )
         return self._agents
 
 
 _COLUMNS: Final = (
-    "file, number, players, side, agent_0, agent_1, agent_2, agent_3, actions, turns, winners, scores, margin, ending, swing,"
+    "file, number, players, side, agent_0, agent_1, agent_2, agent_3, actions, turns, winners, "
+    "scores, margin, ending, swing,"
     " swing_step, date"
 )
 
 
 def _payload(row: Sequence[Any], label: str, file: IndexedFile) -> dict[str, Any]:
     return {
-        "file": key_of(label), "label": label, "kind": file.kind, "number": row[1], "players": row[2], "side": row[3],
-        "names": [name or "" for name in row[4 : 4 + row[2]]], "actions": row[8], "turns": row[9],
-        "winners": json.loads(row[10]), "scores": json.loads(row[11]), "margin": row[12], "ending": row[13], "swing": row[14],
-        "swing_step": row[15], "date": row[16],
-    }  # fmt: skip
+        "file": key_of(label),
+        "label": label,
+        "kind": file.kind,
+        "number": row[1],
+        "players": row[2],
+        "side": row[3],
+        "names": [name or "" for name in row[4 : 4 + row[2]]],
+        "actions": row[8],
+        "turns": row[9],
+        "winners": json.loads(row[10]),
+        "scores": json.loads(row[11]),
+        "margin": row[12],
+        "ending": row[13],
+        "swing": row[14],
+        "swing_step": row[15],
+        "date": row[16],
+    }

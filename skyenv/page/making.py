@@ -1,4 +1,7 @@
-"""Files made of a recorded game: a film, or the replay as one page. They take their time, so workers make them."""
+"""Files made of a recorded game: a film, or the replay as one page.
+
+They take their time, so workers make them.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,9 @@ def make_film(record: str, steps: int, seat: int | None, theme: str, report: Rep
     number = steps // every + 1 + (steps % every > 0)
 
     def told() -> Iterator[str]:
-        for made, picture in enumerate(film(nth_game(io.StringIO(record), 1), seat, theme=theme, every=every)):
+        for made, picture in enumerate(
+            film(nth_game(io.StringIO(record), 1), seat, theme=theme, every=every)
+        ):
             report((made, number))
             yield picture
 
@@ -49,9 +54,14 @@ def make_film(record: str, steps: int, seat: int | None, theme: str, report: Rep
 
 
 def make_page(record: str, steps: int, seat: int | None, theme: str, report: Report) -> bytes:
-    """A game as one page; see :func:`skyenv.page.export.exported`. It has every seat's view and both themes."""
+    """A game as one page; see :func:`skyenv.page.export.exported`.
+
+    It has every seat's view and both themes.
+    """
     replay = Replay.of(record.encode(), 1)
-    return exported(replay, "Fifth Avenue", progress=lambda made, number: report((made, number))).encode()
+    return exported(
+        replay, "Fifth Avenue", progress=lambda made, number: report((made, number))
+    ).encode()
 
 
 class Making(Work):
@@ -82,7 +92,9 @@ class Making(Work):
 
     async def run(self, workers: Workers) -> None:
         """See :class:`~skyenv.page.background.Work`."""
-        self.content = await workers.ask(self._job, Priority.ANALYSIS, group=self._group, on_progress=self._note)
+        self.content = await workers.ask(
+            self._job, Priority.ANALYSIS, group=self._group, on_progress=self._note
+        )
         self._kept.append(self)
         while len(self._kept) > MOST_KEPT:
             self._kept.pop(0).forget()
@@ -98,4 +110,9 @@ class Making(Work):
     def found(self) -> Payload:
         """See :class:`~skyenv.page.background.Work`."""
         done = self._done[1] if self.state == "done" else self._done[0]
-        return {"kind": self.kind, "done": done, "of": self._done[1], "bytes": 0 if self.content is None else len(self.content)}
+        return {
+            "kind": self.kind,
+            "done": done,
+            "of": self._done[1],
+            "bytes": 0 if self.content is None else len(self.content),
+        }

@@ -28,7 +28,9 @@ def checked_name(value: object, agents: Iterable[str]) -> str:
         raise PageError(f"a name must be a text, not {shown(value)}")
     name = " ".join(unicodedata.normalize("NFC", value).split())
     if len(name) > LONGEST_NAME or not name.isprintable():
-        raise PageError(f"a name has at most {LONGEST_NAME} characters that can be printed, not {shown(name)}")
+        raise PageError(
+            f"a name has at most {LONGEST_NAME} characters that can be printed, not {shown(name)}"
+        )
     meant = unicodedata.normalize("NFKC", name).casefold()
     if _RESERVED.fullmatch(meant) or meant in {agent.casefold() for agent in agents}:
         raise PageError(f"{shown(name)} is what the page calls somebody else; choose another name")

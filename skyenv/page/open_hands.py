@@ -1,7 +1,9 @@
-"""Positions with open hands: as if all cards in hands lay face up, for agents that are asked about a recorded game.
+"""Positions with open hands: as if all cards in hands lay face up, for agents that are asked about
+a recorded game.
 
-What an agent uses of a position, its view or its observation, shows open hands like any other cards that everybody knows of. So
-every agent can be asked so; the order of the face-down cards stays unknown, as it is to the rules themselves.
+What an agent uses of a position, its view or its observation, shows open hands like any other cards
+that everybody knows of. So every agent can be asked so; the order of the face-down cards stays
+unknown, as it is to the rules themselves.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ def with_open_hands(states: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
         states: GAME_DTYPE (k,); they stay as they are.
 
     Returns:
-        GAME_DTYPE (k,). What seats can't locate in them lies face down, so every determinization has the real hands.
+        GAME_DTYPE (k,). What seats can't locate in them lies face down, so every determinization
+        has the real hands.
     """
     opened = states.copy()
     opened["known"] = opened["hand"]
@@ -30,6 +33,9 @@ def with_open_hands(states: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
 
 
 def forget_shuffles(state: Any) -> None:
-    """Let seats forget what earlier shuffles of the black stack told them of hands (AUC-9). `state`: GAME_DTYPE, one or (k,)."""
+    """Let seats forget what earlier shuffles of the black stack told them of hands (AUC-9).
+
+    `state`: GAME_DTYPE, one or (k,).
+    """
     for field in ("deduced", "held", "held_together", "num_held", "shown", "num_shown"):
         state[field] = 0

@@ -1,4 +1,6 @@
-"""What a seat is told of a game: everything that its browser receives is made here, from the seat's view alone."""
+"""What a seat is told of a game: everything that its browser receives is made here, from the seat's
+view alone.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,8 @@ class Look:
 
     Args:
         game: the game; hidden cards in it never get out of here.
-        seat: who looks; PUBLIC: a spectator, who sees what everybody knows; None: a game without people, all open.
+        seat: who looks; PUBLIC: a spectator, who sees what everybody knows; None: a game without
+            people, all open.
         names: who sits where.
         theme: "light" or "dark".
         narrow: whether it is drawn for a phone.
@@ -61,7 +64,9 @@ class Look:
 
     @property
     def position(self) -> Any:
-        """What is drawn and told: the seat's view, or the public one; the game itself for who sees everything."""
+        """What is drawn and told: the seat's view, or the public one; the game itself for who sees
+        everything.
+        """
         if self.seat is None:
             return self.game.state
         return self.game.public_view() if self.seat == PUBLIC else self.game.view(self.seat)
@@ -76,7 +81,8 @@ class Look:
 
         Args:
             lines_known: of the log the lines behind so many are told.
-            drawn: digests of the parts of the drawing that the page has (:meth:`skyenv.render.parts.Drawing.changes`).
+            drawn: digests of the parts of the drawing that the page has
+                (:meth:`skyenv.render.parts.Drawing.changes`).
         """
         position = self.position
         table = look(position)
@@ -108,10 +114,18 @@ class Look:
         }
 
     def drawing(self, position: Any) -> Drawing:
-        """The table's parts. What may be chosen stands in "legal" alone, so that a part changes only with what it shows."""
+        """The table's parts.
+
+        What may be chosen stands in "legal" alone, so that a part changes only with what it shows.
+        """
         width = NARROW if self.narrow else WIDE
         return drawing(
-            position, self.seat, theme=self.theme, agents=self.names, width=width, is_live=self.seat not in (None, PUBLIC)
+            position,
+            self.seat,
+            theme=self.theme,
+            agents=self.names,
+            width=width,
+            is_live=self.seat not in (None, PUBLIC),
         )
 
     def log(self) -> list[Sentence]:
@@ -125,7 +139,14 @@ class Look:
 
     def choices(self, position: Any, legal: Sequence[int]) -> list[Payload]:
         """The legal actions: number, what it means, and whether it is a click on the table."""
-        return [{"action": action, "text": words.action_text(position, action), "place": has_place(action)} for action in legal]
+        return [
+            {
+                "action": action,
+                "text": words.action_text(position, action),
+                "place": has_place(action),
+            }
+            for action in legal
+        ]
 
     def reasons(self, position: Any) -> dict[Sentence, list[int]]:
         """Why actions aren't legal: each reason, with the actions that it is true of."""
@@ -147,7 +168,9 @@ class Look:
 
 
 def final_scoring(game: Game, names: Sequence[str]) -> list[Payload]:
-    """END-2 to END-4, step by step: what is scored in words, VP of every seat, and the scores after it."""
+    """END-2 to END-4, step by step: what is scored in words, VP of every seat, and the scores after
+    it.
+    """
     steps: list[Event] = []
     for event in reversed(game.events):
         if event["event"] == "action":
@@ -168,22 +191,33 @@ def final_scoring(game: Game, names: Sequence[str]) -> list[Payload]:
 
 
 def hint_payload(hint: Hint, game: Game, name: str) -> Payload:
-    """An agent's hint in words: what it would do, and its best actions, that one among them, with how sure it is of each.
+    """An agent's hint in words: what it would do, and its best actions, that one among them, with
+    how sure it is of each.
 
-    Of an agent that tries actions out also how often it has tried each; ``tries``: how often all, and how often it will.
+    Of an agent that tries actions out also how often it has tried each; ``tries``: how often all,
+    and how often it will.
     """
     position = game.view()
     sure = hint.probabilities if hint.probabilities is not None else hint.worth
     best: list[int] = [hint.action]
     if sure is not None:
-        others = sorted((a for a in game.legal_actions if a != hint.action), key=lambda action: -float(sure[action]))
-        best = sorted([hint.action, *others[: MOST_HINTED - 1]], key=lambda action: -float(sure[action]))
+        others = sorted(
+            (a for a in game.legal_actions if a != hint.action),
+            key=lambda action: -float(sure[action]),
+        )
+        best = sorted(
+            [hint.action, *others[: MOST_HINTED - 1]], key=lambda action: -float(sure[action])
+        )
     return {
         "agent": name,
         "action": hint.action,
         "text": words.action_text(position, hint.action),
         "value": None if hint.value is None else round(hint.value, 3),
-        "kind": "probability" if hint.probabilities is not None else "vp" if hint.worth is not None else "none",
+        "kind": "probability"
+        if hint.probabilities is not None
+        else "vp"
+        if hint.worth is not None
+        else "none",
         "tries": None if hint.visits is None else [hint.tries, hint.most],
         "best": [
             {

@@ -1,4 +1,6 @@
-"""The people at a table: what they are called, who is there, who takes over a seat, and games made from other games."""
+"""The people at a table: what they are called, who is there, who takes over a seat, and games made
+from other games.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +24,19 @@ AWAY: Final = 30.0
 
 
 def last_decision(game: Game, seat: int) -> int | None:
-    """How many actions had been played before a seat's last decision, the cards of a bid being one; None if it has made none."""
-    played = [(event["seat"], event["action"]) for event in game.events if event["event"] == "action"]
+    """How many actions had been played before a seat's last decision, the cards of a bid being one;
+    None if it has made none.
+    """
+    played = [
+        (event["seat"], event["action"]) for event in game.events if event["event"] == "action"
+    ]
     step = next((step for step in reversed(range(len(played))) if played[step][0] == seat), None)
-    while step and played[step][1] > BID and played[step][1] <= BID_DONE and _is_card(played[step - 1], seat):
+    while (
+        step
+        and played[step][1] > BID
+        and played[step][1] <= BID_DONE
+        and _is_card(played[step - 1], seat)
+    ):
         step -= 1
     return step
 
@@ -70,7 +81,9 @@ class People:
     def spectators(self, link: Link) -> int:
         """How many other browsers look on."""
         watchers = self._server.watchers(link.game)
-        return len({watcher.browser for watcher in watchers if watcher.seat is None} - {link.browser})
+        return len(
+            {watcher.browser for watcher in watchers if watcher.seat is None} - {link.browser}
+        )
 
     # ---- who sits where ----
 
@@ -86,33 +99,52 @@ class People:
             if not session.is_human(seat):
                 raise PageError("an agent plays that seat already", 409)
             if not self.can_be_replaced(session, seat):
-                raise PageError("that seat's person is there; an agent can take over when he is away or has given it up", 409)
+                raise PageError(
+                    "that seat's person is there; an agent can take over when he is away or has "
+                    "given it up",
+                    409,
+                )
             await self._change(session, seat, name)
 
     async def let_person_play(self, link: Link, seat: int) -> None:
-        """Have a person play a seat that an agent plays: who has the seat, or else whoever gets its link.
+        """Have a person play a seat that an agent plays: who has the seat, or else whoever gets its
+        link.
 
         Raises:
-            PageError: it can't be, or hidden cards may be known from another game, or another browser has made this one.
+            PageError: it can't be, or hidden cards may be known from another game, or another
+                browser has made this one.
         """
         session = await self._own(link, seat)
         async with session.changing:
             if session.is_human(seat):
                 raise PageError("a person plays that seat already", 409)
             if not session.has_humans:
-                raise PageError("this is a game of agents, which shows all hands; begin one with people", 409)
-            copied = (await self._storage.read(self._storage.game, link.game)).copied  # maybe by another server
+                raise PageError(
+                    "this is a game of agents, which shows all hands; begin one with people", 409
+                )
+            copied = (
+                await self._storage.read(self._storage.game, link.game)
+            ).copied  # maybe by another server
             if session.stored.agents[seat] != HUMAN and (copied or _may_be_known(session.stored)):
-                raise PageError("hidden cards of this game may be known from another one; begin a new game with people", 409)
+                raise PageError(
+                    "hidden cards of this game may be known from another one; begin a new game "
+                    "with people",
+                    409,
+                )
             has_link = any(each.seat == seat for each in session.links)
-            await self._change(session, seat, HUMAN, None if has_link else Link(new_token(), link.game, seat, None))
+            await self._change(
+                session, seat, HUMAN, None if has_link else Link(new_token(), link.game, seat, None)
+            )
 
     def can_be_replaced(self, session: Session, seat: int) -> bool:
         """Whether an agent may take over from a person."""
         link = next((each for each in session.links if each.seat == seat), None)
         if link is None or link.browser is None:
             return True
-        return not self.is_here(session, seat) and time.time() - max(link.seen, session.stored.created) >= AWAY
+        return (
+            not self.is_here(session, seat)
+            and time.time() - max(link.seen, session.stored.created) >= AWAY
+        )
 
     async def _own(self, link: Link, seat: int) -> Session:
         """The game of a link, if its browser may say who sits there."""
@@ -122,10 +154,14 @@ class People:
         if not 0 <= seat < session.stored.players:
             raise PageError(f"there is no seat {shown(seat)}", 404)
         if session.game.is_over or session.lesson is not None:
-            raise PageError("the game is over" if session.game.is_over else "a lesson has its own players", 409)
+            raise PageError(
+                "the game is over" if session.game.is_over else "a lesson has its own players", 409
+            )
         return session
 
-    async def _change(self, session: Session, seat: int, who: str, link: Link | None = None) -> None:
+    async def _change(
+        self, session: Session, seat: int, who: str, link: Link | None = None
+    ) -> None:
         """Store who sits down, then let him."""
         key = session.stored.id
         changes = (*session.stored.changes, Change(session.step, seat, who))
@@ -157,7 +193,8 @@ class People:
         return made
 
     async def withdraw(self, link: Link) -> None:
-        """Let the link by which anybody can look on lead nowhere, and who looks on by it hear nothing more.
+        """Let the link by which anybody can look on lead nowhere, and who looks on by it hear
+        nothing more.
 
         Raises:
             PageError: there is none, or another browser has made the game.
@@ -183,13 +220,16 @@ class People:
     # ---- games made from others ----
 
     async def rematch(self, link: Link) -> Link:
-        """The game once more, with another deal: who sat second begins. Made when it is first asked for.
+        """The game once more, with another deal: who sat second begins.
+
+        Made when it is first asked for.
 
         Returns:
             The way to it for who asks.
 
         Raises:
-            PageError: the game goes on, or who asks neither sits at it nor has made it, or has no place in the rematch.
+            PageError: the game goes on, or who asks neither sits at it nor has made it, or has no
+                place in the rematch.
         """
         session = await self._server.session(link)
         stored = session.stored
@@ -201,7 +241,13 @@ class People:
         options = stored.players, stored.side, stored.max_turns, fresh_seed(), sitters, stored.pause
         game = StoredGame(new_token(), stored.owner, time.time(), *options)
         links = [
-            replace(each, token=new_token(), game=game.id, seat=_moved(each.seat, stored.players), seen=0.0)
+            replace(
+                each,
+                token=new_token(),
+                game=game.id,
+                seat=_moved(each.seat, stored.players),
+                seen=0.0,
+            )
             for each in session.links
             if each.seat is None or stored.sitters[each.seat] == HUMAN
         ] or [Link(new_token(), game.id, None, stored.owner)]
@@ -212,7 +258,9 @@ class People:
             made = await self._server.store(game, links, after=stored.id)
             session.stored = replace(session.stored, rematch=made[0].game)
         self._server.tell(stored.id, PEOPLE)
-        if (way := _own_way(made, link, stored.players)) is None:  # it was made before somebody else had the seat
+        if (
+            way := _own_way(made, link, stored.players)
+        ) is None:  # it was made before somebody else had the seat
             raise nobody
         return way
 
@@ -220,20 +268,35 @@ class People:
         """The way to the rematch for who has a link; None if there is none."""
         if session.stored.rematch is None:
             return None
-        return _own_way(await self._storage.read(self._storage.links, session.stored.rematch), link, session.stored.players)
+        return _own_way(
+            await self._storage.read(self._storage.links, session.stored.rematch),
+            link,
+            session.stored.players,
+        )
 
     def can_take_back(self, link: Link, session: Session) -> bool:
-        """Whether a seat's person may play on from before the last decision: nobody else's game is changed by it."""
+        """Whether a seat's person may play on from before the last decision: nobody else's game is
+        changed by it.
+        """
         if link.seat is None or not session.is_human(link.seat):
             return False
-        if session.stored.changes or session.stored.beginning is not None or session.lesson is not None:
+        if (
+            session.stored.changes
+            or session.stored.beginning is not None
+            or session.lesson is not None
+        ):
             return False
-        return session.stored.agents.count(HUMAN) == 1 and last_decision(session.game, link.seat) is not None
+        return (
+            session.stored.agents.count(HUMAN) == 1
+            and last_decision(session.game, link.seat) is not None
+        )
 
     async def take_back(self, link: Link, wish: str | None) -> Link:
-        """A copy of the game before the last decision of its only person, who has made it then, to be played on from.
+        """A copy of the game before the last decision of its only person, who has made it then, to
+        be played on from.
 
-        Chance is the same there: the same actions lead to the same cards and the same answers of agents.
+        Chance is the same there: the same actions lead to the same cards and the same answers of
+        agents.
 
         Args:
             link: the seat's.
@@ -244,10 +307,15 @@ class People:
         """
         session = await self._server.session(link)
         if not self.can_take_back(link, session):
-            raise PageError("only who plays against agents alone can take back a decision, once there is one", 409)
+            raise PageError(
+                "only who plays against agents alone can take back a decision, once there is one",
+                409,
+            )
         stored = session.stored
         step = last_decision(session.game, int(str(link.seat)))
-        actions = [event["action"] for event in session.game.events if event["event"] == "action"][:step]
+        actions = [event["action"] for event in session.game.events if event["event"] == "action"][
+            :step
+        ]
         game = replace(
             stored,
             id=new_token(),
@@ -261,7 +329,11 @@ class People:
             rematch=None,
             copied=False,
         )
-        copies = [replace(each, token=new_token(), game=game.id, seen=0.0) for each in session.links if each.seat == link.seat]
+        copies = [
+            replace(each, token=new_token(), game=game.id, seen=0.0)
+            for each in session.links
+            if each.seat == link.seat
+        ]
         async with session.changing:  # nobody sits down meanwhile
             with self._server.storing(session):
                 (made, *_) = await self._server.store(game, copies, actions)
@@ -285,7 +357,9 @@ class People:
     # ---- what a page is told ----
 
     async def payload(self, link: Link, session: Session) -> dict[str, Any]:
-        """Who is at the table, and what who has a link may do about it; nothing of it depends on cards."""
+        """Who is at the table, and what who has a link may do about it; nothing of it depends on
+        cards.
+        """
         rematch = await self.rematch_for(link, session)
         stored, is_owner = session.stored, session.stored.owner == link.browser
         watching = _for_anybody(session.links)
@@ -296,7 +370,9 @@ class People:
             "watch": f"/seat/{watching.token}" if watching and is_owner else None,
             "can_invite": is_owner and session.has_humans and session.lesson is None,
             "rematch": f"/seat/{rematch.token}" if rematch else None,
-            "can_rematch": session.game.is_over and session.lesson is None and (link.seat is not None or is_owner),
+            "can_rematch": session.game.is_over
+            and session.lesson is None
+            and (link.seat is not None or is_owner),
             "can_take_back": self.can_take_back(link, session),
             "taken_back": stored.taken_back,
             "name": next((each.name for each in session.links if each.token == link.token), ""),
@@ -307,21 +383,34 @@ class People:
         way = next((each for each in session.links if each.seat == seat), None)
         is_person, is_taken = session.is_human(seat), way is not None and way.browser is not None
         stored = session.stored
-        may = is_owner and session.has_humans and not session.game.is_over and session.lesson is None
+        may = (
+            is_owner and session.has_humans and not session.game.is_over and session.lesson is None
+        )
         return {
             "name": session.names(link.seat)[seat],
-            "person": (way.name or session.names()[seat]) if way is not None and is_taken and not is_person else None,
+            "person": (way.name or session.names()[seat])
+            if way is not None and is_taken and not is_person
+            else None,
             "is_agent": not is_person,
             "is_free": is_person and not is_taken,
             "is_here": self.is_here(session, seat),
             "seen": way.seen if way is not None and is_taken and way.seen else None,
-            "can_be_replaced": may and is_person and seat != link.seat and self.can_be_replaced(session, seat),
-            "replaceable_at": None if way is None or not is_taken else max(way.seen, stored.created) + AWAY,
-            "can_be_opened": may and not is_person and (stored.agents[seat] == HUMAN or not _may_be_known(stored)),
+            "can_be_replaced": may
+            and is_person
+            and seat != link.seat
+            and self.can_be_replaced(session, seat),
+            "replaceable_at": None
+            if way is None or not is_taken
+            else max(way.seen, stored.created) + AWAY,
+            "can_be_opened": may
+            and not is_person
+            and (stored.agents[seat] == HUMAN or not _may_be_known(stored)),
         }
 
     def curtain(self, link: Link, session: Session) -> dict[str, Any] | None:
-        """What a page shows instead of a table when the curtain is down: who is to take the device; None if it isn't down."""
+        """What a page shows instead of a table when the curtain is down: who is to take the device;
+        None if it isn't down.
+        """
         if not session.is_covered(link):
             return None
         seats = session.seats_at(link.screen)
@@ -331,7 +420,9 @@ class People:
 
 
 def _may_be_known(stored: StoredGame) -> bool:
-    """Whether somebody may know hidden cards from another game: it was copied, is a copy, or goes on from a lesson."""
+    """Whether somebody may know hidden cards from another game: it was copied, is a copy, or goes
+    on from a lesson.
+    """
     return stored.copied or (stored.origin is not None and stored.beginning is None)
 
 
@@ -345,7 +436,11 @@ def _moved(seat: int | None, players: int) -> int | None:
 
 
 def _own_way(links: Sequence[Link], link: Link, players: int) -> Link | None:
-    """The way to a rematch for who has a link of the game before: the same seat, or else another place of that browser."""
+    """The way to a rematch for who has a link of the game before: the same seat, or else another
+    place of that browser.
+    """
     wanted = _moved(link.seat, players)
-    same = (each for each in links if each.seat == wanted and each.browser in (link.browser, ANYBODY))
+    same = (
+        each for each in links if each.seat == wanted and each.browser in (link.browser, ANYBODY)
+    )
     return next(same, None) or next((each for each in links if each.browser == link.browser), None)

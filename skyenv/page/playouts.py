@@ -34,7 +34,9 @@ FARTHEST: Final = 60
 
 
 def fresh_stream(seed: int) -> npt.NDArray[np.uint32]:
-    """A stream of chance for a position to go on with, uint32 (4,), never all 0; the same for the same seed, 0 to 2⁶³−1."""
+    """A stream of chance for a position to go on with, uint32 (4,), never all 0; the same for the
+    same seed, 0 to 2⁶³−1.
+    """
     digest = hashlib.blake2b(seed.to_bytes(8), digest_size=16, person=b"go on").digest()
     words = np.frombuffer(digest, np.uint32).copy()
     words[0] |= not words.any()
@@ -47,7 +49,8 @@ def starts(position: np.void, seeds: Sequence[int], seat: int | None) -> npt.NDA
     Args:
         position: GAME_DTYPE.
         seeds: 0 to 2⁶³−1.
-        seat: hidden cards are drawn anew from all that this seat can't tell from the real ones; None: they stay.
+        seat: hidden cards are drawn anew from all that this seat can't tell from the real ones;
+            None: they stay.
 
     Returns:
         GAME_DTYPE (k,). Equal seeds give equal chance.
@@ -63,11 +66,18 @@ def starts(position: np.void, seeds: Sequence[int], seat: int | None) -> npt.NDA
     return made
 
 
-def play_out(entries: Sequence[CatalogueEntry], position: np.void, number: int, seat: int | None, report: Report) -> None:
-    """Have agents play a position out, and report shares of the win and VP, each float64 (k, players), bunch by bunch.
+def play_out(
+    entries: Sequence[CatalogueEntry],
+    position: np.void,
+    number: int,
+    seat: int | None,
+    report: Report,
+) -> None:
+    """Have agents play a position out, and report shares of the win and VP, each float64 (k,
+    players), bunch by bunch.
 
-    The seeds are 0, 1, 2 …, whoever plays: the games of other agents from the same position have the same chance (paired seeds),
-    as far as they ask for it in the same order.
+    The seeds are 0, 1, 2 …, whoever plays: the games of other agents from the same position have
+    the same chance (paired seeds), as far as they ask for it in the same order.
 
     Args:
         entries: who sits where.
@@ -84,10 +94,17 @@ def play_out(entries: Sequence[CatalogueEntry], position: np.void, number: int, 
         while (rows := np.flatnonzero(games.seat >= 0)).size:
             games.step(_actions(games, entries, rows), rows)
         players = games.num_players
-        report((results(games.state)[0][:, :players], games.state["score"][:, :players].astype(np.float64)))
+        report(
+            (
+                results(games.state)[0][:, :players],
+                games.state["score"][:, :players].astype(np.float64),
+            )
+        )
 
 
-def _actions(games: Games, entries: Sequence[CatalogueEntry], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _actions(
+    games: Games, entries: Sequence[CatalogueEntry], rows: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
     actions = np.zeros(rows.size, np.int64)
     seats = games.seat[rows]
     for seat, entry in enumerate(entries):
@@ -108,18 +125,38 @@ class PlayOut(Work):
         group: on whose behalf it is done, for the workers.
 
     Attributes:
-        so_far: shares and VP of the games so far, each float64 (k, players); always set together, as another thread reads them.
+        so_far: shares and VP of the games so far, each float64 (k, players); always set together,
+            as another thread reads them.
     """
 
-    def __init__(self, position: np.void, entries: Sequence[CatalogueEntry], number: int, seat: int | None, group: str) -> None:
+    def __init__(
+        self,
+        position: np.void,
+        entries: Sequence[CatalogueEntry],
+        number: int,
+        seat: int | None,
+        group: str,
+    ) -> None:
         super().__init__()
         self.so_far = np.zeros((0, len(entries))), np.zeros((0, len(entries)))
-        self._position, self._entries, self._number, self._seat, self._group = position, entries, number, seat, group
+        self._position, self._entries, self._number, self._seat, self._group = (
+            position,
+            entries,
+            number,
+            seat,
+            group,
+        )
 
     async def run(self, workers: Workers) -> None:
         """See :class:`~skyenv.page.background.Work`."""
         job = partial(play_out, list(self._entries), self._position, self._number, self._seat)
-        await workers.ask(job, Priority.ANALYSIS, group=self._group, agent=self._entries[0].name, on_progress=self._add)
+        await workers.ask(
+            job,
+            Priority.ANALYSIS,
+            group=self._group,
+            agent=self._entries[0].name,
+            on_progress=self._add,
+        )
 
     def _add(self, bunch: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]) -> None:
         shares, scores = self.so_far
@@ -133,12 +170,18 @@ class PlayOut(Work):
             "done": len(shares),
             "of": self._number,
             "hidden": self._seat,
-            "seats": [_seat_found(shares, scores, seat) for seat in range(len(self._entries))] if len(shares) else [],
+            "seats": [_seat_found(shares, scores, seat) for seat in range(len(self._entries))]
+            if len(shares)
+            else [],
         }
 
 
-def _seat_found(shares: npt.NDArray[np.float64], scores: npt.NDArray[np.float64], seat: int) -> Payload:
-    """Share of the win, VP, margin to the best other seat, and how often the margin was in each bin."""
+def _seat_found(
+    shares: npt.NDArray[np.float64], scores: npt.NDArray[np.float64], seat: int
+) -> Payload:
+    """Share of the win, VP, margin to the best other seat, and how often the margin was in each
+    bin.
+    """
     margins = scores[:, seat] - np.delete(scores, seat, axis=1).max(axis=1)
     edges = [-np.inf, *range(-FARTHEST + BIN, FARTHEST, BIN), np.inf]
     counts = np.histogram(margins, edges)[0]
@@ -147,5 +190,8 @@ def _seat_found(shares: npt.NDArray[np.float64], scores: npt.NDArray[np.float64]
         "error": round(float(shares[:, seat].std() / np.sqrt(len(shares))), 4),
         "vp": round(float(scores[:, seat].mean()), 1),
         "margin": round(float(margins.mean()), 1),
-        "bins": [[int(low), int(count)] for low, count in zip([-FARTHEST, *edges[1:-1]], counts, strict=True)],
+        "bins": [
+            [int(low), int(count)]
+            for low, count in zip([-FARTHEST, *edges[1:-1]], counts, strict=True)
+        ],
     }

@@ -1,6 +1,8 @@
-"""Getting ready beside the server: the rules first, then the agents on offer, compiled in workers and told as they come.
+"""Getting ready beside the server: the rules first, then the agents on offer, compiled in workers
+and told as they come.
 
-The server itself compiles nothing. A worker fills the cache on disk; then the server loads the rules from there, in a thread.
+The server itself compiles nothing. A worker fills the cache on disk; then the server loads the
+rules from there, in a thread.
 """
 
 from __future__ import annotations
@@ -15,7 +17,15 @@ from typing import Any, Final, TypeVar
 
 from skyenv.errors import AgentError, PageError, SkyenvError, cause
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
-from skyenv.page.compiled import Prospect, Step, compile_agent, compile_rules, look_at, missing_rules, play_a_little
+from skyenv.page.compiled import (
+    Prospect,
+    Step,
+    compile_agent,
+    compile_rules,
+    look_at,
+    missing_rules,
+    play_a_little,
+)
 from skyenv.page.workers import Report, Workers
 
 FITTING: Final = "greedy"
@@ -27,29 +37,38 @@ LONGEST_LOOK: Final = 120.0
 LOADING: Final = 0.5
 """Seconds that an agent takes of which everything is compiled."""
 FAMILIAR: Final = 3.0
-"""Typical seconds of compilation after which this machine's own speed counts as much as an ordinary one's."""
+"""Typical seconds of compilation after which this machine's own speed counts as much as an ordinary
+one's.
+"""
 Result = TypeVar("Result")
 _log = logging.getLogger("skyenv.page")
 
 
 class PreparingError(PageError):
-    """What was asked for needs the rules, which aren't ready yet; to be asked for again. Nothing has been done.
+    """What was asked for needs the rules, which aren't ready yet; to be asked for again.
+
+    Nothing has been done.
 
     Attributes:
         preparing: how far they are, as :meth:`Preparation.payload` tells.
     """
 
     def __init__(self, preparing: dict[str, Any]) -> None:
-        super().__init__(preparing["error"] or "the rules are being compiled; that is done once", 503)
+        super().__init__(
+            preparing["error"] or "the rules are being compiled; that is done once", 503
+        )
         self.preparing = preparing
 
 
 class Preparation:
-    """What a server needs before it can play, and how far that is. All methods are to be called in the event loop's thread.
+    """What a server needs before it can play, and how far that is.
+
+    All methods are to be called in the event loop's thread.
 
     Args:
         catalogue: the agents on offer; their readiness is kept here.
-        workers: who compiles; None: nobody has to, whatever isn't there is compiled when it is first called.
+        workers: who compiles; None: nobody has to, whatever isn't there is compiled when it is
+            first called.
     """
 
     def __init__(self, catalogue: Catalogue, workers: Workers | None) -> None:
@@ -120,14 +139,21 @@ class Preparation:
         """How far all of it is, for the page.
 
         Returns:
-            `rules`: whether they are there; `ready`: whether everything is; `error`: why the rules can't be had, or empty;
-            `about`: what is compiled now, in words; `done`, `total`: functions that are compiled, of those that weren't there at
-            first, the rules' alone until these are ready, then all; `elapsed`: seconds; `left`: seconds until the rules are
-            there, or then everything, None if nobody knows; `agents`: as :meth:`Catalogue.describe` tells.
+            `rules`: whether they are there; `ready`: whether everything is; `error`: why the rules
+                can't be had, or empty;
+            `about`: what is compiled now, in words; `done`, `total`: functions that are compiled,
+                of those that weren't there at
+            first, the rules' alone until these are ready, then all; `elapsed`: seconds; `left`:
+            seconds until the rules are there, or then everything, None if nobody knows; `agents`:
+            as :meth:`Catalogue.describe` tells.
         """
         self._estimate()
         ready = self._has_rules and all(event.is_set() for event in self._settled.values())
-        left = [one.seconds for one in self._catalogue.readiness.values()] if self._has_rules else [self._left_of("")]
+        left = (
+            [one.seconds for one in self._catalogue.readiness.values()]
+            if self._has_rules
+            else [self._left_of("")]
+        )
         known = [seconds for seconds in left if seconds is not None]
         done, total = self._counts()
         return {
@@ -143,13 +169,23 @@ class Preparation:
         }
 
     def _counts(self) -> tuple[int, int]:
-        """Functions that have been compiled here, and all of them, as far as it is known what is needed."""
-        parts = {name: names for name, names in self._missing.items() if name not in self._done and (self._has_rules or not name)}
+        """Functions that have been compiled here, and all of them, as far as it is known what is
+        needed.
+        """
+        parts = {
+            name: names
+            for name, names in self._missing.items()
+            if name not in self._done and (self._has_rules or not name)
+        }
         step = self._step if self._now is not None else None
         others = (
-            set().union(*parts.values()) - self._missing.get(self._now or "", {}).keys() if step else set().union(*parts.values())
+            set().union(*parts.values()) - self._missing.get(self._now or "", {}).keys()
+            if step
+            else set().union(*parts.values())
         )
-        return self._functions + (step.done if step else 0), self._functions + (step.total if step else 0) + len(others)
+        return self._functions + (step.done if step else 0), self._functions + (
+            step.total if step else 0
+        ) + len(others)
 
     def _about(self) -> str:
         if self._step is not None and self._step.about:
@@ -167,17 +203,24 @@ class Preparation:
         return (spent + FAMILIAR) / (typical + FAMILIAR)
 
     def _left_of(self, name: str) -> float | None:
-        """Seconds that one part takes from now on when it is its turn; "": the rules. None: it isn't known what it needs."""
+        """Seconds that one part takes from now on when it is its turn; "": the rules.
+
+        None: it isn't known what it needs.
+        """
         if name in self._done or (name == "" and self._has_rules):
             return 0.0
         if name == self._now and self._step is not None:
-            return max(1.0, self._step.typical_left * self._factor() - (time.monotonic() - self._stepped))
+            return max(
+                1.0, self._step.typical_left * self._factor() - (time.monotonic() - self._stepped)
+            )
         if name not in self._missing:
             return None
         return LOADING + sum(self._missing[name].values()) * self._factor()
 
     def _estimate(self) -> None:
-        """Tell of every agent when it should be ready: after those before it, less what it shares with them."""
+        """Tell of every agent when it should be ready: after those before it, less what it shares
+        with them.
+        """
         passed = 0.0 if self._has_rules else self._left_of("") or 0.0
         shared: set[str] = set(self._missing.get("", ()))
         for name in self._order():
@@ -186,7 +229,10 @@ class Preparation:
                 passed += self._left_of(name) or 0.0
             elif name in self._missing:
                 new = self._missing[name].keys() - shared
-                passed += LOADING + sum(self._missing[name][function] for function in new) * self._factor()
+                passed += (
+                    LOADING
+                    + sum(self._missing[name][function] for function in new) * self._factor()
+                )
             else:
                 one.seconds = None
                 continue
@@ -194,7 +240,9 @@ class Preparation:
             one.seconds = max(1.0, passed)
 
     def _order(self) -> list[str]:
-        """The agents that aren't ready, as they come: under way, waited for, the fitting one, the list's order."""
+        """The agents that aren't ready, as they come: under way, waited for, the fitting one, the
+        list's order.
+        """
         names = [name for name, event in self._settled.items() if not event.is_set()]
         first = [self._now, *self._wanted, FITTING]
         return sorted(names, key=lambda name: first.index(name) if name in first else len(first))
@@ -257,9 +305,14 @@ class Preparation:
         self._finish(name)
 
     async def _within(
-        self, seconds: float, workers: Workers, job: Callable[[CatalogueEntry, Report], Result], name: str
+        self,
+        seconds: float,
+        workers: Workers,
+        job: Callable[[CatalogueEntry, Report], Result],
+        name: str,
     ) -> Result:
-        """Have something done with an agent; it may take so long from when a worker begins, or reports the last time.
+        """Have something done with an agent; it may take so long from when a worker begins, or
+        reports the last time.
 
         Raises:
             AgentError: it takes longer.
@@ -276,7 +329,12 @@ class Preparation:
                 def start() -> None:
                     limit.reschedule(loop.time() + seconds)
 
-                return await workers.ask(partial(job, self._catalogue[name]), agent=name, on_progress=note, on_start=start)
+                return await workers.ask(
+                    partial(job, self._catalogue[name]),
+                    agent=name,
+                    on_progress=note,
+                    on_start=start,
+                )
         except TimeoutError as error:
             raise AgentError(f"getting it ready takes longer than {seconds:.0f} seconds") from error
 

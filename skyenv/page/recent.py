@@ -1,4 +1,6 @@
-"""What happened since a seat's last turn: a line for every turn of the others, and what has changed on the board."""
+"""What happened since a seat's last turn: a line for every turn of the others, and what has changed
+on the board.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,19 @@ from typing import Any, Final
 from skyenv.events import Event
 from skyenv.page.guidance import who
 from skyenv.render.words import PLACE_NAMES, listed, plot_name
-from skyenv.rules.actions import BID, BID_DONE, BUILD, MOVE, OPTION_B, OPTION_C, OPTION_D, PASS, PLOT, STOP, TAKE
+from skyenv.rules.actions import (
+    BID,
+    BID_DONE,
+    BUILD,
+    MOVE,
+    OPTION_B,
+    OPTION_C,
+    OPTION_D,
+    PASS,
+    PLOT,
+    STOP,
+    TAKE,
+)
 from skyenv.rules.components import (
     BUSINESSES,
     COLOURS,
@@ -70,7 +84,9 @@ def turns(events: Sequence[Event], names: Sequence[str], me: int | None) -> list
 
 
 def since_last_turn(events: Sequence[Event], names: Sequence[str], me: int | None) -> list[Turn]:
-    """The turns of others that came after the last one of `me` that is over; of all seats the last ones if nobody reads it."""
+    """The turns of others that came after the last one of `me` that is over; of all seats the last
+    ones if nobody reads it.
+    """
     told = turns(events, names, me)
     if told and told[-1].seat == me:
         told.pop()  # it is under way, or was the last one and nothing came after it
@@ -79,7 +95,9 @@ def since_last_turn(events: Sequence[Event], names: Sequence[str], me: int | Non
 
 
 def alea_since(events: Sequence[Event], step: int) -> list[list[int]]:
-    """ALEA-2: the cards that Alea has turned up after `step` actions: the values of each bid, in their order."""
+    """ALEA-2: the cards that Alea has turned up after `step` actions: the values of each bid, in
+    their order.
+    """
     bids: list[list[int]] = []
     actions = 0
     for event in events:
@@ -222,8 +240,14 @@ class _Teller:
         self._story.append(f"Alea bid {sum(event['cards'])}" if event["cards"] else "Alea is out")
 
     def _won(self, event: Event) -> None:
-        self._story.append("nobody won" if event["seat"] is None else f"{self._who(event['seat'])} won with {event['total']}")
-        name = "park area" if self._place == "CENTRAL_PARK" else PLACE_NAMES[PLACES.index(self._place)]
+        self._story.append(
+            "nobody won"
+            if event["seat"] is None
+            else f"{self._who(event['seat'])} won with {event['total']}"
+        )
+        name = (
+            "park area" if self._place == "CENTRAL_PARK" else PLACE_NAMES[PLACES.index(self._place)]
+        )
         self.turns[-1].auctions.append(f"{name}: {', '.join(self._story)}")
 
     def _add_to_auction(self, text: str) -> None:

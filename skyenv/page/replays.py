@@ -38,7 +38,9 @@ LONGEST_NAME: Final = 24
 
 
 def shown_names(header: Event) -> list[str]:
-    """The agents' names of a record's header, printable and not too long; seats without a name have none."""
+    """The agents' names of a record's header, printable and not too long; seats without a name have
+    none.
+    """
     names = header["agents"] or [""] * header["players"]
     return ["".join(c for c in name if c.isprintable())[:LONGEST_NAME] for name in names]
 
@@ -130,7 +132,9 @@ class Replay:
 
     @cached_property
     def digest(self) -> str:
-        """What the game is found by: its positions and actions, to the last card, whatever its record tells. Takes its time."""
+        """What the game is found by: its positions and actions, to the last card, whatever its
+        record tells. Takes its time.
+        """
         digest = hashlib.blake2b(self.states.tobytes(), digest_size=16)
         digest.update(np.array(self.actions(), np.int64).tobytes())
         return digest.hexdigest()
@@ -175,7 +179,9 @@ class Replay:
             raise PageError(f"there is no step {step}: the game has {self.steps} actions", 404)
         return step
 
-    def drawing(self, step: int, seat: int | None, theme: str | Theme, narrow: bool = False) -> Drawing:
+    def drawing(
+        self, step: int, seat: int | None, theme: str | Theme, narrow: bool = False
+    ) -> Drawing:
         """The parts of the table after so many actions; `seat`: whose view, None: all hands.
 
         Raises:
@@ -184,7 +190,9 @@ class Replay:
         if seat is not None and not 0 <= seat < self.players:
             raise PageError(f"there is no seat {seat}", 404)
         position: Any = self.states.view(np.recarray)[self.checked(step)]
-        return drawing(position, seat, theme=theme, agents=self.names, width=NARROW if narrow else WIDE)
+        return drawing(
+            position, seat, theme=theme, agents=self.names, width=NARROW if narrow else WIDE
+        )
 
     def picture(self, step: int, seat: int | None, theme: str, narrow: bool = False) -> str:
         """The same as an SVG that stands alone.
@@ -203,7 +211,9 @@ class Replay:
         return words.situation(look(position), self.names)
 
     def lines(self) -> list[tuple[int, str, tuple[str, ...]]]:
-        """The log: of each line the step in which it happened, its text, and the ids of its rules."""
+        """The log: of each line the step in which it happened, its text, and the ids of its
+        rules.
+        """
         log: list[tuple[int, str, tuple[str, ...]]] = []
         for first, last in self._chapters():
             events: list[Event] = []
@@ -217,7 +227,10 @@ class Replay:
         return log
 
     def _chapters(self) -> Iterator[tuple[int, int]]:
-        """Steps from … to …: a turn or an auction each. No line of the log is made of events of two of them."""
+        """Steps from … to …: a turn or an auction each.
+
+        No line of the log is made of events of two of them.
+        """
         first = 0
         for step in range(1, len(self.events)):
             if _begins(self.events[step - 1]) or _is_option(self.events[step]):
@@ -231,14 +244,20 @@ class Replay:
 
     def scorings(self) -> list[int]:
         """The steps in which VP were scored."""
-        return [step for step, events in enumerate(self.events) if any(event["event"] == "vp" for event in events)]
+        return [
+            step
+            for step, events in enumerate(self.events)
+            if any(event["event"] == "vp" for event in events)
+        ]
 
     def scores(self) -> list[list[int]]:
         """VP after every step, ``[step][seat]``."""
         scores: list[list[int]] = self.states["score"][:, : self.players].tolist()
         return scores
 
-    def charts(self, rows: Rows, kind: Kind, marks: Iterable[tuple[int, int]] = ()) -> dict[str, str]:
+    def charts(
+        self, rows: Rows, kind: Kind, marks: Iterable[tuple[int, int]] = ()
+    ) -> dict[str, str]:
         """A chart of some numbers of every seat over the game, for wide screens and for phones."""
         marked = list(marks)
         return {
@@ -271,4 +290,6 @@ def _begins(events: Sequence[Event]) -> bool:
 
 
 def _is_option(events: Sequence[Event]) -> bool:
-    return any(event["event"] == "action" and OPTION_A <= event["action"] < PLOT for event in events)
+    return any(
+        event["event"] == "action" and OPTION_A <= event["action"] < PLOT for event in events
+    )

@@ -42,12 +42,16 @@ Answer = TypeVar("Answer")
 
 
 def refusal(message: str, status: int, **told: object) -> Response:
-    """The answer to a request that is refused: a line that says why, and what else a page may need to know."""
+    """The answer to a request that is refused: a line that says why, and what else a page may need
+    to know.
+    """
     return JSONResponse({"error": message, **told}, status)
 
 
 def takes_gzip(connection: HTTPConnection) -> bool:
-    """Whether the browser takes answers compressed by gzip: it names that, and doesn't say that it would rather have nothing."""
+    """Whether the browser takes answers compressed by gzip: it names that, and doesn't say that it
+    would rather have nothing.
+    """
     for part in connection.headers.get("accept-encoding", "").lower().split(","):
         name, _, weight = part.replace(" ", "").partition(";")
         if name == "gzip":
@@ -56,12 +60,17 @@ def takes_gzip(connection: HTTPConnection) -> bool:
 
 
 def packed(request: Request, payload: object) -> Response:
-    """An answer as JSON, compressed if the browser takes that. Both take their time: for threads, not for the event loop."""
+    """An answer as JSON, compressed if the browser takes that.
+
+    Both take their time: for threads, not for the event loop.
+    """
     answer = JSONResponse(payload)
     if len(answer.body) < SHORT or not takes_gzip(request):
         return answer
     headers = {"content-encoding": "gzip", "vary": "Accept-Encoding"}
-    return Response(gzip.compress(answer.body, LEVEL, mtime=0), media_type=answer.media_type, headers=headers)
+    return Response(
+        gzip.compress(answer.body, LEVEL, mtime=0), media_type=answer.media_type, headers=headers
+    )
 
 
 def browser_of(connection: HTTPConnection) -> str:
@@ -80,11 +89,15 @@ def browser_of(connection: HTTPConnection) -> str:
 def asker_of(request: Request) -> str:
     """Whose turn it takes: the browser's name, or the address of one that has none."""
     browsers: Browsers = request.app.state.browsers
-    return browsers.name(request.cookies.get(COOKIE, "")) or (request.client.host if request.client else "")
+    return browsers.name(request.cookies.get(COOKIE, "")) or (
+        request.client.host if request.client else ""
+    )
 
 
 def client_of(request: Request) -> str:
-    """Whose share of what is limited it takes: an address, as one can have any number of browsers; on this machine a browser."""
+    """Whose share of what is limited it takes: an address, as one can have any number of browsers;
+    on this machine a browser.
+    """
     host = request.client.host if request.client else ""
     return asker_of(request) if is_loopback(host) else host
 
@@ -93,7 +106,10 @@ def page(name: str) -> Handler:
     """A page that is the same for all; it gives a browser its name."""
 
     async def page(request: Request) -> Response:
-        browser, response = known(request), FileResponse(STATIC / name, headers={"cache-control": "no-cache"})
+        browser, response = (
+            known(request),
+            FileResponse(STATIC / name, headers={"cache-control": "no-cache"}),
+        )
         return remembered(request, response, browser)
 
     return page
@@ -114,9 +130,19 @@ def known(request: Request) -> str:
 def remembered(request: Request, response: Response, browser: str) -> Response:
     """The response, by which the browser learns its name."""
     browsers: Browsers = request.app.state.browsers
-    is_https = request.url.scheme == "https" or request.headers.get("host") == request.app.state.public
-    # Lax: links that people send each other must find the cookie; requests that change anything check the origin.
-    response.set_cookie(COOKIE, browsers.signed(browser), COOKIE_SECONDS, httponly=True, samesite="lax", secure=is_https)
+    is_https = (
+        request.url.scheme == "https" or request.headers.get("host") == request.app.state.public
+    )
+    # Lax: links that people send each other must find the cookie; requests that change anything
+    # check the origin.
+    response.set_cookie(
+        COOKIE,
+        browsers.signed(browser),
+        COOKIE_SECONDS,
+        httponly=True,
+        samesite="lax",
+        secure=is_https,
+    )
     return response
 
 
@@ -156,7 +182,9 @@ async def json_object(request: Request) -> dict[str, Any]:
         value = json.loads(content)
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:  # "\ud800" can be written, but neither stored nor told
-        raise PageError("the request has text with characters that don't exist (half of a pair)") from error
+        raise PageError(
+            "the request has text with characters that don't exist (half of a pair)"
+        ) from error
     except (ValueError, RecursionError) as error:
         raise PageError("the request is no JSON") from error
     if not isinstance(value, dict):
@@ -165,7 +193,9 @@ async def json_object(request: Request) -> dict[str, Any]:
 
 
 async def unless_gone(request: Request, work: Coroutine[Any, Any, Answer]) -> Answer:
-    """Wait for something; if the browser goes meanwhile, it is cancelled. Nothing that was sent can be read afterwards.
+    """Wait for something; if the browser goes meanwhile, it is cancelled.
+
+    Nothing that was sent can be read afterwards.
 
     Raises:
         ClientDisconnect: the browser has gone.
@@ -177,7 +207,11 @@ async def unless_gone(request: Request, work: Coroutine[Any, Any, Answer]) -> An
             pass
 
     ending = server_of(request).ending
-    tasks = asyncio.create_task(work), asyncio.create_task(leave()), asyncio.create_task(ending.wait())
+    tasks = (
+        asyncio.create_task(work),
+        asyncio.create_task(leave()),
+        asyncio.create_task(ending.wait()),
+    )
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         if not tasks[0].done():
@@ -219,7 +253,9 @@ def number(request: Request, name: str) -> int | None:
 
 
 def drawn(request: Request) -> frozenset[str]:
-    """Digests of the parts of a drawing that the page has, written one behind the other in the address."""
+    """Digests of the parts of a drawing that the page has, written one behind the other in the
+    address.
+    """
     return digests(request.query_params.get("drawn", ""))
 
 

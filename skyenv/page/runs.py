@@ -1,7 +1,8 @@
-"""Trainings to look at while they go on: what stands in a run's folder, by the format of its files (docs/training.md).
+"""Trainings to look at while they go on: what stands in a run's folder, by the format of its files
+(docs/training.md).
 
-A browser names runs by keys and networks by seconds of training. Files that are half-written or damaged cost what they would
-have told, and a line says so.
+A browser names runs by keys and networks by seconds of training. Files that are half-written or
+damaged cost what they would have told, and a line says so.
 """
 
 from __future__ import annotations
@@ -66,7 +67,8 @@ class _Curve:
     """What has been read of a run's curve.
 
     Attributes:
-        offset, tail, lines: where reading goes on, what stands in front of that, and how many lines those are.
+        offset, tail, lines: where reading goes on, what stands in front of that, and how many lines
+            those are.
         points: what is told of each update.
         age: changes when all has been read anew.
         complaint: what was wrong first.
@@ -81,12 +83,15 @@ class _Curve:
 
 
 class Runs:
-    """The trainings of some folders. All methods may wait for the disk, and are safe in several threads.
+    """The trainings of some folders.
+
+    All methods may wait for the disk, and are safe in several threads.
 
     Args:
         folders: folders of runs, or runs' own folders.
         roots: by which files are called: `folders`, and all others that the library has.
-        kept: a folder for copies of networks that are played against, as a run's newest one is soon another.
+        kept: a folder for copies of networks that are played against, as a run's newest one is soon
+            another.
     """
 
     def __init__(self, folders: Sequence[Path], roots: Sequence[Root], kept: Path) -> None:
@@ -111,7 +116,10 @@ class Runs:
         networks: dict[str, list[Network]] = {}
         for label, network in self.networks():
             networks.setdefault(label, []).append(network)
-        told = [self._about(label, path, networks.get(label, [])) for label, path in self.folders().items()]
+        told = [
+            self._about(label, path, networks.get(label, []))
+            for label, path in self.folders().items()
+        ]
         return sorted(told, key=lambda run: -float(run["changed"]))
 
     def _about(self, label: str, path: Path, networks: Sequence[Network]) -> dict[str, Any]:
@@ -133,7 +141,9 @@ class Runs:
             "changed": _changed(path / CURVE) or _changed(path / CONFIG),
             "complaint": complaint,
             "options": {
-                one_line(str(name), LONGEST_NAME): _brief(value) for name, value in list(options.items())[:100] if name != "run"
+                one_line(str(name), LONGEST_NAME): _brief(value)
+                for name, value in list(options.items())[:100]
+                if name != "run"
             },
             "players": _brief(options.get("players", "")),
             "minutes": None if last is None else last["seconds"] / 60,
@@ -143,7 +153,9 @@ class Runs:
             "points": len(curve.points),
             "networks": [{"name": one.name, "seconds": one.seconds} for one in networks],
             "evaluation": _evaluation(path),
-            "games": [key_of(label_of(os.fsencode(path / name), self._roots)) for name in _games_of(path)],
+            "games": [
+                key_of(label_of(os.fsencode(path / name), self._roots)) for name in _games_of(path)
+            ],
         }
 
     def curve(self, key: str, start: int, age: int) -> dict[str, Any]:
@@ -156,10 +168,17 @@ class Runs:
         with self._lock:
             curve = self._curve(label, path)
             first = start if age == curve.age and start <= len(curve.points) else 0
-            return {"age": curve.age, "from": first, "points": curve.points[first:], "complaint": curve.complaint}
+            return {
+                "age": curve.age,
+                "from": first,
+                "points": curve.points[first:],
+                "complaint": curve.complaint,
+            }
 
     def networks(self) -> Iterator[tuple[str, Network]]:
-        """All networks that the runs have kept, with what their runs are called: of each the newest, then its milestones."""
+        """All networks that the runs have kept, with what their runs are called: of each the
+        newest, then its milestones.
+        """
         folders = self.folders()
         last = [label.rpartition("/")[2] for label in folders]
         for label, path in folders.items():
@@ -176,10 +195,11 @@ class Runs:
         return _time(int(points[-1]["seconds"])) if points else "the beginning"
 
     def offered(self, key: str, seconds: int | None) -> str:
-        """The name by which a run's network can be played against from now on, whatever becomes of the run.
+        """The name by which a run's network can be played against from now on, whatever becomes of
+        the run.
 
-        A digest of the network is part of it: another one that is called the same, of a run that was begun anew for instance,
-        is another agent.
+        A digest of the network is part of it: another one that is called the same, of a run that
+        was begun anew for instance, is another agent.
 
         Args:
             key: the run's. seconds: of a milestone; None: the newest network.
@@ -197,13 +217,22 @@ class Runs:
                     write_atomically(self._copy(name, network.path.suffix), content)
                     self._forget_some()
                 except OSError as error:
-                    raise PageError(f"{network.name} can't be copied: {error.strerror}", 503) from error
+                    raise PageError(
+                        f"{network.name} can't be copied: {error.strerror}", 503
+                    ) from error
                 return name
         raise PageError("the run has kept no such network", 404)
 
     def network(self, name: str) -> Path | None:
         """The file of a network that was offered under this name; None: there is none."""
-        return next((copy for suffix in checkpoint_suffixes() if (copy := self._copy(name, suffix)).is_file()), None)
+        return next(
+            (
+                copy
+                for suffix in checkpoint_suffixes()
+                if (copy := self._copy(name, suffix)).is_file()
+            ),
+            None,
+        )
 
     def _copy(self, name: str, suffix: str) -> Path:
         return self._copies / f"{key_of(name)}{suffix}"
@@ -239,7 +268,10 @@ class Runs:
 
 
 def _read_curve(read: Callable[[int], bytes], curve: _Curve) -> None:
-    """Take in the lines behind those that are known. What has no end yet is left for the next time."""
+    """Take in the lines behind those that are known.
+
+    What has no end yet is left for the next time.
+    """
     rest = b""
     while (part := read(PART)) and len(curve.points) < MOST_POINTS:
         *lines, rest = (rest + part).split(b"\n")
@@ -269,7 +301,10 @@ def _point(line: bytes) -> dict[str, Any] | None:
             "pace": _number(value["pace"], 0),
             "entropy": _number(value["entropy"], 4),
             "players": [int(_number(one, 0)) for one in value.get("players", ())][:3],
-            "shares": {one_line(str(kind), LONGEST_NAME): _number(share, 4) for kind, share in shares.items()},
+            "shares": {
+                one_line(str(kind), LONGEST_NAME): _number(share, 4)
+                for kind, share in shares.items()
+            },
         }
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
         return None
@@ -282,9 +317,11 @@ def _number(value: object, digits: int) -> float:
 
 
 def state_of(folder: Path) -> str:
-    """Whether a training is running in a folder: "running", "finished", "stopped", or who has it on another machine.
+    """Whether a training is running in a folder: "running", "finished", "stopped", or who has it on
+    another machine.
 
-    The lock's file says who holds it; asking for the lock itself could keep a training from beginning.
+    The lock's file says who holds it; asking for the lock itself could keep a training from
+    beginning.
     """
     with contextlib.suppress(OSError):
         if match := _WRITER.fullmatch((folder / LOCK).read_text(errors="replace")[:400]):
@@ -313,10 +350,17 @@ def _runs_in(folder: Path, depth: int) -> list[Path]:
     if depth == 0:
         return []
     try:
-        inside = sorted(entry.name for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False))
+        inside = sorted(
+            entry.name for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False)
+        )
     except OSError:
         return []
-    return [run for name in inside if not name.startswith(".") for run in _runs_in(folder / name, depth - 1)]
+    return [
+        run
+        for name in inside
+        if not name.startswith(".")
+        for run in _runs_in(folder / name, depth - 1)
+    ]
 
 
 def _says_a_run(path: Path) -> bool:
@@ -332,20 +376,30 @@ def _is_plain(path: Path) -> bool:
 
 
 def _kept(folder: Path) -> Iterator[tuple[int | None, Path]]:
-    """The files of the networks that a run has kept, by their seconds; that of the newest one has none."""
+    """The files of the networks that a run has kept, by their seconds; that of the newest one has
+    none.
+    """
     models = [folder / f"{MODEL}{suffix}" for suffix in checkpoint_suffixes()]
     yield from [(None, model) for model in models if _is_plain(model)][:1]
     with contextlib.suppress(OSError):
         for name in sorted(os.listdir(folder / MILESTONES)):
             match = _MILESTONE.fullmatch(name)
-            if match and match[2] in checkpoint_suffixes() and _is_plain(folder / MILESTONES / name):
+            if (
+                match
+                and match[2] in checkpoint_suffixes()
+                and _is_plain(folder / MILESTONES / name)
+            ):
                 yield int(match[1]), folder / MILESTONES / name
 
 
 def _games_of(folder: Path) -> list[str]:
     """The names of the files with games of a run."""
     with contextlib.suppress(OSError):
-        return sorted(name for name in os.listdir(folder) if re.fullmatch(r"games[a-z0-9-]{0,40}\.jsonl", name))
+        return sorted(
+            name
+            for name in os.listdir(folder)
+            if re.fullmatch(r"games[a-z0-9-]{0,40}\.jsonl", name)
+        )
     return []
 
 
@@ -367,7 +421,10 @@ def _changed(path: Path) -> float:
 def _brief(value: object) -> str:
     """An option's value as text; of a path its end alone."""
     values = value if isinstance(value, list) else [value]
-    texts = [re.sub(r"^.*[/\\]", "… ", one, flags=re.DOTALL) if isinstance(one, str) else json.dumps(one) for one in values]
+    texts = [
+        re.sub(r"^.*[/\\]", "… ", one, flags=re.DOTALL) if isinstance(one, str) else json.dumps(one)
+        for one in values
+    ]
     return one_line(", ".join(texts), LONGEST_VALUE)
 
 

@@ -1,4 +1,6 @@
-"""A game with people and agents at its table: who may do what, bids that aren't finished yet, and taking back."""
+"""A game with people and agents at its table: who may do what, bids that aren't finished yet, and
+taking back.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ _REVEALS_NOTHING: Final = {"action", "tile to park", "vp"}
 
 
 def can_be_taken_back(action: int, events: Iterable[Event]) -> bool:
-    """Whether an action may be taken back as long as nobody has acted since: nothing was drawn or turned up, no auction began.
+    """Whether an action may be taken back as long as nobody has acted since: nothing was drawn or
+    turned up, no auction began.
 
     Cards that were bid have been seen, and who has passed or stopped has been heard: these stand.
 
@@ -35,15 +38,18 @@ def can_be_taken_back(action: int, events: Iterable[Event]) -> bool:
         action: its number.
         events: what came of it.
     """
-    return (action < PASS or BUILD <= action < STOP) and all(event["event"] in _REVEALS_NOTHING for event in events)
+    return (action < PASS or BUILD <= action < STOP) and all(
+        event["event"] in _REVEALS_NOTHING for event in events
+    )
 
 
 class Session:
     """A game at which people and agents sit.
 
-    The cards of a person's bid are laid down in a *draft*, a copy of the game that only that seat sees. It can be taken back card
-    by card. Laying down cards draws on no chance, and which cards may follow depends on the seat's own hand and on what all know,
-    so nothing is learned from a draft. When the bid is done its cards are played in the game itself; only then others see them.
+    The cards of a person's bid are laid down in a *draft*, a copy of the game that only that seat
+    sees. It can be taken back card by card. Laying down cards draws on no chance, and which cards
+    may follow depends on the seat's own hand and on what all know, so nothing is learned from a
+    draft. When the bid is done its cards are played in the game itself; only then others see them.
 
     Args:
         stored: the game's options.
@@ -59,15 +65,21 @@ class Session:
         trouble: what keeps agents from playing on, in a line; or None.
         paused: whether agents wait.
         granted: whether agents may make one move though they are to wait.
-        undone: how often something was taken back that others have seen; the log is another one then.
-        changing: held by who changes the game, from looking at it until the change is stored and made.
+        undone: how often something was taken back that others have seen; the log is another one
+            then.
+        changing: held by who changes the game, from looking at it until the change is stored and
+            made.
 
     Raises:
         PageError: the actions aren't legal: another version of the rules has played them.
     """
 
     def __init__(
-        self, stored: StoredGame, actions: Sequence[int] = (), draft: Sequence[int] = (), links: Iterable[Link] = ()
+        self,
+        stored: StoredGame,
+        actions: Sequence[int] = (),
+        draft: Sequence[int] = (),
+        links: Iterable[Link] = (),
     ) -> None:
         self.stored = stored
         self.links = list(links)
@@ -75,19 +87,32 @@ class Session:
         self.trouble: str | None = None
         self.paused = self.granted = False
         self.undone = 0
-        self._before: list[Game] = []  # the positions before each action that can be taken back, oldest first
-        self._positions: deque[tuple[int, int, Game]] = deque(maxlen=POSITIONS)  # step, number of events, game without them
+        self._before: list[
+            Game
+        ] = []  # the positions before each action that can be taken back, oldest first
+        self._positions: deque[tuple[int, int, Game]] = deque(
+            maxlen=POSITIONS
+        )  # step, number of events, game without them
         self.changing = asyncio.Lock()
         self._draft: list[int] = []
         self._draft_game: Game | None = None
-        # The key is nowhere to be seen: agents' random numbers are of use to nobody who guesses the seed.
+        # The key is nowhere to be seen: agents' random numbers are of use to nobody who guesses the
+        # seed.
         chance = hashlib.blake2b((stored.chance or stored.id).encode(), digest_size=8)
         agent_seed = int.from_bytes(chance.digest()) & HIGHEST_SEED
         try:
             if stored.beginning is None:
-                self.game = Game(stored.players, stored.side, stored.seed, max_turns=stored.max_turns, agent_seed=agent_seed)
+                self.game = Game(
+                    stored.players,
+                    stored.side,
+                    stored.seed,
+                    max_turns=stored.max_turns,
+                    agent_seed=agent_seed,
+                )
             else:
-                self.game = played_on(stored.beginning, actions[: stored.origin_step], stored.seed, agent_seed)
+                self.game = played_on(
+                    stored.beginning, actions[: stored.origin_step], stored.seed, agent_seed
+                )
             last = stored.changes[-1].step if stored.changes else 0
             for number, action in enumerate(actions[self.step :], self.step):
                 if number == last:  # others may have sat there until then
@@ -97,8 +122,12 @@ class Session:
                 self._before = []
         except SkyenvError as error:
             # No more than that: the error could tell what a seat may do, and so of its hand.
-            raise PageError("this game can't be replayed; another version of skyenv has stored it", 409) from error
-        with contextlib.suppress(SkyenvError):  # a damaged draft is none: its cards can be laid down again
+            raise PageError(
+                "this game can't be replayed; another version of skyenv has stored it", 409
+            ) from error
+        with contextlib.suppress(
+            SkyenvError
+        ):  # a damaged draft is none: its cards can be laid down again
             self.lay_down(draft)
 
     @property
@@ -117,7 +146,10 @@ class Session:
 
     @property
     def has_humans(self) -> bool:
-        """Whether people play this game. It stays so when agents have taken over, as people may come back to their hands."""
+        """Whether people play this game.
+
+        It stays so when agents have taken over, as people may come back to their hands.
+        """
         return HUMAN in self.stored.agents
 
     @property
@@ -131,17 +163,28 @@ class Session:
     # ---- who sees what ----
 
     def viewer(self, link: Link) -> int | None:
-        """Whose view a link shows: a seat's, PUBLIC, or None: everything, of a game without people."""
+        """Whose view a link shows: a seat's, PUBLIC, or None: everything, of a game without
+        people.
+        """
         return link.seat if link.seat is not None else PUBLIC if self.has_humans else None
 
     def seats_at(self, screen: str | None) -> list[int]:
         """The seats that people play at one screen, if they are several."""
-        seats = [link.seat for link in self.links if screen is not None and link.screen == screen and link.seat is not None]
+        seats = [
+            link.seat
+            for link in self.links
+            if screen is not None and link.screen == screen and link.seat is not None
+        ]
         return seats if len(seats) > 1 else []
 
     def is_covered(self, link: Link) -> bool:
-        """Whether the curtain is down before a seat, because somebody else at the same screen would see its cards."""
-        return link.seat in self.seats_at(link.screen) and self.lifted.get(str(link.screen)) != link.seat
+        """Whether the curtain is down before a seat, because somebody else at the same screen would
+        see its cards.
+        """
+        return (
+            link.seat in self.seats_at(link.screen)
+            and self.lifted.get(str(link.screen)) != link.seat
+        )
 
     def check_uncovered(self, link: Link) -> None:
         """Refuse what the seat's own person must do.
@@ -180,7 +223,11 @@ class Session:
 
     def as_seen_by(self, seat: int | None) -> Game:
         """The game with the draft of that seat, if it has one; not to be changed."""
-        return self._draft_game if self._draft_game is not None and seat == self.game.seat else self.game
+        return (
+            self._draft_game
+            if self._draft_game is not None and seat == self.game.seat
+            else self.game
+        )
 
     def step_of(self, seat: int | None) -> int:
         """Actions that the seat sees as played, its draft included."""
@@ -190,13 +237,17 @@ class Session:
         """Whether the seat can take something back: a card of its draft, or what it did last."""
         if self._draft:
             return seat == self.game.seat
-        return bool(self._before) and seat == self._before[-1].seat and self.lesson is None  # which goes back by itself
+        return (
+            bool(self._before) and seat == self._before[-1].seat and self.lesson is None
+        )  # which goes back by itself
 
     def after(self, step: int) -> tuple[Game, int]:
-        """The position that came after `step` actions and what belonged to them, and how many came after that one.
+        """The position that came after `step` actions and what belonged to them, and how many came
+        after that one.
 
         Returns:
-            A game without any draft; the one that is played, not to be changed, and 0 if there is no other.
+            A game without any draft; the one that is played, not to be changed, and 0 if there is
+            no other.
         """
         later = [entry for entry in self._positions if entry[0] > step]
         if len(later) < 2:
@@ -207,32 +258,41 @@ class Session:
         return game, len(later) - 1
 
     def position(self, step: int) -> Game:
-        """The position after `step` actions, cards of a draft among them or not; without any draft, not to be changed.
+        """The position after `step` actions, cards of a draft among them or not; without any draft,
+        not to be changed.
 
         Raises:
             PageError: it isn't kept any more.
         """
-        found = self.game if step >= self.step else next((game for at, _, game in self._positions if at == step), None)
+        found = (
+            self.game
+            if step >= self.step
+            else next((game for at, _, game in self._positions if at == step), None)
+        )
         if found is None:
             raise PageError("that position isn't kept any more", 409)
         return found
 
-    def act(self, seat: int | None, actions: Sequence[int], step: int) -> tuple[list[int], list[int]]:
+    def act(
+        self, seat: int | None, actions: Sequence[int], step: int
+    ) -> tuple[list[int], list[int]]:
         """What a choice of a person leads to. Nothing has changed yet: first it has to be stored.
 
         Args:
             seat: whose.
-            actions: their numbers: one; or two cards that are taken; or cards that are laid down, with or without the end of
-                the bid. Nothing else, as the answer to a second action could tell what the first one has revealed.
-            step: actions that had been played, as the person saw it, so that a click that comes late or twice does nothing.
+            actions: their numbers: one; or two cards that are taken; or cards that are laid down,
+                with or without the end of the bid. Nothing else, as the answer to a second action
+                could tell what the first one has revealed.
+            step: actions that had been played, as the person saw it, so that a click that comes
+                late or twice does nothing.
 
         Returns:
-            The actions that the game is to be changed by with :meth:`commit`, none if only the draft changes; and the draft to be
-            laid down.
+            The actions that the game is to be changed by with :meth:`commit`, none if only the
+            draft changes; and the draft to be laid down.
 
         Raises:
-            PageError: it isn't this seat's turn, or something has happened since `step`, or these actions are no one choice, or a
-                lesson wants something else.
+            PageError: it isn't this seat's turn, or something has happened since `step`, or these
+                actions are no one choice, or a lesson wants something else.
             IllegalActionError: an action isn't legal.
         """
         if self.game.seat is None:
@@ -243,9 +303,14 @@ class Session:
             raise PageError("that was meant for an earlier position", 409)
         if self.lesson is not None:
             self.lesson.check(actions)
-        kinds = {"take" if TAKE <= action < MOVE else "bid" if BID <= action <= BID_DONE else None for action in actions}
+        kinds = {
+            "take" if TAKE <= action < MOVE else "bid" if BID <= action <= BID_DONE else None
+            for action in actions
+        }
         if not actions or (len(actions) > 1 and (len(kinds) > 1 or None in kinds)):
-            raise PageError("several actions at once are two cards that are taken, or the cards of a bid")
+            raise PageError(
+                "several actions at once are two cards that are taken, or the cards of a bid"
+            )
         position = self.as_seen_by(seat)
         for number, action in enumerate(actions):
             if position.seat != seat or action not in position.legal_actions:
@@ -258,19 +323,25 @@ class Session:
         return ([], played) if BID <= actions[-1] < BID_DONE else (played, [])
 
     def undo(self, seat: int | None) -> tuple[int, list[int]]:
-        """What it leads to if the seat takes back the last card of its draft, or what it did last. Nothing has changed yet.
+        """What it leads to if the seat takes back the last card of its draft, or what it did last.
+
+        Nothing has changed yet.
 
         What it did last is its last choice: actions that were the only ones left go with it.
 
         Returns:
-            How many of the game's actions stay; with fewer than there are :meth:`go_back` is to be called. And the draft that is
-            to be laid down.
+            How many of the game's actions stay; with fewer than there are :meth:`go_back` is to be
+            called. And the draft that is to be laid down.
 
         Raises:
             PageError: there is nothing to take back.
         """
         if not self.can_undo(seat):
-            raise PageError("there is nothing to take back: only your own last move, if it has revealed no card", 409)
+            raise PageError(
+                "there is nothing to take back: only your own last move, if it has revealed no "
+                "card",
+                409,
+            )
         if self._draft:
             return self.step, self._draft[:-1]
         last = next(game for game in reversed(self._before) if len(game.legal_actions) > 1)
@@ -285,7 +356,9 @@ class Session:
         self.undone += 1
 
     def stand(self) -> None:
-        """Nothing that was done can be taken back any more, and no draft is left: somebody else sits there."""
+        """Nothing that was done can be taken back any more, and no draft is left: somebody else
+        sits there.
+        """
         self._before = []
         self.lay_down([])
 
@@ -319,7 +392,9 @@ class Session:
             return events
         if self._before and self._before[-1].seat != before.seat:
             self._before = []
-        if self._before or len(before.legal_actions) > 1:  # there is nothing to choose again before a forced move
+        if (
+            self._before or len(before.legal_actions) > 1
+        ):  # there is nothing to choose again before a forced move
             self._before.append(before)
         return events
 
@@ -332,23 +407,36 @@ class Session:
         self.undone += 1
 
     def names(self, seat: int | None = None) -> list[str]:
-        """Who sits where, in words, for somebody on `seat`: people by their names, agents by theirs."""
+        """Who sits where, in words, for somebody on `seat`: people by their names, agents by
+        theirs.
+        """
         called = {link.seat: link.name for link in self.links}
         return [
-            "you" if number == seat else (called.get(number) or f"Player {seat_label(number)}") if who == HUMAN else who
+            "you"
+            if number == seat
+            else (called.get(number) or f"Player {seat_label(number)}")
+            if who == HUMAN
+            else who
             for number, who in enumerate(self.stored.sitters)
         ]
 
     def names_in_record(self) -> list[str]:
-        """What the record says of every seat: people's names only if they want it, who took over, what was taken back."""
+        """What the record says of every seat: people's names only if they want it, who took over,
+        what was taken back.
+        """
         told = {link.seat: link.name for link in self.links if link.in_record}
-        names = [told.get(seat) or HUMAN if who == HUMAN else who for seat, who in enumerate(self.stored.agents)]
+        names = [
+            told.get(seat) or HUMAN if who == HUMAN else who
+            for seat, who in enumerate(self.stored.agents)
+        ]
         for change in self.stored.changes:
             who = told.get(change.seat) or HUMAN if change.who == HUMAN else change.who
             names[change.seat] += f", {who} from action {change.step}"
         if taken_back := self.stored.taken_back:
             back = f" ({counted(taken_back, 'decision')} taken back)"
-            names = [name + back * (self.stored.agents[seat] == HUMAN) for seat, name in enumerate(names)]
+            names = [
+                name + back * (self.stored.agents[seat] == HUMAN) for seat, name in enumerate(names)
+            ]
         return names
 
     def record(self) -> str:
@@ -358,5 +446,7 @@ class Session:
             PageError: the game goes on; a record tells every hidden card.
         """
         if not self.game.is_over and self.has_humans:
-            raise PageError("the record can be had when the game is over, as it tells every hidden card", 403)
+            raise PageError(
+                "the record can be had when the game is over, as it tells every hidden card", 403
+            )
         return self.game.to_record(self.names_in_record())

@@ -1,4 +1,6 @@
-"""What the page's database keeps of games, seats and replays, and reading it from rows, damaged ones included."""
+"""What the page's database keeps of games, seats and replays, and reading it from rows, damaged
+ones included.
+"""
 
 from __future__ import annotations
 
@@ -49,15 +51,18 @@ class StoredGame:
         agents: for every seat HUMAN or an agent's name, when the game began.
         pause: seconds that an agent's move takes at least.
         wish: what the browser called its wish for a game; who sends one twice gets one game.
-        origin, origin_step: the game that this one goes on from, which may be gone, and after how many of its actions; of a
-            variation of a replay, the replay's key and the game's number in it, as ``key/number``.
+        origin, origin_step: the game that this one goes on from, which may be gone, and after how
+            many of its actions; of a variation of a replay, the replay's key and the game's number
+            in it, as ``key/number``.
         beginning: the record that a variation begins with; its actions are among the game's.
-        drawn_for: the seat for which the hidden cards of that record were drawn anew; None: they are those of the origin.
+        drawn_for: the seat for which the hidden cards of that record were drawn anew; None: they
+            are those of the origin.
         chance: the key of the game whose agents' chance this one has; None: its own.
         taken_back: how many decisions its person has taken back on the way to it.
         changes: who has sat down on which seat since the beginning, the first change first.
         rematch: the game that was made to play it once more.
-        copied: whether there has ever been a game with its chance that goes on from it, whose record tells its hidden cards.
+        copied: whether there has ever been a game with its chance that goes on from it, whose
+            record tells its hidden cards.
     """
 
     id: str
@@ -97,7 +102,8 @@ class Link:
         token: the unguessable part of its address.
         game: the game's key.
         seat: 0 … N−1; None: watching.
-        browser: who has taken it; None: nobody yet; ANYBODY: it is for all who have it; NOBODY: it was, and was withdrawn.
+        browser: who has taken it; None: nobody yet; ANYBODY: it is for all who have it; NOBODY: it
+            was, and was withdrawn.
         name: what who has taken it wants to be called.
         seen: when he was last there, seconds since 1970; 0: never.
         screen: seats with the same one are played at one screen.
@@ -121,7 +127,8 @@ class StoredReplay:
     Attributes:
         id: its key.
         created: when it was opened last, seconds since 1970.
-        names: who sat where in its first game; none if it was kept by a version that didn't store them.
+        names: who sat where in its first game; none if it was kept by a version that didn't store
+            them.
         games: how many it has; 0: as for `names`.
     """
 
@@ -189,7 +196,9 @@ def game_of(row: sqlite3.Row) -> StoredGame:
     changes = _changes(values["changes"], values["players"])
     if changes is None:
         raise damaged(values["id"], "who sits where")
-    return StoredGame(**values | {"agents": tuple(agents), "changes": changes, "copied": bool(values["copied"])})
+    return StoredGame(
+        **values | {"agents": tuple(agents), "changes": changes, "copied": bool(values["copied"])}
+    )
 
 
 def changes_text(changes: Iterable[Change]) -> str:
@@ -200,16 +209,25 @@ def changes_text(changes: Iterable[Change]) -> str:
 def _changes(text: str, players: int) -> tuple[Change, ...] | None:
     """What :func:`changes_text` has written; None if it hasn't."""
     rows = parsed(text)
-    if not isinstance(rows, list) or not all(isinstance(row, list) and [*map(type, row)] == [int, int, str] for row in rows):
+    if not isinstance(rows, list) or not all(
+        isinstance(row, list) and [*map(type, row)] == [int, int, str] for row in rows
+    ):
         return None
-    return tuple(Change(*row) for row in rows) if all(0 <= row[1] < players for row in rows) else None
+    return (
+        tuple(Change(*row) for row in rows) if all(0 <= row[1] < players for row in rows) else None
+    )
 
 
 def replay_of(row: sqlite3.Row) -> StoredReplay:
     """What a list tells of a kept record; of damaged names nothing."""
     names = parsed(row["names"])
     known = isinstance(names, list) and all(isinstance(name, str) for name in names)
-    return StoredReplay(row["id"], row["created"], tuple(names) if known and isinstance(names, list) else (), row["games"])
+    return StoredReplay(
+        row["id"],
+        row["created"],
+        tuple(names) if known and isinstance(names, list) else (),
+        row["games"],
+    )
 
 
 def link_of(row: sqlite3.Row) -> Link:

@@ -1,4 +1,6 @@
-"""How strong the agents are that the lobby offers to whoever just wants to play: in words, in points, and how they play."""
+"""How strong the agents are that the lobby offers to whoever just wants to play: in words, in
+points, and how they play.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,20 @@ from skyenv.game_options import table_name
 
 PLAYERS: Final = 2
 SIDE: Final = "front"
-"""The table of the published ladder that the points are of, which is the table that the lobby sets up."""
+"""The table of the published ladder that the points are of, which is the table that the lobby sets
+up.
+"""
 STRENGTHS: Final = {
     "easy": ("crowd", "Goes for full districts and plays much at random. Good for a first game."),
     "medium": ("greedy", "Takes what brings the most points right now, and never looks ahead."),
-    "strong": ("trained", "A neural network that has learnt by playing against itself. It decides at once."),
-    "strongest": ("ismcts-trained", "The same network, and it thinks some moves ahead before it decides."),
+    "strong": (
+        "trained",
+        "A neural network that has learnt by playing against itself. It decides at once.",
+    ),
+    "strongest": (
+        "ismcts-trained",
+        "The same network, and it thinks some moves ahead before it decides.",
+    ),
 }
 """For each strength in words, from the weakest: the agent that has it, and how it plays."""
 
@@ -33,7 +43,8 @@ def strengths(offered: Container[str]) -> list[dict[str, Any]]:
         offered: names of the agents that can be chosen; others are left out.
 
     Returns:
-        For each its strength in words, its name, its points (None if the ladder doesn't have it), and how it plays.
+        For each its strength in words, its name, its points (None if the ladder doesn't have it),
+        and how it plays.
     """
     points = ratings()
     return [

@@ -1,4 +1,5 @@
-"""The page's web server: what every request and every answer goes through; addresses stand in :mod:`skyenv.page.routes`.
+"""The page's web server: what every request and every answer goes through; addresses stand in
+:mod:`skyenv.page.routes`.
 
 These and :mod:`~skyenv.page.requests` alone know Starlette.
 """
@@ -43,7 +44,17 @@ from skyenv.page.runs import Runs
 from skyenv.page.storage import Storage
 from skyenv.page.workers import Workers
 
-PARTS: Final = (lobby, seats, people_routes, analysis, editor, replays, teaching, library_routes, runs_routes)
+PARTS: Final = (
+    lobby,
+    seats,
+    people_routes,
+    analysis,
+    editor,
+    replays,
+    teaching,
+    library_routes,
+    runs_routes,
+)
 """In this order their addresses are compared with a request's."""
 MOST_EDITED: Final = 200
 """Edited positions in memory."""
@@ -65,12 +76,15 @@ def application(
     Args:
         storage: the database; closed when the application ends.
         catalogue: the agents that can be chosen.
-        hosts: names that a request may call the server by; None: any. On loopback a fixed list keeps other sites' pages out,
-            whatever address their names point to.
-        public: the name, with its port if it isn't 443, by which browsers call a server with HTTPS before this one.
-        workers: who thinks for the games, and compiles what they need; ended when the application ends. None: threads of this
-            process, and what isn't compiled yet is compiled when it is needed.
-        library: games to look through, shown to every browser; closed when the application ends. None: there are none.
+        hosts: names that a request may call the server by; None: any. On loopback a fixed list
+            keeps other sites' pages out, whatever address their names point to.
+        public: the name, with its port if it isn't 443, by which browsers call a server with HTTPS
+            before this one.
+        workers: who thinks for the games, and compiles what they need; ended when the application
+            ends. None: threads of this process, and what isn't compiled yet is compiled when it is
+            needed.
+        library: games to look through, shown to every browser; closed when the application ends.
+            None: there are none.
         runs: trainings to look at, whose networks can be played against. None: there are none.
     """
     names = None if hosts is None else [*hosts, *([public.partition(":")[0]] if public else [])]
@@ -85,7 +99,10 @@ def application(
         app.state.browsers = Browsers(await storage.write(storage.key))
         app.state.public = public
         app.state.library, app.state.runs = library, runs
-        app.state.library_readers, app.state.runs_readers = Drawers(READERS, "library"), Drawers(READERS, "runs")
+        app.state.library_readers, app.state.runs_readers = (
+            Drawers(READERS, "library"),
+            Drawers(READERS, "runs"),
+        )
         app.state.again = Again(app.state.server.workers, catalogue.names)
         if runs is not None:
             catalogue.find = runs.network
@@ -100,13 +117,22 @@ def application(
             await asyncio.to_thread(library.close)
 
     return Starlette(
-        routes=[*(route for part in PARTS for route in part.ROUTES), Mount("/static", StaticFiles(directory=STATIC))],
+        routes=[
+            *(route for part in PARTS for route in part.ROUTES),
+            Mount("/static", StaticFiles(directory=STATIC)),
+        ],
         lifespan=lifespan,
         middleware=[
             Middleware(_Headers, names=names, public=public),
             Middleware(_Gzip, minimum_size=SHORT, compresslevel=LEVEL),
         ],
-        exception_handlers={SkyenvError: _mistake, ClientDisconnect: _gone, 404: _nothing, 405: _nothing, Exception: _broken},
+        exception_handlers={
+            SkyenvError: _mistake,
+            ClientDisconnect: _gone,
+            404: _nothing,
+            405: _nothing,
+            Exception: _broken,
+        },
     )
 
 
@@ -125,7 +151,9 @@ class _Gzip(GZipMiddleware):
 
 
 class _Headers:
-    """Adds the security headers to every answer, and refuses other names and what comes from other sites' pages."""
+    """Adds the security headers to every answer, and refuses other names and what comes from other
+    sites' pages.
+    """
 
     def __init__(self, app: ASGIApp, names: list[str] | None, public: str | None) -> None:
         self._app = app
@@ -143,7 +171,9 @@ class _Headers:
                 cache = {} if b"cache-control" in names else {"cache-control": "no-store"}
                 if scope["path"].startswith("/static/"):
                     cache = {"cache-control": "no-cache"}  # ask each time whether it has changed
-                extra = [(name.encode(), value.encode()) for name, value in (HEADERS | cache).items()]
+                extra = [
+                    (name.encode(), value.encode()) for name, value in (HEADERS | cache).items()
+                ]
                 message = {**message, "headers": [*message["headers"], *extra]}
             await send(message)
 
@@ -161,11 +191,15 @@ class _Headers:
 
 
 def _is_same_origin(connection: HTTPConnection, public: str | None) -> bool:
-    """Whether a request that changes something comes from this server's own pages, or from no page at all."""
+    """Whether a request that changes something comes from this server's own pages, or from no page
+    at all.
+    """
     if connection.scope["type"] == "http" and connection.scope["method"] in ("GET", "HEAD"):
         return True
     origin, host = connection.headers.get("origin"), connection.headers.get("host")
-    if origin is None or (public and origin == f"https://{public}"):  # whatever name the server before this one calls it by
+    if origin is None or (
+        public and origin == f"https://{public}"
+    ):  # whatever name the server before this one calls it by
         return True
     return host != public and origin.split("://", 1)[-1] == host
 

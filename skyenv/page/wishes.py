@@ -16,7 +16,9 @@ from skyenv.page.storage import HUMAN
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
 ME: Final = "me"
-"""A seat for the browser that makes the game; the other seats are HUMAN or have an agent's name behind AGENT."""
+"""A seat for the browser that makes the game; the other seats are HUMAN or have an agent's name
+behind AGENT.
+"""
 AGENT: Final = "agent:"
 _WISH: Final = re.compile(r"[A-Za-z0-9-]{8,64}")
 
@@ -30,7 +32,8 @@ class GameRequest:
         side: ``"front"`` or ``"back"``.
         seed: None: a random one.
         seats: one of ME, HUMAN, AGENT + name for each.
-        wish: what the browser calls this wish, lest one that is sent twice makes two games; None: it doesn't.
+        wish: what the browser calls this wish, lest one that is sent twice makes two games; None:
+            it doesn't.
         names: what the people on its own seats are called; "" for the others.
     """
 
@@ -42,16 +45,24 @@ class GameRequest:
     names: tuple[str, ...] = ()
 
     @classmethod
-    async def checked(cls, value: Mapping[str, Any], catalogue: Catalogue, asker: str) -> GameRequest:
+    async def checked(
+        cls, value: Mapping[str, Any], catalogue: Catalogue, asker: str
+    ) -> GameRequest:
         """What a browser sent; `asker`: as for :meth:`Catalogue.look_up`.
 
         Raises:
             PageError: it isn't what the form sends.
         """
-        players, side, seed, seats = (value.get(name) for name in ("players", "side", "seed", "seats"))
+        players, side, seed, seats = (
+            value.get(name) for name in ("players", "side", "seed", "seats")
+        )
         players = check_integer("players", players, MIN_PLAYERS, MAX_PLAYERS, PageError)
         side = check_choice("side", side, SIDES, PageError)
-        if not isinstance(seats, list) or len(seats) != players or not all(isinstance(seat, str) for seat in seats):
+        if (
+            not isinstance(seats, list)
+            or len(seats) != players
+            or not all(isinstance(seat, str) for seat in seats)
+        ):
             raise PageError(f"seats must be a list of {players} texts, not {shown(seats)}")
         for seat in seats:
             if seat.startswith(AGENT):
@@ -61,8 +72,13 @@ class GameRequest:
         names = value.get("names", [""] * players)
         if not isinstance(names, list) or len(names) != players:
             raise PageError(f"names must be a list of {players} texts, not {shown(names)}")
-        called = tuple(checked_name(name, catalogue.names) if seat == ME else "" for name, seat in zip(names, seats, strict=True))
-        return cls(players, side, _seed(seed), tuple(seats), checked_wish(value.get("wish")), called)
+        called = tuple(
+            checked_name(name, catalogue.names) if seat == ME else ""
+            for name, seat in zip(names, seats, strict=True)
+        )
+        return cls(
+            players, side, _seed(seed), tuple(seats), checked_wish(value.get("wish")), called
+        )
 
 
 def _seed(value: object) -> int | None:

@@ -1,8 +1,10 @@
-"""Workers that think for the page: agents' turns, hints and analyses, each in a process of its own beside the server's.
+"""Workers that think for the page: agents' turns, hints and analyses, each in a process of its own
+beside the server's.
 
-What is asked for is a *job*: a function that can be pickled, such as ``functools.partial(move, entry, game)``. It is called in
-a worker with one argument, a function to which it may report how far it is; what it returns or raises comes back. Jobs change
-nothing, so one over which a worker dies is done again by another one.
+What is asked for is a *job*: a function that can be pickled, such as ``functools.partial(move,
+entry, game)``. It is called in a worker with one argument, a function to which it may report how
+far it is; what it returns or raises comes back. Jobs change nothing, so one over which a worker
+dies is done again by another one.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ Job = Callable[[Report], Result]
 ATTEMPTS: Final = 2
 """So many workers may die over a job before it is given up."""
 PATIENCE: Final = 0.5
-"""Seconds that a job which nobody wants any more may go on, before its worker is replaced: a new one takes longer to start."""
+"""Seconds that a job which nobody wants any more may go on, before its worker is replaced: a new
+one takes longer to start.
+"""
 
 MOST_GROUPS: Final = 1000
 """Of so many groups it is known when they had their last turn."""
@@ -54,9 +58,15 @@ class _Task(Generic[Result]):
     """A job that was asked for; see :meth:`Workers.ask` for the arguments."""
 
     def __init__(
-        self, job: Job[Result], priority: Priority, group: str, agent: str, on_progress: Report | None,
-        on_start: Callable[[], None] | None, number: int,
-    ) -> None:  # fmt: skip
+        self,
+        job: Job[Result],
+        priority: Priority,
+        group: str,
+        agent: str,
+        on_progress: Report | None,
+        on_start: Callable[[], None] | None,
+        number: int,
+    ) -> None:
         self.job = job
         self.priority = priority
         self.group = group
@@ -86,13 +96,16 @@ class _Worker:
     """A thread of the server's process that sees to one job at a time, here by doing it.
 
     Args:
-        tell: called in the event loop with the worker, the task, what came out of it and the error, when a task has ended.
+        tell: called in the event loop with the worker, the task, what came out of it and the error,
+            when a task has ended.
 
     Attributes:
         agents: those that its jobs needed so far; they are still in memory.
     """
 
-    def __init__(self, tell: Callable[[_Worker, _Task[Any], Any, BaseException | None], None]) -> None:
+    def __init__(
+        self, tell: Callable[[_Worker, _Task[Any], Any, BaseException | None], None]
+    ) -> None:
         self.agents: set[str] = set()
         self._tell = tell
         self._loop = asyncio.get_running_loop()
@@ -105,7 +118,9 @@ class _Worker:
         self._inbox.put(task)
 
     def stop(self) -> bool:
-        """End the job under way, if that can be; otherwise the worker is of no use until it has ended by itself."""
+        """End the job under way, if that can be; otherwise the worker is of no use until it has
+        ended by itself.
+        """
         return False
 
     def close(self) -> None:
@@ -138,11 +153,15 @@ class _Worker:
 
 
 class _ProcessWorker(_Worker):
-    """One that has its jobs done in a process, which is started for the first one and replaced when it dies."""
+    """One that has its jobs done in a process, which is started for the first one and replaced when
+    it dies.
+    """
 
     _starting = threading.Lock()  # what new processes inherit is the whole process's
 
-    def __init__(self, tell: Callable[[_Worker, _Task[Any], Any, BaseException | None], None]) -> None:
+    def __init__(
+        self, tell: Callable[[_Worker, _Task[Any], Any, BaseException | None], None]
+    ) -> None:
         self._process: Any = None
         self._connection: Connection | None = None
         self._closed = False
@@ -197,7 +216,9 @@ class _ProcessWorker(_Worker):
         if self._process is not None and not self._process.is_alive():  # it died while it waited
             self._end()
         connection = self._connection or self._start()
-        if task.unwanted or self._closed:  # there was nothing that could be stopped while it was being started
+        if (
+            task.unwanted or self._closed
+        ):  # there was nothing that could be stopped while it was being started
             return None, WorkerError("nobody wants it any more")
         self.agents.add(task.agent)
         connection.send_bytes(job)
@@ -217,7 +238,9 @@ class _ProcessWorker(_Worker):
             if self._closed:
                 raise EOFError
             ours, theirs = context.Pipe()
-            process = context.Process(target=_serve, args=(theirs,), name="page worker", daemon=True)
+            process = context.Process(
+                target=_serve, args=(theirs,), name="page worker", daemon=True
+            )
             with for_a_worker():
                 process.start()
             self._connection, self._process = ours, process  # not before it can be killed
@@ -236,7 +259,9 @@ class _ProcessWorker(_Worker):
 
 
 def _serve(connection: Connection) -> None:
-    """What a worker's process does: jobs, one after the other, until the server closes its end or ends itself."""
+    """What a worker's process does: jobs, one after the other, until the server closes its end or
+    ends itself.
+    """
     begin_worker()
     while True:
         try:
@@ -269,9 +294,11 @@ class Workers:
     """A crew of workers; all methods are to be called in one event loop.
 
     Args:
-        number: how many at the most; None: as many as cores, but two at least, so that turns go on beside a long hint.
-        in_threads: do the jobs in threads of this process, for agents that can't be pickled. They can't be ended: a thread whose
-            job nobody wants any more is replaced, and goes on by itself.
+        number: how many at the most; None: as many as cores, but two at least, so that turns go on
+            beside a long hint.
+        in_threads: do the jobs in threads of this process, for agents that can't be pickled. They
+            can't be ended: a thread whose job nobody wants any more is replaced, and goes on by
+            itself.
     """
 
     def __init__(self, number: int | None = None, *, in_threads: bool = False) -> None:
@@ -289,17 +316,26 @@ class Workers:
         self._numbers = itertools.count()
 
     async def ask(
-        self, job: Job[Result], priority: Priority = Priority.TURN, *, group: str = "", agent: str = "",
-        on_progress: Report | None = None, on_start: Callable[[], None] | None = None,
-    ) -> Result:  # fmt: skip
+        self,
+        job: Job[Result],
+        priority: Priority = Priority.TURN,
+        *,
+        group: str = "",
+        agent: str = "",
+        on_progress: Report | None = None,
+        on_start: Callable[[], None] | None = None,
+    ) -> Result:
         """Have a job done. Who cancels this ends the job.
 
         Args:
             job: what is to be done; see the module's text.
-            priority: jobs of the first kind that waits go first. Hints and analyses leave one worker to turns.
-            group: on whose behalf, a game's key for instance: groups take turns, so that none waits for all jobs of another.
-            agent: the name of the agent that the job needs. It goes to a worker that has it in memory, if one is idle. In threads
-                jobs of one agent are done one after the other, as it needn't be safe in several.
+            priority: jobs of the first kind that waits go first. Hints and analyses leave one
+                worker to turns.
+            group: on whose behalf, a game's key for instance: groups take turns, so that none waits
+                for all jobs of another.
+            agent: the name of the agent that the job needs. It goes to a worker that has it in
+                memory, if one is idle. In threads jobs of one agent are done one after the other,
+                as it needn't be safe in several.
             on_progress: called with what the job reports.
             on_start: called when a worker begins.
 
@@ -321,14 +357,20 @@ class Workers:
                     asyncio.get_running_loop().call_later(PATIENCE, self._give_up, worker, task)
 
     def renew(self) -> None:
-        """End the processes of idle workers; they are started anew when there is something to do."""
+        """End the processes of idle workers; they are started anew when there is something to
+        do.
+        """
         for worker in self._idle:
             worker.stop()
 
     def process_ids(self) -> list[int]:
         """Those of the workers that have a process now."""
         crew = [*self._idle, *self._busy]
-        return [number for one in crew if isinstance(one, _ProcessWorker) and (number := one.process_id) is not None]
+        return [
+            number
+            for one in crew
+            if isinstance(one, _ProcessWorker) and (number := one.process_id) is not None
+        ]
 
     def busy(self) -> int:
         """How many jobs are under way."""
@@ -369,18 +411,30 @@ class Workers:
         """The job that should be begun now; None: none may."""
         long = sum(task.priority > Priority.TURN for task in self._busy.values())
         free = self.number == 1 or long < self.number - 1
-        those = [task for task in self._waiting if task.agent not in self._held and (free or task.priority == Priority.TURN)]
-        return min(those, key=lambda task: (task.priority, self._served.get(task.group, -1), task.number), default=None)
+        those = [
+            task
+            for task in self._waiting
+            if task.agent not in self._held and (free or task.priority == Priority.TURN)
+        ]
+        return min(
+            those,
+            key=lambda task: (task.priority, self._served.get(task.group, -1), task.number),
+            default=None,
+        )
 
     def _worker_for(self, task: _Task[Any]) -> _Worker:
-        """An idle worker, if possible one that has what the job needs; a new one if there is none."""
+        """An idle worker, if possible one that has what the job needs; a new one if there is
+        none.
+        """
         if not self._idle:
             return self._kind(self._done)
         best = max(self._idle, key=lambda worker: task.agent in worker.agents)
         self._idle.remove(best)
         return best
 
-    def _done(self, worker: _Worker, task: _Task[Any], result: Any, error: BaseException | None) -> None:
+    def _done(
+        self, worker: _Worker, task: _Task[Any], result: Any, error: BaseException | None
+    ) -> None:
         self._held.discard(task.agent)
         if self._busy.pop(worker, None) is not None:
             self._idle.append(worker)

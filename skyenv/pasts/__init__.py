@@ -1,1 +1,3 @@
-"""Positions with all that has led to them, and others that a seat can't tell from them, with other pasts (INF-2)."""
+"""Positions with all that has led to them, and others that a seat can't tell from them, with other
+pasts (INF-2).
+"""

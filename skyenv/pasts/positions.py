@@ -1,7 +1,9 @@
-"""Positions of a game whose chance is decided from outside, one outcome at a time: what an OpenSpiel state holds.
+"""Positions of a game whose chance is decided from outside, one outcome at a time: what an
+OpenSpiel state holds.
 
-A position never changes: playing on makes a new one, so copies of a state share it. It keeps the game's record of the last
-decision, the action that is under way while chance decides what follows from it, and the steps that have led there.
+A position never changes: playing on makes a new one, so copies of a state share it. It keeps the
+game's record of the last decision, the action that is under way while chance decides what follows
+from it, and the steps that have led there.
 """
 
 from __future__ import annotations
@@ -41,7 +43,9 @@ AUCTIONS_PER_TURN: Final = 8
 CARDS: Final = 110
 """COM-1. In an auction each is laid down at most once, and every bid has a card."""
 DECISIONS_PER_TURN: Final = 6 + AUCTIONS_PER_TURN * (2 * CARDS + MAX_PLAYERS + 1)
-"""Option, plot, two cards, two moves; and in every auction the cards, ends of bids, passes, and one to build or stop."""
+"""Option, plot, two cards, two moves; and in every auction the cards, ends of bids, passes, and one
+to build or stop.
+"""
 CHANCES_PER_TURN: Final = 2 + MAX_PLAYERS + 2 + AUCTIONS_PER_TURN * 4
 """Black cards of option D (two, and one for every seat), two tops, and Alea's cards."""
 CHANCES_OF_SETUP: Final = 7 * 2 + 20 + MAX_PLAYERS * 9 + 5
@@ -62,15 +66,21 @@ class Table:
         self._local = threading.local()
         self.board = self.feed.board
         blank = blank_game(num_players, self.board, max_turns).tobytes()
-        self.start = Position(self, blank, (), SETUP, (), self.feed.play_unchecked(blank, SETUP, ()))
+        self.start = Position(
+            self, blank, (), SETUP, (), self.feed.play_unchecked(blank, SETUP, ())
+        )
 
     @property
     def feed(self) -> ChanceFeed:
-        """This thread's own chance feed, on which positions are played: compiled code lets other threads run meanwhile."""
+        """This thread's own chance feed, on which positions are played: compiled code lets other
+        threads run meanwhile.
+        """
         try:
             feed: ChanceFeed = self._local.feed
         except AttributeError:
-            feed = ChanceFeed(self.num_players, self.side, 0, max_turns=self.max_turns, observe=False)
+            feed = ChanceFeed(
+                self.num_players, self.side, 0, max_turns=self.max_turns, observe=False
+            )
             self._local.feed = feed
         return feed
 
@@ -104,13 +114,22 @@ class Step:
         action: its number, or SETUP.
         chance: numbers of the outcomes that chance decided of it.
         rows: what happened, as :meth:`ChanceFeed.event_rows` tells it.
-        record: the position that it led to. Of a step in a resampled past only what everybody sees is true in it.
+        record: the position that it led to. Of a step in a resampled past only what everybody sees
+            is true in it.
     """
 
     __slots__ = ("_events", "_line", "_lines", "action", "chance", "record", "rows", "seat")
 
-    def __init__(self, seat: int, action: int, chance: tuple[int, ...], rows: list[list[int]], record: bytes) -> None:
-        self.seat, self.action, self.chance, self.rows, self.record = seat, action, chance, rows, record
+    def __init__(
+        self, seat: int, action: int, chance: tuple[int, ...], rows: list[list[int]], record: bytes
+    ) -> None:
+        self.seat, self.action, self.chance, self.rows, self.record = (
+            seat,
+            action,
+            chance,
+            rows,
+            record,
+        )
         self._events: list[Event] | None = None
         self._line: str | None = None  # what all seats see
         self._lines: dict[int, str] = {}  # what each seat sees, if they don't see the same
@@ -127,7 +146,10 @@ class Step:
             if self.action == SETUP:
                 self._events = [setup_event(game.view(np.recarray)[0])]
             else:
-                self._events = [action_event(self.seat, self.action), *events_told(self.rows, game, board)]
+                self._events = [
+                    action_event(self.seat, self.action),
+                    *events_told(self.rows, game, board),
+                ]
         return self._events
 
     def lines(self, board: Board, seat: int) -> str:
@@ -153,14 +175,25 @@ class Position:
         table: what all such games share.
         record: the game at its last decision of a seat, GAME_DTYPE as bytes.
         steps: what has led there.
-        pending: the action of which chance has more to decide, SETUP, or None: a seat is to act, or the game is over.
+        pending: the action of which chance has more to decide, SETUP, or None: a seat is to act, or
+            the game is over.
         chance: what chance has decided of it so far.
         outcomes: what chance decides next, (number, probability); empty if it is not its turn.
         seat: the seat to act; NONE if the game is over or chance decides.
         legal: numbers of its legal actions, ascending.
     """
 
-    __slots__ = ("chance", "legal", "outcomes", "pending", "plans", "record", "seat", "steps", "table")
+    __slots__ = (
+        "chance",
+        "legal",
+        "outcomes",
+        "pending",
+        "plans",
+        "record",
+        "seat",
+        "steps",
+        "table",
+    )
 
     def __init__(
         self,
@@ -198,8 +231,12 @@ class Position:
         """
         if self.pending is not None:
             if all(action != outcome for outcome, _ in self.outcomes):
-                possible = ", ".join(f"{outcome} ({OUTCOME_NAMES[outcome]})" for outcome, _ in self.outcomes)
-                raise ChanceError(f"chance can't decide {shown(action)} here, only {possible}", len(self.chance))
+                possible = ", ".join(
+                    f"{outcome} ({OUTCOME_NAMES[outcome]})" for outcome, _ in self.outcomes
+                )
+                raise ChanceError(
+                    f"chance can't decide {shown(action)} here, only {possible}", len(self.chance)
+                )
             return self._played(self.pending, (*self.chance, action))
         if action not in self.legal:
             raise self._refusal(action)
@@ -212,7 +249,14 @@ class Position:
             return Position(self.table, self.record, self.steps, action, chance, outcomes)
         record = feed.position()
         seat = NONE if action == SETUP else self._actor()
-        return Position(self.table, record, (*self.steps, Step(seat, action, chance, feed.event_rows(), record)), None, (), [])
+        return Position(
+            self.table,
+            record,
+            (*self.steps, Step(seat, action, chance, feed.event_rows(), record)),
+            None,
+            (),
+            [],
+        )
 
     def _actor(self) -> int:
         """The seat that plays, or has played, the action."""
@@ -223,7 +267,10 @@ class Position:
             return GameOverError("the game is over", action)
         name = f" ({ACTION_NAMES[action]})" if 0 <= action < NUM_ACTIONS else ""
         legal = ", ".join(ACTION_NAMES[number] for number in self.legal)
-        return IllegalActionError(f"action {shown(action)}{name} is not legal for seat {self.seat}; legal: {legal}", action)
+        return IllegalActionError(
+            f"action {shown(action)}{name} is not legal for seat {self.seat}; legal: {legal}",
+            action,
+        )
 
     # ---- what is told of it ----
 
@@ -254,12 +301,20 @@ class Position:
 
     @property
     def events(self) -> list[Event]:
-        """What has happened, the setup first; an action under way is there, what follows from it only when all is decided."""
+        """What has happened, the setup first; an action under way is there, what follows from it
+        only when all is decided.
+        """
         events = [event for step in self.steps for event in step.events(self.board)]
-        return events if self.pending in (None, SETUP) else [*events, action_event(self._actor(), self.pending)]
+        return (
+            events
+            if self.pending in (None, SETUP)
+            else [*events, action_event(self._actor(), self.pending)]
+        )
 
     def information(self, seat: int) -> str:
-        """:func:`skyenv.information.information_state`, of which most was written for earlier positions."""
+        """:func:`skyenv.information.information_state`, of which most was written for earlier
+        positions.
+        """
         board = self.board
         lines = [self.table.first_lines[seat], *[step.lines(board, seat) for step in self.steps]]
         if self.pending not in (None, SETUP):
@@ -280,8 +335,12 @@ class Position:
             raise OptionError(f"{error}; load the game with a larger parameter events") from None
 
     def observation(self, seat: int) -> npt.NDArray[np.float32]:
-        """A seat's observation, float32 (OBSERVATION_SIZE,); while chance decides, that of the decision before."""
-        observation: npt.NDArray[np.float32] = self.table.feed.observe(seat, state=game_of(self.record).view(np.recarray))[0]
+        """A seat's observation, float32 (OBSERVATION_SIZE,); while chance decides, that of the
+        decision before.
+        """
+        observation: npt.NDArray[np.float32] = self.table.feed.observe(
+            seat, state=game_of(self.record).view(np.recarray)
+        )[0]
         return observation
 
     def observation_text(self, seat: int) -> str:
@@ -290,7 +349,9 @@ class Position:
         return "\n".join(f"{_NAMES[entry]} {codes[entry]}" for entry in np.flatnonzero(codes))
 
     def returns(self) -> list[float]:
-        """Every seat's outcome (:func:`skyenv.games.outcome_of`); 0 before the end and in a truncated game."""
+        """Every seat's outcome (:func:`skyenv.games.outcome_of`); 0 before the end and in a
+        truncated game.
+        """
         game, players = game_of(self.record), self.num_players
         if not self.is_over or game["end"][0] == END_TRUNCATED:
             return [0.0] * players
@@ -308,9 +369,14 @@ class Position:
 
 
 def replayed(
-    table: Table, played: Iterable[tuple[int, Sequence[int]]], pending: int | None = None, chance: Sequence[int] = ()
+    table: Table,
+    played: Iterable[tuple[int, Sequence[int]]],
+    pending: int | None = None,
+    chance: Sequence[int] = (),
 ) -> Position:
-    """The position after whole steps, each an action with what chance decided of it, and the beginning of another one."""
+    """The position after whole steps, each an action with what chance decided of it, and the
+    beginning of another one.
+    """
     position = table.start
     for action, decided in [*played, *([] if pending is None else [(pending, chance)])]:
         for number in [*([] if action == SETUP else [action]), *decided]:

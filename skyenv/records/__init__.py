@@ -1,4 +1,5 @@
-"""Game records (INTERFACE.md, "A game record"): their format, reading them, replaying and verifying them.
+"""Game records (INTERFACE.md, "A game record"): their format, reading them, replaying and verifying
+them.
 
 A :class:`skyenv.Game` writes its own, :meth:`~skyenv.Game.to_record`, and is made from one by
 :meth:`~skyenv.Game.from_record`, :meth:`~skyenv.Game.replay` and :meth:`~skyenv.Game.positions`.

@@ -1,4 +1,5 @@
-"""The format of game records (INTERFACE.md, "A game record"): how a game is written, and what its lines must look like.
+"""The format of game records (INTERFACE.md, "A game record"): how a game is written, and what its
+lines must look like.
 
 A record is text with one JSON object per line. It holds all that chance decided.
 """
@@ -43,14 +44,22 @@ MAX_INT32: Final = (1 << 31) - 1
 _encode: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
-def header_of(board: Board, num_players: int, max_turns: int, seed: int | None, agents: Sequence[str] | None = None) -> Event:
+def header_of(
+    board: Board,
+    num_players: int,
+    max_turns: int,
+    seed: int | None,
+    agents: Sequence[str] | None = None,
+) -> Event:
     """The first line of a game's record.
 
     Raises:
         OptionError: `agents` is not one text per seat.
     """
     if isinstance(agents, str) or not _AGENTS.test(agents and list(agents), num_players):
-        raise OptionError(f"agents must be one text for each of the {num_players} seats, not {shown(agents, 80)}")
+        raise OptionError(
+            f"agents must be one text for each of the {num_players} seats, not {shown(agents, 80)}"
+        )
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -95,7 +104,9 @@ def _is_name(value: object, names: Sequence[str]) -> bool:
 
 
 def _is_unicode(value: object) -> bool:
-    """Whether it is a text that can be written as UTF-8; a JSON escape can name half a character."""
+    """Whether it is a text that can be written as UTF-8; a JSON escape can name half a
+    character.
+    """
     if not isinstance(value, str):
         return False
     try:
@@ -110,7 +121,9 @@ def _one_of(*names: str) -> _Kind:
 
 
 def _integer(low: int, high: int) -> _Kind:
-    return _Kind(f"an integer from {low} to {high}", lambda value, players: _is_int(value, low, high))
+    return _Kind(
+        f"an integer from {low} to {high}", lambda value, players: _is_int(value, low, high)
+    )
 
 
 def _ascending(value: list[int]) -> bool:
@@ -119,45 +132,69 @@ def _ascending(value: list[int]) -> bool:
 
 _NUMBERS: Final = _Kind(
     "a list of one integer, at least 0, per seat",
-    lambda value, players: _is_list(value, lambda n: _is_int(n, 0, MAX_INT32)) and len(value) == players,
+    lambda value, players: (
+        _is_list(value, lambda n: _is_int(n, 0, MAX_INT32)) and len(value) == players
+    ),
 )
 _SEAT: Final = _Kind("a seat", lambda value, players: _is_int(value, 0, players - 1))
-_SEAT_OR_ALEA: Final = _Kind("a seat, or -1 for Alea", lambda value, players: _is_int(value, -1, players - 1))
-_WINNER: Final = _Kind("a seat, -1 for Alea, or null", lambda value, players: value is None or _is_int(value, -1, players - 1))
+_SEAT_OR_ALEA: Final = _Kind(
+    "a seat, or -1 for Alea", lambda value, players: _is_int(value, -1, players - 1)
+)
+_WINNER: Final = _Kind(
+    "a seat, -1 for Alea, or null",
+    lambda value, players: value is None or _is_int(value, -1, players - 1),
+)
 _SEATS: Final = _Kind(
     "a list of ascending seats",
-    lambda value, players: _is_list(value, lambda seat: _is_int(seat, 0, players - 1)) and _ascending(value),
+    lambda value, players: (
+        _is_list(value, lambda seat: _is_int(seat, 0, players - 1)) and _ascending(value)
+    ),
 )
 _CARD: Final = _Kind("4, 5 or 6", lambda value, players: _is_card(value))
-_CARD_OR_NULL: Final = _Kind("4, 5, 6 or null", lambda value, players: value is None or _is_card(value))
+_CARD_OR_NULL: Final = _Kind(
+    "4, 5, 6 or null", lambda value, players: value is None or _is_card(value)
+)
 _CARDS: Final = _Kind(
-    "a list of up to 4 cards of value 4, 5 or 6", lambda value, players: _is_list(value, _is_card) and len(value) <= 4
+    "a list of up to 4 cards of value 4, 5 or 6",
+    lambda value, players: _is_list(value, _is_card) and len(value) <= 4,
 )
 _PLACE_OR_NULL: Final = _Kind(
-    f"null or one of {', '.join(PLACES[:-1])}", lambda value, players: value is None or _is_name(value, PLACES[:-1])
+    f"null or one of {', '.join(PLACES[:-1])}",
+    lambda value, players: value is None or _is_name(value, PLACES[:-1]),
 )
 _PLOT_NAMES: Final = _Kind(
     f"a list of up to 5 of {', '.join(COLOURS)}",
-    lambda value, players: _is_list(value, lambda name: _is_name(name, COLOURS)) and len(value) <= len(COLOURS),
+    lambda value, players: (
+        _is_list(value, lambda name: _is_name(name, COLOURS)) and len(value) <= len(COLOURS)
+    ),
 )
 _TILES: Final = _Kind(
     f"a list of up to 3 of {', '.join(BUSINESSES)}",
-    lambda value, players: _is_list(value, lambda name: _is_name(name, BUSINESSES)) and len(value) <= 3,
+    lambda value, players: (
+        _is_list(value, lambda name: _is_name(name, BUSINESSES)) and len(value) <= 3
+    ),
 )
 _LEGAL: Final = _Kind(
     "a list of ascending action numbers",
-    lambda value, players: _is_list(value, lambda n: _is_int(n, 0, NUM_ACTIONS - 1)) and _ascending(value),
+    lambda value, players: (
+        _is_list(value, lambda n: _is_int(n, 0, NUM_ACTIONS - 1)) and _ascending(value)
+    ),
 )
 _AGENTS: Final = _Kind(
     "null or a list of one text per seat",
-    lambda value, players: value is None or (_is_list(value, _is_unicode) and len(value) == players),
+    lambda value, players: (
+        value is None or (_is_list(value, _is_unicode) and len(value) == players)
+    ),
 )
 _SEED: Final = _Kind(
-    "null or an integer from 0 to 2^63 - 1", lambda value, players: value is None or _is_int(value, 0, HIGHEST_SEED)
+    "null or an integer from 0 to 2^63 - 1",
+    lambda value, players: value is None or _is_int(value, 0, HIGHEST_SEED),
 )
 _RINGS: Final = _Kind(
     "a list of the rings of the seven districts",
-    lambda value, players: _is_list(value, lambda ring: isinstance(ring, list)) and len(value) == len(DISTRICTS),
+    lambda value, players: (
+        _is_list(value, lambda ring: isinstance(ring, list)) and len(value) == len(DISTRICTS)
+    ),
 )
 _OBJECT: Final = _Kind("an object", lambda value, players: isinstance(value, dict))
 
@@ -177,11 +214,15 @@ _SETUP_FIELDS: Final = {
     "plots": _OBJECT,
     "row": _Kind(
         f"a list of {ROW_SIZE} of {', '.join(BUSINESSES)}",
-        lambda value, players: _is_list(value, lambda name: _is_name(name, BUSINESSES)) and len(value) == ROW_SIZE,
+        lambda value, players: (
+            _is_list(value, lambda name: _is_name(name, BUSINESSES)) and len(value) == ROW_SIZE
+        ),
     ),
     "hands": _Kind(
         "a list of one hand per seat",
-        lambda value, players: _is_list(value, lambda hand: isinstance(hand, dict)) and len(value) == players,
+        lambda value, players: (
+            _is_list(value, lambda hand: isinstance(hand, dict)) and len(value) == players
+        ),
     ),
     "tops": _OBJECT,
 }
@@ -189,7 +230,11 @@ _SETUP_FIELDS: Final = {
 _EVENT_FIELDS: Final[dict[str, dict[str, _Kind]]] = {
     kind: {"event": _one_of(kind), **fields}
     for kind, fields in {
-        "action": {"seat": _SEAT, "action": _integer(0, NUM_ACTIONS - 1), "name": _one_of(*ACTION_NAMES)},
+        "action": {
+            "seat": _SEAT,
+            "action": _integer(0, NUM_ACTIONS - 1),
+            "name": _one_of(*ACTION_NAMES),
+        },
         "top": {"color": _one_of(*COLOURS), "card": _CARD_OR_NULL},
         "shuffle": {},
         "black": {"seat": _SEAT, "card": _CARD},
@@ -201,7 +246,12 @@ _EVENT_FIELDS: Final[dict[str, dict[str, _Kind]]] = {
         "stop": {"district": _one_of(*DISTRICTS), "seat": _SEAT_OR_ALEA},
         "vp": {"why": _one_of(*WHYS), "place": _PLACE_OR_NULL, "vp": _NUMBERS},
         "park": {"tiles": _TILES},
-        "end": {"reason": _one_of(*END_REASONS[1:]), "scores": _NUMBERS, "cards": _NUMBERS, "winners": _SEATS},
+        "end": {
+            "reason": _one_of(*END_REASONS[1:]),
+            "scores": _NUMBERS,
+            "cards": _NUMBERS,
+            "winners": _SEATS,
+        },
     }.items()
 }
 _ACTION_WITH_LEGAL: Final = _EVENT_FIELDS["action"] | {"legal": _LEGAL}
@@ -236,7 +286,9 @@ def _check_names(line: int, what: str, value: Event, names: Iterable[str]) -> No
             fail(line, f"{what} has no {quoted(name)}; it has {', '.join(wanted)}")
 
 
-def _check_fields(line: int, what: str, value: Event, fields: dict[str, _Kind], players: int) -> None:
+def _check_fields(
+    line: int, what: str, value: Event, fields: dict[str, _Kind], players: int
+) -> None:
     """Exactly these fields, each with a value of its kind."""
     if value.keys() != fields.keys():
         _check_names(line, what, value, fields)
@@ -251,9 +303,13 @@ def checked_header(line: int, value: Event) -> Event:
         fail(line, f'a game must begin with its header, the line with "format": "{FORMAT}"')
     if value["format"] != FORMAT or not _is_int(value.get("version"), VERSION, VERSION):
         kind, version = quoted(value["format"]), quoted(value.get("version"))
-        fail(line, f'the format must be "{FORMAT}", version {VERSION}, not {kind}, version {version}')
+        fail(
+            line, f'the format must be "{FORMAT}", version {VERSION}, not {kind}, version {version}'
+        )
     players = value.get("players")
-    _check_fields(line, "a header", value, _HEADER_FIELDS, players if isinstance(players, int) else 0)
+    _check_fields(
+        line, "a header", value, _HEADER_FIELDS, players if isinstance(players, int) else 0
+    )
     try:
         make_board(value["side"], dict(zip(DISTRICTS, value["rings"], strict=True)))
     except OptionError as error:
@@ -262,7 +318,10 @@ def checked_header(line: int, value: Event) -> Event:
 
 
 def checked_setup(line: int, value: Event, header: Event) -> Event:
-    """A setup with all names in the format's order. Whether there are so many cards and tiles is not looked at here."""
+    """A setup with all names in the format's order.
+
+    Whether there are so many cards and tiles is not looked at here.
+    """
     if value.get("event") != "setup":
         fail(line, f"the setup is due here, the record says {quoted(value)}")
     _check_fields(line, "a setup", value, _SETUP_FIELDS, header["players"])
@@ -272,7 +331,10 @@ def checked_setup(line: int, value: Event, header: Event) -> Event:
         if not (_is_list(tile, lambda name: isinstance(name, str)) and len(tile) == 2):
             fail(line, f'"plots" of {district} must be a plot and a business, not {quoted(tile)}')
         if tile[0] not in places or tile[1] not in BUSINESSES:
-            fail(line, f'"plots" of {district}: on this side, {quoted(tile)} is no plot with a business to begin with')
+            fail(
+                line,
+                f'"plots" of {district}: on this side, {quoted(tile)} is no plot with a business to begin with',
+            )
     for hand in value["hands"]:
         _check_hand(line, hand)
     _check_fields(line, '"tops"', value["tops"], dict.fromkeys(COLOURS, _CARD), header["players"])
@@ -291,7 +353,10 @@ def _check_hand(line: int, hand: Event) -> None:
     for colour, cards in hand.items():
         number = STARTING_BLACK_CARDS if colour == "black" else 1
         if not _is_list(cards, _is_card) or len(cards) != number or cards != sorted(cards):
-            fail(line, f'"hands": {colour} must be {number} of 4, 5, 6, ascending, not {quoted(cards)}')
+            fail(
+                line,
+                f'"hands": {colour} must be {number} of 4, 5, 6, ascending, not {quoted(cards)}',
+            )
 
 
 def check_event(line: int, value: Event, players: int) -> None:

@@ -1,7 +1,7 @@
 """Reading game records: line by line, in bounded memory, every line checked for its form.
 
-Reading trusts nothing: lines are bounded in length, numbers in digits, objects in depth. Whatever is wrong is one
-:class:`~skyenv.errors.RecordError` with the number of the line.
+Reading trusts nothing: lines are bounded in length, numbers in digits, objects in depth. Whatever
+is wrong is one :class:`~skyenv.errors.RecordError` with the number of the line.
 """
 
 from __future__ import annotations
@@ -16,10 +16,19 @@ from typing import IO, Any, Final, NamedTuple, NoReturn, TypeAlias
 from skyenv.checks import MOST_DIGITS
 from skyenv.errors import OptionError, RecordError
 from skyenv.events import Event
-from skyenv.records.format import check_event, checked_header, checked_setup, fail, quoted, shortened
+from skyenv.records.format import (
+    check_event,
+    checked_header,
+    checked_setup,
+    fail,
+    quoted,
+    shortened,
+)
 
 MAX_LINE: Final = 1 << 16
-"""A line with more characters (bytes, if read from a file) is refused; no game needs more than a few thousand."""
+"""A line with more characters (bytes, if read from a file) is refused; no game needs more than a
+few thousand.
+"""
 
 Source: TypeAlias = str | Path | IO[str] | IO[bytes]
 """A path, or an open text or binary stream with ``readline(size)``."""
@@ -49,7 +58,9 @@ class GameLines:
     header: Line
     setup: Line
     events: Iterator[Line]
-    _games: Iterator[GameLines] | None = field(default=None, repr=False)  # closes the file when it is forgotten
+    _games: Iterator[GameLines] | None = field(
+        default=None, repr=False
+    )  # closes the file when it is forgotten
 
 
 @contextmanager
@@ -64,8 +75,8 @@ def named(file: str | Path) -> Iterator[None]:
 def iter_games(source: Source, first_line: int = 1) -> Iterator[GameLines]:
     """Read a record, one game after the other, in bounded memory.
 
-    The events of a game are read while they are iterated; what is left of them is skipped when the next game is asked
-    for.
+    The events of a game are read while they are iterated; what is left of them is skipped when the
+    next game is asked for.
 
     Args:
         source: the record.
@@ -134,7 +145,9 @@ def _events(reader: _Reader, players: int) -> Iterator[Line]:
 
 
 class _Reader:
-    """The lines of a stream as JSON objects, with one line of look-ahead: `next`, None at the end."""
+    """The lines of a stream as JSON objects, with one line of look-ahead: `next`, None at the
+    end.
+    """
 
     def __init__(self, stream: IO[str] | IO[bytes], first_line: int) -> None:
         self._stream = stream
@@ -186,7 +199,9 @@ def _checked_pairs(pairs: list[tuple[str, Any]]) -> Event:
 
 def _checked_integer(digits: str) -> int:
     if len(digits) > MOST_DIGITS:
-        raise _RefusedError(f"a number of {len(digits)} digits; no number in a record has more than {MOST_DIGITS}")
+        raise _RefusedError(
+            f"a number of {len(digits)} digits; no number in a record has more than {MOST_DIGITS}"
+        )
     return int(digits)
 
 

@@ -1,7 +1,8 @@
 """Replaying and verifying game records: every line of them is checked against the rules.
 
-A game is replayed from its lines without any random generator, as they tell all that chance decided. Where the game's own
-seed gives the same, chance is left to it, so that the game goes on from its record as it would have gone on.
+A game is replayed from its lines without any random generator, as they tell all that chance
+decided. Where the game's own seed gives the same, chance is left to it, so that the game goes on
+from its record as it would have gone on.
 """
 
 from __future__ import annotations
@@ -41,7 +42,14 @@ def begin(lines: GameLines, reward: str = "outcome") -> tuple[ChanceFeed, list[E
     seed: int | None = header["seed"]
     try:
         board = make_board(header["side"], dict(zip(DISTRICTS, header["rings"], strict=True)))
-        feed = ChanceFeed(header["players"], header["side"], 0, board=board, max_turns=header["max_turns"], reward=reward)
+        feed = ChanceFeed(
+            header["players"],
+            header["side"],
+            0,
+            board=board,
+            max_turns=header["max_turns"],
+            reward=reward,
+        )
         if seed is not None and (events := feed.set_up(seed)) == [setup]:
             return feed, events
         return feed, feed.set_up(seed, setup_outcomes(setup, header["side"]))
@@ -59,7 +67,8 @@ def follow(feed: ChanceFeed, lines: GameLines) -> Iterator[list[Event]]:
         lines: none of whose events have been read yet.
 
     Raises:
-        RecordError: a line is wrong in itself or differs from what the rules give; it says which and how.
+        RecordError: a line is wrong in itself or differs from what the rules give; it says which
+            and how.
     """
     for block in _blocks(lines.events):
         _check_action(feed, block.action)
@@ -67,7 +76,9 @@ def follow(feed: ChanceFeed, lines: GameLines) -> Iterator[list[Event]]:
 
 
 class _Block(NamedTuple):
-    """The line of an action, the lines that follow from it, and the error that cut them short, if one did."""
+    """The line of an action, the lines that follow from it, and the error that cut them short, if
+    one did.
+    """
 
     action: Line
     lines: list[Line]
@@ -77,17 +88,23 @@ class _Block(NamedTuple):
 def _blocks(events: Iterator[Line]) -> Iterator[_Block]:
     """The events of a game, action by action.
 
-    The chance in the lines behind an action must be known when it is played. So an error in one of them is held back
-    until the lines before it have been compared with the rules: the first mistake is the one to tell.
+    The chance in the lines behind an action must be known when it is played. So an error in one of
+    them is held back until the lines before it have been compared with the rules: the first mistake
+    is the one to tell.
     """
     action = next(events, None)
     while action is not None:
         lines: list[Line] = []
         following, error = None, None
         try:
-            while (following := next(events, None)) is not None and following.value["event"] != "action":
+            while (following := next(events, None)) is not None and following.value[
+                "event"
+            ] != "action":
                 if len(lines) == MAX_LINES_PER_ACTION:
-                    fail(following.number, f"more than {MAX_LINES_PER_ACTION} lines can't follow from one action")
+                    fail(
+                        following.number,
+                        f"more than {MAX_LINES_PER_ACTION} lines can't follow from one action",
+                    )
                 lines.append(following)
         except RecordError as held_back:
             error = held_back
@@ -103,7 +120,10 @@ def _check_action(feed: ChanceFeed, line: Line) -> None:
     seat = None if feed.seat[0] == NONE else int(feed.seat[0])
     legal: list[int] = np.flatnonzero(feed.mask[0]).tolist()
     if recorded["event"] != "action":
-        fail(line.number, f"the rules wait for a decision of seat {seat}, the record says {quoted(recorded)}")
+        fail(
+            line.number,
+            f"the rules wait for a decision of seat {seat}, the record says {quoted(recorded)}",
+        )
     action = recorded["action"]
     expected = {"event": "action", "seat": seat, "action": action, "name": ACTION_NAMES[action]}
     if "legal" in recorded:
@@ -127,7 +147,9 @@ def _play(feed: ChanceFeed, block: _Block) -> list[Event]:
 
 
 def _own_events(feed: ChanceFeed, action: int, block: _Block) -> list[Event] | None:
-    """Play an action with the chance of the game's seed; None, and nothing has changed: the lines tell of other chance."""
+    """Play an action with the chance of the game's seed; None, and nothing has changed: the lines
+    tell of other chance.
+    """
     before = feed.position()
     events = feed.play(action)
     if block.error is None and events[1:] == [line.value for line in block.lines]:
@@ -156,12 +178,15 @@ def _fed_events(feed: ChanceFeed, action: int, block: _Block) -> list[Event]:
 
 
 def _blame(line: Line, events: list[Event], block: _Block) -> None:
-    """Raise for a line whose chance the rules have refused, unless something else before or in it is wrong."""
+    """Raise for a line whose chance the rules have refused, unless something else before or in it
+    is wrong.
+    """
     kind = line.value["event"]
     before = block.lines.index(line)
     due = 1
     if kind == "alea" and before > 0 and block.lines[before - 1].value["event"] == "shuffle":
-        # Whether a shuffle was due depends on the very cards that were refused, so there may be one or not.
+        # Whether a shuffle was due depends on the very cards that were refused, so there may be one
+        # or not.
         before -= 1
         due = 2
     _compare(events[:before], block._replace(lines=block.lines[:before]))
@@ -170,13 +195,18 @@ def _blame(line: Line, events: list[Event], block: _Block) -> None:
 
 
 def _chance(feed: ChanceFeed, action: int, lines: list[Line]) -> list[tuple[Line, Outcome]]:
-    """The chance outcomes in the lines behind an action, in the order in which the rules need them."""
+    """The chance outcomes in the lines behind an action, in the order in which the rules need
+    them.
+    """
     state = feed.state[0]
-    return [(line, outcome) for line in lines for outcome in outcomes_told(state, action, line.value)]
+    return [
+        (line, outcome) for line in lines for outcome in outcomes_told(state, action, line.value)
+    ]
 
 
 def outcomes_told(state: Any, action: int, event: Event) -> list[Outcome]:
-    """The chance outcomes that an event tells which follows from an action, in the order in which the rules need them.
+    """The chance outcomes that an event tells which follows from an action, in the order in which
+    the rules need them.
 
     Args:
         state: the position before the action, GAME_DTYPE.
@@ -184,10 +214,13 @@ def outcomes_told(state: Any, action: int, event: Event) -> list[Outcome]:
         event: what follows from it.
     """
     taken = action - TAKE if TAKE <= action < MOVE else None
-    # Chance decides the new top of a stack only while cards lie face down in it; returned ones come up in known order.
+    # Chance decides the new top of a stack only while cards lie face down in it; returned ones come
+    # up in known order.
     new_top = COLOURS[taken] if taken is not None and state["face_down"][taken].any() else None
     kind = event["event"]
-    if kind == "black" or (kind == "top" and event["color"] == new_top and event["card"] is not None):
+    if kind == "black" or (
+        kind == "top" and event["color"] == new_top and event["card"] is not None
+    ):
         return [event["card"]]
     return list(event[_CHANCE_FIELD[kind]]) if kind in ("alea", "park") else []
 
@@ -208,24 +241,37 @@ def _compare(events: list[Event], block: _Block) -> None:
             if block.error is not None:
                 raise block.error
             number = block.action.number + len(block.lines) + 1
-            fail(number, f"the rules give {quoted(_without_chance(event))} here, the record doesn't")
+            fail(
+                number, f"the rules give {quoted(_without_chance(event))} here, the record doesn't"
+            )
         if event is None:
-            fail(line.number, f"the rules give nothing more here, the record says {quoted(line.value)}")
+            fail(
+                line.number,
+                f"the rules give nothing more here, the record says {quoted(line.value)}",
+            )
         if event != line.value:
             _diverge(event, line)
 
 
 def _diverge(event: Event, line: Line) -> NoReturn:
-    """Raise for a line that differs from what the rules give; if it is the same event, by the fields that differ."""
+    """Raise for a line that differs from what the rules give; if it is the same event, by the
+    fields that differ.
+    """
     recorded, kind = line.value, event["event"]
     if recorded["event"] != kind:
-        fail(line.number, f"the rules give {quoted(_without_chance(event))}, the record says {quoted(recorded)}")
+        fail(
+            line.number,
+            f"the rules give {quoted(_without_chance(event))}, the record says {quoted(recorded)}",
+        )
     different = [name for name in event if event[name] != recorded[name]]
     given, differing = ({name: side[name] for name in different} for side in (event, recorded))
     if differing.get("card", 0) is None:
         given = _without_chance({"event": kind, **given})
         del given["event"]
-    fail(line.number, f'in "{kind}" the rules give {quoted(given)}, the record says {quoted(differing)}')
+    fail(
+        line.number,
+        f'in "{kind}" the rules give {quoted(given)}, the record says {quoted(differing)}',
+    )
 
 
 def _without_chance(event: Event) -> Event:
@@ -242,7 +288,9 @@ class VerifySummary:
     actions: int
 
 
-def verify(source: Source, progress: Callable[[VerifySummary], None] | None = None) -> VerifySummary:
+def verify(
+    source: Source, progress: Callable[[VerifySummary], None] | None = None
+) -> VerifySummary:
     """Replay every game of a record to its end.
 
     Args:
@@ -260,7 +308,11 @@ def verify(source: Source, progress: Callable[[VerifySummary], None] | None = No
         for events in chain([setup], follow(feed, lines)):
             next_line += len(events)
         if feed.seat[0] != NONE:
-            fail(next_line, f"the game of line {lines.header.number} has not ended, but the record has no more of it")
+            fail(
+                next_line,
+                f"the game of line {lines.header.number} has not ended, but the record has no more "
+                "of it",
+            )
         summary = VerifySummary(lines.number, summary.actions + int(feed.state[0]["decisions"]))
         if progress is not None:
             progress(summary)

@@ -1,4 +1,6 @@
-"""All colours: of the picture, by day and by night, of the page's seats, and of the lines in plots."""
+"""All colours: of the picture, by day and by night, of the page's seats, and of the lines in
+plots.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,16 @@ class Theme:
     Attributes:
         table: behind everything.
         board: the board, and `street` and `lane` on it.
-        block: a district's ground; `block_edge` its kerb; `stopped` the ground of a stopped district.
+        block: a district's ground; `block_edge` its kerb; `stopped` the ground of a stopped
+            district.
         panel: what lies beside the board; `panel_edge` around it.
         ink: text and outlines; `faint` less important text; `paper` text on ink.
-        plots: green, violet, brown, orange, gray, and the sixth plot; `suits` the same colours where they are small, and black.
+        plots: green, violet, brown, orange, gray, and the sixth plot; `suits` the same colours
+            where they are small, and black.
         suit_ink: outlines of cards and plots.
         card: the front of a card.
-        seats: of the four seats and Alea; `badge` behind their signs in their own panels; `on_seats` text on them; `seat_lines`
-            where they are thin lines or text on a panel.
+        seats: of the four seats and Alea; `badge` behind their signs in their own panels;
+            `on_seats` text on them; `seat_lines` where they are thin lines or text on a panel.
         window: windows of skyscrapers.
         tile: a business.
         water, grass, tree: of the park.
@@ -144,7 +148,9 @@ def _flat(theme: Theme) -> dict[str, str]:
     colours: dict[str, str] = {}
     for name, value in vars(theme).items():
         if isinstance(value, tuple):
-            colours |= {f"--table-{name}-{i}".replace("_", "-"): colour for i, colour in enumerate(value)}
+            colours |= {
+                f"--table-{name}-{i}".replace("_", "-"): colour for i, colour in enumerate(value)
+            }
         elif name != "name":
             colours[f"--table-{name}".replace("_", "-")] = value
     return colours
@@ -156,7 +162,9 @@ def _variable(name: str, value: str | tuple[str, ...]) -> Any:
     return f"var(--table-{name})".replace("_", "-")
 
 
-_variables: Final[dict[str, Any]] = {name: _variable(name, value) for name, value in vars(LIGHT).items()}
+_variables: Final[dict[str, Any]] = {
+    name: _variable(name, value) for name, value in vars(LIGHT).items()
+}
 VARIABLES: Final = Theme(**_variables | {"name": "any"})
 """Colours by name, for pages that bring the colours themselves: what :func:`variables` gives."""
 

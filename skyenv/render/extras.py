@@ -26,7 +26,9 @@ def needed(module: str, extra: str = "pictures") -> Any:
 
 
 def check_installed(*modules: str, extra: str = "pictures", error: Refusal = RenderError) -> None:
-    """Raise RenderError (or what `error` makes of the message) unless modules of an extra are there; nothing is imported."""
+    """Raise RenderError (or what `error` makes of the message) unless modules of an extra are
+    there; nothing is imported.
+    """
     missing = [module for module in modules if find_spec(module) is None]
     if missing:
         raise error(f"No module named '{missing[0]}'; {install_hint(extra)}")

@@ -20,7 +20,8 @@ def film(
     last: int | None = None,
     every: int = 1,
 ) -> Iterator[str]:
-    """The game's pictures as SVG texts, all of one size, ready for :func:`skyenv.render.raster.animation`.
+    """The game's pictures as SVG texts, all of one size, ready for
+    :func:`skyenv.render.raster.animation`.
 
     Args:
         lines: one game of :func:`skyenv.records.iter_games`.

@@ -1,6 +1,9 @@
-"""Text as outlines, for a rasteriser that doesn't set text. Needs the extra ``[pictures]``, which brings the font along.
+"""Text as outlines, for a rasteriser that doesn't set text.
 
-So pictures look the same on every machine: no font of the system is asked for. A letter that the font lacks becomes a box.
+Needs the extra ``[pictures]``, which brings the font along.
+
+So pictures look the same on every machine: no font of the system is asked for. A letter that the
+font lacks becomes a box.
 """
 
 from __future__ import annotations
@@ -42,7 +45,9 @@ class Face:
         return ord(letter) in self._names
 
     def outlines(self, text: str) -> tuple[str, float]:
-        """A line of text as the data of a path, upwards positive, and its width, both in the font's units."""
+        """A line of text as the data of a path, upwards positive, and its width, both in the font's
+        units.
+        """
         pen = self._pen(self._glyphs, ntos=lambda value: f"{value:.0f}")
         width = 0.0
         for letter in text:
@@ -67,7 +72,8 @@ def outlined(svg_text: str) -> str:
     """The drawing with paths in place of its texts.
 
     Args:
-        svg_text: as the functions of :mod:`skyenv.render.marks` write it: each text an element of its own, on one line.
+        svg_text: as the functions of :mod:`skyenv.render.marks` write it: each text an element of
+            its own, on one line.
 
     Raises:
         RenderError: the extra isn't installed.
@@ -80,9 +86,14 @@ def _as_path(match: re.Match[str]) -> str:
     bold = attributes.get("font-weight") == "bold"
     data, width = _outlines(unescape(match[2]), bold)
     scale = float(attributes.get("font-size", "16")) / face(bold).units
-    x = float(attributes.get("x", "0")) - _SHARE_BEFORE.get(attributes.get("text-anchor", ""), 0.0) * width * scale
+    x = (
+        float(attributes.get("x", "0"))
+        - _SHARE_BEFORE.get(attributes.get("text-anchor", ""), 0.0) * width * scale
+    )
     if "stroke-width" in attributes:  # it is scaled with the path
         attributes["stroke-width"] = f"{float(attributes['stroke-width']) / scale:.1f}"
-    kept = "".join(f' {name}="{value}"' for name, value in attributes.items() if name not in _PLACING)
+    kept = "".join(
+        f' {name}="{value}"' for name, value in attributes.items() if name not in _PLACING
+    )
     place = f"translate({x:.2f} {attributes.get('y', '0')}) scale({scale:.5f} {-scale:.5f})"
     return f'<path transform="{place}" d="{data}"{kept}/>'

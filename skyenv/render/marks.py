@@ -31,12 +31,22 @@ def _attribute(value: object) -> str:
     if isinstance(value, (int, float)):
         return number(value)
     text = str(value)
-    return text if _PLAIN.fullmatch(text) else escape(clean(text), {'"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})
+    return (
+        text
+        if _PLAIN.fullmatch(text)
+        else escape(clean(text), {'"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})
+    )
 
 
 def element(name: str, *children: str, **attributes: object) -> str:
-    """An element: ``_`` in the names of attributes becomes ``-``, None leaves one out, numbers are rounded."""
-    listed = "".join(f' {key.replace("_", "-")}="{_attribute(value)}"' for key, value in attributes.items() if value is not None)
+    """An element: ``_`` in the names of attributes becomes ``-``, None leaves one out, numbers are
+    rounded.
+    """
+    listed = "".join(
+        f' {key.replace("_", "-")}="{_attribute(value)}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
     inside = "".join(children)
     return f"<{name}{listed}>{inside}</{name}>" if inside else f"<{name}{listed}/>"
 
@@ -49,7 +59,9 @@ def group(*children: str, **attributes: object) -> str:
 def at(x: float, y: float, *children: str, scale: float = 1.0, **attributes: object) -> str:
     """What is in it, moved (and scaled about its own origin)."""
     size = "" if scale == 1.0 else f" scale({scale:.3g})"
-    return element("g", *children, transform=f"translate({number(x)} {number(y)}){size}", **attributes)
+    return element(
+        "g", *children, transform=f"translate({number(x)} {number(y)}){size}", **attributes
+    )
 
 
 def title(text: str) -> str:
@@ -57,7 +69,9 @@ def title(text: str) -> str:
     return f"<title>{escape(clean(text))}</title>"
 
 
-def rectangle(x: float, y: float, width: float, height: float, r: float = 0.0, /, **attributes: object) -> str:
+def rectangle(
+    x: float, y: float, width: float, height: float, r: float = 0.0, /, **attributes: object
+) -> str:
     """A rectangle with round corners."""
     return element("rect", x=x, y=y, width=width, height=height, rx=r or None, **attributes)
 
@@ -78,18 +92,38 @@ def polygon(points: list[tuple[float, float]], **attributes: object) -> str:
 
 
 def words(x: float, y: float, text: str, size: float, **attributes: object) -> str:
-    """Text on one line, its baseline at `y`; ``middle=True`` centres it, ``end=True`` lets it end at `x`."""
+    """Text on one line, its baseline at `y`; ``middle=True`` centres it, ``end=True`` lets it end
+    at `x`.
+    """
     middle, end = attributes.pop("middle", False), attributes.pop("end", False)
     bold = attributes.pop("bold", False)
     anchor = "middle" if middle else "end" if end else None
     weight = "bold" if bold else None
     inside = escape(clean(text))
-    return element("text", inside, x=x, y=y, font_size=size, text_anchor=anchor, font_weight=weight, **attributes)
+    return element(
+        "text",
+        inside,
+        x=x,
+        y=y,
+        font_size=size,
+        text_anchor=anchor,
+        font_weight=weight,
+        **attributes,
+    )
 
 
 def width_of(text: str, size: float) -> float:
     """About how wide a text will be, rather too much than too little, as the font isn't known."""
-    widths = (0.3 if letter in _NARROW else 0.78 if letter in _WIDE else 0.54 if ord(letter) < 0x2000 else 1.0 for letter in text)
+    widths = (
+        0.3
+        if letter in _NARROW
+        else 0.78
+        if letter in _WIDE
+        else 0.54
+        if ord(letter) < 0x2000
+        else 1.0
+        for letter in text
+    )
     return size * sum(widths)
 
 

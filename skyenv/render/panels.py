@@ -1,7 +1,9 @@
-"""What lies beside the board: the supply row, the card stacks, the auction, the players, the last events, an agent's evaluation.
+"""What lies beside the board: the supply row, the card stacks, the auction, the players, the last
+events, an agent's evaluation.
 
-Every panel is drawn from its own corner; it is given its width and tells its height. Functions that draw a part take what it
-shows, as numbers or as the bytes of a record's :class:`Fields`, and nothing else.
+Every panel is drawn from its own corner; it is given its width and tells its height. Functions that
+draw a part take what it shows, as numbers or as the bytes of a record's :class:`Fields`, and
+nothing else.
 """
 
 from __future__ import annotations
@@ -16,11 +18,33 @@ from skyenv.events import Event
 from skyenv.knowledge import PUBLIC
 from skyenv.render import shapes
 from skyenv.render.colours import Theme
-from skyenv.render.marks import at, circle, element, fitted, group, path, rectangle, title, width_of, words, wrapped
+from skyenv.render.marks import (
+    at,
+    circle,
+    element,
+    fitted,
+    group,
+    path,
+    rectangle,
+    title,
+    width_of,
+    words,
+    wrapped,
+)
 from skyenv.render.parts import Fields, Part, remembered, slot
 from skyenv.render.reasons import build_limit, current_set
 from skyenv.render.scene import Marks, Scene, glow, piece, thing
-from skyenv.render.words import action_text, card_name, counted, log, progress, seat_name, situation, tops_told, winners
+from skyenv.render.words import (
+    action_text,
+    card_name,
+    counted,
+    log,
+    progress,
+    seat_name,
+    situation,
+    tops_told,
+    winners,
+)
 from skyenv.rules.actions import BID, OPTION_B, TAKE
 from skyenv.rules.components import (
     BLACK,
@@ -48,7 +72,16 @@ _TILE: Final = Fields("row", depth=1)
 _STACK: Final = Fields("top", "returned", "num_returned", depth=1)
 _PAID: Final = Fields("black_face_up")
 _AUCTION: Final = Fields(
-    *("auction_place", "auction_commissioner", "visited", "highest", "highest_bidder", "bid_cards", "bid_colour", "out"),
+    *(
+        "auction_place",
+        "auction_commissioner",
+        "visited",
+        "highest",
+        "highest_bidder",
+        "bid_cards",
+        "bid_colour",
+        "out",
+    ),
     *("alea", "alea_cards", "turn_seat", "seat", "num_players"),
 )
 _HAND_CARDS: Final = Fields("hand", depth=1)
@@ -62,7 +95,9 @@ _BOLD: Final = 1.08
 
 def _box(theme: Theme, width: float, height: float, bright: bool = False) -> str:
     edge = theme.gold if bright else theme.panel_edge
-    return rectangle(0, 0, width, height, 10, fill=theme.panel, stroke=edge, stroke_width=3 if bright else 1.2)
+    return rectangle(
+        0, 0, width, height, 10, fill=theme.panel, stroke=edge, stroke_width=3 if bright else 1.2
+    )
 
 
 def _heading(theme: Theme, text: str) -> str:
@@ -76,7 +111,10 @@ def headline(scene: Scene, width: float, name: str | None) -> Panel:
     """The game's name, who is about to do what, and how far the game has come."""
     parts = progress(scene.table)
     if scene.table.seat is not None:
-        parts.append(f"seen by {'all' if scene.table.seat == PUBLIC else seat_name(scene.table.seat, scene.agents)}")
+        parts.append(
+            "seen by "
+            f"{'all' if scene.table.seat == PUBLIC else seat_name(scene.table.seat, scene.agents)}"
+        )
     left, down = (0.0, 58.0) if scene.upright else (285.0, 0.0)
     room, most = width - left - 36, 2 if scene.upright else 1
     now = _lines(situation(scene.table, scene.agents), _NOW, room / _BOLD, most)
@@ -102,9 +140,13 @@ _PROGRESS: Final = shapes.SMALL
 def _told(theme: Theme, seat: int, now: tuple[str, ...], lines: tuple[str, ...]) -> Part:
     """Who is about to do what (or the crown, if nobody is), and lines below."""
     mark = shapes.emblem(theme, seat, 11) if seat != NONE else at(0, 7, shapes.crown(theme))
-    large = [words(36, 31 + 26 * i, line, _NOW, bold=True, fill=theme.ink) for i, line in enumerate(now)]
+    large = [
+        words(36, 31 + 26 * i, line, _NOW, bold=True, fill=theme.ink) for i, line in enumerate(now)
+    ]
     down = 53 + 26.0 * (len(now) - 1)
-    small = [words(36, down + 19 * i, line, _PROGRESS, fill=theme.faint) for i, line in enumerate(lines)]
+    small = [
+        words(36, down + 19 * i, line, _PROGRESS, fill=theme.faint) for i, line in enumerate(lines)
+    ]
     return Part("headline", "".join([at(14, 23, mark), *large, *small]))
 
 
@@ -123,13 +165,19 @@ _BONUS_AFTER: Final = (1, 3, 5)
 
 
 def supply_row(scene: Scene, width: float) -> Panel:
-    """SET-3: the sets from left to right, the current one raised, with the special points between them (BUS-4)."""
+    """SET-3: the sets from left to right, the current one raised, with the special points between
+    them (BUS-4).
+    """
     placed = scene.number("placed")
     current = NONE if scene.number("phase") == PHASE_OVER else current_set({"placed": placed})
     row = _ROW.read(scene.raw)
     for index, size in enumerate(SET_SIZES):
         tiles = row[SET_START[index] : SET_START[index] + size]
-        marks = tuple((kind, scene.marks(OPTION_B + kind)) for kind in range(NUM_BUSINESSES)) if index == current else None
+        marks = (
+            tuple((kind, scene.marks(OPTION_B + kind)) for kind in range(NUM_BUSINESSES))
+            if index == current
+            else None
+        )
         is_done = index in _BONUS_AFTER and placed >= 3 * (_BONUS_AFTER.index(index) + 1)
         scene.drawing.add(_set(scene.theme, _space(scene.upright), index, tiles, marks, is_done))
     return scene.drawing.add(_row(scene.theme, scene.upright, width)), _row_height(scene.upright)
@@ -150,7 +198,11 @@ def _row(theme: Theme, upright: bool, width: float) -> Part:
         for index in sets:
             lines.append(at(x, 30 + 54 * number_of if upright else 8, slot(f"set {index + 1}")))
             x += _set_width(upright, index)
-    label = _heading(theme, "SUPPLY ROW") if upright else words(12, 35, "SUPPLY ROW", shapes.SMALL, bold=True, fill=theme.faint)
+    label = (
+        _heading(theme, "SUPPLY ROW")
+        if upright
+        else words(12, 35, "SUPPLY ROW", shapes.SMALL, bold=True, fill=theme.faint)
+    )
     return Part("supply row", _box(theme, width, _row_height(upright)) + label + "".join(lines))
 
 
@@ -166,13 +218,20 @@ def _set_width(upright: bool, index: int) -> float:
 
 @remembered(512)
 def _set(
-    theme: Theme, space: float, index: int, shown: bytes, marks: tuple[tuple[int, Marks], ...] | None, is_done: bool
+    theme: Theme,
+    space: float,
+    index: int,
+    shown: bytes,
+    marks: tuple[tuple[int, Marks], ...] | None,
+    is_done: bool,
 ) -> Part:
     """One set, and the special points behind it.
 
     Args:
-        theme: the colours. space: width of a tile's place. index: which set. shown: its tiles, of ``_TILE`` each.
-        marks: of each type that may be taken; None: it isn't the current set. is_done: whether the special points are over.
+        theme: the colours. space: width of a tile's place. index: which set. shown: its tiles, of
+            ``_TILE`` each.
+        marks: of each type that may be taken; None: it isn't the current set. is_done: whether the
+            special points are over.
     """
     size = SET_SIZES[index]
     tray = rectangle(
@@ -189,16 +248,29 @@ def _set(
     for i in range(size):
         spots.setdefault(_TILE.numbers(shown[i : i + 1]).row, []).append(3 + space * (i + 0.5))
     of_kind = dict(marks or ())
-    tiles = [_tiles(theme, kind, xs, of_kind.get(kind, ()), marks is not None) for kind, xs in sorted(spots.items())]
-    return Part(f"set {index + 1}", tray + "".join(tiles) + at(size * space + 37, 21, _bonus(theme, index, is_done)))
+    tiles = [
+        _tiles(theme, kind, xs, of_kind.get(kind, ()), marks is not None)
+        for kind, xs in sorted(spots.items())
+    ]
+    return Part(
+        f"set {index + 1}",
+        tray + "".join(tiles) + at(size * space + 37, 21, _bonus(theme, index, is_done)),
+    )
 
 
 def _tiles(theme: Theme, kind: int, xs: Sequence[float], marks: Marks, is_current: bool) -> str:
     """The tiles of one type in a set, or its empty spaces."""
     if kind == NONE:
-        empty = {"fill": "none", "stroke": theme.block_edge, "stroke_width": 1.2, "stroke_dasharray": "3 3"}
+        empty = {
+            "fill": "none",
+            "stroke": theme.block_edge,
+            "stroke_width": 1.2,
+            "stroke_dasharray": "3 3",
+        }
         return "".join(rectangle(x - 12, 9, 24, 24, 7, **empty) for x in xs)
-    tiles = "".join(at(x, 21, shapes.business(theme, kind, 13), **piece(f"business-{kind}")) for x in xs)
+    tiles = "".join(
+        at(x, 21, shapes.business(theme, kind, 13), **piece(f"business-{kind}")) for x in xs
+    )
     if not is_current:
         return group(title(BUSINESSES[kind]), tiles)
     shine = glow(theme, marks, "".join(rectangle(x - 14.5, 6.5, 29, 29, 7) for x in xs))
@@ -206,16 +278,23 @@ def _tiles(theme: Theme, kind: int, xs: Sequence[float], marks: Marks, is_curren
 
 
 def _bonus(theme: Theme, index: int, is_done: bool) -> str:
-    """BUS-4, BUS-5: what happens when the set is used up; beside the VP the number of districts (rings) needed."""
+    """BUS-4, BUS-5: what happens when the set is used up; beside the VP the number of districts
+    (rings) needed.
+    """
     if index == len(SET_SIZES) - 1:
-        return group(title("the game ends"), words(0, 5, "END", shapes.SMALL, middle=True, bold=True, fill=theme.seats[0]))
+        return group(
+            title("the game ends"),
+            words(0, 5, "END", shapes.SMALL, middle=True, bold=True, fill=theme.seats[0]),
+        )
     if index not in _BONUS_AFTER:
         return ""
     bonus = _BONUS_AFTER.index(index)
     what = f"{BONUS_VP[bonus]} VP for skyscrapers in at least {BONUS_DISTRICTS[bonus]} districts"
     coin = at(-13, 0, shapes.coin(theme, str(BONUS_VP[bonus]), 12))
     text = words(1, 5, f"{BONUS_DISTRICTS[bonus]}+", shapes.SMALL, bold=True, fill=theme.ink)
-    ring = circle(28, 0, 5.5, fill="none", stroke=theme.faint, stroke_width=4, stroke_dasharray="5.6 1.3")
+    ring = circle(
+        28, 0, 5.5, fill="none", stroke=theme.faint, stroke_width=4, stroke_dasharray="5.6 1.3"
+    )
     return group(title(what), coin, text, ring, opacity=0.35 if is_done else None)
 
 
@@ -223,11 +302,22 @@ def _bonus(theme: Theme, index: int, is_done: bool) -> str:
 
 
 def stacks(scene: Scene, width: float) -> Panel:
-    """Per colour the visible card, how many are face down, and the returned ones in the order they come up (AUC-8)."""
+    """Per colour the visible card, how many are face down, and the returned ones in the order they
+    come up (AUC-8).
+    """
     for colour in range(NUM_COLOURS + 1):
         shown = _PAID.read(scene.raw) if colour == BLACK else _STACK.read(scene.raw, colour)
         marks = () if colour == BLACK else scene.marks(TAKE + colour)
-        scene.drawing.add(_stack(scene.theme, colour, scene.table.face_down[colour], shown, marks, _stack_width(width)))
+        scene.drawing.add(
+            _stack(
+                scene.theme,
+                colour,
+                scene.table.face_down[colour],
+                shown,
+                marks,
+                _stack_width(width),
+            )
+        )
     return scene.drawing.add(_piles_of_cards(scene.theme, width)), 148.0
 
 
@@ -235,7 +325,10 @@ def stacks(scene: Scene, width: float) -> Panel:
 def _piles_of_cards(theme: Theme, width: float) -> Part:
     """The panel and where its stacks are."""
     step = _stack_width(width)
-    piles = [at(8 + step * (colour + 0.5), 32, slot(f"stack {name}")) for colour, name in enumerate(CARD_COLOURS)]
+    piles = [
+        at(8 + step * (colour + 0.5), 32, slot(f"stack {name}"))
+        for colour, name in enumerate(CARD_COLOURS)
+    ]
     return Part("stacks", _box(theme, width, 148) + _heading(theme, "CARD STACKS") + "".join(piles))
 
 
@@ -245,17 +338,23 @@ def _stack_width(width: float) -> float:
 
 
 @remembered(1024)
-def _stack(theme: Theme, colour: int, face_down: int, shown: bytes, marks: Marks, width: float) -> Part:
-    """A stack, its top in the middle above the origin; its title tells all returned cards, its text as many as fit.
+def _stack(
+    theme: Theme, colour: int, face_down: int, shown: bytes, marks: Marks, width: float
+) -> Part:
+    """A stack, its top in the middle above the origin; its title tells all returned cards, its text
+    as many as fit.
 
     Args:
-        theme: the colours. colour: which. face_down: cards. shown: of ``_STACK``, of ``_PAID`` for the black one.
+        theme: the colours. colour: which. face_down: cards. shown: of ``_STACK``, of ``_PAID`` for
+            the black one.
         marks: whether it may be taken from. width: what it may fill.
     """
     half = shapes.CARD_WIDTH / 2
     size = (shapes.CARD_WIDTH, shapes.CARD_HEIGHT, 5)
     below = "".join(rectangle(-half + 2 * i, 2 * i, *size) for i in range(min(face_down, 3), 0, -1))
-    under = group(below, fill=theme.panel, stroke=theme.suits[colour], stroke_width=1) if below else ""
+    under = (
+        group(below, fill=theme.panel, stroke=theme.suits[colour], stroke_width=1) if below else ""
+    )
     if colour == BLACK:
         paid = sum(_PAID.numbers(shown).black_face_up)
         cards = face_down + paid
@@ -266,21 +365,36 @@ def _stack(theme: Theme, colour: int, face_down: int, shown: bytes, marks: Marks
         game = _STACK.numbers(shown)
         cards = face_down + game.num_returned + (game.top != NONE)
         values = "".join(str(rank + LOWEST_CARD) for rank in game.returned[: game.num_returned])
-        top, what = _front_of_stack(theme, colour, game.top) if game.top != NONE else _no_card(theme, colour)
+        top, what = (
+            _front_of_stack(theme, colour, game.top)
+            if game.top != NONE
+            else _no_card(theme, colour)
+        )
         below_it = fitted(values, shapes.SMALL, width - 6)
         behind = f"; returned cards below, next one first: {', '.join(values)}" if values else ""
     top = group(top, **piece(f"card-{colour}", cards)) if cards else top
     what += f"; {counted(face_down, 'card')} face down{behind}"
     left = words(0, 81, str(face_down), shapes.SMALL, middle=True, bold=True, fill=theme.ink)
-    returned = words(0, 99, below_it, shapes.SMALL, middle=True, fill=theme.faint) if below_it else ""
-    shine = (
-        glow(theme, marks, rectangle(-half - 2, -2, shapes.CARD_WIDTH + 4, shapes.CARD_HEIGHT + 4, 7)) if colour < BLACK else ""
+    returned = (
+        words(0, 99, below_it, shapes.SMALL, middle=True, fill=theme.faint) if below_it else ""
     )
-    return Part(f"stack {CARD_COLOURS[colour]}", thing(marks, what, under, shine, top, left, returned, stack=colour))
+    shine = (
+        glow(
+            theme, marks, rectangle(-half - 2, -2, shapes.CARD_WIDTH + 4, shapes.CARD_HEIGHT + 4, 7)
+        )
+        if colour < BLACK
+        else ""
+    )
+    return Part(
+        f"stack {CARD_COLOURS[colour]}",
+        thing(marks, what, under, shine, top, left, returned, stack=colour),
+    )
 
 
 def _back_of_stack(theme: Theme, colour: int) -> tuple[str, str]:
-    return at(-shapes.CARD_WIDTH / 2, 0, shapes.card_back(theme, colour, 1)), f"{CARD_COLOURS[colour]} stack"
+    return at(
+        -shapes.CARD_WIDTH / 2, 0, shapes.card_back(theme, colour, 1)
+    ), f"{CARD_COLOURS[colour]} stack"
 
 
 def _front_of_stack(theme: Theme, colour: int, top: int) -> tuple[str, str]:
@@ -289,9 +403,16 @@ def _front_of_stack(theme: Theme, colour: int, top: int) -> tuple[str, str]:
 
 
 def _no_card(theme: Theme, colour: int) -> tuple[str, str]:
-    empty = {"fill": "none", "stroke": theme.suits[colour], "stroke_dasharray": "4 3", "stroke_width": 1.4}
+    empty = {
+        "fill": "none",
+        "stroke": theme.suits[colour],
+        "stroke_dasharray": "4 3",
+        "stroke_width": 1.4,
+    }
     place = rectangle(-shapes.CARD_WIDTH / 2, 0, shapes.CARD_WIDTH, shapes.CARD_HEIGHT, 5, **empty)
-    return place + at(0, 28, group(shapes.suit(theme, colour, 8), opacity=0.4)), f"{CARD_COLOURS[colour]} stack: empty"
+    return place + at(
+        0, 28, group(shapes.suit(theme, colour, 8), opacity=0.4)
+    ), f"{CARD_COLOURS[colour]} stack: empty"
 
 
 # ---- the auction ----
@@ -300,37 +421,65 @@ _BIDDER: Final = 46.0
 
 
 def auction(scene: Scene, width: float) -> Panel:
-    """The auction under way: everybody's cards on the table, who is out, and what the highest bid allows."""
+    """The auction under way: everybody's cards on the table, who is out, and what the highest bid
+    allows.
+    """
     shown = _AUCTION.read(scene.raw)
     game = _AUCTION.numbers(shown)
     first = max(game.turn_seat, 0)
-    seats = [(first + i) % scene.players for i in range(scene.players)] + ([ALEA] if scene.players == 2 else [])
+    seats = [(first + i) % scene.players for i in range(scene.players)] + (
+        [ALEA] if scene.players == 2 else []
+    )
     rows = []
     for i, bidder in enumerate(seats):
         cards = tuple(_bid_cards(game, bidder))
         is_out = game.alea == ALEA_OUT if bidder == ALEA else bool(game.out[bidder])
         waits = bidder == ALEA and game.alea == ALEA_WAITS
         stands = (bidder == game.highest_bidder, is_out, bidder == game.seat, waits)
-        rows.append(scene.drawing.add(_bidder(scene.theme, i, bidder, cards, stands, width - 16, scene.agents)))
+        rows.append(
+            scene.drawing.add(
+                _bidder(scene.theme, i, bidder, cards, stands, width - 16, scene.agents)
+            )
+        )
     place = "PARK AREA" if game.auction_place == CENTRAL_PARK else PLACES[game.auction_place]
     frame = _auction(scene.theme, width, place, _later(game), _standing(game), tuple(rows))
     return scene.drawing.add(frame), 80 + _BIDDER * len(seats)
 
 
 @remembered(512)
-def _auction(theme: Theme, width: float, place: str, later: str, standing: str, rows: tuple[str, ...]) -> Part:
+def _auction(
+    theme: Theme, width: float, place: str, later: str, standing: str, rows: tuple[str, ...]
+) -> Part:
     """The panel: what is auctioned now and later, the bidders' lines, and the highest bid."""
-    parts = [at(22, 24, shapes.gavel(theme)), words(40, 25, f"AUCTION: {place}", 16, bold=True, fill=theme.ink)]
-    parts.append(words(40, 43, fitted(later, shapes.SMALL, width - 50), shapes.SMALL, fill=theme.faint))
+    parts = [
+        at(22, 24, shapes.gavel(theme)),
+        words(40, 25, f"AUCTION: {place}", 16, bold=True, fill=theme.ink),
+    ]
+    parts.append(
+        words(40, 43, fitted(later, shapes.SMALL, width - 50), shapes.SMALL, fill=theme.faint)
+    )
     parts += [at(8, 50 + _BIDDER * i, row) for i, row in enumerate(rows)]
     height = 80 + _BIDDER * len(rows)
-    parts.append(words(14, height - 12, fitted(standing, shapes.SMALL, width - 26), shapes.SMALL, bold=True, fill=theme.ink))
+    parts.append(
+        words(
+            14,
+            height - 12,
+            fitted(standing, shapes.SMALL, width - 26),
+            shapes.SMALL,
+            bold=True,
+            fill=theme.ink,
+        )
+    )
     return Part("auction", _box(theme, width, height, bright=True) + "".join(parts))
 
 
 def _later(game: Any) -> str:
     """AUC-1: the auctions that follow."""
-    places = [PLACES[place] for place in game.visited[game.auction_commissioner] if place not in (NONE, game.auction_place)]
+    places = [
+        PLACES[place]
+        for place in game.visited[game.auction_commissioner]
+        if place not in (NONE, game.auction_place)
+    ]
     if game.auction_place != CENTRAL_PARK:
         places.append("park area")
     return f"then {', '.join(places)}" if places else "the last one of the set"
@@ -359,20 +508,30 @@ def _bidder(
     """A bidder's line: its cards, their total, and how it stands.
 
     Args:
-        theme: the colours. line: from the top. bidder: whose. cards: colour and rank of each. width: of the line.
-        stands: whether it is the highest bidder, is out, is to act, has yet to bid. agents: who sits where.
+        theme: the colours. line: from the top. bidder: whose. cards: colour and rank of each.
+            width: of the line.
+        stands: whether it is the highest bidder, is out, is to act, has yet to bid. agents: who
+            sits where.
     """
     is_highest, is_out, is_to_act, waits = stands
     middle = _BIDDER / 2
     ground = {"fill": theme.gold, "fill_opacity": 0.3} if is_highest else {"fill": theme.block}
-    parts = [rectangle(0, 2, width, _BIDDER - 4, 7, **ground), at(19, middle, shapes.emblem(theme, bidder, 10))]
+    parts = [
+        rectangle(0, 2, width, _BIDDER - 4, 7, **ground),
+        at(19, middle, shapes.emblem(theme, bidder, 10)),
+    ]
     if is_to_act:
         parts.append(path(f"M-4 {middle - 7:.1f}l8 7l-8 7Z", fill=theme.legal))
     step = min(26.0, (width - 128) / max(len(cards) - 1, 1))
-    parts += [at(38 + step * i, 6, shapes.small_card(theme, *card), **piece(f"card-{card[0]}")) for i, card in enumerate(cards)]
+    parts += [
+        at(38 + step * i, 6, shapes.small_card(theme, *card), **piece(f"card-{card[0]}"))
+        for i, card in enumerate(cards)
+    ]
     total = sum(rank + LOWEST_CARD for _, rank in cards)
     if cards:
-        parts.append(words(width - 8, middle + 7, str(total), 20, end=True, bold=True, fill=theme.ink))
+        parts.append(
+            words(width - 8, middle + 7, str(total), 20, end=True, bold=True, fill=theme.ink)
+        )
     if is_highest:
         parts.append(at(width - 45, middle + 5, shapes.crown(theme)))
     elif is_out or not cards:
@@ -389,7 +548,12 @@ def _bid_cards(game: Any, bidder: int) -> list[tuple[int, int]]:
         return [(BLACK, rank) for rank in range(NUM_RANKS) for _ in range(game.alea_cards[rank])]
     cards = game.bid_cards[bidder]
     kinds = ((game.bid_colour[bidder], 0), (BLACK, 1))
-    return [(colour, rank) for colour, kind in kinds for rank in range(NUM_RANKS) for _ in range(cards[kind][rank])]
+    return [
+        (colour, rank)
+        for colour, kind in kinds
+        for rank in range(NUM_RANKS)
+        for _ in range(cards[kind][rank])
+    ]
 
 
 # ---- the players ----
@@ -408,11 +572,18 @@ def players(scene: Scene, width: float) -> Panel:
     wide = (width - GAP * (across - 1)) / across
     hands = [_hand_of(scene, seat) for seat in range(scene.players)]
     heights = [_player_height(scene, hand) for hand in hands]
-    over, acting, turn = scene.number("phase") == PHASE_OVER, scene.number("seat"), scene.number("turn_seat")
+    over, acting, turn = (
+        scene.number("phase") == PHASE_OVER,
+        scene.number("seat"),
+        scene.number("turn_seat"),
+    )
     best = winners(scene.table) if over else []
     has_turns = not over and scene.number("phase") != PHASE_START
     score = scene.table.game["score"].tolist()
-    rows = [range(start, min(start + across, scene.players)) for start in range(0, scene.players, across)]
+    rows = [
+        range(start, min(start + across, scene.players))
+        for start in range(0, scene.players, across)
+    ]
     parts, y = [], 0.0
     for row in rows:
         height = max(heights[seat] for seat in row)
@@ -420,10 +591,25 @@ def players(scene: Scene, width: float) -> Panel:
             add, theme, names = scene.drawing.add, scene.theme, scene.agents
             stands = (seat in best, has_turns and turn == seat, acting == seat)
             cards = sum(copies for piles in hands[seat] for _, copies in piles)
-            drawn = [add(_player(theme, seat, score[seat], stands, (wide, height), names[seat] if names else None))]
+            drawn = [
+                add(
+                    _player(
+                        theme,
+                        seat,
+                        score[seat],
+                        stands,
+                        (wide, height),
+                        names[seat] if names else None,
+                    )
+                )
+            ]
             drawn.append(add(_supply(theme, seat, _STORES.read(scene.raw, seat), cards, wide)))
             is_open = scene.table.seat in (None, seat)
-            marks = _card_marks(scene, hands[seat]) if is_open and (acting == seat or scene.legal is None) else ()
+            marks = (
+                _card_marks(scene, hands[seat])
+                if is_open and (acting == seat or scene.legal is None)
+                else ()
+            )
             drawn.append(add(_hand(theme, seat, hands[seat], is_open, marks, wide, names)))
             parts.append(at((wide + GAP) * i, y, *drawn))
         y += height + GAP
@@ -431,7 +617,9 @@ def players(scene: Scene, width: float) -> Panel:
 
 
 def _player_height(scene: Scene, hand: _Piles) -> float:
-    """Room for the longest column of cards; in wide pictures always the same, so that films don't jump."""
+    """Room for the longest column of cards; in wide pictures always the same, so that films don't
+    jump.
+    """
     piles = NUM_RANKS if scene.table.seat is None else NUM_RANKS + 1
     if scene.upright:
         piles = max(map(len, hand))
@@ -452,28 +640,43 @@ def _hand_of(scene: Scene, seat: int) -> _Piles:
 def _card_marks(scene: Scene, hand: _Piles) -> Marks:
     """The cards of the seat to act that may be laid down."""
     return scene.marks(
-        *(BID + NUM_RANKS * colour + rank for colour, piles in enumerate(hand) for rank, _ in piles if rank != NONE)
+        *(
+            BID + NUM_RANKS * colour + rank
+            for colour, piles in enumerate(hand)
+            for rank, _ in piles
+            if rank != NONE
+        )
     )
 
 
 @remembered(1024)
 def _player(
-    theme: Theme, seat: int, score: int, stands: tuple[bool, bool, bool], size: tuple[float, float], agent: str | None
+    theme: Theme,
+    seat: int,
+    score: int,
+    stands: tuple[bool, bool, bool],
+    size: tuple[float, float],
+    agent: str | None,
 ) -> Part:
     """A seat's panel without its skyscrapers and cards.
 
     Args:
-        theme: the colours. seat: whose. score: VP. stands: whether it has won, is on turn, is to act. size: of the panel.
+        theme: the colours. seat: whose. score: VP. stands: whether it has won, is on turn, is to
+            act. size: of the panel.
         agent: who sits there.
     """
     (width, height), (has_won, is_on_turn, is_to_act) = size, stands
     on = theme.on_seats[seat]
     right = f"{width:.1f}"
-    band = path(f"M0 34V10Q0 0 10 0H{width - 10:.1f}Q{right} 0 {right} 10V34Z", fill=theme.seats[seat])
+    band = path(
+        f"M0 34V10Q0 0 10 0H{width - 10:.1f}Q{right} 0 {right} 10V34Z", fill=theme.seats[seat]
+    )
     badge = circle(20, 17, 14, fill=theme.badge) + at(20, 17.5, shapes.emblem(theme, seat, 9))
     points = f"{score} VP"
     parts = [_box(theme, width, height, bright=has_won), band, badge]
-    parts.append(words(42, 23.5, fitted(agent or seat_name(seat), 17, width - 150), 17, bold=True, fill=on))
+    parts.append(
+        words(42, 23.5, fitted(agent or seat_name(seat), 17, width - 150), 17, bold=True, fill=on)
+    )
     parts.append(words(width - 12, 25, points, 21, end=True, bold=True, fill=on))
     beside = width - 30 - _BOLD * width_of(points, 21)
     if has_won:
@@ -501,12 +704,17 @@ def _turn_flag(theme: Theme) -> str:
 
 @remembered(1024)
 def _supply(theme: Theme, seat: int, shown: bytes, cards: int, width: float) -> Part:
-    """Skyscrapers ready to build, those in the general supply (`shown`: of ``_STORES``), and the number of cards."""
+    """Skyscrapers ready to build, those in the general supply (`shown`: of ``_STORES``), and the
+    number of cards.
+    """
     game = _STORES.numbers(shown)
     ready, general = game.supply, game.general
     text = f"{ready} ready, {general} more"
     step = min(15.0, (width - 120 - width_of(text, shapes.SMALL)) / max(ready, 1))
-    houses = "".join(at(18 + step * i, 58, shapes.tower(theme, seat, 1, 11, 7), **piece(f"tower-{seat}")) for i in range(ready))
+    houses = "".join(
+        at(18 + step * i, 58, shapes.tower(theme, seat, 1, 11, 7), **piece(f"tower-{seat}"))
+        for i in range(ready)
+    )
     x = 34 + step * (ready - 1) if ready else 12
     first = words(x, 56, text, shapes.SMALL, fill=theme.ink)
     last = words(width - 12, 56, counted(cards, "card"), shapes.SMALL, end=True, fill=theme.ink)
@@ -515,11 +723,15 @@ def _supply(theme: Theme, seat: int, shown: bytes, cards: int, width: float) -> 
 
 
 @remembered(1024)
-def _hand(theme: Theme, seat: int, hand: _Piles, is_open: bool, marks: Marks, width: float, agents: _Names) -> Part:
-    """The hand, a column for each colour, a strip for each value; cards that the onlooker doesn't know as backs.
+def _hand(
+    theme: Theme, seat: int, hand: _Piles, is_open: bool, marks: Marks, width: float, agents: _Names
+) -> Part:
+    """The hand, a column for each colour, a strip for each value; cards that the onlooker doesn't
+    know as backs.
 
     Args:
-        theme: the colours. seat: whose. hand: its cards. is_open: whether the onlooker sees it as its owner does.
+        theme: the colours. seat: whose. hand: its cards. is_open: whether the onlooker sees it as
+            its owner does.
         marks: the cards that may be laid down. width: of the panel. agents: who sits where.
     """
     step = (width - 16) / (NUM_COLOURS + 1)
@@ -531,13 +743,25 @@ def _hand(theme: Theme, seat: int, hand: _Piles, is_open: bool, marks: Marks, wi
             card = BID + NUM_RANKS * colour + rank
             own = marks if marks is None else tuple(action for action in marks if action == card)
             drawn = _pile(theme, seat, owner, (colour, rank, copies), wide, is_open, own)
-            columns.append(at(x, _HAND + _STRIP * i, drawn, **piece(f"card-{colour}:{rank}", copies)))
+            columns.append(
+                at(x, _HAND + _STRIP * i, drawn, **piece(f"card-{colour}:{rank}", copies))
+            )
         if not piles:
-            columns.append(at(x + wide / 2, _HAND + 16, group(shapes.suit(theme, colour, 5), opacity=0.25)))
+            columns.append(
+                at(x + wide / 2, _HAND + 16, group(shapes.suit(theme, colour, 5), opacity=0.25))
+            )
     return Part(f"seat {seat + 1}.hand", "".join(columns))
 
 
-def _pile(theme: Theme, seat: int, owner: str, cards: tuple[int, int, int], wide: float, is_open: bool, marks: Marks) -> str:
+def _pile(
+    theme: Theme,
+    seat: int,
+    owner: str,
+    cards: tuple[int, int, int],
+    wide: float,
+    is_open: bool,
+    marks: Marks,
+) -> str:
     """Equal cards of a hand: colour, rank, how many."""
     colour, rank, copies = cards
     if rank == NONE:
@@ -559,8 +783,12 @@ def alea(scene: Scene, width: float) -> Panel:
 @remembered(128)
 def _alea(theme: Theme, left: int, width: float) -> Part:
     house = at(44, 29, shapes.tower(theme, ALEA, 1, 11, 8), **piece(f"tower-{ALEA}", left))
-    text = words(57, 26, f"Alea has {counted(left, 'skyscraper')} left", shapes.SMALL, fill=theme.ink)
-    return Part("Alea", _box(theme, width, 40) + at(22, 20, shapes.emblem(theme, ALEA, 10)) + house + text)
+    text = words(
+        57, 26, f"Alea has {counted(left, 'skyscraper')} left", shapes.SMALL, fill=theme.ink
+    )
+    return Part(
+        "Alea", _box(theme, width, 40) + at(22, 20, shapes.emblem(theme, ALEA, 10)) + house + text
+    )
 
 
 # ---- the last events ----
@@ -570,8 +798,14 @@ def events_log(scene: Scene, events: Sequence[Event], width: float, height: floa
     """The last events, as many as there is room for, the newest below."""
     last = _recent(events)
     tops, seat = tops_told(events[: len(events) - len(last)]), scene.table.seat
-    entries = _open_log(scene, last, tops) if seat is None else log(last, scene.agents, seat=seat, tops=tops)
-    return scene.drawing.add(_log(scene.theme, tuple(entries[-max(int((height - 34) / _LINE), 1) :]), width, height))
+    entries = (
+        _open_log(scene, last, tops)
+        if seat is None
+        else log(last, scene.agents, seat=seat, tops=tops)
+    )
+    return scene.drawing.add(
+        _log(scene.theme, tuple(entries[-max(int((height - 34) / _LINE), 1) :]), width, height)
+    )
 
 
 _LINE: Final = 19.0
@@ -589,13 +823,20 @@ def _log(theme: Theme, entries: tuple[str, ...], width: float, height: float) ->
         lines += [(part, number_of == 0, newest) for number_of, part in enumerate(parts)]
     begins = [i for i, (_, is_first, _) in enumerate(lines) if is_first]
     start = next((i for i in begins if len(lines) - i <= room), begins[-1] if begins else 0)
-    kept = lines[start:][: max(room, 0)]  # whole sentences; of one that is longer than that the beginning
+    kept = lines[start:][
+        : max(room, 0)
+    ]  # whole sentences; of one that is longer than that the beginning
     parts_drawn = []
     for i, (text, first, newest) in enumerate(kept):
         y = 40 + _LINE * i
         bullet = element("circle", cx=16, cy=y - 4.5, r=2.2, fill=theme.gold) if first else ""
-        parts_drawn.append(bullet + words(24, y, text, size, bold=newest, fill=theme.ink if newest else theme.faint))
-    return Part("log", _box(theme, width, height) + _heading(theme, "WHAT HAPPENED") + "".join(parts_drawn))
+        parts_drawn.append(
+            bullet
+            + words(24, y, text, size, bold=newest, fill=theme.ink if newest else theme.faint)
+        )
+    return Part(
+        "log", _box(theme, width, height) + _heading(theme, "WHAT HAPPENED") + "".join(parts_drawn)
+    )
 
 
 _MOST_EVENTS: Final = 60
@@ -603,7 +844,9 @@ _MOST_EVENTS: Final = 60
 
 
 def _recent(events: Sequence[Event]) -> Sequence[Event]:
-    """The last events, and those back to the beginning of the auction in which they begin, or totals would be wrong."""
+    """The last events, and those back to the beginning of the auction in which they begin, or
+    totals would be wrong.
+    """
     start = max(len(events) - _MOST_EVENTS, 0)
     for i in range(start, -1, -1):
         if i < len(events) and events[i].get("event") in ("auction", "won"):
@@ -631,11 +874,17 @@ def _open_log(scene: Scene, events: Sequence[Event], tops: Mapping[str, int | No
 _MOST_SHOWN: Final = 6
 
 
-def evaluation(scene: Scene, position: np.void, held: Evaluation, width: float, room: float) -> Panel:
-    """What an agent would do, how sure it is, and what it expects: as many actions as there is room for, at least two."""
+def evaluation(
+    scene: Scene, position: np.void, held: Evaluation, width: float, room: float
+) -> Panel:
+    """What an agent would do, how sure it is, and what it expects: as many actions as there is room
+    for, at least two.
+    """
     theme = scene.theme
     shares = np.asarray(held.probabilities)
-    order = [int(action) for action in np.argsort(-shares, kind="stable") if shares[action] > 0][:_MOST_SHOWN]
+    order = [int(action) for action in np.argsort(-shares, kind="stable") if shares[action] > 0][
+        :_MOST_SHOWN
+    ]
     rows, y = [], 40.0
     for i, action in enumerate(order):
         lines = wrapped(action_text(position, action), shapes.SMALL, width - 80)[:2]
@@ -644,9 +893,28 @@ def evaluation(scene: Scene, position: np.void, held: Evaluation, width: float, 
         for line in lines:
             rows.append(words(12, y + 5, line, shapes.SMALL, bold=i == 0, fill=theme.ink))
             y += 18
-        rows.append(words(width - 12, y - 13, f"{100 * shares[action]:.0f} %", shapes.SMALL, end=True, bold=True, fill=theme.ink))
+        rows.append(
+            words(
+                width - 12,
+                y - 13,
+                f"{100 * shares[action]:.0f} %",
+                shapes.SMALL,
+                end=True,
+                bold=True,
+                fill=theme.ink,
+            )
+        )
         rows.append(rectangle(12, y - 5, width - 24, 6, 3, fill=theme.street))
-        rows.append(rectangle(12, y - 5, max((width - 24) * min(float(shares[action]), 1.0), 3), 6, 3, fill=theme.seats[1]))
+        rows.append(
+            rectangle(
+                12,
+                y - 5,
+                max((width - 24) * min(float(shares[action]), 1.0), 3),
+                6,
+                3,
+                fill=theme.seats[1],
+            )
+        )
         y += 15
     if held.value is not None:
         rows.append(at(12, y + 4, _gauge(theme, held.value, width - 24)))
@@ -659,7 +927,19 @@ def _gauge(theme: Theme, value: float, width: float) -> str:
     """The value as a needle on a scale from −1 to +1."""
     part = (min(max(value, -1.0), 1.0) + 1) / 2
     x = part * width
-    scale = rectangle(0, 14, width, 8, 4, fill=theme.street) + rectangle(width / 2 - 0.6, 12, 1.2, 12, fill=theme.faint)
-    needle = path(f"M{x:.1f} 13l5-8h-10Z", fill=theme.legal) + rectangle(x - 1.2, 10, 2.4, 14, fill=theme.legal)
-    text = words(width if part < 0.5 else 0, 9, f"expects {value:+.2f}", shapes.SMALL, end=part < 0.5, bold=True, fill=theme.ink)
+    scale = rectangle(0, 14, width, 8, 4, fill=theme.street) + rectangle(
+        width / 2 - 0.6, 12, 1.2, 12, fill=theme.faint
+    )
+    needle = path(f"M{x:.1f} 13l5-8h-10Z", fill=theme.legal) + rectangle(
+        x - 1.2, 10, 2.4, 14, fill=theme.legal
+    )
+    text = words(
+        width if part < 0.5 else 0,
+        9,
+        f"expects {value:+.2f}",
+        shapes.SMALL,
+        end=part < 0.5,
+        bold=True,
+        fill=theme.ink,
+    )
     return scale + needle + text

@@ -1,7 +1,9 @@
-"""A drawing made of named parts: each is a pure function of what it shows, so what shows the same isn't drawn again.
+"""A drawing made of named parts: each is a pure function of what it shows, so what shows the same
+isn't drawn again.
 
-A part's text is SVG that may name other parts by a :func:`slot`. What a part shows of a position is read with :class:`Fields`: as
-bytes, which make up a key at next to no cost; they become numbers only where the part has to be drawn.
+A part's text is SVG that may name other parts by a :func:`slot`. What a part shows of a position is
+read with :class:`Fields`: as bytes, which make up a key at next to no cost; they become numbers
+only where the part has to be drawn.
 """
 
 from __future__ import annotations
@@ -25,7 +27,10 @@ ROOT: Final = "table"
 """The part that holds all others."""
 _SLOT: Final = re.compile(r'<g data-part="([^"]*)"/>')
 _DIGEST: Final = 6
-"""Letters of a digest: 36 bits. It tells a hundred parts of one browser apart, and isn't meant to withstand anybody."""
+"""Letters of a digest: 36 bits.
+
+It tells a hundred parts of one browser apart, and isn't meant to withstand anybody.
+"""
 _Arguments = ParamSpec("_Arguments")
 
 
@@ -54,7 +59,9 @@ class Part:
     @cached_property
     def digest(self) -> str:
         """Six letters of A-Z a-z 0-9 - _ that tell it from others by its name and its text."""
-        content = hashlib.blake2b(f"{self.name}\0{self.text}".encode("utf-8", "replace"), digest_size=6).digest()
+        content = hashlib.blake2b(
+            f"{self.name}\0{self.text}".encode("utf-8", "replace"), digest_size=6
+        ).digest()
         return base64.urlsafe_b64encode(content).decode()[:_DIGEST]
 
 
@@ -87,8 +94,14 @@ class Drawing:
                 texts.append(piece)
 
     def changes(self, known: Container[str] = ()) -> dict[str, list[str]]:
-        """The parts that somebody lacks who has those with the digests `known`: by name their digest and their text."""
-        return {part.name: [part.digest, part.text] for part in self.parts.values() if part.digest not in known}
+        """The parts that somebody lacks who has those with the digests `known`: by name their
+        digest and their text.
+        """
+        return {
+            part.name: [part.digest, part.text]
+            for part in self.parts.values()
+            if part.digest not in known
+        }
 
 
 def digests(text: str) -> frozenset[str]:
@@ -102,7 +115,10 @@ _memories: Final[list[Any]] = []
 
 
 def remembered(most: int) -> Callable[[Callable[_Arguments, Part]], Callable[_Arguments, Part]]:
-    """For functions that draw a part: the last so many drawings are kept, by all arguments. Threads may share them."""
+    """For functions that draw a part: the last so many drawings are kept, by all arguments.
+
+    Threads may share them.
+    """
 
     def decorate(draw: Callable[_Arguments, Part]) -> Callable[_Arguments, Part]:
         memory = functools.lru_cache(maxsize=most)(draw)
@@ -137,7 +153,9 @@ class Fields:
         for name in names:
             dtype, offset = of_record[name][:2]
             shape, base = dtype.shape, dtype.base
-            strides = [int(np.prod(shape[i + 1 :], dtype=int)) * base.itemsize for i in range(depth)]
+            strides = [
+                int(np.prod(shape[i + 1 :], dtype=int)) * base.itemsize for i in range(depth)
+            ]
             size = int(np.prod(shape[depth:], dtype=int)) * base.itemsize
             self._fields.append((name, offset, strides, size, base, shape[depth:]))
 
@@ -148,13 +166,22 @@ class Fields:
 
     def _spans_of(self, index: tuple[int, ...]) -> list[tuple[int, int]]:
         """Where the fields begin and end in a record's bytes."""
-        starts = [offset + sum(map(operator.mul, strides, index)) for _, offset, strides, *_ in self._fields]
-        return [(start, start + field[3]) for start, field in zip(starts, self._fields, strict=True)]
+        starts = [
+            offset + sum(map(operator.mul, strides, index))
+            for _, offset, strides, *_ in self._fields
+        ]
+        return [
+            (start, start + field[3]) for start, field in zip(starts, self._fields, strict=True)
+        ]
 
     def numbers(self, key: bytes) -> Any:
         """The same as numbers and lists of numbers, by the fields' names."""
         found, start = SimpleNamespace(), 0
         for name, _, _, size, base, shape in self._fields:
-            setattr(found, name, np.frombuffer(key, base, size // base.itemsize, start).reshape(shape).tolist())
+            setattr(
+                found,
+                name,
+                np.frombuffer(key, base, size // base.itemsize, start).reshape(shape).tolist(),
+            )
             start += size
         return found

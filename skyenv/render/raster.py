@@ -1,6 +1,9 @@
-"""Pictures made of pixels, and films, from SVG texts, without a display. Needs the extra ``[pictures]``.
+"""Pictures made of pixels, and films, from SVG texts, without a display.
 
-ThorVG draws, and the font comes with the extra (:mod:`skyenv.render.glyphs`), so pictures look the same on every machine.
+Needs the extra ``[pictures]``.
+
+ThorVG draws, and the font comes with the extra (:mod:`skyenv.render.glyphs`), so pictures look the
+same on every machine.
 """
 
 from __future__ import annotations
@@ -41,7 +44,9 @@ _BLOCK: Final = 1 << 16
 """Bytes; the lengths of what ThorVG is given are multiples of it."""
 
 _lock: Final = threading.Lock()
-"""Held while ThorVG draws, and while letters are made outlines: fontTools unpacks the font bit by bit."""
+"""Held while ThorVG draws, and while letters are made outlines: fontTools unpacks the font bit by
+bit.
+"""
 
 
 @functools.cache
@@ -58,7 +63,8 @@ def rgb(svg_text: str, width: int | None = None) -> RGB:
         width: pixels; None: as the SVG says.
 
     Raises:
-        OptionError: it is no SVG, `width` is not from 1 to LARGEST, or the picture would be higher than that.
+        OptionError: it is no SVG, `width` is not from 1 to LARGEST, or the picture would be higher
+            than that.
         RenderError: the extra isn't installed.
     """
     pixels = None if width is None else check_integer("width", width, 1, LARGEST)
@@ -90,7 +96,9 @@ def _drawn(thorvg: Any, content: bytes, width: int | None) -> RGB:
         canvas.update()
         canvas.draw(True)
         canvas.sync()
-        colours: RGB = np.frombuffer(canvas.buffer_arr, np.uint8).reshape(high, wide, 4)[:, :, :3].copy()
+        colours: RGB = (
+            np.frombuffer(canvas.buffer_arr, np.uint8).reshape(high, wide, 4)[:, :, :3].copy()
+        )
     finally:
         canvas.destroy()
     return colours
@@ -106,7 +114,10 @@ def _loaded(thorvg: Any, picture: Any, content: bytes, width: int | None) -> tup
     wide = round(own_width) if width is None else width
     high = max(round(own_height * wide / own_width), 1)
     if max(wide, high) > LARGEST:
-        raise OptionError(f"this SVG can't be drawn: {wide} × {high} pixels are too many; the longer side has at most {LARGEST}")
+        raise OptionError(
+            f"this SVG can't be drawn: {wide} × {high} pixels are too many; the longer side has at "
+            f"most {LARGEST}"
+        )
     return wide, high
 
 
@@ -121,15 +132,23 @@ def png(svg_text: str, width: int | None = None) -> bytes:
 # ---- films ----
 
 
-def animation(svgs: Iterable[str], path: str | Path, *, fps: float = 2.0, width: int | None = None, hold: float = 3.0) -> int:
+def animation(
+    svgs: Iterable[str],
+    path: str | Path,
+    *,
+    fps: float = 2.0,
+    width: int | None = None,
+    hold: float = 3.0,
+) -> int:
     """Pictures as a film, an animated GIF or an MP4 (H.264), as the path's suffix says.
 
-    The pictures are drawn one after the other, so they may come from a generator. All must have one size, as wide pictures of
-    one game have.
+    The pictures are drawn one after the other, so they may come from a generator. All must have one
+    size, as wide pictures of one game have.
 
     Args:
         svgs: at least one SVG text.
-        path: the file to write, ``….gif`` or ``….mp4``. A file that is there is replaced when the film is done.
+        path: the file to write, ``….gif`` or ``….mp4``. A file that is there is replaced when the
+            film is done.
         fps: pictures a second, above 0, at most HIGHEST_FPS.
         width: pixels; None: as the SVGs say.
         hold: seconds for which the last picture stays.
@@ -164,13 +183,18 @@ def _frames(svgs: Iterable[str], width: int | None) -> Iterator[RGB]:
     for svg_text in svgs:
         frame = rgb(svg_text, width)
         if shape is not None and frame.shape != shape:
-            raise OptionError(f"the pictures of a film must have one size; one has {frame.shape}, the first {shape}")
+            raise OptionError(
+                f"the pictures of a film must have one size; one has {frame.shape}, the first "
+                f"{shape}"
+            )
         shape = frame.shape
         yield frame
 
 
 def _write_gif(path: Path, first: RGB, frames: Iterator[RGB], fps: float, hold: float) -> int:
-    """Frames keep the palette of those before them while it fits: what doesn't change stays equal, and isn't stored again."""
+    """Frames keep the palette of those before them while it fits: what doesn't change stays equal,
+    and isn't stored again.
+    """
     image = needed("PIL.Image")
     needed("PIL.GifImagePlugin")
     pictures: list[Any] = []
@@ -183,7 +207,15 @@ def _write_gif(path: Path, first: RGB, frames: Iterator[RGB], fps: float, hold: 
         pictures.append(picture)
     pause = max(round(1000 / fps), 20)
     durations = [pause] * (len(pictures) - 1) + [pause + round(1000 * hold)]
-    pictures[0].save(path, "GIF", save_all=True, append_images=pictures[1:], duration=durations, loop=0, optimize=False)
+    pictures[0].save(
+        path,
+        "GIF",
+        save_all=True,
+        append_images=pictures[1:],
+        duration=durations,
+        loop=0,
+        optimize=False,
+    )
     return len(pictures)
 
 
@@ -198,7 +230,13 @@ def _write_mp4(path: Path, first: RGB, frames: Iterator[RGB], fps: float, hold: 
     """H.264 in a form that all browsers play; its sides must be even."""
     ffmpeg = needed("imageio_ffmpeg")
     height, width = first.shape[0] // 2 * 2, first.shape[1] // 2 * 2
-    options = {"codec": "libx264", "pix_fmt_out": "yuv420p", "macro_block_size": 1, "quality": 8, "ffmpeg_log_level": "error"}
+    options = {
+        "codec": "libx264",
+        "pix_fmt_out": "yuv420p",
+        "macro_block_size": 1,
+        "quality": 8,
+        "ffmpeg_log_level": "error",
+    }
     writer = ffmpeg.write_frames(str(path), (width, height), fps=fps, **options)
     writer.send(None)
     number, last = 0, first

@@ -1,4 +1,5 @@
-"""Why an action isn't legal, judged from the rules' text a second time: compiled rules tell only that it isn't.
+"""Why an action isn't legal, judged from the rules' text a second time: compiled rules tell only
+that it isn't.
 
 All of it is made of what the seat to act knows. A test holds it to the mask in whole games.
 """
@@ -11,7 +12,15 @@ from typing import Any, Final
 import numpy as np
 
 from skyenv.render.table import Table, look
-from skyenv.render.words import PLACE_NAMES, Sentence, card_name, checked_action, counted, plot_name, seat_name
+from skyenv.render.words import (
+    PLACE_NAMES,
+    Sentence,
+    card_name,
+    checked_action,
+    counted,
+    plot_name,
+    seat_name,
+)
 from skyenv.rules.actions import (
     BID,
     BID_DONE,
@@ -62,7 +71,10 @@ from skyenv.rules.state import (
 
 
 def why_illegal(position: np.void | Table, action: int) -> str:
-    """Why an action isn't legal now, in a line; ``""`` if it is. Arguments and errors are those of :func:`reason`."""
+    """Why an action isn't legal now, in a line; ``""`` if it is.
+
+    Arguments and errors are those of :func:`reason`.
+    """
     why = reason(position, action)
     return "" if why is None else why.text
 
@@ -73,20 +85,29 @@ def reason(position: np.void | Table, action: int) -> Sentence | None:
     Made of what the seat to act knows: of a game for that seat, of a view for its own seat.
 
     Args:
-        position: a record of GAME_DTYPE or VIEW_DTYPE, or what :func:`skyenv.render.table.look` has made of it; who asks for many
-            actions has that made once.
+        position: a record of GAME_DTYPE or VIEW_DTYPE, or what :func:`skyenv.render.table.look` has
+            made of it; who asks for many actions has that made once.
         action: 0 to 102.
 
     Raises:
         IllegalActionError: there is no such action.
     """
-    table, action = position if isinstance(position, Table) else look(position), checked_action(action)
+    table, action = (
+        position if isinstance(position, Table) else look(position),
+        checked_action(action),
+    )
     game = table.game
     phase = int(game["phase"])
     if phase == PHASE_OVER:
         return _because("the game is over", "END-1", "END-4")
     if table.seat is not None and table.seat != game["seat"]:
-        rule = "AUC-2" if phase in (PHASE_BID, PHASE_BUILD) else "SET-7" if phase == PHASE_START else "TURN-1"
+        rule = (
+            "AUC-2"
+            if phase in (PHASE_BID, PHASE_BUILD)
+            else "SET-7"
+            if phase == PHASE_START
+            else "TURN-1"
+        )
         return _because(f"not your turn: {seat_name(game['seat'])} is to act", rule)
     if phase not in _phases_of(action):
         return _because(*_WRONG_PHASE[phase])
@@ -117,7 +138,11 @@ _WRONG_PHASE: Final = {
     PHASE_TAKE: ("take a coloured card first", "TURN-4"),
     PHASE_MOVE: ("move a commissioner first", "MOVE-1"),
     PHASE_BID: ("there is an auction: bid or pass", "AUC-2"),
-    PHASE_BUILD: ("you have won the auction: build, or declare a building stop if you may", "AUC-10", "STOP-1"),
+    PHASE_BUILD: (
+        "you have won the auction: build, or declare a building stop if you may",
+        "AUC-10",
+        "STOP-1",
+    ),
 }
 """What is to be decided instead, and its rules."""
 
@@ -134,16 +159,30 @@ def _why_no_start(game: Any, action: int) -> Sentence | None:
     """SET-8."""
     district, plot = divmod(action - PLOT, NUM_PLOTS)
     if plot == SIXTH:
-        return _no_sixth(game) or _because("no skyscraper ever stands on the sixth plot", "SET-8", "AUC-6")
+        return _no_sixth(game) or _because(
+            "no skyscraper ever stands on the sixth plot", "SET-8", "AUC-6"
+        )
     if _plots_of(game, district, int(game["seat"])):
-        return _because(f"you stand in {DISTRICTS[district]} already; the second skyscraper goes to another district", "SET-8")
+        return _because(
+            f"you stand in {DISTRICTS[district]} already; the second skyscraper goes to another "
+            "district",
+            "SET-8",
+        )
     if (owner := int(game["owner"][district][plot])) != NONE:
         return _because(f"{seat_name(owner)} stands on {plot_name(district, plot)}", "SET-8")
-    return _because(f"{plot_name(district, plot)} has a business", "SET-8") if _tiles(game, district, plot) else None
+    return (
+        _because(f"{plot_name(district, plot)} has a business", "SET-8")
+        if _tiles(game, district, plot)
+        else None
+    )
 
 
 def _no_sixth(game: Any) -> Sentence | None:
-    return _because("the front side of the board has no sixth plots", "COM-6", "COM-8") if game["side"] == FRONT else None
+    return (
+        _because("the front side of the board has no sixth plots", "COM-6", "COM-8")
+        if game["side"] == FRONT
+        else None
+    )
 
 
 def _why_no_business_there(game: Any, action: int) -> Sentence | None:
@@ -182,8 +221,14 @@ def _why_no_option(game: Any, action: int) -> Sentence | None:
         return None if enough else _because("your general supply is empty", "TURN-2")
     if OPTION_B <= action < OPTION_C:
         if action - OPTION_B not in types_in_set(game):
-            return _because(f"there is no {BUSINESSES[action - OPTION_B]} in the current set", "BUS-1")
-        plots = (PLOT + NUM_PLOTS * district + plot for district in range(NUM_DISTRICTS) for plot in range(NUM_PLOTS))
+            return _because(
+                f"there is no {BUSINESSES[action - OPTION_B]} in the current set", "BUS-1"
+            )
+        plots = (
+            PLOT + NUM_PLOTS * district + plot
+            for district in range(NUM_DISTRICTS)
+            for plot in range(NUM_PLOTS)
+        )
         free = any(_why_no_business_there(game, plot) is None for plot in plots)
         return None if free else _because("no plot takes a business", "TURN-3", "BUS-2")
     if action == OPTION_C:
@@ -192,7 +237,11 @@ def _why_no_option(game: Any, action: int) -> Sentence | None:
     if game["stopped"][district]:
         return _because(f"{DISTRICTS[district]} is stopped", "SCO-1", "STOP-4")
     here = district in game["place"]
-    return None if here else _because(f"no commissioner stands in {DISTRICTS[district]}", "SCO-1", "TURN-3")
+    return (
+        None
+        if here
+        else _because(f"no commissioner stands in {DISTRICTS[district]}", "SCO-1", "TURN-3")
+    )
 
 
 def _why_no_card(game: Any, action: int) -> Sentence | None:
@@ -205,7 +254,9 @@ def _why_no_card(game: Any, action: int) -> Sentence | None:
     elif first == colour:
         text = "the second card must have another colour"
     elif first > colour:
-        text = f"cards are taken in the order of the colours: after {COLOURS[first]} comes no {name}"
+        text = (
+            f"cards are taken in the order of the colours: after {COLOURS[first]} comes no {name}"
+        )
     elif first == NONE and colour == stacks[-1] and len(stacks) > 1:
         text = f"cards are taken in the order of the colours: {name} comes second, behind another colour"
     return _because(text, "TURN-4") if text else None
@@ -242,7 +293,9 @@ def allowed_colours(game: Any, seat: int) -> list[int]:
         return [int(game["bid_colour"][seat])]
     place = int(game["auction_place"])
     if place == CENTRAL_PARK:
-        return list(range(NUM_COLOURS)) if game["park_colour"] == NONE else [int(game["park_colour"])]
+        return (
+            list(range(NUM_COLOURS)) if game["park_colour"] == NONE else [int(game["park_colour"])]
+        )
     if own := _plots_of(game, place, seat):
         return own
     free = _plots_of(game, place, NONE)
@@ -253,7 +306,11 @@ def _why_no_bid(game: Any, action: int) -> Sentence | None:
     """AUC-3 to AUC-5, AUC-12 and the order in which cards are laid down."""
     seat, laid = int(game["seat"]), int(game["laid"])
     if action == PASS:
-        return None if laid == NONE else _because("you have laid down cards: end the bid first", "AUC-3")
+        return (
+            None
+            if laid == NONE
+            else _because("you have laid down cards: end the bid first", "AUC-3")
+        )
     missing = int(game["highest"]) - int(game["bid_total"][seat])
     if action == BID_DONE:
         return None if missing < 0 else _because(f"the bid must exceed {game['highest']}", "AUC-3")
@@ -271,7 +328,9 @@ def _why_no_bid(game: Any, action: int) -> Sentence | None:
         left += sum(int(hand[BLACK][r]) * (r + LOWEST_CARD) for r in range(NUM_RANKS))
     if left <= missing:
         most = int(game["bid_total"][seat]) + left
-        return _because(f"the bid must exceed {game['highest']}, and would end at {most} at the most", "AUC-3")
+        return _because(
+            f"the bid must exceed {game['highest']}, and would end at {most} at the most", "AUC-3"
+        )
     return None
 
 
@@ -297,14 +356,24 @@ def _why_no_colour(game: Any, seat: int, colour: int) -> Sentence | None:
 
 
 def build_limit(game: Any, seat: int) -> int:
-    """AUC-10: skyscrapers that the highest card of a seat's bid allows, whatever is in the supply; 0 without a bid."""
-    ranks = [rank for kind in range(2) for rank in range(NUM_RANKS) if game["bid_cards"][seat][kind][rank] > 0]
+    """AUC-10: skyscrapers that the highest card of a seat's bid allows, whatever is in the supply;
+    0 without a bid.
+    """
+    ranks = [
+        rank
+        for kind in range(2)
+        for rank in range(NUM_RANKS)
+        if game["bid_cards"][seat][kind][rank] > 0
+    ]
     return int(BUILD_LIMIT[max(ranks)]) if ranks else 0
 
 
 def _is_full(game: Any, district: int) -> bool:
     """STOP-1: whether every coloured plot of a district is occupied."""
-    return all(game["owner"][district][plot] != NONE or _tiles(game, district, plot) for plot in range(NUM_COLOURS))
+    return all(
+        game["owner"][district][plot] != NONE or _tiles(game, district, plot)
+        for plot in range(NUM_COLOURS)
+    )
 
 
 def _why_no_building(game: Any, action: int) -> Sentence | None:
@@ -314,13 +383,25 @@ def _why_no_building(game: Any, action: int) -> Sentence | None:
     if action == STOP:
         if place == CENTRAL_PARK:
             return _because("there is no building stop in the park area", "AUC-12")
-        return None if full else _because(f"{DISTRICTS[place]} has an empty plot: no building stop", "STOP-1")
+        return (
+            None
+            if full
+            else _because(f"{DISTRICTS[place]} has an empty plot: no building stop", "STOP-1")
+        )
     if full and game["owner"][place][game["bid_colour"][seat]] != seat:
-        return _because(f"you have no plot in {DISTRICTS[place]}: you must declare a building stop", "STOP-1")
+        return _because(
+            f"you have no plot in {DISTRICTS[place]}: you must declare a building stop", "STOP-1"
+        )
     number, limit, supply = action - BUILD, build_limit(game, seat), int(game["supply"][seat])
     if number > limit:
-        return _because(f"your highest card allows {counted(limit, 'skyscraper')}", "AUC-10", "COM-10")
-    return None if number <= supply else _because(f"you have {counted(supply, 'skyscraper')} in your supply", "AUC-10")
+        return _because(
+            f"your highest card allows {counted(limit, 'skyscraper')}", "AUC-10", "COM-10"
+        )
+    return (
+        None
+        if number <= supply
+        else _because(f"you have {counted(supply, 'skyscraper')} in your supply", "AUC-10")
+    )
 
 
 _REASONS: Final[dict[int, Callable[[Any, int], Sentence | None]]] = {

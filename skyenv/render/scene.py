@@ -1,4 +1,6 @@
-"""What all parts of the picture share: the table as plain numbers, the theme, and which actions are legal."""
+"""What all parts of the picture share: the table as plain numbers, the theme, and which actions are
+legal.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from skyenv.render.table import Table
 from skyenv.rules.actions import NUM_ACTIONS
 
 Marks = tuple[int, ...] | None
-"""Which of the actions that a thing can mean are legal; None: the page decides that, and every glow is drawn, but hidden."""
+"""Which of the actions that a thing can mean are legal; None: the page decides that, and every glow
+is drawn, but hidden.
+"""
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,10 @@ def legal_set(legal: npt.ArrayLike | None) -> frozenset[int]:
         return frozenset()
     mask = np.asarray(legal)
     if mask.shape != (NUM_ACTIONS,):
-        raise OptionError(f"legal must be an action mask of shape ({NUM_ACTIONS},), not of shape {shown(mask.shape)}")
+        raise OptionError(
+            f"legal must be an action mask of shape ({NUM_ACTIONS},), not of shape "
+            f"{shown(mask.shape)}"
+        )
     return frozenset(np.flatnonzero(mask).tolist())
 
 
@@ -81,14 +88,25 @@ def checked_evaluation(evaluation: Evaluation | None) -> Evaluation | None:
     if evaluation is None:
         return None
     probabilities = np.asarray(evaluation.probabilities, np.float64)
-    if probabilities.shape != (NUM_ACTIONS,) or not np.isfinite(probabilities).all() or (probabilities < 0).any():
-        raise OptionError(f"an evaluation has {NUM_ACTIONS} probabilities of at least 0, not {shown(evaluation.probabilities)}")
+    if (
+        probabilities.shape != (NUM_ACTIONS,)
+        or not np.isfinite(probabilities).all()
+        or (probabilities < 0).any()
+    ):
+        raise OptionError(
+            f"an evaluation has {NUM_ACTIONS} probabilities of at least 0, not "
+            f"{shown(evaluation.probabilities)}"
+        )
     if evaluation.value is not None and not np.isfinite(evaluation.value):
-        raise OptionError(f"an evaluation's value must be finite, or None, not {shown(evaluation.value)}")
+        raise OptionError(
+            f"an evaluation's value must be finite, or None, not {shown(evaluation.value)}"
+        )
     return Evaluation(probabilities, evaluation.value)
 
 
-def checked_names(agents: Sequence[str | None] | None, players: int) -> tuple[str | None, ...] | None:
+def checked_names(
+    agents: Sequence[str | None] | None, players: int
+) -> tuple[str | None, ...] | None:
     """The names, one for each seat; raises OptionError if there are more or fewer."""
     if agents is None:
         return None
@@ -116,8 +134,8 @@ def thing(marks: Marks, what: str, *body: str, **data: object) -> str:
 def piece(kind: str, count: int = 1) -> dict[str, Any]:
     """Attributes of something that the page may let move: its kind, and how many are there.
 
-    A piece that is more often in one place and less often in another has gone from there to here. What stands behind a colon
-    tells pieces of one kind in one part of the drawing apart.
+    A piece that is more often in one place and less often in another has gone from there to here.
+    What stands behind a colon tells pieces of one kind in one part of the drawing apart.
     """
     return {"data_piece": kind, "data_count": count if count > 1 else None}
 

@@ -11,10 +11,11 @@ from skyenv.rules.state import PHASE_OVER
 
 
 def if_scored_now(games: Any, players: int) -> npt.NDArray[np.int64]:
-    """VP of every seat if the game ended by END-2 right now: its VP, and SCO-2 of every district that isn't stopped.
+    """VP of every seat if the game ended by END-2 right now: its VP, and SCO-2 of every district
+    that isn't stopped.
 
-    The park area is left out: what it scores depends on the tiles that END-3 turns up. Once a game is over its scores stand.
-    Everything that is looked at is public (INF-1).
+    The park area is left out: what it scores depends on the tiles that END-3 turns up. Once a game
+    is over its scores stand. Everything that is looked at is public (INF-1).
 
     Args:
         games: records of GAME_DTYPE, of any shape (…), or one record; of a view its ``game``.

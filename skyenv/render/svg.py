@@ -1,4 +1,6 @@
-"""A position as one picture of the whole table: an SVG text, or its parts by name, made by pure functions."""
+"""A position as one picture of the whole table: an SVG text, or its parts by name, made by pure
+functions.
+"""
 
 from __future__ import annotations
 
@@ -52,20 +54,23 @@ def svg(
     title: str | None = None,
     width: int = 1200,
 ) -> str:
-    """The whole table as a stand-alone SVG 1.1 picture, fit to be put into HTML as it is (it uses no ids and no style sheet).
+    """The whole table as a stand-alone SVG 1.1 picture, fit to be put into HTML as it is (it uses
+    no ids and no style sheet).
 
-    Everything that an action can mean is a ``<g>`` with a ``<title>`` and one of these attributes: ``data-district="D"``,
-    ``data-plot="D:P"``, ``data-stack="C"``, ``data-place="K:L"`` (where commissioner K may go), ``data-commissioner="K"``,
-    ``data-card="S:C:R"`` (cards of an open hand), ``data-row-type="B"`` (in the current set). If `legal` is given, those that
-    may be chosen have the class ``legal``, and ``data-action="N"`` if just one legal action fits.
+    Everything that an action can mean is a ``<g>`` with a ``<title>`` and one of these attributes:
+    ``data-district="D"``, ``data-plot="D:P"``, ``data-stack="C"``, ``data-place="K:L"`` (where
+    commissioner K may go), ``data-commissioner="K"``, ``data-card="S:C:R"`` (cards of an open
+    hand), ``data-row-type="B"`` (in the current set). If `legal` is given, those that may be chosen
+    have the class ``legal``, and ``data-action="N"`` if just one legal action fits.
 
     Args:
         position: a game, GAME_DTYPE, or a seat's view of it, VIEW_DTYPE.
-        seat: draw what this seat may see (INF); None: all hands are open. A view is always drawn for its own seat.
+        seat: draw what this seat may see (INF); None: all hands are open. A view is always drawn
+            for its own seat.
         theme: ``"light"`` or ``"dark"``.
         events: the last events, newest last, as in ``Game.events``.
-        evaluation: what an agent holds of the decision, drawn beside the board. It shows the cards of the seat to act, so it
-            can't be drawn for another seat.
+        evaluation: what an agent holds of the decision, drawn beside the board. It shows the cards
+            of the seat to act, so it can't be drawn for another seat.
         agents: who sits where, one name per seat.
         legal: action mask, (103,): what may be chosen glows.
         title: instead of the game's name.
@@ -75,7 +80,15 @@ def svg(
         OptionError: an argument has a wrong value.
     """
     picture = drawing(
-        position, seat, theme=theme, events=events, evaluation=evaluation, agents=agents, legal=legal, title=title, width=width
+        position,
+        seat,
+        theme=theme,
+        events=events,
+        evaluation=evaluation,
+        agents=agents,
+        legal=legal,
+        title=title,
+        width=width,
     )
     return picture.text()
 
@@ -93,12 +106,15 @@ def drawing(
     width: int = 1200,
     is_live: bool = False,
 ) -> Drawing:
-    """The parts of :func:`svg`, which draws the same. What equals a part that was drawn lately isn't drawn again.
+    """The parts of :func:`svg`, which draws the same.
+
+    What equals a part that was drawn lately isn't drawn again.
 
     Args:
         position, seat, events, evaluation, agents, legal, title, width: as for :func:`svg`.
         theme: ``"light"``, ``"dark"``, or colours of one's own.
-        is_live: for the page, which knows itself what may be chosen: all that may ever glow is drawn, but hidden.
+        is_live: for the page, which knows itself what may be chosen: all that may ever glow is
+            drawn, but hidden.
 
     Raises:
         OptionError: an argument has a wrong value.
@@ -106,7 +122,10 @@ def drawing(
     width = check_integer("width", width, 1, 20000)
     table = look(position, seat)
     if evaluation is not None and table.seat is not None and table.seat != table.game["seat"]:
-        raise OptionError(f"seat {table.seat} isn't to act; an evaluation of another seat would tell it what it can't know")
+        raise OptionError(
+            f"seat {table.seat} isn't to act; an evaluation of another seat would tell it what it "
+            "can't know"
+        )
     scene = Scene(
         table=table,
         raw=table.game.tobytes(),
@@ -130,7 +149,9 @@ _Place = tuple[float, float, float, str]
 
 
 @remembered(256)
-def _document(theme: Theme, places: tuple[_Place, ...], breadth: float, height: float, width: int) -> Part:
+def _document(
+    theme: Theme, places: tuple[_Place, ...], breadth: float, height: float, width: int
+) -> Part:
     """The picture's ground, and where its parts are."""
     text = element(
         "svg",
@@ -162,7 +183,9 @@ def _skyline(theme: Theme, breadth: float) -> str:
 
 
 def _side(scene: Scene, position: np.void, width: float, room: float) -> list[Panel]:
-    """The panels beside the board, the log apart; an agent's evaluation gets what is left of the room."""
+    """The panels beside the board, the log apart; an agent's evaluation gets what is left of the
+    room.
+    """
     drawings = [panels.stacks(scene, width)]
     if scene.number("auction_place") != NONE and scene.number("phase") != PHASE_OVER:
         drawings.append(panels.auction(scene, width))
@@ -174,7 +197,9 @@ def _side(scene: Scene, position: np.void, width: float, room: float) -> list[Pa
     return drawings
 
 
-def _stacked(items: Sequence[Panel], x: float, y: float, scale: float = 1.0) -> tuple[list[_Place], float]:
+def _stacked(
+    items: Sequence[Panel], x: float, y: float, scale: float = 1.0
+) -> tuple[list[_Place], float]:
     """Panels one below the other, and where the next one begins."""
     placed: list[_Place] = []
     for picture, height in items:
@@ -198,7 +223,9 @@ def _wide(scene: Scene, position: np.void, events: Sequence[Event], name: str | 
     bottom = max(top + breadth, y - GAP)
     if events and bottom - y >= _LEAST_LOG:
         side.append((x, y, 1.0, panels.events_log(scene, events, WIDE - _MARGIN - x, bottom - y)))
-    below, y = _stacked([panels.supply_row(scene, inner), panels.players(scene, inner)], _MARGIN, bottom + GAP)
+    below, y = _stacked(
+        [panels.supply_row(scene, inner), panels.players(scene, inner)], _MARGIN, bottom + GAP
+    )
     above: list[_Place] = [(_MARGIN, 10, 1.0, head), (_MARGIN, top, 1.0, city.board(scene))]
     return (*above, *side, *below), WIDE, y + _MARGIN - GAP
 

@@ -21,7 +21,8 @@ class Table:
 
     Attributes:
         game: a record of GAME_DTYPE; what a seat can't know is blanked if a seat looks.
-        unknown: int8 (seats, 6): cards of each colour in each hand whose value the onlooker doesn't know.
+        unknown: int8 (seats, 6): cards of each colour in each hand whose value the onlooker doesn't
+            know.
         face_down: cards face down in each of the six stacks.
         seat: who looks; PUBLIC: somebody who sits on no seat; None: everything is shown.
     """
@@ -46,7 +47,8 @@ def look(position: np.void, seat: int | None = None) -> Table:
 
     Args:
         position: a record of GAME_DTYPE, or a view of one, VIEW_DTYPE.
-        seat: who looks at a game; None sees everything. A view has been made for its seat, and no other one can use it.
+        seat: who looks at a game; None sees everything. A view has been made for its seat, and no
+            other one can use it.
 
     Raises:
         OptionError: it is no such record, or there is no such seat.
@@ -54,11 +56,17 @@ def look(position: np.void, seat: int | None = None) -> Table:
     names = getattr(getattr(position, "dtype", None), "names", None)
     if names == VIEW_DTYPE.names:
         if seat is not None and seat != position["seat"]:
-            whose = "a public view" if position["seat"] == PUBLIC else f"the view of seat {position['seat']}"
+            whose = (
+                "a public view"
+                if position["seat"] == PUBLIC
+                else f"the view of seat {position['seat']}"
+            )
             raise OptionError(f"this is {whose}; it can't be drawn for seat {shown(seat)}")
         return _of_view(position)
     if names != GAME_DTYPE.names:
-        raise OptionError(f"a position is a record of GAME_DTYPE or VIEW_DTYPE, not {shown(position)}")
+        raise OptionError(
+            f"a position is a record of GAME_DTYPE or VIEW_DTYPE, not {shown(position)}"
+        )
     players = int(position["num_players"])
     if seat is None:
         face_down = [int(cards.sum()) for cards in position["face_down"]]

@@ -67,7 +67,8 @@ def text(position: np.void, seat: int | None = None) -> str:
 
     Args:
         position: a record of GAME_DTYPE, or a seat's view, VIEW_DTYPE.
-        seat: draw what this seat may know (INF), with ``?`` for every card that it doesn't; None: all hands are open.
+        seat: draw what this seat may know (INF), with ``?`` for every card that it doesn't; None:
+            all hands are open.
 
     Returns:
         Lines of at most WIDTH columns, without a newline at the end.
@@ -94,7 +95,11 @@ def _situation(table: Table) -> Lines:
     """What the game waits for, and how far it has come."""
     game = table.game
     over = game["phase"] == PHASE_OVER
-    headline = _outcome(table) if over else f"{seat_name(int(game['seat'])).capitalize()} {_decision(game)}"
+    headline = (
+        _outcome(table)
+        if over
+        else f"{seat_name(int(game['seat'])).capitalize()} {_decision(game)}"
+    )
     progress = [
         f"businesses {game['placed']} of {BUSINESSES_TO_PLACE}",
         f"building stops {game['stops']} of {MAX_STOPS}",
@@ -132,7 +137,10 @@ def _outcome(table: Table) -> str:
     game = table.game
     seats = [seat_label(seat) for seat in winners(table)]
     win = f"seat {seats[0]} wins" if len(seats) == 1 else f"seats {listed(seats)} share the win"
-    why = {END_BUSINESSES: "the last business has been placed", END_STOPS: "the second building stop"}
+    why = {
+        END_BUSINESSES: "the last business has been placed",
+        END_STOPS: "the second building stop",
+    }
     return f"The game is over ({why.get(int(game['end']), 'truncated')}): {win} with {int(game['score'].max())} VP"
 
 
@@ -140,17 +148,25 @@ def _outcome(table: Table) -> str:
 
 
 def _city(table: Table) -> Lines:
-    """The districts in their three columns, from City Hall above the first to Central Park beside the last."""
+    """The districts in their three columns, from City Hall above the first to Central Park beside
+    the last.
+    """
     park = bool(table.game["auction_place"] == CENTRAL_PARK)
     columns = [
-        *([line for district in column for line in _district(table, district)] for column in _COLUMNS),
+        *(
+            [line for district in column for line in _district(table, district)]
+            for column in _COLUMNS
+        ),
         _box("CENTRAL PARK", "", _park(table), _PARK_WIDTH, park),
     ]
     columns[0] = _box("CITY HALL", "", _city_hall(table), _DISTRICT_WIDTH) + columns[0]
     height = max(map(len, columns))
     middle = (height - 1) // 2
     centred = [_centred(column, height) for column in columns]
-    return [("→" if row == middle else " ").join(line) for row, line in enumerate(zip(*centred, strict=True))]
+    return [
+        ("→" if row == middle else " ").join(line)
+        for row, line in enumerate(zip(*centred, strict=True))
+    ]
 
 
 def _centred(column: Lines, height: int) -> Lines:
@@ -197,7 +213,9 @@ def _district(table: Table, district: int) -> Lines:
 
 
 def _plot(game: Any, district: int, plot: int) -> str:
-    """A plot's colour, what stands on it, and the VP of a skyscraper there unless businesses keep it free."""
+    """A plot's colour, what stands on it, and the VP of a skyscraper there unless businesses keep
+    it free.
+    """
     businesses = _business_letters(game["tiles"][district, plot])
     if businesses or plot >= NUM_COLOURS:
         return f"{PLOTS[plot]:<7}{' '.join(businesses)}"
@@ -207,7 +225,9 @@ def _plot(game: Any, district: int, plot: int) -> str:
 
 
 def _business_letters(counts: Any) -> str:
-    return "".join(letter * int(number) for letter, number in zip(_BUSINESS_LETTERS, counts, strict=True))
+    return "".join(
+        letter * int(number) for letter, number in zip(_BUSINESS_LETTERS, counts, strict=True)
+    )
 
 
 def _park(table: Table) -> Lines:
@@ -234,7 +254,9 @@ def _supply_row(table: Table) -> Lines:
 
 
 def _stacks(table: Table) -> Lines:
-    """Per colour the visible card, the number of cards face down, and the returned ones in the order they come up."""
+    """Per colour the visible card, the number of cards face down, and the returned ones in the
+    order they come up.
+    """
     game = table.game
     lines = [f"{'stacks':<12}{'top':>3}{'face down':>12}   returned"]
     for colour, name in enumerate(CARD_COLOURS):
@@ -243,13 +265,18 @@ def _stacks(table: Table) -> Lines:
             returned = _counted(game["black_face_up"], 0)
         else:
             top = "-" if game["top"][colour] == NONE else str(game["top"][colour] + LOWEST_CARD)
-            returned = "".join(str(rank + LOWEST_CARD) for rank in game["returned"][colour][: game["num_returned"][colour]])
+            returned = "".join(
+                str(rank + LOWEST_CARD)
+                for rank in game["returned"][colour][: game["num_returned"][colour]]
+            )
         lines.append(f"{name:<12}{top:>3}{table.face_down[colour]:>12}   {returned or '·'}")
     return lines
 
 
 def _counted(counts: Any, unknown: int) -> str:
-    """Cards of one colour: digit by digit while they are few (``445?``), else with their numbers (``4×6 5×2 ?×1``)."""
+    """Cards of one colour: digit by digit while they are few (``445?``), else with their numbers
+    (``4×6 5×2 ?×1``).
+    """
     numbers = [(str(value), int(number)) for value, number in zip(CARD_VALUES, counts, strict=True)]
     numbers.append(("?", unknown))
     if sum(number for _, number in numbers) <= 8:
@@ -280,7 +307,10 @@ def _bid(game: Any, seat: int) -> str:
     colour = int(game["bid_colour"][seat])
     cards = [
         f"{CARD_COLOURS[index]} {_counted(counts, 0)}"
-        for index, counts in ((colour, game["bid_cards"][seat][0]), (BLACK, game["bid_cards"][seat][1]))
+        for index, counts in (
+            (colour, game["bid_cards"][seat][0]),
+            (BLACK, game["bid_cards"][seat][1]),
+        )
         if counts.any()
     ]
     if game["out"][seat]:

@@ -1,4 +1,7 @@
-"""Windows that show pictures. They need the extra ``[pictures]`` and a display (or ``SDL_VIDEODRIVER=dummy``)."""
+"""Windows that show pictures.
+
+They need the extra ``[pictures]`` and a display (or ``SDL_VIDEODRIVER=dummy``).
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,9 @@ class Window:
             pygame.display.init()
             self._window = pygame.Window(self.caption, size)
         except pygame.error as error:
-            raise RenderError(f"can't open a window ({error}); render_mode 'rgb_array' and 'ansi' need none") from error
+            raise RenderError(
+                f"can't open a window ({error}); render_mode 'rgb_array' and 'ansi' need none"
+            ) from error
 
     def _look_for_close(self, pygame: Any) -> None:
         """Close if the user wants to; what other windows are asked is left to them."""

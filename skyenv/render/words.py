@@ -105,9 +105,11 @@ class Sentence:
 
 
 def seat_name(seat: int, agents: Names = None) -> str:
-    """``seat 1 (greedy)`` of seat 0, ``seat 2`` of seat 1, or ``Alea`` (−1 in events, ALEA in positions).
+    """``seat 1 (greedy)`` of seat 0, ``seat 2`` of seat 1, or ``Alea`` (−1 in events, ALEA in
+    positions).
 
-    People count seats from 1; numbers in records, addresses and the interface of programs begin with 0.
+    People count seats from 1; numbers in records, addresses and the interface of programs begin
+    with 0.
     """
     if seat in (-1, ALEA):
         return "Alea"
@@ -159,7 +161,8 @@ def event_text(event: Event, agents: Names = None, *, seat: int | None = None) -
     Args:
         event: as in ``Game.events`` and in records.
         agents: who sits where.
-        seat: who reads it: only the seat itself is told the value of a black card that it has drawn.
+        seat: who reads it: only the seat itself is told the value of a black card that it has
+            drawn.
 
     Raises:
         OptionError: there is no such event.
@@ -205,7 +208,11 @@ def _does(action: int) -> str:
     if action < BUILD:
         return "ends the bid"
     if action < STOP:
-        return f"builds {counted(action - BUILD, 'skyscraper')}" if action > BUILD else "builds nothing"
+        return (
+            f"builds {counted(action - BUILD, 'skyscraper')}"
+            if action > BUILD
+            else "builds nothing"
+        )
     return "declares a building stop"
 
 
@@ -226,7 +233,9 @@ def _alea_builds_text(event: Event, agents: Names) -> str:
 
 
 def _auction_text(event: Event, agents: Names) -> str:
-    return f"{_auctioned(event['place'])} is auctioned; {seat_name(event['starter'], agents)} begins"
+    return (
+        f"{_auctioned(event['place'])} is auctioned; {seat_name(event['starter'], agents)} begins"
+    )
 
 
 def _won_text(event: Event, agents: Names) -> str:
@@ -256,7 +265,11 @@ def _end_text(event: Event, agents: Names) -> str:
 
 
 def _park_text(event: Event, agents: Names) -> str:
-    return f"in the park area {listed(event['tiles'])} count" if event["tiles"] else "the park area has no businesses"
+    return (
+        f"in the park area {listed(event['tiles'])} count"
+        if event["tiles"]
+        else "the park area has no businesses"
+    )
 
 
 _EVENTS: Final[dict[Any, Callable[[Event, Names], str]]] = {
@@ -267,17 +280,26 @@ _EVENTS: Final[dict[Any, Callable[[Event, Names], str]]] = {
     "black": lambda event, agents: "",  # what it says depends on who reads it
     "alea": _alea_text,
     "alea builds": _alea_builds_text,
-    "tile to park": lambda event, agents: f"the last tile of the set, a {event['business']}, goes to the park area",
+    "tile to park": lambda event, agents: (
+        f"the last tile of the set, a {event['business']}, goes to the park area"
+    ),
     "auction": _auction_text,
     "won": _won_text,
-    "stop": lambda event, agents: f"building stop in {event['district']}, by {seat_name(event['seat'], agents)}",
+    "stop": lambda event, agents: (
+        f"building stop in {event['district']}, by {seat_name(event['seat'], agents)}"
+    ),
     "vp": _vp_text,
     "park": _park_text,
     "end": _end_text,
 }
 
 
-_OPTION_RULES: Final = (("TURN-2",), *[("BUS-2", "BUS-1")] * 4, ("TURN-1",), *[("SCO-1", "SCO-2")] * NUM_DISTRICTS)
+_OPTION_RULES: Final = (
+    ("TURN-2",),
+    *[("BUS-2", "BUS-1")] * 4,
+    ("TURN-1",),
+    *[("SCO-1", "SCO-2")] * NUM_DISTRICTS,
+)
 _VP_RULES: Final = {
     "district": ("SCO-2", "SCO-1"),
     "stop": ("STOP-2", "STOP-3"),
@@ -317,7 +339,9 @@ def event_rules(event: Event) -> tuple[str, ...]:
     if kind == "stop" and event["seat"] == -1:
         return ("ALEA-7", "STOP-4")
     if kind == "end":
-        return {"businesses": ("BUS-5", "END-4"), "stops": ("STOP-6", "END-4")}.get(event["reason"], ("END-5", "END-4"))
+        return {"businesses": ("BUS-5", "END-4"), "stops": ("STOP-6", "END-4")}.get(
+            event["reason"], ("END-5", "END-4")
+        )
     if kind not in _EVENT_RULES:
         raise OptionError(f"there is no event {shown(kind)}; the events are {', '.join(_EVENTS)}")
     return _EVENT_RULES[kind]
@@ -331,7 +355,11 @@ def _action_rules(action: int) -> tuple[str, ...]:
     if action < MOVE:
         return ("TURN-4", "TURN-5")
     if action < PASS:
-        return ("MOVE-4", "AUC-1") if (action - MOVE) % NUM_PLACES == CITY_HALL else ("MOVE-1", "MOVE-2")
+        return (
+            ("MOVE-4", "AUC-1")
+            if (action - MOVE) % NUM_PLACES == CITY_HALL
+            else ("MOVE-1", "MOVE-2")
+        )
     if action == PASS:
         return ("AUC-7", "AUC-2")
     if action < BUILD:
@@ -341,10 +369,15 @@ def _action_rules(action: int) -> tuple[str, ...]:
 
 def tops_of(game: Any) -> dict[str, int | None]:
     """The value on top of each colour's stack in a position, as :func:`log_lines` takes them."""
-    return {colour: None if top == NONE else int(top) + LOWEST_CARD for colour, top in zip(COLOURS, game["top"], strict=True)}
+    return {
+        colour: None if top == NONE else int(top) + LOWEST_CARD
+        for colour, top in zip(COLOURS, game["top"], strict=True)
+    }
 
 
-def tops_told(events: Iterable[Event], tops: Mapping[str, int | None] = NO_TOPS) -> dict[str, int | None]:
+def tops_told(
+    events: Iterable[Event], tops: Mapping[str, int | None] = NO_TOPS
+) -> dict[str, int | None]:
     """The same as events tell it, as far as they do; `tops`: what was known before them."""
     visible = dict(tops)
     for event in events:
@@ -356,31 +389,42 @@ def tops_told(events: Iterable[Event], tops: Mapping[str, int | None] = NO_TOPS)
 
 
 def log(
-    events: Iterable[Event], agents: Names = None, *, seat: int | None = None, tops: Mapping[str, int | None] = NO_TOPS
+    events: Iterable[Event],
+    agents: Names = None,
+    *,
+    seat: int | None = None,
+    tops: Mapping[str, int | None] = NO_TOPS,
 ) -> list[str]:
     """The texts of :func:`log_lines`."""
     return [line.text for line in log_lines(events, agents, seat=seat, tops=tops)]
 
 
 def log_lines(
-    events: Iterable[Event], agents: Names = None, *, seat: int | None = None, tops: Mapping[str, int | None] = NO_TOPS
+    events: Iterable[Event],
+    agents: Names = None,
+    *,
+    seat: int | None = None,
+    tops: Mapping[str, int | None] = NO_TOPS,
 ) -> list[Sentence]:
     """Events in a line each with their rules, except that what belongs together comes in one line.
 
-    The cards of a bid are one line with their total ("seat 1 (greedy) bids 12 with green 4 + black 4, 4"), as are a business
-    and its plot; a coloured card that is taken is told with its value, which everybody has seen (INF-1, TURN-5), and a stack's
-    new top only if the stack is empty. For the total the events must go back to the auction's beginning, for the values to a
-    setup.
+    The cards of a bid are one line with their total ("seat 1 (greedy) bids 12 with green 4 + black
+    4, 4"), as are a business and its plot; a coloured card that is taken is told with its value,
+    which everybody has seen (INF-1, TURN-5), and a stack's new top only if the stack is empty. For
+    the total the events must go back to the auction's beginning, for the values to a setup.
 
     Args:
         events: oldest first.
         agents: who sits where.
         seat: who reads it; see :func:`event_text`.
-        tops: the value on top of each colour's stack before the first event, if that isn't a setup; None: the stack is empty.
+        tops: the value on top of each colour's stack before the first event, if that isn't a setup;
+            None: the stack is empty.
     """
     lines: list[Sentence] = []
     visible = tops
-    table: dict[int, list[int]] = {}  # cards that each seat has laid down in this auction, as actions
+    table: dict[
+        int, list[int]
+    ] = {}  # cards that each seat has laid down in this auction, as actions
     business = ""
     for event in events:
         kind, action = event.get("event"), int(event.get("action", -1))
@@ -453,21 +497,28 @@ def _decision(game: Any) -> str:
 
 def winners(table: Table) -> list[int]:
     """END-4: the seats that would win if the game ended with the scores and hands as they are."""
-    ranking = [(int(table.game["score"][seat]), table.cards_in_hand(seat)) for seat in range(table.players)]
+    ranking = [
+        (int(table.game["score"][seat]), table.cards_in_hand(seat)) for seat in range(table.players)
+    ]
     return [seat for seat, rank in enumerate(ranking) if rank == max(ranking)]
 
 
 def _outcome(table: Table, agents: Names) -> str:
     names = [seat_name(seat, agents) for seat in winners(table)]
     win = f"{names[0]} wins" if len(names) == 1 else f"{listed(names)} share the win"
-    end = {END_BUSINESSES: "businesses", END_STOPS: "stops"}.get(int(table.game["end"]), "truncated")
+    end = {END_BUSINESSES: "businesses", END_STOPS: "stops"}.get(
+        int(table.game["end"]), "truncated"
+    )
     return f"{win} with {int(table.game['score'].max())} VP ({_END_WORDS[end]})"
 
 
 def progress(table: Table) -> list[str]:
     """How far the game has come, in a few words each."""
     game = table.game
-    parts = [f"businesses {game['placed']} of {BUSINESSES_TO_PLACE}", f"building stops {game['stops']} of 2"]
+    parts = [
+        f"businesses {game['placed']} of {BUSINESSES_TO_PLACE}",
+        f"building stops {game['stops']} of 2",
+    ]
     if game["phase"] == PHASE_OVER:
         return [f"{counted(int(game['turns']), 'turn')}", *parts]
     if game["phase"] == PHASE_START:
@@ -482,7 +533,8 @@ def progress(table: Table) -> list[str]:
 
 
 def action_text(position: np.void, action: int) -> str:
-    """What an action of the seat to act means in a position, in a line; also of an action that isn't legal there.
+    """What an action of the seat to act means in a position, in a line; also of an action that
+    isn't legal there.
 
     Args:
         position: a record of GAME_DTYPE or VIEW_DTYPE.
@@ -501,7 +553,11 @@ def action_text(position: np.void, action: int) -> str:
         return f"place a starting skyscraper on {where}"
     if TAKE <= action < MOVE:
         top = int(game["top"][action - TAKE])
-        return f"take {card_name(action - TAKE, top)}" if top != NONE else f"take a {COLOURS[action - TAKE]} card"
+        return (
+            f"take {card_name(action - TAKE, top)}"
+            if top != NONE
+            else f"take a {COLOURS[action - TAKE]} card"
+        )
     if MOVE <= action < PASS:
         return _moving(game, *divmod(action - MOVE, NUM_PLACES))
     if PASS <= action < BUILD:
@@ -516,20 +572,26 @@ def action_text(position: np.void, action: int) -> str:
 
 def checked_action(action: int) -> int:
     """The number of an action; raises IllegalActionError if there is none such."""
-    return check_integer("action", action, 0, NUM_ACTIONS - 1, lambda message: IllegalActionError(message, action))
+    return check_integer(
+        "action", action, 0, NUM_ACTIONS - 1, lambda message: IllegalActionError(message, action)
+    )
 
 
 def district_points(game: Any, district: int) -> list[int]:
     """SCO-2: VP of every seat if the district is scored now."""
     points = [0] * int(game["num_players"])
-    for owner, floors, value in zip(game["owner"][district], game["floors"][district], game["value"][district], strict=True):
+    for owner, floors, value in zip(
+        game["owner"][district], game["floors"][district], game["value"][district], strict=True
+    ):
         if 0 <= owner < len(points):
             points[owner] += int(floors) * int(value)
     return points
 
 
 def _scoring(game: Any, district: int) -> str:
-    gains = [f"{seat_name(seat)} +{vp}" for seat, vp in enumerate(district_points(game, district)) if vp]
+    gains = [
+        f"{seat_name(seat)} +{vp}" for seat, vp in enumerate(district_points(game, district)) if vp
+    ]
     return f"option D: score {DISTRICTS[district]} ({', '.join(gains) or 'nobody gets VP'})"
 
 
@@ -537,12 +599,18 @@ def _moving(game: Any, commissioner: int, place: int) -> str:
     text = f"move the {COMMISSIONERS[commissioner]} commissioner to {PLACE_NAMES[place]}"
     if place != CITY_HALL:
         return text
-    visited = [PLACE_NAMES[district] for district in game["visited"][commissioner] if district != NONE]
+    visited = [
+        PLACE_NAMES[district] for district in game["visited"][commissioner] if district != NONE
+    ]
     return f"{text}: {listed([*visited, 'the park area'])} will be auctioned"
 
 
 def _bidding(game: Any, action: int) -> str:
-    place = _auctioned(PLACES[game["auction_place"]]) if game["auction_place"] != NONE else "the next place"
+    place = (
+        _auctioned(PLACES[game["auction_place"]])
+        if game["auction_place"] != NONE
+        else "the next place"
+    )
     if action == PASS:
         return f"pass: leave the auction of {place}"
     seat = int(game["seat"])
@@ -564,4 +632,8 @@ def _winning(game: Any, action: int) -> str:
         where = " in the park area"
     elif place != NONE and seat != NONE and game["bid_colour"][seat] != NONE:
         where = f" on {plot_name(place, int(game['bid_colour'][seat]))}"
-    return f"build {counted(action - BUILD, 'skyscraper')}{where}" if action > BUILD else f"build nothing{where}"
+    return (
+        f"build {counted(action - BUILD, 'skyscraper')}{where}"
+        if action > BUILD
+        else f"build nothing{where}"
+    )

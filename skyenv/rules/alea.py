@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from skyenv.rules.chance import draw_black
 from skyenv.rules.compiling import rule
-from skyenv.rules.components import BLACK, CENTRAL_PARK, LOWEST_CARD, NUM_COLOURS, NUM_PLOTS, NUM_RANKS
+from skyenv.rules.components import (
+    BLACK,
+    CENTRAL_PARK,
+    LOWEST_CARD,
+    NUM_COLOURS,
+    NUM_PLOTS,
+    NUM_RANKS,
+)
 from skyenv.rules.scoring import plot_is_empty
 from skyenv.rules.state import ALEA, ALEA_OUT, ALEA_STANDS, NONE, GameRecord
 from skyenv.rules.stops import carry_out_stop
@@ -13,7 +20,9 @@ from skyenv.rules.tape import EVENT_ALEA, EVENT_ALEA_BUILDS, TapeRecord, report
 
 @rule
 def alea_bids(game: GameRecord, tape: TapeRecord) -> None:
-    """ALEA-2, ALEA-3: turn up black cards until a value appears for the second time; too low a total is out."""
+    """ALEA-2, ALEA-3: turn up black cards until a value appears for the second time; too low a
+    total is out.
+    """
     total = 0
     number = 0
     cards = 0  # the cards in the order turned, three bits each
@@ -28,7 +37,17 @@ def alea_bids(game: GameRecord, tape: TapeRecord) -> None:
         total += rank + LOWEST_CARD
         if game.alea_cards[rank] == 2:
             break
-    report(tape, EVENT_ALEA, number, cards & 7, (cards >> 3) & 7, (cards >> 6) & 7, (cards >> 9) & 7, 0, 0)
+    report(
+        tape,
+        EVENT_ALEA,
+        number,
+        cards & 7,
+        (cards >> 3) & 7,
+        (cards >> 6) & 7,
+        (cards >> 9) & 7,
+        0,
+        0,
+    )
     if total > game.highest:
         game.highest = total
         game.highest_bidder = ALEA
@@ -47,7 +66,9 @@ def return_alea_cards(game: GameRecord) -> None:
 
 @rule
 def best_empty_value(game: GameRecord, district: int) -> int:
-    """ALEA-6: the most that a skyscraper on an empty plot of the district would score; 0 if no plot is empty."""
+    """ALEA-6: the most that a skyscraper on an empty plot of the district would score; 0 if no plot
+    is empty.
+    """
     best = 0
     for plot in range(NUM_COLOURS):
         if plot_is_empty(game, district, plot):
@@ -57,7 +78,9 @@ def best_empty_value(game: GameRecord, district: int) -> int:
 
 @rule
 def alea_builds(game: GameRecord, tape: TapeRecord, district: int, best: int) -> None:
-    """ALEA-6: one skyscraper on each empty plot of the best value, in ring order while Alea has any."""
+    """ALEA-6: one skyscraper on each empty plot of the best value, in ring order while Alea has
+    any.
+    """
     built = 0
     for position in range(NUM_PLOTS):
         plot = int(game.ring[district, position])
@@ -74,7 +97,10 @@ def alea_builds(game: GameRecord, tape: TapeRecord, district: int, best: int) ->
 
 @rule
 def alea_wins(game: GameRecord, tape: TapeRecord) -> None:
-    """ALEA-6 to ALEA-8: what Alea does with the auction just won. A building stop may end the game."""
+    """ALEA-6 to ALEA-8: what Alea does with the auction just won.
+
+    A building stop may end the game.
+    """
     district = int(game.auction_place)
     if district == CENTRAL_PARK:
         return

@@ -20,7 +20,17 @@ from skyenv.rules.components import (
 )
 from skyenv.rules.memory import remember_shown
 from skyenv.rules.scoring import plot_is_empty, tiles_on_plot
-from skyenv.rules.state import ALEA, ALEA_OUT, ALEA_STANDS, ALEA_WAITS, NONE, PHASE_BID, PHASE_BUILD, PHASE_OVER, GameRecord
+from skyenv.rules.state import (
+    ALEA,
+    ALEA_OUT,
+    ALEA_STANDS,
+    ALEA_WAITS,
+    NONE,
+    PHASE_BID,
+    PHASE_BUILD,
+    PHASE_OVER,
+    GameRecord,
+)
 from skyenv.rules.stops import carry_out_stop, remove_marker
 from skyenv.rules.tape import EVENT_AUCTION, EVENT_WON, NOBODY, TapeRecord, report
 from skyenv.rules.turn import go_on
@@ -35,7 +45,9 @@ def begin_set(game: GameRecord, tape: TapeRecord, commissioner: int) -> None:
 
 @rule
 def open_auction(game: GameRecord, tape: TapeRecord) -> None:
-    """AUC-1, AUC-2: begin the next auction of the set: the districts in the order of the visits, then the park area."""
+    """AUC-1, AUC-2: begin the next auction of the set: the districts in the order of the visits,
+    then the park area.
+    """
     commissioner = int(game.auction_commissioner)
     place = CENTRAL_PARK
     if game.markers[commissioner] > 0:
@@ -91,7 +103,8 @@ def allowed_colours(game: GameRecord, seat: int) -> int:
 def legal_bids(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
     """AUC-3, AUC-4: passing, laying down a card, ending the bid.
 
-    A card may be laid down only if the bid can still end above the highest one with the cards that the laying order leaves.
+    A card may be laid down only if the bid can still end above the highest one with the cards that
+    the laying order leaves.
     """
     seat = int(game.seat)
     number = 0
@@ -116,8 +129,12 @@ def legal_bids(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
 
 
 @rule
-def legal_coloured_cards(game: GameRecord, mask: npt.NDArray[np.int8], missing: int, black_left: int) -> int:
-    """The coloured part of :func:`legal_bids`; `black_left` is the value of all black cards in the hand."""
+def legal_coloured_cards(
+    game: GameRecord, mask: npt.NDArray[np.int8], missing: int, black_left: int
+) -> int:
+    """The coloured part of :func:`legal_bids`; `black_left` is the value of all black cards in the
+    hand.
+    """
     seat = int(game.seat)
     colours = allowed_colours(game, seat)
     number = 0
@@ -172,7 +189,9 @@ def apply_bid_done(game: GameRecord, tape: TapeRecord) -> None:
 
 @rule
 def apply_pass(game: GameRecord, tape: TapeRecord) -> None:
-    """AUC-2, AUC-7: leave the auction; the cards return to the hand, and everybody has seen them (INF-3)."""
+    """AUC-2, AUC-7: leave the auction; the cards return to the hand, and everybody has seen them
+    (INF-3).
+    """
     seat = int(game.seat)
     game.out[seat] = 1
     for kind in range(2):
@@ -188,7 +207,9 @@ def apply_pass(game: GameRecord, tape: TapeRecord) -> None:
 
 @rule
 def next_bidder(game: GameRecord, tape: TapeRecord) -> None:
-    """AUC-2, ALEA-2, ALEA-3: the next seat that is still in decides; if that is the highest bidder, or none, it is over."""
+    """AUC-2, ALEA-2, ALEA-3: the next seat that is still in decides; if that is the highest bidder,
+    or none, it is over.
+    """
     players = int(game.num_players)
     seat = int(game.seat)
     if game.alea == ALEA_WAITS and seat != game.turn_seat:
@@ -225,7 +246,9 @@ def settle(game: GameRecord, tape: TapeRecord) -> None:
 
 @rule
 def pay(game: GameRecord, tape: TapeRecord, winner: int) -> None:
-    """AUC-8: coloured cards go under their stack, the lowest first; black ones face up under the black stack."""
+    """AUC-8: coloured cards go under their stack, the lowest first; black ones face up under the
+    black stack.
+    """
     colour = int(game.bid_colour[winner])
     for rank in range(NUM_RANKS):
         for _ in range(game.bid_cards[winner, 0, rank]):
@@ -237,7 +260,9 @@ def pay(game: GameRecord, tape: TapeRecord, winner: int) -> None:
 
 @called_rule
 def close_auction(game: GameRecord, tape: TapeRecord) -> None:
-    """AUC-1: on to the next auction of the set; after the park area's, on with the turn (unless the game is over)."""
+    """AUC-1: on to the next auction of the set; after the park area's, on with the turn (unless the
+    game is over).
+    """
     place = int(game.auction_place)
     commissioner = int(game.auction_commissioner)
     game.auction_place = NONE
@@ -261,7 +286,9 @@ def close_auction(game: GameRecord, tape: TapeRecord) -> None:
 
 @rule
 def highest_rank(game: GameRecord, seat: int) -> int:
-    """AUC-10: rank of the highest card that the seat has on the table, coloured or black; 0 if it has none."""
+    """AUC-10: rank of the highest card that the seat has on the table, coloured or black; 0 if it
+    has none.
+    """
     highest = 0
     for rank in range(NUM_RANKS):
         if game.bid_cards[seat, 0, rank] > 0 or game.bid_cards[seat, 1, rank] > 0:

@@ -1,7 +1,9 @@
-"""COM-4 to COM-9: the board as data. The streets are fixed; the order of the plots around each district's ring is not.
+"""COM-4 to COM-9: the board as data.
 
-A board file is TOML with one table, ``rings``, and in it one list of plots in ring order for every district that
-differs from the printed order (COM-7, COM-9)::
+The streets are fixed; the order of the plots around each district's ring is not.
+
+A board file is TOML with one table, ``rings``, and in it one list of plots in ring order for every
+district that differs from the printed order (COM-7, COM-9)::
 
     [rings]
     TSQ = ["green", "brown", "violet", "orange", "gray", "sixth"]
@@ -46,7 +48,10 @@ class Board:
     def __post_init__(self) -> None:
         printed = default_ring(self.side)
         if len(self.rings) != len(DISTRICTS):
-            raise BoardError(f"a board has a ring for each of the {len(DISTRICTS)} districts, not {len(self.rings)}")
+            raise BoardError(
+                f"a board has a ring for each of the {len(DISTRICTS)} districts, not "
+                f"{len(self.rings)}"
+            )
         for district, ring in zip(DISTRICTS, self.rings, strict=True):
             _checked_ring(district, ring, printed)
 
@@ -64,7 +69,9 @@ class Board:
 
 
 def default_ring(side: str) -> tuple[str, ...]:
-    """The printed order of the plots: COM-7 on the front side; on the back the sixth is between gray and green (COM-9)."""
+    """The printed order of the plots: COM-7 on the front side; on the back the sixth is between
+    gray and green (COM-9).
+    """
     return COLOURS if check_side(side) == "front" else PLOTS
 
 
@@ -90,8 +97,13 @@ def make_board(side: str, rings: Mapping[str, Sequence[str]] | None = None) -> B
     rings = rings or {}
     for district in rings:
         if district not in DISTRICTS:
-            raise BoardError(f"unknown district {district!r}; the districts are {', '.join(DISTRICTS)}", str(district))
-    return Board(side, tuple(_checked_ring(name, rings.get(name, printed), printed) for name in DISTRICTS))
+            raise BoardError(
+                f"unknown district {district!r}; the districts are {', '.join(DISTRICTS)}",
+                str(district),
+            )
+    return Board(
+        side, tuple(_checked_ring(name, rings.get(name, printed), printed) for name in DISTRICTS)
+    )
 
 
 _printed_board = functools.cache(make_board)
@@ -113,11 +125,16 @@ def load_board(path: str | Path, side: str) -> Board:
         table = tomllib.loads(raw.decode("utf-8"))
     except OSError as error:
         raise BoardError(f"board file {path}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, a number or a path that can't be
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # not TOML, not UTF-8, a number or a path that can't be
         raise BoardError(f"board file {path}: not TOML: {error}") from error
     unknown = sorted(set(table) - {"rings"})
     if unknown:
-        raise BoardError(f"board file {path}: unknown entry {unknown[0]!r}; only the table 'rings' is allowed")
+        raise BoardError(
+            f"board file {path}: unknown entry {unknown[0]!r}; only the table 'rings' is allowed"
+        )
     rings = table.get("rings", {})
     if not isinstance(rings, dict):
         raise BoardError(f"board file {path}: 'rings' must be a table, as in [rings]")
@@ -128,7 +145,8 @@ def load_board(path: str | Path, side: str) -> Board:
 
 
 def as_board(board: Board | str | Path | None, side: str) -> Board:
-    """The board that a ``board`` option means: None is the printed one, a text or path a board file.
+    """The board that a ``board`` option means: None is the printed one, a text or path a board
+    file.
 
     Raises:
         OptionError: the option is of no such kind, or a Board of the other side was given.
@@ -147,15 +165,21 @@ def as_board(board: Board | str | Path | None, side: str) -> Board:
 
 def _checked_ring(district: str, ring: object, printed: tuple[str, ...]) -> tuple[str, ...]:
     if not isinstance(ring, (list, tuple)):
-        raise BoardError(f"district {district}: its ring must be a list of plots, not {shown(ring)}", district)
+        raise BoardError(
+            f"district {district}: its ring must be a list of plots, not {shown(ring)}", district
+        )
     wanted = ", ".join(printed)
     for plot in ring:
         if not isinstance(plot, str) or plot not in printed:
-            raise BoardError(f"district {district}: {shown(plot)} is no plot of this side; it has {wanted}", district)
+            raise BoardError(
+                f"district {district}: {shown(plot)} is no plot of this side; it has {wanted}",
+                district,
+            )
     for plot in printed:
         if list(ring).count(plot) != 1:
             raise BoardError(
-                f"district {district}: {plot} is there {list(ring).count(plot)} times; each of {wanted} must be there once",
+                f"district {district}: {plot} is there {list(ring).count(plot)} times; each of "
+                f"{wanted} must be there once",
                 district,
             )
     return tuple(ring)

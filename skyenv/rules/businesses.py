@@ -51,7 +51,10 @@ def takes_business(game: GameRecord, district: int, plot: int) -> bool:
     if plot == SIXTH:
         # The front side has no sixth plot; on the back side it is never empty (SET-2).
         return tiles_on_plot(game, district, plot) == 1
-    return game.owner[district, plot] == NONE and tiles_on_plot(game, district, plot) < MAX_TILES_ON_PLOT
+    return (
+        game.owner[district, plot] == NONE
+        and tiles_on_plot(game, district, plot) < MAX_TILES_ON_PLOT
+    )
 
 
 @rule
@@ -114,7 +117,9 @@ def bonus_vp(game: GameRecord, seat: int, bonus: int) -> int:
 
 @rule
 def apply_place_business(game: GameRecord, tape: TapeRecord, district: int, plot: int) -> None:
-    """BUS-2 to BUS-5: place the business, then the tile to the park, the special points, or the end."""
+    """BUS-2 to BUS-5: place the business, then the tile to the park, the special points, or the
+    end.
+    """
     index = current_set(game)
     take_from_row(game, game.business)
     game.tiles[district, plot, game.business] += 1

@@ -12,7 +12,10 @@ from skyenv.rules.tape import EVENT_BLACK, EVENT_TOP, FED_CARD, TapeRecord, repo
 
 @rule
 def deal_black(game: GameRecord, tape: TapeRecord, seat: int) -> None:
-    """TURN-5: the seat draws one black card, which it alone sees. Without a card nothing happens (AUC-9)."""
+    """TURN-5: the seat draws one black card, which it alone sees.
+
+    Without a card nothing happens (AUC-9).
+    """
     rank = draw_black(game, tape)
     if rank == NONE:
         return
@@ -23,7 +26,9 @@ def deal_black(game: GameRecord, tape: TapeRecord, seat: int) -> None:
 
 @rule
 def turn_up_top(game: GameRecord, tape: TapeRecord, colour: int) -> None:
-    """TURN-5: the next card of a coloured stack becomes visible: an unknown one, else the first returned one."""
+    """TURN-5: the next card of a coloured stack becomes visible: an unknown one, else the first
+    returned one.
+    """
     rank = draw(game, tape, game.face_down[colour], FED_CARD)
     if rank != NONE:
         game.unlocated[colour, rank] -= 1
@@ -50,7 +55,9 @@ def take_top(game: GameRecord, tape: TapeRecord, seat: int, colour: int) -> None
 @rule
 def return_coloured(game: GameRecord, colour: int, rank: int) -> None:
     """AUC-8: a paid coloured card goes face up under its stack."""
-    if game.num_returned[colour] < game.returned.shape[1]:  # there is always room, unless an edited position has too many cards
+    if (
+        game.num_returned[colour] < game.returned.shape[1]
+    ):  # there is always room, unless an edited position has too many cards
         game.returned[colour, game.num_returned[colour]] = rank
         game.num_returned[colour] += 1
 
@@ -77,9 +84,11 @@ def cards_in_hand(game: GameRecord, seat: int) -> int:
 
 @rule
 def refresh_knowledge(game: GameRecord) -> None:
-    """INF-2: recompute `unknown` and `unlocated` after hands or stacks were edited; nothing is deduced that isn't there.
+    """INF-2: recompute `unknown` and `unlocated` after hands or stacks were edited; nothing is
+    deduced that isn't there.
 
-    Where other numbers of black cards are hidden than before, what a shuffle told three or four players is forgotten.
+    Where other numbers of black cards are hidden than before, what a shuffle told three or four
+    players is forgotten.
     """
     edited = False
     for colour in range(NUM_COLOURS + 1):

@@ -1,7 +1,8 @@
 """ChaCha, a one-way function: numbers that tell nothing of what they were made from.
 
-Its inventor is D. J. Bernstein; RFC 8439 describes it with 20 rounds. With 12 it is the standard generator of Rust's `rand`.
-The arithmetic is that of 32-bit words in numbers of 64 bits, so that compiled code, plain Python and CUDA agree.
+Its inventor is D. J. Bernstein; RFC 8439 describes it with 20 rounds. With 12 it is the standard
+generator of Rust's `rand`. The arithmetic is that of 32-bit words in numbers of 64 bits, so that
+compiled code, plain Python and CUDA agree.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""The only place where chance is decided: by the game's own seeded stream, or by outcomes fed from outside.
+"""The only place where chance is decided: by the game's own seeded stream, or by outcomes fed from
+outside.
 
-The stream is xoshiro128**, in 64-bit arithmetic that never overflows, so that compiled code, plain Python and CUDA agree.
+The stream is xoshiro128**, in 64-bit arithmetic that never overflows, so that compiled code, plain
+Python and CUDA agree.
 """
 
 from __future__ import annotations
@@ -86,7 +88,8 @@ def below(game: GameRecord, bound: int) -> int:
 
 @rule
 def fed_outcome(tape: TapeRecord, kind: int) -> int:
-    """The next outcome given from outside, which should be of a kind (FED_…); NONE if there is none left.
+    """The next outcome given from outside, which should be of a kind (FED_…); NONE if there is none
+    left.
 
     One of another kind gives a number outside the kind's range.
     """
@@ -99,7 +102,9 @@ def fed_outcome(tape: TapeRecord, kind: int) -> int:
 
 @rule
 def is_asked(tape: TapeRecord, kind: int) -> bool:
-    """Whether the tape wants to know what chance has to decide now, of a kind (FED_…); the caller then writes its `ways`."""
+    """Whether the tape wants to know what chance has to decide now, of a kind (FED_…); the caller
+    then writes its `ways`.
+    """
     if tape.asking == 0 or tape.asked != NONE:
         return False
     tape.asked = kind
@@ -108,14 +113,17 @@ def is_asked(tape: TapeRecord, kind: int) -> bool:
 
 @rule
 def refuse_fed(tape: TapeRecord) -> None:
-    """Note that the outcome just taken from the tape is impossible; whoever fed it gives up the whole action."""
+    """Note that the outcome just taken from the tape is impossible; whoever fed it gives up the
+    whole action.
+    """
     if tape.refused < 0:
         tape.refused = tape.next_fed - 1
 
 
 @rule
 def draw(game: GameRecord, tape: TapeRecord, counts: npt.NDArray[np.int8], fed_as: int) -> int:
-    """Take one thing at random out of a bag of `counts[kind]` things each; its kind, or NONE if the bag is empty.
+    """Take one thing at random out of a bag of `counts[kind]` things each; its kind, or NONE if the
+    bag is empty.
 
     `fed_as` tells how the tape names such things (FED_…).
     """
@@ -144,7 +152,9 @@ def draw(game: GameRecord, tape: TapeRecord, counts: npt.NDArray[np.int8], fed_a
 
 @rule
 def draw_black(game: GameRecord, tape: TapeRecord) -> int:
-    """AUC-9: the rank of the next black card, shuffling the stack first if it must be; NONE if there is no card."""
+    """AUC-9: the rank of the next black card, shuffling the stack first if it must be; NONE if
+    there is no card.
+    """
     face_down = 0
     face_up = 0
     for rank in range(NUM_RANKS):

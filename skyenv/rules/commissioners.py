@@ -8,7 +8,14 @@ import numpy.typing as npt
 from skyenv.rules.actions import MOVE
 from skyenv.rules.auction import begin_set
 from skyenv.rules.compiling import rule
-from skyenv.rules.components import CITY_HALL, MARKERS, NEXT_PLACES, NUM_COMMISSIONERS, NUM_DISTRICTS, NUM_PLACES
+from skyenv.rules.components import (
+    CITY_HALL,
+    MARKERS,
+    NEXT_PLACES,
+    NUM_COMMISSIONERS,
+    NUM_DISTRICTS,
+    NUM_PLACES,
+)
 from skyenv.rules.state import GameRecord
 from skyenv.rules.tape import TapeRecord
 from skyenv.rules.turn import go_on
@@ -18,7 +25,8 @@ from skyenv.rules.turn import go_on
 def next_places(game: GameRecord, commissioner: int) -> int:
     """MOVE-1, MOVE-3, MOVE-4: bit mask of the places to which the commissioner can move."""
     places = int(NEXT_PLACES[game.place[commissioner]])
-    # Streets lead from lower to higher numbers, so one pass replaces every stopped district by what lies behind it.
+    # Streets lead from lower to higher numbers, so one pass replaces every stopped district by what
+    # lies behind it.
     for district in range(NUM_DISTRICTS):
         if (places >> district) & 1 != 0 and game.stopped[district]:
             places = (places & ~(1 << district)) | int(NEXT_PLACES[district])
@@ -40,7 +48,9 @@ def legal_moves(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
 
 @rule
 def apply_move(game: GameRecord, tape: TapeRecord, commissioner: int, place: int) -> None:
-    """MOVE-2, MOVE-4, MOVE-5: leave a marker, go there, and hold the auctions if it is City Hall."""
+    """MOVE-2, MOVE-4, MOVE-5: leave a marker, go there, and hold the auctions if it is City
+    Hall.
+    """
     left = int(game.place[commissioner])
     game.place[commissioner] = place
     # A way has three districts at most; only an edited position may ask for a fourth marker.

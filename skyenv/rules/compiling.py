@@ -1,8 +1,9 @@
 """How functions are compiled, and how compiled code on disk is kept from going stale.
 
-There are two kinds. A *rule* is compiled into whatever compiled function calls it, and has no code of its own. An *entry point*
-is compiled by itself, once, and kept on disk; Python calls it, and so do other entry points. Both take whole numbers of any
-size as int64, lest they be compiled once for every type of a record's fields.
+There are two kinds. A *rule* is compiled into whatever compiled function calls it, and has no code
+of its own. An *entry point* is compiled by itself, once, and kept on disk; Python calls it, and so
+do other entry points. Both take whole numbers of any size as int64, lest they be compiled once for
+every type of a record's fields.
 """
 
 from __future__ import annotations
@@ -54,9 +55,11 @@ ENTRY_POINTS: Final[list[EntryPoint]] = []
 
 
 class Fingerprint:
-    """All that Numba compiles into a function: its code, the functions it calls and the constants it uses, and theirs in turn.
+    """All that Numba compiles into a function: its code, the functions it calls and the constants
+    it uses, and theirs in turn.
 
-    Numba freezes global and closure variables, so together with the types of its arguments they decide what comes out.
+    Numba freezes global and closure variables, so together with the types of its arguments they
+    decide what comes out.
 
     Args:
         function: compiled or not.
@@ -100,12 +103,16 @@ class Fingerprint:
                 self._add(one)
         elif isinstance(value, frozenset):
             self._note("set", sorted(map(repr, value)))
-        elif isinstance(value, (int, float, complex, str, bytes, type(None), np.generic, np.dtype, types.Type)):
+        elif isinstance(
+            value, (int, float, complex, str, bytes, type(None), np.generic, np.dtype, types.Type)
+        ):
             self._note(type(value).__name__, value)
         elif isinstance(value, (type, BuiltinFunctionType, np.ufunc)):
             self._note("named", value.__name__, getattr(value, "_fields", None))
         else:
-            raise TypeError(f"compiled code can't use {value!r}: nobody could tell whether it has changed")
+            raise TypeError(
+                f"compiled code can't use {value!r}: nobody could tell whether it has changed"
+            )
 
     def _add_function(self, function: FunctionType) -> None:
         if id(function) in self._seen:
@@ -158,12 +165,21 @@ def _all_names(code: CodeType) -> set[str]:
 
 def _global_names(code: CodeType) -> set[str]:
     """Names of global variables alone; slower."""
-    return {i.argval for one in _codes(code) for i in dis.get_instructions(one) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    return {
+        i.argval
+        for one in _codes(code)
+        for i in dis.get_instructions(one)
+        if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")
+    }
 
 
 # ---- functions ----
 
-OPTIONS: Final[dict[str, Any]] = {"nopython": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+OPTIONS: Final[dict[str, Any]] = {
+    "nopython": True,
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,
+}
 
 
 def _as_int64(arguments: Iterable[Any]) -> tuple[Any, ...]:
@@ -171,7 +187,8 @@ def _as_int64(arguments: Iterable[Any]) -> tuple[Any, ...]:
 
 
 class _RuleLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """Code that is only linked into other code: it is neither optimised nor translated to machine code for itself.
+    """Code that is only linked into other code: it is neither optimised nor translated to machine
+    code for itself.
 
     Numba would do both for every function, with all that it calls inside it.
     """
@@ -191,10 +208,16 @@ class _RuleCompiler(_FunctionCompiler):  # type: ignore[misc]
         flags.no_compile = True
         target = self.targetdescr.target_context
         return compiler.compile_extra(
-            self.targetdescr.typing_context, target, self.py_func, args=args, return_type=return_type, flags=flags,
-            locals=self.locals, library=_RuleLibrary(target.codegen(), self.py_func.__qualname__),
+            self.targetdescr.typing_context,
+            target,
+            self.py_func,
+            args=args,
+            return_type=return_type,
+            flags=flags,
+            locals=self.locals,
+            library=_RuleLibrary(target.codegen(), self.py_func.__qualname__),
             pipeline_class=self.pipeline_class,
-        )  # fmt: skip
+        )
 
 
 class _Called(CPUDispatcher):  # type: ignore[misc]
@@ -204,7 +227,9 @@ class _Called(CPUDispatcher):  # type: ignore[misc]
         """What Numba asks for a call with arguments of these types; whole numbers become int64."""
         _, python_signature, args, kws = super().get_call_template(_as_int64(args), kws)
         # This signature alone, lest Numba look for others that might do as well.
-        template = make_concrete_template(self.__name__, self.__name__, [self.overloads[tuple(args)].signature])
+        template = make_concrete_template(
+            self.__name__, self.__name__, [self.overloads[tuple(args)].signature]
+        )
         return template, python_signature, args, kws
 
 
@@ -214,15 +239,21 @@ class Rule(_Called):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         own: Any = self._compiler
-        self._compiler: Any = _RuleCompiler(own.py_func, own.targetdescr, own.targetoptions, own.locals, own.pipeline_class)
+        self._compiler: Any = _RuleCompiler(
+            own.py_func, own.targetdescr, own.targetoptions, own.locals, own.pipeline_class
+        )
 
     def compile(self, sig: Any) -> Any:
-        """Compile for a signature; what comes back stands for the function where Numba looks for it."""
+        """Compile for a signature; what comes back stands for the function where Numba looks for
+        it.
+        """
         with global_compiler_lock, self._compiling_counter:
             args, return_type = sigutils.normalize_signature(sig)
             if args not in self.overloads:
                 result = self._compiler.compile(args, return_type)._replace(entry_point=object())
-                self.targetctx.insert_user_function(result.entry_point, result.fndesc, [result.library])
+                self.targetctx.insert_user_function(
+                    result.entry_point, result.fndesc, [result.library]
+                )
                 self.overloads[args] = result
             return self.overloads[args].entry_point
 
@@ -231,9 +262,11 @@ class Rule(_Called):
 
 
 def rule(function: Function) -> Function:
-    """Mark a function of the rules, or of an agent: Numba compiles it into every place from which it is called.
+    """Mark a function of the rules, or of an agent: Numba compiles it into every place from which
+    it is called.
 
-    Such functions keep to what Numba also compiles as CUDA device code: no allocation, no exceptions, no Python objects.
+    Such functions keep to what Numba also compiles as CUDA device code: no allocation, no
+    exceptions, no Python objects.
     """
     return _rule(function, inline=True)
 
@@ -241,7 +274,8 @@ def rule(function: Function) -> Function:
 def called_rule(function: Function) -> Function:
     """As :func:`rule`, but the compiler decides where it copies the function and where it calls it.
 
-    For long ones that are called from many places, and for players, which are no faster with copies.
+    For long ones that are called from many places, and for players, which are no faster with
+    copies.
     """
     return _rule(function, inline=False)
 
@@ -254,7 +288,9 @@ def _rule(function: Function, inline: bool) -> Function:
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]
-    """Numba's cache on disk looks at a function's own file alone; this one at all that is compiled into it."""
+    """Numba's cache on disk looks at a function's own file alone; this one at all that is compiled
+    into it.
+    """
 
     @cached_property
     def fingerprint(self) -> Fingerprint:
@@ -267,21 +303,27 @@ class _Cache(FunctionCache):  # type: ignore[misc]
     def holds(self, codegen: Any) -> bool:
         """Whether the function, as it is now, is on disk for any signature."""
         digest = self.fingerprint.digest()
-        return any(key[1:] == (codegen.magic_tuple(), digest) for key in self._cache_file._load_index())
+        return any(
+            key[1:] == (codegen.magic_tuple(), digest) for key in self._cache_file._load_index()
+        )
 
     @contextmanager
     def one_process(self) -> Iterator[None]:
-        """Keep other processes from compiling or loading the function while this one does, so that they find it on disk.
+        """Keep other processes from compiling or loading the function while this one does, so that
+        they find it on disk.
 
-        The lock is a file beside the compiled code, and ends with the process that holds it. Numba's own lock between threads
-        comes first, as another function may compile this one while it holds that. Without a place on disk nobody waits.
+        The lock is a file beside the compiled code, and ends with the process that holds it.
+        Numba's own lock between threads comes first, as another function may compile this one while
+        it holds that. Without a place on disk nobody waits.
         """
         with global_compiler_lock, ExitStack() as stack:
             if fcntl is not None and self.cache_path is not None:
                 try:
                     folder = Path(self.cache_path)
                     folder.mkdir(parents=True, exist_ok=True)
-                    file = stack.enter_context(open(folder / f"{self._impl.filename_base}.lock", "wb"))
+                    file = stack.enter_context(
+                        open(folder / f"{self._impl.filename_base}.lock", "wb")
+                    )
                     fcntl.flock(file, fcntl.LOCK_EX)
                 except OSError:  # a folder that can only be read, or a file system without locks
                     pass
@@ -310,12 +352,16 @@ class EntryPoint(_Called):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         own: Any = self._compiler
-        self._compiler: Any = _EntryPointCompiler(own.py_func, own.targetdescr, own.targetoptions, own.locals, own.pipeline_class)
+        self._compiler: Any = _EntryPointCompiler(
+            own.py_func, own.targetdescr, own.targetoptions, own.locals, own.pipeline_class
+        )
         self._compiler.entry_point = self
         self._cache = _Cache(self.py_func)
 
     def compile(self, sig: Any) -> Any:
-        """Compile for a signature, or load what is on disk; of several processes one compiles and the others load."""
+        """Compile for a signature, or load what is on disk; of several processes one compiles and
+        the others load.
+        """
         for follow in _followers:
             follow(self, False)
         try:
@@ -330,7 +376,9 @@ class EntryPoint(_Called):
         return self._cache.fingerprint.entry_points
 
     def seconds_to_go(self) -> float:
-        """Seconds of compilation that lie ahead when it is compiled now, with those entry points that aren't there yet."""
+        """Seconds of compilation that lie ahead when it is compiled now, with those entry points
+        that aren't there yet.
+        """
         needed = [one for one in self.needs() if not one.is_there()]
         return self.seconds + sum(one.seconds for one in needed)
 
@@ -344,11 +392,12 @@ _followers: Final[list[Callable[[EntryPoint, bool], None]]] = []
 
 @contextmanager
 def following(follow: Callable[[EntryPoint, bool], None]) -> Iterator[None]:
-    """Hear of every entry point that is made ready in this process meanwhile, compiled or loaded from disk.
+    """Hear of every entry point that is made ready in this process meanwhile, compiled or loaded
+    from disk.
 
     Args:
-        follow: called in whatever thread does that, before and after, with the entry point and whether it has ended. What an
-            entry point calls is made ready within it.
+        follow: called in whatever thread does that, before and after, with the entry point and
+            whether it has ended. What an entry point calls is made ready within it.
     """
     _followers.append(follow)
     try:
@@ -358,7 +407,9 @@ def following(follow: Callable[[EntryPoint, bool], None]) -> Iterator[None]:
 
 
 class _Announcement:
-    """Says on stderr that something is compiled, unless it belongs to something of which that has been said."""
+    """Says on stderr that something is compiled, unless it belongs to something of which that has
+    been said.
+    """
 
     _open = 0  # changes under Numba's compiler lock alone
 
@@ -378,14 +429,17 @@ class _Announcement:
 
 
 def entry_point(about: str, seconds: float) -> Callable[[Function], Function]:
-    """Mark a function that is compiled once, by itself, and kept on disk; Python and other compiled functions call it.
+    """Mark a function that is compiled once, by itself, and kept on disk; Python and other compiled
+    functions call it.
 
-    Code on disk is used as long as nothing has changed of which the function is made, in whatever file or package; see
-    :class:`Fingerprint`. Compilation is announced on stderr, unless the environment variable SKYENV_QUIET is set.
+    Code on disk is used as long as nothing has changed of which the function is made, in whatever
+    file or package; see :class:`Fingerprint`. Compilation is announced on stderr, unless the
+    environment variable SKYENV_QUIET is set.
 
     Args:
         about: what is compiled, for the announcement: "skyenv: compiling …, once, about 5 s".
-        seconds: of processor time that this takes, as experiments/benchmarks/compilation.py measures it.
+        seconds: of processor time that this takes, as experiments/benchmarks/compilation.py
+            measures it.
     """
 
     def mark(function: Function) -> Function:

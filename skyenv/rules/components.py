@@ -1,4 +1,7 @@
-"""COM: what lies in the box. Counts, values and score tables, and the orders that all indices follow."""
+"""COM: what lies in the box.
+
+Counts, values and score tables, and the orders that all indices follow.
+"""
 
 from __future__ import annotations
 
@@ -53,9 +56,21 @@ CENTRAL_PARK: Final = 7
 CITY_HALL: Final = 8
 PLACES: Final = (*DISTRICTS, "CENTRAL_PARK", "CITY_HALL")
 NUM_PLACES: Final = len(PLACES)
-STREETS: Final = ((2, 3), (3, 4), (5,), (5, 6), (6,), (CENTRAL_PARK,), (CENTRAL_PARK,), (CITY_HALL,), (0, 1))
+STREETS: Final = (
+    (2, 3),
+    (3, 4),
+    (5,),
+    (5, 6),
+    (6,),
+    (CENTRAL_PARK,),
+    (CENTRAL_PARK,),
+    (CITY_HALL,),
+    (0, 1),
+)
 """COM-5: the next places of every place."""
-NEXT_PLACES: Final = np.array([sum(1 << place for place in nexts) for nexts in STREETS], dtype=np.int64)
+NEXT_PLACES: Final = np.array(
+    [sum(1 << place for place in nexts) for nexts in STREETS], dtype=np.int64
+)
 """COM-5 as bit masks: bit p of NEXT_PLACES[q] is set if a street leads from q to p."""
 
 COMMISSIONERS: Final = ("white", "beige")
@@ -74,7 +89,8 @@ MAX_TILES_ON_PLOT: Final = 2
 OPTIONS: Final = ("A", "B", "C", "D")
 
 PLOT_VALUE: Final = np.array([1, 2, 3, 5, 8], dtype=np.int8)
-"""SCO-2 and END-3: VP of a skyscraper by the number of different business types that count for it."""
+"""SCO-2 and END-3: VP of a skyscraper by the number of different business types that count for it.
+"""
 BONUS_EVERY: Final = 3
 """BUS-4: special points come after every third business, except the last (BUS-5)."""
 BONUS_VP: Final = np.array([4, 6, 8], dtype=np.int8)

@@ -51,11 +51,22 @@ from skyenv.rules.components import (
 )
 from skyenv.rules.scoring import score_district
 from skyenv.rules.setup import apply_start, legal_starts
-from skyenv.rules.state import PHASE_BID, PHASE_BUILD, PHASE_MOVE, PHASE_OPTION, PHASE_PLOT, PHASE_START, PHASE_TAKE, GameRecord
+from skyenv.rules.state import (
+    PHASE_BID,
+    PHASE_BUILD,
+    PHASE_MOVE,
+    PHASE_OPTION,
+    PHASE_PLOT,
+    PHASE_START,
+    PHASE_TAKE,
+    GameRecord,
+)
 from skyenv.rules.tape import TapeRecord
 from skyenv.rules.turn import apply_take, begin_move, go_on, legal_cards
 
-PHASE_FIRST_ACTION: Final = np.array([PLOT, OPTION_A, PLOT, TAKE, MOVE, PASS, BUILD, 0], dtype=np.int64)
+PHASE_FIRST_ACTION: Final = np.array(
+    [PLOT, OPTION_A, PLOT, TAKE, MOVE, PASS, BUILD, 0], dtype=np.int64
+)
 """Each phase's actions are one block; this is its first number, by phase."""
 
 
@@ -83,7 +94,9 @@ def legal_options(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
 
 @rule
 def legal(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
-    """Set mask[action] to 1 for every legal action in a mask of zeros; the number of legal actions (0: the game is over)."""
+    """Set mask[action] to 1 for every legal action in a mask of zeros; the number of legal actions
+    (0: the game is over).
+    """
     phase = game.phase
     if phase == PHASE_BID:
         return legal_bids(game, mask)
@@ -104,7 +117,10 @@ def legal(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
 
 @rule
 def write_mask(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
-    """Write the whole mask anew; the number of legal actions. For the one loop in which a call more would be felt."""
+    """Write the whole mask anew; the number of legal actions.
+
+    For the one loop in which a call more would be felt.
+    """
     for action in range(NUM_ACTIONS):
         mask[action] = 0
     return legal(game, mask)

@@ -16,7 +16,17 @@ from skyenv.rules.components import (
     TILES_TURNED_UP,
 )
 from skyenv.rules.state import END_TRUNCATED, NONE, PHASE_OVER, GameRecord
-from skyenv.rules.tape import EVENT_END, EVENT_PARK, EVENT_VP, FED_BUSINESS, WHY_DISTRICT, WHY_FINAL, WHY_PARK, TapeRecord, report
+from skyenv.rules.tape import (
+    EVENT_END,
+    EVENT_PARK,
+    EVENT_VP,
+    FED_BUSINESS,
+    WHY_DISTRICT,
+    WHY_FINAL,
+    WHY_PARK,
+    TapeRecord,
+    report,
+)
 
 
 @rule
@@ -55,7 +65,9 @@ def count_types(types: int) -> int:
 
 @rule
 def refresh_district(game: GameRecord, district: int) -> None:
-    """SCO-2: recompute the value of the district's plots after its businesses have changed; all 0 once it is stopped."""
+    """SCO-2: recompute the value of the district's plots after its businesses have changed; all 0
+    once it is stopped.
+    """
     size = NUM_PLOTS if game.ring[district, NUM_PLOTS - 1] != NONE else NUM_COLOURS
     for position in range(size):
         plot = int(game.ring[district, position])
@@ -87,7 +99,9 @@ def stands_in(game: GameRecord, district: int, seat: int) -> bool:
 
 
 @called_rule
-def award(game: GameRecord, tape: TapeRecord, why: int, place: int, vp0: int, vp1: int, vp2: int, vp3: int) -> None:
+def award(
+    game: GameRecord, tape: TapeRecord, why: int, place: int, vp0: int, vp1: int, vp2: int, vp3: int
+) -> None:
     """Add VP to the scores and report them."""
     game.score[0] += vp0
     game.score[1] += vp1
@@ -113,7 +127,9 @@ def award_district(game: GameRecord, tape: TapeRecord, why: int, district: int) 
 
 @rule
 def score_district(game: GameRecord, tape: TapeRecord, district: int) -> None:
-    """SCO-1 to SCO-3: option D's first two actions, and the card for everyone who has nothing there."""
+    """SCO-1 to SCO-3: option D's first two actions, and the card for everyone who has nothing
+    there.
+    """
     seat = int(game.turn_seat)
     award_district(game, tape, WHY_DISTRICT, district)
     deal_black(game, tape, seat)
@@ -127,7 +143,9 @@ def score_district(game: GameRecord, tape: TapeRecord, district: int) -> None:
 
 @rule
 def score_park(game: GameRecord, tape: TapeRecord) -> None:
-    """END-3: turn up three tiles of the park area; every skyscraper there earns by the types among them."""
+    """END-3: turn up three tiles of the park area; every skyscraper there earns by the types among
+    them.
+    """
     types = 0
     number = 0
     turned = 0
@@ -140,7 +158,17 @@ def score_park(game: GameRecord, tape: TapeRecord) -> None:
         number += 1
     for i in range(number):
         game.park_tiles[((turned >> (3 * i)) & 7) - 1] += 1
-    report(tape, EVENT_PARK, number, (turned & 7) - 1, ((turned >> 3) & 7) - 1, ((turned >> 6) & 7) - 1, 0, 0, 0)
+    report(
+        tape,
+        EVENT_PARK,
+        number,
+        (turned & 7) - 1,
+        ((turned >> 3) & 7) - 1,
+        ((turned >> 6) & 7) - 1,
+        0,
+        0,
+        0,
+    )
     vp = int(PLOT_VALUE[count_types(types)])
     award(
         game,
@@ -156,7 +184,9 @@ def score_park(game: GameRecord, tape: TapeRecord) -> None:
 
 @called_rule
 def finish(game: GameRecord, tape: TapeRecord, reason: int) -> None:
-    """END-1 to END-3, END-5: the game is over; unless it was truncated, everything is scored once more."""
+    """END-1 to END-3, END-5: the game is over; unless it was truncated, everything is scored once
+    more.
+    """
     if reason != END_TRUNCATED:
         for district in range(NUM_DISTRICTS):
             if game.stopped[district] == 0:
@@ -170,7 +200,9 @@ def finish(game: GameRecord, tape: TapeRecord, reason: int) -> None:
 
 @rule
 def winners(game: GameRecord) -> int:
-    """END-4: bit mask of the seats that have the most VP and, among those, the most cards in hand."""
+    """END-4: bit mask of the seats that have the most VP and, among those, the most cards in
+    hand.
+    """
     best_score = game.score[0]
     best_cards = -1
     seats = 0

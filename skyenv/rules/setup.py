@@ -37,7 +37,8 @@ from skyenv.rules.turn import begin_turn
 
 
 def blank_game(num_players: int, board: Board, max_turns: int) -> npt.NDArray[np.void]:
-    """A one-element array with a game before SET-1: everything that chance doesn't decide is in place.
+    """A one-element array with a game before SET-1: everything that chance doesn't decide is in
+    place.
 
     Args:
         num_players: 2 to 4 (checked by the caller).
@@ -52,7 +53,14 @@ def blank_game(num_players: int, board: Board, max_turns: int) -> npt.NDArray[np
     game.side = SIDES.index(board.side)
     game.ring[:] = board.ring_array()
     game.phase = PHASE_START
-    for field in ("option", "business", "first_colour", "auction_place", "auction_commissioner", "highest_bidder"):
+    for field in (
+        "option",
+        "business",
+        "first_colour",
+        "auction_place",
+        "auction_commissioner",
+        "highest_bidder",
+    ):
         game[field] = NONE
     for field in ("laid", "park_colour"):
         game[field] = NONE
@@ -69,7 +77,9 @@ def blank_game(num_players: int, board: Board, max_turns: int) -> npt.NDArray[np
 
 
 def _arrangements() -> npt.NDArray[np.int64]:
-    """SET-1: [districts left, colours unused, colours used once] → ways to colour them so that each is used once or twice."""
+    """SET-1: [districts left, colours unused, colours used once] → ways to colour them so that each
+    is used once or twice.
+    """
     table = np.zeros((NUM_DISTRICTS + 1, NUM_COLOURS + 1, NUM_COLOURS + 2), dtype=np.int64)
     table[0, 0, :] = 1
     for left in range(1, NUM_DISTRICTS + 1):
@@ -89,7 +99,9 @@ ARRANGEMENTS: Final = _arrangements()
 
 @rule
 def completions(left: int, unused: int, once: int, used: int) -> int:
-    """Arrangements of the `left` districts after this one if it takes a colour that `used` others have."""
+    """Arrangements of the `left` districts after this one if it takes a colour that `used` others
+    have.
+    """
     if used == 0:
         return int(ARRANGEMENTS[left, unused - 1, once + 1])
     if used == 1:
@@ -98,8 +110,11 @@ def completions(left: int, unused: int, once: int, used: int) -> int:
 
 
 @rule
-def draw_plot_colour(game: GameRecord, tape: TapeRecord, district: int, used: npt.NDArray[np.int8]) -> int:
-    """SET-1: the colour of the plot for this district's business, all arrangements being equally likely.
+def draw_plot_colour(
+    game: GameRecord, tape: TapeRecord, district: int, used: npt.NDArray[np.int8]
+) -> int:
+    """SET-1: the colour of the plot for this district's business, all arrangements being equally
+    likely.
 
     `used[colour]` counts the districts so far; it is brought up to date.
     """
@@ -130,7 +145,8 @@ def draw_plot_colour(game: GameRecord, tape: TapeRecord, district: int, used: np
 @rule
 def lay_out_businesses(game: GameRecord, tape: TapeRecord) -> None:
     """SET-1 to SET-3: a business in every district, and the supply row."""
-    # Two fields that are still empty serve as bags: tiles not yet laid out, and uses of every colour.
+    # Two fields that are still empty serve as bags: tiles not yet laid out, and uses of every
+    # colour.
     bag = game.park_tiles
     used = game.num_returned
     for business in range(NUM_BUSINESSES):
@@ -151,7 +167,9 @@ def lay_out_businesses(game: GameRecord, tape: TapeRecord) -> None:
 
 @rule
 def deal_cards(game: GameRecord, tape: TapeRecord) -> None:
-    """SET-4, SET-5: one card of each colour and four black ones for every seat; then the visible tops."""
+    """SET-4, SET-5: one card of each colour and four black ones for every seat; then the visible
+    tops.
+    """
     for seat in range(game.num_players):
         for colour in range(NUM_COLOURS):
             game.hand[seat, colour, draw(game, tape, game.face_down[colour], FED_CARD)] += 1
@@ -166,7 +184,9 @@ def deal_cards(game: GameRecord, tape: TapeRecord) -> None:
 
 @entry_point("setup", 1)
 def begin(game: GameRecord, tape: TapeRecord, seed: int) -> None:
-    """SET-1 to SET-6 on a blank record, its chance coming from `seed` (NONE: from the tape alone, as far as it goes)."""
+    """SET-1 to SET-6 on a blank record, its chance coming from `seed` (NONE: from the tape alone,
+    as far as it goes).
+    """
     seed_stream(game, seed if seed >= 0 else 0)
     game.seed = seed
     lay_out_businesses(game, tape)

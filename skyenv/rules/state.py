@@ -1,7 +1,8 @@
 """A game is one record: every field of a position, with its shape and meaning.
 
-Conventions: *rank* is a card's value − 4; card colours are 0–4 and black 5; a *seat* is 0 … N−1; −1 is "none". Fields that a
-game of fewer players doesn't use stay at their initial values. Copying the record copies the game, generator included.
+Conventions: *rank* is a card's value − 4; card colours are 0–4 and black 5; a *seat* is 0 … N−1; −1
+is "none". Fields that a game of fewer players doesn't use stay at their initial values. Copying the
+record copies the game, generator included.
 """
 
 from __future__ import annotations
@@ -60,61 +61,132 @@ GAME_DTYPE: Final = np.dtype(
         ("turns", np.int32),  # turns finished so far, all seats together (END-5)
         ("max_turns", np.int32),  # END-5
         ("score", np.int32, (4,)),  # VP of each seat
-        ("bid_total", np.int16, (4,)),  # in an auction: value of all cards that the seat has laid down
+        (
+            "bid_total",
+            np.int16,
+            (4,),
+        ),  # in an auction: value of all cards that the seat has laid down
         ("highest", np.int16),  # in an auction: highest total so far; 0 before the first bid
         ("num_players", np.int8),  # 2, 3 or 4
         ("side", np.int8),  # 0 front, 1 back
-        ("ring", np.int8, (7, 6)),  # COM-6, COM-9: [district, position] → plot; −1 behind the fifth on the front side
+        (
+            "ring",
+            np.int8,
+            (7, 6),
+        ),  # COM-6, COM-9: [district, position] → plot; −1 behind the fifth on the front side
         # -- where the decision stands
         ("phase", np.int8),  # PHASE_…
         ("end", np.int8),  # END_…: why the game is over; 0: it isn't
         ("seat", np.int8),  # seat to act; NONE once the game is over
         ("turn_seat", np.int8),  # seat whose turn it is; during an auction its starter (AUC-2)
-        ("step", np.int8),  # which action of the turn is under way: 1, 2 or 3; during setup: skyscrapers placed
+        (
+            "step",
+            np.int8,
+        ),  # which action of the turn is under way: 1, 2 or 3; during setup: skyscrapers placed
         ("option", np.int8),  # option of this turn: 0 A, 1 B, 2 C, 3 D; NONE before it is chosen
         ("business", np.int8),  # PHASE_PLOT: the type to place; else NONE
-        ("first_colour", np.int8),  # PHASE_TAKE: colour of the first card if one was taken; else NONE
+        (
+            "first_colour",
+            np.int8,
+        ),  # PHASE_TAKE: colour of the first card if one was taken; else NONE
         # -- the board
-        ("owner", np.int8, (7, 5)),  # [district, plot] → seat or ALEA with skyscrapers there, or NONE
+        (
+            "owner",
+            np.int8,
+            (7, 5),
+        ),  # [district, plot] → seat or ALEA with skyscrapers there, or NONE
         ("floors", np.int8, (7, 5)),  # skyscrapers on the plot (the sixth plot never has one)
         ("tiles", np.int8, (7, 6, 4)),  # [district, plot, type] → businesses on the plot
-        ("value", np.int8, (7, 5)),  # SCO-2: VP that a skyscraper on the plot scores now, from tiles and ring; 0 if stopped
+        (
+            "value",
+            np.int8,
+            (7, 5),
+        ),  # SCO-2: VP that a skyscraper on the plot scores now, from tiles and ring; 0 if stopped
         ("stopped", np.int8, (7,)),  # STOP-4: 1 if the district is stopped
         ("stops", np.int8),  # building stops so far
         ("park", np.int8, (4,)),  # skyscrapers of each seat in the park area
         ("park_tiles", np.int8, (4,)),  # businesses in the park area by type (BUS-3)
         ("placed", np.int8),  # businesses placed by option B so far
-        ("row", np.int8, (20,)),  # SET-3: type on each space of the supply row; NONE where it was taken
+        (
+            "row",
+            np.int8,
+            (20,),
+        ),  # SET-3: type on each space of the supply row; NONE where it was taken
         ("place", np.int8, (2,)),  # place of each commissioner
         ("markers", np.int8, (2,)),  # markers that each commissioner has on the board
-        ("visited", np.int8, (2, 3)),  # districts with those markers, first visited first; NONE behind them
+        (
+            "visited",
+            np.int8,
+            (2, 3),
+        ),  # districts with those markers, first visited first; NONE behind them
         # -- what players hold
         ("supply", np.int8, (4,)),  # skyscrapers ready to build
         ("general", np.int8, (4,)),  # skyscrapers in the general supply
         ("alea_supply", np.int8),  # ALEA-1: skyscrapers that Alea has left
-        ("hand", np.int8, (4, 6, 3)),  # [seat, card colour, rank] → cards in hand (not those of a bid on the table)
+        (
+            "hand",
+            np.int8,
+            (4, 6, 3),
+        ),  # [seat, card colour, rank] → cards in hand (not those of a bid on the table)
         ("known", np.int8, (4, 6, 3)),  # INF-3: those of them that everybody knows of
-        ("unknown", np.int8, (4, 6)),  # [seat, card colour] → cards in hand that only the seat itself knows
+        (
+            "unknown",
+            np.int8,
+            (4, 6),
+        ),  # [seat, card colour] → cards in hand that only the seat itself knows
         # -- the stacks
-        ("top", np.int8, (5,)),  # rank of the visible card of each coloured stack; NONE if the stack is empty
-        ("face_down", np.int8, (6, 3)),  # [card colour, rank] → cards face down in the stack, in unknown order
-        ("unlocated", np.int8, (6, 3)),  # [card colour, rank] → cards that are face down or in a hand and not known
-        ("returned", np.int8, (5, 12)),  # AUC-8: ranks of the returned cards under them, in the order they will come up
+        (
+            "top",
+            np.int8,
+            (5,),
+        ),  # rank of the visible card of each coloured stack; NONE if the stack is empty
+        (
+            "face_down",
+            np.int8,
+            (6, 3),
+        ),  # [card colour, rank] → cards face down in the stack, in unknown order
+        (
+            "unlocated",
+            np.int8,
+            (6, 3),
+        ),  # [card colour, rank] → cards that are face down or in a hand and not known
+        (
+            "returned",
+            np.int8,
+            (5, 12),
+        ),  # AUC-8: ranks of the returned cards under them, in the order they will come up
         ("num_returned", np.int8, (5,)),  # how many these are
-        ("black_face_up", np.int8, (3,)),  # [rank] → black cards face up at the bottom of the black stack
+        (
+            "black_face_up",
+            np.int8,
+            (3,),
+        ),  # [rank] → black cards face up at the bottom of the black stack
         # -- the auction under way
         ("auction_place", np.int8),  # district or CENTRAL_PARK; NONE between auctions
-        ("auction_commissioner", np.int8),  # the commissioner whose return started this set of auctions; else NONE
+        (
+            "auction_commissioner",
+            np.int8,
+        ),  # the commissioner whose return started this set of auctions; else NONE
         ("highest_bidder", np.int8),  # seat or ALEA; NONE before the first bid
         ("out", np.int8, (4,)),  # 1 if the seat has passed
-        ("bid_colour", np.int8, (4,)),  # AUC-4: colour of the seat's coloured cards; NONE before its first
+        (
+            "bid_colour",
+            np.int8,
+            (4,),
+        ),  # AUC-4: colour of the seat's coloured cards; NONE before its first
         (
             "bid_cards",
             np.int8,
             (4, 2, 3),
         ),  # those cards: [seat, coloured 0, black 1; rank]; in PHASE_BUILD they are paid
-        ("laid", np.int8),  # place in the laying order (0–2 coloured, 3–5 black) of this bid's last card; NONE if none
-        ("park_colour", np.int8),  # AUC-12: the colour of the park area's auction; NONE before its first bid
+        (
+            "laid",
+            np.int8,
+        ),  # place in the laying order (0–2 coloured, 3–5 black) of this bid's last card; NONE if none
+        (
+            "park_colour",
+            np.int8,
+        ),  # AUC-12: the colour of the park area's auction; NONE before its first bid
         ("alea", np.int8),  # ALEA_…
         ("alea_cards", np.int8, (3,)),  # [rank] → cards that Alea has turned up
         (
@@ -122,8 +194,13 @@ GAME_DTYPE: Final = np.dtype(
             np.int8,
             (2, 3),
         ),  # 2 players, [seat, rank] → black cards in hand, not known, that the other has worked out at a shuffle (AUC-9)
-        # -- 3 and 4 players: the last shuffle of the black stack tells all which cards hands held together (memory.py)
-        ("held", np.int8, (4, 3)),  # [seat, rank] → black cards in hand at the last shuffle that only the seat itself knew
+        # -- 3 and 4 players: the last shuffle of the black stack tells all which cards hands held
+        # together (memory.py)
+        (
+            "held",
+            np.int8,
+            (4, 3),
+        ),  # [seat, rank] → black cards in hand at the last shuffle that only the seat itself knew
         ("held_together", np.int8, (3,)),  # [rank] → those of all hands
         ("num_held", np.int8, (4,)),  # [seat] → how many of them in that hand
         (
@@ -132,7 +209,11 @@ GAME_DTYPE: Final = np.dtype(
             (50, 2),
         ),  # black cards, not known, laid down since: 3 · seat + rank, and how many such cards the hand had right before
         ("num_shown", np.int8),  # how many these are
-        ("spare", np.int8, (1,)),  # 0; fills the record, so that copies and comparisons of bytes meet no gaps
+        (
+            "spare",
+            np.int8,
+            (1,),
+        ),  # 0; fills the record, so that copies and comparisons of bytes meet no gaps
     ],
     align=True,
 )
@@ -202,20 +283,26 @@ GAME_RANGES: Final[dict[str, tuple[Bounds, Bounds]]] = {
     "num_shown": (0, 50),
     "spare": (0, 0),
 }
-"""The lowest and the highest value of every field, or of each number along its last axis: what :mod:`skyenv.integrity` checks.
+"""The lowest and the highest value of every field, or of each number along its last axis: what
+:mod:`skyenv.integrity` checks.
 
-What a game counts up ends far below what its field can hold, so that nothing overflows in whatever is played from there.
+What a game counts up ends far below what its field can hold, so that nothing overflows in whatever
+is played from there.
 """
 
 
 Array = npt.NDArray[Any]
-"""An array that compiled code takes or writes; what is in it stands in the text of the function or the module."""
+"""An array that compiled code takes or writes; what is in it stands in the text of the function or
+the module.
+"""
 
 
 class Record:
-    """A record of a structured array, its fields as attributes: Numba's record in compiled code, np.record in plain Python.
+    """A record of a structured array, its fields as attributes: Numba's record in compiled code,
+    np.record in plain Python.
 
-    Subclasses name the layout, for the reader and the type checker; nothing is ever an instance of them.
+    Subclasses name the layout, for the reader and the type checker; nothing is ever an instance of
+    them.
     """
 
     if TYPE_CHECKING:
@@ -232,13 +319,19 @@ GAME_FIELDS: Final = tuple(GAME_DTYPE.names or ())
 
 
 class _PlainRecord(np.void):  # type: ignore[misc]
-    """A record as plain Python reads it: a property for every field, which is found ten times as fast as an np.record's."""
+    """A record as plain Python reads it: a property for every field, which is found ten times as
+    fast as an np.record's.
+    """
 
     def __getattr__(self, field: str) -> Any:
         """A field that is read for the first time; from now on its property is there."""
         if field not in (self.dtype.names or ()):
             raise AttributeError(field)
-        setattr(_PlainRecord, field, property(itemgetter(field) if self.dtype[field].names is None else _inner(field)))
+        setattr(
+            _PlainRecord,
+            field,
+            property(itemgetter(field) if self.dtype[field].names is None else _inner(field)),
+        )
         return getattr(self, field)
 
     def __setattr__(self, field: str, value: Any) -> None:
@@ -251,15 +344,17 @@ def _inner(field: str) -> Callable[[_PlainRecord], Any]:
 
 
 def _layout(dtype: np.dtype[np.void]) -> np.dtype[Any]:
-    """A layout as the code that records are handed to wants it: without compilation it needs the fields as attributes."""
+    """A layout as the code that records are handed to wants it: without compilation it needs the
+    fields as attributes.
+    """
     return dtype if COMPILED else np.dtype((_PlainRecord, dtype))
 
 
 def new_records(number: int, dtype: np.dtype[np.void]) -> npt.NDArray[np.void]:
     """Zeroed records to hand to compiled functions, shape (number,).
 
-    A plain structured array is handed over in a tenth of the time of a record array. Without compilation the same code needs
-    records that have their fields as attributes.
+    A plain structured array is handed over in a tenth of the time of a record array. Without
+    compilation the same code needs records that have their fields as attributes.
     """
     return np.zeros(number, _layout(dtype))
 

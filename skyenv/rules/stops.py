@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from skyenv.rules.compiling import rule
-from skyenv.rules.components import MARKERS, MAX_STOPS, NUM_BUSINESSES, NUM_COLOURS, NUM_COMMISSIONERS, NUM_PLOTS
+from skyenv.rules.components import (
+    MARKERS,
+    MAX_STOPS,
+    NUM_BUSINESSES,
+    NUM_COLOURS,
+    NUM_COMMISSIONERS,
+    NUM_PLOTS,
+)
 from skyenv.rules.scoring import award, district_vp, finish, refresh_district
 from skyenv.rules.state import END_STOPS, NONE, GameRecord
 from skyenv.rules.tape import EVENT_STOP, WHY_STOP, TapeRecord, report
@@ -11,13 +18,17 @@ from skyenv.rules.tape import EVENT_STOP, WHY_STOP, TapeRecord, report
 
 @rule
 def remove_marker(game: GameRecord, commissioner: int, district: int) -> None:
-    """AUC-1, STOP-5: a commissioner's marker in the district, if there is one, returns to City Hall."""
+    """AUC-1, STOP-5: a commissioner's marker in the district, if there is one, returns to City
+    Hall.
+    """
     passed = False
     for i in range(MARKERS):
         if game.visited[commissioner, i] == district:
             passed = True
         if passed:
-            game.visited[commissioner, i] = game.visited[commissioner, i + 1] if i + 1 < MARKERS else NONE
+            game.visited[commissioner, i] = (
+                game.visited[commissioner, i + 1] if i + 1 < MARKERS else NONE
+            )
     if passed:
         game.markers[commissioner] -= 1
 

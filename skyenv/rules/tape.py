@@ -1,6 +1,7 @@
 """The tape that runs beside a game: chance outcomes given from outside go in, events come out.
 
-A tape that is off (a zeroed record) costs a game one comparison for each event, so the batch engine shares one such tape.
+A tape that is off (a zeroed record) costs a game one comparison for each event, so the batch engine
+shares one such tape.
 """
 
 from __future__ import annotations
@@ -27,7 +28,11 @@ EVENT_WIDTH: Final = 8
 
 TAPE_DTYPE: Final = np.dtype(
     [
-        ("event", np.int32, (MAX_EVENTS, EVENT_WIDTH)),  # [event] → kind (EVENT_…) and up to 7 numbers
+        (
+            "event",
+            np.int32,
+            (MAX_EVENTS, EVENT_WIDTH),
+        ),  # [event] → kind (EVENT_…) and up to 7 numbers
         ("num_events", np.int32),
         ("recording", np.int8),  # 0: events are not written
         ("num_fed", np.int8),  # outcomes given from outside
@@ -35,8 +40,15 @@ TAPE_DTYPE: Final = np.dtype(
         ("refused", np.int8),  # index of the first impossible one, or −1
         ("fed", np.int8, (MAX_FED,)),  # the outcomes (FED_…)
         ("asking", np.int8),  # 1: note what chance has to decide once the outcomes are used up
-        ("asked", np.int8),  # what that is (FED_CARD, FED_BUSINESS or FED_COLOUR), or NONE: nothing yet
-        ("ways", np.int32, (MAX_WAYS,)),  # [rank, type or colour] → in how many ways it can be decided so; all are equally likely
+        (
+            "asked",
+            np.int8,
+        ),  # what that is (FED_CARD, FED_BUSINESS or FED_COLOUR), or NONE: nothing yet
+        (
+            "ways",
+            np.int32,
+            (MAX_WAYS,),
+        ),  # [rank, type or colour] → in how many ways it can be decided so; all are equally likely
     ],
     align=True,
 )
@@ -71,7 +83,9 @@ NOBODY: Final = -2
 
 
 @rule
-def report(tape: TapeRecord, kind: int, a: int, b: int, c: int, d: int, e: int, f: int, g: int) -> None:
+def report(
+    tape: TapeRecord, kind: int, a: int, b: int, c: int, d: int, e: int, f: int, g: int
+) -> None:
     """Write one event, if the tape records."""
     if tape.recording == 0:
         return

@@ -1,4 +1,7 @@
-"""TURN: the course of a turn. What the single actions do stands in the chapters that they belong to."""
+"""TURN: the course of a turn.
+
+What the single actions do stands in the chapters that they belong to.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,9 @@ def begin_move(game: GameRecord) -> None:
 
 @called_rule
 def go_on(game: GameRecord, tape: TapeRecord) -> None:
-    """One action of the turn is done, its auctions included (TURN-7): open the next one, or end the turn."""
+    """One action of the turn is done, its auctions included (TURN-7): open the next one, or end the
+    turn.
+    """
     game.seat = game.turn_seat
     game.step += 1
     if game.step == 2:
@@ -59,7 +64,9 @@ def end_turn(game: GameRecord, tape: TapeRecord) -> None:
 
 @rule
 def legal_cards(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
-    """TURN-4: the stacks to take from; two cards come in ascending colour order, of two colours if two stacks have cards."""
+    """TURN-4: the stacks to take from; two cards come in ascending colour order, of two colours if
+    two stacks have cards.
+    """
     stacks = stacks_with_cards(game)
     number = 0
     for colour in range(NUM_COLOURS):
@@ -75,7 +82,9 @@ def legal_cards(game: GameRecord, mask: npt.NDArray[np.int8]) -> int:
 
 @rule
 def apply_take(game: GameRecord, tape: TapeRecord, colour: int) -> None:
-    """TURN-4, TURN-5: take a visible card; after the second, or if one stack alone had cards, go on."""
+    """TURN-4, TURN-5: take a visible card; after the second, or if one stack alone had cards, go
+    on.
+    """
     first = game.first_colour == NONE
     one_stack = stacks_with_cards(game) == 1 << colour
     take_top(game, tape, game.seat, colour)

@@ -107,7 +107,9 @@ def test_built_in_agents() -> None:
     ],
 )
 def test_specifications(spec: Any, kind: type[Agent], name: str) -> None:
-    """Agents, classes, functions from decisions to actions, functions that make agents, and the names of all these."""
+    """Agents, classes, functions from decisions to actions, functions that make agents, and the
+    names of all these.
+    """
     agent = make_agent(spec)
     assert type(agent).__name__ == kind.__name__
     assert agent.name == name
@@ -137,7 +139,11 @@ def test_an_agent_is_itself() -> None:
         ("\0:x", "can't import"),
         ("x" * 10**6, "unknown agent"),
         ("test_agents:number", "an agent is an object with act"),
-        (7, "an agent is an object with act.., a function, a name, the path of a checkpoint or 'module:Name', not 7"),
+        (
+            7,
+            "an agent is an object with act.., a function, a name, the path of a checkpoint or "
+            "'module:Name', not 7",
+        ),
         (None, "an agent is an object with act"),
         (["random"], "an agent is an object with act"),
         (Agent, "agent class Agent can't be made without arguments"),
@@ -158,7 +164,13 @@ def test_what_simple_agents_think_is_what_they_do(name: str) -> None:
     assert evaluation.value is None
     assert evaluation.probabilities.sum() == pytest.approx(1)
     assert ((evaluation.probabilities > 0) == (game.mask != 0)).all()
-    drawn = np.bincount([decide_game(game, agent, salt) for salt in range(4000)], minlength=len(evaluation.probabilities)) / 4000
+    drawn = (
+        np.bincount(
+            [decide_game(game, agent, salt) for salt in range(4000)],
+            minlength=len(evaluation.probabilities),
+        )
+        / 4000
+    )
     assert np.abs(drawn - evaluation.probabilities).max() < 0.05
 
 
@@ -168,7 +180,9 @@ def test_agents_may_evaluate_nothing_and_objects_may() -> None:
             return decisions.mask.argmax(axis=1)
 
         def evaluate(self, decisions: Decisions) -> Any:
-            return decisions.mask / decisions.mask.sum(axis=1, keepdims=True), np.full(len(decisions), 0.25)
+            return decisions.mask / decisions.mask.sum(axis=1, keepdims=True), np.full(
+                len(decisions), 0.25
+            )
 
     game = Game(2, seed=1)
     assert evaluation_of(game, make_agent(lambda decisions: decisions.mask.argmax(axis=1))) is None
@@ -184,7 +198,9 @@ def test_agents_may_evaluate_nothing_and_objects_may() -> None:
 @pytest.mark.parametrize("view", [False, True])
 @pytest.mark.parametrize("in_batch", [False, True])
 def test_what_decisions_hold(observation: bool, view: bool, in_batch: bool) -> None:
-    """Mask, seat and random number always; observation and view of the seat to act if asked for, whatever the batch keeps."""
+    """Mask, seat and random number always; observation and view of the seat to act if asked for,
+    whatever the batch keeps.
+    """
     games = Games(4, 3, seed=2, observe=in_batch)
     games.play_random(17)
     agent = Recorder(observation, view)
@@ -219,7 +235,10 @@ def test_agents_see_the_same_of_a_batch_that_writes_codes() -> None:
     for games in (scaled, codes):
         games.play_random(900)
     for rows in (None, [7, 3], []):
-        of_scaled, of_codes = (decisions_in(games, Recorder(observation=True), rows).observation for games in (scaled, codes))
+        of_scaled, of_codes = (
+            decisions_in(games, Recorder(observation=True), rows).observation
+            for games in (scaled, codes)
+        )
         assert of_scaled is not None
         assert of_codes is not None
         assert of_codes.dtype == np.float32
@@ -233,7 +252,13 @@ def test_what_is_shown_is_a_copy() -> None:
     decisions = decisions_in(games, Recorder(True, True))
     assert decisions.observation is not None
     assert decisions.view is not None
-    for array in (decisions.mask, decisions.seat, decisions.uniform, decisions.observation, decisions.view.game.score):
+    for array in (
+        decisions.mask,
+        decisions.seat,
+        decisions.uniform,
+        decisions.observation,
+        decisions.view.game.score,
+    ):
         array[:] = 1
     assert (games.mask.tobytes(), games.observation.tobytes(), games.state.tobytes()) == before
     assert games.seat.tolist() == [0, 0, 0]
@@ -249,17 +274,26 @@ def test_no_decisions_ask_no_agent() -> None:
 
 
 ANSWERS: dict[str, tuple[Callable[[Decisions], Any], str]] = {
-    "too few": (lambda d: [13], r"must answer 2 decisions with whole numbers of shape \(2,\), not int64 \(1,\)"),
+    "too few": (
+        lambda d: [13],
+        r"must answer 2 decisions with whole numbers of shape \(2,\), not int64 \(1,\)",
+    ),
     "one number": (lambda d: 13, "must answer 2 decisions"),
     "a column": (lambda d: [[13], [14]], "must answer 2 decisions"),
     "fractions": (lambda d: [13.0, 14.0], "not float64"),
     "truths": (lambda d: [True, False], "not bool"),
     "names": (lambda d: ["option A", "option A"], "must answer 2 decisions"),
     "nothing": (lambda d: None, "not object"),
-    "illegal": (lambda d: [13 + d.mask[0, 13:].argmax(), 102], r"chose action 102 where only \[\d+, .*\] are legal"),
+    "illegal": (
+        lambda d: [13 + d.mask[0, 13:].argmax(), 102],
+        r"chose action 102 where only \[\d+, .*\] are legal",
+    ),
     "too high": (lambda d: [103, 103], "chose action 103"),
     "negative": (lambda d: [-1, -1], "chose action -1"),
-    "far too high": (lambda d: np.array([2**63, 2**63], np.uint64), "chose action 9223372036854775808"),
+    "far too high": (
+        lambda d: np.array([2**63, 2**63], np.uint64),
+        "chose action 9223372036854775808",
+    ),
     "the mask's last but counted from the end": (lambda d: [-90, -90], "chose action -90"),
 }
 
@@ -315,7 +349,9 @@ def test_a_seed_decides_the_game_however_it_is_batched(players: int, side: str, 
 
 @pytest.mark.compiled
 def test_random_numbers() -> None:
-    """Uniform in [0, 1), unrelated from decision to decision, seed to seed and salt to salt; asking doesn't change them."""
+    """Uniform in [0, 1), unrelated from decision to decision, seed to seed and salt to salt; asking
+    doesn't change them.
+    """
     games = Games(4000, seed=0, observe=False)
     rows: list[np.ndarray] = []
     for salt in (0, 1):
@@ -333,7 +369,9 @@ def test_random_numbers() -> None:
 
 
 def test_the_game_takes_no_chance_from_its_players() -> None:
-    """Who plays leaves the stream of chance alone: the same actions bring the same cards, whatever chose them."""
+    """Who plays leaves the stream of chance alone: the same actions bring the same cards, whatever
+    chose them.
+    """
     by_random, by_hand = Game(2, seed=5), Game(2, seed=5)
     for _ in range(100):
         action = decide_game(by_random, make_agent("random"), salt=int(by_random.turn))
@@ -373,7 +411,10 @@ def test_weighted_agents_choose_in_proportion_to_their_weights(kind: type[Weight
     assert agent.weights.shape == (NUM_ACTIONS,)
     assert (agent.weights > 0).all()
     mask = np.zeros((20_000, NUM_ACTIONS), np.int8)
-    legal = [ACTION_NUMBERS[name] for name in ("option A", "option B gallery", "option C", "option D TSQ")]
+    legal = [
+        ACTION_NUMBERS[name]
+        for name in ("option A", "option B gallery", "option C", "option D TSQ")
+    ]
     mask[:, legal] = 1
     uniform = np.random.default_rng(1).random(20_000)
     actions = agent.act(Decisions(mask, np.zeros(20_000, np.int64), 2, uniform))
@@ -384,7 +425,9 @@ def test_weighted_agents_choose_in_proportion_to_their_weights(kind: type[Weight
 
 @pytest.mark.compiled
 def test_what_crowd_and_hoard_are_for() -> None:
-    """They reach what random players hardly reach: building stops in two games of three; hundreds of turns without an end."""
+    """They reach what random players hardly reach: building stops in two games of three; hundreds
+    of turns without an end.
+    """
     ends: dict[str, list[int]] = {}
     for name in SIMPLE:
         games = Games(30, 3, seed=1, autoreset=False, observe=False, max_turns=150)

@@ -1,4 +1,6 @@
-"""From what a person writes to agents: names of installed packages, ours and anybody's, and paths of checkpoints."""
+"""From what a person writes to agents: names of installed packages, ours and anybody's, and paths
+of checkpoints.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,11 @@ def test_other_specifications() -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("gready", "unknown agent 'gready'; there are appraiser, .*, .*with a budget: ismcts-100, rollout-50ms., a checkpoint"),
+        (
+            "gready",
+            "unknown agent 'gready'; there are appraiser, .*, .*with a budget: ismcts-100, "
+            "rollout-50ms., a checkpoint",
+        ),
         ("greedy-9", "agent 'greedy-9': greedy has no variants"),
         ("", "unknown agent ''"),
         ("nowhere:Name", "can't import nowhere"),
@@ -90,7 +96,9 @@ def test_checkpoints_by_what_they_end_in(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="there is no network file"):
         make_agent(tmp_path / "other.npz")
     path.unlink()
-    with pytest.raises(CheckpointError, match=r"the folder '.*first' has no model\.npz or model\.zip"):
+    with pytest.raises(
+        CheckpointError, match=r"the folder '.*first' has no model\.npz or model\.zip"
+    ):
         make_agent(str(path.parent))
 
 
@@ -99,9 +107,15 @@ def test_networks_play_without_torch() -> None:
     printed("-c", program)
 
 
-@pytest.mark.parametrize(("name", "is_agent"), [("ismcts-100", True), ("rollout-50ms", True), ("greedy-9", False)])
-def test_a_folder_hides_no_agent(name: str, is_agent: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a working directory with a folder of that name: a name with a budget is the agent; what is no agent is the folder."""
+@pytest.mark.parametrize(
+    ("name", "is_agent"), [("ismcts-100", True), ("rollout-50ms", True), ("greedy-9", False)]
+)
+def test_a_folder_hides_no_agent(
+    name: str, is_agent: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a working directory with a folder of that name: a name with a budget is the agent; what is
+    no agent is the folder.
+    """
     (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path)
     if is_agent:
@@ -114,7 +128,9 @@ def test_a_folder_hides_no_agent(name: str, is_agent: bool, tmp_path: Path, monk
         make_agent(Path(name))
 
 
-def test_whatever_a_class_or_function_raises_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whatever_a_class_or_function_raises_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def failing() -> Agent:
         raise RuntimeError("no licence\nhere")
 
@@ -122,13 +138,21 @@ def test_whatever_a_class_or_function_raises_is_told(tmp_path: Path, monkeypatch
         def __init__(self) -> None:
             failing()
 
-    with pytest.raises(AgentError, match="agent function failing can't be made without arguments: RuntimeError: no licence here"):
+    with pytest.raises(
+        AgentError,
+        match="agent function failing can't be made without arguments: RuntimeError: no licence here",
+    ):
         make_agent(failing)
-    with pytest.raises(AgentError, match="agent class Failing can't be made without arguments: RuntimeError: no licence here"):
+    with pytest.raises(
+        AgentError,
+        match="agent class Failing can't be made without arguments: RuntimeError: no licence here",
+    ):
         make_agent(Failing)
     (tmp_path / "broken_agents.py").write_text("1 / 0\n", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(AgentError, match="'broken_agents:Agent': can't import broken_agents: ZeroDivisionError: "):
+    with pytest.raises(
+        AgentError, match="'broken_agents:Agent': can't import broken_agents: ZeroDivisionError: "
+    ):
         make_agent("broken_agents:Agent")
 
 
@@ -140,7 +164,9 @@ def test_missing_checkpoint(tmp_path: Path) -> None:
 
 
 def test_folders_of_other_libraries(tmp_path: Path) -> None:
-    """A word before the path says whose; what is wrong with one is told without importing the library."""
+    """A word before the path says whose; what is wrong with one is told without importing the
+    library.
+    """
     assert "rllib:FOLDER" in agents_help()
     assert checkpoint_in(f"rllib:{tmp_path}") == tmp_path
     assert checkpoint_in("nobody:Name") is None
@@ -234,26 +260,54 @@ print(json.dumps([agent_names(), make_agent("timid").name, after, said, page]))
 
 
 def test_a_package_of_somebody_else_brings_agents_by_name(tmp_path: Path) -> None:
-    """Installed by pip, it needs nothing else: environments, the page and whatever takes names know its agents."""
+    """Installed by pip, it needs nothing else: environments, the page and whatever takes names know
+    its agents.
+    """
     source, target = tmp_path / "source", tmp_path / "target"
     source.mkdir()
     (source / "pyproject.toml").write_text(PROJECT, encoding="utf-8")
     (source / "dated_agents.py").write_text(DATED, encoding="utf-8")
     (source / "timid_agents.py").write_text(MODULE, encoding="utf-8")
-    install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-index"]
+    install = [
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-deps",
+        "--no-index",
+    ]
     printed(*install, "--no-build-isolation", "--target", target, source)
     done = python("-c", f"import sys; sys.path.insert(0, {str(target)!r})\n{PROGRAM}", cwd=tmp_path)
     names, timid, after, said, page = json.loads(done.stdout)
     assert set(names) == OURS | {"timid", "broken", "dated", "paid", "lent"}
     assert (timid, after) == ("timid", [7, ["folder", True]])
-    assert "agent 'broken' of timid-agents can't be imported from timid_agents:Nothing" in said["broken"]
+    assert (
+        "agent 'broken' of timid-agents can't be imported from timid_agents:Nothing"
+        in said["broken"]
+    )
     assert "skyenv and timid-agents both declare it; name it as 'module:Name'" in said["greedy"]
     assert said["dated"].endswith(
-        "'dated' of timid-agents can't be imported from dated_agents:DatedAgent: RuntimeError: this release needs another Python"
+        "'dated' of timid-agents can't be imported from dated_agents:DatedAgent: RuntimeError: "
+        "this release needs another Python"
     )
-    assert said["paid"].endswith("of timid-agents can't be made from timid_agents:PaidAgent: LookupError: no licence")
-    assert said["lent"].endswith("of timid-agents can't be made from timid_agents:lent: LookupError: no lender")
-    assert "'timid-late' of timid-agents can't be made: ValueError: invalid literal" in said["timid-late"]
+    assert said["paid"].endswith(
+        "of timid-agents can't be made from timid_agents:PaidAgent: LookupError: no licence"
+    )
+    assert said["lent"].endswith(
+        "of timid-agents can't be made from timid_agents:lent: LookupError: no lender"
+    )
+    assert (
+        "'timid-late' of timid-agents can't be made: ValueError: invalid literal"
+        in said["timid-late"]
+    )
     assert "'some.paid', played by timid-agents: LookupError: no licence" in said["some.paid"]
-    assert sorted(page) == ["broken", "dated", "lent", "paid", "random", "timid"]  # which of them fail is told when they are made
+    assert sorted(page) == [
+        "broken",
+        "dated",
+        "lent",
+        "paid",
+        "random",
+        "timid",
+    ]  # which of them fail is told when they are made
     assert done.stderr == ""

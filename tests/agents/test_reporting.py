@@ -10,7 +10,15 @@ from pathlib import Path
 import pytest
 
 from skyenv import AgentError, Games, cli
-from skyenv.agents import CallableAgent, ReportingAgent, decide, decide_game, decisions_in, evaluation_of, make_agent
+from skyenv.agents import (
+    CallableAgent,
+    ReportingAgent,
+    decide,
+    decide_game,
+    decisions_in,
+    evaluation_of,
+    make_agent,
+)
 from skyenv.errors import CheckpointError
 from skyenv.game import Game
 
@@ -46,7 +54,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def forgotten(folder: Path) -> str:
     return (
-        f"agent forgetful failed at {folder / 'bad_agents.py'}:10: TypeError: 'NoneType' object is not subscriptable"
+        f"agent forgetful failed at {folder / 'bad_agents.py'}:10: TypeError: 'NoneType' object is "
+        "not subscriptable"
         " (set uses_observation = True or uses_view = True to get the observation or view)"
     )
 
@@ -56,11 +65,16 @@ def test_the_place_is_the_agents_own(folder: Path) -> None:
     agent = ReportingAgent(make_agent("bad_agents:Careless"))
     with pytest.raises(AgentError) as caught:
         decide(Games(2, seed=1), agent)
-    assert str(caught.value).startswith(f"agent careless failed at {folder / 'bad_agents.py'}:16: LinAlgError: ")
+    assert str(caught.value).startswith(
+        f"agent careless failed at {folder / 'bad_agents.py'}:16: LinAlgError: "
+    )
     assert "uses_" not in str(caught.value)
     with pytest.raises(AgentError) as caught:
         evaluation_of(Game(seed=1), agent)
-    assert str(caught.value) == f"agent careless failed at {folder / 'bad_agents.py'}:18: KeyError: 'two\\nlines'"
+    assert (
+        str(caught.value)
+        == f"agent careless failed at {folder / 'bad_agents.py'}:18: KeyError: 'two\\nlines'"
+    )
     assert isinstance(caught.value.__cause__, KeyError)
 
 
@@ -85,7 +99,9 @@ def test_what_is_right_and_what_is_told_already_stays() -> None:
         "tournament random bad_agents:Forgetful --paired-seeds 1 --workers 1 --out {folder}/out",
     ],
 )
-def test_commands_tell_it_in_one_line(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_tell_it_in_one_line(
+    command: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert cli.main(command.format(folder=folder).split()) == 2
     printed = capsys.readouterr()
     name = command.split()[0]

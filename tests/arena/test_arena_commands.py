@@ -1,4 +1,6 @@
-"""``python -m skyenv evaluate`` and ``tournament``: what they print and write, Ctrl-C, newcomers, mistakes."""
+"""``python -m skyenv evaluate`` and ``tournament``: what they print and write, Ctrl-C, newcomers,
+mistakes.
+"""
 
 from __future__ import annotations
 
@@ -36,20 +38,41 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_evaluate(tmp_path: Path) -> None:
-    """It prints what the library finds, writes what is asked for, and tells the command that repeats it."""
+    """It prints what the library finds, writes what is asked for, and tells the command that
+    repeats it.
+    """
     names = ("plot.png", "results.json", "games.jsonl")
     plot_file, json_file, record_file = (str(tmp_path / name) for name in names)
     done = run(
-        *("greedy", "--against", "random", "greedy", "--players", "3", "--side", "back", "--paired-seeds", "3", "--seed", "9"),
+        *(
+            "greedy",
+            "--against",
+            "random",
+            "greedy",
+            "--players",
+            "3",
+            "--side",
+            "back",
+            "--paired-seeds",
+            "3",
+            "--seed",
+            "9",
+        ),
         *("--plot", plot_file, "--json", json_file, "--record", record_file, "--record-games", "2"),
     )
     assert (done.returncode, done.stderr) == (0, "")
-    shown, again = done.stdout.removesuffix("\n").split("\n\nThe same games again: python -m skyenv ")
+    shown, again = done.stdout.removesuffix("\n").split(
+        "\n\nThe same games again: python -m skyenv "
+    )
     secret = int(again.split()[again.split().index("--secret") + 1])
     assert shown == table(evaluate("greedy", ["random", "greedy"], 3, "back", 3, 9, secret=secret))
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
     assert records.verify(record_file).games == 4
-    headers = [json.loads(line) for line in (tmp_path / "games.jsonl").read_text().splitlines() if '"format"' in line]
+    headers = [
+        json.loads(line)
+        for line in (tmp_path / "games.jsonl").read_text().splitlines()
+        if '"format"' in line
+    ]
     assert [header["seed"] for header in headers] == secret_seeds(secret, [9, 9]).tolist() * 2
 
 
@@ -65,13 +88,25 @@ def test_evaluate_tells_what_repeats_it(capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().out == outputs[0]
 
 
-def test_drawing_without_matplotlib(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_drawing_without_matplotlib(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """It is told before the games are played, and asked for by --plot alone."""
     monkeypatch.setattr("skyenv.render.extras.find_spec", lambda name: None)
-    assert cli.main(["evaluate", "random", "--against", "random", "--paired-seeds", "1", "--plot", "a.png"]) == 1
+    assert (
+        cli.main(
+            ["evaluate", "random", "--against", "random", "--paired-seeds", "1", "--plot", "a.png"]
+        )
+        == 1
+    )
     printed = capsys.readouterr()
     assert (printed.out, "matplotlib" in printed.err) == ("", True)
-    assert cli.main(["evaluate", "random", "--against", "random", "--paired-seeds", "1", "--max-turns", "2"]) == 0
+    assert (
+        cli.main(
+            ["evaluate", "random", "--against", "random", "--paired-seeds", "1", "--max-turns", "2"]
+        )
+        == 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -94,7 +129,9 @@ def test_wrong_evaluations(arguments: list[str], capsys: pytest.CaptureFixture[s
     except SystemExit as leaving:
         code = int(str(leaving.code))
     printed = capsys.readouterr()
-    assert code == (1 if "nowhere.zip" in arguments else 2)  # 1: the command is right, but a file isn't
+    assert code == (
+        1 if "nowhere.zip" in arguments else 2
+    )  # 1: the command is right, but a file isn't
     assert printed.out == ""
     assert printed.err.startswith("evaluate: error: ")
     assert printed.err.count("\n") == 1
@@ -102,20 +139,35 @@ def test_wrong_evaluations(arguments: list[str], capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize("wrong", ["--json", "--record", "--plot"])
-def test_a_file_that_cannot_be_written(wrong: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_cannot_be_written(
+    wrong: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """It is told before a game is played, and nothing is written to the others."""
     nowhere = str(tmp_path / "nowhere" / "file.png")
-    paths = {option: str(tmp_path / f"{option}.png") for option in ("--plot", "--json", "--record")} | {wrong: nowhere}
+    paths = {
+        option: str(tmp_path / f"{option}.png") for option in ("--plot", "--json", "--record")
+    } | {wrong: nowhere}
     words = [word for pair in paths.items() for word in pair]
-    assert cli.main(["evaluate", "random", "--against", "random", "--paired-seeds", "1", *words]) == 1
+    assert (
+        cli.main(["evaluate", "random", "--against", "random", "--paired-seeds", "1", *words]) == 1
+    )
     assert capsys.readouterr() == ("", f"evaluate: error: {nowhere}: No such file or directory\n")
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["plot.nonsense", "plot"])
-def test_a_plot_of_no_known_format(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_plot_of_no_known_format(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """It is told before a game is played."""
-    words = ["--paired-seeds", "1", "--plot", str(tmp_path / name), "--json", str(tmp_path / "results.json")]
+    words = [
+        "--paired-seeds",
+        "1",
+        "--plot",
+        str(tmp_path / name),
+        "--json",
+        str(tmp_path / "results.json"),
+    ]
     assert cli.main(["evaluate", "random", "--against", "random", *words]) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
@@ -124,12 +176,21 @@ def test_a_plot_of_no_known_format(name: str, tmp_path: Path, capsys: pytest.Cap
 
 
 @pytest.mark.parametrize("calls", [1, 700])
-def test_interrupting_the_command(calls: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_interrupting_the_command(
+    calls: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     agents = {"impatient": Interrupted(calls), "random": RandomAgent()}
-    monkeypatch.setattr(commands, "make_agent", lambda spec, deterministic=False: agents.get(spec, spec))
-    assert cli.main(["evaluate", "impatient", "--against", "random", "--paired-seeds", "600"]) == 130
+    monkeypatch.setattr(
+        commands, "make_agent", lambda spec, deterministic=False: agents.get(spec, spec)
+    )
+    assert (
+        cli.main(["evaluate", "impatient", "--against", "random", "--paired-seeds", "600"]) == 130
+    )
     printed = capsys.readouterr()
-    assert printed.err == f"evaluate: error: interrupted{'' if calls > 1 else ' before the first paired seed was finished'}\n"
+    assert (
+        printed.err
+        == f"evaluate: error: interrupted{'' if calls > 1 else ' before the first paired seed was finished'}\n"
+    )
     assert ("* interrupted; " in printed.out) == (calls > 1)
 
 
@@ -138,14 +199,28 @@ def test_interrupting_the_command(calls: int, monkeypatch: pytest.MonkeyPatch, c
 
 def test_a_small_tournament(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, shipped = tmp_path / "out", tmp_path / "shipped"
-    command = ["random", "crowd", "greedy", "--paired-seeds", "6", "--workers", "1", "--out", str(out), "--publish", str(shipped)]
+    command = [
+        "random",
+        "crowd",
+        "greedy",
+        "--paired-seeds",
+        "6",
+        "--workers",
+        "1",
+        "--out",
+        str(out),
+        "--publish",
+        str(shipped),
+    ]
     assert main([*command, "--secret", "99"]) == 0
     printed = capsys.readouterr()
     assert printed.out == (out / "ladder.txt").read_text()
     content = ladder.read(out / "ladder.json", 2)
     assert [agent["name"] for agent in content["agents"]] == ["greedy", "crowd", "random"]
     assert (content["paired_seeds"], content["games"], content["players"]) == (6, 36, 2)
-    assert sum(agent["rating"]["mean"] for agent in content["agents"]) / 3 == pytest.approx(1000, abs=0.1), "none is an anchor"
+    assert sum(agent["rating"]["mean"] for agent in content["agents"]) / 3 == pytest.approx(
+        1000, abs=0.1
+    ), "none is an anchor"
     assert content["anchors"] == {"names": ["random", "crowd", "greedy"], "points": 1000.0}
     assert content["agents"][0]["wins"]["mean"] > 0.9
     assert content["agents"][0]["decisions_per_second"] > 0
@@ -153,14 +228,19 @@ def test_a_small_tournament(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert content["pairs"][1][1] is None
     assert np.shape(content["samples"]) == (ladder.SAMPLES, 3)
     assert content["command"] == (
-        "python -m skyenv tournament random crowd greedy --players 2 --side front --max-turns 500 --seed 1"
+        "python -m skyenv tournament random crowd greedy --players 2 --side front --max-turns 500 "
+        "--seed 1"
         " --secret 99 --paired-seeds 6"
     )
     assert printed.out.endswith(f"\n\nThe same games again: {content['command']}\n")
     assert (out / "ladder.png").read_bytes().startswith(b"\x89PNG")
     for ending in ("json", "png"):
-        assert (shipped / f"2-players.{ending}").read_bytes() == (out / f"ladder.{ending}").read_bytes()
-    assert f"| 1 | greedy | {content['agents'][0]['rating']['mean']:.0f} [" in ladder.markdown(content)
+        assert (shipped / f"2-players.{ending}").read_bytes() == (
+            out / f"ladder.{ending}"
+        ).read_bytes()
+    assert f"| 1 | greedy | {content['agents'][0]['rating']['mean']:.0f} [" in ladder.markdown(
+        content
+    )
     assert max(map(len, printed.out.splitlines()[:-1])) <= 80
 
     games = lines(out)
@@ -180,7 +260,11 @@ def test_resuming_goes_on_to_what_it_was_begun_with(tmp_path: Path) -> None:
     assert main(begun) == 0
     whole = lines(tmp_path)
     games = tmp_path / "games.jsonl"
-    games.write_text("".join(f"{line}\n" for line in games.read_text().splitlines() if '"paired_seed":3' not in line))
+    games.write_text(
+        "".join(
+            f"{line}\n" for line in games.read_text().splitlines() if '"paired_seed":3' not in line
+        )
+    )
     assert len(lines(tmp_path)) == 6
     assert main(resumed) == 0
     assert lines(tmp_path) == whole
@@ -195,13 +279,19 @@ def test_resuming_goes_on_to_what_it_was_begun_with(tmp_path: Path) -> None:
 def test_the_command_that_is_told_repeats_the_games(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As it is printed, without a folder: one is chosen, in which the same command goes on. The secret is in it."""
+    """As it is printed, without a folder: one is chosen, in which the same command goes on.
+
+    The secret is in it.
+    """
     monkeypatch.chdir(tmp_path)
     short = ["random", "hoard", "--max-turns", "5", "--paired-seeds", "2"]
     assert main(short) == 0
     printed = capsys.readouterr()
     (folder,) = (tmp_path / "runs").iterdir()
-    assert printed.err == f"tournament: the games are kept in runs/{folder.name}; the same command goes on there\n"
+    assert (
+        printed.err
+        == f"tournament: the games are kept in runs/{folder.name}; the same command goes on there\n"
+    )
     assert main(short) == 0
     assert capsys.readouterr().out == printed.out
     again = printed.out.splitlines()[-1].partition("python -m skyenv tournament ")[2]
@@ -230,13 +320,29 @@ def test_without_matplotlib_there_is_a_ladder_without_a_picture(
 
 
 def test_ctrl_c_reports_and_tells_the_command_that_goes_on(tmp_path: Path) -> None:
-    command = ["-m", "skyenv", "tournament", "random", "hoard", "--out", tmp_path, "--workers", 1, "--minutes", 1000]
+    command = [
+        "-m",
+        "skyenv",
+        "tournament",
+        "random",
+        "hoard",
+        "--out",
+        tmp_path,
+        "--workers",
+        1,
+        "--minutes",
+        1000,
+    ]
     with running(*command, start_new_session=True) as process:
-        wait_until(lambda: (tmp_path / "games.jsonl").exists() and len(lines(tmp_path)) >= 6, process)
+        wait_until(
+            lambda: (tmp_path / "games.jsonl").exists() and len(lines(tmp_path)) >= 6, process
+        )
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it as well
         out, err = process.communicate()
     assert process.returncode == 130
-    interrupted, goes_on = err.strip().splitlines()[-1].split("; go on with: python -m skyenv tournament ")
+    interrupted, goes_on = (
+        err.strip().splitlines()[-1].split("; go on with: python -m skyenv tournament ")
+    )
     assert interrupted == "tournament: error: interrupted"
     assert shlex.split(goes_on) == ["--resume", "--out", str(tmp_path)]
     assert "Traceback" not in err
@@ -251,8 +357,16 @@ def test_ctrl_c_reports_and_tells_the_command_that_goes_on(tmp_path: Path) -> No
         (["random", "--out", "OUT"], 2, "at least two agents"),
         (["random", "random", "--out", "OUT"], 2, "two agents are called random"),
         (["random", "nobody", "--out", "OUT"], 2, "unknown agent 'nobody'"),
-        (["random", "crowd", "--players", "5", "--out", "OUT"], 2, "must be a whole number from 2 to 4"),
-        (["random", "crowd", "--paired-seeds", "5", "--minutes", "5"], 2, "paired seeds and minutes both say how long"),
+        (
+            ["random", "crowd", "--players", "5", "--out", "OUT"],
+            2,
+            "must be a whole number from 2 to 4",
+        ),
+        (
+            ["random", "crowd", "--paired-seeds", "5", "--minutes", "5"],
+            2,
+            "paired seeds and minutes both say how long",
+        ),
         (["random", "crowd", "--minutes", "nan"], 2, "minutes must be a number from 0 to 1e+06"),
         (["random", "crowd", "--ladder", "x"], 2, "--ladder goes with --add"),
         (["--resume", "--out", "OUT"], 1, "nothing to go on with"),
@@ -262,7 +376,11 @@ def test_ctrl_c_reports_and_tells_the_command_that_goes_on(tmp_path: Path) -> No
     ],
 )
 def test_wrong_tournaments(
-    arguments: list[str], code: int, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    code: int,
+    message: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     try:
         left_with = main([argument.replace("OUT", str(tmp_path / "out")) for argument in arguments])
@@ -283,20 +401,46 @@ def test_a_newcomer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, shipped = tmp_path / "out", tmp_path / "shipped"
     for players in (2, 3):
         size = ["--players", str(players)]
-        base = ["random", "crowd", *size, "--paired-seeds", "5", "--out", str(out / str(players)), "--publish", str(shipped)]
+        base = [
+            "random",
+            "crowd",
+            *size,
+            "--paired-seeds",
+            "5",
+            "--out",
+            str(out / str(players)),
+            "--publish",
+            str(shipped),
+        ]
         assert main(base) == 0
         path = shipped / f"{players}-players.json"
-        add = ["--add", "random", *size, "--paired-seeds", "4", "--ladder", str(path), "--out", str(out / f"add{players}")]
+        add = [
+            "--add",
+            "random",
+            *size,
+            "--paired-seeds",
+            "4",
+            "--ladder",
+            str(path),
+            "--out",
+            str(out / f"add{players}"),
+        ]
         capsys.readouterr()
         assert main(add) == 0
         printed = capsys.readouterr()
         assert printed.err == ""
         content = json.loads((out / f"add{players}" / "newcomer.json").read_text())
-        assert (content["name"], content["spec"], content["paired_seeds"]) == ("new random", "random", 4)
+        assert (content["name"], content["spec"], content["paired_seeds"]) == (
+            "new random",
+            "random",
+            4,
+        )
         rungs = {rung["name"]: rung for rung in content["against"]}
         assert 1 <= content["place"] <= 3
         assert content["rating"]["low"] < content["rating"]["mean"] < content["rating"]["high"]
-        assert content["rating"]["low"] < rungs["random"]["rating"]["mean"] < content["rating"]["high"]
+        assert (
+            content["rating"]["low"] < rungs["random"]["rating"]["mean"] < content["rating"]["high"]
+        )
         assert 0 <= rungs["crowd"]["share"]["mean"] <= 1
         assert f"place {content['place']} of 3" in printed.out
         assert f"→{content['place']}" in printed.out
@@ -307,15 +451,33 @@ def test_a_newcomer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     old = json.loads(path.read_text())
     old["agents"][0]["version"] = "0"
     path.write_text(json.dumps(old))
-    assert main(["--add", "odd_agents:Moody", "--players", "3", "--paired-seeds", "1", "--ladder", str(path)]) == 0
+    assert (
+        main(
+            [
+                "--add",
+                "odd_agents:Moody",
+                "--players",
+                "3",
+                "--paired-seeds",
+                "1",
+                "--ladder",
+                str(path),
+            ]
+        )
+        == 0
+    )
     printed = capsys.readouterr()
-    assert f"warning: {old['agents'][0]['name']} is version 1 here, but 0 in the ladder" in printed.err
+    assert (
+        f"warning: {old['agents'][0]['name']} is version 1 here, but 0 in the ladder" in printed.err
+    )
     assert printed.out.startswith("moody: rating ")
     assert main(["--add", "random", "--players", "3", "--side", "back", "--ladder", str(path)]) == 2
     assert "the ladder was played with side front, not back" in capsys.readouterr().err
 
 
-def test_publishing_without_a_clone(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_publishing_without_a_clone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(ladder, "PICTURES", Path("/nowhere/docs/ladder"))
     assert main(["random", "hoard", "--publish"]) == 2
     assert "outside of a clone --publish needs a folder" in capsys.readouterr().err

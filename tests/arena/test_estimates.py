@@ -13,7 +13,9 @@ def weights(paired_seeds: int, resamples: int = 1000, seed: int = 1, players: in
 
 
 def test_two_paired_seeds_by_hand() -> None:
-    """The weights of two paired seeds, 0 and 1, are uniform in their ratio, so the mean is anywhere from 0 to 1."""
+    """The weights of two paired seeds, 0 and 1, are uniform in their ratio, so the mean is anywhere
+    from 0 to 1.
+    """
     paired_seed = np.arange(2)
     estimate = weights(2, 20_000).mean([0.0, 1.0], paired_seed)
     assert estimate.mean == 0.5
@@ -42,8 +44,12 @@ def test_many_paired_seeds_are_as_the_normal_distribution() -> None:
 
 @pytest.mark.parametrize(("paired_seeds", "players"), [(1, 2), (10, 2), (10, 4)])
 def test_who_won_all_games_may_lose_one(paired_seeds: int, players: int) -> None:
-    """Imaginary paired seeds, won and lost, at par, are Jeffreys' interval with two players; they don't move the mean."""
-    estimate = weights(paired_seeds, 20_000, players=players).mean(np.ones(paired_seeds), np.arange(paired_seeds), share=True)
+    """Imaginary paired seeds, won and lost, at par, are Jeffreys' interval with two players; they
+    don't move the mean.
+    """
+    estimate = weights(paired_seeds, 20_000, players=players).mean(
+        np.ones(paired_seeds), np.arange(paired_seeds), share=True
+    )
     assert estimate.mean == estimate.high == 1
     par = 1 / players
     drawn = np.random.default_rng(5).beta(paired_seeds + par, 1 - par, 200_000)
@@ -52,7 +58,11 @@ def test_who_won_all_games_may_lose_one(paired_seeds: int, players: int) -> None
 
 def test_as_text() -> None:
     estimate = Estimate(0.5, 0.25, 0.754)
-    assert percent(estimate) == percent({"mean": 0.5, "low": 0.25, "high": 0.754}) == "50.0 % [25.0, 75.4]"
+    assert (
+        percent(estimate)
+        == percent({"mean": 0.5, "low": 0.25, "high": 0.754})
+        == "50.0 % [25.0, 75.4]"
+    )
     assert interval(estimate, 1) == "0.5 [0.2, 0.8]"
     assert interval(None) == "–"
     assert estimate.rounded(1) == {"mean": 0.5, "low": 0.2, "high": 0.8}

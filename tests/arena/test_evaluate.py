@@ -52,7 +52,9 @@ def test_summary_by_hand() -> None:
     assert result.truncated == 0.25
     assert table([result]).splitlines()[2].split()[:5] == ["a", "b", "2", "front", "2*"]
     assert table([result]).splitlines()[2].split()[-1] == "25.0"
-    assert table([result]).endswith("\n* interrupted; paired seeds are missing, long ones above all")
+    assert table([result]).endswith(
+        "\n* interrupted; paired seeds are missing, long ones above all"
+    )
 
 
 @pytest.mark.parametrize(("name", "num_players"), [("random", 3), ("greedy", 2), ("greedy", 4)])
@@ -69,14 +71,22 @@ def test_the_same_seed_gives_the_same_results() -> None:
     assert once == again
     assert [result.opponent for result in once] == ["hoard", "crowd"]
     assert evaluate("random", ["hoard"], paired_seeds=5, seed=4) != once[:1]
-    secret, same = (evaluate("random", ["hoard"], paired_seeds=5, seed=3, secret=2**60) for _ in range(2))
+    secret, same = (
+        evaluate("random", ["hoard"], paired_seeds=5, seed=3, secret=2**60) for _ in range(2)
+    )
     assert secret == same
     assert secret[0].secret == 2**60
     assert secret[0].own != once[0].own
 
 
 def test_wrong_options() -> None:
-    wrongs: list[dict[str, Any]] = [{"paired_seeds": 0}, {"num_players": 5}, {"seed": -1}, {"side": "top"}, {"max_turns": 0}]
+    wrongs: list[dict[str, Any]] = [
+        {"paired_seeds": 0},
+        {"num_players": 5},
+        {"seed": -1},
+        {"side": "top"},
+        {"max_turns": 0},
+    ]
     for wrong in wrongs:
         with pytest.raises(OptionError):
             evaluate("random", ["random"], **wrong)
@@ -97,7 +107,9 @@ class Counting(RandomAgent):
 
 
 def test_a_slow_agent_finishes_paired_seeds_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However long decisions take, games are over one paired seed after the other; how they are batched changes nothing."""
+    """However long decisions take, games are over one paired seed after the other; how they are
+    batched changes nothing.
+    """
     monkeypatch.setattr("skyenv.arena.evaluate.ROUND_SECONDS", 0.0)
     slow = Counting()
     one_by_one = evaluate(slow, ["random"], 3, paired_seeds=30)
@@ -127,14 +139,19 @@ def test_reports(tmp_path: Path) -> None:
     assert max(map(len, lines)) <= 80
     assert len(lines) == 4
     assert lines[0].startswith("agent   against  players  seeds ")
-    assert [line.split()[:5] for line in lines[2:]] == [["greedy", name, "3", "front", "4"] for name in ("random", "hoard")]
+    assert [line.split()[:5] for line in lines[2:]] == [
+        ["greedy", name, "3", "front", "4"] for name in ("random", "hoard")
+    ]
     assert f"{results[0].own.mean:.1f}" in lines[2]
     content = json.loads(as_json(results))
     assert content[1]["opponent"] == "hoard"
     assert content[0]["share"]["mean"] == results[0].share.mean
     plot_results(results, tmp_path / "plot.png")
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
-    for path, error in ((tmp_path / "plot.nonsense", OptionError), (tmp_path / "nowhere" / "plot.png", OSError)):
+    for path, error in (
+        (tmp_path / "plot.nonsense", OptionError),
+        (tmp_path / "nowhere" / "plot.png", OSError),
+    ):
         with pytest.raises(error):
             plot_results(results, path)
     with pytest.raises(OptionError, match="no results"):
@@ -148,6 +165,10 @@ def test_records(tmp_path: Path) -> None:
     headers = [json.loads(line) for line in path.read_text().splitlines() if '"format"' in line]
     assert [header["seed"] for header in headers] == [5, 5, 5, 6] * 2
     assert headers[1]["agents"] == ["random", "greedy", "random"]
-    scores = [game["scores"] for game in map(json.loads, path.read_text().splitlines()) if game.get("event") == "end"]
+    scores = [
+        game["scores"]
+        for game in map(json.loads, path.read_text().splitlines())
+        if game.get("event") == "end"
+    ]
     played = play_games([GreedyAgent(), RandomAgent()], rotations(3, 1), [5, 5, 5], "back")
     assert scores[:3] == played.scores.tolist()

@@ -40,14 +40,19 @@ def test_a_file_cut_anywhere_gives_the_same_ladder(played: Path, tmp_path: Path)
         (cut / "games.jsonl").write_bytes(content[:length])
         with Folder(cut, wanted) as folder:
             finished = content[:length].split(b"\n")[:-1]
-            games_of = [sum(f'"paired_seed":{paired_seed},'.encode() in line for line in finished) for paired_seed in (0, 1)]
+            games_of = [
+                sum(f'"paired_seed":{paired_seed},'.encode() in line for line in finished)
+                for paired_seed in (0, 1)
+            ]
             assert folder.number() == 2 * sum(number == 2 for number in games_of)
         if length % 97 == 0 or length == len(content):
             play(cut, wanted, 2)
             assert lines(cut) == lines(played)
             with Folder(cut, wanted) as again, Folder(played, wanted) as before:
                 for name in ("paired_seeds", "seats", "shares", "scores"):
-                    assert np.array_equal(getattr(again.results(), name), getattr(before.results(), name))
+                    assert np.array_equal(
+                        getattr(again.results(), name), getattr(before.results(), name)
+                    )
 
 
 def test_nothing_counts_twice(tmp_path: Path) -> None:
@@ -72,7 +77,9 @@ def flips(content: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def test_no_flipped_bit_is_taken_for_a_game(played: Path) -> None:
-    """Each is found out, but one that makes the last line an unfinished one: its games are played again."""
+    """Each is found out, but one that makes the last line an unfinished one: its games are played
+    again.
+    """
     wanted = settings("random", "crowd")
     path = played / "games.jsonl"
     content = path.read_bytes()
@@ -114,7 +121,12 @@ def test_no_flipped_bit_changes_what_is_played(played: Path) -> None:
         lambda text: text.replace('"turns"', '"tunrs"'),
         lambda text: text.replace('"crc32"', '"crc23"'),
         lambda text: '{"spent":{"0":["x",1]}}\n' + text,
-        lambda text: line_of({"paired_seed": 0, "seats": [0, 2], "shares": [1, 0], "scores": [1, 0]}).decode() + text,
+        lambda text: (
+            line_of(
+                {"paired_seed": 0, "seats": [0, 2], "shares": [1, 0], "scores": [1, 0]}
+            ).decode()
+            + text
+        ),
     ],
     ids=range(11),
 )
@@ -128,7 +140,15 @@ def test_damaged_games(change: Callable[[str], str], played: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", ["{", "[]", "[" * 100_000, "\x00", '{"players": "x"}', '{"format": 4, "players": "x", "agents": 3}']
+    "content",
+    [
+        "{",
+        "[]",
+        "[" * 100_000,
+        "\x00",
+        '{"players": "x"}',
+        '{"format": 4, "players": "x", "agents": 3}',
+    ],
 )
 def test_a_damaged_config(content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One line, when it is gone on with and when it is asked for anew."""
@@ -141,16 +161,26 @@ def test_a_damaged_config(content: str, tmp_path: Path, capsys: pytest.CaptureFi
         assert printed.err.count("\n") == 1
 
 
-def test_agents_are_told_apart_by_their_versions_and_not_by_what_is_said_of_them(tmp_path: Path) -> None:
+def test_agents_are_told_apart_by_their_versions_and_not_by_what_is_said_of_them(
+    tmp_path: Path,
+) -> None:
     wanted = settings("random", "crowd", secret=5)
     play(tmp_path, wanted, 1)
     first, second = wanted.agents
     with Folder(
-        tmp_path, dataclasses.replace(wanted, agents=(first, dataclasses.replace(second, description="better words")))
+        tmp_path,
+        dataclasses.replace(
+            wanted, agents=(first, dataclasses.replace(second, description="better words"))
+        ),
     ) as folder:
         assert folder.games
-    with pytest.raises(CheckpointError, match=r'agents was \["random 1", "crowd 1"\], is \["random 1", "crowd 2"\]'):
-        Folder(tmp_path, dataclasses.replace(wanted, agents=(first, dataclasses.replace(second, version="2"))))
+    with pytest.raises(
+        CheckpointError, match=r'agents was \["random 1", "crowd 1"\], is \["random 1", "crowd 2"\]'
+    ):
+        Folder(
+            tmp_path,
+            dataclasses.replace(wanted, agents=(first, dataclasses.replace(second, version="2"))),
+        )
 
 
 def test_a_folder_of_other_settings(tmp_path: Path) -> None:
@@ -162,7 +192,10 @@ def test_a_folder_of_other_settings(tmp_path: Path) -> None:
         (dataclasses.replace(wanted, seed=9), "seed was 1, is 9"),
         (dataclasses.replace(wanted, secret=9), "secret was 5, is 9"),
         (dataclasses.replace(wanted, project="9.9"), "project was"),
-        (settings("random", "hoard", secret=5), r'agents was \["random 1", "crowd 1"\], is \["random 1", "hoard 1"\]'),
+        (
+            settings("random", "hoard", secret=5),
+            r'agents was \["random 1", "crowd 1"\], is \["random 1", "hoard 1"\]',
+        ),
     ):
         with pytest.raises(CheckpointError, match=message):
             Folder(tmp_path, other)
@@ -176,7 +209,9 @@ def test_a_flipped_bit_that_leaves_the_numbers_is_found_too(played: Path) -> Non
     path = played / "games.jsonl"
     content = path.read_bytes()
     path.write_bytes(content + line_of({"spent": {"0": [1.0, 1e-05]}}).replace(b"1e-05", b"1E-05"))
-    with pytest.raises(CheckpointError, match="it is written otherwise than lines are; the file is damaged"):
+    with pytest.raises(
+        CheckpointError, match="it is written otherwise than lines are; the file is damaged"
+    ):
         Folder(played, settings("random", "crowd"))
 
 
@@ -184,7 +219,9 @@ def test_a_flipped_bit_that_leaves_the_numbers_is_found_too(played: Path) -> Non
 def test_a_folder_of_an_older_version(version: int, tmp_path: Path) -> None:
     """Its lines have other keys, or no checksums, and its games other random numbers."""
     (tmp_path / "config.json").write_text(f'{{"format": {version}, "players": 2}}\n')
-    with pytest.raises(CheckpointError, match="was made by an older version, whose games can't be gone on with"):
+    with pytest.raises(
+        CheckpointError, match="was made by an older version, whose games can't be gone on with"
+    ):
         Folder(tmp_path, settings("random", "crowd"))
 
 
@@ -193,7 +230,10 @@ def test_a_folder_of_an_older_version(version: int, tmp_path: Path) -> None:
 
 def test_a_folder_has_one_tournament_at_a_time(tmp_path: Path) -> None:
     wanted = settings("random", "crowd")
-    with Folder(tmp_path, wanted), pytest.raises(FolderInUseError, match=f"is in use by process {os.getpid()}"):
+    with (
+        Folder(tmp_path, wanted),
+        pytest.raises(FolderInUseError, match=f"is in use by process {os.getpid()}"),
+    ):
         Folder(tmp_path, wanted)
     Folder(tmp_path, wanted).close()
 
@@ -201,9 +241,13 @@ def test_a_folder_has_one_tournament_at_a_time(tmp_path: Path) -> None:
 def test_a_second_command_is_told_who_has_the_folder(tmp_path: Path) -> None:
     wanted = settings("random", "crowd")
     with Folder(tmp_path, wanted):
-        second = python("-m", "skyenv", "tournament", "random", "crowd", "--paired-seeds", 1, "--out", tmp_path)
+        second = python(
+            "-m", "skyenv", "tournament", "random", "crowd", "--paired-seeds", 1, "--out", tmp_path
+        )
     assert (second.returncode, second.stdout) == (1, "")
-    assert second.stderr.startswith(f"tournament: error: {tmp_path} is in use by process {os.getpid()} on ")
+    assert second.stderr.startswith(
+        f"tournament: error: {tmp_path} is in use by process {os.getpid()} on "
+    )
     assert second.stderr.count("\n") == 1
     assert (tmp_path / "games.jsonl").read_bytes() == b""
 

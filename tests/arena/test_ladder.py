@@ -39,7 +39,9 @@ def test_neighbours_that_are_not_separated_are_said_to_be_so(tmp_path: Path) -> 
 
 
 @pytest.mark.usefixtures("in_this_process")
-@pytest.mark.parametrize("change", [{"format": 9}, {"agents": [{}]}, {"samples": [[1]]}, {"players": 3}])
+@pytest.mark.parametrize(
+    "change", [{"format": 9}, {"agents": [{}]}, {"samples": [[1]]}, {"players": 3}]
+)
 def test_a_damaged_ladder(change: dict[str, Any], tmp_path: Path) -> None:
     main(["tournament", "random", "crowd", "--paired-seeds", "1", "--out", str(tmp_path)])
     path = tmp_path / "ladder.json"
@@ -56,13 +58,33 @@ def test_a_damaged_ladder(change: dict[str, Any], tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_a_ladder_of_mixed_tables_as_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What was played beside what is predicted, the fit, duels both ways round: in the terminal and in Markdown."""
+def test_a_ladder_of_mixed_tables_as_text(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was played beside what is predicted, the fit, duels both ways round: in the terminal and
+    in Markdown.
+    """
     agents = ["random", "crowd", "hoard", "bidder"]
-    command = ["tournament", *agents, "--players", "3", "--side", "back", "--paired-seeds", "12", "--max-turns", "40"]
-    assert main([*command, "--slow", "crowd", "--slow-paired-seeds", "10", "--out", str(tmp_path)]) == 0
+    command = [
+        "tournament",
+        *agents,
+        "--players",
+        "3",
+        "--side",
+        "back",
+        "--paired-seeds",
+        "12",
+        "--max-turns",
+        "40",
+    ]
+    assert (
+        main([*command, "--slow", "crowd", "--slow-paired-seeds", "10", "--out", str(tmp_path)])
+        == 0
+    )
     content = ladder.read(tmp_path / "ladder.json", 3, "back")
-    assert {agent["name"]: agent["paired_seeds"] for agent in content["agents"]} == dict.fromkeys(agents, 12) | {"crowd": 10}
+    assert {agent["name"]: agent["paired_seeds"] for agent in content["agents"]} == dict.fromkeys(
+        agents, 12
+    ) | {"crowd": 10}
     assert content["anchors"]["names"] == ["bidder"]
     assert content["command"].endswith("--paired-seeds 12 --slow crowd --slow-paired-seeds 10")
     text = capsys.readouterr().out
@@ -74,7 +96,9 @@ def test_a_ladder_of_mixed_tables_as_text(tmp_path: Path, capsys: pytest.Capture
         assert "degrees of freedom" in words or "too few games" in words
         assert "Duels, each alone against 2 of the other" in words
     for duel in content["duels"]:
-        assert duel["par"]["mean"] == pytest.approx((duel["one_alone"]["mean"] + duel["other_alone"]["mean"]) / 2, abs=2e-4)
+        assert duel["par"]["mean"] == pytest.approx(
+            (duel["one_alone"]["mean"] + duel["other_alone"]["mean"]) / 2, abs=2e-4
+        )
         assert f"| {duel['one']} | {duel['other']} |" in page
     (one, other) = (content["pairs"][0][-1], content["pairs"][-1][0])
     assert one["mean"] + other["mean"] == pytest.approx(1, abs=2e-4)
@@ -85,14 +109,23 @@ def test_a_ladder_of_mixed_tables_as_text(tmp_path: Path, capsys: pytest.Capture
 def test_where_the_ratings_mislead_it_is_said() -> None:
     """A pair whose interval misses what is predicted stands out."""
     content = ladder.read(ladder.SHIPPED / "2-players.json", 2)
-    lows = [[share is not None and share["low"] > 0.01 for share in row] for row in content["pairs"]]
-    row, column = next((row, column) for row, cells in enumerate(lows) for column, is_so in enumerate(cells) if is_so)
+    lows = [
+        [share is not None and share["low"] > 0.01 for share in row] for row in content["pairs"]
+    ]
+    row, column = next(
+        (row, column)
+        for row, cells in enumerate(lows)
+        for column, is_so in enumerate(cells)
+        if is_so
+    )
     content["predicted"][row][column] = 0.005
     assert "**" in ladder.matrix_markdown(content)
 
 
 def fitted(p: float, deviations: float, p_largest: float | None = None) -> ladder.Ladder:
-    """What a ladder tells of its fit, of 50 cells; without the second p as ladders that were published before it."""
+    """What a ladder tells of its fit, of 50 cells; without the second p as ladders that were
+    published before it.
+    """
     second = {} if p_largest is None else {"p_largest": p_largest}
     figures = {"chi_square": 39.3, "freedom": 25, "usual": 23.3, "p": p, **second, "cells": 50}
     return {"fit": {**figures, "residuals": [{"deviations": deviations}]}}
@@ -101,38 +134,71 @@ def fitted(p: float, deviations: float, p_largest: float | None = None) -> ladde
 @pytest.mark.parametrize(
     ("content", "refused", "told"),
     [
-        (fitted(0.2, 2.5, 0.4), [], "+2.5 standard deviations, p = 0.400. The model fits: neither test refuses it."),
-        (fitted(0.01, 2.5, 0.4), ["X²"], "p = 0.400. The model doesn't fit (X² refuses it): ratings are a summary"),
-        (fitted(0.066, -4.7, 0.001), ["the largest residual"], "-4.7 standard deviations, p < 0.002."),
+        (
+            fitted(0.2, 2.5, 0.4),
+            [],
+            "+2.5 standard deviations, p = 0.400. The model fits: neither test refuses it.",
+        ),
+        (
+            fitted(0.01, 2.5, 0.4),
+            ["X²"],
+            "p = 0.400. The model doesn't fit (X² refuses it): ratings are a summary",
+        ),
+        (
+            fitted(0.066, -4.7, 0.001),
+            ["the largest residual"],
+            "-4.7 standard deviations, p < 0.002.",
+        ),
         (
             fitted(0.066, -4.7, 0.001),
             ["the largest residual"],
             "The model doesn't fit (the largest residual refuses it): ratings",
         ),
-        (fitted(0.001, -4.7, 0.02), ["X²", "the largest residual"], "p = 0.020. The model doesn't fit (both tests refuse it):"),
+        (
+            fitted(0.001, -4.7, 0.02),
+            ["X²", "the largest residual"],
+            "p = 0.020. The model doesn't fit (both tests refuse it):",
+        ),
         # published before the second test: 50 · 2 · (1 − Φ(3.5)) = 0.023; Φ(3.0) gives 0.13
-        (fitted(0.066, 3.0), [], "+3.0 standard deviations, not unusual among 50 cells. No misfit was found."),
-        (fitted(0.066, 3.5), ["the largest residual"], "p ≤ 0.023 by Bonferroni's bound over normal cells (this ladder has no p"),
+        (
+            fitted(0.066, 3.0),
+            [],
+            "+3.0 standard deviations, not unusual among 50 cells. No misfit was found.",
+        ),
+        (
+            fitted(0.066, 3.5),
+            ["the largest residual"],
+            "p ≤ 0.023 by Bonferroni's bound over normal cells (this ladder has no p",
+        ),
         (fitted(0.066, -4.7), ["the largest residual"], "p < 0.001 by Bonferroni's bound"),
         (fitted(0.01, 2.0), ["X²"], "The model doesn't fit (X² refuses it)"),
         ({"fit": None}, [], "There are too few games to tell whether the model fits."),
     ],
 )
-def test_the_model_fits_only_if_neither_test_refuses_it(content: ladder.Ladder, refused: list[str], told: str) -> None:
+def test_the_model_fits_only_if_neither_test_refuses_it(
+    content: ladder.Ladder, refused: list[str], told: str
+) -> None:
     assert ladder.refusals(content) == refused
     assert told in ladder.fit_note(content)
 
 
-def test_columns_of_ladders_that_the_model_does_not_fit_are_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_columns_of_ladders_that_the_model_does_not_fit_are_marked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     content = {"agents": [{"name": "a", "rating": {"mean": 1000.0, "low": 990.0, "high": 1010.0}}]}
     for misfits in ([], [(3, "front")], [(2, "back"), (4, "back")]):
 
-        def published(players: int, side: str, misfits: list[tuple[int, str]] = misfits) -> ladder.Ladder:
+        def published(
+            players: int, side: str, misfits: list[tuple[int, str]] = misfits
+        ) -> ladder.Ladder:
             return {**content, **fitted(0.5, -4.7 if (players, side) in misfits else 1.0)}
 
         monkeypatch.setattr(document, "shipped_ladder", published)
         text = document.ladder_summary()
-        heads = [f"{players} players, {side}{' †' * ((players, side) in misfits)}" for players, side in document.LADDERS]
+        heads = [
+            f"{players} players, {side}{' †' * ((players, side) in misfits)}"
+            for players, side in document.LADDERS
+        ]
         assert text.splitlines()[0] == f"| agent | {' | '.join(heads)} |"
         assert text.endswith(document.MISFIT_NOTE) == bool(misfits)
 
@@ -156,4 +222,8 @@ def test_what_ships_is_what_the_docs_say(players: int, side: str) -> None:
     for agent in shipped["agents"]:
         assert f"| {agent['name']} | {interval(agent['rating'])} |" in page
         (here,) = entrants([agent["spec"]])
-        assert (here.name, here.version, here.digest) == (agent["name"], agent["version"], agent["digest"])
+        assert (here.name, here.version, here.digest) == (
+            agent["name"],
+            agent["version"],
+            agent["digest"],
+        )

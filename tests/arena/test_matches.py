@@ -18,7 +18,10 @@ from skyenv_agents import GreedyAgent
 
 def same(one: Played, other: Played) -> bool:
     """Whether two matches had the same results."""
-    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ("shares", "scores", "decisions", "turns"))
+    return all(
+        np.array_equal(getattr(one, name), getattr(other, name))
+        for name in ("shares", "scores", "decisions", "turns")
+    )
 
 
 def test_results_do_not_depend_on_rows() -> None:
@@ -43,7 +46,9 @@ def test_a_single_game_is_the_one_of_the_match(secret: int | None) -> None:
 
 
 def test_a_secret_makes_other_games_that_nobody_can_guess() -> None:
-    """Neither by dealing the games of small seeds nor by trying out the random numbers of the right seed."""
+    """Neither by dealing the games of small seeds nor by trying out the random numbers of the right
+    seed.
+    """
     handed: list[tuple[bytes, float]] = []
 
     def watch(decisions: Decisions) -> npt.NDArray[np.int64]:
@@ -60,7 +65,10 @@ def test_a_secret_makes_other_games_that_nobody_can_guess() -> None:
         game = play_game([watching, watching], 7, max_turns=1, secret=secret)
         assert [seed for seed in range(200) if rows[seed] == handed[0][0]] == guessed
         assert len({row for row, _ in handed}) <= 2
-        numbers = [float(Games(1, seed=game.seed).uniforms(salt=SALT)[0]), float(guesses[7].games.uniforms(salt=SALT)[0])]
+        numbers = [
+            float(Games(1, seed=game.seed).uniforms(salt=SALT)[0]),
+            float(guesses[7].games.uniforms(salt=SALT)[0]),
+        ]
         assert (handed[0][1] in numbers) == (secret is None)
 
 
@@ -116,14 +124,18 @@ def test_an_onlooker_sees_every_decision_and_changes_none() -> None:
     class Counting:
         def decided(self, games: Games, rows: Any, matches: Any, actions: Any) -> None:
             assert games.mask[rows, actions].all()
-            assert np.array_equal(games.observation[rows], codes_of(games.observe(games.seat[rows], rows)))
+            assert np.array_equal(
+                games.observation[rows], codes_of(games.observe(games.seat[rows], rows))
+            )
             seen[matches, 0] += 1
 
         def played(self, games: Games, rows: Any, matches: Any) -> None:
             seen[matches, 1] += games.reward[rows].sum(axis=1).astype(np.int64)
 
     alone = play_games(agents, rotations(2, 2), [7, 7, 8, 8])
-    watched = play_games(agents, rotations(2, 2), [7, 7, 8, 8], rows=3, reward="points", onlooker=Counting())
+    watched = play_games(
+        agents, rotations(2, 2), [7, 7, 8, 8], rows=3, reward="points", onlooker=Counting()
+    )
     assert same(alone, watched)
     assert seen[:, 0].tolist() == watched.decisions.tolist()
     assert seen[:, 1].tolist() == watched.scores.sum(axis=1).tolist()

@@ -1,4 +1,6 @@
-"""Workers of Ray: on a cluster of two nodes on this machine, of which one is lost, and errors where there is none."""
+"""Workers of Ray: on a cluster of two nodes on this machine, of which one is lost, and errors where
+there is none.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,18 @@ from unit_work import UNSENDABLE, Pair, do, doubled, dying, environment, failing
 
 from clusters import Nodes, cluster_of, ray_pickle
 from experiments.tools.tune import Crew, Tuner, Tuning
-from processes import ROOT, children, command, descendants, listening, printed, python, running, there, wait_until
+from processes import (
+    ROOT,
+    children,
+    command,
+    descendants,
+    listening,
+    printed,
+    python,
+    running,
+    there,
+    wait_until,
+)
 from skyenv.arena.evaluate import evaluate
 from skyenv.arena.on_ray import (
     Home,
@@ -80,12 +93,16 @@ def test_what_the_work_raises_ends_it(nodes: Nodes) -> None:
 
 
 @pytest.mark.parametrize(("work", "message"), UNSENDABLE)
-def test_an_error_that_cannot_be_sent_is_told(nodes: Nodes, work: Callable[[Pair], Any], message: str) -> None:
+def test_an_error_that_cannot_be_sent_is_told(
+    nodes: Nodes, work: Callable[[Pair], Any], message: str
+) -> None:
     with pytest.raises(AgentError, match=message):
         do(work, iter(UNITS[:1]), 0, ray=nodes.address)
 
 
-def test_nothing_of_rays_is_printed(nodes: Nodes, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_nothing_of_rays_is_printed(
+    nodes: Nodes, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "once").touch()
     do(partial(dying, str(tmp_path), signal.SIGSEGV), iter(UNITS), 0, ray=nodes.address)
     assert capfd.readouterr() == ("", "")
@@ -110,7 +127,9 @@ def test_a_node_that_is_lost_with_its_units_costs_time_alone(nodes: Nodes, tmp_p
             go.touch()
 
     results = do(partial(waiting, str(tmp_path)), iter(UNITS), 0, ray=nodes.address, meanwhile=lose)
-    assert {unit: result for unit, (result, _) in results.items()} == {unit: doubled(unit) for unit in UNITS}
+    assert {unit: result for unit, (result, _) in results.items()} == {
+        unit: doubled(unit) for unit in UNITS
+    }
     assert second not in {where for _, where in results.values()}
 
 
@@ -162,17 +181,23 @@ def test_what_a_cluster_writes_goes_with_it(nodes: Nodes) -> None:
 
 
 def test_nobody_is_told_that_ray_is_used(nodes: Nodes) -> None:
-    servers = [child for child in children(os.getpid()) if re.search(rb"gcs_server|raylet", command(child))]
+    servers = [
+        child for child in children(os.getpid()) if re.search(rb"gcs_server|raylet", command(child))
+    ]
     assert servers
     for server in servers:
-        assert b"RAY_USAGE_STATS_ENABLED=0" in Path(f"/proc/{server}/environ").read_bytes().split(b"\0")
+        assert b"RAY_USAGE_STATS_ENABLED=0" in Path(f"/proc/{server}/environ").read_bytes().split(
+            b"\0"
+        )
 
 
 # ---- tournaments ----
 
 
 @pytest.mark.usefixtures("odd_agents")
-def test_a_tournament_has_the_games_that_it_has_on_this_machine(nodes: Nodes, tmp_path: Path) -> None:
+def test_a_tournament_has_the_games_that_it_has_on_this_machine(
+    nodes: Nodes, tmp_path: Path
+) -> None:
     """Also where a worker dies; begun here and gone on with there, and the other way round."""
     wanted = settings("odd_agents:Mortal", "crowd", "random", secret=3)
     play(tmp_path / "there", wanted, 3, workers=0, ray=nodes.address)
@@ -187,7 +212,9 @@ def test_a_tournament_has_the_games_that_it_has_on_this_machine(nodes: Nodes, tm
 
 
 @pytest.mark.usefixtures("odd_agents")
-def test_a_tournament_that_loses_a_node_has_all_its_games_once(nodes: Nodes, tmp_path: Path) -> None:
+def test_a_tournament_that_loses_a_node_has_all_its_games_once(
+    nodes: Nodes, tmp_path: Path
+) -> None:
     """All workers are in the middle of a unit when one's machine is gone."""
     folder, last = Path(sys.path[0]), nodes.add()
     (folder / "settled_agents.py").write_text(SETTLED_AGENTS, encoding="utf-8")
@@ -208,9 +235,15 @@ def test_a_tournament_that_loses_a_node_has_all_its_games_once(nodes: Nodes, tmp
 
 def test_an_evaluation_and_a_tuning_are_those_of_this_machine(nodes: Nodes) -> None:
     """Some units each, on two machines."""
-    here, there = (evaluate("crowd", ["random", "hoard"], 3, paired_seeds=12, ray=ray) for ray in (None, nodes.address))
+    here, there = (
+        evaluate("crowd", ["random", "hoard"], 3, paired_seeds=12, ray=ray)
+        for ray in (None, nodes.address)
+    )
     assert there == here
-    tuners = [Tuner(Tuning("greedy", ("random",), 2, paired_seeds=2, population=3, seed=4)) for _ in range(2)]
+    tuners = [
+        Tuner(Tuning("greedy", ("random",), 2, paired_seeds=2, population=3, seed=4))
+        for _ in range(2)
+    ]
     assert tuners[0].advance()
     assert tuners[1].advance(crew=Crew(0, nodes.address))
     assert tuners[0].worths == tuners[1].worths
@@ -223,7 +256,9 @@ COMMANDS = re.findall(r"^\$ (.* tournament .* --ray .*)$", PAGE, re.MULTILINE)
 @pytest.mark.long
 @pytest.mark.parametrize("line", COMMANDS)
 def test_a_command_with_a_ray_of_its_own(line: str, tmp_path: Path) -> None:
-    """One that is killed takes Ray with it and is gone on with; it has the games that it has without Ray."""
+    """One that is killed takes Ray with it and is gone on with; it has the games that it has
+    without Ray.
+    """
     pytest.importorskip("ray", reason="needs the extra [ray]")
     _, _, *words = shlex.split(re.sub(r"--paired-seeds \d+", "--paired-seeds 40", line))
     words[words.index("--out") + 1] = str(tmp_path / "spread")
@@ -259,31 +294,49 @@ def test_a_ray_of_ones_own_listens_to_this_machine_alone(monkeypatch: pytest.Mon
     """Whoever reaches its ports runs code there."""
     pytest.importorskip("ray", reason="needs the extra [ray]")
     path = os.pathsep.join([str(ROOT / "tests"), str(ROOT / "tests" / "arena")])
-    with running("-c", A_LOCAL_RAY, environment={"PYTHONPATH": path}, stdin=subprocess.PIPE) as process:
+    with running(
+        "-c", A_LOCAL_RAY, environment={"PYTHONPATH": path}, stdin=subprocess.PIPE
+    ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "done\n"
         addresses = listening([process.pid, *descendants(process.pid)])
         process.communicate()
     assert len(addresses) > 4  # the node's, the head's, the worker's, the agents'
-    assert {address.rpartition(":")[0] for address in addresses} <= {"0100007F", "0000000000000000FFFF00000100007F"}
+    assert {address.rpartition(":")[0] for address in addresses} <= {
+        "0100007F",
+        "0000000000000000FFFF00000100007F",
+    }
 
 
 # ---- those who aren't alike ----
 
 
-def test_another_machine_with_other_sources_is_told(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_machine_with_other_sources_is_told(
+    nodes: Nodes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     wanted = "a skyenv of other sources (version .+), and not those of version 0.1 that sent it work; install the same"
-    monkeypatch.setattr(Home, "here", lambda: Home("", tuple(sys.path), (("skyenv", "another digest"),), version="0.1"))
+    monkeypatch.setattr(
+        Home,
+        "here",
+        lambda: Home("", tuple(sys.path), (("skyenv", "another digest"),), version="0.1"),
+    )
     with pytest.raises(SkyenvError, match=wanted.replace("(", r"\(").replace(")", r"\)")):
         do(doubled, iter(UNITS), 0, ray=nodes.address)
     with pytest.raises(SkyenvError, match="has no nowhere_to_be_found, and not"):
         Home("", (), (("nowhere_to_be_found", "a digest"),)).check()
 
 
-def test_sources_change_with_any_line_and_any_network_of_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sources_change_with_any_line_and_any_network_of_a_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     digests = set()
-    for name, text, network in (("one", "a = 1", "1"), ("two", "a = 2", "1"), ("three", "a = 1", "1"), ("four", "a = 1", "2")):
+    for name, text, network in (
+        ("one", "a = 1", "1"),
+        ("two", "a = 2", "1"),
+        ("three", "a = 1", "1"),
+        ("four", "a = 1", "2"),
+    ):
         package = tmp_path / name
         (package / "trained").mkdir(parents=True)
         (package / "__init__.py").write_text("")
@@ -298,9 +351,16 @@ def test_a_machine_without_skyenv_says_so(tmp_path: Path) -> None:
     """What Ray sends stands for itself, so that it can say it."""
     program = tmp_path / "there.py"
     task = ray_pickle().dumps(_task())
-    program.write_text(f"import pickle\nprint(pickle.loads(pickle.loads({task!r})(b'', b'', b'', ())))")
+    program.write_text(
+        f"import pickle\nprint(pickle.loads(pickle.loads({task!r})(b'', b'', b'', ())))"
+    )
     site = Path(ray_pickle().__file__).parents[2]
-    told = printed("-I", "-c", f"import sys; sys.modules['skyenv'] = None; sys.path.append({str(site)!r})\n{program.read_text()}")
+    told = printed(
+        "-I",
+        "-c",
+        "import sys; sys.modules['skyenv'] = None; "
+        f"sys.path.append({str(site)!r})\n{program.read_text()}",
+    )
     assert "has no skyenv of the same version" in told
 
 

@@ -1,4 +1,6 @@
-"""Whom a newcomer plays: cheap opponents first, near ones more, the same again, and after an interruption."""
+"""Whom a newcomer plays: cheap opponents first, near ones more, the same again, and after an
+interruption.
+"""
 
 from __future__ import annotations
 
@@ -13,31 +15,53 @@ from hypothesis import strategies as st
 from tournaments import lines, play
 
 from skyenv.arena.folder import Folder
-from skyenv.arena.opponents import FIRST_STAGE, LEAST, LONGEST_STAGE, fields_of_a_stage, information, stage_after
+from skyenv.arena.opponents import (
+    FIRST_STAGE,
+    LEAST,
+    LONGEST_STAGE,
+    fields_of_a_stage,
+    information,
+    stage_after,
+)
 from skyenv.arena.ratings import GameResults
 from skyenv.arena.schedule import Group, Rung, Settings, entrants
 from skyenv.errors import CheckpointError
 
-NOTHING = GameResults(np.zeros(0, np.int64), np.zeros((0, 2), np.int64), np.zeros((0, 2)), np.zeros((0, 2), np.int64))
+NOTHING = GameResults(
+    np.zeros(0, np.int64), np.zeros((0, 2), np.int64), np.zeros((0, 2)), np.zeros((0, 2), np.int64)
+)
 LADDER = ("random", "crowd", "hoard")
 pytestmark = pytest.mark.usefixtures("odd_agents")
 
 
 def won_all_against(rung: int, games: int) -> GameResults:
-    """Games of the newcomer, agent 0, against one of the ladder, all won, half of them from each seat."""
+    """Games of the newcomer, agent 0, against one of the ladder, all won, half of them from each
+    seat.
+    """
     seats = np.array([[0, 1 + rung], [1 + rung, 0]] * games)
     return GameResults(np.repeat(np.arange(games), 2), seats, (seats == 0) * 1.0, (seats == 0) * 50)
 
 
 def settings(players: int = 2, **options: object) -> Settings:
     """A newcomer and a ladder of cheap agents, in which hoard is said to be slow."""
-    rungs = tuple(Rung(rating, seconds) for rating, seconds in ((900.0, 1e-6), (1000.0, 1e-6), (1100.0, 1e-2)))
-    return Settings(entrants(["odd_agents:Moody", *LADDER]), players, newcomer=True, rungs=rungs, **options)  # type: ignore[arg-type]
+    rungs = tuple(
+        Rung(rating, seconds) for rating, seconds in ((900.0, 1e-6), (1000.0, 1e-6), (1100.0, 1e-2))
+    )
+    return Settings(
+        entrants(["odd_agents:Moody", *LADDER]), players, newcomer=True, rungs=rungs, **options
+    )  # type: ignore[arg-type]
 
 
 def test_stages() -> None:
     ends = list(itertools.accumulate(range(9), lambda end, _: end + stage_after(end), initial=0))
-    assert ends[:6] == [0, FIRST_STAGE, 2 * FIRST_STAGE, 4 * FIRST_STAGE, 8 * FIRST_STAGE, 16 * FIRST_STAGE]
+    assert ends[:6] == [
+        0,
+        FIRST_STAGE,
+        2 * FIRST_STAGE,
+        4 * FIRST_STAGE,
+        8 * FIRST_STAGE,
+        16 * FIRST_STAGE,
+    ]
     assert ends[-1] - ends[-2] == LONGEST_STAGE
 
 
@@ -49,9 +73,15 @@ def test_without_games_all_tell_alike_and_later_those_who_are_near() -> None:
     assert strong > weak
 
 
-@given(st.lists(st.tuples(st.floats(0, 2000), st.floats(0, 10)), min_size=1, max_size=9), st.integers(2, 4), st.integers(0, 3))
+@given(
+    st.lists(st.tuples(st.floats(0, 2000), st.floats(0, 10)), min_size=1, max_size=9),
+    st.integers(2, 4),
+    st.integers(0, 3),
+)
 def test_fields(ladder: list[tuple[float, float]], players: int, stages: int) -> None:
-    """The newcomer always plays, a table's opponents at least, each once; who costs less plays as often or more."""
+    """The newcomer always plays, a table's opponents at least, each once; who costs less plays as
+    often or more.
+    """
     rungs = [Rung(1000.0, seconds) for _, seconds in ladder]
     fields: list[Group] = []
     for _ in range(stages + 1):
@@ -90,8 +120,14 @@ def test_a_folder_that_does_not_say_who_plays(tmp_path: Path) -> None:
     wanted = settings(3, secret=8)
     play(tmp_path, wanted, 1)
     path = tmp_path / "games.jsonl"
-    path.write_text("".join(line for line in path.read_text().splitlines(keepends=True) if '"fields"' not in line))
-    with pytest.raises(CheckpointError, match="paired seed 0 has a game that this tournament doesn't play"):
+    path.write_text(
+        "".join(
+            line for line in path.read_text().splitlines(keepends=True) if '"fields"' not in line
+        )
+    )
+    with pytest.raises(
+        CheckpointError, match="paired seed 0 has a game that this tournament doesn't play"
+    ):
         Folder(tmp_path, wanted)
 
 

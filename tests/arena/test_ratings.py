@@ -1,4 +1,6 @@
-"""Ratings: known strengths are found again, a library agrees, ties, agents that win everything, intervals that cover."""
+"""Ratings: known strengths are found again, a library agrees, ties, agents that win everything,
+intervals that cover.
+"""
 
 from __future__ import annotations
 
@@ -31,27 +33,36 @@ def schedule(
         for paired_seed in range(paired_seeds)
         for group in settings.groups(paired_seed)
     ]
-    return np.repeat([paired_seed for paired_seed, _ in games], [len(seats) for _, seats in games]), np.concatenate(
-        [seats for _, seats in games]
-    )
+    return np.repeat(
+        [paired_seed for paired_seed, _ in games], [len(seats) for _, seats in games]
+    ), np.concatenate([seats for _, seats in games])
 
 
-def played(theta: Floats, players: int, paired_seeds: int, seed: int, *, newcomer: bool = False) -> GameResults:
+def played(
+    theta: Floats, players: int, paired_seeds: int, seed: int, *, newcomer: bool = False
+) -> GameResults:
     """Games between agents of known strength, won as the model says."""
     rng = np.random.default_rng(seed)
     paired_seed, seats = schedule(len(theta), players, paired_seeds, newcomer=newcomer)
     winner = np.argmax(theta[seats] + rng.gumbel(size=seats.shape), axis=1)
     shares = np.eye(players)[winner]
-    return GameResults(paired_seed, seats, shares, (100 * shares + np.arange(players)).astype(np.int64))
+    return GameResults(
+        paired_seed, seats, shares, (100 * shares + np.arange(players)).astype(np.int64)
+    )
 
 
 def games(
-    seats: Sequence[Sequence[int]], shares: Sequence[Sequence[float]], paired_seeds: list[int] | None = None
+    seats: Sequence[Sequence[int]],
+    shares: Sequence[Sequence[float]],
+    paired_seeds: list[int] | None = None,
 ) -> GameResults:
     """Games by hand."""
     numbers = list(range(len(seats))) if paired_seeds is None else paired_seeds
     return GameResults(
-        np.array(numbers), np.array(seats), np.array(shares, np.float64), np.zeros((len(seats), len(seats[0])), np.int64)
+        np.array(numbers),
+        np.array(seats),
+        np.array(shares, np.float64),
+        np.zeros((len(seats), len(seats[0])), np.int64),
     )
 
 
@@ -61,7 +72,9 @@ def games(
 @pytest.mark.parametrize(("players", "paired_seeds"), [(2, 1500), (3, 250), (4, 150)])
 def test_known_strengths_are_found_again(players: int, paired_seeds: int) -> None:
     truth = np.array([0.0, 1.2, -0.7, 0.5, -1.5])
-    ratings = rate(played(truth, players, paired_seeds, seed=players), ["appraiser", "b", "c", "d", "e"])
+    ratings = rate(
+        played(truth, players, paired_seeds, seed=players), ["appraiser", "b", "c", "d", "e"]
+    )
     for point, expected in zip(ratings.points, 1000 + POINTS * truth, strict=True):
         assert point.low - 15 <= expected <= point.high + 15
         assert point.mean == pytest.approx(expected, abs=45)
@@ -73,7 +86,9 @@ def test_known_strengths_are_found_again(players: int, paired_seeds: int) -> Non
 
 @pytest.mark.parametrize("players", [2, 4])
 def test_imaginary_paired_seeds_hardly_pull_a_long_ladder_together(players: int) -> None:
-    weak = [-3.0, -3.6, -5.0] if players == 2 else [-1.5, -2.0, -2.6]  # at large tables weaker ones win nothing to go by
+    weak = (
+        [-3.0, -3.6, -5.0] if players == 2 else [-1.5, -2.0, -2.6]
+    )  # at large tables weaker ones win nothing to go by
     truth = np.array([0.0, 1.9, 1.2, 1.0, *weak])
     ratings = rate(played(truth, players, 300, seed=3), ["appraiser", *"bcdefg"])
     for point, expected in zip(ratings.points, 1000 + POINTS * truth, strict=True):
@@ -93,7 +108,9 @@ def test_a_shared_win_counts_for_both() -> None:
     split = rate(games([[0, 1, 2]] * 4, [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1]]), names)
     assert shared.points[1].mean == pytest.approx(1000, abs=1e-6)
     assert shared.points[2].mean > 1000
-    assert split.points[2].mean > shared.points[2].mean  # twice the games, so the imaginary paired seeds pull less
+    assert (
+        split.points[2].mean > shared.points[2].mean
+    )  # twice the games, so the imaginary paired seeds pull less
     assert shared.wins[0].mean == 0.25
 
 
@@ -107,7 +124,9 @@ def test_without_a_clone_term_several_seats_are_several_tickets() -> None:
 
 
 def duels(truth: Floats, clones: float, players: int, paired_seeds: int, seed: int) -> GameResults:
-    """Duels alone, in which each further seat of an agent changes the strength of all of its seats by `clones`."""
+    """Duels alone, in which each further seat of an agent changes the strength of all of its seats
+    by `clones`.
+    """
     rng = np.random.default_rng(seed)
     number, chairs = schedule(len(truth), players, paired_seeds)
     alike = (chairs[:, :, None] == chairs[:, None, :]).sum(axis=2) - 1
@@ -117,7 +136,9 @@ def duels(truth: Floats, clones: float, players: int, paired_seeds: int, seed: i
 
 @pytest.mark.parametrize("clones", [-0.6, 0.0, 0.3])
 def test_the_clone_term_is_found_where_copies_rate(clones: float) -> None:
-    """Fewer agents than seats: strengths come from duels, and being alone doesn't count as strength."""
+    """Fewer agents than seats: strengths come from duels, and being alone doesn't count as
+    strength.
+    """
     ratings = rate(duels(np.array([0.0, 0.5]), clones, 4, 800, seed=1), ["appraiser", "b"])
     assert ratings.clones is not None
     assert ratings.clones.low - 10 <= POINTS * clones <= ratings.clones.high + 10
@@ -130,18 +151,26 @@ def test_the_clone_term_is_found_where_copies_rate(clones: float) -> None:
 
 
 def test_duels_do_not_rate_where_there_are_mixed_tables() -> None:
-    """Whatever happens there, ratings stay; with lone agents that always win the effective par is all."""
+    """Whatever happens there, ratings stay; with lone agents that always win the effective par is
+    all.
+    """
     results = played(np.array([0.0, 0.4, -0.3, 0.1]), 3, 60, seed=2)
     copied = np.array([len(set(seats)) < 3 for seats in results.seats.tolist()])
     alone = (results.seats[:, :, None] == results.seats[:, None, :]).sum(axis=2) == 1
     shares = np.where(copied[:, None], alone.astype(float), results.shares)
     names = ["appraiser", "b", "c", "d"]
-    one, other = rate(results, names), rate(GameResults(results.paired_seeds, results.seats, shares, results.scores), names)
+    one, other = (
+        rate(results, names),
+        rate(GameResults(results.paired_seeds, results.seats, shares, results.scores), names),
+    )
     assert one.points == other.points
     assert one.pairs == other.pairs
     assert one.clones is None
     assert len(other.duels) == 6
-    assert all(duel.par.mean == 1 and duel.ahead.mean == 0 and duel.ahead.low < 0 < duel.ahead.high for duel in other.duels)
+    assert all(
+        duel.par.mean == 1 and duel.ahead.mean == 0 and duel.ahead.low < 0 < duel.ahead.high
+        for duel in other.duels
+    )
 
 
 def test_the_scale_hangs_on_the_mean_of_the_anchors() -> None:
@@ -149,7 +178,9 @@ def test_the_scale_hangs_on_the_mean_of_the_anchors() -> None:
     ratings = rate(played(np.array([0.7, 0.0, 1.0]), 2, 300, seed=8), names)
     assert ratings.anchors == [1, 2]
     assert (ratings.points[1].mean + ratings.points[2].mean) / 2 == pytest.approx(1000)
-    assert ratings.samples[:, 1:].mean(axis=1) == pytest.approx(np.full(len(ratings.samples), 1000.0))
+    assert ratings.samples[:, 1:].mean(axis=1) == pytest.approx(
+        np.full(len(ratings.samples), 1000.0)
+    )
     assert ratings.points[0].mean == pytest.approx(1000 + POINTS * 0.2, abs=40)
     nobody = rate(played(np.zeros(3), 2, 30, seed=8), list("abc"))
     assert nobody.samples.mean(axis=1) == pytest.approx(np.full(len(nobody.samples), 1000.0))
@@ -157,13 +188,21 @@ def test_the_scale_hangs_on_the_mean_of_the_anchors() -> None:
 
 @pytest.mark.parametrize(("players", "agents", "duels"), [(2, 3, 2), (4, 5, 3)])
 def test_the_library_agrees(players: int, agents: int, duels: int) -> None:
-    """The library choix fits the same model; it takes no fractions, so all counts twice, and a tie is a win each."""
+    """The library choix fits the same model; it takes no fractions, so all counts twice, and a tie
+    is a win each.
+    """
     truth = np.array([0.3, -0.4, 1.0, 0.0, -1.1])
     rng = np.random.default_rng(1)
     tables = [list(table) for table in itertools.combinations(range(agents), players)] * 12
     winners = [table[int(np.argmax(truth[table] + rng.gumbel(size=players)))] for table in tables]
-    shares = [[float(agent == winner) for agent in table] for table, winner in zip(tables, winners, strict=True)]
-    data = [(winner, tuple(set(table) - {winner})) for table, winner in zip(tables, winners, strict=True)] * 2
+    shares = [
+        [float(agent == winner) for agent in table]
+        for table, winner in zip(tables, winners, strict=True)
+    ]
+    data = [
+        (winner, tuple(set(table) - {winner}))
+        for table, winner in zip(tables, winners, strict=True)
+    ] * 2
     tables.append(list(range(players)))
     shares.append([0.5, 0.5] + [0.0] * (players - 2))
     data += [(tied, tuple(set(range(players)) - {tied})) for tied in (0, 1)]
@@ -186,7 +225,9 @@ def test_the_fit_expects_what_was_won(agents: int, seed: int) -> None:
     wins = (counts * part) @ np.eye(agents)[first] + (counts * (1 - part)) @ np.eye(agents)[second]
     theta = strengths(wins, counts, tables)
     chance = 1 / (1 + np.exp(theta[:, second] - theta[:, first]))
-    expected = (counts * chance) @ np.eye(agents)[first] + (counts * (1 - chance)) @ np.eye(agents)[second]
+    expected = (counts * chance) @ np.eye(agents)[first] + (counts * (1 - chance)) @ np.eye(agents)[
+        second
+    ]
     assert expected == pytest.approx(wins, abs=1e-6)
     assert theta.mean(axis=1) == pytest.approx(np.zeros(3), abs=1e-9)
 
@@ -196,7 +237,9 @@ def test_an_agent_that_wins_everything_is_finite_and_uncertain() -> None:
         paired_seed, seats = schedule(3, players, 50)
         best = np.where((seats == 0).any(axis=1, keepdims=True), seats == 0, seats == 1)
         shares = best / best.sum(axis=1, keepdims=True)
-        ratings = rate(GameResults(paired_seed, seats, shares, best.astype(np.int64)), ["a", "appraiser", "c"])
+        ratings = rate(
+            GameResults(paired_seed, seats, shares, best.astype(np.int64)), ["a", "appraiser", "c"]
+        )
         first, second = ratings.points[0], ratings.points[1]
         assert np.isfinite(ratings.samples).all()
         assert 1200 < first.low < first.mean < first.high < 5000
@@ -217,18 +260,24 @@ def test_intervals_cover(players: int) -> None:
     truth = np.array([0.0, 0.8])
     covered = 0
     for seed in range(150):
-        point = rate(played(truth, players, 40, seed), ["appraiser", "b"], seed, resamples=300).points[1]
+        point = rate(
+            played(truth, players, 40, seed), ["appraiser", "b"], seed, resamples=300
+        ).points[1]
         covered += point.low <= 1000 + POINTS * truth[1] <= point.high
     assert 0.88 <= covered / 150 <= 0.99
 
 
 @pytest.mark.parametrize("players", [2, 4])
 def test_winning_a_few_paired_seeds_proves_little(players: int) -> None:
-    """One who won all of n paired seeds is the better one with probability 1 − ½ⁿ⁺¹ (two players; more games say no more)."""
+    """One who won all of n paired seeds is the better one with probability 1 − ½ⁿ⁺¹ (two players;
+    more games say no more).
+    """
     for paired_seeds in (1, 2, 4):
         paired_seed, seats = schedule(2, players, paired_seeds)
         mine = seats == 0
-        results = GameResults(paired_seed, seats, mine / mine.sum(axis=1, keepdims=True), np.zeros_like(seats))
+        results = GameResults(
+            paired_seed, seats, mine / mine.sum(axis=1, keepdims=True), np.zeros_like(seats)
+        )
         ratings = rate(results, ["a", "b"], resamples=4000)
         if players == 2:
             jeffreys = np.random.default_rng(0).beta(paired_seeds + 0.5, 0.5, 100_000)
@@ -239,9 +288,16 @@ def test_winning_a_few_paired_seeds_proves_little(players: int) -> None:
 
 
 def test_games_of_a_paired_seed_are_one_observation() -> None:
-    """The same games, ten times in each paired seed: ten times as many games, but not more to go by."""
+    """The same games, ten times in each paired seed: ten times as many games, but not more to go
+    by.
+    """
     once = played(np.array([0.0, 0.5]), 2, 60, seed=4)
-    often = GameResults(*(np.repeat(getattr(once, name), 10, axis=0) for name in ("paired_seeds", "seats", "shares", "scores")))
+    often = GameResults(
+        *(
+            np.repeat(getattr(once, name), 10, axis=0)
+            for name in ("paired_seeds", "seats", "shares", "scores")
+        )
+    )
     few, many = (rate(results, ["a", "b"]).wins[0] for results in (once, often))
     assert many.mean == few.mean
     assert many.high - many.low == pytest.approx(few.high - few.low, rel=0.05)
@@ -292,7 +348,9 @@ def test_a_newcomer_gets_the_rating_that_it_would_have_in_the_ladder(players: in
     truth = np.array([0.6, 0.0, -0.8, 1.1])
     rungs = rate(played(truth[1:], players, 300, seed=1), ["appraiser", "c", "d"])
     points = [point.mean for point in rungs.points]
-    rated = rate_newcomer(played(truth, players, 150, seed=2, newcomer=True), points, rungs.samples[:200])
+    rated = rate_newcomer(
+        played(truth, players, 150, seed=2, newcomer=True), points, rungs.samples[:200]
+    )
     assert rated.points.low - 10 <= 1000 + POINTS * 0.6 <= rated.points.high + 10
     assert rated.points.high - rated.points.low < 140
     assert rated.better[1] > 0.99 > 0.1 > rated.better[2]
@@ -302,7 +360,9 @@ def test_a_newcomer_gets_the_rating_that_it_would_have_in_the_ladder(players: in
 
 
 def test_nothing_to_go_by() -> None:
-    none = GameResults(np.zeros(0, int), np.zeros((0, 2), int), np.zeros((0, 2)), np.zeros((0, 2), int))
+    none = GameResults(
+        np.zeros(0, int), np.zeros((0, 2), int), np.zeros((0, 2)), np.zeros((0, 2), int)
+    )
     with pytest.raises(OptionError, match="no games to rate"):
         rate(none, ["a", "b"])
     with pytest.raises(OptionError, match="agent c has no games"):

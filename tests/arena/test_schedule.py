@@ -17,7 +17,11 @@ from skyenv.errors import OptionError
 
 def named(agents: int, players: int, **options: Any) -> Settings:
     """Agents that need not be made."""
-    return Settings(tuple(Entrant(str(index), str(index), "1", "") for index in range(agents)), players, **options)
+    return Settings(
+        tuple(Entrant(str(index), str(index), "1", "") for index in range(agents)),
+        players,
+        **options,
+    )
 
 
 def seats_of(wanted: Settings, paired_seed: int) -> list[tuple[int, ...]]:
@@ -27,8 +31,12 @@ def seats_of(wanted: Settings, paired_seed: int) -> list[tuple[int, ...]]:
 
 
 @given(st.integers(2, 9), st.integers(2, 4), st.integers(0, 10**6), st.booleans())
-def test_a_paired_seed_is_balanced(agents: int, players: int, paired_seed: int, newcomer: bool) -> None:
-    """Every agent as often as every other, and as often in every seat; each duel both ways round, once in every seat."""
+def test_a_paired_seed_is_balanced(
+    agents: int, players: int, paired_seed: int, newcomer: bool
+) -> None:
+    """Every agent as often as every other, and as often in every seat; each duel both ways round,
+    once in every seat.
+    """
     wanted = named(agents, players, newcomer=newcomer)
     seats = seats_of(wanted, paired_seed)
     assert len(set(seats)) == len(seats) == wanted.games_in(paired_seed)
@@ -42,7 +50,9 @@ def test_a_paired_seed_is_balanced(agents: int, players: int, paired_seed: int, 
             assert alone
     tables = [row for row in seats if len(set(row)) == players > 2]
     assert bool(tables) == (agents >= players > 2)
-    assert {table[turn:] + table[:turn] for table in tables for turn in range(players)} == set(tables)
+    assert {table[turn:] + table[:turn] for table in tables for turn in range(players)} == set(
+        tables
+    )
     if tables and not newcomer:
         where = Counter((agent, seat) for row in tables for seat, agent in enumerate(row))
         assert len(where) == agents * players
@@ -54,7 +64,9 @@ def test_a_paired_seed_is_balanced(agents: int, players: int, paired_seed: int, 
 
 @pytest.mark.parametrize(("agents", "players"), [(5, 3), (6, 3), (8, 4), (9, 4), (4, 4), (6, 4)])
 def test_each_meets_each_as_often(agents: int, players: int) -> None:
-    """After all classes of tables, every combination has met once, in all its rotations; and every duel was played."""
+    """After all classes of tables, every combination has met once, in all its rotations; and every
+    duel was played.
+    """
     wanted = named(agents, players)
     classes = len(classes_of(agents, players))
     seats = [row for paired_seed in range(classes) for row in seats_of(wanted, paired_seed)]
@@ -67,7 +79,12 @@ def test_each_meets_each_as_often(agents: int, players: int) -> None:
 
 def test_a_table_sits_in_another_order_each_time() -> None:
     wanted = named(4, 4)
-    starts = [row for paired_seed in range(60) for row in seats_of(wanted, paired_seed) if row[0] == 0 and len(set(row)) == 4]
+    starts = [
+        row
+        for paired_seed in range(60)
+        for row in seats_of(wanted, paired_seed)
+        if row[0] == 0 and len(set(row)) == 4
+    ]
     assert set(starts) == {(0, *rest) for rest in itertools.permutations((1, 2, 3))}
 
 
@@ -77,7 +94,10 @@ def test_slow_agents_leave_the_field(players: int) -> None:
     for paired_seed in range(6):
         seen = {agent for row in seats_of(wanted, paired_seed) for agent in row}
         assert seen == ({0, 1, 2, 3} if paired_seed < 3 else {0, 2, 3})
-    for slow, message in ((("9",), "9 is called slow, but doesn't play"), (("0", "1", "2"), "two agents must not be slow")):
+    for slow, message in (
+        (("9",), "9 is called slow, but doesn't play"),
+        (("0", "1", "2"), "two agents must not be slow"),
+    ):
         with pytest.raises(OptionError, match=message):
             named(4, players, slow=slow)
 
@@ -89,7 +109,11 @@ def test_two_agents_of_one_name() -> None:
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
-    [({"players": "x"}, "players must be"), ({"players": 2, "side": "top"}, "side"), ({"players": 2, "seed": -1}, "seed")],
+    [
+        ({"players": "x"}, "players must be"),
+        ({"players": 2, "side": "top"}, "side"),
+        ({"players": 2, "seed": -1}, "seed"),
+    ],
 )
 def test_wrong_settings(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):

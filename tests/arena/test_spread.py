@@ -15,7 +15,9 @@ from skyenv.arena.schedule import entrant
 from skyenv.arena.spread import UNITS, Evaluation, Player, Sizes, Unit, play_in_workers
 from skyenv.errors import AgentError, OptionError
 
-ASKED = Evaluation((entrant("random"), entrant("hoard"), entrant("crowd")), 3, "back", 20, 5, 2000, 7, False)
+ASKED = Evaluation(
+    (entrant("random"), entrant("hoard"), entrant("crowd")), 3, "back", 20, 5, 2000, 7, False
+)
 
 
 def test_workers_play_the_same_games() -> None:
@@ -86,7 +88,9 @@ def test_ctrl_c_keeps_what_workers_have_finished() -> None:
 
 
 def test_workers_know_agents_by_name_alone() -> None:
-    with pytest.raises(OptionError, match="agents that play in workers are told by name or path, not as <"):
+    with pytest.raises(
+        OptionError, match="agents that play in workers are told by name or path, not as <"
+    ):
         evaluate(RandomAgent(), ["random"], workers=2)
 
 

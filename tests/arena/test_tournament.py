@@ -1,4 +1,6 @@
-"""Playing tournaments: the games of single matches, agents that misbehave, the time that is given."""
+"""Playing tournaments: the games of single matches, agents that misbehave, the time that is
+given.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,10 @@ def test_a_worker_that_dies_loses_nothing_and_workers_do_not_matter(tmp_path: Pa
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("odd_agents:Deadly", r"3 processes died while deadly and random played paired seed 0 \(seed 7\)$"),
+        (
+            "odd_agents:Deadly",
+            r"3 processes died while deadly and random played paired seed 0 \(seed 7\)$",
+        ),
         (
             "odd_agents:Faulty",
             r"^in paired seed 0 \(seed 7\), seat 1: agent faulty failed at .*odd_agents\.py:28: EOFError: oh no$",
@@ -71,13 +76,18 @@ def test_an_agent_that_fails_once(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_that_is_another_where_it_plays(tmp_path: Path) -> None:
-    network, other = (ROOT / "agents" / "skyenv_agents" / "trained" / f"{players}-players.npz" for players in (2, 3))
+    network, other = (
+        ROOT / "agents" / "skyenv_agents" / "trained" / f"{players}-players.npz"
+        for players in (2, 3)
+    )
     path = tmp_path / "model.npz"
     shutil.copy(network, path)
     wanted, unit = settings(str(path), "random"), Unit((0, 1), (0,))
     assert Player(wanted)(unit)[0]
     shutil.copy(other, path)
-    with pytest.raises(AgentError, match=r"model\.npz on .* isn't the file that the games were begun with"):
+    with pytest.raises(
+        AgentError, match=r"model\.npz on .* isn't the file that the games were begun with"
+    ):
         Player(wanted)(unit)
 
 
@@ -90,7 +100,15 @@ def test_time_ends_it_after_whole_rounds(tmp_path: Path) -> None:
 def test_a_round_is_shared_out_where_there_are_more_workers_than_groups() -> None:
     missing: dict[Group, list[int]] = {(0, 1): [4, 5, 6, 7], (0, 2): [6, 7]}
     whole = [Unit((0, 1), (4, 5, 6, 7)), Unit((0, 2), (6, 7))]
-    assert list(shared_out(missing, 1)) == list(shared_out({**missing, (1, 2): [4, 5, 6]}, 3))[:2] == whole
-    assert list(shared_out(missing, 3)) == [Unit((0, 1), (4, 5)), Unit((0, 1), (6, 7)), Unit((0, 2), (6, 7))]
+    assert (
+        list(shared_out(missing, 1))
+        == list(shared_out({**missing, (1, 2): [4, 5, 6]}, 3))[:2]
+        == whole
+    )
+    assert list(shared_out(missing, 3)) == [
+        Unit((0, 1), (4, 5)),
+        Unit((0, 1), (6, 7)),
+        Unit((0, 2), (6, 7)),
+    ]
     assert len(list(shared_out(missing, 100))) == 6
     assert list(shared_out({}, 2)) == []

@@ -1,4 +1,6 @@
-"""Doing units: each once, whoever is lost meanwhile, and whether or not somebody is there to begin with."""
+"""Doing units: each once, whoever is lost meanwhile, and whether or not somebody is there to begin
+with.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ class Fated(Workers[Numbers, int]):
     """Workers here and now, of whom it is known before what happens to them.
 
     Args:
-        fates: what is raised instead of giving a result, one after the other. away: looks for workers that find none.
+        fates: what is raised instead of giving a result, one after the other. away: looks for
+            workers that find none.
     """
 
     def __init__(self, fates: Sequence[type[Exception] | None], away: int = 0) -> None:
@@ -65,7 +68,9 @@ def done(monkeypatch: pytest.MonkeyPatch) -> Callable[[Fated], dict[Numbers, int
             results[unit] = result
 
         parts: Callable[[Any], Any] = lambda unit: [(number,) for number in unit]  # noqa: E731
-        run_units(sum, iter([(1, 2), (3, 4), (5,)]), done=keep, tick=lambda: True, parts=parts, about=str)
+        run_units(
+            sum, iter([(1, 2), (3, 4), (5,)]), done=keep, tick=lambda: True, parts=parts, about=str
+        )
         return results
 
     return run
@@ -77,22 +82,30 @@ def test_every_unit_is_done_once(done: Callable[[Fated], dict[Numbers, int]]) ->
     assert workers.ended
 
 
-def test_a_unit_over_which_a_worker_died_is_done_in_parts(done: Callable[[Fated], dict[Numbers, int]]) -> None:
+def test_a_unit_over_which_a_worker_died_is_done_in_parts(
+    done: Callable[[Fated], dict[Numbers, int]],
+) -> None:
     assert done(Fated([WorkerDiedError])) == {(1,): 1, (2,): 2, (3, 4): 7, (5,): 5}
 
 
-def test_a_lost_machine_is_nothing_that_its_unit_did(done: Callable[[Fated], dict[Numbers, int]]) -> None:
+def test_a_lost_machine_is_nothing_that_its_unit_did(
+    done: Callable[[Fated], dict[Numbers, int]],
+) -> None:
     """The unit is done again as it is, more often than after deaths."""
     workers = Fated(lost_over_the_first(LOSSES - 1))
     assert done(workers) == {(1, 2): 3, (3, 4): 7, (5,): 5}
     assert len(workers.begun) == 3 + LOSSES - 1 > 3 + ATTEMPTS
 
 
-def test_a_unit_over_which_many_machines_were_lost_is_done_in_parts(done: Callable[[Fated], dict[Numbers, int]]) -> None:
+def test_a_unit_over_which_many_machines_were_lost_is_done_in_parts(
+    done: Callable[[Fated], dict[Numbers, int]],
+) -> None:
     assert done(Fated(lost_over_the_first(LOSSES))) == {(1,): 1, (2,): 2, (3, 4): 7, (5,): 5}
 
 
-def test_a_unit_over_which_machines_are_lost_again_and_again_is_told(done: Callable[[Fated], dict[Numbers, int]]) -> None:
+def test_a_unit_over_which_machines_are_lost_again_and_again_is_told(
+    done: Callable[[Fated], dict[Numbers, int]],
+) -> None:
     workers = Fated([None, None, *[MachineLostError] * LOSSES])
     with pytest.raises(AgentError, match=r"^10 machines were lost while \(5,\)$"):
         done(workers)
@@ -104,14 +117,18 @@ def lost_over_the_first(number: int) -> list[type[Exception] | None]:
     return [MachineLostError, None, MachineLostError, None, *[MachineLostError] * (number - 2)]
 
 
-def test_a_unit_over_which_workers_keep_dying_is_told(done: Callable[[Fated], dict[Numbers, int]]) -> None:
+def test_a_unit_over_which_workers_keep_dying_is_told(
+    done: Callable[[Fated], dict[Numbers, int]],
+) -> None:
     workers = Fated([None, None, *[WorkerDiedError] * ATTEMPTS])
     with pytest.raises(AgentError, match=r"^3 processes died while \(5,\)$"):
         done(workers)
     assert workers.ended
 
 
-def test_workers_that_are_not_there_yet_are_waited_for(done: Callable[[Fated], dict[Numbers, int]]) -> None:
+def test_workers_that_are_not_there_yet_are_waited_for(
+    done: Callable[[Fated], dict[Numbers, int]],
+) -> None:
     assert done(Fated([], away=5)) == {(1, 2): 3, (3, 4): 7, (5,): 5}
 
 

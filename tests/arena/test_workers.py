@@ -1,4 +1,6 @@
-"""Workers: the same results however many there are, a new one for each that dies, and an end to all of them."""
+"""Workers: the same results however many there are, a new one for each that dies, and an end to all
+of them.
+"""
 
 from __future__ import annotations
 
@@ -93,7 +95,12 @@ if __name__ == "__main__":
 def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
     script, file = tmp_path / "parent.py", tmp_path / "pid"
     script.write_text(PARENT)
-    with running(script, file, environment={"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}, stderr=None) as parent:
+    with running(
+        script,
+        file,
+        environment={"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        stderr=None,
+    ) as parent:
         wait_until(lambda: file.exists() and file.read_text(), parent)
         assert there(int(file.read_text()))
         parent.kill()

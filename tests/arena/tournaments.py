@@ -92,11 +92,19 @@ def play(
 ) -> Tournament:
     """A tournament in worker processes."""
     with Folder(path, wanted) as folder:
-        tournament = Tournament(folder, paired_seeds=None if minutes else paired_seeds, minutes=minutes, workers=workers, ray=ray)
+        tournament = Tournament(
+            folder,
+            paired_seeds=None if minutes else paired_seeds,
+            minutes=minutes,
+            workers=workers,
+            ray=ray,
+        )
         tournament.run()
     return tournament
 
 
 def lines(path: Path) -> list[str]:
     """The games of a folder, in an order of their own."""
-    return sorted(line for line in (path / "games.jsonl").read_text().splitlines() if "spent" not in line)
+    return sorted(
+        line for line in (path / "games.jsonl").read_text().splitlines() if "spent" not in line
+    )

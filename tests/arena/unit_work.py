@@ -25,7 +25,10 @@ def do(
     ray: str | None = None,
     meanwhile: Callable[[], None] = lambda: None,
 ) -> dict[Pair, Any]:
-    """The results by unit; units are numbers, made of single ones. What happens `meanwhile` is called again and again."""
+    """The results by unit; units are numbers, made of single ones.
+
+    What happens `meanwhile` is called again and again.
+    """
     results: dict[Pair, Any] = {}
     end = time.monotonic() + until
 

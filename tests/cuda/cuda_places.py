@@ -1,4 +1,6 @@
-"""Where games of these tests are played: in Numba's simulator of CUDA and, where there is one, on a GPU."""
+"""Where games of these tests are played: in Numba's simulator of CUDA and, where there is one, on a
+GPU.
+"""
 
 from __future__ import annotations
 

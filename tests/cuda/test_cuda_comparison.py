@@ -1,4 +1,6 @@
-"""What the benchmark compares before it measures: both engines, stepped and played at random, and heuristic agents' decisions."""
+"""What the benchmark compares before it measures: both engines, stepped and played at random, and
+heuristic agents' decisions.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,10 @@ print(json.dumps([gpu.differences(**size), *(gpu.decided_otherwise(agent(), **si
 
 @everywhere
 def test_nothing_differs_but_what_rounding_decides(place: str) -> None:
-    """Games are the same byte for byte. In the simulator agents decide the same, too; on a GPU all but one in a hundred times."""
+    """Games are the same byte for byte.
+
+    In the simulator agents decide the same, too; on a GPU all but one in a hundred times.
+    """
     wrong, *others = json.loads(printed("-c", PROGRAM, environment=variables(place), cwd=ROOT))
     assert wrong == []
     assert len(others) == 2

@@ -1,7 +1,8 @@
-"""Games on the GPU are the CPU's, bit for bit: Numba's simulator of CUDA shows it in plain Python, and a GPU where there is one.
+"""Games on the GPU are the CPU's, bit for bit: Numba's simulator of CUDA shows it in plain Python,
+and a GPU where there is one.
 
-This file is also a program, ``python tests/cuda/test_cuda_games.py PLAYERS SIDE …``: it plays there and prints digests; or, with
-the name of a part instead, what came of that.
+This file is also a program, ``python tests/cuda/test_cuda_games.py PLAYERS SIDE …``: it plays there
+and prints digests; or, with the name of a part instead, what came of that.
 """
 
 from __future__ import annotations
@@ -100,16 +101,22 @@ def without_resets(make: Callable[..., Any], players: int, side: str) -> Iterato
 
 
 def back_and_forth(games: Any) -> Iterator[bool]:
-    """Games in ordinary memory, brought back, go on as these; how they ended can be looked at from any seat."""
+    """Games in ordinary memory, brought back, go on as these; how they ended can be looked at from
+    any seat.
+    """
     host = games.on_host()
     back = type(games).from_host(host)
     for played in (back, host):
         played.play_random(400)
     names = ("state", "mask", "observation", "finished")
-    yield all(on_host(getattr(back, name)).tobytes() == getattr(host, name).tobytes() for name in names)
+    yield all(
+        on_host(getattr(back, name)).tobytes() == getattr(host, name).tobytes() for name in names
+    )
     seen, expected = (on_host(each.observe(1, [1, 0], each.finished)) for each in (back, host))
     yield seen.tobytes() == expected.tobytes() != on_host(back.observe(1, [1, 0])).tobytes()
-    yield told(games, lambda: games.observe(0, state=games.mask)).startswith("OptionError: state must hold")
+    yield told(games, lambda: games.observe(0, state=games.mask)).startswith(
+        "OptionError: state must hold"
+    )
 
 
 def lent(array: Any) -> tuple[int, Any]:
@@ -135,7 +142,9 @@ def device_only() -> Iterator[Any]:
     games.step([102, 0])
     games.step([int(np.flatnonzero(mask)[0]) for mask in games.mask.numpy()])  # legal, but too late
     yield digest(games) == before
-    yield told(games, lambda: games.play_random(1)).startswith("IllegalActionError: row 0: action 102")
+    yield told(games, lambda: games.play_random(1)).startswith(
+        "IllegalActionError: row 0: action 102"
+    )
     games.check()
     games.step([int(np.flatnonzero(mask)[0]) for mask in games.mask.numpy()])
     yield digest(games) != before
@@ -167,7 +176,9 @@ def device_only() -> Iterator[Any]:
 
 
 def in_slices() -> Iterator[bool]:
-    """Random play in slices is that in one kernel; it ends with the games, and Ctrl-C between two slices leaves all in order."""
+    """Random play in slices is that in one kernel; it ends with the games, and Ctrl-C between two
+    slices leaves all in order.
+    """
     import skyenv.cuda.games as engine
     from skyenv.cuda.arrays import cuda
 
@@ -175,25 +186,36 @@ def in_slices() -> Iterator[bool]:
     waited = mock.Mock(wraps=cuda.synchronize)
     with mock.patch.object(cuda, "synchronize", waited):
         for options, steps in kinds:
-            whole, sliced = (engine.Games(ROWS, seed=5, observation="codes", max_turns=8, **options) for _ in range(2))
+            whole, sliced = (
+                engine.Games(ROWS, seed=5, observation="codes", max_turns=8, **options)
+                for _ in range(2)
+            )
             whole.play_random(steps, salt=3)
             yield not waited.called
             with mock.patch.object(engine, "DECISIONS_AT_A_TIME", 7 * ROWS):
                 sliced.play_random(steps, salt=3)
             yield digest(sliced) == digest(whole)
-            yield waited.call_count == 7 if steps == 50 else 7 < waited.call_count < 50  # sooner than after 400 steps
+            yield (
+                waited.call_count == 7 if steps == 50 else 7 < waited.call_count < 50
+            )  # sooner than after 400 steps
             waited.reset_mock()
     yield bool((whole.seat.numpy() < 0).all())
     stopped, shorter = (engine.Games(ROWS, seed=5, observation="codes") for _ in range(2))
     shorter.play_random(8)
     interrupted = mock.patch.object(cuda, "synchronize", side_effect=[None, KeyboardInterrupt])
-    with mock.patch.object(engine, "STEPS_AT_A_TIME", 4), interrupted, contextlib.suppress(KeyboardInterrupt):
+    with (
+        mock.patch.object(engine, "STEPS_AT_A_TIME", 4),
+        interrupted,
+        contextlib.suppress(KeyboardInterrupt),
+    ):
         stopped.play_random(100)
     yield digest(stopped) == digest(shorter)
 
 
 def without_zeros() -> Iterator[bool]:
-    """What is looked at lies in memory that nothing has been copied into: whatever stood there, every entry is written."""
+    """What is looked at lies in memory that nothing has been copied into: whatever stood there,
+    every entry is written.
+    """
     import skyenv.cuda.games as engine
     from skyenv.cuda.arrays import cuda
 
@@ -217,22 +239,34 @@ def without_zeros() -> Iterator[bool]:
     yield games.observe(1, []).shape == (0, host.observation.shape[1])
 
 
-PARTS: dict[str, Callable[[], Iterator[Any]]] = {"own": device_only, "slices": in_slices, "zeros": without_zeros}
+PARTS: dict[str, Callable[[], Iterator[Any]]] = {
+    "own": device_only,
+    "slices": in_slices,
+    "zeros": without_zeros,
+}
 
 
 def all_of(make: Callable[..., Any], tables: Iterable[tuple[int, str]]) -> list[str]:
     """All digests of some kinds of tables."""
-    return [one for table in tables for way in (played, without_resets) for one in way(make, *table)]
+    return [
+        one for table in tables for way in (played, without_resets) for one in way(make, *table)
+    ]
 
 
-@pytest.mark.parametrize(("place", "tables"), [*(("simulator", [table]) for table in TABLES), ("gpu", TABLES)])
+@pytest.mark.parametrize(
+    ("place", "tables"), [*(("simulator", [table]) for table in TABLES), ("gpu", TABLES)]
+)
 def test_the_same_games_as_on_the_cpu(place: str, tables: list[tuple[int, str]]) -> None:
     """On a GPU in one process, which compiles the rules but once."""
     words = [str(word) for table in tables for word in table]
     told = json.loads(printed(__file__, *words, environment=variables(place)))
     expected = all_of(Games, tables)
     assert len(told) == len(expected)
-    assert [number for number, (one, other) in enumerate(zip(told, expected, strict=True)) if one != other] == []
+    assert [
+        number
+        for number, (one, other) in enumerate(zip(told, expected, strict=True))
+        if one != other
+    ] == []
 
 
 @everywhere
@@ -257,9 +291,17 @@ def test_what_is_looked_at_is_written_whole(place: str) -> None:
 
 def test_launches_of_few_blocks_warn_of_nothing() -> None:
     """As Numba would at every launch, which no GPU is needed to prepare."""
-    pytest.importorskip("numba_cuda", reason="numba-cuda isn't installed: pip install 'numba-cuda[cu13]'")
+    pytest.importorskip(
+        "numba_cuda", reason="numba-cuda isn't installed: pip install 'numba-cuda[cu13]'"
+    )
     environment = {"NUMBA_ENABLE_CUDASIM": None, "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS": None}
-    printed("-W", "error", "-c", "from skyenv.cuda import kernels; kernels.play[1, 128]", environment=environment)
+    printed(
+        "-W",
+        "error",
+        "-c",
+        "from skyenv.cuda import kernels; kernels.play[1, 128]",
+        environment=environment,
+    )
 
 
 def main() -> None:

@@ -8,7 +8,14 @@ from skyenv.dataset.folder import Plan, Writer
 from skyenv.dataset.sources import Matches
 
 
-def matches(*specs: str, players: int = 2, side: str = "front", games: int = 5, seed: int = 3, max_turns: int = 6) -> Matches:
+def matches(
+    *specs: str,
+    players: int = 2,
+    side: str = "front",
+    games: int = 5,
+    seed: int = 3,
+    max_turns: int = 6,
+) -> Matches:
     """Short games between agents."""
     return Matches.new(specs or ("random", "crowd", "hoard"), players, side, games, seed, max_turns)
 
@@ -21,4 +28,8 @@ def write(plan: Plan, path: Path) -> Path:
 
 def contents(path: Path) -> dict[str, bytes]:
     """All files in a folder, by their path in it."""
-    return {str(file.relative_to(path)): file.read_bytes() for file in sorted(path.rglob("*")) if file.is_file()}
+    return {
+        str(file.relative_to(path)): file.read_bytes()
+        for file in sorted(path.rglob("*"))
+        if file.is_file()
+    }

@@ -36,7 +36,10 @@ def test_it_writes_both_and_says_how_to_load_them(
     table = pq.read_table(path / "parquet")
     assert first.startswith(f"{path}: 5 games, {len(table)} decisions; ")
     assert first.endswith(" MB of Minari")
-    assert second == f"Minari: MINARI_DATASETS_PATH={path / 'minari'}, minari.load_dataset('skyenv/some-games-v0')"
+    assert (
+        second
+        == f"Minari: MINARI_DATASETS_PATH={path / 'minari'}, minari.load_dataset('skyenv/some-games-v0')"
+    )
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(path / "minari"))
     dataset = minari.load_dataset("skyenv/some-games-v0")
     assert (dataset.total_episodes, dataset.total_steps) == (15, len(table))
@@ -46,13 +49,36 @@ def test_it_writes_both_and_says_how_to_load_them(
 
 
 def test_one_format_alone(tmp_path: Path) -> None:
-    assert run("random", *SHORT, "-o", tmp_path, "--formats", "parquet", "--observation", "codes", "--reward", "points") == 0
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["config.json", "dataset.json", "parquet"]
+    assert (
+        run(
+            "random",
+            *SHORT,
+            "-o",
+            tmp_path,
+            "--formats",
+            "parquet",
+            "--observation",
+            "codes",
+            "--reward",
+            "points",
+        )
+        == 0
+    )
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "config.json",
+        "dataset.json",
+        "parquet",
+    ]
 
 
-def test_records_are_taken_and_those_without_an_end_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_records_are_taken_and_those_without_an_end_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     record = tmp_path / "games.jsonl"
-    assert cli.main(["record", "--games", "3", "--seed", "5", "--max-turns", "4", "-o", str(record)]) == 0
+    assert (
+        cli.main(["record", "--games", "3", "--seed", "5", "--max-turns", "4", "-o", str(record)])
+        == 0
+    )
     lines = record.read_text(encoding="utf-8").splitlines(keepends=True)
     record.write_text("".join(lines[:-1]), encoding="utf-8")
     assert run("--records", record, "-o", tmp_path / "out", "--formats", "parquet") == 0
@@ -69,23 +95,51 @@ def test_records_are_taken_and_those_without_an_end_are_told(tmp_path: Path, cap
     ("words", "message"),
     [
         (["random"], "-o FOLDER says where to write"),
-        (["-o", "x"], "name the agents that play, or the games to take by --records; one of the two"),
-        (["random", "--records", "y", "-o", "x"], "name the agents that play, or the games to take by --records; one of the two"),
-        (["random", "-o", "x", "--id", "../x"], "id must be a name that Minari takes, such as skyenv/games-v0, not '../x'"),
-        (["random", "-o", "x", "--id", "a/b-v1"], "id must be a name that Minari takes, such as skyenv/games-v0, not 'a/b-v1'"),
+        (
+            ["-o", "x"],
+            "name the agents that play, or the games to take by --records; one of the two",
+        ),
+        (
+            ["random", "--records", "y", "-o", "x"],
+            "name the agents that play, or the games to take by --records; one of the two",
+        ),
+        (
+            ["random", "-o", "x", "--id", "../x"],
+            "id must be a name that Minari takes, such as skyenv/games-v0, not '../x'",
+        ),
+        (
+            ["random", "-o", "x", "--id", "a/b-v1"],
+            "id must be a name that Minari takes, such as skyenv/games-v0, not 'a/b-v1'",
+        ),
         (
             ["--records", "y", "-o", "x", "--players", "2", "--max-turns", "9"],
             "--records takes games as they are; it doesn't go with --players, --max-turns\n",
         ),
-        (["--records", "y", "-o", "x", "--seed", "1"], "--records takes games as they are; it doesn't go with --seed\n"),
-        (["--records", "y", "-o", "x", "--games", "9"], "--records takes games as they are; it doesn't go with --games\n"),
-        (["--records", "y", "-o", "x", "--side", "back"], "--records takes games as they are; it doesn't go with --side\n"),
-        (["random", "-o", "x", "--formats", "csv"], "formats must be one of parquet, minari, not 'csv'"),
+        (
+            ["--records", "y", "-o", "x", "--seed", "1"],
+            "--records takes games as they are; it doesn't go with --seed\n",
+        ),
+        (
+            ["--records", "y", "-o", "x", "--games", "9"],
+            "--records takes games as they are; it doesn't go with --games\n",
+        ),
+        (
+            ["--records", "y", "-o", "x", "--side", "back"],
+            "--records takes games as they are; it doesn't go with --side\n",
+        ),
+        (
+            ["random", "-o", "x", "--formats", "csv"],
+            "formats must be one of parquet, minari, not 'csv'",
+        ),
         (["nobody", "-o", "x"], "unknown agent 'nobody'"),
     ],
 )
 def test_a_wrong_command_is_told_in_one_line(
-    words: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    words: list[str],
+    message: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert run(*words) == BAD_COMMAND
@@ -95,20 +149,33 @@ def test_a_wrong_command_is_told_in_one_line(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_foreign_files_are_told_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_foreign_files_are_told_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "x.jsonl").write_text("no record\n")
     assert run("--records", tmp_path / "x.jsonl", "-o", tmp_path / "out") == BAD_DATA
     assert capsys.readouterr().err.startswith(f"dataset: error: {tmp_path / 'x.jsonl'}: line 1: ")
     assert run("--records", tmp_path / "none.jsonl", "-o", tmp_path / "out") == BAD_DATA
-    assert capsys.readouterr().err == f"dataset: error: {tmp_path / 'none.jsonl'}: No such file or directory\n"
+    assert (
+        capsys.readouterr().err
+        == f"dataset: error: {tmp_path / 'none.jsonl'}: No such file or directory\n"
+    )
 
 
-@pytest.mark.parametrize(("module", "formats"), [("pyarrow", "parquet"), ("minari", "minari"), ("h5py", "minari")])
+@pytest.mark.parametrize(
+    ("module", "formats"), [("pyarrow", "parquet"), ("minari", "minari"), ("h5py", "minari")]
+)
 def test_a_missing_package_names_the_extra(
-    module: str, formats: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    module: str,
+    formats: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     find = importlib.util.find_spec
-    monkeypatch.setattr("skyenv.render.extras.find_spec", lambda name: None if name == module else find(name))
+    monkeypatch.setattr(
+        "skyenv.render.extras.find_spec", lambda name: None if name == module else find(name)
+    )
     assert run("random", *SHORT, "-o", tmp_path / "out", "--formats", formats) == BAD_DATA
     assert f"No module named '{module}'; install the extra [dataset]" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

@@ -1,4 +1,6 @@
-"""A dataset's folder: the same bytes whatever happens on the way, and one error for what isn't its own."""
+"""A dataset's folder: the same bytes whatever happens on the way, and one error for what isn't its
+own.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +35,21 @@ def plan(**options: Any) -> Plan:
 @pytest.mark.usefixtures("here")
 def test_shards_cover_the_games_once_and_their_size_does_not_change_games(tmp_path: Path) -> None:
     shards = plan().shards()
-    assert [(shard.number, shard.source, shard.first, shard.stop, shard.game) for shard in shards] == [
-        (0, 0, 0, 2, 0), (1, 0, 2, 4, 2), (2, 0, 4, 5, 4), (3, 1, 0, 2, 5),
-    ]  # fmt: skip
+    assert [
+        (shard.number, shard.source, shard.first, shard.stop, shard.game) for shard in shards
+    ] == [
+        (0, 0, 0, 2, 0),
+        (1, 0, 2, 4, 2),
+        (2, 0, 4, 5, 4),
+        (3, 1, 0, 2, 5),
+    ]
     tables = []
     for games in (2, 5):
         path = write(plan(shard_games=games, formats=("parquet",)), tmp_path / str(games))
-        read = [pq.read_table(file).unify_dictionaries() for file in sorted((path / "parquet").iterdir())]
+        read = [
+            pq.read_table(file).unify_dictionaries()
+            for file in sorted((path / "parquet").iterdir())
+        ]
         tables.append([row for table in read for row in table.to_pylist()])
     assert tables[0] == tables[1]
     assert sorted({row["game"] for row in tables[0]}) == list(range(7))
@@ -49,23 +59,34 @@ def test_shards_cover_the_games_once_and_their_size_does_not_change_games(tmp_pa
 def test_what_is_missing_is_made_anew_bit_for_bit(tmp_path: Path) -> None:
     whole = contents(write(plan(), tmp_path))
     assert set(whole) == {
-        "config.json", "dataset.json", "minari/some/b-v1/data/main_data.hdf5", "minari/some/b-v1/data/metadata.json",
+        "config.json",
+        "dataset.json",
+        "minari/some/b-v1/data/main_data.hdf5",
+        "minari/some/b-v1/data/metadata.json",
         *(f"parquet/0000{shard}.parquet" for shard in range(4)),
         *(f"minari/some/b-v1/data/0000{shard}.hdf5" for shard in range(4)),
-    }  # fmt: skip
+    }
     summary = json.loads(whole["dataset.json"])
     assert (summary["games"], summary["shards"]) == (7, 4)
-    for gone in (["parquet/00001.parquet"], ["minari/some/b-v1/data/00003.hdf5", "dataset.json"], [*whole][2:]):
+    for gone in (
+        ["parquet/00001.parquet"],
+        ["minari/some/b-v1/data/00003.hdf5", "dataset.json"],
+        [*whole][2:],
+    ):
         for name in gone:
             (tmp_path / name).unlink(missing_ok=name == LOCK)
         write(plan(), tmp_path)
         assert contents(tmp_path) == whole
 
 
-def test_ctrl_c_between_shards_keeps_those_that_are_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_between_shards_keeps_those_that_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     counter = itertools.count()
 
-    def pressed(work: Callable[[Any], Any], units: Iterator[Any], workers: int, **options: Any) -> None:
+    def pressed(
+        work: Callable[[Any], Any], units: Iterator[Any], workers: int, **options: Any
+    ) -> None:
         def tick() -> bool:
             if next(counter) == 2:
                 signal.raise_signal(signal.SIGINT)
@@ -105,13 +126,27 @@ class Waiting(RandomAgent):
 def test_the_same_command_goes_on_after_ctrl_c_and_kill(
     how: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command = ["dataset", "waiting:Waiting", "--games", "12", "--shard-games", "3", "--max-turns", "6"]
+    command = [
+        "dataset",
+        "waiting:Waiting",
+        "--games",
+        "12",
+        "--shard-games",
+        "3",
+        "--max-turns",
+        "6",
+    ]
     command += ["--workers", "1", "--id", "a-v0"]
     (tmp_path / "waiting.py").write_text(WAITING)
     monkeypatch.syspath_prepend(tmp_path)
     made = tmp_path / "cut" / "parquet" / "00001.parquet"
     with running(
-        "-m", "skyenv", *command, "-o", tmp_path / "cut", environment={"PYTHONPATH": str(tmp_path), "WAIT_FOR": str(made)}
+        "-m",
+        "skyenv",
+        *command,
+        "-o",
+        tmp_path / "cut",
+        environment={"PYTHONPATH": str(tmp_path), "WAIT_FOR": str(made)},
     ) as process:
         wait_until(made.exists, process)
         process.send_signal(how)
@@ -137,8 +172,12 @@ def test_what_a_kill_left_half_written_is_removed(tmp_path: Path) -> None:
     assert contents(write(plan(), tmp_path)) == whole
 
 
-def test_the_work_grows_with_the_games_and_no_faster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twice as many shards: each is sent as many bytes, nothing else is done more than once for each."""
+def test_the_work_grows_with_the_games_and_no_faster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twice as many shards: each is sent as many bytes, nothing else is done more than once for
+    each.
+    """
 
     def counting(calls: list[Any], function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any) -> Any:
@@ -152,7 +191,9 @@ def test_the_work_grows_with_the_games_and_no_faster(tmp_path: Path, monkeypatch
         listed: list[Any] = []
         digests: list[Any] = []
 
-        def weighed(work: Callable[[Any], Any], units: Iterator[Any], workers: int, **options: Any) -> None:
+        def weighed(
+            work: Callable[[Any], Any], units: Iterator[Any], workers: int, **options: Any
+        ) -> None:
             def counted() -> Iterator[Any]:
                 for unit in units:
                     sent.append(len(pickle.dumps((work, unit))))
@@ -186,13 +227,20 @@ def test_names_of_files_sort_as_their_numbers() -> None:
     [
         ({"observation": "codes"}, 'observation was "scaled", is "codes"'),
         ({"formats": ("parquet",)}, r'formats was \["parquet", "minari"\], is \["parquet"\]'),
-        ({"sources": (matches(games=5, seed=4), matches(players=3, games=2, seed=9))}, "seed was 3, is 4"),
+        (
+            {"sources": (matches(games=5, seed=4), matches(players=3, games=2, seed=9))},
+            "seed was 3, is 4",
+        ),
         ({"sources": (matches(games=5),)}, "sources was "),
     ],
 )
-def test_another_dataset_needs_another_folder(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_another_dataset_needs_another_folder(
+    change: dict[str, Any], message: str, tmp_path: Path
+) -> None:
     write(plan(), tmp_path)
-    with pytest.raises(DatasetError, match=f"holds another dataset: {message}.*; choose another folder"):
+    with pytest.raises(
+        DatasetError, match=f"holds another dataset: {message}.*; choose another folder"
+    ):
         write(plan(**change), tmp_path)
 
 
@@ -203,7 +251,10 @@ def test_damaged_and_foreign_files_are_one_error(tmp_path: Path) -> None:
         path = tmp_path / name
         for content, message in (
             (b"", "is damaged: .*; remove it, and it is made anew"),
-            (whole[name][: len(whole[name]) // 2], "is damaged: .*; remove it, and it is made anew"),
+            (
+                whole[name][: len(whole[name]) // 2],
+                "is damaged: .*; remove it, and it is made anew",
+            ),
             (whole[name.replace("00001", "00002")], "is of another dataset"),
         ):
             path.write_bytes(content)
@@ -232,13 +283,19 @@ def test_games_of_agents_tell_what_environment_they_are_of(tmp_path: Path) -> No
     def told(**options: Any) -> dict[str, Any]:
         made = plan(formats=("minari",), dataset_id="x-v0", **options)
         write(made, tmp_path / str(len(list(tmp_path.iterdir()))))
-        content = (sorted(tmp_path.iterdir())[-1] / "minari" / "x-v0" / "data" / "metadata.json").read_bytes()
+        content = (
+            sorted(tmp_path.iterdir())[-1] / "minari" / "x-v0" / "data" / "metadata.json"
+        ).read_bytes()
         metadata: dict[str, Any] = json.loads(content)
         return metadata
 
     assert "env_spec" not in told(), "two kinds of games"
     one = told(sources=(matches("random", "hoard", players=3, games=2),))
     assert json.loads(one["env_spec"])["kwargs"] == {
-        "num_players": 3, "side": "front", "max_turns": 6, "reward": "outcome", "observation": "scaled",
-    }  # fmt: skip
+        "num_players": 3,
+        "side": "front",
+        "max_turns": 6,
+        "reward": "outcome",
+        "observation": "scaled",
+    }
     assert one["algorithm_name"] == "hoard, random"

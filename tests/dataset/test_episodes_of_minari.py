@@ -20,7 +20,9 @@ from skyenv.observation import SCALE
 pytestmark = pytest.mark.usefixtures("here")
 
 
-def loaded(path: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> tuple[MinariDataset, Plan]:
+def loaded(
+    path: Path, monkeypatch: pytest.MonkeyPatch, **options: Any
+) -> tuple[MinariDataset, Plan]:
     """A dataset of two sources and four shards as Minari loads it."""
     sources = options.pop("sources", (matches(games=3), matches(games=2, seed=8)))
     plan = Plan(sources, ("minari",), shard_games=2, dataset_id="skyenv/short/games-v3", **options)
@@ -49,7 +51,10 @@ def test_a_seat_of_a_game_is_an_episode(tmp_path: Path, monkeypatch: pytest.Monk
         names = list(whole.agents[game] or ())
         assert (about["seat"], about["agent"], list(about["agents"])) == (seat, names[seat], names)
         assert about["seed"] == whole.seeds[game]
-        assert (about["own_vp"], about["win_share"]) == (whole.scores[game, seat], whole.shares[game, seat])
+        assert (about["own_vp"], about["win_share"]) == (
+            whole.scores[game, seat],
+            whole.shares[game, seat],
+        )
         assert about["game"] == number // 2
         assert about["end_reason"] == "truncated"
         assert about["total_steps"] == rows.sum() == len(episode)
@@ -57,7 +62,9 @@ def test_a_seat_of_a_game_is_an_episode(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_a_whole_table_is_an_episode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = matches(players=3, games=3, max_turns=500)
-    dataset, _ = loaded(tmp_path, monkeypatch, episodes="table", observation="codes", sources=(source,))
+    dataset, _ = loaded(
+        tmp_path, monkeypatch, episodes="table", observation="codes", sources=(source,)
+    )
     whole = source.trajectories(0, 3, "outcome")
     assert dataset.env_spec is None
     for number, episode in enumerate(dataset):
@@ -76,7 +83,9 @@ def test_a_whole_table_is_an_episode(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert "agent" not in about
 
 
-def test_the_environment_comes_back_with_the_spaces_of_the_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_comes_back_with_the_spaces_of_the_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for observation in ("scaled", "codes"):
         dataset, _ = loaded(tmp_path / observation, monkeypatch, observation=observation)
         env = dataset.recover_environment(opponents="greedy")
@@ -88,7 +97,9 @@ def test_the_environment_comes_back_with_the_spaces_of_the_data(tmp_path: Path, 
         env.close()
 
 
-def test_what_minari_does_with_datasets_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_minari_does_with_datasets_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     dataset, _ = loaded(tmp_path, monkeypatch)
     assert list(minari.list_local_datasets()) == ["skyenv/short/games-v3"]
     assert len(dataset.filter_episodes(lambda episode: len(episode) > 10)) <= 10
@@ -96,7 +107,9 @@ def test_what_minari_does_with_datasets_works(tmp_path: Path, monkeypatch: pytes
     assert sorted([*first.episode_indices, *second.episode_indices]) == list(range(10))
     assert len(list(dataset.sample_episodes(3))) == 3
     combined = minari.combine_datasets([first, second], "skyenv/both-v0")
-    assert combined.total_steps == 2 * dataset.total_steps  # Minari combines the whole of what parts are of
+    assert (
+        combined.total_steps == 2 * dataset.total_steps
+    )  # Minari combines the whole of what parts are of
     assert np.array_equal(combined[3].observations, dataset[3].observations)
 
 

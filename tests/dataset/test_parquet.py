@@ -32,7 +32,10 @@ def matrix(table: pa.Table, name: str) -> Any:
 
 def test_a_row_is_a_decision() -> None:
     kept = joined(
-        [matches(games=2).trajectories(0, 2, "margin"), matches(players=4, side="back", games=2).trajectories(0, 2, "margin")]
+        [
+            matches(games=2).trajectories(0, 2, "margin"),
+            matches(players=4, side="back", games=2).trajectories(0, 2, "margin"),
+        ]
     )
     table = table_of(kept, first=40)
     assert len(table) == len(kept)
@@ -40,11 +43,18 @@ def test_a_row_is_a_decision() -> None:
     assert np.array_equal(matrix(table, "mask"), kept.mask)
     whose = (kept.game, kept.seat)
     columns: dict[str, npt.NDArray[Any]] = {
-        "game": kept.game + 40, "seed": kept.seeds[kept.game], "players": kept.players[kept.game], "step": kept.step(),
-        "seat": kept.seat, "action": kept.action, "reward": kept.reward(), "last": kept.is_last(),
-        "win_share": kept.shares[whose].astype(np.float32), "own_vp": kept.scores[whose],
+        "game": kept.game + 40,
+        "seed": kept.seeds[kept.game],
+        "players": kept.players[kept.game],
+        "step": kept.step(),
+        "seat": kept.seat,
+        "action": kept.action,
+        "reward": kept.reward(),
+        "last": kept.is_last(),
+        "win_share": kept.shares[whose].astype(np.float32),
+        "own_vp": kept.scores[whose],
         "margin": kept.margin()[whose],
-    }  # fmt: skip
+    }
     for name, wanted in columns.items():
         assert np.array_equal(table[name].to_numpy(), wanted), name
     assert table["side"].to_pylist() == [kept.sides[game] for game in kept.game]
@@ -56,14 +66,31 @@ def test_a_row_is_a_decision() -> None:
 
 def test_types_are_those_that_the_docs_tell() -> None:
     schema = table_of(matches(games=1).trajectories(0, 1, "outcome"), scaled=True).schema
-    assert schema.field("observation").type == pa.list_(pa.field("entry", pa.float32(), nullable=False), OBSERVATION_SIZE)
+    assert schema.field("observation").type == pa.list_(
+        pa.field("entry", pa.float32(), nullable=False), OBSERVATION_SIZE
+    )
     assert schema.field("mask").type == pa.list_(pa.field("entry", pa.int8(), nullable=False), 103)
     words = pa.dictionary(pa.int32(), pa.string())
-    assert {name: schema.field(name).type for name in schema.names if name not in ("observation", "mask")} == {
-        "game": pa.int64(), "seed": pa.int64(), "players": pa.int8(), "side": words, "step": pa.int32(), "seat": pa.int8(),
-        "agent": words, "action": pa.int16(), "reward": pa.float32(), "last": pa.bool_(), "end_reason": words,
-        "win_share": pa.float32(), "own_vp": pa.int32(), "margin": pa.int32(),
-    }  # fmt: skip
+    assert {
+        name: schema.field(name).type
+        for name in schema.names
+        if name not in ("observation", "mask")
+    } == {
+        "game": pa.int64(),
+        "seed": pa.int64(),
+        "players": pa.int8(),
+        "side": words,
+        "step": pa.int32(),
+        "seat": pa.int8(),
+        "agent": words,
+        "action": pa.int16(),
+        "reward": pa.float32(),
+        "last": pa.bool_(),
+        "end_reason": words,
+        "win_share": pa.float32(),
+        "own_vp": pa.int32(),
+        "margin": pa.int32(),
+    }
 
 
 def test_scaled_observations_are_those_of_the_engine() -> None:
@@ -94,7 +121,9 @@ def test_a_file_says_what_it_is_of(tmp_path: Path) -> None:
 
 
 def test_flipped_bits_are_found_by_who_asks_for_it() -> None:
-    content = bytearray(parquet.parquet_bytes(matches(games=1).trajectories(0, 1, "outcome"), 0, False, ABOUT))
+    content = bytearray(
+        parquet.parquet_bytes(matches(games=1).trajectories(0, 1, "outcome"), 0, False, ABOUT)
+    )
     content[len(content) // 3] ^= 4
     with pytest.raises(OSError, match="CRC"):
         pq.read_table(io.BytesIO(content), page_checksum_verification=True)

@@ -1,4 +1,6 @@
-"""Games to write: drawn among agents, of records, of tournaments; and one clear error for anything else."""
+"""Games to write: drawn among agents, of records, of tournaments; and one clear error for anything
+else.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,14 @@ def test_an_agent_that_raises_keyboard_interrupt_is_named(monkeypatch: pytest.Mo
 # ---- records ----
 
 
-def record_of(kept: Trajectories, number: int, max_turns: int, *, actions: int | None = None, named: bool = True) -> str:
+def record_of(
+    kept: Trajectories,
+    number: int,
+    max_turns: int,
+    *,
+    actions: int | None = None,
+    named: bool = True,
+) -> str:
     """The record of one of the games, or of its beginning."""
     players = int(kept.players[number])
     game = Game(players, kept.sides[number], int(kept.seeds[number]), max_turns=max_turns)
@@ -72,15 +81,30 @@ def record_of(kept: Trajectories, number: int, max_turns: int, *, actions: int |
 def assert_same(one: Trajectories, other: Trajectories) -> None:
     for field in fields(Trajectories):
         mine, theirs = getattr(one, field.name), getattr(other, field.name)
-        same = np.array_equal(mine, theirs) if isinstance(mine, np.ndarray) else list(map(list, mine)) == list(map(list, theirs))
+        same = (
+            np.array_equal(mine, theirs)
+            if isinstance(mine, np.ndarray)
+            else list(map(list, mine)) == list(map(list, theirs))
+        )
         assert same, field.name
 
 
-@pytest.mark.parametrize(("players", "side", "reward"), [(2, "front", "outcome"), (3, "back", "margin"), (4, "front", "points")])
-def test_a_record_gives_what_its_games_gave(players: int, side: str, reward: str, tmp_path: Path) -> None:
-    kept = matches("random", "crowd", players=players, side=side, games=4).trajectories(0, 4, reward)
-    (tmp_path / "b.jsonl").write_text("".join(record_of(kept, number, 6) for number in (2, 3)), encoding="utf-8")
-    (tmp_path / "a.jsonl").write_text("".join(record_of(kept, number, 6) for number in (0, 1)), encoding="utf-8")
+@pytest.mark.parametrize(
+    ("players", "side", "reward"),
+    [(2, "front", "outcome"), (3, "back", "margin"), (4, "front", "points")],
+)
+def test_a_record_gives_what_its_games_gave(
+    players: int, side: str, reward: str, tmp_path: Path
+) -> None:
+    kept = matches("random", "crowd", players=players, side=side, games=4).trajectories(
+        0, 4, reward
+    )
+    (tmp_path / "b.jsonl").write_text(
+        "".join(record_of(kept, number, 6) for number in (2, 3)), encoding="utf-8"
+    )
+    (tmp_path / "a.jsonl").write_text(
+        "".join(record_of(kept, number, 6) for number in (0, 1)), encoding="utf-8"
+    )
     (source,) = sources_of([tmp_path])
     assert source.games == 4
     assert_same(source.trajectories(0, 4, reward), kept)
@@ -93,7 +117,9 @@ def test_a_record_gives_what_its_games_gave(players: int, side: str, reward: str
 
 def test_chance_from_outside_has_no_seed_and_names_may_be_missing(tmp_path: Path) -> None:
     kept = matches(games=1).trajectories(0, 1, "outcome")
-    lines = record_of(kept, 0, 6, named=False).replace(f'"seed": {kept.seeds[0]}', '"seed": null', 1)
+    lines = record_of(kept, 0, 6, named=False).replace(
+        f'"seed": {kept.seeds[0]}', '"seed": null', 1
+    )
     (tmp_path / "game.jsonl").write_text(lines, encoding="utf-8")
     again = sources_of([tmp_path / "game.jsonl"])[0].trajectories(0, 1, "outcome")
     assert again.seeds.tolist() == [-1]
@@ -108,13 +134,20 @@ def test_names_that_hdf5_cannot_hold_are_told_with_file_and_line(tmp_path: Path)
     lines[second] = lines[second].replace('"agents": null', r'"agents": ["a\u0000b", "c"]')
     path = tmp_path / "game.jsonl"
     path.write_text("".join(lines), encoding="utf-8")
-    with pytest.raises(DatasetError, match=rf"^{path}: line {second + 1}: an agent's name has a null byte in it$"):
+    with pytest.raises(
+        DatasetError, match=rf"^{path}: line {second + 1}: an agent's name has a null byte in it$"
+    ):
         sources_of([path])
 
 
 def test_games_without_an_end_are_left_out(tmp_path: Path) -> None:
     kept = matches(games=3).trajectories(0, 3, "outcome")
-    texts = [record_of(kept, 0, 6), record_of(kept, 1, 6, actions=5), record_of(kept, 2, 6), record_of(kept, 1, 6, actions=0)]
+    texts = [
+        record_of(kept, 0, 6),
+        record_of(kept, 1, 6, actions=5),
+        record_of(kept, 2, 6),
+        record_of(kept, 1, 6, actions=0),
+    ]
     (tmp_path / "games.jsonl").write_text("".join(texts), encoding="utf-8")
     source = Records.of([tmp_path / "games.jsonl"])
     assert (source.games, source.unfinished) == (2, 2)
@@ -136,7 +169,16 @@ def test_a_mistake_is_told_with_file_and_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"\xff\x00\x9f", b"hello\n", b"[]\n", b'{"format": 1}\n', b'"format"\n', b'\n{"format"\n']
+    "content",
+    [
+        b"",
+        b"\xff\x00\x9f",
+        b"hello\n",
+        b"[]\n",
+        b'{"format": 1}\n',
+        b'"format"\n',
+        b'\n{"format"\n',
+    ],
 )
 def test_a_foreign_file_is_one_error(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_bytes(content)
@@ -148,12 +190,16 @@ def test_a_foreign_file_is_one_error(content: bytes, tmp_path: Path) -> None:
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, bytes]:
     """A record of two games, and a path to write others to."""
     kept = matches(games=2, max_turns=2).trajectories(0, 2, "outcome")
-    return tmp_path_factory.mktemp("records") / "x.jsonl", (record_of(kept, 0, 2) + record_of(kept, 1, 2)).encode()
+    return tmp_path_factory.mktemp("records") / "x.jsonl", (
+        record_of(kept, 0, 2) + record_of(kept, 1, 2)
+    ).encode()
 
 
 @settings(max_examples=60)
 @given(st.data())
-def test_damage_is_one_error_or_makes_no_difference(whole: tuple[Path, bytes], data: st.DataObject) -> None:
+def test_damage_is_one_error_or_makes_no_difference(
+    whole: tuple[Path, bytes], data: st.DataObject
+) -> None:
     path, content = whole
     place = data.draw(st.integers(0, len(content) - 1))
     byte = data.draw(st.integers(0, 255))
@@ -182,14 +228,20 @@ def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a small tournament."""
     tournament.player_of.cache_clear()
     monkeypatch.setattr(tournament, "run_units", inline)
-    wanted = Settings(entrants(["random", "crowd", "hoard"]), 3, "back", seed=5, max_turns=6, secret=9)
+    wanted = Settings(
+        entrants(["random", "crowd", "hoard"]), 3, "back", seed=5, max_turns=6, secret=9
+    )
     with Folder(tmp_path / "ladder", wanted) as folder:
         Tournament(folder, paired_seeds=2).run()
     return tmp_path / "ladder"
 
 
 def games_of(path: Path) -> list[dict[str, object]]:
-    return [game for line in (path / "games.jsonl").read_text().splitlines() if "seats" in (game := json.loads(line))]
+    return [
+        game
+        for line in (path / "games.jsonl").read_text().splitlines()
+        if "seats" in (game := json.loads(line))
+    ]
 
 
 def test_a_tournament_is_played_once_more(played: Path) -> None:
@@ -208,18 +260,24 @@ def test_a_tournament_is_played_once_more(played: Path) -> None:
 def test_games_that_agents_play_otherwise_now_are_refused(played: Path) -> None:
     games = games_of(played)
     games[3]["decisions"] = 7
-    content = b"".join(line_of({name: value for name, value in game.items() if name != "crc32"}) for game in games)
+    content = b"".join(
+        line_of({name: value for name, value in game.items() if name != "crc32"}) for game in games
+    )
     (played / "games.jsonl").write_bytes(content)
     source = of_tournament(played)
     source.trajectories(0, 3, "outcome")
     source.part(4, 6).trajectories(0, 2, "outcome")
     with pytest.raises(DatasetError, match=r"otherwise than they did then"):
         source.part(3, 4).trajectories(0, 1, "outcome")
-    with pytest.raises(DatasetError, match=r"ladder: .* play paired seed \d otherwise than they did then"):
+    with pytest.raises(
+        DatasetError, match=r"ladder: .* play paired seed \d otherwise than they did then"
+    ):
         source.trajectories(0, 4, "outcome")
 
 
-def test_an_agent_that_has_changed_is_found_out(played: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_agent_that_has_changed_is_found_out(
+    played: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("skyenv.agents.simple.CrowdAgent.version", "2")
     with pytest.raises(DatasetError, match="crowd is another one than played then"):
         of_tournament(played)
@@ -230,7 +288,9 @@ def test_damaged_and_foreign_folders_are_one_error(played: Path, tmp_path: Path)
         sources_of([tmp_path])
     lines = (played / "games.jsonl").read_bytes()
     (played / "games.jsonl").write_bytes(lines.replace(b'"turns":', b'"turnz":', 1))
-    with pytest.raises(DatasetError, match=r"games\.jsonl: line 1 is no game: .*; the file is damaged"):
+    with pytest.raises(
+        DatasetError, match=r"games\.jsonl: line 1 is no game: .*; the file is damaged"
+    ):
         sources_of([played])
     (played / "games.jsonl").write_bytes(b"")
     with pytest.raises(DatasetError, match="has no finished game"):

@@ -21,20 +21,28 @@ from skyenv.rules.state import END_REASONS
 from skyenv.seeds import DATASETS
 
 
-@pytest.mark.parametrize(("players", "side", "max_turns"), [(2, "front", 500), (3, "back", 9), (4, "front", 9)])
-def test_they_are_the_games_that_seeds_and_actions_give(players: int, side: str, max_turns: int) -> None:
+@pytest.mark.parametrize(
+    ("players", "side", "max_turns"), [(2, "front", 500), (3, "back", 9), (4, "front", 9)]
+)
+def test_they_are_the_games_that_seeds_and_actions_give(
+    players: int, side: str, max_turns: int
+) -> None:
     source = matches("random", "crowd", players=players, side=side, games=3, max_turns=max_turns)
     kept = source.trajectories(0, 3, "outcome")
     row = 0
     for number in range(3):
         assert int(kept.seeds[number]) in DATASETS
-        assert list(kept.agents[number] or ()) == [("random", "crowd")[index] for index in source.seating[number]]
+        assert list(kept.agents[number] or ()) == [
+            ("random", "crowd")[index] for index in source.seating[number]
+        ]
         game = Game(players, side, int(kept.seeds[number]), max_turns=max_turns)
         while game.seat is not None:
             assert (kept.game[row], kept.seat[row]) == (number, game.seat)
             assert np.array_equal(kept.mask[row], game.mask)
             assert np.array_equal(kept.codes[row] * SCALE, game.observation())
-            assert np.array_equal(kept.rewards[row - 1], np.zeros(4)) or kept.game[row - 1] != number
+            assert (
+                np.array_equal(kept.rewards[row - 1], np.zeros(4)) or kept.game[row - 1] != number
+            )
             game.play(int(kept.action[row]))
             row += 1
         assert np.array_equal(kept.scores[number, :players], game.scores)
@@ -56,7 +64,9 @@ def test_they_are_the_games_that_matches_play_with_the_seed_as_secret() -> None:
     assert np.array_equal(kept.scores[:, :2], played.scores)
     assert np.bincount(kept.game).tolist() == played.decisions.tolist()
     for number in range(4):
-        assert np.array_equal(kept.rewards[kept.game == number].sum(axis=0)[:2], played.scores[number])
+        assert np.array_equal(
+            kept.rewards[kept.game == number].sum(axis=0)[:2], played.scores[number]
+        )
 
 
 def test_parts_are_the_whole() -> None:
@@ -65,7 +75,9 @@ def test_parts_are_the_whole() -> None:
     parts = joined([source.trajectories(0, 2, "margin"), source.trajectories(2, 5, "margin")])
     for field in fields(Trajectories):
         one, other = getattr(whole, field.name), getattr(parts, field.name)
-        assert np.array_equal(one, other) if isinstance(one, np.ndarray) else list(one) == list(other), field.name
+        assert (
+            np.array_equal(one, other) if isinstance(one, np.ndarray) else list(one) == list(other)
+        ), field.name
 
 
 ORDERS = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=12), min_size=1, max_size=4)
@@ -94,7 +106,11 @@ def test_rewards_and_ends_of_seats_are_those_of_a_slow_count(orders: list[list[i
     for row in range(len(seat)):
         game = kept.game[row]
         step.append(sum(kept.game[:row] == game))
-        later = [after for after in range(row + 1, len(seat)) if kept.game[after] == game and seat[after] == seat[row]]
+        later = [
+            after
+            for after in range(row + 1, len(seat))
+            if kept.game[after] == game and seat[after] == seat[row]
+        ]
         end = later[0] if later else max(np.flatnonzero(kept.game == game)) + 1
         summed.append(kept.rewards[row:end, seat[row]].sum())
         is_last.append(not later)

@@ -17,7 +17,8 @@ from skyenv.errors import GameOverError, IllegalActionError, OptionError, Render
 from skyenv.observation import OBSERVATION_SIZE
 
 with warnings.catch_warnings():
-    # Where pygame is installed, PettingZoo's tests import one of its own games in a way that it has deprecated itself.
+    # Where pygame is installed, PettingZoo's tests import one of its own games in a way that it has
+    # deprecated itself.
     warnings.simplefilter("ignore", DeprecationWarning)
     from pettingzoo import test as conformance
 
@@ -35,7 +36,17 @@ def play(env: Any, rng: np.random.Generator, decisions: int = 10**9) -> list[tup
         observation, reward, terminated, truncated, info = env.last()
         over = terminated or truncated
         action = None if over else int(rng.choice(np.flatnonzero(observation["action_mask"])))
-        steps.append((agent, observation["observation"].tobytes(), reward, terminated, truncated, dict(info), action))
+        steps.append(
+            (
+                agent,
+                observation["observation"].tobytes(),
+                reward,
+                terminated,
+                truncated,
+                dict(info),
+                action,
+            )
+        )
         env.step(action)
     return steps
 
@@ -46,7 +57,8 @@ def play(env: Any, rng: np.random.Generator, decisions: int = 10**9) -> list[tup
 @each_table
 @each_maker
 @pytest.mark.filterwarnings(
-    # Advice for environments with image or vector observations; the classic ones that observe a dict are exempt by name.
+    # Advice for environments with image or vector observations; the classic ones that observe a
+    # dict are exempt by name.
     "ignore:Observation space for each agent probably should be:UserWarning",
     "ignore:Observation is not a NumPy array:UserWarning",
     "ignore:Action mask numpy array is all zeros:UserWarning",
@@ -63,7 +75,9 @@ def test_pettingzoos_seed_test(make: Any, num_players: int, side: str) -> None:
 
 @pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (4, "back")])
 def test_pettingzoos_render_test(num_players: int, side: str) -> None:
-    conformance.render_test(lambda **kwargs: fifth_avenue_v0.env(num_players=num_players, side=side, **kwargs))
+    conformance.render_test(
+        lambda **kwargs: fifth_avenue_v0.env(num_players=num_players, side=side, **kwargs)
+    )
 
 
 @each_table
@@ -96,13 +110,18 @@ def test_pettingzoos_test_save_obs(num_players: int, side: str) -> None:
     conformance.test_save_obs(fifth_avenue_v0.env(num_players=num_players, side=side))
 
 
-@pytest.mark.skipif(not hasattr(pettingzoo, "register"), reason="PettingZoo makes environments by an id since 1.27")
+@pytest.mark.skipif(
+    not hasattr(pettingzoo, "register"), reason="PettingZoo makes environments by an id since 1.27"
+)
 def test_pettingzoo_makes_it_by_its_id() -> None:
     env = pettingzoo.make("aec", "skyenv/fifth_avenue_v0", num_players=4)
     assert env.possible_agents == ["seat_0", "seat_1", "seat_2", "seat_3"]
     assert str(env) == "fifth_avenue_v0"
     assert not env.metadata["is_parallelizable"]
-    assert pettingzoo.make("parallel", "skyenv/fifth_avenue_v0").possible_agents == ["seat_0", "seat_1"]
+    assert pettingzoo.make("parallel", "skyenv/fifth_avenue_v0").possible_agents == [
+        "seat_0",
+        "seat_1",
+    ]
 
 
 # ---- in parallel ----
@@ -111,7 +130,9 @@ def test_pettingzoo_makes_it_by_its_id() -> None:
 @each_table
 @pytest.mark.parametrize("reward", ["outcome", "margin"])
 def test_in_parallel_it_is_the_same_game(num_players: int, side: str, reward: str) -> None:
-    """One decision a step, whatever the others give: the same observations, rewards and end for everybody."""
+    """One decision a step, whatever the others give: the same observations, rewards and end for
+    everybody.
+    """
     options: dict[str, Any] = {"num_players": num_players, "side": side, "reward": reward}
     env, aec = fifth_avenue_v0.parallel_env(**options), fifth_avenue_v0.env(**options)
     observations, infos = env.reset(seed=6)
@@ -121,9 +142,13 @@ def test_in_parallel_it_is_the_same_game(num_players: int, side: str, reward: st
     sums = dict.fromkeys(env.agents, 0.0)
     while env.agents:
         assert set(observations) == set(infos) == set(env.possible_agents)
-        assert [agent for agent in env.agents if observations[agent]["action_mask"].any()] == [aec.agent_selection]
+        assert [agent for agent in env.agents if observations[agent]["action_mask"].any()] == [
+            aec.agent_selection
+        ]
         actions = {agent: int(rng.integers(103)) for agent in env.agents}
-        actions[aec.agent_selection] = int(rng.choice(np.flatnonzero(observations[aec.agent_selection]["action_mask"])))
+        actions[aec.agent_selection] = int(
+            rng.choice(np.flatnonzero(observations[aec.agent_selection]["action_mask"]))
+        )
         if rng.random() < 0.5:
             actions = {aec.agent_selection: actions[aec.agent_selection]}
         aec.step(actions[aec.agent_selection])
@@ -135,13 +160,17 @@ def test_in_parallel_it_is_the_same_game(num_players: int, side: str, reward: st
         assert terminations == aec.terminations
         assert truncations == aec.truncations
     assert all(terminations.values())
-    assert sum(sums.values()) == pytest.approx(0.0, abs=1e-5) or (reward == "margin" and num_players > 2)
+    assert sum(sums.values()) == pytest.approx(0.0, abs=1e-5) or (
+        reward == "margin" and num_players > 2
+    )
 
 
 def test_in_parallel_an_illegal_action_ends_the_game() -> None:
     env = fifth_avenue_v0.parallel_env(num_players=3)
     observations, _ = env.reset(seed=6)
-    _, rewards, terminations, _, _ = env.step({"seat_0": int(observations["seat_0"]["action_mask"].argmin())})
+    _, rewards, terminations, _, _ = env.step(
+        {"seat_0": int(observations["seat_0"]["action_mask"].argmin())}
+    )
     assert rewards == {"seat_0": -1.0, "seat_1": 0, "seat_2": 0}
     assert all(terminations.values())
     assert env.agents == []
@@ -164,7 +193,11 @@ def test_every_agent_can_be_observed_at_any_time(make: Any, num_players: int, si
             assert observed["action_mask"].any() == (agent == env.agent_selection and not over)
         assert env.state().shape == (num_players * OBSERVATION_SIZE,)
         assert env.state_space.contains(env.state())
-        env.step(None if over else int(rng.choice(np.flatnonzero(env.observe(env.agent_selection)["action_mask"]))))
+        env.step(
+            None
+            if over
+            else int(rng.choice(np.flatnonzero(env.observe(env.agent_selection)["action_mask"])))
+        )
     for agent in env.possible_agents:
         assert env.observation_space(agent).contains(env.observe(agent))
         assert not env.observe(agent)["action_mask"].any()
@@ -244,7 +277,11 @@ def test_a_truncation_is_a_truncation(make: Any) -> None:
     env = make(num_players=2, max_turns=3)
     env.reset(seed=2)
     steps = play(env, np.random.default_rng(2))
-    ends = [(terminated, truncated) for _, _, _, terminated, truncated, _, action in steps if action is None]
+    ends = [
+        (terminated, truncated)
+        for _, _, _, terminated, truncated, _, action in steps
+        if action is None
+    ]
     assert ends == [(False, True), (False, True)]
     assert sum(reward for _, _, reward, *_ in steps) == 0
 
@@ -272,7 +309,9 @@ def test_without_a_seed_the_private_stream_goes_on() -> None:
 @each_table
 @each_maker
 @pytest.mark.parametrize("decisions", [0, 37, 200])
-def test_a_copy_continues_as_the_original(make: Any, num_players: int, side: str, copier: Any, decisions: int) -> None:
+def test_a_copy_continues_as_the_original(
+    make: Any, num_players: int, side: str, copier: Any, decisions: int
+) -> None:
     env = make(num_players=num_players, side=side)
     env.reset(seed=4)
     play(env, np.random.default_rng(4), decisions)
@@ -298,11 +337,24 @@ def test_a_copy_is_independent() -> None:
 
 
 def snapshot(env: Any) -> tuple[Any, ...]:
-    rewards = (dict(env.rewards), dict(env._cumulative_rewards), dict(env.terminations), dict(env.truncations))
-    return env.games.state.tobytes(), env.games.mask.tobytes(), env.state().tobytes(), env.agent_selection, rewards
+    rewards = (
+        dict(env.rewards),
+        dict(env._cumulative_rewards),
+        dict(env.terminations),
+        dict(env.truncations),
+    )
+    return (
+        env.games.state.tobytes(),
+        env.games.mask.tobytes(),
+        env.state().tobytes(),
+        env.agent_selection,
+        rewards,
+    )
 
 
-@pytest.mark.parametrize("action", ["illegal", 103, -1, 2**70, None, 1.0, "option A", np.array([1, 2])])
+@pytest.mark.parametrize(
+    "action", ["illegal", 103, -1, 2**70, None, 1.0, "option A", np.array([1, 2])]
+)
 def test_raw_env_refuses_what_is_no_legal_action_and_changes_nothing(action: Any) -> None:
     env = fifth_avenue_v0.raw_env(reward="margin")
     env.reset(seed=4)
@@ -443,7 +495,10 @@ def test_an_environment_with_a_window_can_be_copied_and_closed() -> None:
 
 def test_without_the_extra_pictures_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     find = importlib.util.find_spec
-    monkeypatch.setattr("skyenv.render.extras.find_spec", lambda name: None if name == "thorvg_python" else find(name))
+    monkeypatch.setattr(
+        "skyenv.render.extras.find_spec",
+        lambda name: None if name == "thorvg_python" else find(name),
+    )
     assert fifth_avenue_v0.raw_env(render_mode="ansi").render_mode == "ansi"
     for mode in ("human", "rgb_array"):
         with pytest.raises(RenderError, match="pip install"):

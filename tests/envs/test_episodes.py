@@ -20,7 +20,17 @@ from skyenv.envs.single import FifthAvenueEnv
 from skyenv.envs.vector import FifthAvenueVectorEnv
 from skyenv.games import Games, results
 
-TOLD = {"win_share", "own_vp", "best_other_vp", "scores", "seat", "opponents", "decisions", "turns", "end_reason"}
+TOLD = {
+    "win_share",
+    "own_vp",
+    "best_other_vp",
+    "scores",
+    "seat",
+    "opponents",
+    "decisions",
+    "turns",
+    "end_reason",
+}
 
 
 def test_they_tell_how_games_ended() -> None:
@@ -37,8 +47,14 @@ def test_they_tell_how_games_ended() -> None:
         assert info["own_vp"] == scores.pop(seat)
         assert info["best_other_vp"] == max(scores)
         assert info["win_share"] == results(games.state)[0][row, seat]
-        assert info["opponents"] == [name if other != seat else None for other, name in enumerate("abc")]
-        assert (info["seat"], info["turns"], info["decisions"]) == (seat, state["turns"], state["decisions"])
+        assert info["opponents"] == [
+            name if other != seat else None for other, name in enumerate("abc")
+        ]
+        assert (info["seat"], info["turns"], info["decisions"]) == (
+            seat,
+            state["turns"],
+            state["decisions"],
+        )
         assert (info["end_reason"] == "truncated") == games.truncated[row] == (info["turns"] == 40)
         reasons.add(info["end_reason"])
         for name in ("win_share", "own_vp", "best_other_vp", "seat", "decisions", "turns"):
@@ -66,7 +82,9 @@ def test_pettingzoo_tells_every_agent(make: Any, mask: str) -> None:
         assert (info["win_share"] > 0) == (seat in game.outcome.winners)
         assert info["scores"] == list(game.outcome.scores)
         assert info["end_reason"] == game.outcome.reason
-        assert info["opponents"] == [None if other == agent else other for other in env.possible_agents]
+        assert info["opponents"] == [
+            None if other == agent else other for other in env.possible_agents
+        ]
     for agent in env.agent_iter():
         assert env.last()[4] is told[agent]
         env.step(None)
@@ -86,12 +104,16 @@ def test_nobody_wins_by_an_illegal_action() -> None:
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 def test_gymnasiums_statistics_go_beside_it(mode: AutoresetMode) -> None:
-    envs: Any = RecordEpisodeStatistics(FifthAvenueVectorEnv(3, autoreset_mode=mode, reward="points", max_turns=9))
+    envs: Any = RecordEpisodeStatistics(
+        FifthAvenueVectorEnv(3, autoreset_mode=mode, reward="points", max_turns=9)
+    )
     _, info = envs.reset(seed=1)
     ended = 0
     for _ in range(60):
         assert "win_share" not in info
-        _, _, terminations, truncations, info = envs.step(envs.unwrapped.action_masks().argmax(axis=1))
+        _, _, terminations, truncations, info = envs.step(
+            envs.unwrapped.action_masks().argmax(axis=1)
+        )
         over = terminations | truncations
         if over.any():
             told = info["final_info"] if mode is AutoresetMode.SAME_STEP else info
@@ -102,27 +124,41 @@ def test_gymnasiums_statistics_go_beside_it(mode: AutoresetMode) -> None:
             ended += int(over.sum())
             if mode is AutoresetMode.DISABLED:
                 envs.reset(options={"reset_mask": over})
-        info = {} if mode is not AutoresetMode.SAME_STEP else {name: info[name] for name in ("action_mask", "seat")}
+        info = (
+            {}
+            if mode is not AutoresetMode.SAME_STEP
+            else {name: info[name] for name in ("action_mask", "seat")}
+        )
     assert ended > 3
-    single: Any = gymnasium.wrappers.RecordEpisodeStatistics(FifthAvenueEnv(reward="points", max_turns=3))
+    single: Any = gymnasium.wrappers.RecordEpisodeStatistics(
+        FifthAvenueEnv(reward="points", max_turns=3)
+    )
     single.reset(seed=1)
     over = False
     while not over:
-        _, _, terminated, truncated, info = single.step(int(single.unwrapped.action_masks().argmax()))
+        _, _, terminated, truncated, info = single.step(
+            int(single.unwrapped.action_masks().argmax())
+        )
         over = terminated or truncated
     assert info["episode"]["r"] == info["own_vp"]
 
 
 def test_sb3s_monitor_writes_it_down(tmp_path: Path) -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # SB3 says that this monitor takes the place of ours
+        warnings.simplefilter(
+            "ignore", UserWarning
+        )  # SB3 says that this monitor takes the place of ours
         env: Any = VecMonitor(
-            SkyenvVecEnv(3, 3, seed=1, max_turns=5), str(tmp_path / "it"), info_keywords=("win_share", "own_vp")
+            SkyenvVecEnv(3, 3, seed=1, max_turns=5),
+            str(tmp_path / "it"),
+            info_keywords=("win_share", "own_vp"),
         )
     env.reset()
     episodes = []
     for _ in range(40):
-        _, _, dones, infos = env.step(np.array([mask.argmax() for mask in env.env_method("action_masks")]))
+        _, _, dones, infos = env.step(
+            np.array([mask.argmax() for mask in env.env_method("action_masks")])
+        )
         for info, done in zip(infos, dones, strict=True):
             assert (set(info) >= TOLD) == done
             if done:

@@ -39,7 +39,10 @@ def test_a_list_is_one_player_per_other_seat(interface: str) -> None:
 
 
 @each_interface
-@pytest.mark.parametrize("how", [{"pool": True}, {"opponent_weights": [1, 1]}, {"opponent_weights": [1, 1], "pool": True}])
+@pytest.mark.parametrize(
+    "how",
+    [{"pool": True}, {"opponent_weights": [1, 1]}, {"opponent_weights": [1, 1], "pool": True}],
+)
 def test_of_a_pool_one_is_drawn_for_every_seat(interface: str, how: dict[str, Any]) -> None:
     env = INTERFACES[interface](opponents=["crowd", "hoard"], seat=1, **how)
     assert {(table[0], table[2]) for table in tables(env)} == {
@@ -50,7 +53,10 @@ def test_of_a_pool_one_is_drawn_for_every_seat(interface: str, how: dict[str, An
 @each_interface
 def test_one_opponent_of_a_pool(interface: str) -> None:
     env = INTERFACES[interface](opponents=["crowd", "hoard"], seat=1, one_opponent=True)
-    assert {(table[0], table[2]) for table in tables(env)} == {("crowd", "crowd"), ("hoard", "hoard")}
+    assert {(table[0], table[2]) for table in tables(env)} == {
+        ("crowd", "crowd"),
+        ("hoard", "hoard"),
+    }
 
 
 @each_interface
@@ -71,12 +77,21 @@ def test_setting_opponents(interface: str) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"opponents": ["crowd"]}, "1 entries, but there are 2 other seats; pool=True draws of them"),
+        (
+            {"opponents": ["crowd"]},
+            "1 entries, but there are 2 other seats; pool=True draws of them",
+        ),
         ({"opponents": ["crowd"] * 3}, "3 entries"),
-        ({"opponents": ["crowd"] * 2, "pool": False, "opponent_weights": [1, 1]}, "opponent_weights are for a pool"),
+        (
+            {"opponents": ["crowd"] * 2, "pool": False, "opponent_weights": [1, 1]},
+            "opponent_weights are for a pool",
+        ),
         ({"opponents": ["crowd"] * 2, "pool": "yes"}, "pool must be True or False"),
         ({"one_opponent": 1}, "one_opponent must be True or False"),
-        ({"opponents": ["crowd"] * 2, "opponent_weights": [1]}, "opponent_weights must have 2 entries"),
+        (
+            {"opponents": ["crowd"] * 2, "opponent_weights": [1]},
+            "opponent_weights must have 2 entries",
+        ),
         ({"illegal": "ignore"}, "illegal must be one of end, raise"),
     ],
 )

@@ -19,7 +19,12 @@ from skyenv.envs.vector import FifthAvenueVectorEnv
 from skyenv.errors import OptionError
 from skyenv.observation import OBSERVATION_SIZE
 
-KEYS: dict[str, str | None] = {"observation": "observation", "info": None, "both": "observation", "rllib": "observations"}
+KEYS: dict[str, str | None] = {
+    "observation": "observation",
+    "info": None,
+    "both": "observation",
+    "rllib": "observations",
+}
 """The key of the vector in an observation that is a dict."""
 IN_INFO = ("info", "both")
 NUM_ENVS = 4
@@ -47,10 +52,15 @@ def mask_of(mask: str, observation: Any, info: dict[str, Any]) -> Any:
 
 @each_place
 def test_pettingzoo(mask: str) -> None:
-    env, plain = fifth_avenue_v0.env(3, mask=mask, max_turns=8), fifth_avenue_v0.raw_env(3, max_turns=8)
+    env, plain = (
+        fifth_avenue_v0.env(3, mask=mask, max_turns=8),
+        fifth_avenue_v0.raw_env(3, max_turns=8),
+    )
     env.reset(seed=3)
     plain.reset(seed=3)
-    assert isinstance(env.observation_space("seat_0"), spaces.Box if KEYS[mask] is None else spaces.Dict)
+    assert isinstance(
+        env.observation_space("seat_0"), spaces.Box if KEYS[mask] is None else spaces.Dict
+    )
     rng = np.random.default_rng(3)
     for agent in env.agent_iter():
         observation, _, terminated, truncated, info = env.last()
@@ -59,8 +69,14 @@ def test_pettingzoo(mask: str) -> None:
         assert (vector_of(mask, observation) == expected["observation"]).all()
         assert (mask_of(mask, observation, info) == expected["action_mask"]).all()
         for other in env.agents:
-            assert mask_of(mask, env.observe(other), env.infos[other]).any() == (other == agent and not (terminated or truncated))
-        action = None if terminated or truncated else int(rng.choice(np.flatnonzero(expected["action_mask"])))
+            assert mask_of(mask, env.observe(other), env.infos[other]).any() == (
+                other == agent and not (terminated or truncated)
+            )
+        action = (
+            None
+            if terminated or truncated
+            else int(rng.choice(np.flatnonzero(expected["action_mask"])))
+        )
         env.step(action)
         plain.step(action)
 
@@ -152,7 +168,9 @@ def test_the_vector_environment(mask: str, noop: bool, mode: AutoresetMode) -> N
             assert (legal[:, 0] == noop).all()
         if mode is AutoresetMode.DISABLED and over.any():
             mine, theirs = (one.reset(options={"reset_mask": over.copy()}) for one in (env, single))
-            theirs[1].update({name: mine[1][name] for name in mine[1]})  # Gymnasium's tells of these rows alone
+            theirs[1].update(
+                {name: mine[1][name] for name in mine[1]}
+            )  # Gymnasium's tells of these rows alone
     assert ended > NUM_ENVS
 
 
@@ -166,9 +184,14 @@ def test_a_noop_for_agents_that_are_not_to_act() -> None:
     assert not env.games.mask[0, 0]
 
 
-@pytest.mark.parametrize("make", [fifth_avenue_v0.env, fifth_avenue_v0.parallel_env, FifthAvenueEnv, FifthAvenueVectorEnv])
+@pytest.mark.parametrize(
+    "make",
+    [fifth_avenue_v0.env, fifth_avenue_v0.parallel_env, FifthAvenueEnv, FifthAvenueVectorEnv],
+)
 def test_wrong_places_are_named(make: Any) -> None:
-    with pytest.raises(OptionError, match="mask must be one of observation, info, both, rllib, not 'infos'"):
+    with pytest.raises(
+        OptionError, match="mask must be one of observation, info, both, rllib, not 'infos'"
+    ):
         make(mask="infos")
     with pytest.raises(OptionError, match="noop must be True or False"):
         make(noop="yes")

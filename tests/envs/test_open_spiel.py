@@ -1,4 +1,6 @@
-"""The game behind OpenSpiel: its own checks, the same game as everywhere, hidden cards that stay hidden, and its bots."""
+"""The game behind OpenSpiel: its own checks, the same game as everywhere, hidden cards that stay
+hidden, and its bots.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,15 @@ from open_spiel.python.bots import uniform_random
 
 from processes import printed, python
 from scenario import even
-from skyenv import ACTION_NAMES, AgentError, ChanceError, Game, Games, IllegalActionError, OptionError
+from skyenv import (
+    ACTION_NAMES,
+    AgentError,
+    ChanceError,
+    Game,
+    Games,
+    IllegalActionError,
+    OptionError,
+)
 from skyenv.agents import Agent
 from skyenv.chance_feed import OUTCOMES
 from skyenv.envs.open_spiel import SHORT_NAME, AgentBot
@@ -41,7 +51,9 @@ def loaded(players: int = 2, side: str = "front", **more: int) -> Any:
 
 
 def states(game: Any, seed: int, decisions: int = 10**9) -> Iterator[Any]:
-    """The states of a random game, one object that changes; chance decides by its probabilities, up to so many decisions."""
+    """The states of a random game, one object that changes; chance decides by its probabilities, up
+    to so many decisions.
+    """
     rng = np.random.default_rng(seed)
     state = game.new_initial_state()
     yield state
@@ -75,10 +87,19 @@ def again(game: Any, history: list[int]) -> Any:
 def test_registered_with_parameters() -> None:
     game = pyspiel.load_game("fifth_avenue(players=3,side=back,max_turns=40)")
     assert game.num_players() == 3
-    assert game.get_parameters() == {"players": 3, "side": "back", "max_turns": 40, "events": 2048, "information_state": True}
+    assert game.get_parameters() == {
+        "players": 3,
+        "side": "back",
+        "max_turns": 40,
+        "events": 2048,
+        "information_state": True,
+    }
     assert "fifth_avenue" in pyspiel.registered_names()
     assert pyspiel.load_game(str(game)) == game
-    assert game.new_initial_state().position.table is pyspiel.load_game(str(game)).new_initial_state().position.table
+    assert (
+        game.new_initial_state().position.table
+        is pyspiel.load_game(str(game)).new_initial_state().position.table
+    )
 
 
 def test_type() -> None:
@@ -112,22 +133,35 @@ def test_wrong_parameters_are_named(params: dict[str, Any], message: str) -> Non
 
 
 def test_a_game_that_says_it_has_no_information_state() -> None:
-    """What prefers it takes the observation; it can still be asked for, and copies say so as well."""
+    """What prefers it takes the observation; it can still be asked for, and copies say so as
+    well.
+    """
     game = loaded(3, information_state=False)
-    for one in (game, pickle.loads(pickle.dumps(game)), pyspiel.load_game("fifth_avenue(players=3,information_state=False)")):
+    for one in (
+        game,
+        pickle.loads(pickle.dumps(game)),
+        pyspiel.load_game("fifth_avenue(players=3,information_state=False)"),
+    ):
         assert not one.get_type().provides_information_state_tensor
         assert not one.get_type().provides_information_state_string
         assert one.get_type().provides_observation_tensor
     assert loaded(3).get_type().provides_information_state_tensor
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        by_default, without = rl_environment.Environment(loaded(3)), rl_environment.Environment(game)
+        by_default, without = (
+            rl_environment.Environment(loaded(3)),
+            rl_environment.Environment(game),
+        )
     assert by_default.observation_spec()["info_state"] == (information_size(),)
     assert without.observation_spec()["info_state"] == (OBSERVATION_SIZE,)
     assert len(without.reset().observations["info_state"][0]) == OBSERVATION_SIZE
     state = state_after(game, 1, 5)
-    assert state.information_state_string(0) == state_after(loaded(3), 1, 5).information_state_string(0)
-    pyspiel.random_sim_test(loaded(2, max_turns=1, events=40, information_state=False), 1, False, False)
+    assert state.information_state_string(0) == state_after(
+        loaded(3), 1, 5
+    ).information_state_string(0)
+    pyspiel.random_sim_test(
+        loaded(2, max_turns=1, events=40, information_state=False), 1, False, False
+    )
 
 
 def test_unknown_parameters_are_refused() -> None:
@@ -140,8 +174,12 @@ def test_unknown_parameters_are_refused() -> None:
 
 @pytest.mark.parametrize(("players", "side"), TABLES)
 def test_random_simulation(players: int, side: str) -> None:
-    """OpenSpiel's: clones, serialisation, histories, masks, names of actions, lengths, sums and bounds of returns."""
-    pyspiel.random_sim_test(loaded(players, side, max_turns=4), num_sims=1, serialize=True, verbose=False)
+    """OpenSpiel's: clones, serialisation, histories, masks, names of actions, lengths, sums and
+    bounds of returns.
+    """
+    pyspiel.random_sim_test(
+        loaded(players, side, max_turns=4), num_sims=1, serialize=True, verbose=False
+    )
 
 
 @pytest.mark.long
@@ -151,7 +189,9 @@ def test_random_simulation_of_whole_games(players: int, side: str) -> None:
 
 
 def check_determinizations(state: Any, uniform: Callable[[], float]) -> None:
-    """What OpenSpiel checks of resampling (its check is not offered to Python), and what a seat sees besides."""
+    """What OpenSpiel checks of resampling (its check is not offered to Python), and what a seat
+    sees besides.
+    """
     for seat in range(state.num_players()):
         other = state.resample_from_infostate(seat, uniform)
         assert other.information_state_string(seat) == state.information_state_string(seat)
@@ -187,7 +227,9 @@ def test_determinizations_look_the_same_in_whole_games(players: int, side: str) 
 @pytest.mark.rule("AUC-9")
 @pytest.mark.parametrize(("players", "seed"), [(2, 1), (2, 2), (3, 3), (4, 4)])
 def test_determinizations_have_a_possible_past(players: int, seed: int) -> None:
-    """Their histories can be played, chance included, and lead to the same position, also for the seats that differ."""
+    """Their histories can be played, chance included, and lead to the same position, also for the
+    seats that differ.
+    """
     game, uniform = loaded(players), np.random.default_rng(seed).random
     for number, state in enumerate(states(game, seed)):
         if state.is_chance_node() or number % 40:
@@ -199,9 +241,13 @@ def test_determinizations_have_a_possible_past(players: int, seed: int) -> None:
             assert str(played) == str(other)
             assert played.legal_actions() == other.legal_actions()
             for third in range(players):
-                assert played.information_state_string(third) == other.information_state_string(third)
+                assert played.information_state_string(third) == other.information_state_string(
+                    third
+                )
             shared = [event for event in state.position.events if event["event"] == "shuffle"]
-            assert shared == [event for event in other.position.events if event["event"] == "shuffle"]
+            assert shared == [
+                event for event in other.position.events if event["event"] == "shuffle"
+            ]
     if players == 2:  # Alea turns up so many black cards that the stack was shuffled
         assert shared
 
@@ -211,7 +257,9 @@ def test_determinizations_have_a_possible_past(players: int, seed: int) -> None:
 
 @pytest.mark.parametrize(("players", "side"), TABLES)
 def test_same_play_same_record(players: int, side: str) -> None:
-    """Actions and chance from outside, in a Game and in OpenSpiel: the same nodes, probabilities, positions and record."""
+    """Actions and chance from outside, in a Game and in OpenSpiel: the same nodes, probabilities,
+    positions and record.
+    """
     rng = np.random.default_rng(players)
     state = loaded(players, side, max_turns=15).new_initial_state()
 
@@ -219,7 +267,9 @@ def test_same_play_same_record(players: int, side: str) -> None:
         chance: list[Any] = []
         while outcomes := ahead(chance):
             assert state.current_player() == CHANCE
-            assert {OUTCOMES[number]: chance for number, chance in state.chance_outcomes()} == outcomes
+            assert {
+                OUTCOMES[number]: chance for number, chance in state.chance_outcomes()
+            } == outcomes
             numbers = [number for number, _ in state.chance_outcomes()]
             number = int(rng.choice(numbers, p=list(outcomes.values())))
             chance.append(OUTCOMES[number])
@@ -231,7 +281,9 @@ def test_same_play_same_record(players: int, side: str) -> None:
     while not game.is_over:
         assert state.current_player() == game.seat
         assert state.legal_actions() == game.legal_actions
-        assert [state.action_to_string(action) for action in state.legal_actions()] == game.legal_names
+        assert [
+            state.action_to_string(action) for action in state.legal_actions()
+        ] == game.legal_names
         action = int(rng.choice(game.legal_actions))
         state.apply_action(action)
         chance = decided(lambda chance, action=action: game.chance_ahead(action, chance))  # type: ignore[misc]
@@ -241,7 +293,10 @@ def test_same_play_same_record(players: int, side: str) -> None:
     assert state.current_player() == TERMINAL
     for seat in range(players):
         assert state.information_state_string(seat) == information_state(game, seat)
-        assert state.information_state_tensor(seat) == information_tensor(game, seat, scaled=True).tolist()
+        assert (
+            state.information_state_tensor(seat)
+            == information_tensor(game, seat, scaled=True).tolist()
+        )
     header, *lines = state.to_game().to_record().splitlines()
     assert lines == game.to_record().splitlines()[1:]
     assert header == game.to_record().splitlines()[0].replace('"seed": 5', '"seed": null')
@@ -255,15 +310,22 @@ def test_returns_are_the_outcome_reward(players: int, max_turns: int) -> None:
     *_, state = states(loaded(players, max_turns=max_turns), 2)
     played = state.to_game()
     games = Games(1, players, max_turns=max_turns, autoreset=False)
-    before = Game.from_record(played.to_record(), step=sum("action" in event for event in played.events) - 1)
+    before = Game.from_record(
+        played.to_record(), step=sum("action" in event for event in played.events) - 1
+    )
     games.state[:] = before.state
     games.refresh()
     last = [event for event in played.events if event["event"] == "action"][-1]["action"]
-    games.step([last])  # what chance decides now may differ, but who has how many VP is settled but for the park's tiles
+    games.step(
+        [last]
+    )  # what chance decides now may differ, but who has how many VP is settled but for the park's tiles
     if not any(event["event"] == "park" for event in played.events):
         assert state.returns() == pytest.approx(games.reward[0].tolist())
     winners = played.outcome.winners if max_turns == 500 else ()
-    expected = [((seat in winners) / max(len(winners), 1) - 1 / players) * players / (players - 1) for seat in range(players)]
+    expected = [
+        ((seat in winners) / max(len(winners), 1) - 1 / players) * players / (players - 1)
+        for seat in range(players)
+    ]
     assert state.returns() == pytest.approx(expected if winners else [0] * players)
     assert sum(state.returns()) == pytest.approx(0)
     assert state.rewards() == state.returns()
@@ -285,7 +347,9 @@ def test_no_game_is_longer_than_is_said() -> None:
 @inf
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_other_hands_are_not_seen(players: int) -> None:
-    """The same play with other first hands: seats that don't hold the cards see the same, the seat that holds them doesn't."""
+    """The same play with other first hands: seats that don't hold the cards see the same, the seat
+    that holds them doesn't.
+    """
     game = loaded(players)
     compared = 0
     for seed in range(2):
@@ -297,7 +361,10 @@ def test_other_hands_are_not_seen(players: int) -> None:
                 other[place] = (other[place] + 1) % 3
             states_ = game.new_initial_state(), game.new_initial_state()
             for number, moves in enumerate(zip(history, other, strict=True)):
-                if any(move not in state.legal_actions() for state, move in zip(states_, moves, strict=True)):
+                if any(
+                    move not in state.legal_actions()
+                    for state, move in zip(states_, moves, strict=True)
+                ):
                     break  # the cards of one of them don't allow it
                 for state, move in zip(states_, moves, strict=True):
                     state.apply_action(move)
@@ -307,10 +374,15 @@ def test_other_hands_are_not_seen(players: int) -> None:
 
 
 def compare(one: Any, other: Any, owner: int) -> bool:
-    """What seats see of two states that differ in the owner's first hand; whether that hand was there."""
+    """What seats see of two states that differ in the owner's first hand; whether that hand was
+    there.
+    """
     assert one.current_player() == other.current_player()
     for seat in range(one.num_players()):
-        texts = [(state.information_state_string(seat), state.observation_string(seat)) for state in (one, other)]
+        texts = [
+            (state.information_state_string(seat), state.observation_string(seat))
+            for state in (one, other)
+        ]
         dealt = bool(one.position.steps)
         assert (texts[0] == texts[1]) == (seat != owner or not dealt)
         if seat != owner:
@@ -331,7 +403,10 @@ def test_nothing_is_seen_before_all_of_it_is_decided() -> None:
         for seat in range(3):
             text = state.information_state_string(seat)
             assert seen_before.setdefault(seat, text) == text
-            assert len(state.information_state_tensor(seat)) == state.get_game().information_state_tensor_size()
+            assert (
+                len(state.information_state_tensor(seat))
+                == state.get_game().information_state_tensor_size()
+            )
             nodes += 1
         if state.position.steps:
             assert text.splitlines()[-1].startswith('{"event":"action"')
@@ -340,7 +415,11 @@ def test_nothing_is_seen_before_all_of_it_is_decided() -> None:
 
 @inf
 def test_perfect_recall() -> None:
-    texts = [state.information_state_string(1) for state in states(loaded(3), 6, 80) if not state.is_chance_node()]
+    texts = [
+        state.information_state_string(1)
+        for state in states(loaded(3), 6, 80)
+        if not state.is_chance_node()
+    ]
     assert all(later.startswith(earlier + "\n") for earlier, later in pairwise(texts))
 
 
@@ -358,7 +437,9 @@ def test_observation_text_and_vector_tell_the_same() -> None:
 def test_too_many_events_are_named() -> None:
     state = state_after(loaded(2, events=20), 1, 30)
     assert state.information_state_string(0)
-    with pytest.raises(OptionError, match="there is room for 20; load the game with a larger parameter events"):
+    with pytest.raises(
+        OptionError, match="there is room for 20; load the game with a larger parameter events"
+    ):
         state.information_state_tensor(0)
 
 
@@ -369,7 +450,9 @@ def test_observers() -> None:
     recall.set_from(state, 1)
     assert recall.tensor.tolist() == state.information_state_tensor(1)
     assert recall.string_from(state, 1) == state.information_state_string(1)
-    public = pyspiel.IIGObservationType(public_info=True, perfect_recall=False, private_info=pyspiel.PrivateInfoType.NONE)
+    public = pyspiel.IIGObservationType(
+        public_info=True, perfect_recall=False, private_info=pyspiel.PrivateInfoType.NONE
+    )
     assert game.make_py_observer(public) is None
     with pytest.raises(OptionError, match="no parameters"):
         game.make_py_observer(None, {"size": 3})
@@ -380,14 +463,18 @@ def test_observers() -> None:
 
 @inf
 def test_determinizations_depend_on_what_the_seat_has_seen_alone() -> None:
-    """From a determinization for a seat, the same random number leads to the same further one as from the real one."""
+    """From a determinization for a seat, the same random number leads to the same further one as
+    from the real one.
+    """
     for players, seed in ((2, 3), (3, 4)):
         for number, state in enumerate(states(loaded(players), seed)):
             if state.is_chance_node() or number % 60:
                 continue
             for seat in range(players):
                 other = state.resample_from_infostate(seat, lambda: 0.3)
-                one, two = (start.resample_from_infostate(seat, lambda: 0.7) for start in (state, other))
+                one, two = (
+                    start.resample_from_infostate(seat, lambda: 0.7) for start in (state, other)
+                )
                 assert one.history() == two.history()
                 assert one.position.record == two.position.record
     assert one.history() != other.history()
@@ -395,7 +482,9 @@ def test_determinizations_depend_on_what_the_seat_has_seen_alone() -> None:
 
 @inf
 def test_determinizations_are_as_likely_as_positions() -> None:
-    """Before the black stack is shuffled, remembering tells nothing more than a view: hands as in skyenv.knowledge."""
+    """Before the black stack is shuffled, remembering tells nothing more than a view: hands as in
+    skyenv.knowledge.
+    """
     state = state_after(loaded(3), 12, 90)
     events = state.position.events
     assert not any(event["event"] == "shuffle" for event in events)
@@ -453,7 +542,11 @@ def test_clones_and_serialised_states_go_their_own_ways() -> None:
 def test_copies_and_pickles_of_a_game_are_played_like_the_game(protocol: int | None) -> None:
     game = loaded(3, "back", max_turns=40, events=900)
     state = state_after(game, 3, 12)
-    copies = [copy.copy(game), copy.deepcopy(game)] if protocol is None else [pickle.loads(pickle.dumps(game, protocol))]
+    copies = (
+        [copy.copy(game), copy.deepcopy(game)]
+        if protocol is None
+        else [pickle.loads(pickle.dumps(game, protocol))]
+    )
     for twin in copies:
         assert twin == game
         assert twin.get_parameters() == game.get_parameters()
@@ -470,11 +563,12 @@ def test_copies_and_pickles_of_a_game_are_played_like_the_game(protocol: int | N
 def test_a_pickled_game_is_found_by_a_process_that_has_not_imported_it(tmp_path: Path) -> None:
     file = tmp_path / "game.pickle"
     file.write_bytes(pickle.dumps(loaded(4, max_turns=9)))
-    program = (
-        "import pickle, sys\ngame = pickle.load(open(sys.argv[1], 'rb'))\nprint(game, game.new_initial_state().current_player())"
-    )
+    program = "import pickle, sys\ngame = pickle.load(open(sys.argv[1], 'rb'))\nprint(game, game.new_initial_state().current_player())"
     told = printed("-W", "ignore", "-c", program, file)
-    assert told.split() == ["fifth_avenue(events=2048,information_state=True,max_turns=9,players=4,side=front)", str(CHANCE)]
+    assert told.split() == [
+        "fifth_avenue(events=2048,information_state=True,max_turns=9,players=4,side=front)",
+        str(CHANCE),
+    ]
 
 
 def test_threads_don_t_disturb_each_other() -> None:
@@ -494,7 +588,9 @@ def test_threads_don_t_disturb_each_other() -> None:
 
 
 def outcome_of(game: Any, bots: list[Any], seed: int = 1) -> list[float]:
-    """One game between bots; OpenSpiel's `evaluate_bots` asks more of a bot than its own search offers (`restart_at`)."""
+    """One game between bots; OpenSpiel's `evaluate_bots` asks more of a bot than its own search
+    offers (`restart_at`).
+    """
     rng = np.random.RandomState(seed)
     state = game.new_initial_state()
     while not state.is_terminal():
@@ -511,7 +607,10 @@ def outcome_of(game: Any, bots: list[Any], seed: int = 1) -> list[float]:
 def test_random_bots(players: int) -> None:
     """OpenSpiel's in C++ and in Python, beside an agent of ours."""
     game = loaded(players)
-    bots = [pyspiel.make_uniform_random_bot(0, 1), uniform_random.UniformRandomBot(1, np.random.RandomState(1))]
+    bots = [
+        pyspiel.make_uniform_random_bot(0, 1),
+        uniform_random.UniformRandomBot(1, np.random.RandomState(1)),
+    ]
     bots += [AgentBot("crowd", seed) for seed in range(players - 2)]
     assert sum(outcome_of(game, bots)) == pytest.approx(0)
     returns = evaluate_bots.evaluate_bots(game.new_initial_state(), bots, np.random.RandomState(1))
@@ -523,15 +622,21 @@ def test_random_bots(players: int) -> None:
 def search_bot(game: Any, simulations: int, **options: Any) -> Any:
     """OpenSpiel's information set Monte Carlo tree search, with random rollouts."""
     evaluator = mcts.RandomRolloutEvaluator(1, np.random.RandomState(1))
-    return ismcts.ISMCTSBot(game, evaluator, 2.0, simulations, random_state=np.random.RandomState(1), **options)
+    return ismcts.ISMCTSBot(
+        game, evaluator, 2.0, simulations, random_state=np.random.RandomState(1), **options
+    )
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])
 @pytest.mark.parametrize("observations", [False, True])
 def test_information_set_search(players: int, observations: bool) -> None:
-    """From several positions; it checks by itself that every determinization looks like the real position."""
+    """From several positions; it checks by itself that every determinization looks like the real
+    position.
+    """
     game = loaded(players, max_turns=8)
-    bot = search_bot(game, 15, use_observation_string=observations, allow_inconsistent_action_sets=observations)
+    bot = search_bot(
+        game, 15, use_observation_string=observations, allow_inconsistent_action_sets=observations
+    )
     for decisions in (0, 7, 25):
         state = state_after(game, 3, decisions)
         policy = dict(bot.get_policy(state))
@@ -541,20 +646,27 @@ def test_information_set_search(players: int, observations: bool) -> None:
 
 def test_information_set_search_plays_a_game() -> None:
     game = loaded(2, max_turns=3)
-    assert sum(outcome_of(game, [search_bot(game, 3, max_world_samples=2), AgentBot("random", 1)])) == 0
+    assert (
+        sum(outcome_of(game, [search_bot(game, 3, max_world_samples=2), AgentBot("random", 1)]))
+        == 0
+    )
 
 
 @pytest.mark.long
 def test_information_set_search_beats_random_play() -> None:
     game, rng = loaded(2), np.random.RandomState(1)
     bot = search_bot(game, 25)
-    bot.set_resampler(lambda state, player: state.resample_from_infostate(player, rng.random_sample))  # not from the clock
+    bot.set_resampler(
+        lambda state, player: state.resample_from_infostate(player, rng.random_sample)
+    )  # not from the clock
     wins = [outcome_of(game, [bot, AgentBot("random", seed)], seed)[0] for seed in range(4)]
     assert sum(wins) >= 2
 
 
 def test_plain_search_sees_all_hands() -> None:
-    """OpenSpiel's MCTS looks at the state itself: no player, but a measure of what the hidden cards are worth."""
+    """OpenSpiel's MCTS looks at the state itself: no player, but a measure of what the hidden cards
+    are worth.
+    """
     game = loaded(2, max_turns=6)
     evaluator = mcts.RandomRolloutEvaluator(1, np.random.RandomState(1))
     bot = mcts.MCTSBot(game, 2.0, 10, evaluator, random_state=np.random.RandomState(1), solve=False)
@@ -563,18 +675,25 @@ def test_plain_search_sees_all_hands() -> None:
 
 
 def test_what_openspiel_can_t_do_with_python_games() -> None:
-    """Its C++ search never asks a Python state for determinizations. If this fails, it has learned to: say so in the docs."""
+    """Its C++ search never asks a Python state for determinizations.
+
+    If this fails, it has learned to: say so in the docs.
+    """
     bot = pyspiel.ISMCTSBot(1, pyspiel.RandomRolloutEvaluator(1, 1), 2.0, 5)
     with pytest.raises(pyspiel.SpielError, match="ResampleFromInfostate"):
         bot.get_policy(state_after(loaded(2), 1, 3))
 
 
 def test_what_openspiels_search_in_c_can_do() -> None:
-    """As one of the players of a whole game, and asked for its tree, it works (asked for a step it ends the process)."""
+    """As one of the players of a whole game, and asked for its tree, it works (asked for a step it
+    ends the process).
+    """
     game = loaded(2, max_turns=1)
     bot = pyspiel.MCTSBot(game, pyspiel.RandomRolloutEvaluator(1, 1), 2.0, 3, 100, False, 1, False)
     assert bot.mcts_search(state_after(game, 1, 3)).explore_count > 0
-    returns = pyspiel.evaluate_bots(game.new_initial_state(), [pyspiel.make_uniform_random_bot(0, 1), bot], 1)
+    returns = pyspiel.evaluate_bots(
+        game.new_initial_state(), [pyspiel.make_uniform_random_bot(0, 1), bot], 1
+    )
     assert returns == [0, 0]  # truncated
 
 
@@ -604,7 +723,10 @@ def test_agents_see_what_they_may_see() -> None:
         assert decisions.seat.tolist() == [seat]
         assert decisions.num_players == 3
         assert decisions.observation[0].tolist() == state.observation_tensor(seat)
-        assert decisions.view.tobytes() == view(np.frombuffer(state.position.record, GAME_DTYPE), seat).tobytes()
+        assert (
+            decisions.view.tobytes()
+            == view(np.frombuffer(state.position.record, GAME_DTYPE), seat).tobytes()
+        )
         assert 0 <= decisions.uniform[0] < 1
 
 
@@ -677,11 +799,15 @@ GAME = "fifth_avenue(events=40,max_turns=1,players=2)"
 
 
 def test_playthrough() -> None:
-    """In OpenSpiel's format, to see what it sees of the game, and whether that changes; `write_playthrough` writes it anew."""
+    """In OpenSpiel's format, to see what it sees of the game, and whether that changes;
+    `write_playthrough` writes it anew.
+    """
     written = PLAYTHROUGH.read_text(encoding="utf-8")
     assert generate_playthrough.playthrough(GAME, None, seed=1) == written
 
 
 def write_playthrough() -> None:
-    """``PYTHONPATH=tests python -c "from envs import test_open_spiel as t; t.write_playthrough()"``."""
+    """``PYTHONPATH=tests python -c "from envs import test_open_spiel as t;
+    t.write_playthrough()"``.
+    """
     PLAYTHROUGH.write_text(generate_playthrough.playthrough(GAME, None, seed=1), encoding="utf-8")

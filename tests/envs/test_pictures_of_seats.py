@@ -20,14 +20,18 @@ from skyenv.knowledge import resample, view
 SEAT = 1
 KINDS: dict[str, Callable[..., Any]] = {
     "gymnasium": lambda **options: gymnasium.make(ENV_ID, num_players=3, seat=SEAT, **options),
-    "vector": lambda **options: gymnasium.make_vec(ENV_ID, num_envs=2, num_players=3, seat=SEAT, **options),
+    "vector": lambda **options: gymnasium.make_vec(
+        ENV_ID, num_envs=2, num_players=3, seat=SEAT, **options
+    ),
     "pettingzoo": lambda **options: fifth_avenue_v0.env(num_players=3, **options),
 }
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 def games_of(env: Any) -> Games:
-    games: Games = env.unwrapped.games if isinstance(env.unwrapped, raw_env) else env.unwrapped.core.games
+    games: Games = (
+        env.unwrapped.games if isinstance(env.unwrapped, raw_env) else env.unwrapped.core.games
+    )
     return games
 
 
@@ -37,7 +41,9 @@ def started(kind: str, **options: Any) -> Any:
     env.reset(seed=5)
     for _ in range(40):
         mask = games_of(env).mask
-        actions = mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=1)  # the highest: taking, moving, bidding
+        actions = (
+            mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=1)
+        )  # the highest: taking, moving, bidding
         env.step(actions if kind == "vector" else int(actions[0]))
     while games_of(env).seat[0] != SEAT:
         env.step(int(games_of(env).mask[0].argmax()))
@@ -77,10 +83,13 @@ def test_all_hands_are_shown_on_request(kind: str, mode: str) -> None:
     env = started(kind, render_mode=mode, render_all_hands=True)
     before = pictures(env)
     assert not any(
-        np.array_equal(one, hidden) for one, hidden in zip(before, pictures(started(kind, render_mode=mode)), strict=True)
+        np.array_equal(one, hidden)
+        for one, hidden in zip(before, pictures(started(kind, render_mode=mode)), strict=True)
     )
     deal_hidden_cards_anew(env, SEAT)
-    assert not any(np.array_equal(now, then) for now, then in zip(pictures(env), before, strict=True))
+    assert not any(
+        np.array_equal(now, then) for now, then in zip(pictures(env), before, strict=True)
+    )
 
 
 @each_kind
@@ -110,7 +119,9 @@ def test_pettingzoos_picture_is_that_of_the_agent_on_turn() -> None:
 
 def test_after_the_end_hands_stay_hidden() -> None:
     for open_hands in (False, True):
-        env = FifthAvenueEnv(num_players=3, seat=SEAT, max_turns=6, render_mode="ansi", render_all_hands=open_hands)
+        env = FifthAvenueEnv(
+            num_players=3, seat=SEAT, max_turns=6, render_mode="ansi", render_all_hands=open_hands
+        )
         env.reset(seed=1)
         while not env.core.done[0]:
             env.step(env.action_masks().argmax())
@@ -120,7 +131,9 @@ def test_after_the_end_hands_stay_hidden() -> None:
 
 
 def test_another_seats_choice_is_not_marked() -> None:
-    """Legal actions tell of a hand: what glows in a picture is what the seat that looks may choose."""
+    """Legal actions tell of a hand: what glows in a picture is what the seat that looks may
+    choose.
+    """
     env = FifthAvenueVectorEnv(1, 3, render_mode="rgb_array", seat=SEAT)
     env.reset(seed=1)
     games = env.core.games

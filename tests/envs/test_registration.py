@@ -32,7 +32,10 @@ def test_gymnasium_knows_the_id_in_whatever_order_the_imports_stand(imports: str
 @pytest.mark.skipif(not hasattr(pettingzoo, "register"), reason="PettingZoo has ids since 1.27")
 @in_any_order
 def test_pettingzoo_knows_the_id_in_whatever_order_the_imports_stand(imports: str) -> None:
-    assert run(f"{imports}\nprint(pettingzoo.spec('aec', 'skyenv/fifth_avenue_v0').id)") == "skyenv/fifth_avenue-v0"
+    assert (
+        run(f"{imports}\nprint(pettingzoo.spec('aec', 'skyenv/fifth_avenue_v0').id)")
+        == "skyenv/fifth_avenue-v0"
+    )
 
 
 @pytest.mark.parametrize("module", ["skyenv", "skyenv.envs"])

@@ -25,9 +25,15 @@ def test_gymnasiums_questions() -> None:
     assert env.call("render") == (None, None, None)
     assert env.call("set_opponents", ["random", "hoard"], pool=True) == (None, None, None)
     env.reset()
-    assert {name for names in env.get_attr("opponents") for name in names} <= {None, "random", "hoard"}
+    assert {name for names in env.get_attr("opponents") for name in names} <= {
+        None,
+        "random",
+        "hoard",
+    }
     for ask in (env.get_attr, env.call):
-        with pytest.raises(AttributeError, match="no attribute 'nonsense'; they have action_masks, opponents"):
+        with pytest.raises(
+            AttributeError, match="no attribute 'nonsense'; they have action_masks, opponents"
+        ):
             ask("nonsense")
     with pytest.raises(AttributeError, match=r"'seat' can't be set: .* set_opponents\(\)"):
         env.set_attr("seat", 1)
@@ -47,7 +53,9 @@ def test_pictures_of_rows() -> None:
     for make in (SkyenvVecEnv, FifthAvenueVectorEnv):
         env: Any = make(2, render_mode="ansi")
         env.reset()
-        texts = env.env_method("render", indices=[1]) if make is SkyenvVecEnv else env.call("render")
+        texts = (
+            env.env_method("render", indices=[1]) if make is SkyenvVecEnv else env.call("render")
+        )
         assert all("TSQ" in text for text in texts)
 
 
@@ -98,6 +106,8 @@ def test_opponents_are_those_of_all_rows() -> None:
     env = SkyenvVecEnv(3, seed=1)
     env.env_method("set_opponents", "crowd")
     env.reset()
-    assert env.get_attr("opponents", [0]) == [["crowd" if seat != env.get_attr("seat", [0])[0] else None for seat in range(2)]]
+    assert env.get_attr("opponents", [0]) == [
+        ["crowd" if seat != env.get_attr("seat", [0])[0] else None for seat in range(2)]
+    ]
     with pytest.raises(OptionError, match="only be set for all rows together"):
         env.env_method("set_opponents", "random", indices=[1])

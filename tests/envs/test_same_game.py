@@ -31,7 +31,10 @@ def lowest_legal(decisions: Decisions) -> npt.NDArray[np.intp]:
 def test_game_games_and_pettingzoo(num_players: int, side: str) -> None:
     game = Game(num_players, side, seed=SEED)
     games = Games(3, num_players, side, seed=SEED - 1, autoreset=False)
-    raw, env = (make(num_players=num_players, side=side) for make in (fifth_avenue_v0.raw_env, fifth_avenue_v0.env))
+    raw, env = (
+        make(num_players=num_players, side=side)
+        for make in (fifth_avenue_v0.raw_env, fifth_avenue_v0.env)
+    )
     raw.reset(seed=SEED)
     env.reset(seed=SEED)
     rng = np.random.default_rng(SEED)
@@ -60,7 +63,9 @@ def test_game_games_and_pettingzoo(num_players: int, side: str) -> None:
 def test_the_learners_environments(num_players: int, side: str, seat: int) -> None:
     game = Game(num_players, side, seed=SEED)
     single = FifthAvenueEnv(num_players, side, opponents=lowest_legal, seat=seat)
-    vector = FifthAvenueVectorEnv(3, num_players, side, opponents=lowest_legal, seat=seat, autoreset_mode="Disabled")
+    vector = FifthAvenueVectorEnv(
+        3, num_players, side, opponents=lowest_legal, seat=seat, autoreset_mode="Disabled"
+    )
     sb3: Any = SkyenvVecEnv(3, num_players, side, opponents=lowest_legal, seat=seat, seed=SEED - 1)
     observed = [single.reset(seed=SEED)[0], vector.reset(seed=SEED - 1)[0][1], sb3.reset()[1]]
     rng = np.random.default_rng(SEED)
@@ -79,7 +84,11 @@ def test_the_learners_environments(num_players: int, side: str, seat: int) -> No
             sb3.step(actions),
         )
         over = bool(dones[1])
-        observed = [learner[0], batch[0][1], infos[1]["terminal_observation"] if over else observations[1]]
+        observed = [
+            learner[0],
+            batch[0][1],
+            infos[1]["terminal_observation"] if over else observations[1],
+        ]
         assert learner[1] == batch[1][1] == pytest.approx(rewards[1])
         assert learner[2] == batch[2][1] == over
         vector.reset(options={"reset_mask": batch[2]}) if batch[2].any() and not over else None
@@ -87,25 +96,45 @@ def test_the_learners_environments(num_players: int, side: str, seat: int) -> No
     assert all((observation == game.observation(seat)).all() for observation in observed)
     assert game.outcome is not None
     for info in (learner[4], infos[1], {name: entry[1] for name, entry in batch[4].items()}):
-        assert (info["scores"], info["seat"], info["end_reason"]) == (game.scores, seat, game.outcome.reason)
-        assert info["win_share"] == (1 / len(game.outcome.winners) if seat in game.outcome.winners else 0)
+        assert (info["scores"], info["seat"], info["end_reason"]) == (
+            game.scores,
+            seat,
+            game.outcome.reason,
+        )
+        assert info["win_share"] == (
+            1 / len(game.outcome.winners) if seat in game.outcome.winners else 0
+        )
         assert info["own_vp"] == game.scores[seat]
-        assert info["best_other_vp"] == max(score for other, score in enumerate(game.scores) if other != seat)
-        assert info["opponents"] == [None if other == seat else "lowest_legal" for other in range(num_players)]
+        assert info["best_other_vp"] == max(
+            score for other, score in enumerate(game.scores) if other != seat
+        )
+        assert info["opponents"] == [
+            None if other == seat else "lowest_legal" for other in range(num_players)
+        ]
         assert (info["decisions"], info["turns"]) == (game.state["decisions"], game.state["turns"])
 
 
 @pytest.mark.parametrize(
     ("make", "option", "others"),
     [
-        (FifthAvenueEnv, "threads", "board, illegal, max_turns, observation, one_opponent, .*pool, reward, seat"),
+        (
+            FifthAvenueEnv,
+            "threads",
+            "board, illegal, max_turns, observation, one_opponent, .*pool, reward, seat",
+        ),
         (FifthAvenueEnv, "observe", "num_players, side, mask, noop, render_mode, render_all_hands"),
         (FifthAvenueVectorEnv, "observe", "threads, board"),
-        (partial(SkyenvVecEnv, 2), "autoreset", "num_envs, num_players, side, render_mode, render_all_hands, seed, threads"),
+        (
+            partial(SkyenvVecEnv, 2),
+            "autoreset",
+            "num_envs, num_players, side, render_mode, render_all_hands, seed, threads",
+        ),
         (fifth_avenue_v0.raw_env, "threads", "render_all_hands, board, max_turns, reward"),
         (fifth_avenue_v0.env, "agent_seed", "render_all_hands, board, max_turns, reward"),
     ],
 )
-def test_options_of_what_they_are_made_of_are_refused(make: Callable[..., Any], option: str, others: str) -> None:
+def test_options_of_what_they_are_made_of_are_refused(
+    make: Callable[..., Any], option: str, others: str
+) -> None:
     with pytest.raises(OptionError, match=f"has no option '{option}'; it has .*{others}"):
         make(**{option: 1})

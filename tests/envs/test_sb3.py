@@ -40,9 +40,13 @@ def run(env: Any, steps: int, seed: int = 0) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (3, "back"), (4, "front")])
 def test_maskable_ppo_learns_in_it(num_players: int, side: str) -> None:
-    env = SkyenvVecEnv(NUM_ENVS, num_players, side, opponents=("random", "crowd"), pool=True, seed=1, max_turns=8)
+    env = SkyenvVecEnv(
+        NUM_ENVS, num_players, side, opponents=("random", "crowd"), pool=True, seed=1, max_turns=8
+    )
     assert is_masking_supported(env)
-    model = MaskablePPO("MlpPolicy", env, n_steps=40, batch_size=60, n_epochs=1, seed=1, device="cpu")
+    model = MaskablePPO(
+        "MlpPolicy", env, n_steps=40, batch_size=60, n_epochs=1, seed=1, device="cpu"
+    )
     model.learn(480)
     assert model.ep_info_buffer is not None
     assert len(model.ep_info_buffer) > 0
@@ -72,7 +76,9 @@ def test_episodes_are_reported() -> None:
             assert info["episode"]["t"] >= 0
             assert env.observation_space.contains(info["terminal_observation"])
             assert (info["terminal_observation"] != observations[row]).any()
-            assert info["opponents"] == [None if seat == info["seat"] else "random" for seat in range(3)]
+            assert info["opponents"] == [
+                None if seat == info["seat"] else "random" for seat in range(3)
+            ]
             assert info["decisions"] > info["episode"]["l"]
             if info["scores"][info["seat"]] < max(info["scores"]):
                 assert info["win_share"] == 0
@@ -86,12 +92,22 @@ def test_episodes_are_reported() -> None:
 def test_truncations_are_told_from_ends() -> None:
     env = SkyenvVecEnv(NUM_ENVS, 2, seed=1, max_turns=2)
     env.reset()
-    infos = [info for _, _, dones, infos in run(env, 30) for done, info in zip(dones, infos, strict=True) if done]
+    infos = [
+        info
+        for _, _, dones, infos in run(env, 30)
+        for done, info in zip(dones, infos, strict=True)
+        if done
+    ]
     assert infos
     assert all(info["TimeLimit.truncated"] and info["episode"]["r"] == 0 for info in infos)
     env = SkyenvVecEnv(NUM_ENVS, 2, seed=1)
     env.reset()
-    infos = [info for _, _, dones, infos in run(env, 200) for done, info in zip(dones, infos, strict=True) if done]
+    infos = [
+        info
+        for _, _, dones, infos in run(env, 200)
+        for done, info in zip(dones, infos, strict=True)
+        if done
+    ]
     assert infos
     assert not any(info["TimeLimit.truncated"] for info in infos)
 
@@ -110,15 +126,21 @@ def test_the_learners_seat_rotates() -> None:
 
 
 def test_opponents_are_drawn_from_the_pool_by_weight() -> None:
-    env = SkyenvVecEnv(300, 3, opponents=("random", "crowd", "hoard"), opponent_weights=(2, 1, 0), seed=1)
+    env = SkyenvVecEnv(
+        300, 3, opponents=("random", "crowd", "hoard"), opponent_weights=(2, 1, 0), seed=1
+    )
     env.reset()
     names = [name for row in range(300) for name in env.core.opponents(row) if name is not None]
     assert len(names) == 600
     assert names.count("hoard") == 0
     assert names.count("random") == pytest.approx(400, abs=50)
-    twin = SkyenvVecEnv(300, 3, opponents=("random", "crowd", "hoard"), opponent_weights=(2, 1, 0), seed=1)
+    twin = SkyenvVecEnv(
+        300, 3, opponents=("random", "crowd", "hoard"), opponent_weights=(2, 1, 0), seed=1
+    )
     twin.reset()
-    assert names == [name for row in range(300) for name in twin.core.opponents(row) if name is not None]
+    assert names == [
+        name for row in range(300) for name in twin.core.opponents(row) if name is not None
+    ]
 
 
 def test_the_share_of_a_win_is_that_of_the_result() -> None:
@@ -138,7 +160,9 @@ def test_the_share_of_a_win_is_that_of_the_result() -> None:
 
 
 def test_one_opponent_can_have_all_other_seats() -> None:
-    env = SkyenvVecEnv(200, 4, opponents=("random", "crowd"), opponent_weights=(3, 1), seed=1, one_opponent=True)
+    env = SkyenvVecEnv(
+        200, 4, opponents=("random", "crowd"), opponent_weights=(3, 1), seed=1, one_opponent=True
+    )
     env.reset()
     tables = [{name for name in env.core.opponents(row) if name is not None} for row in range(200)]
     assert all(len(names) == 1 for names in tables)
@@ -167,7 +191,15 @@ def test_seeds_decide_everything() -> None:
         return [(o.tobytes(), r.tobytes(), d.tobytes()) for o, r, d, _ in run(env, 60)]
 
     def make(seed: int | None = None, threads: int = 1) -> SkyenvVecEnv:
-        return SkyenvVecEnv(NUM_ENVS, 3, opponents=("random", "crowd"), pool=True, seed=seed, max_turns=9, threads=threads)
+        return SkyenvVecEnv(
+            NUM_ENVS,
+            3,
+            opponents=("random", "crowd"),
+            pool=True,
+            seed=seed,
+            max_turns=9,
+            threads=threads,
+        )
 
     expected = told(make(seed=5))
     assert told(make(seed=5, threads=2)) == expected != told(make(seed=6))
@@ -179,7 +211,9 @@ def test_seeds_decide_everything() -> None:
 
 def test_it_plays_the_games_of_the_gymnasium_environment() -> None:
     env: Any = SkyenvVecEnv(NUM_ENVS, 3, opponents="crowd", seed=5, reward="margin")
-    twin: Any = FifthAvenueVectorEnv(NUM_ENVS, 3, opponents="crowd", seat="rotate", reward="margin", autoreset_mode="SameStep")
+    twin: Any = FifthAvenueVectorEnv(
+        NUM_ENVS, 3, opponents="crowd", seat="rotate", reward="margin", autoreset_mode="SameStep"
+    )
     assert (env.reset() == twin.reset(seed=5)[0]).all()
     rng = np.random.default_rng(5)
     for _ in range(150):
@@ -193,7 +227,10 @@ def test_it_plays_the_games_of_the_gymnasium_environment() -> None:
 
 def test_codes_are_the_scaled_observations_without_the_scale() -> None:
     """Also a game's last one, which the info holds."""
-    scaled, codes = (SkyenvVecEnv(NUM_ENVS, 3, seed=5, max_turns=6, observation=kind) for kind in ("scaled", "codes"))
+    scaled, codes = (
+        SkyenvVecEnv(NUM_ENVS, 3, seed=5, max_turns=6, observation=kind)
+        for kind in ("scaled", "codes")
+    )
     assert codes.observation_space.dtype == np.int16
     assert np.array_equal(codes.reset() * SCALE, scaled.reset())
     ended = 0
@@ -201,7 +238,9 @@ def test_codes_are_the_scaled_observations_without_the_scale() -> None:
         assert np.array_equal(mine[0] * SCALE, theirs[0])
         for info, other in zip(mine[3], theirs[3], strict=True):
             if "terminal_observation" in other:
-                assert np.array_equal(info["terminal_observation"] * SCALE, other["terminal_observation"])
+                assert np.array_equal(
+                    info["terminal_observation"] * SCALE, other["terminal_observation"]
+                )
                 ended += 1
     assert ended > 2
 
@@ -227,20 +266,29 @@ def test_illegal_actions_end_their_rows() -> None:
     assert dones.tolist() == [row == 4 for row in range(NUM_ENVS)]
     assert rewards.tolist() == [-1.0 if row == 4 else 0.0 for row in range(NUM_ENVS)]
     assert infos[4]["illegal_action"] == actions[4]
-    assert (infos[4]["end_reason"], infos[4]["win_share"], infos[4]["TimeLimit.truncated"]) == ("illegal", 0, False)
+    assert (infos[4]["end_reason"], infos[4]["win_share"], infos[4]["TimeLimit.truncated"]) == (
+        "illegal",
+        0,
+        False,
+    )
     assert not any("illegal_action" in info for row, info in enumerate(infos) if row != 4)
     assert env.action_masks()[4].any()
     with pytest.raises(IllegalActionError):
         env.step(np.full(NUM_ENVS, 103))
 
 
-@pytest.mark.parametrize(("algorithm", "options"), [(A2C, {"n_steps": 5}), (DQN, {"learning_starts": 20, "buffer_size": 500})])
+@pytest.mark.parametrize(
+    ("algorithm", "options"),
+    [(A2C, {"n_steps": 5}), (DQN, {"learning_starts": 20, "buffer_size": 500})],
+)
 def test_what_knows_no_masks_learns_in_it(algorithm: Any, options: dict[str, Any]) -> None:
     model = algorithm("MlpPolicy", SkyenvVecEnv(2, seed=1), seed=1, device="cpu", **options)
     model.learn(100)
     rewards: Any
     lengths: Any
-    rewards, lengths = evaluate_without_masks(model, SkyenvVecEnv(2, seed=1), n_eval_episodes=3, return_episode_rewards=True)
+    rewards, lengths = evaluate_without_masks(
+        model, SkyenvVecEnv(2, seed=1), n_eval_episodes=3, return_episode_rewards=True
+    )
     assert len(rewards) == len(lengths) == 3
 
 
@@ -250,7 +298,9 @@ def test_what_sb3_asks_of_the_rows() -> None:
     assert env.get_attr("render_mode") == [None] * NUM_ENVS
     assert env.get_attr("seed", [1, 2]) == [2, 3]
     assert (env.get_attr("action_masks", 2)[0]() == env.action_masks()[2]).all()
-    assert (np.stack(env.env_method("action_masks", indices=[3, 1])) == env.action_masks()[[3, 1]]).all()
+    assert (
+        np.stack(env.env_method("action_masks", indices=[3, 1])) == env.action_masks()[[3, 1]]
+    ).all()
     assert env.env_is_wrapped(Monitor, indices=[0, 1]) == [True, True]
     assert env.env_is_wrapped(VecMonitor) == [False] * NUM_ENVS
     assert not env.has_attr("nonsense")
@@ -279,7 +329,9 @@ def test_a_copy_continues_as_the_original(copier: Any) -> None:
     run(env, 20)
     twin = copier(env)
     for mine, theirs in zip(run(env, 40), run(twin, 40), strict=True):
-        assert all((ours == copied).all() for ours, copied in zip(mine[:3], theirs[:3], strict=True))
+        assert all(
+            (ours == copied).all() for ours, copied in zip(mine[:3], theirs[:3], strict=True)
+        )
 
 
 @pytest.mark.parametrize(
@@ -304,12 +356,22 @@ def test_wrong_options_are_named(options: dict[str, Any], error: type[Exception]
 
 
 def mixed(seed: int | None = None, **options: Any) -> MixedVecEnv:
-    """Three kinds of tables; with a seed each has those seeds that it would have as rows 0, 2 and 5 of the whole."""
+    """Three kinds of tables; with a seed each has those seeds that it would have as rows 0, 2 and 5
+    of the whole.
+    """
     kinds = ((2, 2, "front", 0), (3, 3, "back", 2), (1, 4, "front", 5))
-    settings: dict[str, Any] = {"illegal": "raise", "opponents": ("random", "crowd"), "pool": True, "max_turns": 9, **options}
+    settings: dict[str, Any] = {
+        "illegal": "raise",
+        "opponents": ("random", "crowd"),
+        "pool": True,
+        "max_turns": 9,
+        **options,
+    }
     return MixedVecEnv(
         [
-            SkyenvVecEnv(size, players, side, seed=None if seed is None else seed + start, **settings)
+            SkyenvVecEnv(
+                size, players, side, seed=None if seed is None else seed + start, **settings
+            )
             for size, players, side, start in kinds
         ]
     )
@@ -327,7 +389,9 @@ def test_a_mixture_plays_the_episodes_of_its_parts() -> None:
         actions = choose(env, rng)
         step = env.step(actions)
         parts = [part.step(actions[place]) for part, place in zip(alone, env.places, strict=True)]
-        for mine, theirs in zip(step[:3], zip(*[part[:3] for part in parts], strict=True), strict=True):
+        for mine, theirs in zip(
+            step[:3], zip(*[part[:3] for part in parts], strict=True), strict=True
+        ):
             assert (mine == np.concatenate(theirs)).all()
             assert mine.dtype == theirs[0].dtype
         infos = [info for part in parts for info in part[3]]
@@ -342,7 +406,9 @@ def test_a_mixture_plays_the_episodes_of_its_parts() -> None:
 def test_maskable_ppo_learns_in_a_mixture() -> None:
     env = mixed(1)
     assert is_masking_supported(env)
-    model = MaskablePPO("MlpPolicy", env, n_steps=20, batch_size=60, n_epochs=1, seed=1, device="cpu")
+    model = MaskablePPO(
+        "MlpPolicy", env, n_steps=20, batch_size=60, n_epochs=1, seed=1, device="cpu"
+    )
     model.learn(240)
     assert model.ep_info_buffer is not None
     assert len(model.ep_info_buffer) > 0
@@ -390,20 +456,33 @@ def test_illegal_actions_in_a_mixture_move_none_of_its_parts(row: int) -> None:
     actions = env.action_masks().argmax(axis=1)
     actions[row] = env.action_masks()[row].argmin()
     states = [part.core.games.state.copy() for part in env.parts]
-    with pytest.raises(IllegalActionError, match=rf"^row {row}: action \d+ \(.*\) is not legal") as refused:
+    with pytest.raises(
+        IllegalActionError, match=rf"^row {row}: action \d+ \(.*\) is not legal"
+    ) as refused:
         env.step(actions)
     assert refused.value.row == row
     assert refused.value.action == actions[row]
-    with pytest.raises(IllegalActionError, match=r"actions must be 6 integers, one per row, not an array of shape \(5,\)"):
+    with pytest.raises(
+        IllegalActionError,
+        match=r"actions must be 6 integers, one per row, not an array of shape \(5,\)",
+    ):
         env.step(actions[:5])
-    assert all((part.core.games.state == state).all() for part, state in zip(env.parts, states, strict=True))
+    assert all(
+        (part.core.games.state == state).all()
+        for part, state in zip(env.parts, states, strict=True)
+    )
 
 
 def test_all_parts_of_a_mixture_take_new_opponents() -> None:
     env = mixed(1)
     env.set_opponents(("hoard",))
     env.reset()
-    assert {name for part in env.parts for row in range(part.num_envs) for name in part.core.opponents(row)} == {None, "hoard"}
+    assert {
+        name
+        for part in env.parts
+        for row in range(part.num_envs)
+        for name in part.core.opponents(row)
+    } == {None, "hoard"}
 
 
 def test_a_copied_mixture_continues_as_the_original(copier: Any) -> None:
@@ -412,7 +491,9 @@ def test_a_copied_mixture_continues_as_the_original(copier: Any) -> None:
     run(env, 15)
     twin = copier(env)
     for mine, theirs in zip(run(env, 30), run(twin, 30), strict=True):
-        assert all((ours == copied).all() for ours, copied in zip(mine[:3], theirs[:3], strict=True))
+        assert all(
+            (ours == copied).all() for ours, copied in zip(mine[:3], theirs[:3], strict=True)
+        )
 
 
 def test_parts_of_a_mixture_are_checked() -> None:
@@ -420,10 +501,14 @@ def test_parts_of_a_mixture_are_checked() -> None:
     nobody: Any = None
     with pytest.raises(OptionError, match="at least one part"):
         MixedVecEnv([])
-    with pytest.raises(OptionError, match="part 1 of a mixed environment must be a SkyenvVecEnv, not NoneType"):
+    with pytest.raises(
+        OptionError, match="part 1 of a mixed environment must be a SkyenvVecEnv, not NoneType"
+    ):
         MixedVecEnv([part, nobody])
     with pytest.raises(OptionError, match="part 2 of a mixed environment is in it twice"):
         MixedVecEnv([part, SkyenvVecEnv(1, seed=1), part])
-    with pytest.raises(OptionError, match="part 1 of a mixed environment has other observations than part 0"):
+    with pytest.raises(
+        OptionError, match="part 1 of a mixed environment has other observations than part 0"
+    ):
         MixedVecEnv([part, SkyenvVecEnv(1, seed=1, observation="codes")])
     assert MixedVecEnv([SkyenvVecEnv(2, observation="codes")]).observation_space.dtype == np.int16

@@ -32,13 +32,26 @@ def make(**options: Any) -> Any:
 
 
 def play(env: Any, rng: np.random.Generator, steps: int = 10**9) -> list[tuple[Any, ...]]:
-    """Play at random to the end of the episode (at most `steps`) and return all that the steps told."""
+    """Play at random to the end of the episode (at most `steps`) and return all that the steps
+    told.
+    """
     taken: list[tuple[Any, ...]] = []
     over = False
     while not over and len(taken) < steps:
         mask = env.unwrapped.action_masks()
-        observation, reward, terminated, truncated, info = env.step(rng.choice(np.flatnonzero(mask)))
-        taken.append((observation.tobytes(), reward, terminated, truncated, info["action_mask"].tobytes(), info["seat"]))
+        observation, reward, terminated, truncated, info = env.step(
+            rng.choice(np.flatnonzero(mask))
+        )
+        taken.append(
+            (
+                observation.tobytes(),
+                reward,
+                terminated,
+                truncated,
+                info["action_mask"].tobytes(),
+                info["seat"],
+            )
+        )
         over = terminated or truncated
     return taken
 
@@ -113,7 +126,9 @@ def test_a_truncation_is_a_truncation() -> None:
 
 
 def test_max_turns_ends_the_game_and_max_episode_steps_only_stops_asking() -> None:
-    """Gymnasium's wrapper truncates without the account of what the episode came to, and a decision is left open."""
+    """Gymnasium's wrapper truncates without the account of what the episode came to, and a decision
+    is left open.
+    """
     for options, tells in (({"max_turns": 2}, True), ({"max_episode_steps": 3}, False)):
         env = make(**options)
         env.reset(seed=1)
@@ -125,7 +140,10 @@ def test_max_turns_ends_the_game_and_max_episode_steps_only_stops_asking() -> No
 
 
 def test_the_seat_is_drawn_anew_each_episode_from_the_environments_own_stream() -> None:
-    env, twin = FifthAvenueEnv(num_players=4, seat=None), FifthAvenueEnv(num_players=4, seat="random")
+    env, twin = (
+        FifthAvenueEnv(num_players=4, seat=None),
+        FifthAvenueEnv(num_players=4, seat="random"),
+    )
     seats = [env.reset(seed=6)[1]["seat"]] + [env.reset()[1]["seat"] for _ in range(80)]
     assert set(seats) == {0, 1, 2, 3}
     assert seats == [twin.reset(seed=6)[1]["seat"]] + [twin.reset()[1]["seat"] for _ in range(80)]
@@ -217,7 +235,15 @@ def test_an_illegal_action_ends_the_episode() -> None:
 
 def snapshot(env: FifthAvenueEnv) -> tuple[Any, ...]:
     core = env.core
-    arrays = (core.games.state, core.games.mask, core.reward, core.done, core.truncated, core.length, core.total)
+    arrays = (
+        core.games.state,
+        core.games.mask,
+        core.reward,
+        core.done,
+        core.truncated,
+        core.length,
+        core.total,
+    )
     return (core.observation().tobytes(), *(array.tobytes() for array in arrays))
 
 

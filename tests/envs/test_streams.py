@@ -62,7 +62,9 @@ def test_a_stream_begins_anew_with_its_seed() -> None:
 
 
 def unmixed(number: int) -> int:
-    """The counter of SplitMix64 that a number came from: without its key, a bijection hides nothing."""
+    """The counter of SplitMix64 that a number came from: without its key, a bijection hides
+    nothing.
+    """
     for shift, factor in ((31, 0x319642B2D24D8EC3), (27, 0x96DE1B173F119089), (30, 1)):
         value = number
         for _ in range(64 // shift):
@@ -79,7 +81,9 @@ def mixed(counter: int) -> int:
 
 
 def test_a_seed_that_is_told_does_not_tell_the_next_one() -> None:
-    """INF-2: seeds were numbers of SplitMix64, of which one tells all that follow; who knows a seed knows the cards."""
+    """INF-2: seeds were numbers of SplitMix64, of which one tells all that follow; who knows a seed
+    knows the cards.
+    """
     assert unmixed(mixed(12345)) == 12345
     env = FifthAvenueEnv(num_players=3, max_turns=1)
     env.reset(seed=2**62 + 7)
@@ -88,11 +92,17 @@ def test_a_seed_that_is_told_does_not_tell_the_next_one() -> None:
         env.reset()
         seeds.append(int(env.core.games.seeds[0]))
     counters = [unmixed(2 * seeds[0] + lost_bit) for lost_bit in (0, 1)]
-    following = [mixed((counter + draws * 0x9E3779B97F4A7C15) % 2**64) >> 1 for counter in counters for draws in range(1, 20)]
+    following = [
+        mixed((counter + draws * 0x9E3779B97F4A7C15) % 2**64) >> 1
+        for counter in counters
+        for draws in range(1, 20)
+    ]
     assert seeds[1] not in following
 
 
-@pytest.mark.parametrize("seed", [-1, 1.0, "7", 2**63, np.uint64(2**63 + 1), pytest.param(10**5000, id="huge")])
+@pytest.mark.parametrize(
+    "seed", [-1, 1.0, "7", 2**63, np.uint64(2**63 + 1), pytest.param(10**5000, id="huge")]
+)
 def test_a_seed_is_a_non_negative_integer(seed: Any) -> None:
     for given in (seed, [0, 1, seed, 3]):
         with pytest.raises(OptionError, match="seed"):

@@ -30,21 +30,29 @@ each_mode = pytest.mark.parametrize("mode", MODES)
 
 def native(mode: AutoresetMode = AutoresetMode.NEXT_STEP, **settings: Any) -> FifthAvenueVectorEnv:
     """The native environment, made as users make it."""
-    env = gymnasium.make_vec("skyenv/FifthAvenue-v0", num_envs=NUM_ENVS, autoreset_mode=mode, **settings)
+    env = gymnasium.make_vec(
+        "skyenv/FifthAvenue-v0", num_envs=NUM_ENVS, autoreset_mode=mode, **settings
+    )
     assert isinstance(env, FifthAvenueVectorEnv)
     assert env.metadata["autoreset_mode"] is mode
     return env
 
 
-def choose(masks: npt.NDArray[np.int8], rng: np.random.Generator, illegal: float = 0.0) -> npt.NDArray[Any]:
+def choose(
+    masks: npt.NDArray[np.int8], rng: np.random.Generator, illegal: float = 0.0
+) -> npt.NDArray[Any]:
     """Random legal actions; a few illegal ones; anything where nothing is legal."""
-    actions = [rng.choice(np.flatnonzero(mask)) if mask.any() else rng.integers(103) for mask in masks]
+    actions = [
+        rng.choice(np.flatnonzero(mask)) if mask.any() else rng.integers(103) for mask in masks
+    ]
     return np.where(rng.random(len(masks)) < illegal, rng.integers(103, size=len(masks)), actions)
 
 
 @each_mode
 @pytest.mark.parametrize("settings", SETTINGS)
-def test_the_same_as_gymnasiums_own_vector_of_single_environments(mode: AutoresetMode, settings: dict[str, Any]) -> None:
+def test_the_same_as_gymnasiums_own_vector_of_single_environments(
+    mode: AutoresetMode, settings: dict[str, Any]
+) -> None:
     env = native(mode, **settings)
     single = SyncVectorEnv([lambda: FifthAvenueEnv(**settings)] * NUM_ENVS, autoreset_mode=mode)
     assert env.observation_space == single.observation_space
@@ -61,7 +69,10 @@ def test_the_same_as_gymnasiums_own_vector_of_single_environments(mode: Autorese
         over = mine[2] | mine[3]
         ended += int(over.sum())
         if mode is AutoresetMode.DISABLED and over.any():
-            mine, theirs = env.reset(options={"reset_mask": over}), single.reset(options={"reset_mask": over})
+            mine, theirs = (
+                env.reset(options={"reset_mask": over}),
+                single.reset(options={"reset_mask": over}),
+            )
             assert data_equivalence(mine[0], theirs[0], exact=True)
             for name in ("action_mask", "seat"):
                 assert (mine[1][name][over] == theirs[1][name][over]).all()
@@ -70,8 +81,12 @@ def test_the_same_as_gymnasiums_own_vector_of_single_environments(mode: Autorese
 
 @each_mode
 @pytest.mark.parametrize("settings", SETTINGS)
-def test_codes_are_the_scaled_observations_without_the_scale(mode: AutoresetMode, settings: dict[str, Any]) -> None:
-    """Also at the end of games, which seat 0 is shown, and with the same games, infos and rewards; the space holds them."""
+def test_codes_are_the_scaled_observations_without_the_scale(
+    mode: AutoresetMode, settings: dict[str, Any]
+) -> None:
+    """Also at the end of games, which seat 0 is shown, and with the same games, infos and rewards;
+    the space holds them.
+    """
     scaled, codes = native(mode, **settings), native(mode, **settings, observation="codes")
     space: Any = codes.single_observation_space
     bounds: Any = scaled.single_observation_space
@@ -91,7 +106,9 @@ def test_codes_are_the_scaled_observations_without_the_scale(mode: AutoresetMode
     for _ in range(300):
         for i in range(NUM_ENVS):
             agree(mine[i], theirs[i])
-        assert data_equivalence({**info, "final_obs": None}, {**other, "final_obs": None}, exact=True)
+        assert data_equivalence(
+            {**info, "final_obs": None}, {**other, "final_obs": None}, exact=True
+        )
         for row in np.flatnonzero(info.get("_final_obs", [])):
             agree(info["final_obs"][row], other["final_obs"][row])
         actions = choose(codes.action_masks(), rng)
@@ -126,7 +143,12 @@ def test_spaces() -> None:
 def test_seeds() -> None:
     def seeds_of(env: Any, seed: Any = None) -> list[int]:
         _, info = env.reset(seed=seed)
-        assert set(info) == {"action_mask", "_action_mask", "seat", "_seat"}  # a seed decides every hidden card
+        assert set(info) == {
+            "action_mask",
+            "_action_mask",
+            "seat",
+            "_seat",
+        }  # a seed decides every hidden card
         seeds: list[int] = env.core.games.seeds.tolist()
         return seeds
 
@@ -134,7 +156,9 @@ def test_seeds() -> None:
     assert seeds_of(env, 5) == [5, 6, 7, 8, 9]
     following = seeds_of(env)
     assert np.array(seeds_of(env, [5, 6, None, 8, 9]))[[0, 1, 3, 4]].tolist() == [5, 6, 8, 9]
-    assert np.array(following)[[0, 1, 3, 4]].tolist() == np.array(seeds_of(env))[[0, 1, 3, 4]].tolist()
+    assert (
+        np.array(following)[[0, 1, 3, 4]].tolist() == np.array(seeds_of(env))[[0, 1, 3, 4]].tolist()
+    )
     assert len({*seeds_of(native()), *seeds_of(native())}) == 2 * NUM_ENVS
 
 
@@ -191,7 +215,11 @@ def test_illegal_actions_raise_with_the_row_and_change_nothing() -> None:
     actions = masks.argmax(axis=1)
     actions[3] = masks[3].argmin()
     state = env.core.games.state.copy()
-    for wrong, row in ((actions, 3), (np.where(np.arange(5) == 2, 103, actions), 2), (np.full(5, -1), 0)):
+    for wrong, row in (
+        (actions, 3),
+        (np.where(np.arange(5) == 2, 103, actions), 2),
+        (np.full(5, -1), 0),
+    ):
         with pytest.raises(IllegalActionError) as refused:
             env.step(wrong)
         assert refused.value.row == row
@@ -206,7 +234,9 @@ def test_wrong_options_are_named() -> None:
     for options in ({"autoreset_mode": "never"}, {"num_envs": 0}, {"threads": 0}, {"seat": 9}):
         with pytest.raises(OptionError):
             FifthAvenueVectorEnv(**options)
-    with pytest.raises(OptionError, match="there is no max_episode_steps; max_turns truncates games"):
+    with pytest.raises(
+        OptionError, match="there is no max_episode_steps; max_turns truncates games"
+    ):
         gymnasium.make_vec(ENV_ID, num_envs=2, max_episode_steps=9)
     env = native()
     wrong: Any

@@ -27,11 +27,15 @@ def example() -> ModuleType:
 
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("observation", ["scaled", "codes"])
-def test_decisions_that_left_a_choice_are_read(example: ModuleType, observation: str, tmp_path: Path) -> None:
+def test_decisions_that_left_a_choice_are_read(
+    example: ModuleType, observation: str, tmp_path: Path
+) -> None:
     source = Matches.new(("random", "hoard"), 2, "front", 6, 1, 9)
     Writer(Plan((source,), ("parquet",), observation, shard_games=4), tmp_path).run()
     kept = source.trajectories(0, 6, "outcome")
-    names = np.array([(kept.agents[game] or ())[seat] for game, seat in zip(kept.game, kept.seat, strict=True)])
+    names = np.array(
+        [(kept.agents[game] or ())[seat] for game, seat in zip(kept.game, kept.seat, strict=True)]
+    )
     for imitate in ([], ["hoard"]):
         wanted = (kept.mask.sum(axis=1) > 1) & (np.isin(names, imitate) if imitate else True)
         decisions = example.Decisions(tmp_path, imitate, "")
@@ -40,15 +44,22 @@ def test_decisions_that_left_a_choice_are_read(example: ModuleType, observation:
         assert np.array_equal(decisions.mask, kept.mask[wanted])
         assert np.array_equal(decisions.action, kept.action[wanted])
         whose = (kept.game[wanted], kept.seat[wanted])
-        assert np.allclose(decisions.values, np.stack([2 * kept.shares[whose] - 1, kept.margin()[whose] / 50], axis=1))
+        assert np.allclose(
+            decisions.values,
+            np.stack([2 * kept.shares[whose] - 1, kept.margin()[whose] / 50], axis=1),
+        )
     with pytest.raises(SystemExit, match="has no Parquet files"):
         example.Decisions(tmp_path / "parquet", [], "")
 
 
 @pytest.mark.usefixtures("here")
 def test_a_heuristic_is_asked_once_more(example: ModuleType, tmp_path: Path) -> None:
-    """Of greedy's own decisions it holds those that greedy took to be the best; and a new network decides as it does."""
-    Writer(Plan((Matches.new(("greedy", "hoard"), 2, "front", 3, 1, 500),), ("parquet",)), tmp_path).run()
+    """Of greedy's own decisions it holds those that greedy took to be the best; and a new network
+    decides as it does.
+    """
+    Writer(
+        Plan((Matches.new(("greedy", "hoard"), 2, "front", 3, 1, 500),), ("parquet",)), tmp_path
+    ).run()
     decisions = example.Decisions(tmp_path, ["greedy"], "greedy")
     scores = decisions.codes[:, OBSERVATION_SIZE:OUTCOME]
     assert (scores <= 0).all()
@@ -75,12 +86,16 @@ def test_a_heuristic_is_asked_once_more(example: ModuleType, tmp_path: Path) -> 
 
 @pytest.mark.usefixtures("here")
 def test_it_learns_and_what_plays_is_what_has_learnt(example: ModuleType, tmp_path: Path) -> None:
-    """An agent that takes the first legal action is learnt within a few steps, and played without PyTorch."""
+    """An agent that takes the first legal action is learnt within a few steps, and played without
+    PyTorch.
+    """
     source = Matches.new(("skyenv.agents:RandomAgent",), 2, "front", 12, 1, 9)
     Writer(Plan((source,), ("parquet",), "codes"), tmp_path).run()
     decisions = example.Decisions(tmp_path, [], "")
     decisions.action = decisions.mask.argmax(1)  # as if the first legal action had been taken
-    options = example.Options(epochs=30, batch=64, trunk=32, thing=8, learning_rate=1e-2, held_out=4, prior="")
+    options = example.Options(
+        epochs=30, batch=64, trunk=32, thing=8, learning_rate=1e-2, held_out=4, prior=""
+    )
     network = example.train(decisions, options)
     with torch.no_grad():
         _, _, foreseen = example.losses(network, decisions.batch(torch.arange(len(decisions))))

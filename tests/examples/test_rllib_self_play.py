@@ -1,4 +1,6 @@
-"""RLlib's PPO learns in both environments, its masked policy takes legal actions alone, and its checkpoints play."""
+"""RLlib's PPO learns in both environments, its masked policy takes legal actions alone, and its
+checkpoints play.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,11 @@ from skyenv.games import Games
 from skyenv_agents.learned.rllib import MODULES, RllibAgent
 
 ray = pytest.importorskip("ray")
-pytest.importorskip("ray.rllib", exc_type=ImportError, reason="RLlib has an environment of its own: make test-libraries")
+pytest.importorskip(
+    "ray.rllib",
+    exc_type=ImportError,
+    reason="RLlib has an environment of its own: make test-libraries",
+)
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "rllib_self_play.py"
 GAMES = 8
@@ -48,14 +54,22 @@ def started() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def algorithm(example: dict[str, Any]) -> Iterator[Any]:
     """PPO on games in which an illegal action would be an error."""
-    config = example["vector_config"](GAMES, opponents="random", illegal="raise").env_runners(num_env_runners=0)
-    built = config.training(train_batch_size_per_learner=512, minibatch_size=128, num_epochs=1).debugging(seed=1).build_algo()
+    config = example["vector_config"](GAMES, opponents="random", illegal="raise").env_runners(
+        num_env_runners=0
+    )
+    built = (
+        config.training(train_batch_size_per_learner=512, minibatch_size=128, num_epochs=1)
+        .debugging(seed=1)
+        .build_algo()
+    )
     yield built
     built.stop()
 
 
 def test_an_iteration_trains(algorithm: Any) -> None:
-    before = {name: np.array(weights) for name, weights in algorithm.get_module().get_state().items()}
+    before = {
+        name: np.array(weights) for name, weights in algorithm.get_module().get_state().items()
+    }
     results = algorithm.train()
     assert results["env_runners"]["num_env_steps_sampled"] >= 512
     assert np.isfinite(results["learners"]["default_policy"]["total_loss"])
@@ -67,7 +81,9 @@ def test_an_iteration_trains(algorithm: Any) -> None:
 
 
 def test_whole_episodes_are_sampled(algorithm: Any) -> None:
-    """Every decision was legal where it was taken, and the step in which a row is reset is no part of an episode."""
+    """Every decision was legal where it was taken, and the step in which a row is reset is no part
+    of an episode.
+    """
     episodes = algorithm.env_runner.sample(num_episodes=2 * GAMES)
     assert len(episodes) >= 2 * GAMES
     for episode in episodes:
@@ -83,7 +99,9 @@ def test_whole_episodes_are_sampled(algorithm: Any) -> None:
 
 @pytest.mark.parametrize("forward", ["forward_inference", "forward_exploration"])
 def test_the_policy_is_masked(algorithm: Any, forward: str) -> None:
-    """Whatever its network says of the illegal actions: no game ends by one, and none gets a probability."""
+    """Whatever its network says of the illegal actions: no game ends by one, and none gets a
+    probability.
+    """
     import torch
 
     module = algorithm.get_module()
@@ -104,12 +122,20 @@ def test_the_policy_is_masked(algorithm: Any, forward: str) -> None:
 
 
 def test_one_policy_learns_from_all_seats(example: dict[str, Any]) -> None:
-    """PettingZoo's games of three: every seat's decisions are an episode, legal, and rewarded at the end as it came out."""
+    """PettingZoo's games of three: every seat's decisions are an episode, legal, and rewarded at
+    the end as it came out.
+    """
     config = example["pettingzoo_config"](GAMES, num_players=3).env_runners(num_env_runners=0)
-    built = config.training(train_batch_size_per_learner=256, minibatch_size=64, num_epochs=1).debugging(seed=1).build_algo()
+    built = (
+        config.training(train_batch_size_per_learner=256, minibatch_size=64, num_epochs=1)
+        .debugging(seed=1)
+        .build_algo()
+    )
     results = built.train()
     assert np.isfinite(results["learners"]["all_seats"]["total_loss"])
-    episodes = [episode for episode in built.env_runner.sample(num_episodes=GAMES) if episode.is_done]
+    episodes = [
+        episode for episode in built.env_runner.sample(num_episodes=GAMES) if episode.is_done
+    ]
     built.stop()
     assert episodes
     for episode in episodes:
@@ -122,7 +148,9 @@ def test_one_policy_learns_from_all_seats(example: dict[str, Any]) -> None:
             assert (seat.get_rewards()[:-1] == 0).all()
         shares = [seat.get_infos(-1)["win_share"] for seat in seats]
         assert sum(shares) == pytest.approx(1)
-        assert [seat.get_return() for seat in seats] == pytest.approx([1.5 * share - 0.5 for share in shares])
+        assert [seat.get_return() for seat in seats] == pytest.approx(
+            [1.5 * share - 0.5 for share in shares]
+        )
 
 
 def test_past_selves_play_the_other_seats(example: dict[str, Any], algorithm: Any) -> None:
@@ -133,7 +161,9 @@ def test_past_selves_play_the_other_seats(example: dict[str, Any], algorithm: An
     example["set_opponents"](algorithm, [past])
     algorithm.train()
     assert np.array_equal(past.probabilities(games.observation, games.mask), before)
-    assert not np.allclose(RllibAgent(algorithm.get_module()).probabilities(games.observation, games.mask), before)
+    assert not np.allclose(
+        RllibAgent(algorithm.get_module()).probabilities(games.observation, games.mask), before
+    )
     envs = algorithm.env_runner.env.unwrapped
     envs.reset()
     assert {name for row in envs.get_attr("opponents") for name in row} == {"self-0", None}
@@ -145,7 +175,20 @@ def test_the_program_leaves_an_agent(
 ) -> None:
     """It plays where agents are named; a broken one is one clear error."""
     run = tmp_path / "mine"
-    example["main"](["--games", "4", "--steps", "32", "--iterations", "2", "--environment", environment, "--run", str(run)])
+    example["main"](
+        [
+            "--games",
+            "4",
+            "--steps",
+            "32",
+            "--iterations",
+            "2",
+            "--environment",
+            environment,
+            "--run",
+            str(run),
+        ]
+    )
     said = capsys.readouterr().out
     assert said.endswith(" steps/s\n")
     assert f"the agent is rllib:{run / 'model'}" in said
@@ -154,7 +197,16 @@ def test_the_program_leaves_an_agent(
     assert player.name == "mine"
     together = decide(games, player)
     assert together.tolist() == [decide(games, player, [row])[0] for row in range(games.num_games)]
-    command = ["-m", "skyenv", "evaluate", f"rllib:{run / 'model'}", "--against", "random", "--paired-seeds", "2"]
+    command = [
+        "-m",
+        "skyenv",
+        "evaluate",
+        f"rllib:{run / 'model'}",
+        "--against",
+        "random",
+        "--paired-seeds",
+        "2",
+    ]
     assert "mine" in printed("-W", "ignore", *command)
     (weights,) = (run / "model" / MODULES[0]).glob("*/module_state.pkl")
     weights.write_bytes(b"no weights")
@@ -162,12 +214,25 @@ def test_the_program_leaves_an_agent(
         make_agent(f"rllib:{run / 'model'}")
     refused = python("-W", "ignore", *command)
     assert refused.returncode
-    assert refused.stderr.strip().splitlines()[-1].startswith("evaluate: error: RLlib's checkpoint ")
+    assert (
+        refused.stderr.strip().splitlines()[-1].startswith("evaluate: error: RLlib's checkpoint ")
+    )
 
 
 def test_a_seed_decides_what_is_learned(example: dict[str, Any], tmp_path: Path) -> None:
     def learned(name: str, seed: int) -> Any:
-        words = ["--games", "4", "--steps", "32", "--iterations", "1", "--seed", str(seed), "--run", str(tmp_path / name)]
+        words = [
+            "--games",
+            "4",
+            "--steps",
+            "32",
+            "--iterations",
+            "1",
+            "--seed",
+            str(seed),
+            "--run",
+            str(tmp_path / name),
+        ]
         example["main"](words)
         games = Games(4, 2, seed=2)
         return RllibAgent(tmp_path / name / "model").probabilities(games.observation, games.mask)

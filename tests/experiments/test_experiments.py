@@ -26,4 +26,7 @@ def test_programs_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_program_is_not_an_argument(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["train"])
-    assert capsys.readouterr().err == "experiments: error: unrecognized arguments: train (see --help)\n"
+    assert (
+        capsys.readouterr().err
+        == "experiments: error: unrecognized arguments: train (see --help)\n"
+    )

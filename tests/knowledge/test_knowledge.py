@@ -20,7 +20,8 @@ HIDDEN_FIELDS = ("seed", "random", "hand", "face_down", "held")
 
 
 def determinized(known: np.record, rng: np.random.Generator) -> Game:
-    """A determinization, from a seat's view alone: what it can't know is drawn anew, chance to come as well.
+    """A determinization, from a seat's view alone: what it can't know is drawn anew, chance to come
+    as well.
 
     Whoever has begun a bid is able to end it, so draws in which he isn't are drawn again.
     """
@@ -31,9 +32,13 @@ def determinized(known: np.record, rng: np.random.Generator) -> Game:
 
 
 def drawn(view: np.record, rng: np.random.Generator) -> Game:
-    """The cards of each colour that a seat can't locate, dealt at random: as many to each hand as it can't know there."""
+    """The cards of each colour that a seat can't locate, dealt at random: as many to each hand as
+    it can't know there.
+    """
     known = view["game"]
-    game = Game(int(known["num_players"]), ("front", "back")[known["side"]], seed=int(rng.integers(2**60)))
+    game = Game(
+        int(known["num_players"]), ("front", "back")[known["side"]], seed=int(rng.integers(2**60))
+    )
     stream = game.state["random"].copy()
     for field in GAME_FIELDS:
         if field not in ("seed", "random"):
@@ -41,11 +46,15 @@ def drawn(view: np.record, rng: np.random.Generator) -> Game:
     game.state["random"] = stream
     for colour in range(6):
         deduced = deduced_by(view) if colour == 5 else np.zeros((4, 3), np.int8)
-        cards = rng.permutation(np.repeat(np.arange(3), view["unseen"][colour] - deduced.sum(axis=0)))
+        cards = rng.permutation(
+            np.repeat(np.arange(3), view["unseen"][colour] - deduced.sum(axis=0))
+        )
         for seat in range(game.num_players):
             number = int(view["unknown"][seat, colour] - deduced[seat].sum())
             dealt, cards = cards[:number], cards[number:]
-            game.state["hand"][seat, colour] += deduced[seat] + np.bincount(dealt, minlength=3).astype(np.int8)
+            game.state["hand"][seat, colour] += deduced[seat] + np.bincount(
+                dealt, minlength=3
+            ).astype(np.int8)
         assert len(cards) == view["num_face_down"][colour]
         game.state["face_down"][colour] = np.bincount(cards, minlength=3)
     game.refresh()
@@ -80,7 +89,9 @@ def test_the_public_view_is_what_all_seats_know(players: int, side: str) -> None
         assert not public["game"]["deduced"].any()
         assert (public["unknown"] == game.state["unknown"]).all()
         assert (public["unseen"] == game.state["unlocated"]).all()
-        assert (public["unseen"].sum(axis=1) == public["unknown"].sum(axis=0) + public["num_face_down"]).all()
+        assert (
+            public["unseen"].sum(axis=1) == public["unknown"].sum(axis=0) + public["num_face_down"]
+        ).all()
         for seat in range(players):
             own = game.view(seat)
             for field in set(GAME_FIELDS) - {"hand", "held", "deduced"}:
@@ -95,8 +106,12 @@ def test_the_public_view_is_what_all_seats_know(players: int, side: str) -> None
 @pytest.mark.rule("INF-1", "INF-2", "INF-3")
 @pytest.mark.parametrize(("players", "side"), TABLES)
 @pytest.mark.parametrize("agent", ["random", "crowd", "hoard"])
-def test_drawing_the_unknown_anew_keeps_all_that_a_seat_sees(players: int, side: str, agent: str) -> None:
-    """A view is enough to make a whole position; in it the seat sees the same, has the same choices, and so may come to be."""
+def test_drawing_the_unknown_anew_keeps_all_that_a_seat_sees(
+    players: int, side: str, agent: str
+) -> None:
+    """A view is enough to make a whole position; in it the seat sees the same, has the same
+    choices, and so may come to be.
+    """
     rng = np.random.default_rng(5)
     for game in stages(players, side, agent):
         for seat in range(players):
@@ -106,7 +121,9 @@ def test_drawing_the_unknown_anew_keeps_all_that_a_seat_sees(players: int, side:
             assert again.observation(seat).tobytes() == game.observation(seat).tobytes()
             assert again.state["unlocated"].tolist() == game.state["unlocated"].tolist()
             assert (again.state["face_down"] >= 0).all()
-            assert again.state["hand"].sum(axis=2).tolist() == game.state["hand"].sum(axis=2).tolist()
+            assert (
+                again.state["hand"].sum(axis=2).tolist() == game.state["hand"].sum(axis=2).tolist()
+            )
             if seat == game.seat:
                 assert again.legal_actions == game.legal_actions
 
@@ -115,7 +132,9 @@ def test_drawing_the_unknown_anew_keeps_all_that_a_seat_sees(players: int, side:
 @pytest.mark.parametrize(("players", "side"), TABLES)
 @pytest.mark.parametrize("agent", ["random", "crowd"])
 def test_drawing_the_unknown_anew_really_varies_it(players: int, side: str, agent: str) -> None:
-    """Whatever can be one way or another is, in some of many draws: each card of each hand that isn't settled, and the chance."""
+    """Whatever can be one way or another is, in some of many draws: each card of each hand that
+    isn't settled, and the chance.
+    """
     rng = np.random.default_rng(6)
     varied = 0
     for game in stages(players, side, agent, every=80):
@@ -145,7 +164,9 @@ def test_drawing_the_unknown_anew_really_varies_it(players: int, side: str, agen
 
 @pytest.mark.rule("INF-2")
 def test_the_real_position_is_one_of_those_that_can_be_drawn() -> None:
-    """Neither likelier nor less likely than others like it: one unknown card of three kinds is each in a third of the draws."""
+    """Neither likelier nor less likely than others like it: one unknown card of three kinds is each
+    in a third of the draws.
+    """
     game = bare_game(2)
     hand(game, 1, green=[6])
     game.state["face_down"][0] = [1, 1, 0]
@@ -158,7 +179,9 @@ def test_the_real_position_is_one_of_those_that_can_be_drawn() -> None:
 
 
 def test_choices_depend_on_what_is_seen() -> None:
-    """An agent that sees views and observations decides the same in every position that looks the same to its seat."""
+    """An agent that sees views and observations decides the same in every position that looks the
+    same to its seat.
+    """
     rng = np.random.default_rng(8)
     for game in stages(3, "front", "crowd", every=5):
         if game.seat is None:
@@ -219,7 +242,9 @@ def test_the_game_in_a_view_has_the_same_fields() -> None:
 @pytest.mark.rule("INF-1", "INF-2")
 @pytest.mark.parametrize(("players", "side"), TABLES)
 def test_cards_add_up_in_every_view(players: int, side: str) -> None:
-    """What a seat sees and what it can't locate are the whole pack; what it can't locate is in hands and stacks."""
+    """What a seat sees and what it can't locate are the whole pack; what it can't locate is in
+    hands and stacks.
+    """
     for game in stages(players, side, "hoard"):
         for seat in range(players):
             known = game.view(seat)
@@ -227,15 +252,23 @@ def test_cards_add_up_in_every_view(players: int, side: str) -> None:
             cards = known["unseen"] + table["hand"].sum(axis=0)
             cards[5] += table["black_face_up"] + table["alea_cards"]
             for other in range(players):
-                if game.phase == "bid" and table["bid_colour"][other] >= 0:  # once won, they have been paid
+                if (
+                    game.phase == "bid" and table["bid_colour"][other] >= 0
+                ):  # once won, they have been paid
                     cards[table["bid_colour"][other]] += table["bid_cards"][other, 0]
                     cards[5] += table["bid_cards"][other, 1]
             for colour in range(5):
-                for rank in (table["top"][colour], *table["returned"][colour, : table["num_returned"][colour]]):
+                for rank in (
+                    table["top"][colour],
+                    *table["returned"][colour, : table["num_returned"][colour]],
+                ):
                     if rank >= 0:
                         cards[colour, rank] += 1
             assert cards.tolist() == CARD_COUNTS.tolist()
-            assert known["unseen"].sum(axis=1).tolist() == (known["unknown"].sum(axis=0) + known["num_face_down"]).tolist()
+            assert (
+                known["unseen"].sum(axis=1).tolist()
+                == (known["unknown"].sum(axis=0) + known["num_face_down"]).tolist()
+            )
             assert (known["unseen"] >= 0).all()
             assert (known["unknown"][[seat, *range(players, 4)]] == 0).all()
 
@@ -243,7 +276,10 @@ def test_cards_add_up_in_every_view(players: int, side: str) -> None:
 @pytest.mark.rule("INF-2")
 @pytest.mark.parametrize(("players", "side"), TABLES)
 def test_what_is_hidden_is_blank(players: int, side: str) -> None:
-    """Other hands hold only what all know of them; no stack, no seed, no stream of chance. The rest is the position itself."""
+    """Other hands hold only what all know of them; no stack, no seed, no stream of chance.
+
+    The rest is the position itself.
+    """
     for game in stages(players, side, "crowd"):
         for seat in range(players):
             known = game.view(seat)["game"]
@@ -251,6 +287,8 @@ def test_what_is_hidden_is_blank(players: int, side: str) -> None:
             assert (known["random"] == 0).all()
             assert known["seed"] == -1
             for other in range(4):
-                assert (known["hand"][other] == game.state["hand" if other == seat else "known"][other]).all()
+                assert (
+                    known["hand"][other] == game.state["hand" if other == seat else "known"][other]
+                ).all()
             for field in set(GAME_FIELDS) - set(HIDDEN_FIELDS):
                 assert (known[field] == game.state[field]).all(), field

@@ -1,4 +1,6 @@
-"""Whole positions made of a view: all that a seat knows is kept, and all that it can't know is drawn fairly."""
+"""Whole positions made of a view: all that a seat knows is kept, and all that it can't know is
+drawn fairly.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,24 @@ from scenario import bare_game, bid, district, even, hand, legal, same_record, s
 from skyenv import Game, Games, OptionError, make_agent
 from skyenv.agents import decide
 from skyenv.knowledge import VIEW_DTYPE, resample, view
-from skyenv.rules.state import ALEA, END_TRUNCATED, GAME_DTYPE, GAME_FIELDS, PHASE_BID, PHASE_OVER, PHASE_START
+from skyenv.rules.state import (
+    ALEA,
+    END_TRUNCATED,
+    GAME_DTYPE,
+    GAME_FIELDS,
+    PHASE_BID,
+    PHASE_OVER,
+    PHASE_START,
+)
 from test_properties import cards_of, skyscrapers_of, tiles_of
 
 inf = pytest.mark.rule("INF-1", "INF-2", "INF-3")
 
 
 def stages(players: int, side: str, agent: str = "crowd", number: int = 40) -> Games:
-    """Games at all stages, the last ones in the middle of whatever comes after some 300 decisions."""
+    """Games at all stages, the last ones in the middle of whatever comes after some 300
+    decisions.
+    """
     games = Games(number, players, side, 31, autoreset=False)
     player = make_agent(agent)
     for step in range(300):
@@ -37,7 +49,9 @@ def batch_of(determinizations: np.ndarray, like: Games) -> Games:
     games = Games(len(determinizations), like.num_players, like.side, 0, autoreset=False)
     games.state[:] = determinizations
     games.refresh()
-    assert all(same_record(one, other) for one, other in zip(games.state, determinizations, strict=True))
+    assert all(
+        same_record(one, other) for one, other in zip(games.state, determinizations, strict=True)
+    )
     return games
 
 
@@ -61,8 +75,13 @@ def counted(rows: np.ndarray) -> dict[Any, int]:
 
 
 def hands_of(number: int, stack: list[int]) -> dict[Any, float]:
-    """The chance of every hand of so many cards (counts by rank) out of a stack (counts by rank)."""
-    hands = {tuple(ranks.count(rank) for rank in range(3)) for ranks in combinations_with_replacement(range(3), number)}
+    """The chance of every hand of so many cards (counts by rank) out of a stack (counts by
+    rank).
+    """
+    hands = {
+        tuple(ranks.count(rank) for rank in range(3))
+        for ranks in combinations_with_replacement(range(3), number)
+    }
     ways = {cards: prod(map(comb, stack, cards)) for cards in hands}
     total = comb(sum(stack), number)
     return {cards: count / total for cards, count in ways.items() if count}
@@ -75,7 +94,9 @@ def hands_of(number: int, stack: list[int]) -> dict[Any, float]:
 @pytest.mark.parametrize(("players", "side"), TABLES)
 @pytest.mark.parametrize("agent", ["crowd", "hoard"])
 def test_keeps_all_that_the_seat_sees(players: int, side: str, agent: str) -> None:
-    """Its view, its choices and its observation, to the byte; and all that everybody sees of the real position."""
+    """Its view, its choices and its observation, to the byte; and all that everybody sees of the
+    real position.
+    """
     games = stages(players, side, agent)
     for seat, views in by_seat(games):
         determinizations = resample(views, np.arange(games.num_games))
@@ -96,25 +117,34 @@ def test_keeps_all_that_the_seat_sees(players: int, side: str, agent: str) -> No
 @inf
 @pytest.mark.parametrize(("players", "side"), [(2, "front"), (3, "back"), (4, "front")])
 def test_depends_on_the_view_alone(players: int, side: str) -> None:
-    """Exchange all that a seat can't know, and from the same seeds come the same positions: nothing else has gone in."""
+    """Exchange all that a seat can't know, and from the same seeds come the same positions: nothing
+    else has gone in.
+    """
     games = stages(players, side)
     for seat, views in by_seat(games):
         other = batch_of(resample(views, np.arange(1000, 1000 + games.num_games)), games)
         assert (other.state["hand"] != games.state["hand"]).any()
         assert view(other.state, seat).tobytes() == views.tobytes()
         seeds = np.arange(games.num_games) ** 5
-        assert resample(view(other.state, seat), seeds).tobytes() == resample(views, seeds).tobytes()
+        assert (
+            resample(view(other.state, seat), seeds).tobytes() == resample(views, seeds).tobytes()
+        )
 
 
 def test_one_view_or_one_for_each_seed() -> None:
-    """However positions are batched: one view for many seeds, views and seeds side by side, or each alone."""
+    """However positions are batched: one view for many seeds, views and seeds side by side, or each
+    alone.
+    """
     games = stages(3, "front")
     views = view(games.state, 1)
     seeds = np.arange(7, 7 + games.num_games)
     together = resample(views, seeds)
     for row in range(games.num_games):
         assert resample(views[row], int(seeds[row])).tobytes() == together[row].tobytes()
-    assert resample(views[20], seeds).tobytes() == resample(np.repeat(views[20:21], len(seeds)), seeds).tobytes()
+    assert (
+        resample(views[20], seeds).tobytes()
+        == resample(np.repeat(views[20:21], len(seeds)), seeds).tobytes()
+    )
     assert resample(views[:0], seeds[:0]).shape == resample(views[0], []).shape == (0,)
     before = views.tobytes()
     resample(views, seeds)["score"][:] = 9
@@ -126,7 +156,9 @@ def test_one_view_or_one_for_each_seed() -> None:
 
 @inf
 def test_every_card_is_equally_likely_in_every_place() -> None:
-    """Against exact chances: two hands of one green card, hands of three and of two black ones, and the stacks."""
+    """Against exact chances: two hands of one green card, hands of three and of two black ones, and
+    the stacks.
+    """
     game = bare_game(3)
     hand(game, 0, green=[5], black=[4, 4, 6])
     hand(game, 1, green=[6], black=[4, 5, 6])
@@ -136,7 +168,9 @@ def test_every_card_is_equally_likely_in_every_place() -> None:
     determinizations = resample(game.view(0), np.arange(100_000))
 
     green = [5 - 1, 4 - 1, 3]  # a 4 lies on top, the 5 is my own
-    pairs: dict[Any, float] = {(a, b): green[a] * (green[b] - (a == b)) / (10 * 9) for a in range(3) for b in range(3)}
+    pairs: dict[Any, float] = {
+        (a, b): green[a] * (green[b] - (a == b)) / (10 * 9) for a in range(3) for b in range(3)
+    }
     ranks = determinizations["hand"][:, 1:3, 0].argmax(axis=2)
     assert (determinizations["hand"][:, 1:3, 0].sum(axis=2) == 1).all()
     assert fair(counted(ranks), pairs)
@@ -145,16 +179,23 @@ def test_every_card_is_equally_likely_in_every_place() -> None:
     both: dict[Any, float] = {}
     for first, chance in hands_of(3, black).items():
         rest = [have - taken for have, taken in zip(black, first, strict=True)]
-        both.update({(*first, *second): chance * more for second, more in hands_of(2, rest).items()})
+        both.update(
+            {(*first, *second): chance * more for second, more in hands_of(2, rest).items()}
+        )
     assert fair(counted(determinizations["hand"][:, 1:3, 5]), both)
-    assert (determinizations["face_down"][:, 5] + determinizations["hand"][:, 1:3, 5].sum(axis=1) == black).all()
+    assert (
+        determinizations["face_down"][:, 5] + determinizations["hand"][:, 1:3, 5].sum(axis=1)
+        == black
+    ).all()
     assert (determinizations["hand"][:, 2, 1] == [0, 1, 0]).all(), "known to everybody"
     assert (determinizations["hand"][:, 0] == game.state["hand"][0]).all(), "my own"
 
 
 @inf
 def test_the_next_card_to_come_is_fair_too() -> None:
-    """The chance to come is drawn anew: the next top of a stack is each of its cards equally often."""
+    """The chance to come is drawn anew: the next top of a stack is each of its cards equally
+    often.
+    """
     games = Games(30_000, 2, seed=0, autoreset=False)
     game = bare_game(2)
     game.state["phase"], game.state["step"], game.state["option"] = 3, 2, 0
@@ -181,7 +222,9 @@ def test_really_varies_what_is_hidden(players: int) -> None:
 
 
 def middle_of_a_bid() -> Game:
-    """Seat 1 has laid down an orange 4 and has to beat 12: with its two black cards, which nobody else knows."""
+    """Seat 1 has laid down an orange 4 and has to beat 12: with its two black cards, which nobody
+    else knows.
+    """
     game = bare_game(3)
     district(game, "TSQ", green=(0, 2), orange=(1, 1))
     hand(game, 0, green=[6], black=[6, 4])
@@ -196,13 +239,18 @@ def middle_of_a_bid() -> Game:
 @inf
 @pytest.mark.rule("AUC-3")
 def test_a_bid_that_was_begun_can_be_ended() -> None:
-    """INTERFACE.md, "no dead ends": two black 4s would not do, so the others' hands follow the chances without them."""
+    """INTERFACE.md, "no dead ends": two black 4s would not do, so the others' hands follow the
+    chances without them.
+    """
     game = middle_of_a_bid()
-    chances = hands_of(2, [20 - 2, 16 - 1, 14 - 1])  # seat 2's own and the 6 on the table are elsewhere
+    chances = hands_of(
+        2, [20 - 2, 16 - 1, 14 - 1]
+    )  # seat 2's own and the 6 on the table are elsewhere
     impossible = chances.pop((2, 0, 0))
     determinizations = resample(game.view(2), np.arange(100_000))
     assert fair(
-        counted(determinizations["hand"][:, 1, 5]), {cards: chance / (1 - impossible) for cards, chance in chances.items()}
+        counted(determinizations["hand"][:, 1, 5]),
+        {cards: chance / (1 - impossible) for cards, chance in chances.items()},
     )
     games = Games(500, 3, seed=0, autoreset=False)
     games.state[:] = determinizations[:500]
@@ -225,9 +273,13 @@ def test_a_bid_that_no_game_has_led_to() -> None:
 
 
 def pieces_of(determinization: np.record, players: int) -> tuple[int, ...]:
-    """Skyscrapers on the board, in supplies and still to be placed; and tiles on the board, in the row and in the park area."""
+    """Skyscrapers on the board, in supplies and still to be placed; and tiles on the board, in the
+    row and in the park area.
+    """
     owners = [*range(players), *([ALEA] if players == 2 else [])]
-    to_place = 2 * players - int(determinization["step"]) if determinization["phase"] == PHASE_START else 0
+    to_place = (
+        2 * players - int(determinization["step"]) if determinization["phase"] == PHASE_START else 0
+    )
     skyscrapers = sum(skyscrapers_of(determinization, owner) for owner in owners) + to_place
     return skyscrapers, tiles_of(determinization)
 
@@ -235,7 +287,9 @@ def pieces_of(determinization: np.record, players: int) -> tuple[int, ...]:
 @inf
 @pytest.mark.parametrize(("players", "side"), TABLES)
 def test_plays_on_to_the_end(players: int, side: str) -> None:
-    """With legal actions only, and with every card in one place; skyscrapers and tiles leave the game in building stops alone."""
+    """With legal actions only, and with every card in one place; skyscrapers and tiles leave the
+    game in building stops alone.
+    """
     games = stages(players, side)
     assert (games.state["phase"] == PHASE_BID).any()
     determinizations = batch_of(resample(view(games.state, 0), np.arange(games.num_games)), games)
@@ -243,7 +297,10 @@ def test_plays_on_to_the_end(players: int, side: str) -> None:
     pack = [[5, 4, 3]] * 5 + [[20, 16, 14]]
     players_on = make_agent("crowd")
     number = 0
-    pieces = [(*pieces_of(determinization, players), int(determinization["stops"])) for determinization in determinizations.state]
+    pieces = [
+        (*pieces_of(determinization, players), int(determinization["stops"]))
+        for determinization in determinizations.state
+    ]
     while (determinizations.seat >= 0).any():
         if number % 25 == 0:
             assert [cards_of(determinization) for determinization in determinizations.state] == [
@@ -256,13 +313,18 @@ def test_plays_on_to_the_end(players: int, side: str) -> None:
                     for determinization in determinizations.state
                 ],
             )
-            assert all(old[:-1] == new[:-1] or old[-1] < new[-1] for old, new in zip(before, pieces, strict=True))
+            assert all(
+                old[:-1] == new[:-1] or old[-1] < new[-1]
+                for old, new in zip(before, pieces, strict=True)
+            )
         number += 1
         rows = np.flatnonzero(determinizations.seat >= 0)
         determinizations.step(decide(determinizations, players_on, rows), rows)
     assert (determinizations.state["phase"] == PHASE_OVER).all()
     assert side == "back" or (determinizations.state["end"] != END_TRUNCATED).any()
-    assert [cards_of(determinization) for determinization in determinizations.state] == [pack] * determinizations.num_games
+    assert [cards_of(determinization) for determinization in determinizations.state] == [
+        pack
+    ] * determinizations.num_games
 
 
 # ---- what it refuses ----
@@ -294,7 +356,13 @@ def test_wrong_views() -> None:
         resample(games.state, [1, 2])
     with pytest.raises(OptionError, match="views must be records of VIEW_DTYPE"):
         resample(views.reshape(1, 2), [1, 2])
-    for field, value in (("seat", 2), ("seat", -1), ("unseen", 9), ("unknown", -1), ("num_face_down", 5)):
+    for field, value in (
+        ("seat", 2),
+        ("seat", -1),
+        ("unseen", 9),
+        ("unknown", -1),
+        ("num_face_down", 5),
+    ):
         wrong = views.copy()
         wrong[field][1] = value
         with pytest.raises(OptionError, match="view 1: its seat or the cards"):

@@ -1,7 +1,8 @@
-"""Resampled positions come exactly as often as they should: against chances counted by hand, on positions small enough for that.
+"""Resampled positions come exactly as often as they should: against chances counted by hand, on
+positions small enough for that.
 
-Nothing here asks the code what a seat knows. Every test says which cards it can't locate, and counts in how many ways they
-can lie.
+Nothing here asks the code what a seat knows. Every test says which cards it can't locate, and
+counts in how many ways they can lie.
 """
 
 from __future__ import annotations
@@ -31,7 +32,15 @@ from scenario import (
     turn_of,
 )
 from skyenv import Game, Games, OptionError
-from skyenv.knowledge import VIEW_DTYPE, ViewRecord, deal_remembered, deal_unseen, draw_what_was_old, resample, view
+from skyenv.knowledge import (
+    VIEW_DTYPE,
+    ViewRecord,
+    deal_remembered,
+    deal_unseen,
+    draw_what_was_old,
+    resample,
+    view,
+)
 from skyenv.rules.chance import seed_stream
 from skyenv.rules.compiling import entry_point
 from skyenv.rules.state import Array, as_records, new_games, new_records
@@ -49,13 +58,17 @@ def drawn(game: Game, seat: int, draws: int = DRAWS) -> np.recarray:
 
 
 def deals(pool: list[int], sizes: list[int]) -> dict[tuple[int, ...], float]:
-    """The chance of every deal of a pool (counts by rank) to hands of these sizes: the counts of one hand after the other's."""
+    """The chance of every deal of a pool (counts by rank) to hands of these sizes: the counts of
+    one hand after the other's.
+    """
     if not sizes:
         return {(): 1.0}
     hands = {}
     for first, chance in hands_of(sizes[0], pool).items():
         left = [have - taken for have, taken in zip(pool, first, strict=True)]
-        hands.update({(*first, *others): chance * more for others, more in deals(left, sizes[1:]).items()})
+        hands.update(
+            {(*first, *others): chance * more for others, more in deals(left, sizes[1:]).items()}
+        )
     return hands
 
 
@@ -92,7 +105,9 @@ def worth(counts: tuple[int, ...]) -> int:
 
 @inf
 def test_two_players_and_few_unseen_cards() -> None:
-    """Colours have nothing to do with each other; Alea's cards, what lies face up and what I hold are nowhere else."""
+    """Colours have nothing to do with each other; Alea's cards, what lies face up and what I hold
+    are nowhere else.
+    """
     game = bare_game(2)
     hand(game, 0, green=[4, 4, 5, 5, 6])
     hand(game, 1, green=[6], gray=[5], black=[4, 6, 6])
@@ -111,7 +126,10 @@ def test_two_players_and_few_unseen_cards() -> None:
 
 @inf
 def test_four_players_share_what_is_unseen() -> None:
-    """Joint chances of three hands: who holds the last 6 leaves none for the others. Two colours at once."""
+    """Joint chances of three hands: who holds the last 6 leaves none for the others.
+
+    Two colours at once.
+    """
     game = bare_game(4)
     hand(game, 0, brown=[5, 6], black=[4])
     hand(game, 1, brown=[4], black=[4, 6])
@@ -126,17 +144,26 @@ def test_four_players_share_what_is_unseen() -> None:
     hidden = determinizations["hand"][:, 1:] - game.state["known"][1:4]
     assert exact(hidden[:, :, BLACK], black)
     assert exact(hidden[:, :, BROWN], brown)
-    assert exact(hidden[:, :2, [BROWN, BLACK]], mixed_by_seat(deals([4, 2, 2], [1, 1]), deals([3, 2, 2], [2, 1])))
+    assert exact(
+        hidden[:, :2, [BROWN, BLACK]],
+        mixed_by_seat(deals([4, 2, 2], [1, 1]), deals([3, 2, 2], [2, 1])),
+    )
 
 
-def mixed_by_seat(first: dict[tuple[int, ...], float], second: dict[tuple[int, ...], float]) -> dict[tuple[int, ...], float]:
+def mixed_by_seat(
+    first: dict[tuple[int, ...], float], second: dict[tuple[int, ...], float]
+) -> dict[tuple[int, ...], float]:
     """The joint chances of two seats' cards of two colours, a seat's two colours side by side."""
-    return {(*a[:3], *b[:3], *a[3:], *b[3:]): p * q for a, p in first.items() for b, q in second.items()}
+    return {
+        (*a[:3], *b[:3], *a[3:], *b[3:]): p * q for a, p in first.items() for b, q in second.items()
+    }
 
 
 @inf
 def test_nothing_is_face_down_any_more() -> None:
-    """An empty stack: what I don't hold, the others hold; of two hands that share three cards, one decides the other."""
+    """An empty stack: what I don't hold, the others hold; of two hands that share three cards, one
+    decides the other.
+    """
     game = bare_game(3)
     hand(game, 1, gray=[5])
     hand(game, 2, gray=[6, 4])
@@ -169,14 +196,18 @@ def after_an_auction() -> Game:
 @inf
 @pytest.mark.rule("AUC-7", "AUC-8")
 def test_after_cards_were_paid_and_taken_back() -> None:
-    """What was paid is under its stack, in order; what was taken back is in that hand; the rest is anywhere."""
+    """What was paid is under its stack, in order; what was taken back is in that hand; the rest is
+    anywhere.
+    """
     game = after_an_auction()
     assert known_cards(game, 1) == {}
     assert known_cards(game, 2) == {"orange": [4], "black": [5]}
     determinizations = drawn(game, 0)
     hidden = determinizations["hand"][:, 1:3] - game.state["known"][1:3]
     assert exact(hidden[:, 0, GREEN], deals([5 - 1 - 3, 4 - 1 - 2, 3], [1]))
-    assert exact(hidden[:, 1, ORANGE], deals([5 - 1 - 1, 4, 3], [1]))  # the top and the 4 taken back are seen
+    assert exact(
+        hidden[:, 1, ORANGE], deals([5 - 1 - 1, 4, 3], [1])
+    )  # the top and the 4 taken back are seen
     assert exact(hidden[:, :, BLACK], deals([20 - 1, 16 - 1, 14 - 1], [1, 2]))
     assert (determinizations["returned"][:, GREEN, :3] == [1, 1, -1]).all()
     assert (determinizations["black_face_up"] == [0, 0, 1]).all()
@@ -185,7 +216,9 @@ def test_after_cards_were_paid_and_taken_back() -> None:
 @inf
 @pytest.mark.rule("AUC-8", "TURN-5")
 def test_returned_cards_come_up_last_and_in_order() -> None:
-    """Seat 2 takes green cards: as long as cards are face down the next is any of those; then come the paid ones."""
+    """Seat 2 takes green cards: as long as cards are face down the next is any of those; then come
+    the paid ones.
+    """
     game = after_an_auction()
     hand(game, 0, green=[4, 4, 4, 5, 6])
     determinizations = Games(20_000, 3, seed=0, autoreset=False)
@@ -193,15 +226,26 @@ def test_returned_cards_come_up_last_and_in_order() -> None:
     determinizations.state[:] = resample(game.view(0), np.arange(determinizations.num_games))
     tops = []
     for _ in range(4):
-        determinizations.state["phase"], determinizations.state["step"], determinizations.state["first_colour"] = 3, 2, -1
+        (
+            determinizations.state["phase"],
+            determinizations.state["step"],
+            determinizations.state["first_colour"],
+        ) = 3, 2, -1
         determinizations.state["seat"] = determinizations.state["turn_seat"] = 2
         determinizations.refresh()
         determinizations.step(np.full(determinizations.num_games, 55))
         tops.append(determinizations.state["top"][:, GREEN].copy())
     held = determinizations.state["hand"][:, 1, GREEN].argmax(axis=1)
-    cards = [0, 1, 2, 2]  # ranks of what seat 0 can't locate: one in seat 1's hand, the others face down
+    cards = [
+        0,
+        1,
+        2,
+        2,
+    ]  # ranks of what seat 0 can't locate: one in seat 1's hand, the others face down
     orders = Counter((deal[0], deal[1], deal[2], deal[3], 1) for deal in permutations(cards))
-    chances: dict[tuple[int, ...], float] = {order: number / sum(orders.values()) for order, number in orders.items()}
+    chances: dict[tuple[int, ...], float] = {
+        order: number / sum(orders.values()) for order, number in orders.items()
+    }
     assert exact(np.stack([held, *tops], axis=1), chances)
 
 
@@ -209,7 +253,10 @@ def test_returned_cards_come_up_last_and_in_order() -> None:
 
 
 def begun_bid() -> Game:
-    """Seat 1 has laid an orange 4, which it took from the top, and has to beat 22. It is known to hold a black 4."""
+    """Seat 1 has laid an orange 4, which it took from the top, and has to beat 22.
+
+    It is known to hold a black 4.
+    """
     game = bare_game(3)
     district(game, "TSQ", green=(0, 2), orange=(1, 1))
     hand(game, 0, green=[6, 6], black=[6, 4])
@@ -226,12 +273,16 @@ def begun_bid() -> Game:
 @inf
 @pytest.mark.rule("AUC-3", "AUC-4")
 def test_a_known_card_laid_down_promises_unknown_ones() -> None:
-    """4 of 22 are there and a known 4 is to come: the orange card and two black ones must be worth 15, in whatever way."""
+    """4 of 22 are there and a known 4 is to come: the orange card and two black ones must be worth
+    15, in whatever way.
+    """
     game = begun_bid()
     assert legal(game, "bid ") == ["orange 5"]
     black = [20 - 1 - 1, 16, 14 - 1]  # a 4 is known; 4 and 6 of seat 0's bid lie on the table
     orange = [5 - 1 - 1, 4, 3]  # the top; the card laid down
-    chances = together(deals([3, 4, 3 - 1], [1]), deals([18 - 1, 16 - 2, 13], [2]))  # without seat 2's own
+    chances = together(
+        deals([3, 4, 3 - 1], [1]), deals([18 - 1, 16 - 2, 13], [2])
+    )  # without seat 2's own
     determinizations = drawn(game, 2)
     hidden = determinizations["hand"] - game.state["known"]
     assert exact(hidden[:, 1][:, [ORANGE, BLACK]], given(chances, lambda cards: worth(cards) >= 15))
@@ -247,7 +298,9 @@ def test_a_known_card_laid_down_promises_unknown_ones() -> None:
 @inf
 @pytest.mark.rule("AUC-3", "AUC-4")
 def test_the_laying_order_narrows_what_is_promised() -> None:
-    """4 and a black 5 are down, 12 are missing, and a black 4 can't follow any more: three cards 4, 5, 6 would not do."""
+    """4 and a black 5 are down, 12 are missing, and a black 4 can't follow any more: three cards 4,
+    5, 6 would not do.
+    """
     game = bare_game(2)
     district(game, "TSQ", green=(0, 2), orange=(1, 1))
     hand(game, 0, green=[6, 6], black=[4, 4, 5])
@@ -257,7 +310,9 @@ def test_the_laying_order_narrows_what_is_promised() -> None:
     game.play("bid orange 4")
     game.play("bid black 5")
     assert legal(game, "bid ") == ["black 5"]
-    chances = given(deals([20 - 2, 16 - 2, 14], [3]), lambda cards: 5 * cards[1] + 6 * cards[2] >= 12)
+    chances = given(
+        deals([20 - 2, 16 - 2, 14], [3]), lambda cards: 5 * cards[1] + 6 * cards[2] >= 12
+    )
     assert exact(drawn(game, 0)["hand"][:, 1, BLACK], chances)
 
 
@@ -265,7 +320,10 @@ def test_the_laying_order_narrows_what_is_promised() -> None:
 
 
 def after_a_shuffle() -> Game:
-    """The black stack had run out when seat 0 drew a card: 4, 4, 5, 6, 6, 6 were shuffled. Seat 1 holds 4 and 5, unseen."""
+    """The black stack had run out when seat 0 drew a card: 4, 4, 5, 6, 6, 6 were shuffled.
+
+    Seat 1 holds 4 and 5, unseen.
+    """
     game = bare_game(2)
     hand(game, 1, orange=[5], black=[4, 5])
     black_stack(game, [], [4, 4, 5, 6, 6, 6], keeper=0)
@@ -277,7 +335,10 @@ def after_a_shuffle() -> Game:
 @inf
 @pytest.mark.rule("AUC-9")
 def test_a_shuffle_tells_each_of_two_players_what_the_other_holds() -> None:
-    """What lay face up is in the stack, so all else but my own is in the other's hand. What is drawn later isn't known."""
+    """What lay face up is in the stack, so all else but my own is in the other's hand.
+
+    What is drawn later isn't known.
+    """
     game = after_a_shuffle()
     before = game.state["hand"][0, BLACK] - [0, 0, 1]
     determinizations = drawn(game, 0, 1000)
@@ -295,7 +356,10 @@ def test_a_shuffle_tells_each_of_two_players_what_the_other_holds() -> None:
 @inf
 @pytest.mark.rule("AUC-7", "AUC-9")
 def test_what_a_shuffle_told_is_used_up_when_it_is_played() -> None:
-    """Seat 1, known by now to hold 4 and 5, has drawn two more. It bids a 5, then a 6 that only one of those can be."""
+    """Seat 1, known by now to hold 4 and 5, has drawn two more.
+
+    It bids a 5, then a 6 that only one of those can be.
+    """
     game = after_a_shuffle()
     turn_of(game, 1)
     game.play("option C", [6])
@@ -314,7 +378,9 @@ def test_what_a_shuffle_told_is_used_up_when_it_is_played() -> None:
 
 
 def test_what_was_deduced_must_be_there() -> None:
-    """A view made by hand in which seat 0 knows of black cards that seat 1 can't hold: an error, not a wrong position."""
+    """A view made by hand in which seat 0 knows of black cards that seat 1 can't hold: an error,
+    not a wrong position.
+    """
     cannot = "view 0: its seat or the cards"
     for deduced, message in (([-1, 1, 0], cannot), ([0, 0, 7], cannot), ([2, 1, 0], cannot)):
         known = after_a_shuffle().view(0)
@@ -336,7 +402,9 @@ def test_the_next_shuffle_tells_anew() -> None:
     turn_of(game, 0)
     game.play("option C", [4])
     assert (drawn(game, 0, 1000)["hand"][:, 1, BLACK] == [1, 2, 0]).all()
-    assert exact(drawn(game, 1)["hand"][:, 0, BLACK] - game.state["deduced"][0], deals([2, 0, 2], [1]))
+    assert exact(
+        drawn(game, 1)["hand"][:, 0, BLACK] - game.state["deduced"][0], deals([2, 0, 2], [1])
+    )
 
 
 # ---- after a shuffle, with three and four players ----
@@ -345,14 +413,16 @@ def test_the_next_shuffle_tells_anew() -> None:
 def remembered(
     held: list[int], places: list[int], stack: list[int], since: list[tuple[str, int, int]]
 ) -> dict[tuple[int, ...], float]:
-    """The chances of the others' hidden black cards, seat 1's, seat 2's … by rank, counted over single cards.
+    """The chances of the others' hidden black cards, seat 1's, seat 2's … by rank, counted over
+    single cards.
 
     Args:
         held: values of the cards that they held together when the black stack was shuffled.
         places: how many each of them held.
         stack: values of the cards shuffled.
-        since: what came then: ("draws", seat, 0), where seat 0 sees what it draws: ("draws", 0, value); or
-            ("shows", seat, value): it picks one of its hidden cards, whichever, and that has this value.
+        since: what came then: ("draws", seat, 0), where seat 0 sees what it draws: ("draws", 0,
+            value); or ("shows", seat, value): it picks one of its hidden cards, whichever, and that
+            has this value.
     """
     weights: dict[tuple[int, ...], Fraction] = {}
     draws = sum(what == "draws" for what, _, _ in since)
@@ -367,7 +437,9 @@ def remembered(
     return {counts: float(weight / total) for counts, weight in weights.items()}
 
 
-def followed(hands: list[list[int]], new: list[int], since: list[tuple[str, int, int]]) -> list[tuple[list[list[int]], Fraction]]:
+def followed(
+    hands: list[list[int]], new: list[int], since: list[tuple[str, int, int]]
+) -> list[tuple[list[list[int]], Fraction]]:
     """What can have become of single hands, and how probable that is."""
     if not since:
         return [(hands, Fraction(1))]
@@ -376,17 +448,26 @@ def followed(hands: list[list[int]], new: list[int], since: list[tuple[str, int,
         card, *new = new
         if seat == 0:
             return followed(hands, new, later) if card == value else []
-        return followed([hand + [card] * (other == seat) for other, hand in enumerate(hands, 1)], new, later)
+        return followed(
+            [hand + [card] * (other == seat) for other, hand in enumerate(hands, 1)], new, later
+        )
     endings = []
     for place, card in enumerate(hands[seat - 1]):
         if card == value:
-            left = [hand[:place] + hand[place + 1 :] if other == seat else hand for other, hand in enumerate(hands, 1)]
-            endings += [(end, weight / len(hands[seat - 1])) for end, weight in followed(left, new, later)]
+            left = [
+                hand[:place] + hand[place + 1 :] if other == seat else hand
+                for other, hand in enumerate(hands, 1)
+            ]
+            endings += [
+                (end, weight / len(hands[seat - 1])) for end, weight in followed(left, new, later)
+            ]
     return endings
 
 
 def shuffled_for_three() -> Game:
-    """Seat 0 has drawn a 6 from 4, 4, 5, 5, 6, shuffled; all know its other black cards but for two. The others hold two each."""
+    """Seat 0 has drawn a 6 from 4, 4, 5, 5, 6, shuffled; all know its other black cards but for
+    two. The others hold two each.
+    """
     game = bare_game(3)
     hand(game, 1, orange=[5, 6], black=[4, 5])
     hand(game, 2, gray=[5, 6], black=[6, 6])
@@ -412,7 +493,9 @@ def shows(game: Game, seat: int, cards: str) -> None:
 
 @entry_point("a test of the drawing of unseen cards", 1)
 def draw_by_adding_up(view: ViewRecord, games: Array, tape: Array) -> int:
-    """Positions as :func:`skyenv.knowledge.resample` draws them where guesses of what was old are hardly ever right; how many."""
+    """Positions as :func:`skyenv.knowledge.resample` draws them where guesses of what was old are
+    hardly ever right; how many.
+    """
     made = 0
     for i in range(len(games)):
         games[i] = view.game
@@ -423,16 +506,26 @@ def draw_by_adding_up(view: ViewRecord, games: Array, tape: Array) -> int:
 
 
 def exact_for(game: Game, seat: int, chances: dict[tuple[int, ...], float]) -> bool:
-    """Whether the others' hidden black cards, in the order of their seats, come as often as they should, either way."""
+    """Whether the others' hidden black cards, in the order of their seats, come as often as they
+    should, either way.
+    """
     added_up = new_games(DRAWS)
     views = as_records(view(game.games.state, seat), VIEW_DTYPE)
     assert draw_by_adding_up(views[0], added_up, new_records(1, TAPE_DTYPE)) == DRAWS
-    return all(exact_positions(positions, game, seat, chances) for positions in (drawn(game, seat), added_up))
+    return all(
+        exact_positions(positions, game, seat, chances)
+        for positions in (drawn(game, seat), added_up)
+    )
 
 
-def exact_positions(determinizations: np.ndarray, game: Game, seat: int, chances: dict[tuple[int, ...], float]) -> bool:
+def exact_positions(
+    determinizations: np.ndarray, game: Game, seat: int, chances: dict[tuple[int, ...], float]
+) -> bool:
     others = [other for other in range(game.num_players) if other != seat]
-    return exact((determinizations["hand"] - game.state["known"])[:, others][:, :, BLACK].reshape(DRAWS, -1), chances)
+    return exact(
+        (determinizations["hand"] - game.state["known"])[:, others][:, :, BLACK].reshape(DRAWS, -1),
+        chances,
+    )
 
 
 @inf
@@ -448,7 +541,9 @@ def test_a_shuffle_tells_each_of_three_what_the_others_hold_together() -> None:
 @inf
 @pytest.mark.rule("AUC-9", "TURN-5")
 def test_cards_drawn_since_come_from_the_stack() -> None:
-    """Whoever drew what, and whenever: seat 0 knows its own card, and the others' are any of the rest."""
+    """Whoever drew what, and whenever: seat 0 knows its own card, and the others' are any of the
+    rest.
+    """
     game = shuffled_for_three()
     for seat, value in ((1, 4), (0, 5), (2, 5)):
         draws_black(game, seat, value)
@@ -498,7 +593,9 @@ def test_what_two_hands_have_laid_down_is_weighed_together() -> None:
 @inf
 @pytest.mark.rule("AUC-9", "INF-3")
 def test_long_after_a_shuffle() -> None:
-    """All 6s were held, all 4s drawn since, and 24 cards are on the table: one guess in millions of what was old is right."""
+    """All 6s were held, all 4s drawn since, and 24 cards are on the table: one guess in millions of
+    what was old is right.
+    """
     game = bare_game(3)
     hand(game, 1, orange=[4, 4, 5, 5, 6, 6], black=[6] * 6)
     hand(game, 2, gray=[4, 4, 5, 5, 6, 6], black=[6] * 6)
@@ -517,7 +614,9 @@ def test_long_after_a_shuffle() -> None:
 @inf
 @pytest.mark.rule("AUC-9")
 def test_determinizations_remember_the_shuffle_too() -> None:
-    """In a determinization that seat 0 draws, what seat 1 would draw keeps to what the others hold together there."""
+    """In a determinization that seat 0 draws, what seat 1 would draw keeps to what the others hold
+    together there.
+    """
     game = shuffled_for_three()
     draws_black(game, 1, 4)
     shows(game, 1, "orange 5 black 4")
@@ -526,12 +625,16 @@ def test_determinizations_remember_the_shuffle_too() -> None:
         resampled = resample(view(np.array([determinization]), 1), np.arange(100))
         assert (resampled["held"].sum(axis=1) == together).all()
         assert (resampled["held"][:, 1] == determinization["held"][1]).all()
-        assert (resampled["hand"][:, 2, BLACK] == resampled["held"][:, 2]).all()  # it has drawn nothing since
+        assert (
+            resampled["hand"][:, 2, BLACK] == resampled["held"][:, 2]
+        ).all()  # it has drawn nothing since
 
 
 @pytest.mark.parametrize("wrong", ["held by one", "held together", "nobody"])
 def test_what_is_remembered_must_be_possible(wrong: str) -> None:
-    """A view made by hand, in which the cards remembered don't fit those that are hidden: an error, not a wrong position."""
+    """A view made by hand, in which the cards remembered don't fit those that are hidden: an error,
+    not a wrong position.
+    """
     game = shuffled_for_three()
     draws_black(game, 1, 4)
     shows(game, 1, "orange 5 black 4")
@@ -551,7 +654,9 @@ def test_what_is_remembered_must_be_possible(wrong: str) -> None:
 @inf
 @pytest.mark.rule("AUC-9")
 def test_the_next_shuffle_is_remembered_instead() -> None:
-    """With three players too: what has been drawn since counts as held, and nothing is laid down yet."""
+    """With three players too: what has been drawn since counts as held, and nothing is laid down
+    yet.
+    """
     game = shuffled_for_three()
     draws_black(game, 1, 4)
     black_stack(game, [], [4, 5, 5], keeper=0)
@@ -567,10 +672,13 @@ def test_the_next_shuffle_is_remembered_instead() -> None:
 
 
 def arrangements(cards: list[int], sizes: list[int]) -> dict[tuple[int, ...], float]:
-    """The chances of all arrangements in hands of these sizes, counted over all orders of the single cards."""
+    """The chances of all arrangements in hands of these sizes, counted over all orders of the
+    single cards.
+    """
     bounds = np.cumsum([0, *sizes])
     orders = Counter(
-        tuple(order[low:high].count(rank) for low, high in pairwise(bounds) for rank in range(3)) for order in permutations(cards)
+        tuple(order[low:high].count(rank) for low, high in pairwise(bounds) for rank in range(3))
+        for order in permutations(cards)
     )
     return {deal: number / factorial(len(cards)) for deal, number in orders.items()}
 
@@ -587,8 +695,12 @@ def arrangements(cards: list[int], sizes: list[int]) -> dict[tuple[int, ...], fl
         ([[6], [6], [4, 5]], [4, 4, 5]),
     ],
 )
-def test_the_real_position_is_as_likely_as_it_should_be(held: list[list[int]], face_down: list[int]) -> None:
-    """One of all ways to arrange the cards that seat 0 can't locate, neither rarer nor more frequent than it should be."""
+def test_the_real_position_is_as_likely_as_it_should_be(
+    held: list[list[int]], face_down: list[int]
+) -> None:
+    """One of all ways to arrange the cards that seat 0 can't locate, neither rarer nor more
+    frequent than it should be.
+    """
     game = bare_game(1 + len(held))
     for seat, values in enumerate(held, 1):
         hand(game, seat, black=values)
@@ -597,11 +709,16 @@ def test_the_real_position_is_as_likely_as_it_should_be(held: list[list[int]], f
     chances = arrangements(cards, [*map(len, held), len(face_down)])
     determinizations = drawn(game, 0)
     rows = np.concatenate(
-        [determinizations["hand"][:, 1 : 1 + len(held), BLACK].reshape(DRAWS, -1), determinizations["face_down"][:, BLACK]],
+        [
+            determinizations["hand"][:, 1 : 1 + len(held), BLACK].reshape(DRAWS, -1),
+            determinizations["face_down"][:, BLACK],
+        ],
         axis=1,
     )
     assert exact(rows, chances)
-    real = np.concatenate([game.state["hand"][1 : 1 + len(held), BLACK].reshape(-1), game.state["face_down"][BLACK]])
+    real = np.concatenate(
+        [game.state["hand"][1 : 1 + len(held), BLACK].reshape(-1), game.state["face_down"][BLACK]]
+    )
     share = chances[tuple(real.tolist())]
     hits = int((rows == real).all(axis=1).sum())
     assert as_likely([hits, DRAWS - hits], [share, 1 - share])

@@ -1,8 +1,10 @@
-"""The real position is one of a seat's resampled ones like any other, whole games long; and others' cards leave no trace.
+"""The real position is one of a seat's resampled ones like any other, whole games long; and others'
+cards leave no trace.
 
-How often something is so in many resampled positions must be how often it really is. That catches whatever a seat's knowledge
-forgets or invents, wherever in the game. It holds only if players' choices tell nothing of hidden cards, so these players are
-blind: they look at what is public, and of a card that nobody knows they pick the back.
+How often something is so in many resampled positions must be how often it really is. That catches
+whatever a seat's knowledge forgets or invents, wherever in the game. It holds only if players'
+choices tell nothing of hidden cards, so these players are blind: they look at what is public, and
+of a card that nobody knows they pick the back.
 """
 
 from __future__ import annotations
@@ -57,7 +59,9 @@ def thin_black_stacks(games: Games, rng: np.random.Generator) -> None:
 
 
 def could_lay(games: Games, rich: Games) -> npt.NDArray[np.bool_]:
-    """[game, card]: what the seat to act could lay down, as far as rules and laying order go, if it had every card."""
+    """[game, card]: what the seat to act could lay down, as far as rules and laying order go, if it
+    had every card.
+    """
     rich.state[:] = games.state
     rows = np.flatnonzero(games.seat >= 0)
     rich.state["hand"][rows, games.seat[rows]] = 5
@@ -67,10 +71,11 @@ def could_lay(games: Games, rich: Games) -> npt.NDArray[np.bool_]:
 
 
 def ways_to_bid(game: np.void, lay: np.ndarray, bold: bool) -> tuple[np.ndarray, np.ndarray]:
-    """[colour, rank]: cards that all know, and cards of which a blind bidder looks at the backs alone, for it to lay down.
+    """[colour, rank]: cards that all know, and cards of which a blind bidder looks at the backs
+    alone, for it to lay down.
 
-    Unless it is bold it takes only what is sure, from all that is public, to leave a bid above the highest one, and no back
-    that may turn out to be like a card that all know.
+    Unless it is bold it takes only what is sure, from all that is public, to leave a bid above the
+    highest one, and no back that may turn out to be like a card that all know.
     """
     seat = int(game["seat"])
     lay = lay.reshape(6, 3)
@@ -85,17 +90,22 @@ def ways_to_bid(game: np.void, lay: np.ndarray, bold: bool) -> tuple[np.ndarray,
     can_follow[:5] += black_at_least
     sure = (known > 0) & lay & (can_follow > missing)
     back_can_follow = np.array([4 + black_at_least] * 5 + [4])
-    sure_backs = np.logical_and.reduce([known.sum(axis=1) == 0, lay.any(axis=1), back_can_follow > missing])
+    sure_backs = np.logical_and.reduce(
+        [known.sum(axis=1) == 0, lay.any(axis=1), back_can_follow > missing]
+    )
     if bold:
         return known * lay, backs * lay.max(axis=1, keepdims=True)
     return known * sure, backs * sure_backs[:, None]
 
 
-def choose_bid(game: np.void, legal: np.ndarray, lay: np.ndarray, rng: np.random.Generator) -> int | None:
+def choose_bid(
+    game: np.void, legal: np.ndarray, lay: np.ndarray, rng: np.random.Generator
+) -> int | None:
     """What a blind bidder does: pass, end the bid, lay down a card.
 
-    None if a card that was picked by its back can't be played: then the choice would tell something of it, and the game is
-    given up. So it is if the card is like one that all know, as of equal cards the known one is played first.
+    None if a card that was picked by its back can't be played: then the choice would tell something
+    of it, and the game is given up. So it is if the card is like one that all know, as of equal
+    cards the known one is played first.
     """
     if legal[BID_DONE] and rng.random() < 0.7:
         return BID_DONE
@@ -125,7 +135,10 @@ def known_like(game: np.void, card: int) -> bool:
 
 
 def blind_step(games: Games, rich: Games, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """One action in these rows; those that are to be given up. All that may be done outside of bids is public."""
+    """One action in these rows; those that are to be given up.
+
+    All that may be done outside of bids is public.
+    """
     lay = could_lay(games, rich)
     actions = (games.mask[rows] * rng.random((len(rows), games.mask.shape[1]))).argmax(axis=1)
     for i in np.flatnonzero(games.state["phase"][rows] == PHASE_BID):
@@ -139,7 +152,8 @@ def blind_step(games: Games, rich: Games, rows: np.ndarray, rng: np.random.Gener
 
 @cache
 def sampled(players: int, side: str, thin: bool, number: int) -> Sample:
-    """One position of each of many games that blind players play, unless it was given up or over before.
+    """One position of each of many games that blind players play, unless it was given up or over
+    before.
 
     With 3 and 4 players only positions before the second shuffle, as `resample` says.
     """
@@ -197,7 +211,9 @@ def anything(hands: np.ndarray, sample: Sample, players: int) -> np.ndarray:
 
 
 def likeness(hands: np.ndarray, sample: Sample, players: int) -> np.ndarray:
-    """How alike two hands are: the other two nearest, or with two players coloured and black cards of the one."""
+    """How alike two hands are: the other two nearest, or with two players coloured and black cards
+    of the one.
+    """
     others = by_distance(hands, sample.seat, players)
     if players > 2:
         total: np.ndarray = (others[0] * others[1]).sum(axis=(2, 3))
@@ -207,8 +223,12 @@ def likeness(hands: np.ndarray, sample: Sample, players: int) -> np.ndarray:
 
 
 def age(hands: np.ndarray, sample: Sample, players: int) -> np.ndarray:
-    """Whether the next seat's black cards look like those held when the stack was shuffled, or like those in the stack."""
-    total: np.ndarray = np.einsum("gpr,gr->gp", by_distance(hands, sample.seat, players)[0][:, :, BLACK], sample.older)
+    """Whether the next seat's black cards look like those held when the stack was shuffled, or like
+    those in the stack.
+    """
+    total: np.ndarray = np.einsum(
+        "gpr,gr->gp", by_distance(hands, sample.seat, players)[0][:, :, BLACK], sample.older
+    )
     return total
 
 
@@ -218,7 +238,9 @@ STATISTICS: dict[str, Callable[[np.ndarray, Sample, int], np.ndarray]] = {
 
 
 def hands_of(sample: Sample) -> np.ndarray:
-    """[game, position]: hands and what is face down, the real position first, then those that are drawn for the seat."""
+    """[game, position]: hands and what is face down, the real position first, then those that are
+    drawn for the seat.
+    """
     views = view(sample.state, sample.seat)
     seeds = np.random.default_rng(9).integers(0, 2**62, (RESAMPLED, len(views)))
     positions = [sample.state, *(resample(views, seeds[i]) for i in range(RESAMPLED))]
@@ -226,16 +248,23 @@ def hands_of(sample: Sample) -> np.ndarray:
 
 
 def places(values: np.ndarray) -> np.ndarray:
-    """How often the first of a row has each place among all of it; who ties draws lots. Rows of which all tie tell nothing."""
+    """How often the first of a row has each place among all of it; who ties draws lots.
+
+    Rows of which all tie tell nothing.
+    """
     some = np.ptp(values, axis=1) > 1e-9
     values = np.round(values[some], 9)
     lots = np.random.default_rng(4).random(values.shape)
-    less = (values[:, 1:] < values[:, :1]) | ((values[:, 1:] == values[:, :1]) & (lots[:, 1:] < lots[:, :1]))
+    less = (values[:, 1:] < values[:, :1]) | (
+        (values[:, 1:] == values[:, :1]) & (lots[:, 1:] < lots[:, :1])
+    )
     counts: np.ndarray = np.bincount(less.sum(axis=1), minlength=RESAMPLED + 1)
     return counts
 
 
-def check_places(players: int, side: str, thin: bool, number: int, names: list[str], least: int) -> None:
+def check_places(
+    players: int, side: str, thin: bool, number: int, names: list[str], least: int
+) -> None:
     sample = sampled(players, side, thin, number)
     hands = hands_of(sample)
     for name in names:
@@ -247,7 +276,9 @@ def check_places(players: int, side: str, thin: bool, number: int, names: list[s
 @inf
 @pytest.mark.parametrize(("players", "side"), [(2, "front"), (3, "back"), (4, "front")])
 def test_the_real_position_is_one_of_many(players: int, side: str) -> None:
-    """Whatever is counted of hidden cards: the real count has every place among the resampled ones equally often."""
+    """Whatever is counted of hidden cards: the real count has every place among the resampled ones
+    equally often.
+    """
     check_places(players, side, False, 1800, ["next_black", "bidder", "anything", "likeness"], 350)
 
 
@@ -255,14 +286,18 @@ def test_the_real_position_is_one_of_many(players: int, side: str) -> None:
 @pytest.mark.rule("AUC-9")
 @pytest.mark.parametrize(("players", "least"), [(2, 500), (3, 200), (4, 200)])
 def test_the_real_position_is_one_of_many_after_shuffles(players: int, least: int) -> None:
-    """All know which cards were shuffled, and so which ones the others held: one other, or several together."""
+    """All know which cards were shuffled, and so which ones the others held: one other, or several
+    together.
+    """
     check_places(players, "front", True, 1800, ["next_black", "anything", "likeness", "age"], least)
 
 
 @pytest.mark.long
 @inf
 @pytest.mark.parametrize("side", ["front", "back"])
-@pytest.mark.parametrize(("players", "thin"), [(2, False), (2, True), (3, False), (3, True), (4, False), (4, True)])
+@pytest.mark.parametrize(
+    ("players", "thin"), [(2, False), (2, True), (3, False), (3, True), (4, False), (4, True)]
+)
 def test_the_real_position_is_one_of_very_many(players: int, side: str, thin: bool) -> None:
     names = ["next_black", "bidder", "anything", "likeness", *(["age"] if thin else [])]
     check_places(players, side, thin, 20_000, names, 1500)
@@ -271,7 +306,9 @@ def test_the_real_position_is_one_of_very_many(players: int, side: str, thin: bo
 @inf
 @pytest.mark.parametrize(("players", "side"), [(2, "front"), (3, "back"), (4, "front")])
 def test_the_sample_has_all_kinds_of_positions(players: int, side: str) -> None:
-    """Bids under way with hidden cards laid down, known cards, returned ones, empty hands and full ones; every seat."""
+    """Bids under way with hidden cards laid down, known cards, returned ones, empty hands and full
+    ones; every seat.
+    """
     sample = sampled(players, side, False, 1800)
     state = sample.state
     assert np.bincount(sample.seat, minlength=players).min() > 150
@@ -294,19 +331,25 @@ def lines_of(game: Game) -> list[dict[str, Any]]:
 
 
 def hidden_cards(lines: list[dict[str, Any]], seat: int) -> list[tuple[Any, Any]]:
-    """Where the record tells of a card that a seat doesn't see when it is dealt or drawn: what to look into, and its key."""
+    """Where the record tells of a card that a seat doesn't see when it is dealt or drawn: what to
+    look into, and its key.
+    """
     places: list[tuple[Any, Any]] = []
     for line in lines[1:]:
         if line["event"] == "setup":
             hands = [hand for other, hand in enumerate(line["hands"]) if other != seat]
-            places += [(cards, i) for hand in hands for cards in hand.values() for i in range(len(cards))]
+            places += [
+                (cards, i) for hand in hands for cards in hand.values() for i in range(len(cards))
+            ]
         elif line["event"] == "black" and line["seat"] != seat:
             places.append((line, "card"))
     return places
 
 
 def with_other_cards(game: Game, seat: int, rng: np.random.Generator, tries: int = 6) -> Game:
-    """A whole game in which others were dealt and drew other cards, as far as the rules then allow all that was played."""
+    """A whole game in which others were dealt and drew other cards, as far as the rules then allow
+    all that was played.
+    """
     lines = lines_of(game)
     other = Game.from_record("\n".join(map(json.dumps, lines)))
     for _ in range(tries):
@@ -325,9 +368,14 @@ def with_other_cards(game: Game, seat: int, rng: np.random.Generator, tries: int
 
 
 @inf
-@pytest.mark.parametrize(("players", "side", "agent"), [(2, "front", "random"), (3, "back", "hoard"), (4, "front", "random")])
+@pytest.mark.parametrize(
+    ("players", "side", "agent"),
+    [(2, "front", "random"), (3, "back", "hoard"), (4, "front", "random")],
+)
 def test_others_cards_leave_no_trace(players: int, side: str, agent: str) -> None:
-    """At every stage of both games: the same observation, information state (text and vector) and choices for the seat."""
+    """At every stage of both games: the same observation, information state (text and vector) and
+    choices for the seat.
+    """
     rng = np.random.default_rng(players)
     game, player, stages = Game(players, side, 12, max_turns=10), make_agent(agent), []
     while not game.is_over:
@@ -348,4 +396,7 @@ def test_others_cards_leave_no_trace(players: int, side: str, agent: str) -> Non
             if real.seat == seat:
                 assert twin.legal_actions == real.legal_actions
         assert differing > 0
-        assert any(information_state(twin, third) != information_state(game, third) for third in range(players))
+        assert any(
+            information_state(twin, third) != information_state(game, third)
+            for third in range(players)
+        )

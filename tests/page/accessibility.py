@@ -1,10 +1,11 @@
 """Whether a page can be used by everybody: axe-core, run in the page that a browser shows.
 
-axe-core lies beside this module (``axe/``, version 4.14.1 of the npm package, its licence with it). The driver runs it: the
-page's own content security policy stays as it is.
+axe-core lies beside this module (``axe/``, version 4.14.1 of the npm package, its licence with it).
+The driver runs it: the page's own content security policy stays as it is.
 
-One rule isn't asked of drawings: that a label contains the text that is seen (label-content-name-mismatch). The digits on a
-drawn card are no label: "green 4 on top" is what it is called.
+One rule isn't asked of drawings: that a label contains the text that is seen
+(label-content-name-mismatch). The digits on a drawn card are no label: "green 4 on top" is what it
+is called.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ def _axe() -> str:
 
 
 def violations(page: Browser, selector: str | None = None) -> list[str]:
-    """What axe-core finds wrong in the page as it is shown now, a text each; `selector`: in a part of it alone."""
+    """What axe-core finds wrong in the page as it is shown now, a text each; `selector`: in a part
+    of it alone.
+    """
     page.run(_axe())
     page.driver.set_script_timeout(300)
     found: list[str] = page.driver.execute_async_script(_RUN, selector)

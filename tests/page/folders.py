@@ -23,7 +23,16 @@ def record_of(seed: int, agents: list[str] | None = None, **options: Any) -> str
 
 def make_tournament(folder: Path, paired_seeds: int = 2, players: int = 2) -> Path:
     """A tournament's folder: crowd, hoard and random."""
-    words = ["tournament", "crowd", "hoard", "random", "--players", str(players), "--paired-seeds", str(paired_seeds)]
+    words = [
+        "tournament",
+        "crowd",
+        "hoard",
+        "random",
+        "--players",
+        str(players),
+        "--paired-seeds",
+        str(paired_seeds),
+    ]
     assert cli.main([*words, "--secret", "5", "--workers", "1", "--out", str(folder)]) == 0
     return folder
 
@@ -31,10 +40,19 @@ def make_tournament(folder: Path, paired_seeds: int = 2, players: int = 2) -> Pa
 def point(update: int, **changes: Any) -> dict[str, Any]:
     """A line of a training's curve, as trainers write it."""
     return {
-        "update": update, "decisions": 1000 * update, "seconds": 0.5 * update, "progress": min(1.0, update / 100),
-        "pace": 2000.5, "episodes": 8 * update, "length": 300.0, "points": 40.0,
-        "shares": {"greedy": 0.25 + update / 1000, "past": 0.5}, "players": [2], "entropy": 0.3, **changes,
-    }  # fmt: skip
+        "update": update,
+        "decisions": 1000 * update,
+        "seconds": 0.5 * update,
+        "progress": min(1.0, update / 100),
+        "pace": 2000.5,
+        "episodes": 8 * update,
+        "length": 300.0,
+        "points": 40.0,
+        "shares": {"greedy": 0.25 + update / 1000, "past": 0.5},
+        "players": [2],
+        "entropy": 0.3,
+        **changes,
+    }
 
 
 def write_curve(run: Path, updates: int, **changes: Any) -> None:
@@ -49,7 +67,14 @@ def write_curve(run: Path, updates: int, **changes: Any) -> None:
 def make_run(folder: Path, updates: int = 5, **options: Any) -> Path:
     """A run's folder as the trainer leaves it, but for its checkpoint."""
     write_curve(folder, updates)
-    config = {"run": str(folder), "players": [2], "side": ["front"], "prior": "greedy", "start": "/home/ann/model.npz", **options}
+    config = {
+        "run": str(folder),
+        "players": [2],
+        "side": ["front"],
+        "prior": "greedy",
+        "start": "/home/ann/model.npz",
+        **options,
+    }
     (folder / "config.json").write_text(json.dumps(config))
     (folder / "milestones").mkdir()
     for name in ("000000.npz", "000240.npz", "000250.npz"):

@@ -1,4 +1,6 @@
-"""What the page's tests share: an application with quick agents, browsers, and games played through the interface."""
+"""What the page's tests share: an application with quick agents, browsers, and games played through
+the interface.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,11 @@ Json = dict[str, Any]
 def quick_catalogue() -> Catalogue:
     """Agents that decide at once."""
     return Catalogue(
-        [CatalogueEntry("greedy", GreedyAgent()), CatalogueEntry("random", RandomAgent()), CatalogueEntry("crowd", CrowdAgent())]
+        [
+            CatalogueEntry("greedy", GreedyAgent()),
+            CatalogueEntry("random", RandomAgent()),
+            CatalogueEntry("crowd", CrowdAgent()),
+        ]
     )
 
 
@@ -38,7 +44,9 @@ def make_app(path: str | Path = MEMORY) -> Starlette:
 
 
 def client_of(app: Starlette, address: str = "127.0.0.1") -> TestClient:
-    """A new browser of a running application, at an address; entered as a context it runs the application."""
+    """A new browser of a running application, at an address; entered as a context it runs the
+    application.
+    """
     return TestClient(app, base_url="http://localhost", client=(address, 50_000))
 
 
@@ -68,7 +76,11 @@ def payload(client: TestClient, seat: str) -> Json:
 def status(client: TestClient, seat: str) -> str:
     """What the lobby says of a seat's game; asked often, as it costs no drawing."""
     games = client.get("/api/games").json()["games"]
-    return str(next(game["state"] for game in games if game["page"] == seat.replace("/api/seats/", "/seat/")))
+    return str(
+        next(
+            game["state"] for game in games if game["page"] == seat.replace("/api/seats/", "/seat/")
+        )
+    )
 
 
 def wait_for_turn(client: TestClient, seat: str) -> Json:
@@ -95,11 +107,22 @@ def play_to_end(client: TestClient, seat: str, most: int = 2000) -> Json:
 
 def quick(actions: Sequence[int]) -> int:
     """A choice that brings a game to its end: businesses, and high bids."""
-    return min(actions, key=lambda action: (0 if 1 <= action <= 4 else 2 if action in (0, 5, 78) else 1, action))
+    return min(
+        actions,
+        key=lambda action: (0 if 1 <= action <= 4 else 2 if action in (0, 5, 78) else 1, action),
+    )
 
 
-def played(players: int = 2, seed: int = 1, actions: int | None = None, side: str = "front", turns: int = 500) -> Game:
-    """A game that crowd agents have played, to its end or for some actions; truncated after so many turns."""
+def played(
+    players: int = 2,
+    seed: int = 1,
+    actions: int | None = None,
+    side: str = "front",
+    turns: int = 500,
+) -> Game:
+    """A game that crowd agents have played, to its end or for some actions; truncated after so many
+    turns.
+    """
     game = Game(players, side, seed, max_turns=turns)
     agent = CrowdAgent()
     while not game.is_over and (actions is None or int(game.state["decisions"]) < actions):
@@ -158,7 +181,9 @@ def drawn(payload: dict[str, Any]) -> str:
 
 
 def check_is_known(replay: Replay, seat: int, state: dict[str, Any]) -> None:
-    """No card of another hand is open but those that everybody knows of; no seed, no drawn card, no first hand is told."""
+    """No card of another hand is open but those that everybody knows of; no seed, no drawn card, no
+    first hand is told.
+    """
     text = json.dumps(state)
     assert "4242424242424242" not in text
     assert not re.search(rf"seat [^{seat + 1}] \(\w+\) draws a black [456]", text)
@@ -166,8 +191,19 @@ def check_is_known(replay: Replay, seat: int, state: dict[str, Any]) -> None:
     told_cards = re.findall(r"<title>(\d+) (\w+) ([456]) of seat (\d)", drawn(state))
     for number, colour, value, whose in told_cards:
         place = int(whose) - 1, CARD_COLOURS.index(colour), int(value) - 4
-        assert place[0] == seat or int(number) <= state_then["known"][place], (seat, state["step"], place)
-    assert {int(whose) for whose, _, _ in re.findall(r'data-card="(\d):(\d):(\d)"', drawn(state))} <= {seat}
-    hidden = sum(int(number) for number, _ in re.findall(r"<title>(\d+) (\w+) cards? of seat \d[^<]*, not known", drawn(state)))
+        assert place[0] == seat or int(number) <= state_then["known"][place], (
+            seat,
+            state["step"],
+            place,
+        )
+    assert {
+        int(whose) for whose, _, _ in re.findall(r'data-card="(\d):(\d):(\d)"', drawn(state))
+    } <= {seat}
+    hidden = sum(
+        int(number)
+        for number, _ in re.findall(
+            r"<title>(\d+) (\w+) cards? of seat \d[^<]*, not known", drawn(state)
+        )
+    )
     others = [number for number in range(replay.players) if number != seat]
     assert hidden == (state_then["hand"][others] - state_then["known"][others]).sum()

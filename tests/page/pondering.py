@@ -16,7 +16,9 @@ MOST = 8
 
 
 class PonderingAgent(Agent):
-    """Tries its legal actions in turn; every try waits for a permit. The last action is the one that it takes.
+    """Tries its legal actions in turn; every try waits for a permit.
+
+    The last action is the one that it takes.
 
     Attributes:
         permits: for so many tries.

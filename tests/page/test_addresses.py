@@ -10,10 +10,27 @@ from skyenv.errors import OptionError
 from skyenv.page.addresses import address_to_listen_on, is_called, is_loopback, names_of
 
 LOOPBACK = [
-    "127.0.0.1", "127.1", "0x7f.1", "0x7f000001", "2130706433", "0177.0.0.1", "127.0.0.2", " 127.0.0.1 ",
-    "localhost", "LOCALHOST", "localhost.",
-]  # fmt: skip
-LOOPBACK_6 = ["::1", "[::1]", "0:0:0:0:0:0:0:1", "0000::0001", "::ffff:127.0.0.1", "[::FFFF:7f00:1]", "::1%1"]
+    "127.0.0.1",
+    "127.1",
+    "0x7f.1",
+    "0x7f000001",
+    "2130706433",
+    "0177.0.0.1",
+    "127.0.0.2",
+    " 127.0.0.1 ",
+    "localhost",
+    "LOCALHOST",
+    "localhost.",
+]
+LOOPBACK_6 = [
+    "::1",
+    "[::1]",
+    "0:0:0:0:0:0:0:1",
+    "0000::0001",
+    "::ffff:127.0.0.1",
+    "[::FFFF:7f00:1]",
+    "::1%1",
+]
 
 
 def needs_ipv6() -> None:
@@ -47,7 +64,21 @@ def test_so_has_every_way_of_ipv6(host: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["", " ", "[]", "\t", "a b", "1.2.3.4.5", "::g", "x" * 64 + ".example", "a\0b", "127.0.0.256", "..", "*"]
+    "host",
+    [
+        "",
+        " ",
+        "[]",
+        "\t",
+        "a b",
+        "1.2.3.4.5",
+        "::g",
+        "x" * 64 + ".example",
+        "a\0b",
+        "127.0.0.256",
+        "..",
+        "*",
+    ],
 )
 def test_what_is_no_address_is_refused(host: str) -> None:
     with pytest.raises(OptionError, match=r"host must be an address|can't listen on"):
@@ -64,13 +95,31 @@ def test_others_may_be_called_anything(host: str) -> None:
 
 
 CALLED = [
-    "localhost", "localhost:80", "LocalHost", "localhost.:8421", "127.0.0.1", "[::1]", "127.0.0.7:1", "[::1]:1",
-]  # fmt: skip
+    "localhost",
+    "localhost:80",
+    "LocalHost",
+    "localhost.:8421",
+    "127.0.0.1",
+    "[::1]",
+    "127.0.0.7:1",
+    "[::1]:1",
+]
 NOT_CALLED = [
-    "", None, "evil.example",
-    "localhost.evil.example", "127.0.0.1.evil.example", "[::1", "::1]", "localhost:port", "localhost:80:80",
-    "a localhost", "localhost/", "user@localhost", "192.0.2.1", "*",
-]  # fmt: skip
+    "",
+    None,
+    "evil.example",
+    "localhost.evil.example",
+    "127.0.0.1.evil.example",
+    "[::1",
+    "::1]",
+    "localhost:port",
+    "localhost:80:80",
+    "a localhost",
+    "localhost/",
+    "user@localhost",
+    "192.0.2.1",
+    "*",
+]
 
 
 @pytest.mark.parametrize("header", CALLED)

@@ -33,7 +33,9 @@ def test_it_is_the_very_game(games: list[Played]) -> None:
         record = play_again(played, print)
         game = Game.from_record(record)
         assert tuple(game.scores) == played.scores
-        assert game.header([agent.name for agent in played.agents])["agents"] == [agent.name for agent in played.agents]
+        assert game.header([agent.name for agent in played.agents])["agents"] == [
+            agent.name for agent in played.agents
+        ]
         assert verify(io.StringIO(record)).games == 1
     assert len({played.scores for played in games}) > 1
 
@@ -79,7 +81,9 @@ def test_who_wants_many_games_leaves_room_for_others(games: list[Played]) -> Non
     asyncio.run(ask())
 
 
-@pytest.mark.parametrize("spec", ["os:getcwd", "/etc/model.npz", "../model.npz", "skyenv.agents:RandomAgent"])
+@pytest.mark.parametrize(
+    "spec", ["os:getcwd", "/etc/model.npz", "../model.npz", "skyenv.agents:RandomAgent"]
+)
 def test_a_folder_can_name_no_module_and_no_file(spec: str, games: list[Played]) -> None:
     async def ask(played: Played) -> None:
         await Again(Workers(in_threads=True), ["greedy"]).record(played, 1.0, "ann")

@@ -37,7 +37,9 @@ PASS = 78
 
 
 class Listener:
-    """Writes down all that goes to the browsers, by their names; what is asked of the paths in `held` waits."""
+    """Writes down all that goes to the browsers, by their names; what is asked of the paths in
+    `held` waits.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -57,8 +59,16 @@ class Listener:
             if message["type"] == "http.response.start":
                 packed = (b"content-encoding", b"gzip") in message["headers"]
             content.extend(message.get("body", b"") or (message.get("text") or "").encode())
-            if message["type"] in ("http.response.body", "websocket.send") and not message.get("more_body"):
-                self.heard.append((name, scope["path"], gzip.decompress(bytes(content)) if packed else bytes(content)))
+            if message["type"] in ("http.response.body", "websocket.send") and not message.get(
+                "more_body"
+            ):
+                self.heard.append(
+                    (
+                        name,
+                        scope["path"],
+                        gzip.decompress(bytes(content)) if packed else bytes(content),
+                    )
+                )
                 content.clear()
             await send(message)
 
@@ -127,28 +137,37 @@ def test_what_nobody_can_use_is_found(ann: Browser, server: RunningServer) -> No
     assert {one.split(" (")[0] for one in found} == {"image-alt", "color-contrast"}
 
 
-def begin(page: Browser, server: RunningServer, *seats: str, seed: str = "", name: str = "") -> None:
+def begin(
+    page: Browser, server: RunningServer, *seats: str, seed: str = "", name: str = ""
+) -> None:
     """Fill in the lobby's form."""
     page.open(f"{server.address}/#custom")
     page.wait("#seat-1")
     if len(seats) > 2:
         page.run(
-            "const p = document.getElementById('players'); p.value = arguments[0]; p.dispatchEvent(new Event('change'))",
+            "const p = document.getElementById('players'); p.value = arguments[0]; "
+            "p.dispatchEvent(new Event('change'))",
             str(len(seats)),
         )
     for number, seat in enumerate(seats):
-        page.run("document.getElementById(arguments[0]).value = arguments[1]", f"seat-{number}", seat)
+        page.run(
+            "document.getElementById(arguments[0]).value = arguments[1]", f"seat-{number}", seat
+        )
     page.run("document.getElementById('name-0').value = arguments[0]", name)
     page.wait("#seed").send_keys(seed)
     page.click("#new button.primary")
     page.wait("#board svg")
-    page.run("const p = document.getElementById('pause'); p.value = 0; p.dispatchEvent(new Event('change'))")
+    page.run(
+        "const p = document.getElementById('pause'); p.value = 0; p.dispatchEvent(new "
+        "Event('change'))"
+    )
 
 
 def let_timers_run_out(page: Browser) -> None:
     """Wait until the page would have asked again, however busy the machine is.
 
-    A page's timers go off in order: this one comes after the one that tries again (table.js, `wait`), and so does what it asks.
+    A page's timers go off in order: this one comes after the one that tries again (table.js,
+    `wait`), and so does what it asks.
     """
     page.driver.execute_async_script("""
         const done = arguments[0];
@@ -159,8 +178,9 @@ def let_timers_run_out(page: Browser) -> None:
 def state(page: Browser) -> dict[str, Any]:
     """What can be chosen now, and whether the game is over.
 
-    `table`: actions that a click on the drawing is; `buttons` and `listed`: actions of buttons; `stacks`: colours of which two
-    can be taken; `cards`: "colour:value" of those that can be laid down.
+    `table`: actions that a click on the drawing is; `buttons` and `listed`: actions of buttons;
+    `stacks`: colours of which two can be taken; `cards`: "colour:value" of those that can be laid
+    down.
     """
     content: dict[str, Any] = page.run("""
         const numbers = (all, name) => [...document.querySelectorAll(all)].map((one) => Number(one.dataset[name]));
@@ -187,12 +207,23 @@ def picture(page: Browser) -> str:
 
 def choices(shown: dict[str, Any]) -> list[int]:
     """Actions that one of the choices begins with."""
-    cards = [79 + 3 * int(colour) + int(value) - 4 for colour, value in (card.split(":") for card in shown["cards"])]
-    return [*shown["table"], *shown["buttons"], *(55 + colour for colour in shown["stacks"]), *cards]
+    cards = [
+        79 + 3 * int(colour) + int(value) - 4
+        for colour, value in (card.split(":") for card in shown["cards"])
+    ]
+    return [
+        *shown["table"],
+        *shown["buttons"],
+        *(55 + colour for colour in shown["stacks"]),
+        *cards,
+    ]
 
 
 def play(page: Browser, shown: dict[str, Any], action: int) -> None:
-    """Click what begins with an action: on the table if it stands there, else a button. Wait for what follows."""
+    """Click what begins with an action: on the table if it stands there, else a button.
+
+    Wait for what follows.
+    """
     read_news(page)
     if action in shown["table"]:
         where = f'#board [role=button][data-action="{action}"]'
@@ -206,7 +237,9 @@ def play(page: Browser, shown: dict[str, Any], action: int) -> None:
         bid(page, action)
     else:
         page.click(f'#choices [data-choice="{action}"]')
-    page.wait_until(lambda: agreed(page)["step"] != shown["step"], f"what follows from action {action}")
+    page.wait_until(
+        lambda: agreed(page)["step"] != shown["step"], f"what follows from action {action}"
+    )
 
 
 def bid(page: Browser, action: int) -> None:
@@ -235,11 +268,17 @@ def read_news(page: Browser) -> None:
 
 def bring(page: Browser, selector: str) -> None:
     """Scroll something to the middle."""
-    page.run("document.querySelector(arguments[0]).scrollIntoView({block: 'center', behavior: 'instant'})", selector)
+    page.run(
+        "document.querySelector(arguments[0]).scrollIntoView({block: 'center', behavior: "
+        "'instant'})",
+        selector,
+    )
 
 
 def click_shape(page: Browser, selector: str) -> None:
-    """Click a point at which the part itself is on top, as a person would: its middle may be covered or empty."""
+    """Click a point at which the part itself is on top, as a person would: its middle may be
+    covered or empty.
+    """
     point = page.run(
         """
         const part = document.querySelector(arguments[0]), box = part.getBoundingClientRect();
@@ -256,10 +295,14 @@ def click_shape(page: Browser, selector: str) -> None:
     x, y = map(round, point)
     for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
         button = {} if kind == "mouseMoved" else {"button": "left", "clickCount": 1}
-        page.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": kind, "x": x, "y": y, **button})
+        page.driver.execute_cdp_cmd(
+            "Input.dispatchMouseEvent", {"type": kind, "x": x, "y": y, **button}
+        )
 
 
-def play_to_end(page: Browser, most: int = 400, look: Callable[[int], None] = lambda clicks: None) -> int:
+def play_to_end(
+    page: Browser, most: int = 400, look: Callable[[int], None] = lambda clicks: None
+) -> int:
     """Play a whole game by clicking; the number of choices. `look` is called before each."""
     for clicks in range(most):
         page.wait_until(lambda: state(page)["over"] or state(page)["yours"], "a turn")
@@ -269,12 +312,16 @@ def play_to_end(page: Browser, most: int = 400, look: Callable[[int], None] = la
             return clicks
         look(clicks)
         places = [*shown["listed"], *shown["buttons"]]
-        assert set(places) >= set(shown["table"]), "all that can be clicked on the table is a button, too"
+        assert set(places) >= set(shown["table"]), (
+            "all that can be clicked on the table is a button, too"
+        )
         play(page, shown, quick(choices(shown)))
     raise AssertionError("the game has no end")
 
 
-def test_a_game_against_greedy_played_by_clicking(ann: Browser, server: RunningServer, tmp_path: Path) -> None:
+def test_a_game_against_greedy_played_by_clicking(
+    ann: Browser, server: RunningServer, tmp_path: Path
+) -> None:
     begin(ann, server, "me", "agent:greedy", seed="11")
     assert play_to_end(ann) > 20
     ann.click("#final-next")
@@ -293,24 +340,32 @@ def test_a_game_against_greedy_played_by_clicking(ann: Browser, server: RunningS
     assert ann.text("#count") == f"0 / {int(game.state['decisions'])}"
 
 
-def test_two_people_in_two_browsers_do_not_see_each_others_hands(ann: Browser, server: RunningServer, listener: Listener) -> None:
+def test_two_people_in_two_browsers_do_not_see_each_others_hands(
+    ann: Browser, server: RunningServer, listener: Listener
+) -> None:
     begin(ann, server, "me", "agent:random", "human", "agent:crowd", seed="5050505050505")
     link = ann.wait("#invitation-list a").get_attribute("href")
     with browser() as bob:
         bob.open(str(link))
         bob.click("#take-button")
         bob.wait("#board svg")
-        names = {page.driver.get_cookie(COOKIE)["value"]: seat for page, seat in ((ann, 0), (bob, 2))}  # type: ignore[index]
+        names = {
+            page.driver.get_cookie(COOKIE)["value"]: seat for page, seat in ((ann, 0), (bob, 2))
+        }  # type: ignore[index]
         while not state(ann)["over"]:
             for page in (ann, bob):
                 if (shown := state(page))["yours"]:
                     play(page, shown, quick(choices(shown)))
         bob.wait("#finished")
         assert bob.complaints() == []
-        text = ann.run("return fetch(document.getElementById('record').href).then((answer) => answer.text())")
+        text = ann.run(
+            "return fetch(document.getElementById('record').href).then((answer) => answer.text())"
+        )
     replay = Replay.of(text.encode(), 1)
     checked = 0
-    parts: dict[str, dict[str, list[str]]] = {name: {} for name in names}  # of the drawing that each browser has
+    parts: dict[str, dict[str, list[str]]] = {
+        name: {} for name in names
+    }  # of the drawing that each browser has
     for name, path, content in listener.heard:
         if path.endswith("/record"):
             continue
@@ -355,7 +410,9 @@ def test_names_presence_a_leaver_an_agent_for_him_and_his_return(
         assert bob.complaints() == []
 
 
-def test_a_spectator_sees_no_hidden_card(ann: Browser, server: RunningServer, listener: Listener) -> None:
+def test_a_spectator_sees_no_hidden_card(
+    ann: Browser, server: RunningServer, listener: Listener
+) -> None:
     begin(ann, server, "me", "agent:greedy", seed="3")
     ann.click("#invite-spectators")
     link = ann.wait("#watch-link a").get_attribute("href")
@@ -365,17 +422,32 @@ def test_a_spectator_sees_no_hidden_card(ann: Browser, server: RunningServer, li
         ann.wait_until(lambda: "1 person looks on" in ann.text("#lookers"), "the spectator")
         before = eve.run("return document.querySelector('#board svg').outerHTML")
         play(ann, state(ann), state(ann)["table"][0])
-        eve.wait_until(lambda: eve.run("return document.querySelector('#board svg').outerHTML") != before, "what Ann did")
-        assert eve.run("return document.querySelectorAll('#board [data-card], #board [role=button]').length") == 0
+        eve.wait_until(
+            lambda: eve.run("return document.querySelector('#board svg').outerHTML") != before,
+            "what Ann did",
+        )
+        assert (
+            eve.run(
+                "return document.querySelectorAll('#board [data-card], #board "
+                "[role=button]').length"
+            )
+            == 0
+        )
         name = str((eve.driver.get_cookie(COOKIE) or {})["value"])
         assert eve.complaints() == []
-    heard = b"".join(content for whose, path, content in listener.heard if whose == name and path.startswith("/api/seats/"))
+    heard = b"".join(
+        content
+        for whose, path, content in listener.heard
+        if whose == name and path.startswith("/api/seats/")
+    )
     assert b"not known" in heard
     assert b"data-card" not in heard
     ann.wait_until(lambda: ann.text("#lookers") == "", "the end of looking on")
 
 
-def test_a_spectator_paces_his_own_view_and_the_link_is_withdrawn(ann: Browser, server: RunningServer) -> None:
+def test_a_spectator_paces_his_own_view_and_the_link_is_withdrawn(
+    ann: Browser, server: RunningServer
+) -> None:
     begin(ann, server, "me", "human", seed="3")
     assert "seat 2: " in ann.text("#invitation-list li"), "people count from 1"
     ann.click("#invite-spectators")
@@ -383,7 +455,11 @@ def test_a_spectator_paces_his_own_view_and_the_link_is_withdrawn(ann: Browser, 
     with browser() as eve:
         eve.open(link)
         eve.wait("#board svg")
-        assert (eve.find("#pause"), eve.find("#ask-first"), eve.find("#next").is_enabled()) == (None, None, False)  # type: ignore[union-attr]
+        assert (eve.find("#pause"), eve.find("#ask-first"), eve.find("#next").is_enabled()) == (
+            None,
+            None,
+            False,
+        )  # type: ignore[union-attr]
         eve.click("#hold")
         ann.wait_until(lambda: eve.text("#behind") == "paused", "the pause")
         assert ann.text("#hold") == "pause", "it is no one else's"
@@ -399,31 +475,51 @@ def test_a_spectator_paces_his_own_view_and_the_link_is_withdrawn(ann: Browser, 
         ann.driver.switch_to.alert.accept()
         eve.wait_until(lambda: "was withdrawn" in eve.text("#gone-text"), "the end of looking on")
         assert eve.complaints() == []
-    ann.wait_until(lambda: ann.find("#withdraw") is None and ann.find("#watch-link a") is None, "the link's end")
+    ann.wait_until(
+        lambda: ann.find("#withdraw") is None and ann.find("#watch-link a") is None,
+        "the link's end",
+    )
     ann.click("#invite-spectators")
     assert ann.wait("#watch-link a").get_attribute("href") != link
 
 
-def test_two_at_one_screen_pass_the_device(ann: Browser, server: RunningServer, listener: Listener) -> None:
+def test_two_at_one_screen_pass_the_device(
+    ann: Browser, server: RunningServer, listener: Listener
+) -> None:
     """Behind the curtain nothing of a table is in the page, nor sent to it."""
     ann.open(f"{server.address}/#custom")
     ann.wait("#seat-1")
-    ann.run("const s = document.getElementById('seat-1'); s.value = 'me'; s.dispatchEvent(new Event('change'))")
+    ann.run(
+        "const s = document.getElementById('seat-1'); s.value = 'me'; s.dispatchEvent(new "
+        "Event('change'))"
+    )
     assert "Several of you" in ann.wait("#hot").text
     for number, name in enumerate(("Ann", "Bob")):
-        ann.run("document.getElementById(arguments[0]).value = arguments[1]", f"name-{number}", name)
+        ann.run(
+            "document.getElementById(arguments[0]).value = arguments[1]", f"name-{number}", name
+        )
     ann.click("#new button.primary")
     for turn, name in enumerate(("Ann", "Bob", "Ann")):  # SET-7: the starting skyscrapers
         assert ann.wait("#curtain-title").text == f"Pass the device to {name}"
         check_accessible(ann)
-        assert ann.run("return document.querySelectorAll('#board svg, #log li, #words-text:not(:empty)').length") == 0
+        assert (
+            ann.run(
+                "return document.querySelectorAll('#board svg, #log li, "
+                "#words-text:not(:empty)').length"
+            )
+            == 0
+        )
         if turn == 2:
             break
         ann.click("#curtain-lift")
         ann.wait_until(lambda: ann.find("#board svg") and state(ann)["yours"], "the own table")
         for _ in range(1 + turn):  # Bob places two
             play_on(ann, state(ann))
-    assert all(b"svg" not in content for _, _, content in listener.heard if content.startswith(b'{"curtain"'))
+    assert all(
+        b"svg" not in content
+        for _, _, content in listener.heard
+        if content.startswith(b'{"curtain"')
+    )
     assert any(content.startswith(b'{"curtain"') for _, _, content in listener.heard)
 
 
@@ -432,7 +528,10 @@ def play_on(page: Browser, shown: dict[str, Any]) -> None:
     action = shown["table"][0]
     click_shape(page, f'#board [role=button][data-action="{action}"]')
     page.wait_until(
-        lambda: page.find("#curtain-title") is not None or (page.find("#board svg") and state(page)["step"] != shown["step"]),
+        lambda: (
+            page.find("#curtain-title") is not None
+            or (page.find("#board svg") and state(page)["step"] != shown["step"])
+        ),
         "what follows",
     )
 
@@ -447,11 +546,16 @@ def test_a_takeback_and_a_rematch_by_clicking(ann: Browser, server: RunningServe
     ann.wait_until(lambda: ann.driver.current_url != table and ann.find("#board svg"), "the copy")
     assert state(ann)["table"] == first["table"]
     assert "1 decision was taken back" in ann.wait("#taken-back").text
-    ann.run("const p = document.getElementById('pause'); p.value = 0; p.dispatchEvent(new Event('change'))")
+    ann.run(
+        "const p = document.getElementById('pause'); p.value = 0; p.dispatchEvent(new "
+        "Event('change'))"
+    )
     play_to_end(ann)
     table = ann.driver.current_url
     ann.click("#rematch")
-    ann.wait_until(lambda: ann.driver.current_url != table and ann.find("#board svg"), "the rematch")
+    ann.wait_until(
+        lambda: ann.driver.current_url != table and ann.find("#board svg"), "the rematch"
+    )
     assert "you" in ann.text("#people-list li:nth-child(2)")
     ann.open(f"{server.address}/")
     ann.wait_until(lambda: "1 decision taken back" in ann.text("#games"), "the copy's mark")
@@ -515,7 +619,9 @@ KIND = "return ['.option', '[data-take]', '.tray', '#places li', '#buttons butto
 
 @pytest.mark.parametrize("size", SIZES)
 def test_a_whole_game_by_clicks(ann: Browser, server: RunningServer, size: str) -> None:
-    """Nothing is cut or covered, nothing jumps, and axe-core finds nothing, from the start to the end."""
+    """Nothing is cut or covered, nothing jumps, and axe-core finds nothing, from the start to the
+    end.
+    """
     begin(ann, server, "me", "agent:greedy", seed="11")
     resize(ann, *SIZES[size])
     ann.run(NO_NEWS)
@@ -544,7 +650,9 @@ def test_a_whole_game_by_clicks(ann: Browser, server: RunningServer, size: str) 
 
 
 @pytest.mark.parametrize("size", OTHER_SIZES)
-def test_everything_fits_on_other_screens(ann: Browser, server: RunningServer, size: tuple[int, int]) -> None:
+def test_everything_fits_on_other_screens(
+    ann: Browser, server: RunningServer, size: tuple[int, int]
+) -> None:
     begin(ann, server, "me", "agent:greedy", seed="2")
     resize(ann, *size)
     ann.run(NO_NEWS)
@@ -568,7 +676,9 @@ POSITIONS: dict[str, tuple[int, Callable[[Game], bool]]] = {
     "build": (2, lambda game: game.phase == "build" and len(game.legal_actions) > 1),
     "end": (4, lambda game: False),
 }
-"""Players, and what is to be decided; two districts that can be scored make the longest list of options."""
+"""Players, and what is to be decided; two districts that can be scored make the longest list of
+options.
+"""
 BREADTH = "return document.querySelector('#board svg').viewBox.baseVal.width"
 LEAST_TEXT = 11.95
 """Pixels."""
@@ -613,7 +723,9 @@ READABLE = """
     }
     return found;
 """
-"""What can't be read, or is cut or covered in the dock; `tight`: all choices have to be seen at once, without scrolling."""
+"""What can't be read, or is cut or covered in the dock; `tight`: all choices have to be seen at
+once, without scrolling.
+"""
 
 
 @pytest.mark.parametrize("position", POSITIONS)
@@ -633,12 +745,17 @@ def test_the_dock_is_whole_and_all_text_can_be_read(
             breadth = 640 if width < 1263 else 1200
             ann.wait_until(lambda its=breadth: ann.run(BREADTH) == its, "the drawing for that size")  # type: ignore[misc]
             ann.run("scrollTo(0, 0)")
-            assert ann.run(READABLE, LEAST_TEXT, width > 860 and position == "option") == [], (width, height)
+            assert ann.run(READABLE, LEAST_TEXT, width > 860 and position == "option") == [], (
+                width,
+                height,
+            )
     finally:
         ann.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-def test_the_board_of_a_phone_is_shown_as_a_whole_and_large(ann: Browser, server: RunningServer) -> None:
+def test_the_board_of_a_phone_is_shown_as_a_whole_and_large(
+    ann: Browser, server: RunningServer
+) -> None:
     begin(ann, server, "me", "agent:greedy", seed="2")
     resize(ann, 390, 844)
     try:
@@ -646,9 +763,10 @@ def test_the_board_of_a_phone_is_shown_as_a_whole_and_large(ann: Browser, server
         ann.wait("#board svg")
         width = "const svg = document.querySelector('#board svg'); return svg.getBoundingClientRect().width"
         assert ann.run(width) == 640
-        assert ann.run("return document.querySelector('[data-part=city]').getBoundingClientRect().top") < 50, (
-            "the city comes first"
-        )
+        assert (
+            ann.run("return document.querySelector('[data-part=city]').getBoundingClientRect().top")
+            < 50
+        ), "the city comes first"
         ann.click("#zoom")
         assert ann.run(width) <= 390
         ann.driver.refresh()
@@ -660,7 +778,16 @@ def test_the_board_of_a_phone_is_shown_as_a_whole_and_large(ann: Browser, server
         ann.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-RULES = {"rules": False, "ready": False, "error": "", "about": "the rules", "done": 40, "total": 99, "elapsed": 12, "left": 80}
+RULES = {
+    "rules": False,
+    "ready": False,
+    "error": "",
+    "about": "the rules",
+    "done": 40,
+    "total": 99,
+    "elapsed": 12,
+    "left": 80,
+}
 SEARCH = {"name": "ismcts", "ready": False, "state": "preparing", "seconds": 30, "error": ""}
 WAITING = {
     "rules": {**RULES, "agents": []},
@@ -672,7 +799,9 @@ WAITING = {
 
 @pytest.mark.parametrize("what", WAITING)
 def test_pages_that_wait_are_accessible(ann: Browser, server: RunningServer, what: str) -> None:
-    """A game of the library that is being opened, and the lobby, while everything gets ready; in both themes."""
+    """A game of the library that is being opened, and the lobby, while everything gets ready; in
+    both themes.
+    """
     script = f"""
         const real = window.fetch, told = {json.dumps(WAITING[what])};
         window.fetch = (address, options) => String(address).endsWith("/api/preparing") ? Promise.resolve(Response.json(told))
@@ -688,7 +817,9 @@ def test_pages_that_wait_are_accessible(ann: Browser, server: RunningServer, wha
                 ann.wait(shown)
                 ann.wait("#preparing")
                 if what == "rules":  # 12 s of 92, and something to do
-                    assert ann.run("return document.querySelector('#preparing progress').value") == pytest.approx(12 / 92)
+                    assert ann.run(
+                        "return document.querySelector('#preparing progress').value"
+                    ) == pytest.approx(12 / 92)
                     assert ann.find("#preparing a[href='/rules']") is not None
                 assert ann.run("return document.documentElement.dataset.theme") == theme
                 check_accessible(ann)
@@ -707,7 +838,9 @@ def until_an_auction(page: Browser) -> dict[str, Any]:
     raise AssertionError("no auction came")
 
 
-def test_a_bid_is_laid_together_in_any_order_and_explained(ann: Browser, server: RunningServer) -> None:
+def test_a_bid_is_laid_together_in_any_order_and_explained(
+    ann: Browser, server: RunningServer
+) -> None:
     begin(ann, server, "me", "agent:greedy", seed="2")
     until_an_auction(ann)
     drawn = ann.run("return document.querySelector('#board svg').outerHTML")
@@ -716,10 +849,17 @@ def test_a_bid_is_laid_together_in_any_order_and_explained(ann: Browser, server:
     black = ann.run("return document.querySelector('[data-more^=\"5:\"]').dataset.more")
     ann.click(f'[data-more="{black}"]')  # the black card first
     assert "must be a coloured one" in ann.text("#foot")
-    colour = ann.run("return document.querySelector('[data-more]:enabled:not([data-more^=\"5:\"])').dataset.more")
+    colour = ann.run(
+        "return document.querySelector('[data-more]:enabled:not([data-more^=\"5:\"])').dataset.more"
+    )
     ann.click(f'[data-more="{colour}"]')
-    other = ann.run("return [...document.querySelectorAll('[data-more]')].map((one) => [one.dataset.more[0], one.disabled])")
-    assert all(is_disabled for which, is_disabled in other if which not in ("5", colour[0])), "one colour is enough"
+    other = ann.run(
+        "return [...document.querySelectorAll('[data-more]')].map((one) => [one.dataset.more[0], "
+        "one.disabled])"
+    )
+    assert all(is_disabled for which, is_disabled in other if which not in ("5", colour[0])), (
+        "one colour is enough"
+    )
     total = sum(int(card[-1]) for card in (black, colour))
     assert f"Total {total}" in ann.text("#foot")
     ann.driver.refresh()  # nothing is lost
@@ -749,17 +889,26 @@ def test_two_cards_are_taken_in_any_order(ann: Browser, server: RunningServer) -
     for stack in (4, 4, 3):  # chosen, put back, another one
         bring(ann, f'#board [data-stack="{stack}"]')
         click_shape(ann, f'#board [data-stack="{stack}"]')
-    assert ann.run("return [...document.querySelectorAll('.chosen')].map((one) => one.dataset.stack)") == ["3"]
-    assert ann.run("return [...document.querySelectorAll('[aria-pressed=true]')].map((one) => one.dataset.take)") == ["3"]
+    assert ann.run(
+        "return [...document.querySelectorAll('.chosen')].map((one) => one.dataset.stack)"
+    ) == ["3"]
+    assert ann.run(
+        "return [...document.querySelectorAll('[aria-pressed=true]')].map((one) => "
+        "one.dataset.take)"
+    ) == ["3"]
     click_shape(ann, '#board [data-stack="0"]')
     ann.wait_until(lambda: state(ann)["step"] != shown["step"], "what follows")
     taken = re.findall(r"you\) takes (\w+) [456]", ann.text("#log"))
     assert taken[-2:] == ["green", "orange"]
 
 
-def test_a_turn_is_taken_back_until_a_card_is_turned_up(ann: Browser, server: RunningServer) -> None:
+def test_a_turn_is_taken_back_until_a_card_is_turned_up(
+    ann: Browser, server: RunningServer
+) -> None:
     begin(ann, server, "me", "agent:greedy", seed="2")
-    ann.wait_until(lambda: ann.find('[data-option="A"]') is not None or placed_first(ann), "an option")
+    ann.wait_until(
+        lambda: ann.find('[data-option="A"]') is not None or placed_first(ann), "an option"
+    )
     before, log = state(ann), ann.text("#log-lines")
     ann.click('[data-option="A"] button')
     ann.wait_until(lambda: state(ann)["stacks"], "the cards")
@@ -780,7 +929,9 @@ def placed_first(page: Browser) -> bool:
     return False
 
 
-def test_forced_moves_are_played_and_told_unless_that_is_switched_off(ann: Browser, server: RunningServer) -> None:
+def test_forced_moves_are_played_and_told_unless_that_is_switched_off(
+    ann: Browser, server: RunningServer
+) -> None:
     begin(ann, server, "me", "agent:greedy", "agent:greedy", seed="2")
 
     def forced() -> bool:
@@ -811,20 +962,30 @@ def test_forced_moves_are_played_and_told_unless_that_is_switched_off(ann: Brows
 
 
 def sit_down_where(
-    page: Browser, server: RunningServer, listener: Listener, game: Game, is_there: Callable[[Game], bool]
+    page: Browser,
+    server: RunningServer,
+    listener: Listener,
+    game: Game,
+    is_there: Callable[[Game], bool],
 ) -> None:
-    """Sit down at a game among greedy players, where seat 0 is to act and that is true, or at its end."""
+    """Sit down at a game among greedy players, where seat 0 is to act and that is true, or at its
+    end.
+    """
     agent, actions, seed = GreedyAgent(), [], game.seed
     while not game.is_over and (game.seat != 0 or not is_there(game)):
         actions.append(decide_game(game, agent))
         game.play(actions[-1])
     assert seed is not None
     application: Any = listener.app
-    sit_down(page, server.address, application.state.server.storage, game.num_players, seed, actions)
+    sit_down(
+        page, server.address, application.state.server.storage, game.num_players, seed, actions
+    )
 
 
 def too_little(listener: Listener, server: RunningServer, page: Browser) -> None:
-    """Sit down where the cards of the hand come to less than the highest bid: passing is the only choice."""
+    """Sit down where the cards of the hand come to less than the highest bid: passing is the only
+    choice.
+    """
 
     def no_bid(game: Game) -> bool:
         return game.legal_actions == [PASS] and bool(game.state["hand"][0].any())
@@ -832,7 +993,9 @@ def too_little(listener: Listener, server: RunningServer, page: Browser) -> None
     sit_down_where(page, server, listener, Game(3, seed=1), no_bid)
 
 
-def test_cards_that_come_to_too_little_cannot_be_clicked(ann: Browser, server: RunningServer, listener: Listener) -> None:
+def test_cards_that_come_to_too_little_cannot_be_clicked(
+    ann: Browser, server: RunningServer, listener: Listener
+) -> None:
     ann.open(f"{server.address}/")
     ann.run("localStorage.setItem('forced', 'off')")
     too_little(listener, server, ann)
@@ -864,9 +1027,12 @@ LOSE_FIRST_ACT = """
 def test_a_forced_move_is_played_again_that_did_not_come_through(
     ann: Browser, server: RunningServer, listener: Listener, loss: str
 ) -> None:
-    """The server couldn't be reached; or what was played was taken back, and the same step comes again."""
+    """The server couldn't be reached; or what was played was taken back, and the same step comes
+    again.
+    """
     script = ann.driver.execute_cdp_cmd(
-        "Page.addScriptToEvaluateOnNewDocument", {"source": f"const LOSS = '{loss}';{LOSE_FIRST_ACT}"}
+        "Page.addScriptToEvaluateOnNewDocument",
+        {"source": f"const LOSS = '{loss}';{LOSE_FIRST_ACT}"},
     )
     try:
         too_little(listener, server, ann)
@@ -878,13 +1044,18 @@ def test_a_forced_move_is_played_again_that_did_not_come_through(
         ann.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
 
 
-def test_an_answer_counts_when_the_table_was_told_again_meanwhile(ann: Browser, server: RunningServer) -> None:
+def test_an_answer_counts_when_the_table_was_told_again_meanwhile(
+    ann: Browser, server: RunningServer
+) -> None:
     begin(ann, server, "me", "agent:greedy", seed="2")
     shown = until_an_auction(ann)
     ann.click('#foot [data-choice="78"]')
     ann.wait("#asked-yes")
     ann.run("document.querySelector('[aria-label=\"Light or dark\"]').click()")
-    ann.wait_until(lambda: ann.run("return document.querySelector('#board svg').dataset.theme") == "dark", "the dark table")
+    ann.wait_until(
+        lambda: ann.run("return document.querySelector('#board svg').dataset.theme") == "dark",
+        "the dark table",
+    )
     ann.click("#asked-yes")
     ann.wait_until(lambda: state(ann)["step"] != shown["step"], "what follows")
 
@@ -905,7 +1076,9 @@ def test_agents_are_paused_and_stepped(ann: Browser, server: RunningServer) -> N
     assert "seat 2 (greedy)" in ann.text("#recent-list")
 
 
-def test_a_page_that_falls_behind_shows_every_position(ann: Browser, server: RunningServer, listener: Listener) -> None:
+def test_a_page_that_falls_behind_shows_every_position(
+    ann: Browser, server: RunningServer, listener: Listener
+) -> None:
     begin(ann, server, "me", "agent:greedy", seed="2")
     ann.run("""
         window.steps = [];
@@ -913,13 +1086,18 @@ def test_a_page_that_falls_behind_shows_every_position(ann: Browser, server: Run
           .observe(document.getElementById("hint"), {attributes: true});
     """)
     path = "/api/seats/" + ann.driver.current_url.rpartition("/")[2]
-    ann.run("const p = document.getElementById('pause'); p.value = 0.1; p.dispatchEvent(new Event('change'))")
+    ann.run(
+        "const p = document.getElementById('pause'); p.value = 0.1; p.dispatchEvent(new "
+        "Event('change'))"
+    )
     ann.wait_until(lambda: ann.text("#pause-seconds") == "0.1 s", "the pace")
     listener.held.add(path)  # the page hears of nothing
     first = ann.run("return document.querySelector('#places [data-choice]').dataset.choice")
     ann.run(
-        "fetch(`${location.pathname.replace('/seat/', '/api/seats/')}/act`, {method: 'POST', body: JSON.stringify({action:"
-        " Number(arguments[0]), step: 0}), headers: {'Content-Type': 'application/json'}}).then(() => { window.acted = true; })",
+        "fetch(`${location.pathname.replace('/seat/', '/api/seats/')}/act`, {method: 'POST', body: "
+        "JSON.stringify({action:"
+        " Number(arguments[0]), step: 0}), headers: {'Content-Type': 'application/json'}}).then(() "
+        "=> { window.acted = true; })",
         first,
     )
     ann.wait_until(lambda: ann.run("return window.acted"), "the move")
@@ -932,7 +1110,9 @@ def test_a_page_that_falls_behind_shows_every_position(ann: Browser, server: Run
 
 
 def before_alea(seed: int) -> tuple[list[int], int, list[int]]:
-    """What crowd agents play until seat 0 is about to do what makes Alea bid, that action, and Alea's cards (ALEA-2)."""
+    """What crowd agents play until seat 0 is about to do what makes Alea bid, that action, and
+    Alea's cards (ALEA-2).
+    """
     game, agent, actions = Game(2, seed=seed), CrowdAgent(), list[int]()
     while True:
         seat, action = game.seat, decide_game(game, agent)
@@ -955,7 +1135,9 @@ WATCH_ALEA = """
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
 def test_aleas_cards_turn_up_one_by_one(ann: Browser, tmp_path: Path, motion: str) -> None:
-    """Before the table shows what came of them; by hand while paused; at once for who wants less motion."""
+    """Before the table shows what came of them; by hand while paused; at once for who wants less
+    motion.
+    """
     seed = 1
     storage = Storage(tmp_path / "games.sqlite3")
     server = RunningServer(application(storage, quick_catalogue(), HOSTS))
@@ -975,7 +1157,9 @@ def test_aleas_cards_turn_up_one_by_one(ann: Browser, tmp_path: Path, motion: st
         ann.wait_until(lambda: agreed(ann) and ann.find("#alea .black-card"), "Alea's first card")
         if motion == "no-preference":
             for number in range(1, len(cards)):
-                ann.wait_until(lambda n=number: len(ann.run("return window.turned.at(-1)[0]")) == n, "a card")  # type: ignore[misc]
+                ann.wait_until(
+                    lambda n=number: len(ann.run("return window.turned.at(-1)[0]")) == n, "a card"
+                )  # type: ignore[misc]
                 assert ann.text("#log").count("Alea bids") == known
                 ann.click("#next" if number < len(cards) - 1 else "#hold")  # goes on by itself then
         ann.wait_until(lambda: ann.text("#log").count("Alea bids") > known, "what came of them")
@@ -985,7 +1169,9 @@ def test_aleas_cards_turn_up_one_by_one(ann: Browser, tmp_path: Path, motion: st
         turned = [shown for shown, is_told in ann.run("return window.turned") if not is_told]
         assert turned[-1] == cards
         steps = [cards[:number] for number in range(1, len(cards) + 1)]
-        assert [step for step in steps if step in turned] == (steps if motion == "no-preference" else [cards])
+        assert [step for step in steps if step in turned] == (
+            steps if motion == "no-preference" else [cards]
+        )
         ann.wait_until(lambda: ann.find("#alea") is None, "their end")
         assert ann.run("return window.shift") < 0.02, ann.run("return window.moved")
     finally:
@@ -1026,16 +1212,24 @@ def test_a_commissioner_and_then_its_next_place(ann: Browser, server: RunningSer
     own = ann.run("return document.querySelectorAll('#board [data-place^=\"1:\"]').length")
     assert places > own > 1
     click_shape(ann, '#board [data-commissioner="1"]')
-    assert ann.run("return document.querySelectorAll('#board [data-place].faded').length") == places - own
+    assert (
+        ann.run("return document.querySelectorAll('#board [data-place].faded').length")
+        == places - own
+    )
     assert ann.run("return document.activeElement.dataset.place[0]") == "1"
     play(ann, shown, next(action for action in shown["table"] if 69 <= action < 78))
     assert "you) moves the beige commissioner" in ann.text("#log")
 
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
-def test_pieces_move_unless_somebody_wants_less_motion(ann: Browser, server: RunningServer, tmp_path: Path, motion: str) -> None:
+def test_pieces_move_unless_somebody_wants_less_motion(
+    ann: Browser, server: RunningServer, tmp_path: Path, motion: str
+) -> None:
     """Likenesses fly over a table on which all is in its place at once."""
-    ann.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-reduced-motion", "value": motion}]})
+    ann.driver.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia",
+        {"features": [{"name": "prefers-reduced-motion", "value": motion}]},
+    )
     try:
         (tmp_path / "game.jsonl").write_text(played(2, seed=3, actions=12).to_record(), "utf-8")
         open_file(ann, server, tmp_path / "game.jsonl")
@@ -1060,12 +1254,16 @@ def test_pieces_move_unless_somebody_wants_less_motion(ann: Browser, server: Run
         ann.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
-def test_the_lobby_greets_and_one_click_begins_a_game(ann: Browser, server: RunningServer, listener: Listener) -> None:
+def test_the_lobby_greets_and_one_click_begins_a_game(
+    ann: Browser, server: RunningServer, listener: Listener
+) -> None:
     ann.open(f"{server.address}/")
     ann.wait("#strengths input:checked")
     check_accessible(ann)
     ann.driver.find_element("css selector", "#name").send_keys("Ann")
-    ann.run("for (const button of [1, 2]) document.getElementById('play-now').click()")  # a double click
+    ann.run(
+        "for (const button of [1, 2]) document.getElementById('play-now').click()"
+    )  # a double click
     ann.wait("#board svg")
     assert listener.asked.count("/api/games") == 2  # the lobby's list, and one game
     ann.open(f"{server.address}/")
@@ -1075,8 +1273,12 @@ def test_the_lobby_greets_and_one_click_begins_a_game(ann: Browser, server: Runn
     assert ann.wait("#name").get_attribute("value") == "Ann"
 
 
-def test_the_same_wish_makes_one_game_and_another_one_a_second(ann: Browser, server: RunningServer) -> None:
-    """Its answer was lost: who clicks again gets that very game; who changes the form first gets the game of the form."""
+def test_the_same_wish_makes_one_game_and_another_one_a_second(
+    ann: Browser, server: RunningServer
+) -> None:
+    """Its answer was lost: who clicks again gets that very game; who changes the form first gets
+    the game of the form.
+    """
     ann.open(f"{server.address}/#custom")
     ann.wait("#seat-1")
     ann.run("""
@@ -1090,14 +1292,21 @@ def test_the_same_wish_makes_one_game_and_another_one_a_second(ann: Browser, ser
     """)
     for lost in (1, 2):
         ann.click("#new button.primary")
-        ann.wait_until(lambda lost=lost: ann.run("return window.lost") == lost and ann.find("#note"), "a lost answer")  # type: ignore[misc]
-    ann.run("const s = document.getElementById('side'); s.value = 'back'; s.dispatchEvent(new Event('change', {bubbles: true}))")
+        ann.wait_until(
+            lambda lost=lost: ann.run("return window.lost") == lost and ann.find("#note"),
+            "a lost answer",
+        )  # type: ignore[misc]
+    ann.run(
+        "const s = document.getElementById('side'); s.value = 'back'; s.dispatchEvent(new "
+        "Event('change', {bubbles: true}))"
+    )
     ann.click("#new button.primary")
     ann.wait("#board svg")
     ann.open(f"{server.address}/")
     ann.wait("#games li")
     sides = ann.run(
-        "return [...document.querySelectorAll('#games .small')].map((one) => one.textContent.match(/(front|back) side/)?.[1])"
+        "return [...document.querySelectorAll('#games .small')].map((one) => "
+        "one.textContent.match(/(front|back) side/)?.[1])"
     )
     assert sorted(side for side in sides if side) == ["back", "front"]
 
@@ -1109,16 +1318,22 @@ def test_agents_are_watched_from_the_lobby(ann: Browser, server: RunningServer) 
     ann.click("#watch button")
     ann.wait("#board svg")
     assert ann.find("#release") is None
-    ann.wait_until(lambda: ann.text("#recent h2") == "The last turns", "what isn't called since one's own turn")
+    ann.wait_until(
+        lambda: ann.text("#recent h2") == "The last turns", "what isn't called since one's own turn"
+    )
     assert ann.wait("#recent .scroll").get_attribute("aria-label") == "The last turns"
 
 
-def test_a_lobby_without_its_server_says_so(ann: Browser, server: RunningServer, listener: Listener) -> None:
+def test_a_lobby_without_its_server_says_so(
+    ann: Browser, server: RunningServer, listener: Listener
+) -> None:
     listener.held.add("/api/options")
     ann.open(f"{server.address}/")
     assert "Asking the server" in ann.wait("#waiting").text
     assert not ann.wait("#play-now").is_enabled()
-    ann.run("window.real = window.fetch; window.fetch = () => Promise.reject(new TypeError('gone'))")
+    ann.run(
+        "window.real = window.fetch; window.fetch = () => Promise.reject(new TypeError('gone'))"
+    )
     listener.held.clear()
     ann.wait("#strengths input")  # what had been asked before is answered
     assert "can't be reached" in ann.wait("#waiting").text
@@ -1135,7 +1350,9 @@ def test_a_game_is_deleted_in_the_lobby(ann: Browser, server: RunningServer) -> 
     ann.wait_until(lambda: ann.find("#games li") is None, "the game's end")
 
 
-def test_kept_replays_are_opened_and_deleted_in_the_lobby(ann: Browser, server: RunningServer, tmp_path: Path) -> None:
+def test_kept_replays_are_opened_and_deleted_in_the_lobby(
+    ann: Browser, server: RunningServer, tmp_path: Path
+) -> None:
     path = tmp_path / "game.jsonl"
     path.write_text(played(2, seed=3, actions=20).to_record(["Ann", "greedy"]), encoding="utf-8")
     open_file(ann, server, path)
@@ -1199,7 +1416,10 @@ def test_who_wants_to_see_them_is_told_the_shares_of_the_win(ann: Browser, tmp_p
         agent.go.set()
         ann.wait_until(lambda: "…" not in ann.run(LEADS), "the shares")
         assert sum(int(text.removesuffix(" %")) for text in ann.run(LEADS)) == 100
-        assert ann.run("return document.getElementById('leads').getBoundingClientRect().toJSON()") == room, "nothing jumps"
+        assert (
+            ann.run("return document.getElementById('leads').getBoundingClientRect().toJSON()")
+            == room
+        ), "nothing jumps"
         check_accessible(ann, "#leads")
         ann.driver.refresh()
         ann.wait_until(lambda: "%" in "".join(ann.run(LEADS)), "the browser's memory")
@@ -1216,7 +1436,9 @@ def test_who_wants_to_see_them_is_told_the_shares_of_the_win(ann: Browser, tmp_p
         running.stop()
 
 
-def test_a_hint_can_be_asked_for_once_there_is_who_gives_it(ann: Browser, listener: Listener, server: RunningServer) -> None:
+def test_a_hint_can_be_asked_for_once_there_is_who_gives_it(
+    ann: Browser, listener: Listener, server: RunningServer
+) -> None:
     begin(ann, server, "me", "agent:random")
     listener.held.add("/api/options")
     ann.driver.refresh()
@@ -1240,7 +1462,9 @@ class Gate(RandomAgent):
         return super().act(decisions)
 
 
-def test_a_hint_can_be_stopped_and_a_long_turn_is_told(ann: Browser, listener: Listener, server: RunningServer) -> None:
+def test_a_hint_can_be_stopped_and_a_long_turn_is_told(
+    ann: Browser, listener: Listener, server: RunningServer
+) -> None:
     gate: Any = Gate()
     games = listener.app.state.server  # type: ignore[attr-defined]
     object.__setattr__(games.catalogue["random"], "source", gate)
@@ -1248,7 +1472,10 @@ def test_a_hint_can_be_stopped_and_a_long_turn_is_told(ann: Browser, listener: L
         begin(ann, server, "me", "agent:random")
         ann.run("document.getElementById('adviser').value = 'random'")
         ann.click("#ask-hint")
-        ann.wait_until(lambda: re.search(r"random is thinking … \d+ s", ann.text("#hint")), "the time that it takes")
+        ann.wait_until(
+            lambda: re.search(r"random is thinking … \d+ s", ann.text("#hint")),
+            "the time that it takes",
+        )
         assert gate.asked.is_set()
         ann.click("#hint .stop")
         ann.wait_until(lambda: ann.text("#hint") == "", "its end")
@@ -1260,13 +1487,20 @@ def test_a_hint_can_be_stopped_and_a_long_turn_is_told(ann: Browser, listener: L
         ann.run("document.querySelector('#places [data-choice]').click()")
         ann.wait_until(lambda: "random is thinking" in ann.text("#thinking"), "who thinks")
         gate.go.set()
-        ann.wait_until(lambda: state(ann)["yours"] and state(ann)["step"] != shown["step"], "the next turn")
-        ann.wait_until(lambda: ann.run("return document.getElementById('thinking').hidden"), "no word of it any more")
+        ann.wait_until(
+            lambda: state(ann)["yours"] and state(ann)["step"] != shown["step"], "the next turn"
+        )
+        ann.wait_until(
+            lambda: ann.run("return document.getElementById('thinking').hidden"),
+            "no word of it any more",
+        )
     finally:
         gate.go.set()
 
 
-def test_who_waits_for_a_hint_is_told_of_it(ann: Browser, listener: Listener, server: RunningServer) -> None:
+def test_who_waits_for_a_hint_is_told_of_it(
+    ann: Browser, listener: Listener, server: RunningServer
+) -> None:
     begin(ann, server, "me", "agent:random")
     path = "/api/seats/" + ann.driver.current_url.rpartition("/")[2] + "/hint"
     listener.held.add(path)
@@ -1279,7 +1513,9 @@ def test_who_waits_for_a_hint_is_told_of_it(ann: Browser, listener: Listener, se
     assert listener.asked.count(path) == 1, "asked once, however often it is clicked"
 
 
-def test_a_server_that_dies_in_the_middle_of_an_answer_is_said_to(ann: Browser, server: RunningServer) -> None:
+def test_a_server_that_dies_in_the_middle_of_an_answer_is_said_to(
+    ann: Browser, server: RunningServer
+) -> None:
     """In the page's words, not in the browser's; who has stopped asking is told what says so."""
     begin(ann, server, "me", "agent:random")
     said = ann.run("""
@@ -1300,7 +1536,9 @@ def test_a_server_that_dies_in_the_middle_of_an_answer_is_said_to(ann: Browser, 
     assert said == ["The server can't be reached.", "stopped"]
 
 
-def test_another_agent_can_be_asked_while_one_is_thinking(ann: Browser, listener: Listener, server: RunningServer) -> None:
+def test_another_agent_can_be_asked_while_one_is_thinking(
+    ann: Browser, listener: Listener, server: RunningServer
+) -> None:
     gate: Any = Gate()
     games = listener.app.state.server  # type: ignore[attr-defined]
     object.__setattr__(games.catalogue["random"], "source", gate)
@@ -1372,7 +1610,9 @@ def play_by_keys(page: Browser, shown: dict[str, Any], action: int, place: str) 
 
 
 def test_by_keyboard_alone(ann: Browser, server: RunningServer) -> None:
-    """Every choice, and no other one, is reached with Tab, says what it is, and is taken with Enter."""
+    """Every choice, and no other one, is reached with Tab, says what it is, and is taken with
+    Enter.
+    """
     begin(ann, server, "me", "agent:greedy", seed="4")
     chance = random.Random(1)
     kinds: set[str] = set()
@@ -1381,18 +1621,32 @@ def test_by_keyboard_alone(ann: Browser, server: RunningServer) -> None:
         ann.run("document.getElementById('all').open = arguments[0]", turn % 2 == 1)
         shown = state(ann)
         reached = tabbed(ann)
-        assert all(one["label"] and one["role"] in ("button", "BUTTON", "SUMMARY", "A") for one in reached if one["where"])
-        there = {place: {one["action"] for one in reached if one["where"] == place} - {-1} for place in ("#board", "#choices")}
+        assert all(
+            one["label"] and one["role"] in ("button", "BUTTON", "SUMMARY", "A")
+            for one in reached
+            if one["where"]
+        )
+        there = {
+            place: {one["action"] for one in reached if one["where"] == place} - {-1}
+            for place in ("#board", "#choices")
+        }
         assert there["#choices"] == {*shown["buttons"], *(shown["listed"] if turn % 2 else [])}
         if shown["stacks"] or shown["cards"]:
-            assert {one["take"] for one in reached} - {None} == {str(colour) for colour in shown["stacks"]}
+            assert {one["take"] for one in reached} - {None} == {
+                str(colour) for colour in shown["stacks"]
+            }
             assert {one["more"] for one in reached} - {None} == set(shown["cards"])
         else:
             assert there["#board"] == set(shown["table"])
         assert {"log", "pause", "adviser", "ask-hint", "release"} <= {one["id"] for one in reached}
         action = chance.choice(choices(shown))
         kinds |= {kind for kind, (low, high) in KINDS.items() if low <= action < high}
-        play_by_keys(ann, shown, action, next((place for place in there if action in there[place]), "#choices"))
+        play_by_keys(
+            ann,
+            shown,
+            action,
+            next((place for place in there if action in there[place]), "#choices"),
+        )
         if kinds == set(KINDS):
             return
     raise AssertionError(f"only {kinds} came")
@@ -1400,7 +1654,9 @@ def test_by_keyboard_alone(ann: Browser, server: RunningServer) -> None:
 
 def test_the_keyboard_stays_among_the_choices(ann: Browser, server: RunningServer) -> None:
     begin(ann, server, "me", "agent:greedy", seed="4")
-    ann.run("document.getElementById('all').open = true; document.querySelector('#all-title').focus()")
+    ann.run(
+        "document.getElementById('all').open = true; document.querySelector('#all-title').focus()"
+    )
     for _ in range(6):
         press(ann, TAB)
         ann.wait_until(lambda: state(ann)["yours"], "a turn")
@@ -1432,7 +1688,10 @@ def explained(page: Browser, selector: str) -> str:
 def test_a_commissioner_says_why_it_cannot_go_now(ann: Browser, server: RunningServer) -> None:
     begin(ann, server, "me", "agent:greedy", seed="4")
     assert "place a starting skyscraper first" in explained(ann, '#board [data-commissioner="0"]')
-    ann.run("const p = document.getElementById('pause'); p.value = 5; p.dispatchEvent(new Event('change'))")
+    ann.run(
+        "const p = document.getElementById('pause'); p.value = 5; p.dispatchEvent(new "
+        "Event('change'))"
+    )
     play(ann, state(ann), state(ann)["table"][0])
     assert "not your turn" in explained(ann, '#board [data-commissioner="1"]')
 
@@ -1446,7 +1705,9 @@ def test_the_table_in_plain_text_follows_the_game(ann: Browser, server: RunningS
     ann.wait_until(lambda: ann.text("#words-text") != before, "the new table in words")
 
 
-def test_why_a_click_was_refused_is_shown_until_something_else_is_done(ann: Browser, server: RunningServer) -> None:
+def test_why_a_click_was_refused_is_shown_until_something_else_is_done(
+    ann: Browser, server: RunningServer
+) -> None:
     begin(ann, server, "me", "agent:greedy", seed="4")
     ann.run("""
         const real = window.fetch;
@@ -1457,14 +1718,24 @@ def test_why_a_click_was_refused_is_shown_until_something_else_is_done(ann: Brow
     """)
     click_shape(ann, f'#board [role=button][data-action="{state(ann)["table"][0]}"]')
     assert "meant for an earlier position" in ann.wait("#note").text
-    ann.run("document.querySelector('[aria-label=\"Light or dark\"]').click()")  # the other theme: everything is loaded anew
-    ann.wait_until(lambda: ann.run("return document.querySelector('#board svg').dataset.theme") == "dark", "the dark table")
+    ann.run(
+        "document.querySelector('[aria-label=\"Light or dark\"]').click()"
+    )  # the other theme: everything is loaded anew
+    ann.wait_until(
+        lambda: ann.run("return document.querySelector('#board svg').dataset.theme") == "dark",
+        "the dark table",
+    )
     assert "meant for an earlier position" in ann.wait("#note").text
-    ann.run("const p = document.getElementById('pause'); p.value = 0.1; p.dispatchEvent(new Event('change'))")
+    ann.run(
+        "const p = document.getElementById('pause'); p.value = 0.1; p.dispatchEvent(new "
+        "Event('change'))"
+    )
     ann.wait_until(lambda: ann.find("#note") is None, "the end of the message")
 
 
-def test_a_wrong_address_is_told_and_not_asked_for_again(ann: Browser, server: RunningServer, listener: Listener) -> None:
+def test_a_wrong_address_is_told_and_not_asked_for_again(
+    ann: Browser, server: RunningServer, listener: Listener
+) -> None:
     ann.open(f"{server.address}/seat/wrong")
     assert "there is no such seat" in ann.wait("#gone-text").text
     asked = len(listener.asked)
@@ -1473,9 +1744,14 @@ def test_a_wrong_address_is_told_and_not_asked_for_again(ann: Browser, server: R
     assert not [path for path in listener.asked if path.endswith("/changes")]
 
 
-def test_somebody_elses_seat_is_told_plainly(ann: Browser, server: RunningServer, listener: Listener) -> None:
+def test_somebody_elses_seat_is_told_plainly(
+    ann: Browser, server: RunningServer, listener: Listener
+) -> None:
     begin(ann, server, "me", "human")
-    free, mine = str(ann.wait("#invitation-list a").get_attribute("href")), str(ann.driver.current_url)
+    free, mine = (
+        str(ann.wait("#invitation-list a").get_attribute("href")),
+        str(ann.driver.current_url),
+    )
     ann.forget()
     asked = len(listener.asked)
     ann.open(mine)
@@ -1491,10 +1767,14 @@ def test_somebody_elses_seat_is_told_plainly(ann: Browser, server: RunningServer
     ann.wait("#board svg")
 
 
-def test_a_game_that_is_deleted_or_broken_is_told(ann: Browser, server: RunningServer, listener: Listener) -> None:
+def test_a_game_that_is_deleted_or_broken_is_told(
+    ann: Browser, server: RunningServer, listener: Listener
+) -> None:
     begin(ann, server, "me", "human")
     table = str(ann.driver.current_url)
-    ann.wait_until(lambda: any(path.endswith("/changes") for path in listener.asked), "the connection")
+    ann.wait_until(
+        lambda: any(path.endswith("/changes") for path in listener.asked), "the connection"
+    )
     application: Any = listener.app
     inner = application.state.server
     key = inner.storage.link(table.rpartition("/")[2]).game
@@ -1515,7 +1795,9 @@ def test_a_game_that_is_deleted_or_broken_is_told(ann: Browser, server: RunningS
 
 
 def test_on_a_phone_and_in_the_dark(server: RunningServer, tmp_path: Path) -> None:
-    (tmp_path / "game.html").write_text(exported(Replay.of(played(2, actions=9).to_record().encode(), 1), "game"), "utf-8")
+    (tmp_path / "game.html").write_text(
+        exported(Replay.of(played(2, actions=9).to_record().encode(), 1), "game"), "utf-8"
+    )
     with browser(phone=True, dark=True) as phone:
         begin(phone, server, "me", "agent:greedy")
         assert phone.run("return document.documentElement.dataset.theme") == "dark"
@@ -1523,15 +1805,24 @@ def test_on_a_phone_and_in_the_dark(server: RunningServer, tmp_path: Path) -> No
         phone.run("document.getElementById('all').open = true")
         edges = "const edge = (id) => document.getElementById(id).getBoundingClientRect();"
         below = f"{edges} scrollTo(0, document.body.scrollHeight); return edge('words').bottom <= edge('dock').top"
-        phone.wait_until(lambda: phone.run(below), "the page's end above the dock, which lies over the page")
+        phone.wait_until(
+            lambda: phone.run(below), "the page's end above the dock, which lies over the page"
+        )
         replay = (tmp_path / "game.html").as_uri()
-        for address, shown in ((None, "#board svg"), (f"{server.address}/", "#strengths input"), (replay, "#board svg")):
+        for address, shown in (
+            (None, "#board svg"),
+            (f"{server.address}/", "#strengths input"),
+            (replay, "#board svg"),
+        ):
             if address:
                 phone.open(address)
             phone.wait(shown)
-            assert phone.run("return document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out sideways"
+            assert phone.run("return document.documentElement.scrollWidth <= innerWidth"), (
+                "nothing sticks out sideways"
+            )
         drawings = phone.run(
-            "return [...document.querySelectorAll('#board svg, .chart')].map((svg) => svg.viewBox.baseVal.width)"
+            "return [...document.querySelectorAll('#board svg, .chart')].map((svg) => "
+            "svg.viewBox.baseVal.width)"
         )
         assert drawings == [640, 360], "those made for phones"
         assert phone.complaints() == []
@@ -1587,12 +1878,26 @@ def look_through(page: Browser, game: Game) -> None:
     page.wait_until(lambda: int(page.text("#count").split(" /")[0]) >= 3, "playing by itself")
     page.click("#play")
     assert page.wait("#play").get_attribute("aria-label") == "play"
-    all_cards = len(page.run("return [...document.querySelectorAll('#board [data-card]')].map((card) => card.dataset.card[0])"))
-    page.run("const w = document.getElementById('whose'); w.value = 1; w.dispatchEvent(new Event('change'))")
-    page.wait_until(
-        lambda: len(page.run("return [...document.querySelectorAll('#board [data-card]')]")) < all_cards, "one seat's view"
+    all_cards = len(
+        page.run(
+            "return [...document.querySelectorAll('#board [data-card]')].map((card) => "
+            "card.dataset.card[0])"
+        )
     )
-    page.run("const s = document.getElementById('step'); s.value = 50; s.dispatchEvent(new Event('input'))")
+    page.run(
+        "const w = document.getElementById('whose'); w.value = 1; w.dispatchEvent(new "
+        "Event('change'))"
+    )
+    page.wait_until(
+        lambda: (
+            len(page.run("return [...document.querySelectorAll('#board [data-card]')]")) < all_cards
+        ),
+        "one seat's view",
+    )
+    page.run(
+        "const s = document.getElementById('step'); s.value = 50; s.dispatchEvent(new "
+        "Event('input'))"
+    )
     page.wait_until(lambda: page.text("#count") == f"50 / {steps}")
     assert page.run("return document.querySelectorAll('.chart .line').length") == game.num_players
 
@@ -1608,7 +1913,9 @@ def test_replay_of_a_record_file(ann: Browser, server: RunningServer, tmp_path: 
     assert ann.run("return document.querySelectorAll('i').length") == 0
 
 
-def test_the_address_says_what_is_shown_and_leads_back(ann: Browser, server: RunningServer, tmp_path: Path) -> None:
+def test_the_address_says_what_is_shown_and_leads_back(
+    ann: Browser, server: RunningServer, tmp_path: Path
+) -> None:
     game = played(2, seed=3)
     path = tmp_path / "game.jsonl"
     path.write_text(game.to_record(["ann", "bob"]) * 2, encoding="utf-8")
@@ -1620,13 +1927,22 @@ def test_the_address_says_what_is_shown_and_leads_back(ann: Browser, server: Run
     ann.wait_until(lambda: "step=" in ann.driver.current_url, "the step in the address")
     auction = ann.driver.current_url
     ann.click("#last")
-    ann.run("const w = document.getElementById('whose'); w.value = 1; w.dispatchEvent(new Event('change'))")
+    ann.run(
+        "const w = document.getElementById('whose'); w.value = 1; w.dispatchEvent(new "
+        "Event('change'))"
+    )
     ann.wait_until(lambda: "seat=1" in ann.driver.current_url, "the seat in the address")
     steps = int(game.state["decisions"])
     assert f"step={steps}" in ann.driver.current_url
     for wanted, seat in (
         (f"{steps} / {steps}", ""),
-        (ann.run("return new URLSearchParams(arguments[0]).get('step')", auction.partition("?")[2]) + f" / {steps}", ""),
+        (
+            ann.run(
+                "return new URLSearchParams(arguments[0]).get('step')", auction.partition("?")[2]
+            )
+            + f" / {steps}",
+            "",
+        ),
     ):
         ann.driver.back()
         ann.wait_until(lambda text=wanted: ann.text("#count") == text, "where it was before")  # type: ignore[misc]
@@ -1637,7 +1953,9 @@ def test_the_address_says_what_is_shown_and_leads_back(ann: Browser, server: Run
     ann.wait("tbody tr:nth-child(2) button")
     ann.driver.get(auction.replace("game=2", "game=1") + "&seat=0&agent=greedy")
     ann.wait("#board svg")
-    assert ann.run("return [document.getElementById('whose').value, document.getElementById('adviser').value]") == ["0", "greedy"]
+    assert ann.run(
+        "return [document.getElementById('whose').value, document.getElementById('adviser').value]"
+    ) == ["0", "greedy"]
     assert ann.text("#count") != f"0 / {steps}"
 
 
@@ -1648,26 +1966,44 @@ def test_agents_stand_side_by_side_and_tell_their_numbers_on_the_board(
     path.write_text(played(3, seed=12, actions=60).to_record(), encoding="utf-8")
     open_file(ann, server, path)
     ann.wait("#board svg")
-    ann.run("document.getElementById('adviser').value = 'crowd'; document.getElementById('adviser-1').value = 'greedy'")
+    ann.run(
+        "document.getElementById('adviser').value = 'crowd'; "
+        "document.getElementById('adviser-1').value = 'greedy'"
+    )
     ann.click("#ask")
-    ann.wait_until(lambda: ann.run("return document.querySelectorAll('#hint .answer li.choice').length") == 2, "both answers")
-    told = ann.run("return [...document.querySelectorAll('.badge')].map((one) => [Number(one.dataset.badge), one.textContent])")
+    ann.wait_until(
+        lambda: ann.run("return document.querySelectorAll('#hint .answer li.choice').length") == 2,
+        "both answers",
+    )
+    told = ann.run(
+        "return [...document.querySelectorAll('.badge')].map((one) => [Number(one.dataset.badge), "
+        "one.textContent])"
+    )
     key = ann.driver.current_url.rpartition("/")[2].partition("?")[0]
-    answer = ann.run("return fetch(`/api/replays/${arguments[0]}/1/0/hint?agent=crowd`).then((a) => a.json())", key)
+    answer = ann.run(
+        "return fetch(`/api/replays/${arguments[0]}/1/0/hint?agent=crowd`).then((a) => a.json())",
+        key,
+    )
     assert told
     assert all(
-        text == f"{100 * answer['sure'][str(action)]:.{1 if answer['sure'][str(action)] < 0.095 else 0}f} %"
+        text
+        == f"{100 * answer['sure'][str(action)]:.{1 if answer['sure'][str(action)] < 0.095 else 0}f} %"
         for action, text in told
     )
     ann.run("document.getElementById('always').click()")
     ann.click("#next")
-    ann.wait_until(lambda: ann.text("#count").startswith("1 /") and ann.find("#hint li.choice") is not None, "the next answer")
+    ann.wait_until(
+        lambda: ann.text("#count").startswith("1 /") and ann.find("#hint li.choice") is not None,
+        "the next answer",
+    )
 
 
 def test_the_visits_of_a_search_grow_before_ones_eyes(ann: Browser, tmp_path: Path) -> None:
     """And who stops it frees the worker."""
     agent = PonderingAgent()
-    agents = Catalogue([CatalogueEntry("pondering", agent), CatalogueEntry("greedy", GreedyAgent())])
+    agents = Catalogue(
+        [CatalogueEntry("pondering", agent), CatalogueEntry("greedy", GreedyAgent())]
+    )
     app = application(Storage(tmp_path / "games.sqlite3"), agents, HOSTS)
     running = RunningServer(app)
     path = tmp_path / "game.jsonl"
@@ -1678,16 +2014,24 @@ def test_the_visits_of_a_search_grow_before_ones_eyes(ann: Browser, tmp_path: Pa
         ann.click("#ask")
         for tries in (1, 3):
             agent.permits.release(tries - (tries > 1))
-            ann.wait_until(lambda number=tries: f"in {number} of {MOST} tries" in ann.text("#hint"), "the tries")  # type: ignore[misc]
+            ann.wait_until(
+                lambda number=tries: f"in {number} of {MOST} tries" in ann.text("#hint"),
+                "the tries",
+            )  # type: ignore[misc]
             assert ann.run("return document.querySelectorAll('.badge').length") >= 1
-        assert ann.run("return [...document.querySelectorAll('#hint [data-visits]')].some((one) => one.dataset.visits !== '0')")
+        assert ann.run(
+            "return [...document.querySelectorAll('#hint [data-visits]')].some((one) => "
+            "one.dataset.visits !== '0')"
+        )
         check_accessible(ann, "#asking")
         ann.click("#hint .stop")
         ann.wait_until(lambda: app.state.server.workers.busy() == 0, "the end of it")
         assert ann.run("return document.querySelectorAll('.badge, #hint li').length") == 0
         agent.permits.release(3 * MOST)  # what was stopped goes on in its thread
         ann.click("#ask")
-        ann.wait_until(lambda: "would:" in ann.text("#hint") and ann.find("#hint .stop") is None, "the answer")
+        ann.wait_until(
+            lambda: "would:" in ann.text("#hint") and ann.find("#hint .stop") is None, "the answer"
+        )
         assert f"in {MOST} tries" in ann.text("#hint")
     finally:
         agent.permits.release(3 * MOST)
@@ -1706,17 +2050,25 @@ def test_agents_are_told_open_hands_and_the_address_says_so(
     assert ann.run("return document.querySelector('[name=hands]:checked').value") == "open"
     ann.run("document.getElementById('analyst').value = 'crowd'")
     ann.click("#analyse")
-    ann.wait_until(lambda: "By crowd, with open hands" in ann.text("#analysis-of"), "whose analysis it is")
+    ann.wait_until(
+        lambda: "By crowd, with open hands" in ann.text("#analysis-of"), "whose analysis it is"
+    )
     for hands in ("seat", "open"):
         ann.run("document.querySelector(`[name=hands][value=${arguments[0]}]`).click()", hands)
         ann.click("#ask")
         ann.wait("#hint li.choice")
         assert ("hands=open" in ann.driver.current_url) == (hands == "open")
-        asked = [query for path, query in zip(listener.asked, listener.queries, strict=True) if path.endswith("/9/hint")]
+        asked = [
+            query
+            for path, query in zip(listener.asked, listener.queries, strict=True)
+            if path.endswith("/9/hint")
+        ]
         assert ("hands=open" in asked[-1]) == (hands == "open")
 
 
-def test_a_game_is_analysed_and_played_out(ann: Browser, server: RunningServer, tmp_path: Path) -> None:
+def test_a_game_is_analysed_and_played_out(
+    ann: Browser, server: RunningServer, tmp_path: Path
+) -> None:
     path = tmp_path / "game.jsonl"
     path.write_text(played(2, seed=12, turns=12).to_record(), encoding="utf-8")
     open_file(ann, server, path)
@@ -1740,9 +2092,14 @@ def test_a_game_is_analysed_and_played_out(ann: Browser, server: RunningServer, 
     ann.run("document.getElementById('out-number').value = 26")
     ann.run("for (const seat of [0, 1]) document.getElementById(`out-${seat}`).value = 'random'")
     ann.click("#play-out")
-    ann.wait_until(lambda: ann.run("return document.querySelectorAll('#out-results h3').length") == 2, "how it went")
+    ann.wait_until(
+        lambda: ann.run("return document.querySelectorAll('#out-results h3').length") == 2,
+        "how it went",
+    )
     ann.wait_until(lambda: ann.wait("#play-out").is_enabled(), "the end of playing out")
-    assert "26 games" in str(ann.run("return document.querySelector('#out-results ol').getAttribute('aria-label')"))
+    assert "26 games" in str(
+        ann.run("return document.querySelector('#out-results ol').getAttribute('aria-label')")
+    )
     ann.driver.refresh()
     ann.wait("#mistakes li")
     assert "By greedy (version" in ann.text("#analysis-of")
@@ -1750,7 +2107,9 @@ def test_a_game_is_analysed_and_played_out(ann: Browser, server: RunningServer, 
 
 
 @pytest.mark.parametrize("width", [WIDTH, NARROW])
-def test_the_numbers_of_a_chart_are_whole(ann: Browser, server: RunningServer, tmp_path: Path, width: int) -> None:
+def test_the_numbers_of_a_chart_are_whole(
+    ann: Browser, server: RunningServer, tmp_path: Path, width: int
+) -> None:
     path = tmp_path / "game.jsonl"
     path.write_text(played(2, seed=3, actions=5).to_record(), encoding="utf-8")
     open_file(ann, server, path)
@@ -1773,13 +2132,17 @@ def test_the_numbers_of_a_chart_are_whole(ann: Browser, server: RunningServer, t
     assert cut == []
 
 
-def test_a_film_and_a_page_are_taken_away(ann: Browser, server: RunningServer, tmp_path: Path) -> None:
+def test_a_film_and_a_page_are_taken_away(
+    ann: Browser, server: RunningServer, tmp_path: Path
+) -> None:
     path = tmp_path / "game.jsonl"
     path.write_text(played(2, seed=3, actions=5).to_record(), encoding="utf-8")
     open_file(ann, server, path)
     ann.click("#take-away summary")
     ann.click("#make-page")
-    ann.click("#make-film")  # neither takes away the other one's bar or link, whichever is ready first
+    ann.click(
+        "#make-film"
+    )  # neither takes away the other one's bar or link, whichever is ready first
     for kind in ("html", "gif"):
         assert "is ready" in ann.wait(f"#made-{kind}").text
     assert ann.find("#made-html") is not None
@@ -1790,7 +2153,9 @@ def test_a_film_and_a_page_are_taken_away(ann: Browser, server: RunningServer, t
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_a_replay_with_all_its_panels_is_accessible(server: RunningServer, tmp_path: Path, dark: bool) -> None:
+def test_a_replay_with_all_its_panels_is_accessible(
+    server: RunningServer, tmp_path: Path, dark: bool
+) -> None:
     path = tmp_path / "game.jsonl"
     path.write_text(played(2, seed=12, turns=12).to_record(), encoding="utf-8")
     with browser(dark=dark, phone=dark) as page:
@@ -1816,7 +2181,11 @@ def test_a_replay_with_all_its_panels_is_accessible(server: RunningServer, tmp_p
 
 def test_a_position_is_edited(ann: Browser, server: RunningServer, tmp_path: Path) -> None:
     game = played(2, seed=12)
-    step = next(step for step in range(40, 99) if Game.from_record(game.to_record(), step=step).phase == "option")
+    step = next(
+        step
+        for step in range(40, 99)
+        if Game.from_record(game.to_record(), step=step).phase == "option"
+    )
     path = tmp_path / "game.jsonl"
     path.write_text(game.to_record(["ann", "bob"]), encoding="utf-8")
     open_file(ann, server, path)
@@ -1834,10 +2203,10 @@ def test_a_position_is_edited(ann: Browser, server: RunningServer, tmp_path: Pat
     ann.run("for (const one of document.querySelectorAll('#edit-form details')) one.open = true")
     check_accessible(ann, "#edit")
     ann.click('[aria-label="more supply of 1 ann"]')
-    place = ann.run("return document.querySelector('[aria-label=\"place of the white commissioner\"]')")
-    markers = (
-        "return [...document.querySelector('[aria-label=\"markers of the white commissioner\"]').options].map((one) => one.text)"
+    place = ann.run(
+        "return document.querySelector('[aria-label=\"place of the white commissioner\"]')"
     )
+    markers = "return [...document.querySelector('[aria-label=\"markers of the white commissioner\"]').options].map((one) => one.text)"
     ann.run("arguments[0].value = 'W52'; arguments[0].dispatchEvent(new Event('change'))", place)
     assert ann.run(markers) == ["E34, TSQ", "W34, TSQ", "W34, W42"]
     ann.click("#edit-open")
@@ -1848,7 +2217,13 @@ def test_a_position_is_edited(ann: Browser, server: RunningServer, tmp_path: Pat
     ann.wait("#hint li.choice")
     ann.click("#edit summary")
     ann.wait("#edit-form summary")
-    assert ann.run("return document.querySelector('[aria-label=\"place of the white commissioner\"]').value") == "W52"
+    assert (
+        ann.run(
+            "return document.querySelector('[aria-label=\"place of the white "
+            "commissioner\"]').value"
+        )
+        == "W52"
+    )
 
 
 def test_the_setup_is_edited(ann: Browser, server: RunningServer, tmp_path: Path) -> None:
@@ -1862,18 +2237,27 @@ def test_the_setup_is_edited(ann: Browser, server: RunningServer, tmp_path: Path
     ann.run("for (const one of document.querySelectorAll('#edit-form details')) one.open = true")
     top = ann.run("return document.querySelector('[aria-label=\"visible green card\"]')")
     other = ann.run("return arguments[0].value === '4' ? '5' : '4'", top)
-    ann.run("arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('change'))", top, other)
+    ann.run(
+        "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('change'))",
+        top,
+        other,
+    )
     ann.click("#edit-open")
     ann.wait_until(lambda: "/replay/edited-" in ann.driver.current_url, "the edited position")
     ann.wait("#board svg")
     ann.click("#edit summary")
     ann.wait("#edit-form summary")
-    assert ann.run("return document.querySelector('[aria-label=\"visible green card\"]').value") == other
+    assert (
+        ann.run("return document.querySelector('[aria-label=\"visible green card\"]').value")
+        == other
+    )
 
 
 def test_a_replay_is_played_on(ann: Browser, server: RunningServer, tmp_path: Path) -> None:
     game = played(2, seed=12)
-    step = next(step for step in range(40, 99) if Game.from_record(game.to_record(), step=step).seat == 0)
+    step = next(
+        step for step in range(40, 99) if Game.from_record(game.to_record(), step=step).seat == 0
+    )
     path = tmp_path / "game.jsonl"
     path.write_text(game.to_record(["greedy", "greedy"]), encoding="utf-8")
     open_file(ann, server, path)
@@ -1895,7 +2279,10 @@ def test_a_replay_is_played_on(ann: Browser, server: RunningServer, tmp_path: Pa
     ann.open(replay)
     ann.wait("#board svg")
     ann.click("#play-on summary")
-    ann.wait_until(lambda: "hidden cards drawn anew for seat 1" in ann.text("#variations li"), "how it was begun")
+    ann.wait_until(
+        lambda: "hidden cards drawn anew for seat 1" in ann.text("#variations li"),
+        "how it was begun",
+    )
 
 
 def test_a_file_dropped_on_the_page_and_several_games(ann: Browser, server: RunningServer) -> None:
@@ -1920,14 +2307,19 @@ def test_damaged_records_get_a_message(ann: Browser, server: RunningServer, tmp_
         path = tmp_path / f"damaged-{number}.jsonl"
         path.write_bytes(content)
         open_file(ann, server, path)
-        ann.wait_until(lambda: re.search(r": line \d+: ", ann.text("#note")), f"a message about damaged record {number}")
+        ann.wait_until(
+            lambda: re.search(r": line \d+: ", ann.text("#note")),
+            f"a message about damaged record {number}",
+        )
         assert "Traceback" not in ann.text("body")
 
 
 def test_an_export_replays_from_disk_without_a_network(tmp_path: Path) -> None:
     game = played(2, seed=3, turns=20)
     path = tmp_path / "game.html"
-    content = exported(Replay.of(game.to_record(["ann", "</script><i>"]).encode(), 1), "a </title> game")
+    content = exported(
+        Replay.of(game.to_record(["ann", "</script><i>"]).encode(), 1), "a </title> game"
+    )
     path.write_text(content, encoding="utf-8")
     assert len(content.encode()) < 3_000_000
     assert not re.search(r"""(?:src|href)=["'](?!data:)""", content)
@@ -1947,7 +2339,9 @@ def test_the_pictures_of_the_page_are_taken(tmp_path: Path) -> None:
     from experiments.tools import screenshots
 
     assert screenshots.main(["--out", str(tmp_path)]) == 0
-    assert {"lobby.png", "bid.png", "replay.png", "final.png", "phone-bid.png"} <= {path.name for path in tmp_path.iterdir()}
+    assert {"lobby.png", "bid.png", "replay.png", "final.png", "phone-bid.png"} <= {
+        path.name for path in tmp_path.iterdir()
+    }
 
 
 @pytest.mark.long

@@ -1,4 +1,6 @@
-"""Looking up networks that browsers name: by turns, not without end, and not for longer than the server runs."""
+"""Looking up networks that browsers name: by turns, not without end, and not for longer than the
+server runs.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,10 @@ def test_who_looks_many_up_keeps_no_other_waiting() -> None:
         return None
 
     async def ask() -> None:
-        asked = [asyncio.create_task(names.look_up(f"eve {number}", "eve")) for number in range(MOST_WAITING + 10)]
+        asked = [
+            asyncio.create_task(names.look_up(f"eve {number}", "eve"))
+            for number in range(MOST_WAITING + 10)
+        ]
         await asyncio.sleep(0)
         asked.append(asyncio.create_task(names.look_up("ann's", "ann")))
         await asyncio.sleep(0)

@@ -39,12 +39,16 @@ def test_the_next_coloured_cards_are_those_that_the_game_asks_chance_for(players
             if ahead:
                 asked += 1
                 assert told is not None
-                assert {value: p for value, p in zip((4, 5, 6), told, strict=True) if p} == pytest.approx(ahead)
+                assert {
+                    value: p for value, p in zip((4, 5, 6), told, strict=True) if p
+                } == pytest.approx(ahead)
     assert asked > 20
 
 
 def totals_by_the_game(game: Game, action: int) -> dict[int, float]:
-    """Alea's totals: every way through the chance nodes of an action after which she bids at once."""
+    """Alea's totals: every way through the chance nodes of an action after which she bids at
+    once.
+    """
     totals: defaultdict[int, float] = defaultdict(float)
 
     def walk(chance: Sequence[int], share: float) -> None:
@@ -64,7 +68,12 @@ def test_aleas_totals_are_those_of_the_game() -> None:
     compared = 0
     for game in positions(2, "bid"):
         passed = int(game.state["out"][:2].sum())
-        if PASS not in game.legal_actions or game.state["alea"] or game.seat == game.turn_seat or passed:
+        if (
+            PASS not in game.legal_actions
+            or game.state["alea"]
+            or game.seat == game.turn_seat
+            or passed
+        ):
             continue
         told = what_can_come(game.state, None)["alea"]
         assert dict(told) == pytest.approx(totals_by_the_game(game, PASS), abs=1e-4)
@@ -87,7 +96,12 @@ def test_a_seat_is_told_what_it_can_expect_and_nothing_else() -> None:
     other = game.copy()
     hand, down = other.state["hand"], other.state["face_down"]
     hidden = hand[1, BLACK] - other.state["known"][1, BLACK]
-    swap = next((int(a), int(b)) for a in np.flatnonzero(hidden) for b in np.flatnonzero(down[BLACK]) if a != b)
+    swap = next(
+        (int(a), int(b))
+        for a in np.flatnonzero(hidden)
+        for b in np.flatnonzero(down[BLACK])
+        if a != b
+    )
     hand[1, BLACK, swap[0]] -= 1
     hand[1, BLACK, swap[1]] += 1
     down[BLACK, swap[0]] += 1

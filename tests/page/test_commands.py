@@ -32,7 +32,10 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def test_an_answer_does_not_wait_for_the_browser_to_acknowledge_its_beginning() -> None:
-    with commands.listen("127.0.0.1", 0) as listening, socket.create_connection(listening.getsockname()):
+    with (
+        commands.listen("127.0.0.1", 0) as listening,
+        socket.create_connection(listening.getsockname()),
+    ):
         connection, _ = listening.accept()
         with connection:
             assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0
@@ -40,7 +43,16 @@ def test_an_answer_does_not_wait_for_the_browser_to_acknowledge_its_beginning() 
 
 def test_play_serves_the_page_until_it_is_interrupted(tmp_path: Path) -> None:
     database = tmp_path / "games.sqlite3"
-    command = ["-W", "error", "-m", "skyenv", "play", "--no-browser", "--agents", "skyenv.agents:RandomAgent"]
+    command = [
+        "-W",
+        "error",
+        "-m",
+        "skyenv",
+        "play",
+        "--no-browser",
+        "--agents",
+        "skyenv.agents:RandomAgent",
+    ]
     with running(*command, "--port", 0, "--database", database) as server:
         assert server.stdout is not None
         address = re.search(r"http://127\.0\.0\.1:\d+/", server.stdout.readline())
@@ -57,13 +69,28 @@ def test_play_serves_the_page_until_it_is_interrupted(tmp_path: Path) -> None:
 
 
 def test_a_killed_server_has_lost_nothing_that_it_answered(tmp_path: Path) -> None:
-    """Killed while a browser acts as fast as it can; what was under way may have been done or not."""
-    command = ["-m", "skyenv", "play", "--no-browser", "--port", 0, "--database", tmp_path / "games.sqlite3"]
+    """Killed while a browser acts as fast as it can; what was under way may have been done or
+    not.
+    """
+    command = [
+        "-m",
+        "skyenv",
+        "play",
+        "--no-browser",
+        "--port",
+        0,
+        "--database",
+        tmp_path / "games.sqlite3",
+    ]
     seats: list[str] = []
     cookies: dict[str, str] = {}
     answered = [0]
     for wanted in (3, 17, 40):
-        with running(*command) as server, httpx2.Client(timeout=600, cookies=cookies) as ann, ThreadPoolExecutor() as pool:
+        with (
+            running(*command) as server,
+            httpx2.Client(timeout=600, cookies=cookies) as ann,
+            ThreadPoolExecutor() as pool,
+        ):
             assert server.stdout is not None
             address = re.search(r"http://127\.0\.0\.1:\d+", server.stdout.readline())
             assert address
@@ -74,11 +101,21 @@ def test_a_killed_server_has_lost_nothing_that_it_answered(tmp_path: Path) -> No
                 ann.get("/").raise_for_status()
                 cookies.update(ann.cookies)
                 wish = {"players": 2, "side": "front", "seats": ["me", "human"], "seed": "5"}
-                first = ann.post("/api/games", json=wish).raise_for_status().json()["page"].replace("/seat/", "/api/seats/")
-                free = ann.get(first).json()["invitations"][0]["page"].replace("/seat/", "/api/seats/")
+                first = (
+                    ann.post("/api/games", json=wish)
+                    .raise_for_status()
+                    .json()["page"]
+                    .replace("/seat/", "/api/seats/")
+                )
+                free = (
+                    ann.get(first).json()["invitations"][0]["page"].replace("/seat/", "/api/seats/")
+                )
                 ann.post(f"{free}/claim").raise_for_status()
                 games = ann.get("/api/games").json()["games"]
-                seats = [game["page"].replace("/seat/", "/api/seats/") for game in sorted(games, key=lambda game: game["seat"])]
+                seats = [
+                    game["page"].replace("/seat/", "/api/seats/")
+                    for game in sorted(games, key=lambda game: game["seat"])
+                ]
             states = [ann.get(seat).json() for seat in seats]
             assert answered[-1] <= max(state["step"] for state in states) <= answered[-1] + 1
             acting = pool.submit(act_until_killed, ann, seats, answered)
@@ -92,14 +129,18 @@ def test_a_killed_server_has_lost_nothing_that_it_answered(tmp_path: Path) -> No
 
 
 def act_until_killed(ann: httpx2.Client, seats: list[str], answered: list[int]) -> None:
-    """Play, by turns of the seats, as long as somebody answers; the steps of which that tells that they are stored."""
+    """Play, by turns of the seats, as long as somebody answers; the steps of which that tells that
+    they are stored.
+    """
     with contextlib.suppress(httpx2.TransportError):
         while True:
             states = [ann.get(seat).json() for seat in seats]
             (turn,) = [number for number, state in enumerate(states) if state["yours"]]
             state = states[turn]
             action = quick([choice["action"] for choice in state["legal"]])
-            ann.post(f"{seats[turn]}/act", json={"action": action, "step": state["step"]}).raise_for_status()
+            ann.post(
+                f"{seats[turn]}/act", json={"action": action, "step": state["step"]}
+            ).raise_for_status()
             answered.append(state["step"] + 1)
 
 
@@ -107,7 +148,18 @@ def test_play_shows_folders_of_games_and_trainings(tmp_path: Path) -> None:
     (tmp_path / "games").mkdir()
     (tmp_path / "games" / "a.jsonl").write_text(played(seed=1, actions=5).to_record(["ann", "bob"]))
     make_run(tmp_path / "runs" / "first")
-    words = ["-W", "error", "-m", "skyenv", "play", "--no-browser", "--port", 0, "--database", tmp_path / "d" / "games.sqlite3"]
+    words = [
+        "-W",
+        "error",
+        "-m",
+        "skyenv",
+        "play",
+        "--no-browser",
+        "--port",
+        0,
+        "--database",
+        tmp_path / "d" / "games.sqlite3",
+    ]
     with running(*words, "--games", tmp_path / "games", "--runs", tmp_path / "runs") as server:
         assert server.stdout is not None
         address = re.search(r"http://127\.0\.0\.1:\d+/", server.stdout.readline())
@@ -167,7 +219,9 @@ def test_a_taken_port_is_told_unless_none_was_wanted() -> None:
     second.close()
 
 
-def test_it_listens_to_this_machine_alone_unless_told_otherwise(capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_listens_to_this_machine_alone_unless_told_otherwise(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with pytest.raises(SystemExit):
         cli.main(["play", "--help"])
     assert "127.0.0.1, this machine alone" in " ".join(capsys.readouterr().out.split())
@@ -185,7 +239,10 @@ def test_agents_are_those_asked_for_then_all_that_have_names() -> None:
 
 def test_export_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, page = tmp_path / "games.jsonl", tmp_path / "game.html"
-    path.write_text(played(2, seed=1, actions=5).to_record() + played(2, seed=2, actions=8).to_record(), encoding="utf-8")
+    path.write_text(
+        played(2, seed=1, actions=5).to_record() + played(2, seed=2, actions=8).to_record(),
+        encoding="utf-8",
+    )
     assert cli.main(["export", str(path), "--game", "2", "-o", str(page)]) == 0
     assert "8 actions" in capsys.readouterr().out
     assert "games.jsonl, game 2" in page.read_text(encoding="utf-8")
@@ -201,8 +258,12 @@ def test_export_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().err.startswith(f"export: error: {path}: line 1: not JSON")
 
 
-def test_export_reads_no_more_than_the_game(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A file can be larger than memory; here a device without an end, and a game with something behind it."""
+def test_export_reads_no_more_than_the_game(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file can be larger than memory; here a device without an end, and a game with something
+    behind it.
+    """
     page = tmp_path / "game.html"
     if os.path.exists("/dev/zero"):
         assert cli.main(["export", "/dev/zero", "-o", str(page)]) == 1
@@ -225,7 +286,9 @@ def test_export_tells_at_once_that_it_cannot_write(
         assert capsys.readouterr().err.startswith(f"export: error: {output}: ")
 
 
-def test_export_does_not_write_over_the_record(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_export_does_not_write_over_the_record(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path, link = tmp_path / "games.jsonl", tmp_path / "link"
     path.write_text(played(2, seed=1, actions=2).to_record(), encoding="utf-8")
     link.symlink_to(path)
@@ -236,16 +299,25 @@ def test_export_does_not_write_over_the_record(tmp_path: Path, capsys: pytest.Ca
     assert path.read_bytes() == before
 
 
-def test_export_looks_at_the_first_line_before_it_reads_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_export_looks_at_the_first_line_before_it_reads_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Whichever game is asked for: the rest may be gigabytes."""
     path = tmp_path / "games.jsonl"
     path.write_bytes(b"no record\n" + b"\xff" * 1000)
     for number in (1, 1_000_000):
-        assert cli.main(["export", str(path), "--game", str(number), "-o", str(tmp_path / "game.html")]) == 1
+        assert (
+            cli.main(
+                ["export", str(path), "--game", str(number), "-o", str(tmp_path / "game.html")]
+            )
+            == 1
+        )
         assert capsys.readouterr().err.startswith(f"export: error: {path}: line 1: not JSON")
 
 
-def test_export_of_files_whose_names_are_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_export_of_files_whose_names_are_no_text(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/g\xff.jsonl"))
     odd.write_text(played(2, seed=1, actions=2).to_record(), encoding="utf-8")
     page = odd.with_suffix(".html")
@@ -275,15 +347,34 @@ class Blocking(RandomAgent):
 
 
 def test_a_killed_worker_is_replaced_and_ctrl_c_ends_one_that_thinks(tmp_path: Path) -> None:
-    """Other tables are played meanwhile; nothing but the address is printed, and no process is left."""
+    """Other tables are played meanwhile; nothing but the address is printed, and no process is
+    left.
+    """
     (tmp_path / "blocking.py").write_text(BLOCKING, encoding="ascii")
-    command = ["-m", "skyenv", "play", "--no-browser", "--port", 0, "--workers", 3, "--agents", "blocking:Blocking"]
+    command = [
+        "-m",
+        "skyenv",
+        "play",
+        "--no-browser",
+        "--port",
+        0,
+        "--workers",
+        3,
+        "--agents",
+        "blocking:Blocking",
+    ]
 
     def begun() -> list[int]:
         file = tmp_path / "begun"
-        return [int(line) for line in file.read_text(encoding="ascii").split()] if file.exists() else []
+        return (
+            [int(line) for line in file.read_text(encoding="ascii").split()]
+            if file.exists()
+            else []
+        )
 
-    with running(*command, "--database", tmp_path / "games", environment={"PYTHONPATH": str(tmp_path)}) as server:
+    with running(
+        *command, "--database", tmp_path / "games", environment={"PYTHONPATH": str(tmp_path)}
+    ) as server:
         assert server.stdout is not None
         address = re.search(r"http://127\.0\.0\.1:\d+", server.stdout.readline())
         assert address
@@ -303,7 +394,9 @@ def test_a_killed_worker_is_replaced_and_ctrl_c_ends_one_that_thinks(tmp_path: P
             (tmp_path / "block").touch()
             connection = http.client.HTTPConnection(address[0].removeprefix("http://"))
             cookies = "; ".join(f"{name}={value}" for name, value in ann.cookies.items())
-            connection.request("GET", f"{seat}/hint?agent=blocking:Blocking", headers={"Cookie": cookies})
+            connection.request(
+                "GET", f"{seat}/hint?agent=blocking:Blocking", headers={"Cookie": cookies}
+            )
             wait_until(lambda: len(begun()) == 3, server)
         server.send_signal(signal.SIGINT)
         _, complaint = server.communicate()
@@ -316,15 +409,21 @@ def test_a_killed_worker_is_replaced_and_ctrl_c_ends_one_that_thinks(tmp_path: P
 def play_first(client: httpx2.Client, agent: str) -> tuple[str, dict[str, Any]]:
     """Begin a game and play its first action: the seat, and what it was told before."""
     client.get("/")
-    made = client.post("/api/games", json={"players": 2, "side": "front", "seats": ["me", f"agent:{agent}"]}).raise_for_status()
+    made = client.post(
+        "/api/games", json={"players": 2, "side": "front", "seats": ["me", f"agent:{agent}"]}
+    ).raise_for_status()
     seat = str(made.json()["page"]).replace("/seat/", "/api/seats/")
     client.post(f"{seat}/pause", json={"seconds": 0}).raise_for_status()
     state: dict[str, Any] = client.get(seat).json()
-    client.post(f"{seat}/act", json={"action": state["legal"][0]["action"], "step": 0}).raise_for_status()
+    client.post(
+        f"{seat}/act", json={"action": state["legal"][0]["action"], "step": 0}
+    ).raise_for_status()
     return seat, state
 
 
 def is_running(process: int) -> bool:
     """Whether a process does anything still."""
-    done = subprocess.run(["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True, check=False
+    )
     return done.stdout.strip()[:1] not in ("", "Z")

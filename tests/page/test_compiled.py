@@ -11,7 +11,16 @@ from processes import printed
 from skyenv import Game
 from skyenv.agents import RandomAgent, Thought, make_agent
 from skyenv.page.catalogue import CatalogueEntry
-from skyenv.page.compiled import RULES, Prospect, Step, compile_agent, look_at, needed_by, play_a_little, rules_needed
+from skyenv.page.compiled import (
+    RULES,
+    Prospect,
+    Step,
+    compile_agent,
+    look_at,
+    needed_by,
+    play_a_little,
+    rules_needed,
+)
 from skyenv.page.jobs import advise, move
 from skyenv.rules.compiling import COMPILED, EntryPoint, entry_point, following, rule
 
@@ -50,7 +59,9 @@ if __name__ == "__main__":
 
 
 def test_a_server_loads_the_rules_and_compiles_nothing_else() -> None:
-    """A whole game by the interface, its replay and a hint: after the beginning nothing is made ready in the server's process."""
+    """A whole game by the interface, its replay and a hint: after the beginning nothing is made
+    ready in the server's process.
+    """
     early, late = json.loads(printed("-c", SERVER).splitlines()[-1])
     assert set(early) <= RULES
     assert late == []
@@ -109,7 +120,12 @@ def test_compiling_an_agent_is_told_function_by_function(monkeypatch: pytest.Mon
     assert look_at(entry, print) == Prospect("doubles", "1", dict(zip(names, (3, 5), strict=True)))
     compile_agent(entry, steps.append)
     told = [(step.about, step.done, step.total, step.typical, step.typical_left) for step in steps]
-    expected = [("more than that", 0, 2, 0, 8), ("doubling", 0, 2, 0, 8), ("more than that", 1, 2, 3, 5), ("", 2, 2, 8, 0)]
+    expected = [
+        ("more than that", 0, 2, 0, 8),
+        ("doubling", 0, 2, 0, 8),
+        ("more than that", 1, 2, 3, 5),
+        ("", 2, 2, 8, 0),
+    ]
     others = ("", 0, 2, 0, 8)  # what was there is loaded
     assert [one for one in dict.fromkeys(told) if one != others] == expected
     assert look_at(entry, print).missing == {}

@@ -1,4 +1,7 @@
-"""A hostile neighbour: connections that say nothing, or slowly, or too much. Others are answered meanwhile."""
+"""A hostile neighbour: connections that say nothing, or slowly, or too much.
+
+Others are answered meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +87,9 @@ def plays(server: RunningServer) -> Iterator[httpx2.Client]:
         assert client.get("/").status_code == 200
         seat = begin(client)
         state = client.get(seat).json()
-        answer = client.post(f"{seat}/act", json={"action": state["legal"][0]["action"], "step": state["step"]})
+        answer = client.post(
+            f"{seat}/act", json={"action": state["legal"][0]["action"], "step": state["step"]}
+        )
         assert answer.status_code == 200
         yield client
 
@@ -107,7 +112,9 @@ STARTS = {
 
 
 @pytest.mark.parametrize("start", STARTS)
-def test_connections_without_a_request_make_room(server: RunningServer, neighbour: Neighbour, crowd: Crowd, start: str) -> None:
+def test_connections_without_a_request_make_room(
+    server: RunningServer, neighbour: Neighbour, crowd: Crowd, start: str
+) -> None:
     """More than there are places, none of which ends by itself."""
     for _ in range(3):
         for _ in range(30):
@@ -129,7 +136,9 @@ def test_a_request_that_takes_too_long_is_ended(
     wait_until(lambda: len(crowd) == 0)
 
 
-def test_what_comes_drop_by_drop_is_ended(server: RunningServer, neighbour: Neighbour, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_comes_drop_by_drop_is_ended(
+    server: RunningServer, neighbour: Neighbour, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each byte alone puts nothing off."""
     monkeypatch.setattr(connections, "PATIENCE", 0.3)
     monkeypatch.setattr(connections, "CHECKS", 0.01)
@@ -175,7 +184,9 @@ NO_REQUESTS = [
 
 
 @pytest.mark.parametrize("words", NO_REQUESTS, ids=["huge headers", "no request", "HTTPS"])
-def test_what_is_no_request_gets_a_message(server: RunningServer, neighbour: Neighbour, words: bytes) -> None:
+def test_what_is_no_request_gets_a_message(
+    server: RunningServer, neighbour: Neighbour, words: bytes
+) -> None:
     one = neighbour.say(b"")
     with contextlib.suppress(ConnectionError):
         one.sendall(words)
@@ -187,12 +198,15 @@ def test_what_is_no_request_gets_a_message(server: RunningServer, neighbour: Nei
         pass
 
 
-def test_many_sockets_of_one_browser_leave_room(server: RunningServer, neighbour: Neighbour) -> None:
+def test_many_sockets_of_one_browser_leave_room(
+    server: RunningServer, neighbour: Neighbour
+) -> None:
     with plays(server) as client:
         seat = begin(client)
         cookie = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
     words = (
-        f"GET {seat}/changes HTTP/1.1\r\nhost: localhost\r\ncookie: {cookie}\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
+        f"GET {seat}/changes HTTP/1.1\r\nhost: localhost\r\ncookie: {cookie}\r\nconnection: "
+        "upgrade\r\nupgrade: websocket\r\n"
         "sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
     )
     for _ in range(50):
@@ -202,7 +216,9 @@ def test_many_sockets_of_one_browser_leave_room(server: RunningServer, neighbour
 
 
 def test_one_address_has_not_all_places(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the addresses that a server before this one tells, which none of its clients can make up."""
+    """Of the addresses that a server before this one tells, which none of its clients can make
+    up.
+    """
     monkeypatch.setattr(requests, "PATIENCE", 600.0)
     monkeypatch.setattr(connections, "PATIENCE", 600.0)
     crowd = Crowd(through_proxy=True, most=20, of_one_address=5)
@@ -224,8 +240,12 @@ def test_one_address_has_not_all_places(monkeypatch: pytest.MonkeyPatch) -> None
         running.stop()
 
 
-def test_limits_are_those_of_the_address_that_a_server_before_this_one_tells(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many browsers come from it, and whatever the environment tells web servers to believe."""
+def test_limits_are_those_of_the_address_that_a_server_before_this_one_tells(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However many browsers come from it, and whatever the environment tells web servers to
+    believe.
+    """
     monkeypatch.setenv("FORWARDED_ALLOW_IPS", "192.0.2.9")
     app = make_app()
 
@@ -267,7 +287,9 @@ def test_records_that_do_not_come_hold_up_no_others(
         words = upload_by(server)
         sent = [neighbour.say(words) for _ in range(3)]
         refused, _, _ = select.select(sent, [], [])
-        assert [one.recv(65536)[:12] for one in refused] == [b"HTTP/1.1 429"]  # of one browser two are let in
+        assert [one.recv(65536)[:12] for one in refused] == [
+            b"HTTP/1.1 429"
+        ]  # of one browser two are let in
         answers += [one for one in sent if one not in refused]
     with httpx2.Client(base_url=server.address, timeout=600) as client:
         client.get("/")

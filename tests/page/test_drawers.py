@@ -43,7 +43,9 @@ def test_one_browser_waits_for_so_much_at_once(monkeypatch: pytest.MonkeyPatch) 
 
     async def ask() -> None:
         pool, may = Drawers(), threading.Event()
-        asked = [asyncio.create_task(pool.ask("greedy", may.wait)) for _ in range(drawers.THREADS + 3)]
+        asked = [
+            asyncio.create_task(pool.ask("greedy", may.wait)) for _ in range(drawers.THREADS + 3)
+        ]
         await asyncio.sleep(0)
         with pytest.raises(PageError, match="too much at once"):
             await pool.ask("greedy", may.wait)

@@ -1,4 +1,6 @@
-"""Positions edited by hand: what comes of an edit is a position of the game, or the error says what would be right."""
+"""Positions edited by hand: what comes of an edit is a position of the game, or the error says what
+would be right.
+"""
 
 from __future__ import annotations
 
@@ -42,9 +44,14 @@ def plot(edit: Edit, name: str) -> Edit:
 
 def test_an_edit_that_changes_nothing_gives_the_same_position(replay: Replay) -> None:
     step = turn(replay, 60)
-    before, after = replay.at(step).state, edited(replay, step, described(replay.states[step])).game.state
+    before, after = (
+        replay.at(step).state,
+        edited(replay, step, described(replay.states[step])).game.state,
+    )
     forgotten = {"deduced", "held", "held_together", "num_held", "shown", "num_shown"}
-    assert all((before[field] == after[field]).all() for field in set(before.dtype.names or ()) - forgotten)
+    assert all(
+        (before[field] == after[field]).all() for field in set(before.dtype.names or ()) - forgotten
+    )
 
 
 def test_cards_and_skyscrapers_are_conserved_and_the_game_goes_on(replay: Replay) -> None:
@@ -59,9 +66,17 @@ def test_cards_and_skyscrapers_are_conserved_and_the_game_goes_on(replay: Replay
     edit["places"][0], edit["ways"][0] = "CENTRAL_PARK", ["E34", "TSQ", "W52"]
     after = edited(replay, step, edit)
     game, state = after.game, after.game.state
-    assert (state["hand"].sum(axis=0) + state["face_down"] == before["hand"].sum(axis=0) + before["face_down"]).all()
+    assert (
+        state["hand"].sum(axis=0) + state["face_down"]
+        == before["hand"].sum(axis=0) + before["face_down"]
+    ).all()
     assert (state["supply"] + state["general"] == before["supply"] + before["general"]).all()
-    assert (game.scores[1], game.seat, int(state["place"][0]), state["visited"][0].tolist()) == (42, 1, 7, [1, 3, 5])
+    assert (game.scores[1], game.seat, int(state["place"][0]), state["visited"][0].tolist()) == (
+        42,
+        1,
+        7,
+        [1, 3, 5],
+    )
     chance = random.Random(1)
     while not game.is_over:
         game.play(chance.choice(game.legal_actions))
@@ -95,7 +110,10 @@ def on_plot(where: str, **values: Any) -> Callable[[Edit], None]:
         (change("turn", 2), "turn"),
         (change("places 1", "BROADWAY"), "a commissioner stands in"),
         (change("seats", []), "list seats of 2"),
-        (change("ways 1", ["W34", "E42"]), r"beige commissioner leaves markers on its way .* \(MOVE-2\): they lie in"),
+        (
+            change("ways 1", ["W34", "E42"]),
+            r"beige commissioner leaves markers on its way .* \(MOVE-2\): they lie in",
+        ),
         (change("ways 1", "W34"), "MOVE-2"),
         (change("ways", [[]]), "list ways of 2"),
         (change("tops 0", 7), "the visible green card must be"),
@@ -127,7 +145,9 @@ def test_one_plot_in_a_district_and_threes_in_the_general_supply(replay: Replay)
     edit = described(replay.states[step])
     edit["seats"][0]["supply"] = max(edit["seats"][0]["supply"] - 1, 0)
     if edit["seats"][0]["supply"] != int(replay.states[step]["supply"][0]):
-        with pytest.raises(PageError, match=r"general supply of seat 1.*put \d more into the supply"):
+        with pytest.raises(
+            PageError, match=r"general supply of seat 1.*put \d more into the supply"
+        ):
             edited(replay, step, edit)
     edit = described(replay.states[step])
     for name in ("TSQ green", "TSQ violet"):
@@ -182,7 +202,11 @@ def test_no_marker_lies_in_a_stopped_district(replay: Replay) -> None:
 @pytest.mark.rule("BUS-3")
 def test_the_visible_cards_the_supply_row_and_the_park_area(replay: Replay) -> None:
     options = [step for step in range(replay.steps) if replay.at(step).phase == "option"]
-    step = next(step for step in options if replay.states[step]["park_tiles"].any() and replay.states[step]["supply"][0] > 2)
+    step = next(
+        step
+        for step in options
+        if replay.states[step]["park_tiles"].any() and replay.states[step]["supply"][0] > 2
+    )
     before = replay.at(step).state
     edit = described(before)
     colour = next(c for c in range(5) if before["top"][c] != -1 and before["face_down"][c].any())
@@ -208,9 +232,21 @@ def test_the_visible_cards_the_supply_row_and_the_park_area(replay: Replay) -> N
     play_on(game)
     taken = next(space for space, business in enumerate(edit["row"]) if business is None)
     with pytest.raises(PageError, match=f"space {taken + 1} of the supply row must stay empty"):
-        edited(replay, step, edit | {"row": ["gallery" if space == taken else kind for space, kind in enumerate(edit["row"])]})
+        edited(
+            replay,
+            step,
+            edit
+            | {
+                "row": [
+                    "gallery" if space == taken else kind for space, kind in enumerate(edit["row"])
+                ]
+            },
+        )
     tiles[one] += 1
-    with pytest.raises(PageError, match=r"(the park area has \d+ tiles?, one for each set .* \(BUS-3\), not|park area: )"):
+    with pytest.raises(
+        PageError,
+        match=r"(the park area has \d+ tiles?, one for each set .* \(BUS-3\), not|park area: )",
+    ):
         edited(replay, step, edit)
 
 
@@ -221,7 +257,9 @@ def test_the_setup_is_edited(replay: Replay) -> None:
     assert (edit["setup"], edit["why"]) == (True, None)
     there = next(one for one in edit["plots"] if one["owner"] == 0)
     taken = {one["name"][:3] for one in edit["plots"] if one["owner"] is not None}
-    free = next(one for one in edit["plots"] if one["name"][:3] not in taken and not one["businesses"])
+    free = next(
+        one for one in edit["plots"] if one["name"][:3] not in taken and not one["businesses"]
+    )
     free.update(owner=0, floors=1)
     there.update(owner=None, floors=0)
     hands = [seat["hand"] for seat in edit["seats"]]
@@ -243,7 +281,9 @@ def test_the_setup_is_edited(replay: Replay) -> None:
             edited(replay, 2, wrong)
 
 
-def test_an_edited_position_is_looked_at_like_a_replay(app: Starlette, ann: TestClient, replay: Replay) -> None:
+def test_an_edited_position_is_looked_at_like_a_replay(
+    app: Starlette, ann: TestClient, replay: Replay
+) -> None:
     ann.get("/")
     record = replay.game.to_record()
     key = ann.post("/api/replays", content=record).json()["page"].rpartition("/")[2]
@@ -270,18 +310,30 @@ def test_an_edited_position_is_looked_at_like_a_replay(app: Starlette, ann: Test
     assert Game.from_record(record, step=step).scores[0] != 77
 
 
-def test_nobody_edits_others_positions_away(app: Starlette, ann: TestClient, replay: Replay) -> None:
+def test_nobody_edits_others_positions_away(
+    app: Starlette, ann: TestClient, replay: Replay
+) -> None:
     app.state.edited = Kept(3)
 
     def made(client: TestClient) -> str:
         client.get("/")
-        key = client.post("/api/replays", content=replay.game.to_record()).json()["page"].rpartition("/")[2]
+        key = (
+            client.post("/api/replays", content=replay.game.to_record())
+            .json()["page"]
+            .rpartition("/")[2]
+        )
         address = f"/api/replays/{key}/1/{turn(replay, 60)}/edit"
-        page: str = client.post(address, json=client.get(address).json() | {"plots": []}).json()["page"]
+        page: str = client.post(address, json=client.get(address).json() | {"plots": []}).json()[
+            "page"
+        ]
         return page.replace("/replay/", "/api/replays/")
 
     own = made(ann)
     for _ in range(4):
         eve = another(app, "10.0.0.1")  # another browser each time
         theirs = made(eve)
-    assert (ann.get(own).status_code, eve.get(theirs).status_code, len(app.state.edited)) == (200, 200, 3)
+    assert (ann.get(own).status_code, eve.get(theirs).status_code, len(app.state.edited)) == (
+        200,
+        200,
+        3,
+    )

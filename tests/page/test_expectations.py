@@ -1,4 +1,6 @@
-"""What seats can expect: from what the onlooker knows alone, the same for the same view, and as the agent's own values say."""
+"""What seats can expect: from what the onlooker knows alone, the same for the same view, and as the
+agent's own values say.
+"""
 
 from __future__ import annotations
 
@@ -44,8 +46,12 @@ def midway(players: int, actions: int, seed: int = 5) -> Game:
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_the_seat_to_act_is_judged_as_the_network_does_and_others_where_they_decide_next(players: int) -> None:
-    """The seat to act knows its view, so every world has the network's own value for it; what others hold differs."""
+def test_the_seat_to_act_is_judged_as_the_network_does_and_others_where_they_decide_next(
+    players: int,
+) -> None:
+    """The seat to act knows its view, so every world has the network's own value for it; what
+    others hold differs.
+    """
     game = midway(players, 60)
     while len(game.legal_actions) < 2:
         game.play(game.legal_actions[0])
@@ -69,12 +75,16 @@ def test_who_leads_far_at_the_end_can_expect_the_win() -> None:
         assert expect(TRAINED, game.state, seat, nothing)[0] > 0.8
     while not game.is_over:
         game.play(decide_game(game, GreedyAgent()))
-    assert expect(TRAINED, game.state, 1, nothing) == [float(seat in game.events[-1]["winners"]) for seat in (0, 1)]
+    assert expect(TRAINED, game.state, 1, nothing) == [
+        float(seat in game.events[-1]["winners"]) for seat in (0, 1)
+    ]
 
 
 @pytest.mark.rule("INF-2")
 def test_hidden_cards_change_nothing() -> None:
-    """Another position that the seat can't tell from the real one gives the very same shares; open hands give others."""
+    """Another position that the seat can't tell from the real one gives the very same shares; open
+    hands give others.
+    """
     game = midway(3, 90)
     other = resample(np.array([game.view(0)]).view(np.recarray), [77])[0]
     assert not np.array_equal(game.state["hand"][1], other["hand"][1])
@@ -105,7 +115,9 @@ def expected(client: TestClient, seat: str, state: Json) -> list[float]:
     return shares
 
 
-def test_a_seat_is_told_each_position_once(ann: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_seat_is_told_each_position_once(
+    ann: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = []
 
     def counted(*values: Any) -> list[float]:
@@ -124,7 +136,9 @@ def test_a_seat_is_told_each_position_once(ann: TestClient, monkeypatch: pytest.
     now = wait_for_turn(ann, seat)
     assert now["step"] > first["step"]
     expected(ann, seat, now)
-    expected(ann, seat, {"step": first["step"] + 1})  # a page that shows one position after the other
+    expected(
+        ann, seat, {"step": first["step"] + 1}
+    )  # a page that shows one position after the other
     assert len(asked) == 3
     assert ann.get(f"{seat}/expected?step=0").status_code == 409
     assert "isn't kept" in ann.get(f"{seat}/expected?step=0").json()["error"]
@@ -150,7 +164,9 @@ def test_without_the_agent_it_is_not_offered() -> None:
 
 
 def test_who_asks_at_once_is_told_of_one_judgement(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even if the first of them goes; when all have gone it ends, and is begun again for the next one."""
+    """Even if the first of them goes; when all have gone it ends, and is begun again for the next
+    one.
+    """
     asked = []
 
     def counted(*values: Any) -> list[float]:
@@ -159,7 +175,9 @@ def test_who_asks_at_once_is_told_of_one_judgement(monkeypatch: pytest.MonkeyPat
 
     async def ask() -> None:
         agents, workers = Catalogue([TRAINED]), Workers(in_threads=True)
-        server: Any = SimpleNamespace(catalogue=agents, preparation=Preparation(agents, None), workers=workers)
+        server: Any = SimpleNamespace(
+            catalogue=agents, preparation=Preparation(agents, None), workers=workers
+        )
         told, game = Expectations(server), midway(2, 40)
         gone, *others = [asyncio.create_task(told.shares(game, 0, "")) for _ in range(5)]
         await asyncio.sleep(0)
@@ -183,7 +201,9 @@ def test_what_failed_is_judged_again(monkeypatch: pytest.MonkeyPatch) -> None:
 
     async def ask() -> None:
         agents, workers = Catalogue([TRAINED]), Workers(in_threads=True)
-        server: Any = SimpleNamespace(catalogue=agents, preparation=Preparation(agents, None), workers=workers)
+        server: Any = SimpleNamespace(
+            catalogue=agents, preparation=Preparation(agents, None), workers=workers
+        )
         told, game = Expectations(server), midway(2, 40)
         with monkeypatch.context() as context:
             context.setattr(expectations, "expect", fails)

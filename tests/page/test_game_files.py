@@ -25,7 +25,9 @@ from skyenv.page.game_files import (
 )
 
 
-def found(path: Path, kind: str = RECORD, place: Place | None = None, most: int = 1000) -> list[int]:
+def found(
+    path: Path, kind: str = RECORD, place: Place | None = None, most: int = 1000
+) -> list[int]:
     return [game.number for game in read_games(path, kind, place or Place(), most).games]
 
 
@@ -40,7 +42,11 @@ def test_a_game_is_told_as_it_was_played(tmp_path: Path) -> None:
     assert told.length == path.stat().st_size
     assert told.agents == ("crowd", "b  [31m", "x" * 59 + "…")
     assert told.actions == int(game.state["decisions"])
-    assert (told.scores, told.winners, told.ending) == (outcome.scores, outcome.winners, outcome.reason)
+    assert (told.scores, told.winners, told.ending) == (
+        outcome.scores,
+        outcome.winners,
+        outcome.reason,
+    )
     assert told.margin == sorted(outcome.scores)[2] - sorted(outcome.scores)[1]
     assert game.turn <= told.turns <= game.turn + 1  # the last turn may have been cut short
 
@@ -54,7 +60,9 @@ def test_the_biggest_swing_is_that_of_the_leads_in_play(tmp_path: Path) -> None:
     for event in game.events:
         actions += event["event"] == "action"
         if event["event"] == "vp" and event["why"] not in ("final", "park"):
-            change = abs(event["vp"][0] - event["vp"][1])  # with two players both leads change by the same
+            change = abs(
+                event["vp"][0] - event["vp"][1]
+            )  # with two players both leads change by the same
             first += event["vp"][0] - event["vp"][1]
             if change > swing:
                 swing, step = change, actions
@@ -69,7 +77,9 @@ def test_leads() -> None:
 
 def test_unfinished_and_truncated_games_say_so(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
-    path.write_text(record_of(1, actions=50) + record_of(2, turns=3) + record_of(3, actions=0), encoding="utf-8")
+    path.write_text(
+        record_of(1, actions=50) + record_of(2, turns=3) + record_of(3, actions=0), encoding="utf-8"
+    )
     games = read_games(path, RECORD, Place(), 10).games
     assert [game.ending for game in games] == ["unfinished", "truncated", "unfinished"]
     assert [game.actions for game in games][::2] == [50, 0]
@@ -95,13 +105,23 @@ def test_what_is_damaged_costs_its_game_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "junk",
-    [b"\xff\xfe\n", b"[1]\n", b"[" * 60_000 + b"\n", b"x" * 200_000 + b"\n", b'{"format": 7}\n', b"\n", b"9" * 5000 + b"\n"],
+    [
+        b"\xff\xfe\n",
+        b"[1]\n",
+        b"[" * 60_000 + b"\n",
+        b"x" * 200_000 + b"\n",
+        b'{"format": 7}\n',
+        b"\n",
+        b"9" * 5000 + b"\n",
+    ],
 )
 def test_junk_between_games_is_skipped(junk: bytes, tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     path.write_bytes(record_of(1).encode() + junk + record_of(2).encode())
     reading = read_games(path, RECORD, Place(), 10)
-    assert [game.scores for game in reading.games] == [tuple(played(seed=seed).scores) for seed in (1, 2)]
+    assert [game.scores for game in reading.games] == [
+        tuple(played(seed=seed).scores) for seed in (1, 2)
+    ]
     assert reading.skipped == 1
     assert reading.complaint.startswith("line ")
 
@@ -134,7 +154,9 @@ def test_games_are_read_some_at_a_time(tmp_path: Path) -> None:
     assert numbers == [1, 2, 3, 4, 5]
 
 
-def test_a_tournaments_folder_tells_its_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_tournaments_folder_tells_its_games(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = make_tournament(tmp_path / "t", players=3)
     path = folder / "games.jsonl"
     with open(path, "rb") as stream:
@@ -144,13 +166,22 @@ def test_a_tournaments_folder_tells_its_games(tmp_path: Path, capsys: pytest.Cap
     kept = [line for line in lines if "seats" in line]
     names = [agent["name"] for agent in json.loads((folder / "config.json").read_text())["agents"]]
     assert [(game.agents, game.scores, game.turns, game.actions) for game in reading.games] == [
-        (tuple(names[seat] for seat in line["seats"]), tuple(line["scores"]), line["turns"], line["decisions"]) for line in kept
+        (
+            tuple(names[seat] for seat in line["seats"]),
+            tuple(line["scores"]),
+            line["turns"],
+            line["decisions"],
+        )
+        for line in kept
     ]
     assert {game.players for game in reading.games} == {3}
     content = path.read_bytes()
     for game, line in zip(reading.games, kept, strict=True):
         again = played_in(folder, content[game.start : game.start + game.length])
-        assert (tuple(agent.name for agent in again.agents), again.seed) == (game.agents, 1 + line["paired_seed"])
+        assert (tuple(agent.name for agent in again.agents), again.seed) == (
+            game.agents,
+            1 + line["paired_seed"],
+        )
         assert (again.secret, again.scores) == (5, game.scores)
 
 
@@ -159,7 +190,9 @@ def test_a_damaged_tournament_tells_what_is_whole_and_no_path(tmp_path: Path) ->
     path = folder / "games.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
     number = next(at for at, line in enumerate(lines) if b'"seats"' in line)
-    path.write_bytes(b"".join([*lines[:number], lines[number].replace(b"[0,1]", b"[1,0]"), *lines[number + 1 :]]))
+    path.write_bytes(
+        b"".join([*lines[:number], lines[number].replace(b"[0,1]", b"[1,0]"), *lines[number + 1 :]])
+    )
     reading = read_games(path, TOURNAMENT, Place(), 1000)
     assert len(reading.games) == sum(b'"seats"' in line for line in lines) - 1
     assert "checksum" in reading.complaint

@@ -1,4 +1,6 @@
-"""The server bears a full disk, a locked or damaged database, seats that change hands, and wishes that are sent twice."""
+"""The server bears a full disk, a locked or damaged database, seats that change hands, and wishes
+that are sent twice.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import Json, act, another, begin, client_of, make_app, payload, played, status, wait_for_turn, watch
+from pages import (
+    Json,
+    act,
+    another,
+    begin,
+    client_of,
+    make_app,
+    payload,
+    played,
+    status,
+    wait_for_turn,
+    watch,
+)
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
@@ -68,7 +82,9 @@ def first_choice(client: TestClient, seat: str) -> int:
 # ---- a disk that is full ----
 
 
-def test_an_agents_move_waits_for_space_on_the_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_agents_move_waits_for_space_on_the_disk(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(game_server, "FIRST_RETRY", 0.01)
     with client_of(make_app(path)) as ann:
         agent = Waiting()
@@ -77,7 +93,9 @@ def test_an_agents_move_waits_for_space_on_the_disk(path: Path, monkeypatch: pyt
         assert first_choice(ann, seat) == 200
         with full_disk(path):
             agent.may.set()
-            told: list[dict[str, Any]] = []  # the server tries again and again, and there is no trouble while it does
+            told: list[
+                dict[str, Any]
+            ] = []  # the server tries again and again, and there is no trouble while it does
 
             def is_told() -> bool:
                 told.append(payload(ann, seat))
@@ -150,7 +168,9 @@ def bidding(client: TestClient) -> tuple[str, Json, int]:
 # ---- a database that another program holds ----
 
 
-def test_who_waits_for_the_database_keeps_nobody_else_waiting(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_waits_for_the_database_keeps_nobody_else_waiting(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(database, "PATIENCE", 1000.0)
     with client_of(make_app(path)) as ann, ThreadPoolExecutor() as pool:
         seat = begin(ann, ["me", "human"])
@@ -220,7 +240,10 @@ def test_a_damaged_game_spoils_no_other(ann: TestClient, damage: str) -> None:
         assert first_choice(ann, seat) == 200
     change(ann, damage, seats[1])
     for _ in range(2):
-        games = {game["page"].replace("/seat/", "/api/seats/"): game for game in ann.get("/api/games").json()["games"]}
+        games = {
+            game["page"].replace("/seat/", "/api/seats/"): game
+            for game in ann.get("/api/games").json()["games"]
+        }
         assert set(games) == set(seats)
         assert [seat for seat in seats if "error" in games[seat]] == [seats[1]]
         assert DAMAGES[damage] in games[seats[1]]["error"]
@@ -319,4 +342,6 @@ def test_a_wish_that_is_sent_twice_makes_one_game(app: Starlette, ann: TestClien
         assert ann.post("/api/games", json=WISH).status_code == 201
     assert len(ann.get("/api/games").json()["games"]) == 4
     assert ann.delete(answers[0].json()["page"].replace("/seat/", "/api/seats/")).status_code == 200
-    assert ann.post("/api/games", json=wish).json() != answers[0].json()  # as long as the game is there
+    assert (
+        ann.post("/api/games", json=wish).json() != answers[0].json()
+    )  # as long as the game is there

@@ -1,4 +1,6 @@
-"""What a seat is told about the decision that is open: the sentence, the four options, what a bid needs."""
+"""What a seat is told about the decision that is open: the sentence, the four options, what a bid
+needs.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ NAMES = ["you", "crowd", "greedy"]
 def told(game: Game) -> dict[str, object]:
     """What the seat to act is told."""
     position = game.view()
-    return guidance.decision(position, look(position), NAMES[: game.num_players], game.legal_actions)
+    return guidance.decision(
+        position, look(position), NAMES[: game.num_players], game.legal_actions
+    )
 
 
 def positions(players: int, seed: int, side: str = "front") -> list[Game]:
@@ -39,10 +43,20 @@ def test_every_decision_has_its_sentence_and_what_belongs_to_it(players: int, si
         decision = told(game)
         assert str(decision["sentence"]).endswith(".")
         assert (decision["options"] is not None) == (game.phase == "option")
-        assert (decision["bid"] is not None) == (game.phase == "bid" and min(game.legal_actions) == PASS)
+        assert (decision["bid"] is not None) == (
+            game.phase == "bid" and min(game.legal_actions) == PASS
+        )
         assert (decision["auction"] is not None) == (game.phase in ("bid", "build"))
         seen.add(f"{game.phase} {decision['sentence']}".split(":")[0])
-    assert {text.split()[0] for text in seen} == {"start", "option", "plot", "take", "move", "bid", "build"}
+    assert {text.split()[0] for text in seen} == {
+        "start",
+        "option",
+        "plot",
+        "take",
+        "move",
+        "bid",
+        "build",
+    }
 
 
 def test_the_options_are_the_legal_ones_and_the_others_say_why() -> None:
@@ -52,7 +66,10 @@ def test_the_options_are_the_legal_ones_and_the_others_say_why() -> None:
             continue
         cards = guidance.options(game.view(), look(game.view()))
         assert [card["letter"] for card in cards] == ["A", "B", "C", "D"]
-        assert sorted(choice["action"] for card in cards for choice in card["choices"]) == game.legal_actions
+        assert (
+            sorted(choice["action"] for card in cards for choice in card["choices"])
+            == game.legal_actions
+        )
         for card in cards:
             assert bool(card["choices"]) != bool(card["why"])
             seen.add((card["letter"], bool(card["why"])))
@@ -62,7 +79,9 @@ def test_the_options_are_the_legal_ones_and_the_others_say_why() -> None:
 
 
 def test_what_is_told_of_a_bid_is_what_the_rules_allow() -> None:
-    """AUC-3 to AUC-5: sets of cards are legal bids exactly if the page would offer them by the numbers that it is told."""
+    """AUC-3 to AUC-5: sets of cards are legal bids exactly if the page would offer them by the
+    numbers that it is told.
+    """
     checked: set[bool] = set()
     for game in positions(3, 5)[::3]:
         bid = told(game)["bid"]
@@ -94,7 +113,10 @@ def is_legal(game: Game, actions: list[int]) -> bool:
 def test_an_auction_says_what_is_needed_and_what_it_builds() -> None:
     auctions = [told(game)["auction"] for game in positions(2, 5)]
     texts = [str(auction["text"]) for auction in auctions if isinstance(auction, dict)]
-    assert any(text.startswith("More than ") and "yours is " in text and "builds up to" in text for text in texts)
+    assert any(
+        text.startswith("More than ") and "yours is " in text and "builds up to" in text
+        for text in texts
+    )
     assert any("Alea has it" in text for text in texts)
     assert "No bid yet." in texts
 
@@ -103,7 +125,11 @@ def test_what_ends_the_game_is_told() -> None:
     ends = [game for seed in range(6) for game in positions(2, seed) if told(game)["ends"]]
     assert ends
     for game in ends:
-        action = STOP if STOP in game.legal_actions else next(action for action in game.legal_actions if action >= PLOT)
+        action = (
+            STOP
+            if STOP in game.legal_actions
+            else next(action for action in game.legal_actions if action >= PLOT)
+        )
         game.play(action)
         assert game.is_over
 

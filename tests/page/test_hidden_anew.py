@@ -1,4 +1,6 @@
-"""Records whose hidden cards are drawn anew: games like any other, in which a seat has seen the very same."""
+"""Records whose hidden cards are drawn anew: games like any other, in which a seat has seen the
+very same.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +29,22 @@ def test_a_seat_has_seen_the_very_same_and_hidden_cards_are_others(players: int,
             game = Game.from_record(record)  # every line of it is checked
             real = replay.states[step]
             assert (game.seat if game.seat is not None else NONE) == real["seat"]
-            then, now = (view(np.array([state], real.dtype), [seat])[0] for state in (real, game.state))
+            then, now = (
+                view(np.array([state], real.dtype), [seat])[0] for state in (real, game.state)
+            )
             for field in ("unknown", "unseen", "num_face_down"):
                 assert then[field].tolist() == now[field].tolist(), field
-            for field in ("hand", "top", "known", "returned", "score", "owner", "bid_cards", "phase", "row"):
+            for field in (
+                "hand",
+                "top",
+                "known",
+                "returned",
+                "score",
+                "owner",
+                "bid_cards",
+                "phase",
+                "row",
+            ):
                 assert then["game"][field].tolist() == now["game"][field].tolist(), field
             before = [event for events in replay.events[: step + 1] for event in events]
             assert list(seen_by(game.events, seat)) == list(seen_by(before, seat))
@@ -46,6 +60,10 @@ def test_a_number_decides_which() -> None:
 
 
 def test_a_board_of_ones_own_is_refused() -> None:
-    game = Game(2, seed=1, board=make_board("front", {"W34": ["violet", "green", "brown", "orange", "gray"]}))
+    game = Game(
+        2,
+        seed=1,
+        board=make_board("front", {"W34": ["violet", "green", "brown", "orange", "gray"]}),
+    )
     with pytest.raises(PageError, match="printed board"):
         drawn_anew(Replay.of(game.to_record().encode(), 1), 0, 0, 0.5)

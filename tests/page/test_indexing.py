@@ -25,9 +25,13 @@ def games_in(index: Path, root: Path) -> list[tuple[str, int, str]]:
     """File, number and ending of all games of a folder."""
     connection = connect(index)
     files = {file.id: os.fsdecode(file.path) for file in files_of(connection, [root])}
-    rows = connection.execute("SELECT file, number, ending FROM game ORDER BY file, number").fetchall()
+    rows = connection.execute(
+        "SELECT file, number, ending FROM game ORDER BY file, number"
+    ).fetchall()
     connection.close()
-    return [(Path(files[file]).name, number, ending) for file, number, ending in rows if file in files]
+    return [
+        (Path(files[file]).name, number, ending) for file, number, ending in rows if file in files
+    ]
 
 
 @pytest.fixture
@@ -52,14 +56,21 @@ def test_files_come_grow_and_go(folder: Path, tmp_path: Path) -> None:
         file.write(whole[5000:])
     update_once(index, [folder])
     games = games_in(index, folder)
-    assert [game[:2] for game in games] == [("a.jsonl", 1), ("a.jsonl", 2), ("a.jsonl", 3), ("b.jsonl", 1)]
+    assert [game[:2] for game in games] == [
+        ("a.jsonl", 1),
+        ("a.jsonl", 2),
+        ("a.jsonl", 3),
+        ("b.jsonl", 1),
+    ]
     assert "unfinished" not in [game[2] for game in games]
     (folder / "a.jsonl").unlink()
     update_once(index, [folder])
     assert [game[:2] for game in games_in(index, folder)] == [("b.jsonl", 1)]
 
 
-def test_what_is_known_is_not_read_again(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_known_is_not_read_again(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     index = tmp_path / "index.sqlite3"
     places = []
 
@@ -79,7 +90,9 @@ def test_what_is_known_is_not_read_again(folder: Path, tmp_path: Path, monkeypat
 
 
 @pytest.mark.parametrize("in_place", [True, False])
-def test_a_file_that_was_replaced_is_read_anew(in_place: bool, folder: Path, tmp_path: Path) -> None:
+def test_a_file_that_was_replaced_is_read_anew(
+    in_place: bool, folder: Path, tmp_path: Path
+) -> None:
     index = tmp_path / "index.sqlite3"
     update_once(index, [folder])
     new = folder / "a.jsonl" if in_place else folder / "new"
@@ -95,19 +108,33 @@ def test_a_file_that_was_replaced_is_read_anew(in_place: bool, folder: Path, tmp
     assert len(games_in(index, folder)) == 1
 
 
-def test_many_games_are_added_part_by_part(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_games_are_added_part_by_part(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(indexing, "PART", 2)
     (folder / "a.jsonl").write_text("".join(record_of(seed, actions=3) for seed in range(7)))
     update_once(tmp_path / "index.sqlite3", [folder])
-    assert [number for _, number, _ in games_in(tmp_path / "index.sqlite3", folder)] == [1, 2, 3, 4, 5, 6, 7]
+    assert [number for _, number, _ in games_in(tmp_path / "index.sqlite3", folder)] == [
+        1,
+        2,
+        3,
+        4,
+        5,
+        6,
+        7,
+    ]
 
 
-def test_two_that_keep_one_index_do_not_hurt_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_that_keep_one_index_do_not_hurt_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(indexing, "PART", 3)
     folder = tmp_path / "games"
     folder.mkdir()
     for name in "abcd":
-        (folder / f"{name}.jsonl").write_text("".join(record_of(seed, actions=2) for seed in range(20)))
+        (folder / f"{name}.jsonl").write_text(
+            "".join(record_of(seed, actions=2) for seed in range(20))
+        )
     index = tmp_path / "index.sqlite3"
     troubles: list[str] = []
     together = threading.Barrier(3)
@@ -122,11 +149,17 @@ def test_two_that_keep_one_index_do_not_hurt_each_other(tmp_path: Path, monkeypa
     for thread in threads:
         thread.join()
     assert troubles == ["", "", ""]
-    assert games_in(index, folder) == [(f"{name}.jsonl", number, "unfinished") for name in "abcd" for number in range(1, 21)]
+    assert games_in(index, folder) == [
+        (f"{name}.jsonl", number, "unfinished") for name in "abcd" for number in range(1, 21)
+    ]
 
 
-def test_who_makes_an_index_waits_while_another_one_is_making_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """SQLite by itself refuses at once to change the kind of journal while another connection writes."""
+def test_who_makes_an_index_waits_while_another_one_is_making_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite by itself refuses at once to change the kind of journal while another connection
+    writes.
+    """
     waits = threading.Event()
     monkeypatch.setattr("skyenv.page.database.time.sleep", lambda _: waits.set())
     index = tmp_path / "index.sqlite3"
@@ -149,7 +182,9 @@ def test_files_that_hold_no_games_are_told_with_what_is_wrong(folder: Path, tmp_
     index = tmp_path / "index.sqlite3"
     assert update_once(index, [folder]) == ""
     connection = connect(index)
-    complaints = {os.path.basename(file.path): file.complaint for file in files_of(connection, [folder])}
+    complaints = {
+        os.path.basename(file.path): file.complaint for file in files_of(connection, [folder])
+    }
     connection.close()
     assert complaints[b"other.jsonl"].startswith("line 1: neither")
     assert "config.json" in complaints[b"games.jsonl"]
@@ -166,7 +201,9 @@ def test_other_folders_of_the_index_stay(folder: Path, tmp_path: Path) -> None:
     assert len(games_in(index, folder)) == len(games_in(index, other)) == 2
 
 
-def test_a_full_disk_is_one_line_and_no_end(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_one_line_and_no_end(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     index = tmp_path / "index.sqlite3"
     update_once(index, [folder])
     real = indexing.connect
@@ -188,7 +225,9 @@ def test_a_full_disk_is_one_line_and_no_end(folder: Path, tmp_path: Path, monkey
     assert len(games_in(index, folder)) == 302
 
 
-def test_another_versions_index_is_made_anew_and_another_file_is_refused(folder: Path, tmp_path: Path) -> None:
+def test_another_versions_index_is_made_anew_and_another_file_is_refused(
+    folder: Path, tmp_path: Path
+) -> None:
     index = tmp_path / "index.sqlite3"
     update_once(index, [folder])
     connection = sqlite3.connect(index)

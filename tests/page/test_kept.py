@@ -11,7 +11,12 @@ def test_the_oldest_of_whoever_has_most_makes_room() -> None:
     for number in range(100):
         kept.add(f"e{number}", number, "eve")
     kept.add("b1", 1, "bob")
-    assert [key for key in ("a1", "b1", "e96", "e97", "e98", "e99") if key in kept] == ["a1", "b1", "e98", "e99"]
+    assert [key for key in ("a1", "b1", "e96", "e97", "e98", "e99") if key in kept] == [
+        "a1",
+        "b1",
+        "e98",
+        "e99",
+    ]
     assert (kept["e99"], len(kept)) == (99, 4)
 
 

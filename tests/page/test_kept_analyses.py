@@ -1,4 +1,6 @@
-"""Analyses that are kept: there at once after a restart, of this game and of agents as they are now alone."""
+"""Analyses that are kept: there at once after a restart, of this game and of agents as they are now
+alone.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ class Counting(CrowdAgent):
 
 def browser(path: Path, agent: Counting) -> TestClient:
     """A browser of a server that has just been started."""
-    return client_of(application(Storage(path), Catalogue([CatalogueEntry("counting", agent)]), ["localhost"]))
+    return client_of(
+        application(Storage(path), Catalogue([CatalogueEntry("counting", agent)]), ["localhost"])
+    )
 
 
 def opened(client: TestClient, game: Game) -> str:
@@ -101,10 +105,19 @@ def test_one_that_was_stopped_is_not_kept(tmp_path: Path) -> None:
 
 
 DAMAGED = [
-    "", "[[1]]", "3", "[]", "[0, 999, null, null]", "[STEP, 999, null, null]", '[STEP, 1, ["a", 2], 3]', '["a", 1, [1, 2], 3]',
-    "[STEP, 1, [1, 2], NaN]", "[STEP, 1, [1e999, 2], 0]", f"[STEP, 1, [1{400 * '0'}, 2], 0]",
+    "",
+    "[[1]]",
+    "3",
+    "[]",
+    "[0, 999, null, null]",
+    "[STEP, 999, null, null]",
+    '[STEP, 1, ["a", 2], 3]',
+    '["a", 1, [1, 2], 3]',
+    "[STEP, 1, [1, 2], NaN]",
+    "[STEP, 1, [1e999, 2], 0]",
+    f"[STEP, 1, [1{400 * '0'}, 2], 0]",
     "[STEP, 1, null, null], [STEP, 1, null, null]",
-]  # fmt: skip
+]
 """All opinions, or one of many; STEP is where it stands."""
 
 
@@ -132,7 +145,9 @@ def test_the_newest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(100))
     monkeypatch.setattr(time, "time", lambda: float(next(clock)))
     for number in (1, 2, 3, 1):
-        storage.keep_analysis(StoredAnalysis(f"game {number}", "trained", "1", False, "none", "[]"), "ann", 2)
+        storage.keep_analysis(
+            StoredAnalysis(f"game {number}", "trained", "1", False, "none", "[]"), "ann", 2
+        )
     assert [len(storage.analyses(f"game {number}")) for number in (1, 2, 3)] == [1, 0, 1]
     storage.close()
 
@@ -141,7 +156,9 @@ def test_who_fills_the_database_throws_out_his_own() -> None:
     storage = Storage(MEMORY)
     for client, games in (("ann", range(2)), ("eve", range(10, 30)), ("bob", range(1))):
         for number in games:
-            storage.keep_analysis(StoredAnalysis(f"{client} {number}", "trained", "1", False, "none", "[]"), client, 5)
+            storage.keep_analysis(
+                StoredAnalysis(f"{client} {number}", "trained", "1", False, "none", "[]"), client, 5
+            )
     kept = [f"{client} {number}" for client in ("ann", "bob", "eve") for number in range(30)]
     kept = [game for game in kept if storage.analyses(game)]
     assert kept == ["ann 0", "ann 1", "bob 0", "eve 28", "eve 29"]
@@ -149,13 +166,21 @@ def test_who_fills_the_database_throws_out_his_own() -> None:
 
 
 def test_networks_of_one_name_are_told_apart(tmp_path: Path) -> None:
-    """As those of two trainings are, which are called like the folder and say the same of their versions."""
-    game, path, networks = played(2, seed=3, turns=6), tmp_path / "games.sqlite3", tmp_path / "run.npz"
+    """As those of two trainings are, which are called like the folder and say the same of their
+    versions.
+    """
+    game, path, networks = (
+        played(2, seed=3, turns=6),
+        tmp_path / "games.sqlite3",
+        tmp_path / "run.npz",
+    )
     shares = []
     for players in (2, 3):
         networks.write_bytes((TRAINED / f"{players}-players.npz").read_bytes())
         agent = NetworkAgent(networks)
-        with client_of(application(Storage(path), Catalogue([CatalogueEntry("run", agent)]), ["localhost"])) as ann:
+        with client_of(
+            application(Storage(path), Catalogue([CatalogueEntry("run", agent)]), ["localhost"])
+        ) as ann:
             api = opened(ann, game)
             assert ann.get(f"{api}/analyses").json() == {"analyses": []}
             shares.append(analysed(ann, f"{api}/analysis?agent=run")["chart"])

@@ -25,7 +25,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder.mkdir()
     two = [record_of(seed, ["ann" if seed % 2 else "50%_off", "bob"]) for seed in range(6)]
     (folder / "two.jsonl").write_text("".join(two))
-    three = [record_of(seed, ["bob", "ann", "cy"], players=3, side="back", turns=20) for seed in range(3)]
+    three = [
+        record_of(seed, ["bob", "ann", "cy"], players=3, side="back", turns=20) for seed in range(3)
+    ]
     (folder / "three.jsonl").write_text("".join(three))
     (folder / "short.jsonl").write_text(record_of(9, ["ann", "ann"], actions=30))
     make_tournament(folder / "tournament")
@@ -76,7 +78,10 @@ def test_only_the_folders_of_this_page_are_shown(library: Library) -> None:
         ([("agent", ""), ("agent", "cy")], lambda game: "cy" in game["names"]),
         ([("seat_0", "bob")], lambda game: game["names"][0] == "bob"),
         ([("seat_2", "cy"), ("seat_1", "ann")], lambda game: game["names"][1:] == ["ann", "cy"]),
-        ([("winner", "bob")], lambda game: "bob" in [game["names"][seat] for seat in game["winners"]]),
+        (
+            [("winner", "bob")],
+            lambda game: "bob" in [game["names"][seat] for seat in game["winners"]],
+        ),
         ([("players", "3")], lambda game: game["players"] == 3),
         ([("side", "back")], lambda game: game["side"] == "back"),
         ([("ending", "truncated")], lambda game: game["ending"] == "truncated"),
@@ -87,14 +92,19 @@ def test_only_the_folders_of_this_page_are_shown(library: Library) -> None:
         ([("most_turns", "20")], lambda game: game["turns"] <= 20),
         ([("least_swing", "1")], lambda game: (game["swing"] or 0) >= 1),
         ([("text", "three")], lambda game: "three" in game["label"]),
-        ([("text", "TOURN crow")], lambda game: "tournament" in game["label"] and "crowd" in game["names"]),
+        (
+            [("text", "TOURN crow")],
+            lambda game: "tournament" in game["label"] and "crowd" in game["names"],
+        ),
         ([("text", "50%_")], lambda game: "50%_off" in game["names"]),
         ([("text", "%")], lambda game: "50%_off" in game["names"]),
         ([("file", key_of("played/two.jsonl"))], lambda game: game["label"] == "played/two.jsonl"),
-        ([("agent", "ann"), ("players", "2"), ("most_length", "100")],
-         lambda game: "ann" in game["names"] and game["players"] == 2 and game["actions"] <= 100),
+        (
+            [("agent", "ann"), ("players", "2"), ("most_length", "100")],
+            lambda game: "ann" in game["names"] and game["players"] == 2 and game["actions"] <= 100,
+        ),
     ],
-)  # fmt: skip
+)
 def test_filters(asked: list[tuple[str, str]], fits: Any, library: Library) -> None:
     def names(games: Games) -> list[tuple[str, int]]:
         return sorted((game["label"], game["number"]) for game in games)
@@ -107,7 +117,8 @@ def test_filters(asked: list[tuple[str, str]], fits: Any, library: Library) -> N
 
 
 @pytest.mark.parametrize(
-    ("sort", "field"), [("length", "actions"), ("turns", "turns"), ("margin", "margin"), ("players", "players")]
+    ("sort", "field"),
+    [("length", "actions"), ("turns", "turns"), ("margin", "margin"), ("players", "players")],
 )
 def test_order(sort: str, field: str, library: Library) -> None:
     falling = [game[field] for game in search(library, ("sort", sort))]
@@ -119,7 +130,10 @@ def test_order(sort: str, field: str, library: Library) -> None:
 
 def test_games_without_a_swing_come_last_in_both_orders(library: Library) -> None:
     for order in ("falling", "rising"):
-        swings = [game["swing"] for game in search(library, ("sort", "swing"), ("order", order), ("players", "2"))]
+        swings = [
+            game["swing"]
+            for game in search(library, ("sort", "swing"), ("order", order), ("players", "2"))
+        ]
         known = swings.index(None)
         assert None not in swings[:known]
         assert set(swings[known:]) == {None}
@@ -132,7 +146,9 @@ def test_pages(tmp_path: Path) -> None:
     pages = [library.search(Query.checked([("page", str(page))])) for page in (1, 2, 3, 99)]
     assert [page["page"] for page in pages] == [1, 2, 3, 3]
     assert {page["pages"] for page in pages} == {3}
-    assert [game["number"] for page in pages[:3] for game in page["games"]] == list(range(1, 2 * PAGE + 2))
+    assert [game["number"] for page in pages[:3] for game in page["games"]] == list(
+        range(1, 2 * PAGE + 2)
+    )
     assert pages[2] == pages[3]
     library.close()
 
@@ -140,16 +156,26 @@ def test_pages(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "asked",
     [
-        ("players", "x"), ("least_margin", "-1"), ("most_length", "1e3"), ("side", "left"), ("ending", "x"), ("sort", "id; DROP"),
-        ("order", "up"), ("page", "9" * 30), ("agent", "x" * 61), ("seat_3", "x" * 61),
+        ("players", "x"),
+        ("least_margin", "-1"),
+        ("most_length", "1e3"),
+        ("side", "left"),
+        ("ending", "x"),
+        ("sort", "id; DROP"),
+        ("order", "up"),
+        ("page", "9" * 30),
+        ("agent", "x" * 61),
+        ("seat_3", "x" * 61),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_asked_for_is_told(asked: tuple[str, str]) -> None:
     with pytest.raises(PageError):
         Query.checked([asked])
 
 
-@pytest.mark.parametrize("text", ["'; DROP TABLE game; --", "\\", "\x00", "a" * 5000, '"', "\ud800"])
+@pytest.mark.parametrize(
+    "text", ["'; DROP TABLE game; --", "\\", "\x00", "a" * 5000, '"', "\ud800"]
+)
 def test_any_text_may_be_asked_for(text: str, library: Library) -> None:
     every = everything(library)
     assert search(library, ("file", text)) == search(library, ("agent", text[:60])) == []
@@ -159,7 +185,12 @@ def test_any_text_may_be_asked_for(text: str, library: Library) -> None:
 
 def test_the_state_tells_folders_progress_and_agents(library: Library) -> None:
     state = library.state()
-    assert (state["folders"], state["files"], state["done"], state["trouble"]) == (["played"], 4, True, "")
+    assert (state["folders"], state["files"], state["done"], state["trouble"]) == (
+        ["played"],
+        4,
+        True,
+        "",
+    )
     assert state["seen"] == state["size"] > 0
     seats = {agent["name"]: agent["seats"] for agent in state["agents"]}
     every = everything(library)
@@ -169,13 +200,18 @@ def test_the_state_tells_folders_progress_and_agents(library: Library) -> None:
 
 def test_damaged_files_are_told_without_their_paths(tmp_path: Path) -> None:
     (tmp_path / "games").mkdir()
-    (tmp_path / "games" / "<b>\u202e.jsonl").write_text(record_of(1).replace('"vp": [', '"vp": [-1, ', 1) + record_of(2))
+    (tmp_path / "games" / "<b>\u202e.jsonl").write_text(
+        record_of(1).replace('"vp": [', '"vp": [-1, ', 1) + record_of(2)
+    )
     (tmp_path / "games" / os.fsdecode(b"\xff\xfe.jsonl")).write_text("hello\n")
     update_once(tmp_path / "index.sqlite3", [tmp_path / "games"])
     library = Library(tmp_path / "index.sqlite3", roots_of([tmp_path / "games"]))
     state = library.state()
     library.close()
-    assert [one["file"].rpartition(" (")[0] for one in state["complaints"]] == ["games/<b> .jsonl", "games/\ufffd\ufffd.jsonl"]
+    assert [one["file"].rpartition(" (")[0] for one in state["complaints"]] == [
+        "games/<b> .jsonl",
+        "games/\ufffd\ufffd.jsonl",
+    ]
     assert str(tmp_path) not in json.dumps(state)
     json.dumps(state, ensure_ascii=False).encode()
 
@@ -218,7 +254,9 @@ def test_a_file_that_changes_under_the_index_gives_one_line(tmp_path: Path) -> N
     library.close()
 
 
-def test_a_file_that_is_added_meanwhile_comes_with_the_next_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_added_meanwhile_comes_with_the_next_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A page is one state of the index."""
     (tmp_path / "games").mkdir()
     (tmp_path / "games" / "a.jsonl").write_text(record_of(1, actions=1))
@@ -253,7 +291,9 @@ def test_files_whose_names_cannot_be_shown_are_told_apart(tmp_path: Path) -> Non
     library.close()
 
 
-def test_a_game_that_is_too_large_is_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_game_that_is_too_large_is_not_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text(record_of(1))
     update_once(tmp_path / "index.sqlite3", [path])

@@ -21,7 +21,9 @@ def api(ann: TestClient) -> str:
     """A short game's replay in the interface."""
     ann.get("/")
     content = played(2, seed=3, actions=9).to_record()
-    return "/api/replays/" + str(ann.post("/api/replays", content=content).json()["page"].rpartition("/")[2])
+    return "/api/replays/" + str(
+        ann.post("/api/replays", content=content).json()["page"].rpartition("/")[2]
+    )
 
 
 def test_a_step_as_a_picture(ann: TestClient, api: str) -> None:
@@ -36,7 +38,9 @@ def test_a_step_as_a_picture(ann: TestClient, api: str) -> None:
         assert ann.get(f"{api}/1/{wrong}").status_code == 404
 
 
-def test_a_film_and_a_page_are_made(app: Starlette, ann: TestClient, api: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_film_and_a_page_are_made(
+    app: Starlette, ann: TestClient, api: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(making, "MOST_PICTURES", 4)
     monkeypatch.setattr(making, "MOST_KEPT", 1)
     monkeypatch.setattr(making, "FILM_WIDTH", 300)
@@ -52,7 +56,11 @@ def test_a_film_and_a_page_are_made(app: Starlette, ann: TestClient, api: str, m
         assert another(app).get(f"{address}/file").status_code == 404
         if address == film:
             picture = Image.open(io.BytesIO(content))
-            assert (picture.format, getattr(picture, "n_frames", 0), picture.width) == ("GIF", 4, 300)
+            assert (picture.format, getattr(picture, "n_frames", 0), picture.width) == (
+                "GIF",
+                4,
+                300,
+            )
         else:
             assert content.startswith(b"<!doctype html>")
     assert ann.get(f"{film}/file").status_code == 404  # the newer one has taken its place

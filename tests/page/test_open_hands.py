@@ -38,7 +38,9 @@ def test_every_determinization_of_open_hands_has_the_real_cards(players: int) ->
 
 @pytest.mark.parametrize("agent", ["greedy", "trained", "ismcts-40", "ismcts-trained-40"])
 def test_agents_of_every_kind_use_what_they_are_told(agent: str) -> None:
-    """Two positions that differ in what the seat to act can't know: alike to it, and not with open hands."""
+    """Two positions that differ in what the seat to act can't know: alike to it, and not with open
+    hands.
+    """
     real = states_of(2)
     rows = np.flatnonzero(real["unknown"].sum(axis=(1, 2)) > 4)[-30:]
     other = resample(view(real[rows], real["seat"][rows]), np.arange(len(rows))).view(np.ndarray)
@@ -55,7 +57,11 @@ def test_agents_of_every_kind_use_what_they_are_told(agent: str) -> None:
             games.rewind(one.tobytes())
             decisions = as_decisions(games, asked)
             evaluations = asked.evaluate(decisions)
-            answers.append(np.asarray(asked.scores(decisions) if evaluations is None else evaluations[0])[0].tolist())  # type: ignore[attr-defined]
+            answers.append(
+                np.asarray(asked.scores(decisions) if evaluations is None else evaluations[0])[
+                    0
+                ].tolist()
+            )  # type: ignore[attr-defined]
         return answers
 
     assert told(real) == told(other)

@@ -29,9 +29,25 @@ def test_names_have_one_form(value: str, name: str) -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [None, 7, ["Ann"], "x" * (LONGEST_NAME + 1), "a\x00b", "a\u202eb", "a\u200bb",
-     "you", " YOU ", "ｙｏｕ", "Greedy", "ISMCTS-trained", "seat 1", "Player 12", "Alea", "human"],
-)  # fmt: skip
+    [
+        None,
+        7,
+        ["Ann"],
+        "x" * (LONGEST_NAME + 1),
+        "a\x00b",
+        "a\u202eb",
+        "a\u200bb",
+        "you",
+        " YOU ",
+        "ｙｏｕ",
+        "Greedy",
+        "ISMCTS-trained",
+        "seat 1",
+        "Player 12",
+        "Alea",
+        "human",
+    ],
+)
 def test_nobody_is_called_what_means_somebody_else(value: object) -> None:
     """Nor by letters that only look otherwise to a program."""
     with pytest.raises(PageError):

@@ -1,4 +1,6 @@
-"""Trainings to look at: lists, curves that grow, networks, and files that are damaged or half-written."""
+"""Trainings to look at: lists, curves that grow, networks, and files that are damaged or
+half-written.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +34,20 @@ def test_a_run_is_told_without_its_path(tmp_path: Path) -> None:
     assert (told["decisions"], told["points"], told["progress"]) == (5000, 5, 0.05)
     assert told["minutes"] == pytest.approx(2.5 / 60)
     assert told["shares"] == {"greedy": 0.255, "past": 0.5}
-    assert told["options"] == {"players": "2", "side": "front", "prior": "greedy", "start": "… model.npz"}
+    assert told["options"] == {
+        "players": "2",
+        "side": "front",
+        "prior": "greedy",
+        "start": "… model.npz",
+    }
     assert told["evaluation"] == "agent  wins\nfirst  57 %"
     assert told["games"] == [key_of("runs/first/games.jsonl")]
-    assert [one["name"] for one in told["networks"]] == ["first @ 2 s", "first @ 0 s", "first @ 4 min", "first @ 4 min 10 s"]
+    assert [one["name"] for one in told["networks"]] == [
+        "first @ 2 s",
+        "first @ 0 s",
+        "first @ 4 min",
+        "first @ 4 min 10 s",
+    ]
     assert str(tmp_path) not in json.dumps(told)
     assert "ann" not in json.dumps(told["options"])
     (folder / "evaluation.json").write_text("[]")
@@ -58,9 +70,14 @@ def test_only_new_points_are_told(tmp_path: Path) -> None:
     first = runs.curve(key, 0, 0)
     assert (first["from"], len(first["points"]), first["complaint"]) == (0, 3, "")
     assert first["points"][0] == {
-        "seconds": 0.5, "decisions": 1000, "progress": 0.01, "pace": 2000.0, "entropy": 0.3, "players": [2],
+        "seconds": 0.5,
+        "decisions": 1000,
+        "progress": 0.01,
+        "pace": 2000.0,
+        "entropy": 0.3,
+        "players": [2],
         "shares": {"greedy": 0.251, "past": 0.5},
-    }  # fmt: skip
+    }
     assert runs.curve(key, 3, first["age"])["points"] == []
     write_curve(run, 5)
     news = runs.curve(key, 3, first["age"])
@@ -106,10 +123,15 @@ def test_a_line_that_is_being_written_waits_for_its_end(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "hello", "[]", "{}", '{"shares": 3}', json.dumps(point(3, seconds="x")), json.dumps(point(3, entropy=float("nan"))),
+        "hello",
+        "[]",
+        "{}",
+        '{"shares": 3}',
+        json.dumps(point(3, seconds="x")),
+        json.dumps(point(3, entropy=float("nan"))),
         "[" * 99999,
     ],
-)  # fmt: skip
+)
 def test_a_damaged_line_costs_itself_and_is_told_once(line: str, tmp_path: Path) -> None:
     run = make_run(tmp_path / "first", 2)
     with open(run / "curve.jsonl", "a") as file:
@@ -135,7 +157,9 @@ def test_a_run_is_running_while_its_process_has_the_folder(tmp_path: Path) -> No
     with locked(run):
         assert state_of(run) == "running"
     assert state_of(run) == "stopped"
-    (run / LOCK).write_text("process 4194305 on " + os.uname().nodename + ", since 2026-11-23 05:00:00")  # no number of a process
+    (run / LOCK).write_text(
+        "process 4194305 on " + os.uname().nodename + ", since 2026-11-23 05:00:00"
+    )  # no number of a process
     assert state_of(run) == "stopped"
     (run / LOCK).write_text("process 1 on elsewhere.example, since 2026-11-23 05:00:00")
     assert state_of(run) == "in use by elsewhere.example, since 2026-11-23 05:00:00"
@@ -174,10 +198,16 @@ def test_networks_that_are_called_the_same_are_told_apart(tmp_path: Path) -> Non
     kept = runs.network(before)
     assert kept is not None
     content = kept.read_bytes()
-    shutil.copy(NETWORK.parent / "3-players.npz", run / "milestones" / "000240.npz")  # the run was begun anew
+    shutil.copy(
+        NETWORK.parent / "3-players.npz", run / "milestones" / "000240.npz"
+    )  # the run was begun anew
     after = runs.offered(key, 240)
     assert after != before
-    assert (kept.read_bytes() == content, runs.network(before), runs.offered(key, 240)) == (True, kept, after)
+    assert (kept.read_bytes() == content, runs.network(before), runs.offered(key, 240)) == (
+        True,
+        kept,
+        after,
+    )
 
 
 def test_only_so_many_networks_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,7 +44,9 @@ def test_what_was_stored_is_there_after_a_restart(path: Path) -> None:
     storage.set_pause("g", 2.0)
     storage.close()
     storage = opened(path)
-    assert storage.game("g") == StoredGame("g", "ann", 1.5, 2, "back", 500, 2**63 - 1, ("human", "greedy"), 2.0)
+    assert storage.game("g") == StoredGame(
+        "g", "ann", 1.5, 2, "back", 500, 2**63 - 1, ("human", "greedy"), 2.0
+    )
     assert storage.actions("g") == [13, 20, 30]
     assert storage.link("t0") == LINKS[0]
     assert [link.token for link in storage.links_of("ann")] == ["w"]
@@ -172,7 +174,9 @@ def test_nothing_is_added_to_a_game_that_was_deleted(path: Path) -> None:
 
 
 def test_a_withdrawn_link_is_in_nobodys_list(path: Path) -> None:
-    """Neither of who used it before, nor of whose page was about to begin looking on, nor in an earlier version's database."""
+    """Neither of who used it before, nor of whose page was about to begin looking on, nor in an
+    earlier version's database.
+    """
     storage = opened(path)
     storage.add_link(LOOK)
     storage.spectate("look", "bob")
@@ -203,12 +207,16 @@ def test_servers_that_start_together_share_a_new_database(tmp_path: Path) -> Non
             assert len(set(pool.map(start, [tmp_path / f"{number}.sqlite3"] * 6))) == 1
 
 
-def test_a_database_that_is_locked_at_the_start_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_that_is_locked_at_the_start_is_named(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(database, "PATIENCE", 0.01)
     path.parent.mkdir()
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(PageError, match=r"games\.sqlite3 can't be used .* another program has locked it"):
+        with pytest.raises(
+            PageError, match=r"games\.sqlite3 can't be used .* another program has locked it"
+        ):
             Storage(path)
     opened(path).close()
 
@@ -241,20 +249,28 @@ def test_replays_belong_to_their_browser_and_the_oldest_go(path: Path) -> None:
         with pytest.raises(PageError, match="no replay"):
             storage.replay(key, browser)
     storage.add_replay("other", "bob", b"", most=3, most_in_all=2)
-    for key, browser, is_there in (("r2", "ann", False), ("r3", "ann", True), ("other", "bob", True)):
+    for key, browser, is_there in (
+        ("r2", "ann", False),
+        ("r3", "ann", True),
+        ("other", "bob", True),
+    ):
         with nullcontext() if is_there else pytest.raises(PageError, match="no replay"):
             storage.replay(key, browser)
     storage.close()
 
 
-def test_replays_are_listed_the_last_opened_first(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replays_are_listed_the_last_opened_first(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     storage = opened(path)
     for number, key in enumerate("abac"):
         monkeypatch.setattr(time, "time", lambda number=number: 10.0 + number)
         storage.add_replay(key, "ann", key.encode(), 9, 9, [key, "x"], 2)
     assert storage.replays("ann") == [
-        StoredReplay("c", 13.0, ("c", "x"), 2), StoredReplay("a", 12.0, ("a", "x"), 2), StoredReplay("b", 11.0, ("b", "x"), 2)
-    ]  # fmt: skip
+        StoredReplay("c", 13.0, ("c", "x"), 2),
+        StoredReplay("a", 12.0, ("a", "x"), 2),
+        StoredReplay("b", 11.0, ("b", "x"), 2),
+    ]
     with pytest.raises(PageError, match="no replay"):
         storage.delete_replay("a", "bob")
     storage.delete_replay("a", "ann")
@@ -301,8 +317,14 @@ def test_a_database_of_an_earlier_version_goes_on(version: int, path: Path) -> N
     connection.close()
     storage = opened(path)
     storage.set_draft("g", 1, [70])
-    assert storage.game("g") == StoredGame("g", "ann", 1.5, 2, "back", 500, 7, ("human", "greedy"), 0.25)
-    assert (storage.actions("g"), storage.draft("g"), storage.link("t0")) == ([13], [70], Link("t0", "g", 0, "bob"))
+    assert storage.game("g") == StoredGame(
+        "g", "ann", 1.5, 2, "back", 500, 7, ("human", "greedy"), 0.25
+    )
+    assert (storage.actions("g"), storage.draft("g"), storage.link("t0")) == (
+        [13],
+        [70],
+        Link("t0", "g", 0, "bob"),
+    )
     assert len(storage.key()) == 32
     storage.close()
 

@@ -121,12 +121,17 @@ def unreadable(report: Report) -> Any:
 # ---- tests ----
 
 
-def test_processes_do_jobs_and_tell_how_far_they_are(loop: asyncio.Runner, processes: Workers) -> None:
+def test_processes_do_jobs_and_tell_how_far_they_are(
+    loop: asyncio.Runner, processes: Workers
+) -> None:
     heard: list[Any] = []
 
     async def work() -> None:
         answers = await asyncio.gather(
-            *(processes.ask(of(square, number), on_progress=heard.append, group=str(number)) for number in range(6))
+            *(
+                processes.ask(of(square, number), on_progress=heard.append, group=str(number))
+                for number in range(6)
+            )
         )
         assert answers == [0, 1, 4, 9, 16, 25]
 
@@ -207,7 +212,9 @@ def test_who_cancels_ends_the_job(loop: asyncio.Runner, processes: Workers, tmp_
     loop.run(work())
 
 
-def test_what_is_cancelled_while_its_process_starts_never_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_cancelled_while_its_process_starts_never_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     starting, may_start, complaints = threading.Event(), threading.Event(), []
 
     @contextlib.contextmanager
@@ -221,7 +228,9 @@ def test_what_is_cancelled_while_its_process_starts_never_begins(tmp_path: Path,
     monkeypatch.setattr(module, "PATIENCE", 0.0)
 
     async def work() -> None:
-        asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+        asyncio.get_running_loop().set_exception_handler(
+            lambda _, context: complaints.append(context)
+        )
         workers = Workers(1)
         asked = asyncio.create_task(workers.ask(of(hold, tmp_path, "long")))
         await until(starting.is_set)
@@ -253,10 +262,16 @@ def test_turns_go_before_hints_and_analyses_and_tables_take_turns() -> None:
         asked = [
             asyncio.create_task(workers.ask(job(name), priority, group=name[0]))
             for name, priority in (
-                ("a1", Priority.TURN), ("b analysis", Priority.ANALYSIS), ("b hint", Priority.HINT), ("a2", Priority.TURN),
-                ("a3", Priority.TURN), ("b1", Priority.TURN), ("c1", Priority.TURN), ("b2", Priority.TURN),
+                ("a1", Priority.TURN),
+                ("b analysis", Priority.ANALYSIS),
+                ("b hint", Priority.HINT),
+                ("a2", Priority.TURN),
+                ("a3", Priority.TURN),
+                ("b1", Priority.TURN),
+                ("c1", Priority.TURN),
+                ("b2", Priority.TURN),
             )
-        ]  # fmt: skip
+        ]
         await asyncio.sleep(0)
         gate.set()
         await asyncio.gather(*asked)
@@ -269,7 +284,10 @@ def test_hints_leave_a_worker_to_turns() -> None:
     gate = threading.Event()
 
     async def work(workers: Workers) -> None:
-        hints = [asyncio.create_task(workers.ask(lambda report: gate.wait(), Priority.HINT)) for _ in range(5)]
+        hints = [
+            asyncio.create_task(workers.ask(lambda report: gate.wait(), Priority.HINT))
+            for _ in range(5)
+        ]
         await until(lambda: workers.busy() == 2)
         assert await workers.ask(lambda report: "turn") == "turn"
         gate.set()
@@ -295,7 +313,9 @@ def test_in_threads_an_agent_is_asked_by_one_and_an_unwanted_thread_is_replaced(
         assert await workers.ask(lambda report: "other") == "other"
         asked[0].cancel()
         await until(lambda: workers.busy() == 0)
-        assert await asyncio.gather(*(workers.ask(of(echo, word), agent=word) for word in "xy")) == ["x", "y"]
+        assert await asyncio.gather(
+            *(workers.ask(of(echo, word), agent=word) for word in "xy")
+        ) == ["x", "y"]
         assert len(under_way) == 1  # the thread goes on; the others wait for it
         gate.set()
         assert await asyncio.gather(*asked[1:]) == [1, 1]
@@ -334,7 +354,9 @@ def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
     program = tmp_path / "parent.py"
     program.write_text(PARENT, encoding="ascii")
     paths = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parent.parent)])
-    with running(program, Path(__file__).parent, tmp_path, environment={"PYTHONPATH": paths}) as parent:
+    with running(
+        program, Path(__file__).parent, tmp_path, environment={"PYTHONPATH": paths}
+    ) as parent:
         wait_until(lambda: begun(tmp_path, "job"), parent)
         parent.kill()
     (worker,) = begun(tmp_path, "job")
@@ -343,5 +365,7 @@ def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
 
 def alive(process: int) -> bool:
     """Whether a process does anything still; one that nobody has waited for yet does not."""
-    done = subprocess.run(["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True, check=False
+    )
     return done.stdout.strip()[:1] not in ("", "Z")

@@ -23,7 +23,9 @@ IDS = set(rule_ids())
 
 
 def twin(game: Game, seat: int, seed: int) -> Game:
-    """A game that the seat can't tell from the real one: other hidden cards, another seed, other cards drawn in its events."""
+    """A game that the seat can't tell from the real one: other hidden cards, another seed, other
+    cards drawn in its events.
+    """
     other = game.copy()
     other.games.rewind(resample(np.array([game.view(seat)]).view(np.recarray), [seed]))
     other.events = [falsified(event, seat) for event in game.events]
@@ -35,8 +37,20 @@ def falsified(event: dict[str, Any], seat: int) -> dict[str, Any]:
     if event["event"] == "black" and event["seat"] != seat:
         return {**event, "card": 4 + (event["card"] - 3) % 3}
     if event["event"] == "setup":
-        hidden = {"black": [4, 4, 4, 4], "green": [4], "violet": [4], "brown": [4], "orange": [4], "gray": [4]}
-        return {**event, "hands": [hand if number == seat else hidden for number, hand in enumerate(event["hands"])]}
+        hidden = {
+            "black": [4, 4, 4, 4],
+            "green": [4],
+            "violet": [4],
+            "brown": [4],
+            "orange": [4],
+            "gray": [4],
+        }
+        return {
+            **event,
+            "hands": [
+                hand if number == seat else hidden for number, hand in enumerate(event["hands"])
+            ],
+        }
     return event
 
 
@@ -56,7 +70,10 @@ def test_games_that_a_seat_cannot_tell_apart_are_told_alike(players: int) -> Non
             assert first.in_words() == second.in_words()
             if seat == game.seat:
                 for name in catalogue.names:
-                    thoughts = [hint_payload(hint(catalogue[name], each), each, name) for each in (game, other)]
+                    thoughts = [
+                        hint_payload(hint(catalogue[name], each), each, name)
+                        for each in (game, other)
+                    ]
                     assert thoughts[0] == thoughts[1]
     assert different >= 3 * players  # the test can fail
 
@@ -69,7 +86,9 @@ def test_games_that_differ_in_hidden_cards_are_told_to_spectators_alike(players:
     for actions in (9, 40, 77, 120):
         game = played(players, seed=actions, actions=actions)
         others = [twin(game, seat, seed=seat) for seat in range(players)]
-        others += [twin(other, 1, seed=7) for other in others[:1]]  # seat 0's view: all hands but its own; then its own, too
+        others += [
+            twin(other, 1, seed=7) for other in others[:1]
+        ]  # seat 0's view: all hands but its own; then its own, too
         told = [Look(each, PUBLIC, ["a"] * players) for each in (game, *others)]
         assert len({json.dumps(look.payload()) for look in told}) == 1
         assert len({look.in_words() for look in told}) == 1
@@ -92,7 +111,11 @@ def test_every_action_is_legal_or_has_a_reason() -> None:
         assert sorted(legal + why) == list(range(NUM_ACTIONS))
         assert payload["why_rules"].keys() == payload["why"].keys()
         assert len(payload["log"]["rules"]) == len(payload["log"]["lines"])
-        assert IDS.issuperset(rule for rules in [*payload["why_rules"].values(), *payload["log"]["rules"]] for rule in rules)
+        assert IDS.issuperset(
+            rule
+            for rules in [*payload["why_rules"].values(), *payload["log"]["rules"]]
+            for rule in rules
+        )
         assert legal == game.legal_actions
 
 
@@ -121,7 +144,11 @@ def test_the_log_is_told_from_where_it_is_known() -> None:
     look = Look(played(2, seed=3, actions=40), 0, ["you", "b"])
     lines = look.log()
     rest = lines[5:]
-    assert look.payload(5)["log"] == {"from": 5, "lines": [line.text for line in rest], "rules": [line.rules for line in rest]}
+    assert look.payload(5)["log"] == {
+        "from": 5,
+        "lines": [line.text for line in rest],
+        "rules": [line.rules for line in rest],
+    }
     assert look.payload(10**6)["log"] == {"from": len(lines), "lines": [], "rules": []}
 
 
@@ -184,7 +211,9 @@ def test_an_agent_that_evaluates_tells_probabilities_and_a_value() -> None:
     class Plain(RandomAgent):
         pass
 
-    payload = hint_payload(hint(CatalogueEntry("t", Thinker()), game := played(2, seed=3, actions=12)), game, "t")
+    payload = hint_payload(
+        hint(CatalogueEntry("t", Thinker()), game := played(2, seed=3, actions=12)), game, "t"
+    )
     assert payload["kind"] == "probability"
     finished = played(2, seed=3)
     with pytest.raises(PageError, match="over"):

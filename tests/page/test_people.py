@@ -18,7 +18,9 @@ def test_the_last_decision_is_where_a_bid_began(seed: int) -> None:
     cards = 0
     for step in range(200):
         for seat in range(2):
-            assert last_decision(game, seat) == next((at for whose, at in reversed(begun) if whose == seat), None)
+            assert last_decision(game, seat) == next(
+                (at for whose, at in reversed(begun) if whose == seat), None
+            )
         assert game.seat is not None
         goes_on = game.phase == "bid" and int(game.state["laid"]) != NONE
         cards += goes_on

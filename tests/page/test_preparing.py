@@ -1,4 +1,7 @@
-"""Getting ready: what is told meanwhile, what waits, agents that can't be had. Compiling itself is played by quick stand-ins."""
+"""Getting ready: what is told meanwhile, what waits, agents that can't be had.
+
+Compiling itself is played by quick stand-ins.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,9 @@ class Compiler:
 
     def __init__(self) -> None:
         self.rules = threading.Event()
-        self.agents = {name: threading.Event() for name in ("random", "crowd", "greedy", "broken", "strange")}
+        self.agents = {
+            name: threading.Event() for name in ("random", "crowd", "greedy", "broken", "strange")
+        }
         self.begun: list[str] = []
 
     def compile_rules(self, report: Report) -> None:
@@ -71,9 +76,13 @@ def compiler(monkeypatch: pytest.MonkeyPatch) -> Iterator[Compiler]:
 @pytest.fixture
 def ann(compiler: Compiler, tmp_path: Path) -> Iterator[TestClient]:
     """A browser of a server that has just been started; agents think in threads."""
-    names = Catalogue(CatalogueEntry(name, name) for name in ("random", "crowd", "greedy", "broken", "strange"))
+    names = Catalogue(
+        CatalogueEntry(name, name) for name in ("random", "crowd", "greedy", "broken", "strange")
+    )
     workers = Workers(3, in_threads=True)
-    with client_of(application(Storage(tmp_path / "games"), names, ["localhost"], workers=workers)) as client:
+    with client_of(
+        application(Storage(tmp_path / "games"), names, ["localhost"], workers=workers)
+    ) as client:
         yield client
 
 
@@ -88,7 +97,9 @@ def agent(client: TestClient, name: str) -> dict[str, Any]:
     return next(dict(one) for one in told(client)["agents"] if one["name"] == name)
 
 
-def test_everything_is_told_and_answered_while_the_rules_are_compiled(ann: TestClient, compiler: Compiler) -> None:
+def test_everything_is_told_and_answered_while_the_rules_are_compiled(
+    ann: TestClient, compiler: Compiler
+) -> None:
     wait_until(lambda: told(ann)["done"] == 1)
     seat = begin_waiting(ann, ["me", "agent:crowd"])
     for path in (seat, "/api/games", f"{seat}/words", "/api/replays/x", "/api/replays/x/1"):
@@ -99,15 +110,24 @@ def test_everything_is_told_and_answered_while_the_rules_are_compiled(ann: TestC
     record = played(2, actions=3).to_record()
     assert ann.post("/api/replays", content=record).status_code == 503
     far = told(ann)
-    assert (far["rules"], far["ready"], far["about"], far["done"], far["total"]) == (False, False, "the second", 1, 2)
-    # 10 s of an ordinary machine have taken 20 here, and 3 are believed in before: 20 s of it take 20 · 23 / 13.
+    assert (far["rules"], far["ready"], far["about"], far["done"], far["total"]) == (
+        False,
+        False,
+        "the second",
+        1,
+        2,
+    )
+    # 10 s of an ordinary machine have taken 20 here, and 3 are believed in before: 20 s of it take
+    # 20 · 23 / 13.
     assert 30 <= far["left"] <= 36
     wait_until(lambda: agent(ann, "strange")["state"] == "failed")
     assert agent(ann, "strange")["error"] == "LookupError: not in this world"
     greedy, random = agent(ann, "greedy"), agent(ann, "random")
     assert greedy["description"] == "plays greedy"
     assert far["left"] < greedy["seconds"] < far["left"] + 20
-    assert greedy["seconds"] < random["seconds"] < greedy["seconds"] + 8  # what they share is compiled once
+    assert (
+        greedy["seconds"] < random["seconds"] < greedy["seconds"] + 8
+    )  # what they share is compiled once
     assert not greedy["ready"]
 
     compiler.rules.set()
@@ -119,12 +139,16 @@ def test_everything_is_told_and_answered_while_the_rules_are_compiled(ann: TestC
 def begin_waiting(client: TestClient, seats: list[str]) -> str:
     """A game that is made though nothing is ready."""
     client.get("/")
-    answer = client.post("/api/games", json={"players": len(seats), "side": "front", "seats": seats})
+    answer = client.post(
+        "/api/games", json={"players": len(seats), "side": "front", "seats": seats}
+    )
     assert answer.status_code == 201
     return str(answer.json()["page"]).replace("/seat/", "/api/seats/")
 
 
-def test_the_fitting_agent_is_first_and_who_is_waited_for_comes_next(ann: TestClient, compiler: Compiler) -> None:
+def test_the_fitting_agent_is_first_and_who_is_waited_for_comes_next(
+    ann: TestClient, compiler: Compiler
+) -> None:
     compiler.rules.set()
     wait_until(lambda: compiler.begun == ["greedy"])
     seat = begin(ann, ["me", "agent:crowd"])
@@ -147,11 +171,17 @@ def test_an_agent_that_fails_is_told_and_others_play(ann: TestClient, compiler: 
     for event in compiler.agents.values():
         event.set()
     wait_until(lambda: told(ann)["ready"])
-    assert [one["name"] for one in told(ann)["agents"] if one["ready"]] == ["random", "crowd", "greedy"]
+    assert [one["name"] for one in told(ann)["agents"] if one["ready"]] == [
+        "random",
+        "crowd",
+        "greedy",
+    ]
     assert agent(ann, "broken")["error"] == "ValueError: it is broken"
     state = payload(ann, seat)
     ann.post(f"{seat}/act", json={"action": state["legal"][0]["action"], "step": 0})
-    wait_until(lambda: payload(ann, seat)["trouble"] == "broken can't play: ValueError: it is broken")
+    wait_until(
+        lambda: payload(ann, seat)["trouble"] == "broken can't play: ValueError: it is broken"
+    )
     wanted = {"players": 2, "side": "front", "seats": ["me", "agent:strange"]}
     refused = ann.post("/api/games", json=wanted)
     assert refused.status_code == 409
@@ -162,8 +192,12 @@ def test_an_agent_that_fails_is_told_and_others_play(ann: TestClient, compiler: 
     assert wait_for_turn(ann, other)["step"] > 1
 
 
-def test_rules_that_cannot_be_had_are_told(ann: TestClient, compiler: Compiler, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preparing, "play_a_little", lambda: (_ for _ in ()).throw(OSError("no space")))
+def test_rules_that_cannot_be_had_are_told(
+    ann: TestClient, compiler: Compiler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        preparing, "play_a_little", lambda: (_ for _ in ()).throw(OSError("no space"))
+    )
     compiler.rules.set()
     wait_until(lambda: told(ann)["error"])
     assert told(ann)["error"] == "The rules can't be compiled: OSError: no space"

@@ -1,4 +1,6 @@
-"""The first start after an installation, as it is: real processes, an empty compile cache, a browser. It takes minutes."""
+"""The first start after an installation, as it is: real processes, an empty compile cache, a
+browser. It takes minutes.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,10 @@ def test_two_servers_start_on_one_empty_cache(tmp_path: Path) -> None:
     command = ["-m", "skyenv", "play", "--no-browser", "--port", 0, "--workers", 2, "--database"]
     with ExitStack() as stack:
         ann, bob = (
-            stack.enter_context(running(*command, tmp_path / f"games-{number}", environment=environment)) for number in range(2)
+            stack.enter_context(
+                running(*command, tmp_path / f"games-{number}", environment=environment)
+            )
+            for number in range(2)
         )
         stack.callback(ann.terminate)
         stack.callback(bob.terminate)
@@ -52,21 +57,32 @@ def test_two_servers_start_on_one_empty_cache(tmp_path: Path) -> None:
         with httpx2.Client(base_url=address_of(bob), timeout=600) as client:
             client.get("/").raise_for_status()
             wanted = {"players": 2, "side": "front", "seats": ["me", "agent:greedy"]}
-            seat = client.post("/api/games", json=wanted).raise_for_status().json()["page"].replace("/seat/", "/api/seats/")
+            seat = (
+                client.post("/api/games", json=wanted)
+                .raise_for_status()
+                .json()["page"]
+                .replace("/seat/", "/api/seats/")
+            )
             early = client.get(seat)
             assert (early.status_code, early.json()["preparing"]["rules"]) == (503, False)
             heard = [told(client)]
             while not heard[-1]["rules"]:
-                wait_until(lambda: told(client)["done"] != heard[-1]["done"] or told(client)["rules"], bob)
+                wait_until(
+                    lambda: told(client)["done"] != heard[-1]["done"] or told(client)["rules"], bob
+                )
                 heard.append(told(client))
             before = [one["done"] for one in heard if not one["rules"]]
             assert before == sorted(before)
             assert len(set(before)) > 3
-            assert max(one["total"] for one in heard if not one["rules"]) <= len(rules_needed())  # the other one compiles, too
+            assert max(one["total"] for one in heard if not one["rules"]) <= len(
+                rules_needed()
+            )  # the other one compiles, too
             state = client.get(seat).raise_for_status().json()
             action = {"action": state["legal"][0]["action"], "step": 0}
             client.post(f"{seat}/act", json=action).raise_for_status()
-            wait_until(lambda: client.get(seat).json()["step"] > 1, bob)  # greedy has got ready and moved
+            wait_until(
+                lambda: client.get(seat).json()["step"] > 1, bob
+            )  # greedy has got ready and moved
 
         wait_until(lambda: page.find("#board svg") is not None, ann)  # the table comes by itself
         assert page.find("#preparing.bad") is None

@@ -36,26 +36,42 @@ def test_turns_tell_options_cards_with_their_values_moves_and_auctions() -> None
         {"event": "top", "color": "gray", "card": 4},
         act(1, 60 + 9 + 8),
         {"event": "auction", "place": "TSQ", "starter": 1},
-        act(1, 82), act(1, 97), act(2, 78), act(0, 80), act(0, 94), act(0, 97), act(1, 78),
+        act(1, 82),
+        act(1, 97),
+        act(2, 78),
+        act(0, 80),
+        act(0, 94),
+        act(0, 97),
+        act(1, 78),
         {"event": "won", "seat": 0, "total": 9},
         act(0, 99),
         {"event": "auction", "place": "CENTRAL_PARK", "starter": 1},
-        act(1, 78), act(2, 78), act(0, 78),
+        act(1, 78),
+        act(2, 78),
+        act(0, 78),
         {"event": "won", "seat": None, "total": 0},
-    ]  # fmt: skip
+    ]
     (turn,) = recent.turns(events, NAMES, 0)
     told = recent.payload(turn, NAMES, 0)
     assert told["who"] == "seat 2 (ann)"
     assert told["text"] == (
-        "B; placed a gallery on TSQ brown; a boutique went to the park area; beige commissioner to City Hall;"
+        "B; placed a gallery on TSQ brown; a boutique went to the park area; beige commissioner to "
+        "City Hall;"
         " took violet 6 and gray 4"
     )
     assert told["points"] == ["seat 2 (ann) +4, seat 3 (bob) +4 VP for special points"]
     assert told["auctions"] == [
-        "TSQ: seat 2 (ann) bid 4, seat 3 (bob) passed, you bid 9, seat 2 (ann) passed, you won with 9; you built 1 on TSQ green",
+        "TSQ: seat 2 (ann) bid 4, seat 3 (bob) passed, you bid 9, seat 2 (ann) passed, you won "
+        "with 9; you built 1 on TSQ green",
         "park area: seat 2 (ann) passed, seat 3 (bob) passed, you passed, nobody won",
     ]
-    assert told["parts"] == [("plot", "3:2"), ("stack", "1"), ("stack", "4"), ("commissioner", "1"), ("plot", "3:0")]
+    assert told["parts"] == [
+        ("plot", "3:2"),
+        ("stack", "1"),
+        ("stack", "4"),
+        ("commissioner", "1"),
+        ("plot", "3:0"),
+    ]
 
 
 @pytest.mark.parametrize(("players", "side"), [(2, "front"), (3, "back"), (4, "front")])
@@ -77,7 +93,8 @@ def test_nothing_hidden_is_told() -> None:
     game = played(3, 4)
     for seat in range(3):
         known, changed = (
-            recent.turns(events, NAMES, seat) for events in (seen_by(game.events, seat), without(game.events, seat))
+            recent.turns(events, NAMES, seat)
+            for events in (seen_by(game.events, seat), without(game.events, seat))
         )
         told = json.dumps([recent.payload(turn, NAMES, seat) for turn in known])
         assert told == json.dumps([recent.payload(turn, NAMES, seat) for turn in changed])
@@ -112,7 +129,9 @@ def test_the_turns_since_ones_own_last_one() -> None:
 @pytest.mark.rule("ALEA-2")
 def test_aleas_cards_since_a_step() -> None:
     game = played(2, seed=3, actions=120)
-    all_bids = [event["cards"] for event in game.events if event["event"] == "alea" and event["cards"]]
+    all_bids = [
+        event["cards"] for event in game.events if event["event"] == "alea" and event["cards"]
+    ]
     assert len(all_bids) > 2
     assert alea_since(game.events, 0) == all_bids
     steps = [number for number, event in enumerate(game.events) if event["event"] == "alea"]

@@ -1,4 +1,6 @@
-"""Recorded games, step by step, and their charts; drawings that share their parts; the exported page."""
+"""Recorded games, step by step, and their charts; drawings that share their parts; the exported
+page.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +78,12 @@ def test_summaries_tell_all_games() -> None:
     games = [played(2, seed=1), played(3, seed=2, actions=10)]
     content = b"".join(game.to_record().encode() for game in games)
     first, second = summaries(content)
-    assert (first.number, first.scores, first.is_over, first.names) == (1, games[0].scores, True, ["", ""])
+    assert (first.number, first.scores, first.is_over, first.names) == (
+        1,
+        games[0].scores,
+        True,
+        ["", ""],
+    )
     assert (second.actions, second.is_over) == (10, False)
     with pytest.raises(PageError, match="no game 3"):
         Replay.of(content, 3)
@@ -116,11 +123,20 @@ def test_a_chart_of_nothing_much(scores: list[list[int]]) -> None:
 
 
 def test_a_chart_of_shares_begins_where_they_are_known_and_marks_what_stands_out() -> None:
-    root = ElementTree.fromstring(chart([[None, None], [0.5, None], [0.25, 0.75]], ["ann", ""], SHARE, marks=[(2, 1)]))
+    root = ElementTree.fromstring(
+        chart([[None, None], [0.5, None], [0.25, 0.75]], ["ann", ""], SHARE, marks=[(2, 1)])
+    )
     texts = [str(node.text) for node in root.iter() if node.get("class") == "axis" and node.text]
     assert texts[:5] == ["0 %", "25 %", "50 %", "75 %", "100 %"]
-    lines = {node.get("class"): str(node.get("d")) for node in root.iter() if "line" in node.get("class", "").split()}
-    starts = [float(re.findall(r"M([\d.]+)", path)[0]) for path in (lines["line seat-0"], lines["line seat-1"])]
+    lines = {
+        node.get("class"): str(node.get("d"))
+        for node in root.iter()
+        if "line" in node.get("class", "").split()
+    }
+    starts = [
+        float(re.findall(r"M([\d.]+)", path)[0])
+        for path in (lines["line seat-0"], lines["line seat-1"])
+    ]
     ends = float(str(root.get("data-left"))), float(str(root.get("data-right")))
     assert starts == [sum(ends) / 2, ends[1]]
     (mark,) = [node for node in root.iter() if node.get("class") == "mark seat-1"]
@@ -149,7 +165,10 @@ def test_frames_are_what_was_added_and_alike_parts_are_stored_once() -> None:
     for drawing in [*drawings, drawings[0]]:
         frames.add(drawing)
     payload = json.loads(json.dumps(frames.payload()))
-    assert [text(payload["parts"], number) for number in payload["frames"]] == [*drawings, drawings[0]]
+    assert [text(payload["parts"], number) for number in payload["frames"]] == [
+        *drawings,
+        drawings[0],
+    ]
     assert payload["frames"][-1] == payload["frames"][0]
     assert len(json.dumps(payload)) < sum(map(len, drawings)) / 2
     assert len({json.dumps(part) for part in payload["parts"]}) == len(payload["parts"])
@@ -165,7 +184,10 @@ def test_frames_keep_what_looks_like_a_tag_in_an_attribute() -> None:
     frames = Frames()
     frames.add('<?xml version="1.0"?><a t="x > y"><b/>1 &lt; 2</a>')
     payload = frames.payload()
-    assert text(payload["parts"], payload["frames"][0]) == '<?xml version="1.0"?><a t="x > y"><b/>1 &lt; 2</a>'
+    assert (
+        text(payload["parts"], payload["frames"][0])
+        == '<?xml version="1.0"?><a t="x > y"><b/>1 &lt; 2</a>'
+    )
 
 
 # ---- the exported page ----
@@ -189,9 +211,14 @@ def test_an_export_carries_every_view_of_every_step_and_nothing_from_outside() -
         shown: dict[str, str] = {}
         for step, changed in enumerate(steps):
             numbers = zip(changed[::2], changed[1::2], strict=True)
-            shown |= {data["names"][name]: text(data["texts"], data["parts"][part]) for name, part in numbers}
+            shown |= {
+                data["names"][name]: text(data["texts"], data["parts"][part])
+                for name, part in numbers
+            }
             drawn = replay.drawing(step, seat, VARIABLES, narrow)
-            assert {name: shown[name] for name in drawn.parts} == {name: part.text for name, part in drawn.parts.items()}
+            assert {name: shown[name] for name in drawn.parts} == {
+                name: part.text for name, part in drawn.parts.items()
+            }
     assert "<game>" not in page
     assert page.count("</script>") == 2
     assert not re.search(r"""\b(?:src|href)\s*=\s*["'](?!data:)""", page)

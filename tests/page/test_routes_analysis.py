@@ -47,7 +47,9 @@ def test_an_analysis_judges_every_choice_of_a_game(ann: TestClient, agent: str, 
         again.play(event["action"])
     assert answer["of"] == choices
     assert answer["mistakes"]
-    assert [one["loss"] for one in answer["mistakes"]] == sorted((one["loss"] for one in answer["mistakes"]), reverse=True)
+    assert [one["loss"] for one in answer["mistakes"]] == sorted(
+        (one["loss"] for one in answer["mistakes"]), reverse=True
+    )
     for one in answer["mistakes"]:
         told = ann.get(f"{api}/{one['step']}/hint?agent={agent}").json()["sure"]
         assert one["sure"][0] == pytest.approx(max(told.values()), abs=2e-4)

@@ -28,8 +28,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Records, a damaged one, and a tournament."""
     folder = tmp_path_factory.mktemp("library") / "played"
     folder.mkdir()
-    (folder / "two.jsonl").write_text("".join(record_of(seed, ["<img src=x>", "greedy"]) for seed in range(4)))
-    (folder / "three.jsonl").write_text(record_of(1, ["crowd", "random", "greedy"], players=3) + "damaged\n")
+    (folder / "two.jsonl").write_text(
+        "".join(record_of(seed, ["<img src=x>", "greedy"]) for seed in range(4))
+    )
+    (folder / "three.jsonl").write_text(
+        record_of(1, ["crowd", "random", "greedy"], players=3) + "damaged\n"
+    )
     make_tournament(folder / "tournament")
     return folder
 
@@ -58,10 +62,16 @@ def opened(client: TestClient, file: str, number: int) -> Any:
     raise AssertionError("it is never played")
 
 
-def test_a_slow_disk_holds_up_nothing_else(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_disk_holds_up_nothing_else(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     may_go_on = threading.Event()
-    file = next(one["file"] for one in client.get("/api/library", params={"players": "2"}).json()["games"])
-    replay = client.post(f"/api/library/{file}/1").json()["page"].replace("/replay/", "/api/replays/")
+    file = next(
+        one["file"] for one in client.get("/api/library", params={"players": "2"}).json()["games"]
+    )
+    replay = (
+        client.post(f"/api/library/{file}/1").json()["page"].replace("/replay/", "/api/replays/")
+    )
 
     def search(self: Library, query: Query) -> Any:
         if not may_go_on.wait(20):
@@ -72,7 +82,11 @@ def test_a_slow_disk_holds_up_nothing_else(client: TestClient, monkeypatch: pyte
     with ThreadPoolExecutor(40) as pool:
         asked = [pool.submit(client.get, "/api/library") for _ in range(40)]
         try:
-            for address in (f"{replay}/1/3/chances", f"{replay}/1/3/hint?agent=random", "/api/runs"):
+            for address in (
+                f"{replay}/1/3/chances",
+                f"{replay}/1/3/hint?agent=random",
+                "/api/runs",
+            ):
                 assert client.get(address).status_code == 200
             assert not any(one.done() for one in asked)
         finally:
@@ -81,7 +95,9 @@ def test_a_slow_disk_holds_up_nothing_else(client: TestClient, monkeypatch: pyte
 
 
 def test_the_table_and_a_game_of_it(client: TestClient) -> None:
-    found = client.get("/api/library", params={"players": "2", "agent": "<img src=x>", "sort": "length"}).json()
+    found = client.get(
+        "/api/library", params={"players": "2", "agent": "<img src=x>", "sort": "length"}
+    ).json()
     assert (found["total"], found["page"], found["pages"]) == (4, 1, 1)
     game = found["games"][0]
     assert game["label"] == "played/two.jsonl"
@@ -116,10 +132,13 @@ def test_how_far_the_folders_are_read(client: TestClient, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "number"),
     [
-        ("0" * 16, "1"), ("..%2Ftwo.jsonl", "1"), (key_of("played/two.jsonl"), "0"), (key_of("played/two.jsonl"), "99"),
+        ("0" * 16, "1"),
+        ("..%2Ftwo.jsonl", "1"),
+        (key_of("played/two.jsonl"), "0"),
+        (key_of("played/two.jsonl"), "99"),
         ("%00", "1"),
     ],
-)  # fmt: skip
+)
 def test_nothing_else_can_be_opened(file: str, number: str, client: TestClient) -> None:
     answer = client.post(f"/api/library/{file}/{number}")
     assert answer.status_code == 404
@@ -140,9 +159,13 @@ def test_a_bad_filter_is_told(client: TestClient) -> None:
 def test_who_has_not_opened_the_page_gets_no_replay(folder: Path, tmp_path: Path) -> None:
     with client_of(made(folder, tmp_path / "library.sqlite3", ["localhost"])) as stranger:
         assert stranger.post(f"/api/library/{key_of('played/two.jsonl')}/1").status_code == 403
-        assert stranger.post(
-            f"/api/library/{key_of('played/two.jsonl')}/1", headers={"origin": "https://other.example"}
-        ).status_code == 403  # fmt: skip
+        assert (
+            stranger.post(
+                f"/api/library/{key_of('played/two.jsonl')}/1",
+                headers={"origin": "https://other.example"},
+            ).status_code
+            == 403
+        )
 
 
 def test_without_folders_the_page_says_what_to_do(ann: TestClient) -> None:
@@ -160,7 +183,11 @@ def test_all_published_ladders_are_told(ann: TestClient) -> None:
     ]
     for ladder in content["ladders"]:
         number = len(ladder["agents"])
-        assert [len(row) for row in ladder["pairs"]] == [len(row) for row in ladder["predicted"]] == [number] * number
+        assert (
+            [len(row) for row in ladder["pairs"]]
+            == [len(row) for row in ladder["predicted"]]
+            == [number] * number
+        )
         means = [agent["rating"]["mean"] for agent in ladder["agents"]]
         assert means == sorted(means, reverse=True)
     assert "secret" not in json.dumps(content)
@@ -186,7 +213,8 @@ def server(folder: Path, tmp_path: Path) -> Iterator[RunningServer]:
 def shown(page: Browser) -> list[str]:
     """The agents of the games in the table, as they are read aloud."""
     texts: list[str] = page.run(
-        "return [...document.querySelectorAll('#games tbody td:first-child')].map((cell) => cell.textContent)"
+        "return [...document.querySelectorAll('#games tbody td:first-child')].map((cell) => "
+        "cell.textContent)"
     )
     return texts
 
@@ -219,18 +247,29 @@ def test_looking_through_games(page: Browser, server: RunningServer, folder: Pat
     page.open(page.driver.current_url)  # the address is all there is
     page.wait_until(lambda: page.text("#count") == "5 games", "the same games by the address")
     page.click("#games th:nth-child(5) button")
-    page.wait_until(lambda: page.find("#games th[aria-sort=descending]:nth-child(5)"), "the order by length")
+    page.wait_until(
+        lambda: page.find("#games th[aria-sort=descending]:nth-child(5)"), "the order by length"
+    )
     lengths = page.run(
-        "return [...document.querySelectorAll('#games td[data-name=actions]')].map((cell) => Number(cell.textContent))"
+        "return [...document.querySelectorAll('#games td[data-name=actions]')].map((cell) => "
+        "Number(cell.textContent))"
     )
     page.wait_until(
-        lambda: (now := page.run(
-            "return [...document.querySelectorAll('#games td[data-name=actions]')].map((cell) => Number(cell.textContent))"
-        )) == sorted(now, reverse=True),
+        lambda: (
+            (
+                now := page.run(
+                    "return [...document.querySelectorAll('#games "
+                    "td[data-name=actions]')].map((cell) => Number(cell.textContent))"
+                )
+            )
+            == sorted(now, reverse=True)
+        ),
         "games by length",
-    )  # fmt: skip
+    )
     assert len(lengths) == 5
-    game = page.run("return document.querySelector('#games td[data-name=swing] a').getAttribute('href')")
+    game = page.run(
+        "return document.querySelector('#games td[data-name=swing] a').getAttribute('href')"
+    )
     page.click("#games tbody a")
     page.wait("#step")
     assert "/replay/" in page.driver.current_url
@@ -238,18 +277,27 @@ def test_looking_through_games(page: Browser, server: RunningServer, folder: Pat
     page.wait("#step")
     step = int(game.rpartition("=")[2])
     assert step > 0
-    page.wait_until(lambda: page.run("return Number(document.getElementById('step').value)") == step, "the biggest swing")
+    page.wait_until(
+        lambda: page.run("return Number(document.getElementById('step').value)") == step,
+        "the biggest swing",
+    )
 
 
-def test_a_file_that_grows_is_seen_and_a_phone_shows_cards(server: RunningServer, folder: Path, tmp_path: Path) -> None:
+def test_a_file_that_grows_is_seen_and_a_phone_shows_cards(
+    server: RunningServer, folder: Path, tmp_path: Path
+) -> None:
     with browser(phone=True) as page:
         page.open(f"{server.address}/library?file={key_of('played/two.jsonl')}")
         page.wait("#games tbody a")
         assert page.text("#count") == "4 games"
-        assert page.run("return document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+        assert page.run(
+            "return document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+        )
         small = page.run(
-            "return [...document.querySelectorAll('a, button, select, input, summary')].filter((one) => one.offsetParent)"
-            ".filter((one) => one.getBoundingClientRect().height < 43.5).map((one) => one.outerHTML)"
+            "return [...document.querySelectorAll('a, button, select, input, "
+            "summary')].filter((one) => one.offsetParent)"
+            ".filter((one) => one.getBoundingClientRect().height < 43.5).map((one) => "
+            "one.outerHTML)"
         )
         assert small == []
         check_accessible(page)
@@ -279,10 +327,16 @@ def test_the_ladder_and_a_match(page: Browser, server: RunningServer) -> None:
     page.wait_until(lambda: "random" in page.text("#ratings"), "the ladder of two players")
     page.run(
         "for (const name of ['random', 'greedy']) {"
-        " const select = document.querySelectorAll('#ladder .two label select')[name === 'random' ? 0 : 1];"
+        " const select = document.querySelectorAll('#ladder .two label select')[name === 'random' "
+        "? 0 : 1];"
         " select.value = name; select.dispatchEvent(new Event('change')); }"
     )
-    page.wait_until(lambda: "one=random" in page.driver.current_url and "other=greedy" in page.driver.current_url, "the pair")
+    page.wait_until(
+        lambda: (
+            "one=random" in page.driver.current_url and "other=greedy" in page.driver.current_url
+        ),
+        "the pair",
+    )
     assert "random" in page.text(".two .big + *, .two p")
     page.click(".match button")
     page.wait("#board svg")

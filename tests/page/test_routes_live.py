@@ -38,13 +38,19 @@ def bob(agent: PonderingAgent) -> Any:
 def events(answer: Any) -> list[dict[str, Any]]:
     """What was told, one after the other."""
     assert answer.headers["content-type"].startswith("text/event-stream")
-    return [json.loads(event.removeprefix("data: ")) for event in answer.text.split("\n\n") if event]
+    return [
+        json.loads(event.removeprefix("data: ")) for event in answer.text.split("\n\n") if event
+    ]
 
 
 def replay_of(client: TestClient) -> str:
     """The address of a step in the interface."""
     client.get("/")
-    key = client.post("/api/replays", content=played(2, seed=3).to_record()).json()["page"].rpartition("/")[2]
+    key = (
+        client.post("/api/replays", content=played(2, seed=3).to_record())
+        .json()["page"]
+        .rpartition("/")[2]
+    )
     return f"/api/replays/{key}/1/9"
 
 
@@ -52,7 +58,9 @@ def test_visits_are_told_while_they_grow(bob: TestClient, agent: PonderingAgent)
     step = replay_of(bob)
     agent.permits.release(2 * MOST)
     *so_far, end = events(bob.get(f"{step}/hint?agent=pondering&live=1"))
-    assert [one["so_far"]["tries"] for one in so_far] == [[done, MOST] for done in range(1, MOST + 1)]
+    assert [one["so_far"]["tries"] for one in so_far] == [
+        [done, MOST] for done in range(1, MOST + 1)
+    ]
     for done, one in enumerate(so_far, 1):
         assert sum(each["visits"] for each in one["so_far"]["best"]) <= done
         assert sum(one["so_far"]["sure"].values()) == pytest.approx(1, abs=1e-3)
@@ -104,7 +112,13 @@ def test_who_leaves_before_the_first_event_ends_it() -> None:
             raise OSError("nobody is there")
 
         app = SimpleNamespace(state=SimpleNamespace(server=SimpleNamespace(ending=asyncio.Event())))
-        scope: Json = {"type": "http", "query_string": b"live=1", "headers": [], "app": app, "asgi": {"spec_version": "2.4"}}
+        scope: Json = {
+            "type": "http",
+            "query_string": b"live=1",
+            "headers": [],
+            "app": app,
+            "asgi": {"spec_version": "2.4"},
+        }
         answer = await answered(Request(scope, receive), question)
         with pytest.raises(ClientDisconnect):
             await answer(scope, receive, send)

@@ -33,9 +33,13 @@ from starlette.testclient import TestClient
     ],
 )
 def test_a_wrong_wish_gets_a_message(ann: TestClient, change: dict[str, Any]) -> None:
-    """Nothing is imported and no file is looked for: agents are found by name in the list that the server was given."""
+    """Nothing is imported and no file is looked for: agents are found by name in the list that the
+    server was given.
+    """
     ann.get("/")
-    answer = ann.post("/api/games", json={"players": 2, "side": "front", "seats": ["me", "agent:random"]} | change)
+    answer = ann.post(
+        "/api/games", json={"players": 2, "side": "front", "seats": ["me", "agent:random"]} | change
+    )
     assert 400 <= answer.status_code < 500
     assert set(answer.json()) == {"error"}
     assert "Traceback" not in answer.text

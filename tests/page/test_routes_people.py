@@ -1,4 +1,6 @@
-"""The people at a table by the page's interface: names, presence, spectators, who takes over, rematch, takeback, curtain."""
+"""The people at a table by the page's interface: names, presence, spectators, who takes over,
+rematch, takeback, curtain.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,9 @@ def people_at(client: TestClient, seat: str) -> dict[str, Any]:
 # ---- names and presence ----
 
 
-def test_names_are_shown_and_told_to_records_only_if_wanted(app: Starlette, ann: TestClient) -> None:
+def test_names_are_shown_and_told_to_records_only_if_wanted(
+    app: Starlette, ann: TestClient
+) -> None:
     first = begin(ann, ["me", "human"], names=["Ann", ""])
     bob, second = invited(app, ann, first, "<b>Bob</b>")
     assert payload(ann, first)["names"] == ["you", "<b>Bob</b>"]
@@ -100,8 +104,12 @@ def test_who_is_there_is_told(app: Starlette, ann: TestClient) -> None:
 # ---- spectators ----
 
 
-def test_spectators_see_what_everybody_knows_and_do_nothing(app: Starlette, ann: TestClient) -> None:
-    """Their whole table is made of the public view: byte for byte what a game with other hidden cards would tell them."""
+def test_spectators_see_what_everybody_knows_and_do_nothing(
+    app: Starlette, ann: TestClient
+) -> None:
+    """Their whole table is made of the public view: byte for byte what a game with other hidden
+    cards would tell them.
+    """
     first = begin(ann, ["me", "agent:crowd"], seed="4242424242424242")
     bob = guest_of(app, ann)
     page = ann.post(f"{first}/spectators").json()["page"]
@@ -111,7 +119,13 @@ def test_spectators_see_what_everybody_knows_and_do_nothing(app: Starlette, ann:
     for _ in range(60):
         state = wait_for_turn(ann, first)
         told = payload(bob, looking)
-        assert (told["seat"], told["yours"], told["legal"], told["watching"], told["owner"]) == (None, False, [], True, False)
+        assert (told["seat"], told["yours"], told["legal"], told["watching"], told["owner"]) == (
+            None,
+            False,
+            [],
+            True,
+            False,
+        )
         assert (told["invitations"], told["undo"], told["people"]["watch"]) == ([], False, None)
         assert "data-card" not in drawn(told)
         text = json.dumps(told)
@@ -131,7 +145,18 @@ def test_spectators_see_what_everybody_knows_and_do_nothing(app: Starlette, ann:
         act(ann, first, state, choices[-1])
     assert hidden > 100
     assert bob.post(f"{looking}/pause", json={"paused": True}).status_code == 403
-    for request in ("act", "undo", "release", "pause", "next", "takeback", "rematch", "spectators", "people/0", "name"):
+    for request in (
+        "act",
+        "undo",
+        "release",
+        "pause",
+        "next",
+        "takeback",
+        "rematch",
+        "spectators",
+        "people/0",
+        "name",
+    ):
         wish = {"action": 1, "step": 0, "seconds": 1, "agent": "greedy", "name": "Bob"}
         assert bob.post(f"{looking}/{request}", json=wish).status_code in (403, 409), request
     for request in ("record", "hint?agent=greedy"):
@@ -164,7 +189,11 @@ def test_a_link_to_look_on_is_withdrawn(app: Starlette, ann: TestClient) -> None
         assert ann.delete(f"{first}/spectators").status_code == 200
         with pytest.raises(WebSocketDisconnect):
             list(iter(socket.receive_text, "no more"))
-    for answer in (bob.get(api(page)), bob.get(f"{api(page)}?page=1"), bob.post(f"{api(page)}/claim")):
+    for answer in (
+        bob.get(api(page)),
+        bob.get(f"{api(page)}?page=1"),
+        bob.post(f"{api(page)}/claim"),
+    ):
         assert answer.status_code == 404
         assert "was withdrawn; ask who sent it" in answer.json()["error"]
     assert bob.get("/api/games").json()["games"] == []
@@ -191,12 +220,18 @@ def test_an_agent_takes_over_for_who_is_away_and_gives_the_seat_back(
     bob, second = invited(app, ann, first, "Bob")  # seat 0, which is to act
     state = payload(bob, second)
     assert state["yours"]
-    assert ann.post(f"{first}/people/0", json={"agent": "random"}).status_code == 409, "he has just been there"
+    assert ann.post(f"{first}/people/0", json={"agent": "random"}).status_code == 409, (
+        "he has just been there"
+    )
     monkeypatch.setattr(people, "AWAY", 0.0)
     with watch(bob, second):
-        assert ann.post(f"{first}/people/0", json={"agent": "random"}).status_code == 409, "he is there"
+        assert ann.post(f"{first}/people/0", json={"agent": "random"}).status_code == 409, (
+            "he is there"
+        )
     wait_until(lambda: people_at(ann, first)["seats"][0]["can_be_replaced"])
-    assert bob.post(f"{second}/people/1", json={"agent": "random"}).status_code == 403, "Ann has made the game"
+    assert bob.post(f"{second}/people/1", json={"agent": "random"}).status_code == 403, (
+        "Ann has made the game"
+    )
     assert ann.post(f"{first}/people/0", json={"agent": "os:system"}).status_code == 404
     assert ann.post(f"{first}/people/0", json={"agent": "random"}).status_code == 200
     assert ann.post(f"{first}/people/0", json={"agent": "random"}).status_code == 409
@@ -255,7 +290,9 @@ def test_changes_of_seats_outlive_the_server(tmp_path: Path) -> None:
 # ---- rematch and takeback ----
 
 
-def test_a_rematch_has_the_same_people_and_another_who_begins(app: Starlette, ann: TestClient) -> None:
+def test_a_rematch_has_the_same_people_and_another_who_begins(
+    app: Starlette, ann: TestClient
+) -> None:
     first = begin(ann, ["me", "agent:random", "human"], names=["Ann", "", ""], seed="7")
     bob, third = invited(app, ann, first, "Bob")
     looking = api(ann.post(f"{first}/spectators").json()["page"])
@@ -287,7 +324,9 @@ def test_no_way_to_a_game_is_that_of_somebody_else(app: Starlette, ann: TestClie
     eve = guest_of(app, ann)
     assert eve.post(f"{second}/claim").status_code == 200
     answer = eve.post(f"{second}/rematch")
-    assert (answer.status_code, "page" in answer.json()) == (403, False), "the rematch has a seat for nobody, and Ann's"
+    assert (answer.status_code, "page" in answer.json()) == (403, False), (
+        "the rematch has a seat for nobody, and Ann's"
+    )
 
     wish = {"players": 2, "side": "front", "seats": ["human", "agent:random"], "wish": "01234567"}
     page = ann.post("/api/games", json=wish).json()["page"]
@@ -297,7 +336,9 @@ def test_no_way_to_a_game_is_that_of_somebody_else(app: Starlette, ann: TestClie
     assert (answer.status_code, "page" in answer.json()) == (403, False)
 
 
-def test_whose_seat_an_agent_has_taken_has_no_rematch(app: Starlette, ann: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whose_seat_an_agent_has_taken_has_no_rematch(
+    app: Starlette, ann: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(people, "AWAY", 0.0)
     first = begin(ann, ["me", "human"])
     bob, second = invited(app, ann, first, "Bob")
@@ -310,27 +351,43 @@ def test_whose_seat_an_agent_has_taken_has_no_rematch(app: Starlette, ann: TestC
 
 
 def test_a_takeback_is_a_copy_with_the_same_chance(ann: TestClient) -> None:
-    """The same actions in it lead to the same cards and answers, and the record tells that something was taken back."""
+    """The same actions in it lead to the same cards and answers, and the record tells that
+    something was taken back.
+    """
     seat = begin(ann, ["me", "agent:crowd"], seed="5")
     assert ann.post(f"{seat}/takeback", json={}).status_code == 409, "nothing has been decided yet"
     for _ in range(12):
         state = wait_for_turn(ann, seat)
-        last = next(choice["action"] for choice in reversed(state["legal"]) if not 79 <= choice["action"] < 97)  # no card
+        last = next(
+            choice["action"]
+            for choice in reversed(state["legal"])
+            if not 79 <= choice["action"] < 97
+        )  # no card
         act(ann, seat, state, last)
     before = wait_for_turn(ann, seat)
     wish = "0123456789abcdef"
     page = ann.post(f"{seat}/takeback", json={"wish": wish}).json()["page"]
-    assert ann.post(f"{seat}/takeback", json={"wish": wish}).json()["page"] == page, "a double click makes one copy"
+    assert ann.post(f"{seat}/takeback", json={"wish": wish}).json()["page"] == page, (
+        "a double click makes one copy"
+    )
     copy = api(page)
     ann.post(f"{copy}/pause", json={"seconds": 0})
-    assert payload(ann, seat) == {**before, "people": payload(ann, seat)["people"]}, "the game itself goes on as it was"
+    assert payload(ann, seat) == {**before, "people": payload(ann, seat)["people"]}, (
+        "the game itself goes on as it was"
+    )
     back = payload(ann, copy)
     assert back["step"] < before["step"]
     assert back["yours"]
-    assert {choice["action"] for choice in back["legal"]} == {choice["action"] for choice in state["legal"]}
+    assert {choice["action"] for choice in back["legal"]} == {
+        choice["action"] for choice in state["legal"]
+    }
     assert act(ann, copy, back, last).status_code == 200
     same = wait_for_turn(ann, copy)
-    assert (same["drawing"], same["log"], same["legal"]) == (before["drawing"], before["log"], before["legal"])
+    assert (same["drawing"], same["log"], same["legal"]) == (
+        before["drawing"],
+        before["log"],
+        before["legal"],
+    )
     assert people_at(ann, copy)["taken_back"] == 1
     games = {game["page"]: game["taken_back"] for game in ann.get("/api/games").json()["games"]}
     assert games == {page: 1, seat.replace("/api/seats/", "/seat/"): 0}
@@ -342,7 +399,9 @@ def test_a_takeback_is_a_copy_with_the_same_chance(ann: TestClient) -> None:
 
 def test_a_copy_belongs_to_who_took_back(app: Starlette, ann: TestClient) -> None:
     ann.get("/")
-    page = ann.post("/api/games", json={"players": 2, "side": "front", "seats": ["human", "agent:random"]}).json()["page"]
+    page = ann.post(
+        "/api/games", json={"players": 2, "side": "front", "seats": ["human", "agent:random"]}
+    ).json()["page"]
     bob, seat = guest_of(app, ann), api(page)
     assert bob.post(f"{seat}/claim").status_code == 200
     state = payload(bob, seat)
@@ -354,7 +413,9 @@ def test_a_copy_belongs_to_who_took_back(app: Starlette, ann: TestClient) -> Non
 
 
 def test_nobody_sits_down_where_hidden_cards_may_be_known(ann: TestClient) -> None:
-    """A copy that is played to its end tells them, though it is deleted then; a lesson's deal everybody knows."""
+    """A copy that is played to its end tells them, though it is deleted then; a lesson's deal
+    everybody knows.
+    """
     seat = begin(ann, ["me", "agent:random"])
     state = payload(ann, seat)
     act(ann, seat, state, state["legal"][0]["action"])
@@ -393,9 +454,13 @@ def test_nobody_takes_back_what_others_have_seen(app: Starlette, ann: TestClient
 
 
 def test_two_at_one_screen_see_their_own_hands_alone(ann: TestClient) -> None:
-    """Until the curtain is lifted nothing of a seat is told, whatever is asked; then nothing of the other one."""
+    """Until the curtain is lifted nothing of a seat is told, whatever is asked; then nothing of the
+    other one.
+    """
     first = begin(ann, ["me", "me"], names=["Ann", "Bob"], seed="4242424242424242")
-    second = api(next(game["page"] for game in ann.get("/api/games").json()["games"] if game["seat"] == 1))
+    second = api(
+        next(game["page"] for game in ann.get("/api/games").json()["games"] if game["seat"] == 1)
+    )
     seats = [first, second]
     heard: list[tuple[int, dict[str, Any]]] = []
     actor = 0
@@ -413,14 +478,24 @@ def test_two_at_one_screen_see_their_own_hands_alone(ann: TestClient) -> None:
                 for request in ("hint?agent=random", "words"):
                     assert ann.get(f"{seat}/{request}").status_code == 409
                 for request in ("act", "undo", "takeback"):
-                    assert ann.post(f"{seat}/{request}", json={"action": 0, "step": 0}).status_code == 409
-            assert ann.post(f"{seats[1 - actor]}/lift").status_code == 409, "the other one is to act"
+                    assert (
+                        ann.post(f"{seat}/{request}", json={"action": 0, "step": 0}).status_code
+                        == 409
+                    )
+            assert ann.post(f"{seats[1 - actor]}/lift").status_code == 409, (
+                "the other one is to act"
+            )
             assert ann.post(f"{seats[actor]}/lift").status_code == 200
             continue
         state = told[actor]
         assert set(told[1 - actor]) == {"curtain"}
         heard.append((actor, state))
-        assert act(ann, seats[actor], state, quick([choice["action"] for choice in state["legal"]])).status_code == 200
+        assert (
+            act(
+                ann, seats[actor], state, quick([choice["action"] for choice in state["legal"]])
+            ).status_code
+            == 200
+        )
     assert len(heard) > 50
     open_one = next(seat for seat in seats if "curtain" not in ann.get(seat).json())
     replay = Replay.of(ann.get(f"{open_one}/record").content, 1)

@@ -39,7 +39,11 @@ def upload(client: TestClient, content: bytes | str) -> Any:
 
 def test_a_record_is_replayed_step_by_step(ann: TestClient) -> None:
     game = played(3, seed=6)
-    key = upload(ann, game.to_record(["ann", "<b>bob</b>", "c\u0000\n" + "long" * 20])).json()["page"].rpartition("/")[2]
+    key = (
+        upload(ann, game.to_record(["ann", "<b>bob</b>", "c\u0000\n" + "long" * 20]))
+        .json()["page"]
+        .rpartition("/")[2]
+    )
     (summary,) = ann.get(f"/api/replays/{key}").json()["games"]
     assert summary["scores"] == game.scores
     replay = ann.get(f"/api/replays/{key}/1").json()
@@ -61,7 +65,14 @@ def test_a_record_is_replayed_step_by_step(ann: TestClient) -> None:
         assert hint["action"] in Game.from_record(game.to_record(), 1, 40).legal_actions
     end = ann.get(f"/api/replays/{key}/1/{replay['steps']}/hint?agent=greedy")
     assert end.status_code == 409
-    for path in (f"1/{replay['steps'] + 1}", "2", "1/3?seat=3", "1/3?seat=x", "1/3?theme=x", "1/3/hint?agent=no"):
+    for path in (
+        f"1/{replay['steps'] + 1}",
+        "2",
+        "1/3?seat=3",
+        "1/3?seat=x",
+        "1/3?theme=x",
+        "1/3/hint?agent=no",
+    ):
         assert ann.get(f"/api/replays/{key}/{path}").status_code in (400, 404)
 
 
@@ -80,14 +91,24 @@ def test_kept_replays_are_listed_and_deleted(app: Starlette, ann: TestClient) ->
     first = upload(ann, text + played(3, actions=6).to_record()).json()["page"]
     second = upload(ann, played(2, actions=7).to_record()).json()["page"]
     kept = ann.get("/api/replays").json()["replays"]
-    assert [(one["page"], one["names"], one["games"]) for one in kept] == [(second, ["", ""], 1), (first, ["x", "greedy"], 2)]
-    assert ann.get(f"/api{first}".replace("/replay/", "/replays/") + "/1/3").status_code == 200  # in memory now
+    assert [(one["page"], one["names"], one["games"]) for one in kept] == [
+        (second, ["", ""], 1),
+        (first, ["x", "greedy"], 2),
+    ]
+    assert (
+        ann.get(f"/api{first}".replace("/replay/", "/replays/") + "/1/3").status_code == 200
+    )  # in memory now
     eve = another(app)
     assert eve.get("/api/replays").json() == {"replays": []}
     address = f"/api/replays/{first.rpartition('/')[2]}"
     assert eve.delete(address).status_code == 404
     assert ann.delete(address).status_code == 200
-    assert ann.delete(address).status_code == ann.get(address).status_code == ann.get(f"{address}/1/3").status_code == 404
+    assert (
+        ann.delete(address).status_code
+        == ann.get(address).status_code
+        == ann.get(f"{address}/1/3").status_code
+        == 404
+    )
     assert [one["page"] for one in ann.get("/api/replays").json()["replays"]] == [second]
 
 
@@ -99,7 +120,9 @@ def test_a_replay_belongs_to_its_browser(app: Starlette, ann: TestClient) -> Non
         assert eve.get(f"/api/replays/{key}{path}").status_code == 404
 
 
-def test_a_replay_that_is_in_memory_is_not_read_again(app: Starlette, ann: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_replay_that_is_in_memory_is_not_read_again(
+    app: Starlette, ann: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     key = upload(ann, played(2, actions=5).to_record()).json()["page"].rpartition("/")[2]
     assert ann.get(f"/api/replays/{key}/1/3").status_code == 200
 
@@ -108,20 +131,30 @@ def test_a_replay_that_is_in_memory_is_not_read_again(app: Starlette, ann: TestC
 
     monkeypatch.setattr(Storage, "replay", read)
     assert ann.get(f"/api/replays/{key}/1/4").status_code == 200
-    assert another(app).get(f"/api/replays/{key}/1/4").status_code == 418  # not out of another browser's memory
+    assert (
+        another(app).get(f"/api/replays/{key}/1/4").status_code == 418
+    )  # not out of another browser's memory
 
 
 @pytest.mark.parametrize("number", ["9" * 5000, "9" * 10, "-1", "x", "1.0", "²", "%20"])
 def test_a_wrong_number_in_an_address_gets_a_message(ann: TestClient, number: str) -> None:
     key = upload(ann, played(2, actions=5).to_record()).json()["page"].rpartition("/")[2]
-    for path in (number, f"{number}/1", f"1/{number}", f"1/{number}/hint?agent=random", f"{number}/1/hint?agent=random"):
+    for path in (
+        number,
+        f"{number}/1",
+        f"1/{number}",
+        f"1/{number}/hint?agent=random",
+        f"{number}/1/hint?agent=random",
+    ):
         answer = ann.get(f"/api/replays/{key}/{path}")
         assert answer.status_code == 400
         assert "must be a whole number" in answer.json()["error"]
         assert len(answer.text) < 1000
 
 
-def test_a_record_that_comes_too_slowly_is_refused(ann: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_that_comes_too_slowly_is_refused(
+    ann: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Else a few slow browsers would keep all others from sending theirs."""
     ann.get("/")
     monkeypatch.setattr(requests, "PATIENCE", 0.05)
@@ -158,7 +191,10 @@ def test_records_are_bounded(ann: TestClient, monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(routes.replays, "MOST_RECORD", 1000)
     answer = upload(ann, played(2).to_record())
-    assert (answer.status_code, answer.json()) == (413, {"error": "that is too large; at most 1000 bytes are taken"})
+    assert (answer.status_code, answer.json()) == (
+        413,
+        {"error": "that is too large; at most 1000 bytes are taken"},
+    )
     monkeypatch.setattr(routes.replays, "MOST_RECORD", 1 << 20)
     monkeypatch.setattr(replays, "MOST_ACTIONS", 20)
     assert upload(ann, played(2).to_record()).status_code == 413

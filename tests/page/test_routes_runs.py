@@ -41,7 +41,13 @@ def made(folder: Path, host: str) -> Starlette:
     index = beside / "library.sqlite3"
     assert update_once(index, [folder]) == ""
     runs = Runs([folder], roots, beside / "networks")
-    return application(Storage(beside / "games.sqlite3"), quick_catalogue(), [host], library=Library(index, roots), runs=runs)
+    return application(
+        Storage(beside / "games.sqlite3"),
+        quick_catalogue(),
+        [host],
+        library=Library(index, roots),
+        runs=runs,
+    )
 
 
 @pytest.fixture
@@ -76,16 +82,26 @@ def test_a_network_of_a_run_is_played_against(client: TestClient, folder: Path) 
     assert payload(client, page.replace("/seat/", "/api/seats/"))["names"][1] == name
     assert name in [agent["name"] for agent in client.get("/api/options").json()["agents"]]
     shutil.rmtree(folder / "first")
-    with client_of(made(folder, "localhost")) as later:  # the page was started again, and the run is gone
+    with client_of(
+        made(folder, "localhost")
+    ) as later:  # the page was started again, and the run is gone
         later.cookies = client.cookies
         assert later.post("/api/games", json=game).status_code == 201
 
 
 @pytest.mark.parametrize(
     ("key", "value", "status"),
-    [("x", None, 404), ("first", 7, 404), ("first", "240", 400), ("first", -1, 404), ("first", 10**12, 400)],
+    [
+        ("x", None, 404),
+        ("first", 7, 404),
+        ("first", "240", 400),
+        ("first", -1, 404),
+        ("first", 10**12, 400),
+    ],
 )
-def test_no_other_network_can_be_named(key: str, value: object, status: int, client: TestClient) -> None:
+def test_no_other_network_can_be_named(
+    key: str, value: object, status: int, client: TestClient
+) -> None:
     answer = client.post(f"/api/runs/{key_of('runs/' + key)}/networks", json={"seconds": value})
     assert answer.status_code == status
     assert answer.json()["error"]
@@ -94,10 +110,17 @@ def test_no_other_network_can_be_named(key: str, value: object, status: int, cli
 def test_names_that_no_agent_can_have_are_one_line(client: TestClient) -> None:
     for name, status in (("\ud800", 400), ("\x00", 404), ("../first", 404), ("a" * 2000, 404)):
         wanted = {"players": 2, "side": "front", "seats": ["me", f"agent:{name}"]}
-        answer = client.post("/api/games", content=json.dumps(wanted), headers={"content-type": "application/json"})
+        answer = client.post(
+            "/api/games", content=json.dumps(wanted), headers={"content-type": "application/json"}
+        )
         assert (answer.status_code, "\n" in answer.json()["error"]) == (status, False)
         assert HEADERS.items() <= dict(answer.headers).items()
-    assert client.get("/api/replays/x/1/0/hint", params={"agent": "\udcff".encode(errors="surrogatepass")}).status_code == 404
+    assert (
+        client.get(
+            "/api/replays/x/1/0/hint", params={"agent": "\udcff".encode(errors="surrogatepass")}
+        ).status_code
+        == 404
+    )
 
 
 def test_looking_for_a_network_keeps_nobody_waiting(client: TestClient) -> None:
@@ -109,7 +132,12 @@ def test_looking_for_a_network_keeps_nobody_waiting(client: TestClient) -> None:
         asked = pool.submit(client.post, "/api/games", json=wanted)
         try:
             assert client.get("/api/options").status_code == 200
-            assert client.post("/api/games", json=wanted | {"seats": ["me", "agent:random"]}).status_code == 201
+            assert (
+                client.post(
+                    "/api/games", json=wanted | {"seats": ["me", "agent:random"]}
+                ).status_code
+                == 201
+            )
             assert not asked.done()
         finally:
             may_go_on.set()
@@ -126,7 +154,12 @@ def test_a_damaged_network_is_one_line(client: TestClient, folder: Path) -> None
 
 def test_strangers_make_no_copies(folder: Path) -> None:
     with client_of(made(folder, "localhost")) as stranger:
-        assert stranger.post(f"/api/runs/{key_of('runs/first')}/networks", json={"seconds": 240}).status_code == 403
+        assert (
+            stranger.post(
+                f"/api/runs/{key_of('runs/first')}/networks", json={"seconds": 240}
+            ).status_code
+            == 403
+        )
     assert not (folder.parent / "networks").exists()
 
 
@@ -155,7 +188,9 @@ def server(folder: Path) -> Iterator[RunningServer]:
 
 def last_x(page: Browser) -> float:
     """Where the entropy's line ends, in minutes of training."""
-    label: str = page.run("return document.querySelector('#entropy svg').getAttribute('aria-label')")
+    label: str = page.run(
+        "return document.querySelector('#entropy svg').getAttribute('aria-label')"
+    )
     assert label.startswith("Entropy in nats. At the end: ")
     return float(label.rpartition(" ")[2])
 
@@ -169,9 +204,15 @@ def test_curves_grow_as_the_run_goes_on(page: Browser, server: RunningServer, fo
     write_curve(folder / "first", 50, entropy=0.125)
     page.wait_until(lambda: last_x(page) == 0.125, "the new points")
     page.click(f"[data-run='{key_of('runs/second')}'] input")
-    page.wait_until(lambda: page.run("return document.querySelectorAll('#entropy .line').length") == 2, "both runs")
+    page.wait_until(
+        lambda: page.run("return document.querySelectorAll('#entropy .line').length") == 2,
+        "both runs",
+    )
     assert page.driver.current_url.count("run=") == 2
-    page.run("const over = document.getElementById('over'); over.value = 'decisions'; over.dispatchEvent(new Event('change'))")
+    page.run(
+        "const over = document.getElementById('over'); over.value = 'decisions'; "
+        "over.dispatchEvent(new Event('change'))"
+    )
     page.wait_until(lambda: "decisions" in page.text("#entropy svg"), "decisions below")
     check_accessible(page)
 

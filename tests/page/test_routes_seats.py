@@ -62,7 +62,9 @@ def test_a_whole_game_and_its_record(ann: TestClient, players: int, side: str) -
 
 
 def test_two_people_and_two_agents_see_only_what_they_may(app: Starlette, ann: TestClient) -> None:
-    """Every answer is searched: open cards of others are those that everybody knows of at that moment."""
+    """Every answer is searched: open cards of others are those that everybody knows of at that
+    moment.
+    """
     first = begin(ann, ["me", "agent:crowd", "human", "agent:random"], seed="4242424242424242")
     bob = another(app)
     (invitation,) = payload(ann, first)["invitations"]
@@ -86,7 +88,9 @@ def test_two_people_and_two_agents_see_only_what_they_may(app: Starlette, ann: T
         check_is_known(replay, seat, state)
 
 
-def test_a_bid_is_taken_back_and_the_record_tells_only_what_was_played(app: Starlette, ann: TestClient) -> None:
+def test_a_bid_is_taken_back_and_the_record_tells_only_what_was_played(
+    app: Starlette, ann: TestClient
+) -> None:
     seat = begin(ann, ["me", "agent:random"], seed="5")
     undone = 0
     for _ in range(2000):
@@ -114,11 +118,15 @@ def test_a_bid_is_taken_back_and_the_record_tells_only_what_was_played(app: Star
 
 
 def test_a_move_is_taken_back_and_the_record_has_only_what_was_played(ann: TestClient) -> None:
-    """Whatever can be taken back is, once: the game goes the same way, and its record is that of a game without it."""
+    """Whatever can be taken back is, once: the game goes the same way, and its record is that of a
+    game without it.
+    """
 
     def record(takes_back: bool) -> list[str]:
         seat = begin(ann, ["me", "human"], seed="77")
-        ann.post(payload(ann, seat)["invitations"][0]["page"].replace("/seat/", "/api/seats/") + "/claim")
+        ann.post(
+            payload(ann, seat)["invitations"][0]["page"].replace("/seat/", "/api/seats/") + "/claim"
+        )
         seats = {0: seat, 1: _other(ann, seat)}
         undone = 0
         while True:
@@ -129,7 +137,12 @@ def test_a_move_is_taken_back_and_the_record_has_only_what_was_played(ann: TestC
             own = seats[mine["seat"]]
             other = seats[1 - mine["seat"]]
             before = payload(ann, other)
-            assert act(ann, own, mine, quick([choice["action"] for choice in mine["legal"]])).status_code == 200
+            assert (
+                act(
+                    ann, own, mine, quick([choice["action"] for choice in mine["legal"]])
+                ).status_code
+                == 200
+            )
             after = payload(ann, own)
             if takes_back and after["undo"] and len(mine["legal"]) > 1 and undone < 40:
                 assert ann.post(f"{other}/undo").status_code == 409
@@ -138,7 +151,12 @@ def test_a_move_is_taken_back_and_the_record_has_only_what_was_played(ann: TestC
                 changing = ("undone", "undo")
                 assert _without(payload(ann, own), *changing) == _without(mine, *changing)
                 assert _without(payload(ann, other), *changing) == _without(before, *changing)
-                assert act(ann, own, mine, quick([choice["action"] for choice in mine["legal"]])).status_code == 200
+                assert (
+                    act(
+                        ann, own, mine, quick([choice["action"] for choice in mine["legal"]])
+                    ).status_code
+                    == 200
+                )
                 assert _without(payload(ann, own), *changing) == _without(after, *changing)
         assert (undone > 10) == takes_back
         return ann.get(f"{seat}/record").text.splitlines()
@@ -158,7 +176,9 @@ def _other(client: TestClient, seat: str) -> str:
 
 
 def test_nothing_that_is_hidden_is_told_by_taking_back(ann: TestClient) -> None:
-    """What could be taken back after a card was drawn or turned up would tell of the next one; it can't."""
+    """What could be taken back after a card was drawn or turned up would tell of the next one; it
+    can't.
+    """
     seat = begin(ann, ["me", "agent:random"], seed="9")
     drawn = 0
     while not (state := wait_for_turn(ann, seat))["over"] and drawn < 5:
@@ -216,7 +236,10 @@ def test_positions_that_a_page_has_not_shown_come_one_by_one(ann: TestClient) ->
         if not told["behind"]:
             break
     assert steps == list(range(1, payload(ann, seat)["step"] + 1))
-    assert shown == [*((left, False, False) for left in range(len(steps) - 1, 0, -1)), (0, True, True)]
+    assert shown == [
+        *((left, False, False) for left in range(len(steps) - 1, 0, -1)),
+        (0, True, True),
+    ]
     assert _without(told, "svg") == _without(payload(ann, seat), "svg")
 
 
@@ -232,9 +255,14 @@ def test_a_choice_of_several_actions(ann: TestClient) -> None:
     assert answer.status_code == 200
     after = wait_for_turn(ann, seat)
     values = {name: value for _, name, value in state["decision"]["take"]}
-    assert [line for line in after["log"]["lines"] if re.search(r"\(you\) takes (violet|orange) \d$", line)][-2:] == [
-        f"seat 1 (you) takes violet {values['violet']}", f"seat 1 (you) takes orange {values['orange']}",
-    ]  # fmt: skip
+    assert [
+        line
+        for line in after["log"]["lines"]
+        if re.search(r"\(you\) takes (violet|orange) \d$", line)
+    ][-2:] == [
+        f"seat 1 (you) takes violet {values['violet']}",
+        f"seat 1 (you) takes orange {values['orange']}",
+    ]
 
 
 def test_agents_play_on_alone_only_while_somebody_watches(ann: TestClient) -> None:
@@ -258,7 +286,9 @@ def test_changes_are_told_and_drafts_only_to_their_seat(app: Starlette, ann: Tes
         assert one.receive_text() == "people"  # the other one is there
         for _ in range(300):
             is_first = payload(ann, first)["yours"]
-            who, seat, socket, other = (ann, first, one, two) if is_first else (bob, second, two, one)
+            who, seat, socket, other = (
+                (ann, first, one, two) if is_first else (bob, second, two, one)
+            )
             state = payload(who, seat)
             assert state["yours"]
             cards = [choice["action"] for choice in state["legal"] if 79 <= choice["action"] < 97]
@@ -270,7 +300,9 @@ def test_changes_are_told_and_drafts_only_to_their_seat(app: Starlette, ann: Tes
         assert socket.receive_text() == "changed"
         who.post(f"{seat}/undo")
         assert socket.receive_text() == "changed"
-        ann.post(f"{first}/pause", json={"seconds": 1})  # the next thing that the other one hears, as it concerns all
+        ann.post(
+            f"{first}/pause", json={"seconds": 1}
+        )  # the next thing that the other one hears, as it concerns all
         assert other.receive_text() == "changed"
         assert payload(bob, second)["pause"] == 1
 
@@ -290,7 +322,9 @@ def test_a_restarted_server_has_lost_nothing(tmp_path: Path) -> None:
     with client_of(make_app(path)) as ann:
         ann.cookies.update(cookies)
         assert payload(ann, seat) == before
-        assert [game["page"] for game in ann.get("/api/games").json()["games"]] == [seat.replace("/api/seats/", "/seat/")]
+        assert [game["page"] for game in ann.get("/api/games").json()["games"]] == [
+            seat.replace("/api/seats/", "/seat/")
+        ]
 
 
 def test_a_restart_in_the_middle_of_a_bid_leaves_its_cards_on_the_table(tmp_path: Path) -> None:
@@ -300,7 +334,12 @@ def test_a_restart_in_the_middle_of_a_bid_leaves_its_cards_on_the_table(tmp_path
         for _ in range(2000):
             state = wait_for_turn(ann, seat)
             cards = [choice["action"] for choice in state["legal"] if 79 <= choice["action"] < 97]
-            assert act(ann, seat, state, (cards or [choice["action"] for choice in state["legal"]])[0]).status_code == 200
+            assert (
+                act(
+                    ann, seat, state, (cards or [choice["action"] for choice in state["legal"]])[0]
+                ).status_code
+                == 200
+            )
             if cards:
                 break
         before = payload(ann, seat)
@@ -328,7 +367,9 @@ def test_agents_go_on_after_a_restart_in_their_middle(tmp_path: Path) -> None:
         assert wait_for_turn(ann, seat)["step"] == 3
 
 
-def test_an_agent_that_fails_is_told_and_other_games_go_on(ann: TestClient, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_agent_that_fails_is_told_and_other_games_go_on(
+    ann: TestClient, caplog: pytest.LogCaptureFixture
+) -> None:
     class Broken:
         name = "broken"
         description = ""
@@ -338,7 +379,9 @@ def test_an_agent_that_fails_is_told_and_other_games_go_on(ann: TestClient, capl
     healthy = begin(ann, ["me", "agent:crowd"])
     broken = catalogue["random"]
     running: Any = ann.app
-    running.state.server.catalogue = type(catalogue)([*(catalogue[name] for name in catalogue.names)])
+    running.state.server.catalogue = type(catalogue)(
+        [*(catalogue[name] for name in catalogue.names)]
+    )
     object.__setattr__(running.state.server.catalogue["random"], "source", Broken())
     assert broken.name == "random"
     for each in (seat, healthy):
@@ -378,7 +421,9 @@ def test_a_slow_agent_keeps_only_its_own_games_waiting(ann: TestClient) -> None:
     assert [wait_for_turn(ann, seat)["step"] for seat in seats] == [3] * 4
 
 
-def test_a_game_finds_room_though_all_others_are_watched(ann: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_game_finds_room_though_all_others_are_watched(
+    ann: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(game_server, "SESSIONS", 1)
     first, second, third = (begin(ann, ["me", "human"]) for _ in range(3))
     with watch(ann, first):
@@ -388,7 +433,9 @@ def test_a_game_finds_room_though_all_others_are_watched(ann: TestClient, monkey
         assert len(running.state.server._sessions) <= 2
 
 
-def test_a_game_that_cannot_be_replayed_is_told_and_deleted_by_its_owner(app: Starlette, ann: TestClient) -> None:
+def test_a_game_that_cannot_be_replayed_is_told_and_deleted_by_its_owner(
+    app: Starlette, ann: TestClient
+) -> None:
     seat = begin(ann, ["me", "human"])
     bob = another(app)
     (invitation,) = payload(ann, seat)["invitations"]
@@ -433,10 +480,18 @@ def test_a_seat_belongs_to_its_browser(app: Starlette, ann: TestClient) -> None:
     state = payload(ann, seat)
     action = state["legal"][0]["action"]
     asked = [
-        eve.get(seat), eve.get(f"{seat}/hint?agent=greedy"), eve.get(f"{seat}/words"), eve.get(f"{seat}/record"),
-        eve.post(f"{seat}/act", json={"action": action, "step": 0}), eve.post(f"{seat}/undo"), eve.post(f"{seat}/release"),
-        eve.post(f"{seat}/pause", json={"seconds": 0}), eve.post(f"{seat}/claim"), eve.post(f"{seat}/replay"), eve.delete(seat),
-    ]  # fmt: skip
+        eve.get(seat),
+        eve.get(f"{seat}/hint?agent=greedy"),
+        eve.get(f"{seat}/words"),
+        eve.get(f"{seat}/record"),
+        eve.post(f"{seat}/act", json={"action": action, "step": 0}),
+        eve.post(f"{seat}/undo"),
+        eve.post(f"{seat}/release"),
+        eve.post(f"{seat}/pause", json={"seconds": 0}),
+        eve.post(f"{seat}/claim"),
+        eve.post(f"{seat}/replay"),
+        eve.delete(seat),
+    ]
     assert [answer.status_code for answer in asked] == [403] * len(asked)
     assert all("drawing" not in answer.text for answer in asked)
     with pytest.raises(WebSocketDisconnect), watch(eve, seat):
@@ -471,16 +526,30 @@ def test_names_are_unguessable_and_all_different(app: Starlette, ann: TestClient
     assert len(pages) == 5
     assert all(len(page.rpartition("/")[2]) == 32 for page in pages)
     cookie = client_of(app).get("/").headers["set-cookie"]
-    assert re.match(rf"{COOKIE}=[\w-]{{32}}\.[\w-]{{32}}; HttpOnly; Max-Age=31536000; Path=/; SameSite=lax$", cookie)
+    assert re.match(
+        rf"{COOKIE}=[\w-]{{32}}\.[\w-]{{32}}; HttpOnly; Max-Age=31536000; Path=/; SameSite=lax$",
+        cookie,
+    )
     assert another(app).cookies[COOKIE] != another(app).cookies[COOKIE]
 
 
 @pytest.mark.parametrize(
-    "content", [
-        b"", b"[]", b"1", b"{", b'{"action": 1}', b'{"action": "13", "step": 0}', b'{"action": 13.0, "step": 0}', b"\xff",
-        b'{"action": 13, "step": null}', b'{"action": 1e999, "step": 0}', b"[" * 4000, b'{"action": -1, "step": 0}',
+    "content",
+    [
+        b"",
+        b"[]",
+        b"1",
+        b"{",
+        b'{"action": 1}',
+        b'{"action": "13", "step": 0}',
+        b'{"action": 13.0, "step": 0}',
+        b"\xff",
+        b'{"action": 13, "step": null}',
+        b'{"action": 1e999, "step": 0}',
+        b"[" * 4000,
+        b'{"action": -1, "step": 0}',
     ],
-)  # fmt: skip
+)
 def test_a_wrong_action_gets_a_message(ann: TestClient, content: bytes) -> None:
     seat = begin(ann, ["me", "agent:random"])
     answer = ann.post(f"{seat}/act", content=content, headers={"content-type": "application/json"})
@@ -492,13 +561,23 @@ def test_a_wrong_action_gets_a_message(ann: TestClient, content: bytes) -> None:
 def test_requests_are_bounded(ann: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     seat = begin(ann, ["me", "agent:random"])
     large = json.dumps({"action": 13, "step": 0, "more": "x" * requests.MOST_JSON})
-    assert ann.post(f"{seat}/act", content=large, headers={"content-type": "application/json"}).status_code == 413
+    assert (
+        ann.post(
+            f"{seat}/act", content=large, headers={"content-type": "application/json"}
+        ).status_code
+        == 413
+    )
     for wrong in (11, -1, float("1e300"), "1", None, True):
         assert ann.post(f"{seat}/pause", json={"seconds": wrong}).status_code == 400
     for query in ("theme=blue", "lines=-1", "lines=x", "narrow=99999999999"):
         assert ann.get(f"{seat}?{query}").status_code == 400
     monkeypatch.setattr(game_server, "MOST_GAMES", 1)
-    assert ann.post("/api/games", json={"players": 2, "side": "front", "seats": ["me", "me"]}).status_code == 429
+    assert (
+        ann.post(
+            "/api/games", json={"players": 2, "side": "front", "seats": ["me", "me"]}
+        ).status_code
+        == 429
+    )
 
 
 class Gate(RandomAgent):
@@ -535,7 +614,9 @@ def test_who_thinks_is_told_and_everything_else_is_answered_meanwhile(ann: TestC
 
 
 def test_a_hint_ends_when_nobody_waits_for_it_any_more(tmp_path: Path) -> None:
-    """A browser that stops asking closes its connection; the place of the agent that was asked is free again."""
+    """A browser that stops asking closes its connection; the place of the agent that was asked is
+    free again.
+    """
     gate = Gate()
     app = make_app(tmp_path / "games.sqlite3")
     server = RunningServer(app)

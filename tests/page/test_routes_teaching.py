@@ -17,7 +17,11 @@ def test_the_rules_have_a_page() -> None:
         answer = client.get("/rules")
         assert answer.status_code == 200
         assert 'id="AUC-4"' in answer.text
-        assert client.get("/static/rules/board-dark.svg").headers["content-type"].startswith("image/svg+xml")
+        assert (
+            client.get("/static/rules/board-dark.svg")
+            .headers["content-type"]
+            .startswith("image/svg+xml")
+        )
 
 
 def lesson_of(client: TestClient) -> str:
@@ -64,7 +68,11 @@ def test_other_choices_are_refused_and_do_nothing() -> None:
     with client_of(make_app()) as client:
         seat = lesson_of(client)
         state = play(client, seat, 2)
-        other = next(choice["action"] for choice in state["legal"] if choice["action"] not in state["lesson"]["wanted"])
+        other = next(
+            choice["action"]
+            for choice in state["legal"]
+            if choice["action"] not in state["lesson"]["wanted"]
+        )
         answer = act(client, seat, state, other)
         assert answer.status_code == 400
         assert answer.json()["error"].startswith("In this lesson: choose option A")
@@ -100,7 +108,9 @@ def test_going_back_a_step_and_to_the_beginning() -> None:
         assert client.post(f"{seat}/lesson/back", json={"anew": True}).status_code == 200
         assert payload(client, seat)["step"] == 0
         assert play(client, seat, len(BEATS))["lesson"]["over"]
-        assert payload(client, lesson_of(client))["step"] == 0  # a lesson that is over is begun anew
+        assert (
+            payload(client, lesson_of(client))["step"] == 0
+        )  # a lesson that is over is begun anew
 
 
 def test_who_takes_no_cookie_makes_no_games() -> None:
@@ -113,7 +123,12 @@ def test_who_takes_no_cookie_makes_no_games() -> None:
             refused = program.get(answer.headers["location"], follow_redirects=False)
             assert (answer.status_code, refused.status_code) == (303, 403)
             assert "cookies" in refused.json()["error"]
-        assert app.state.server.storage._writer.connection.execute("SELECT count(*) FROM game").fetchone()[0] == 0
+        assert (
+            app.state.server.storage._writer.connection.execute(
+                "SELECT count(*) FROM game"
+            ).fetchone()[0]
+            == 0
+        )
 
 
 def test_playing_on_freely() -> None:

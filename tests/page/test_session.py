@@ -71,7 +71,9 @@ def test_others_see_nothing_of_a_draft() -> None:
     before = json.dumps(Look(auction.as_seen_by(other), other, auction.names(other)).payload())
     mine = Look(auction.as_seen_by(seat), seat, auction.names(seat)).payload()["drawing"]
     lay_down_all(auction)
-    assert json.dumps(Look(auction.as_seen_by(other), other, auction.names(other)).payload()) == before
+    assert (
+        json.dumps(Look(auction.as_seen_by(other), other, auction.names(other)).payload()) == before
+    )
     assert Look(auction.as_seen_by(seat), seat, auction.names(seat)).payload()["drawing"] != mine
     assert auction.step_of(other) == auction.step
 
@@ -105,7 +107,9 @@ def test_a_draft_is_there_again_in_a_session_made_of_what_is_stored() -> None:
     assert again.as_seen_by(seat) == auction.as_seen_by(seat)
     assert again.game == auction.game
     assert again.can_undo(seat)
-    assert Session(auction.stored, played, [BID_DONE - 1] * 20).draft == []  # damaged: its cards can be laid down again
+    assert (
+        Session(auction.stored, played, [BID_DONE - 1] * 20).draft == []
+    )  # damaged: its cards can be laid down again
 
 
 def test_only_the_own_seat_can_take_back() -> None:
@@ -167,7 +171,9 @@ def test_a_move_of_an_agent_costs_one_copy_of_the_game(monkeypatch: pytest.Monke
 
 
 def test_what_can_be_taken_back_has_drawn_on_no_chance_and_revealed_nothing() -> None:
-    """In whole games of people: going back and playing the same again leads to the same game, and nobody has seen a new card."""
+    """In whole games of people: going back and playing the same again leads to the same game, and
+    nobody has seen a new card.
+    """
     kinds: set[str] = set()
     for seed in range(3):
         table = session("human", "human", "human", seed=seed)
@@ -177,15 +183,29 @@ def test_what_can_be_taken_back_has_drawn_on_no_chance_and_revealed_nothing() ->
             view, public = before.view(seat).tobytes(), before.public_view()
             action = decide_game(table.game, agent)
             events = table.commit([action])
-            kinds |= {str(event["event"]) for event in events} if can_be_taken_back(action, events) else set()
+            kinds |= (
+                {str(event["event"]) for event in events}
+                if can_be_taken_back(action, events)
+                else set()
+            )
             assert can_be_taken_back(action, events) or not table.can_undo(seat)
             if not table.can_undo(seat):
                 assert not can_be_taken_back(action, events) or len(before.legal_actions) == 1
                 continue
             after = table.game.copy()
             assert after.state["random"].tolist() == before.state["random"].tolist()
-            for field in ("top", "face_down", "unlocated", "returned", "hand", "known", "alea_cards"):
-                assert after.public_view()["game"][field].tolist() == public["game"][field].tolist(), (field, action)
+            for field in (
+                "top",
+                "face_down",
+                "unlocated",
+                "returned",
+                "hand",
+                "known",
+                "alea_cards",
+            ):
+                assert (
+                    after.public_view()["game"][field].tolist() == public["game"][field].tolist()
+                ), (field, action)
             stay, draft = table.undo(seat)
             assert draft == []
             if len(before.legal_actions) > 1:
@@ -226,7 +246,11 @@ def test_a_forced_move_alone_is_not_taken_back() -> None:
     for seed in range(30):
         table = session("human", "human", seed=seed)
         while not table.game.is_over:
-            forced, seat, could = len(table.game.legal_actions) == 1, table.game.seat, table.can_undo(table.game.seat)
+            forced, seat, could = (
+                len(table.game.legal_actions) == 1,
+                table.game.seat,
+                table.can_undo(table.game.seat),
+            )
             action = decide_game(table.game, agent)
             events = table.commit([action])
             if forced and not could and can_be_taken_back(action, events):
@@ -239,7 +263,9 @@ def test_what_is_taken_back_is_gone_from_a_session_made_of_what_is_stored() -> N
     table = session("human", "human", seed=3)
     table.commit([table.game.legal_actions[0]])
     table.commit([table.game.legal_actions[-1]])
-    again = Session(table.stored, [event["action"] for event in table.game.events if event["event"] == "action"])
+    again = Session(
+        table.stored, [event["action"] for event in table.game.events if event["event"] == "action"]
+    )
     assert again.can_undo(1)
     again.go_back(again.undo(1)[0])
     table.go_back(table.undo(1)[0])
@@ -259,7 +285,9 @@ def test_what_was_done_before_somebody_else_sat_down_stands_after_a_reload() -> 
     assert again.can_undo(1)
     actions = [event["action"] for event in again.game.events if event["event"] == "action"]
     assert Session(stored, actions).can_undo(1), "what was done since can be taken back as before"
-    assert not Session(replace(stored, changes=(*stored.changes, Change(2, 0, "random"))), actions).can_undo(1)
+    assert not Session(
+        replace(stored, changes=(*stored.changes, Change(2, 0, "random"))), actions
+    ).can_undo(1)
 
 
 def test_two_cards_are_one_choice_and_other_actions_are_not() -> None:

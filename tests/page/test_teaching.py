@@ -20,19 +20,31 @@ def played(actions: int = 10**6) -> Game:
 
 
 def test_the_line_can_be_played_and_shows_everything() -> None:
-    """Options A to D, an auction with Alea in it, winning, building, a stop, the park area, scoring."""
+    """Options A to D, an auction with Alea in it, winning, building, a stop, the park area,
+    scoring.
+    """
     events = played().events
-    names = {ACTION_NAMES[event["action"]] for event in events if event["event"] == "action" and event["seat"] == 0}
+    names = {
+        ACTION_NAMES[event["action"]]
+        for event in events
+        if event["event"] == "action" and event["seat"] == 0
+    }
     assert {"option A", "option C", "option D TSQ", "bid done", "pass", "stop", "build 3"} <= names
     assert any(name.startswith("option B") for name in names)
-    assert {event["why"] for event in events if event["event"] == "vp"} == {"district", "stop", "bonus"}
+    assert {event["why"] for event in events if event["event"] == "vp"} == {
+        "district",
+        "stop",
+        "bonus",
+    }
     assert {"alea", "alea builds", "tile to park", "stop"} <= {event["event"] for event in events}
     assert {event["seat"] for event in events if event["event"] == "won"} == {0, -1}
     assert 7 <= played().turn <= 12
 
 
 def test_who_is_to_do_what() -> None:
-    """At every step the one that the game waits for has something to do, and all of it together is the line."""
+    """At every step the one that the game waits for has something to do, and all of it together is
+    the line.
+    """
     done = 0
     actions = line()
     game = Game(PLAYERS, SIDE, SEED)
@@ -56,7 +68,10 @@ def test_who_is_to_do_what() -> None:
 def test_anything_else_is_refused_kindly() -> None:
     lesson = Lesson(())
     lesson.check(lesson.wanted)
-    with pytest.raises(PageError, match=r"^In this lesson: place your first skyscraper on the brown plot of TSQ\. Leave"):
+    with pytest.raises(
+        PageError,
+        match=r"^In this lesson: place your first skyscraper on the brown plot of TSQ\. Leave",
+    ):
         lesson.check([lesson.wanted[0] + 1])
     with pytest.raises(PageError, match="In this lesson"):
         lesson.check([*lesson.wanted, 0])

@@ -19,7 +19,9 @@ from skyenv.page.web import application
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[RunningServer]:
-    running = RunningServer(application(Storage(tmp_path / "games.sqlite3"), quick_catalogue(), ["127.0.0.1"]))
+    running = RunningServer(
+        application(Storage(tmp_path / "games.sqlite3"), quick_catalogue(), ["127.0.0.1"])
+    )
     yield running
     running.stop()
 
@@ -34,9 +36,7 @@ def ann() -> Iterator[Browser]:
 def test_the_rules_as_a_page(ann: Browser, server: RunningServer) -> None:
     ann.open(f"{server.address}/rules#AUC-4")
     ann.wait_until(lambda: "coloured" in ann.text(".here"), "the rule of the address")
-    in_view = (
-        "const box = document.querySelector('.here').getBoundingClientRect(); return box.top >= 0 && box.bottom <= innerHeight"
-    )
+    in_view = "const box = document.querySelector('.here').getBoundingClientRect(); return box.top >= 0 && box.bottom <= innerHeight"
     ann.wait_until(lambda: ann.run(in_view), "the rule in view")
     for theme in ("light", "dark"):
         check_accessible(ann)
@@ -56,7 +56,9 @@ def test_the_rules_beside_a_game(ann: Browser, server: RunningServer) -> None:
     ann.click(".rules-panel a[href='#rules-scoring']")
     top = "return document.querySelector('.rules-panel #rules-scoring').getBoundingClientRect().top"
     ann.wait_until(lambda: -5 < float(ann.run(top)) < 400, "the chapter")
-    ann.run("document.querySelector('.rules-panel').dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape'}))")
+    ann.run(
+        "document.querySelector('.rules-panel').dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape'}))"
+    )
     ann.wait_until(lambda: ann.find(".rules-panel") is None, "the end of the panel")
     assert ann.run("return document.activeElement.matches('#log a.rule')")
     ann.run("document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'r', bubbles: true}))")
@@ -67,7 +69,9 @@ def test_the_rules_beside_a_game(ann: Browser, server: RunningServer) -> None:
     ann.wait(".rules-panel .chapter")
 
 
-def test_words_of_the_sentence_and_the_cards_lead_to_their_rules(ann: Browser, server: RunningServer) -> None:
+def test_words_of_the_sentence_and_the_cards_lead_to_their_rules(
+    ann: Browser, server: RunningServer
+) -> None:
     """Their links change neither the size nor the place of anything."""
     begin(ann, server, "me", "agent:greedy", seed="4")
     ann.wait_until(lambda: state(ann)["yours"], "a turn")
@@ -84,7 +88,9 @@ def test_words_of_the_sentence_and_the_cards_lead_to_their_rules(ann: Browser, s
         ann.wait_until(lambda: state(ann)["yours"], "a turn")
     place = "return JSON.stringify(document.getElementById('situation').getBoundingClientRect())"
     before = ann.run(place)
-    ann.run("const title = document.getElementById('situation'); title.textContent = title.textContent")
+    ann.run(
+        "const title = document.getElementById('situation'); title.textContent = title.textContent"
+    )
     assert ann.run(place) == before
     shown = state(ann)
     play(ann, shown, choices(shown)[0])
@@ -112,9 +118,13 @@ def test_a_refusal_leads_to_its_rule(ann: Browser, server: RunningServer) -> Non
     check_accessible(ann, "#refusal")
     ann.click("#refusal a.rule")
     assert "SET-7" in ann.wait(".rules-panel .here").text
-    ann.wait_until(lambda: ann.find("#refusal") is not None, "the line stays while the rule is read")
+    ann.wait_until(
+        lambda: ann.find("#refusal") is not None, "the line stays while the rule is read"
+    )
     ann.click(".rules-head button")
-    ann.run("document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape', bubbles: true}))")
+    ann.run(
+        "document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape', bubbles: true}))"
+    )
     assert ann.find("#refusal") is None
 
 
@@ -133,8 +143,11 @@ def told(page: Browser) -> dict[str, Any]:
         heading = page.text("#lesson h2")
         return (
             not content["lesson"]["waits"]
-            and page.run("return document.getElementById('hint').dataset.step") == str(content["step"])
-            and heading.startswith((f"Lesson, step {content['lesson']['number'] + 1} of", "The lesson is over"))
+            and page.run("return document.getElementById('hint').dataset.step")
+            == str(content["step"])
+            and heading.startswith(
+                (f"Lesson, step {content['lesson']['number'] + 1} of", "The lesson is over")
+            )
         )
 
     page.wait_until(is_shown, "the person's turn")
@@ -151,9 +164,14 @@ def do_what_glows(page: Browser, wanted: list[int]) -> None:
         for colour, rank in (divmod(action - 79, 3) for action in wanted[:-1]):
             page.click(f"[data-more='{colour}:{rank + 4}'].taught")
         page.click("#bid-done.taught")
-    elif page.run(f"return document.querySelector('#board [role=button][data-action=\"{action}\"]') !== null"):
+    elif page.run(
+        f"return document.querySelector('#board [role=button][data-action=\"{action}\"]') !== null"
+    ):
         where = f'#board .taught[role=button][data-action="{action}"]'
-        page.run("document.querySelector(arguments[0]).scrollIntoView({block: 'center', behavior: 'instant'})", where)
+        page.run(
+            "document.querySelector(arguments[0]).scrollIntoView({block: 'center', behavior: 'instant'})",
+            where,
+        )
         click_shape(page, where)
     else:
         page.click(f"#choices [data-choice='{action}'].taught")
@@ -166,7 +184,9 @@ def test_the_lesson_by_clicks(server: RunningServer, phone: bool) -> None:
     with browser(phone=phone) as page:
         if not phone:
             page.driver.set_window_size(1440, 900)
-        still = {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]}  # so that nothing scrolls under the mouse
+        still = {
+            "features": [{"name": "prefers-reduced-motion", "value": "reduce"}]
+        }  # so that nothing scrolls under the mouse
         page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", still)
         page.open(f"{server.address}/tutorial")
         page.wait("#lesson")
@@ -191,7 +211,10 @@ def test_the_lesson_by_clicks(server: RunningServer, phone: bool) -> None:
         page.wait_until(lambda: told(page)["lesson"]["number"] == len(BEATS) - 1, "the last step")
         address = page.driver.current_url
         page.click("#lesson-leave")
-        page.wait_until(lambda: page.driver.current_url != address and page.find("#board svg") is not None, "the game")
+        page.wait_until(
+            lambda: page.driver.current_url != address and page.find("#board svg") is not None,
+            "the game",
+        )
         assert page.find("#lesson") is None
         assert page.complaints() == []
 
@@ -200,16 +223,24 @@ def test_another_choice_gets_a_friendly_line(ann: Browser, server: RunningServer
     ann.open(f"{server.address}/tutorial")
     step = told(ann)["step"]
     wanted = '#board [role=button]:not(.taught)[data-plot="0:1"]'
-    ann.run("document.querySelector(arguments[0]).scrollIntoView({block: 'center', behavior: 'instant'})", wanted)
+    ann.run(
+        "document.querySelector(arguments[0]).scrollIntoView({block: 'center', behavior: 'instant'})",
+        wanted,
+    )
     click_shape(ann, wanted)
-    assert "In this lesson: place your first skyscraper on the brown plot of TSQ." in ann.wait("#note").text
+    assert (
+        "In this lesson: place your first skyscraper on the brown plot of TSQ."
+        in ann.wait("#note").text
+    )
     assert told(ann)["step"] == step
 
 
 # ---- what is new ----
 
 
-def test_what_happens_for_the_first_time_is_explained_once(ann: Browser, server: RunningServer) -> None:
+def test_what_happens_for_the_first_time_is_explained_once(
+    ann: Browser, server: RunningServer
+) -> None:
     begin(ann, server, "me", "agent:greedy", seed="6")
     ann.run("""
         return import("/static/news.js").then(({showNews}) => {
@@ -226,9 +257,13 @@ def test_what_happens_for_the_first_time_is_explained_once(ann: Browser, server:
     assert ann.text("#news h2") == "This is new: The park area"
     ann.click("#news button:not(.primary)")
     ann.wait_until(lambda: ann.find("#news") is None, "no more")
-    ann.run("return import('/static/news.js').then(({showNews}) => showNews({log: {rules: [['STOP-4']]}}))")
+    ann.run(
+        "return import('/static/news.js').then(({showNews}) => showNews({log: {rules: [['STOP-4']]}}))"
+    )
     assert ann.find("#news") is None
     ann.click("#rules")
     ann.click(".news-switch input")
-    ann.run("return import('/static/news.js').then(({showNews}) => showNews({log: {rules: [['STOP-4']]}}))")
+    ann.run(
+        "return import('/static/news.js').then(({showNews}) => showNews({log: {rules: [['STOP-4']]}}))"
+    )
     assert ann.text("#news h2") == "This is new: A building stop"

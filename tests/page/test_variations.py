@@ -1,4 +1,6 @@
-"""Recorded games that are played on with other chance: truthful records, alike however often they are read."""
+"""Recorded games that are played on with other chance: truthful records, alike however often they
+are read.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,10 @@ def test_its_record_can_be_verified_and_read_again() -> None:
     assert Game.from_record(record).events == on.events
     actions = [event["action"] for event in on.events if event["event"] == "action"]
     assert played_on(variation.beginning, actions, 3, 5).events == on.events
-    assert played_on(variation.beginning, actions[:20], 3, 5).events == Game.from_record(game.to_record(), step=20).events
+    assert (
+        played_on(variation.beginning, actions[:20], 3, 5).events
+        == Game.from_record(game.to_record(), step=20).events
+    )
     with pytest.raises(PageError, match="over"):
         Variation.of(Replay.of(record.encode(), 1), len(actions), "key/1")
 
@@ -62,7 +67,9 @@ def test_a_replay_is_played_on_and_the_variation_is_listed(app: Starlette, ann: 
     ann.get("/")
     key = ann.post("/api/replays", content=game.to_record()).json()["page"].rpartition("/")[2]
     api = f"/api/replays/{key}/1"
-    step = next(step for step in range(60, 200) if Game.from_record(game.to_record(), step=step).seat == 1)
+    step = next(
+        step for step in range(60, 200) if Game.from_record(game.to_record(), step=step).seat == 1
+    )
     assert ann.get(f"{api}/variations").json() == {"variations": []}
     made = ann.post(f"{api}/{step}/variations", json={"seats": ["agent:random", "me"]})
     assert made.status_code == 201, made.text
@@ -72,11 +79,20 @@ def test_a_replay_is_played_on_and_the_variation_is_listed(app: Starlette, ann: 
     assert (state["step"], state["yours"]) == (step, True)
     assert act(ann, seat, state, state["legal"][0]["action"]).status_code == 200
     (listed,) = ann.get(f"{api}/variations").json()["variations"]
-    assert (listed["page"], listed["step"], listed["seat"], listed["over"]) == (made.json()["page"], step, 1, False)
+    assert (listed["page"], listed["step"], listed["seat"], listed["over"]) == (
+        made.json()["page"],
+        step,
+        1,
+        False,
+    )
     play_to_end(ann, seat)
     record = ann.get(f"{seat}/record").text
     lines = game.to_record().splitlines()
-    behind = [number for number, line in enumerate(lines) if '"event": "action"' in line or '"event":"action"' in line][step]
+    behind = [
+        number
+        for number, line in enumerate(lines)
+        if '"event": "action"' in line or '"event":"action"' in line
+    ][step]
     assert record.splitlines()[1:behind] == lines[1:behind]
     assert verify(io.StringIO(record)).games == 1
     eve = another(app)
@@ -90,10 +106,24 @@ def test_a_replay_is_played_on_and_the_variation_is_listed(app: Starlette, ann: 
 
 def test_a_session_that_is_read_again_is_the_same_and_takes_back_what_it_could() -> None:
     replay = Replay.of(played(2, seed=3).to_record().encode(), 1)
-    step = next(step for step in range(60, replay.steps) if OPTION_A in replay.at(step).legal_actions)
+    step = next(
+        step for step in range(60, replay.steps) if OPTION_A in replay.at(step).legal_actions
+    )
     variation = Variation.of(replay, step, "key/1")
     seat, people = int(replay.states[step]["seat"]), ("human", "human")
-    stored = StoredGame("id", "ann", 0.0, 2, "front", 500, 9, people, 0.0, origin_step=step, beginning=variation.beginning)
+    stored = StoredGame(
+        "id",
+        "ann",
+        0.0,
+        2,
+        "front",
+        500,
+        9,
+        people,
+        0.0,
+        origin_step=step,
+        beginning=variation.beginning,
+    )
     first = Session(stored, variation.actions)
     first.commit([OPTION_A])
     again = Session(stored, [*variation.actions, OPTION_A])
@@ -103,15 +133,21 @@ def test_a_session_that_is_read_again_is_the_same_and_takes_back_what_it_could()
     assert first.can_undo(seat)
 
 
-def test_hidden_cards_are_drawn_anew_for_the_one_who_plays_on(app: Starlette, ann: TestClient) -> None:
+def test_hidden_cards_are_drawn_anew_for_the_one_who_plays_on(
+    app: Starlette, ann: TestClient
+) -> None:
     game = played(2, seed=3)
     ann.get("/")
     key = ann.post("/api/replays", content=game.to_record()).json()["page"].rpartition("/")[2]
     api = f"/api/replays/{key}/1"
-    step = next(step for step in range(60, 200) if Game.from_record(game.to_record(), step=step).seat == 1)
+    step = next(
+        step for step in range(60, 200) if Game.from_record(game.to_record(), step=step).seat == 1
+    )
     hands, pages = set(), []
     for _ in range(6):
-        made = ann.post(f"{api}/{step}/variations", json={"seats": ["agent:crowd", "me"], "anew": True})
+        made = ann.post(
+            f"{api}/{step}/variations", json={"seats": ["agent:crowd", "me"], "anew": True}
+        )
         assert made.status_code == 201, made.text
         pages.append(made.json()["page"])
         seat = pages[-1].replace("/seat/", "/api/seats/")
@@ -125,11 +161,24 @@ def test_hidden_cards_are_drawn_anew_for_the_one_who_plays_on(app: Starlette, an
         play_to_end(ann, seat)
         record = ann.get(f"{seat}/record").text
         assert verify(io.StringIO(record)).games == 1
-        real, other = (Game.from_record(text, step=step).state for text in (game.to_record(), record))
+        real, other = (
+            Game.from_record(text, step=step).state for text in (game.to_record(), record)
+        )
         assert real["hand"][1].tolist() == other["hand"][1].tolist()
         hands |= {str(real["hand"][0].tolist()), str(other["hand"][0].tolist())}
     assert len(hands) > 1
-    stays = ann.post(f"{api}/{step}/variations", json={"seats": ["agent:crowd", "me"]}).json()["page"]
-    assert {one["page"]: one["drawn_for"] for one in ann.get(f"{api}/variations").json()["variations"]}[stays] is None
-    for seats, anew in ((["me", "me"], True), (["agent:crowd", "agent:crowd"], True), (["agent:crowd", "me"], "yes")):
-        assert ann.post(f"{api}/{step}/variations", json={"seats": seats, "anew": anew}).status_code == 400
+    stays = ann.post(f"{api}/{step}/variations", json={"seats": ["agent:crowd", "me"]}).json()[
+        "page"
+    ]
+    assert {
+        one["page"]: one["drawn_for"] for one in ann.get(f"{api}/variations").json()["variations"]
+    }[stays] is None
+    for seats, anew in (
+        (["me", "me"], True),
+        (["agent:crowd", "agent:crowd"], True),
+        (["agent:crowd", "me"], "yes"),
+    ):
+        assert (
+            ann.post(f"{api}/{step}/variations", json={"seats": seats, "anew": anew}).status_code
+            == 400
+        )

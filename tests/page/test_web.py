@@ -26,13 +26,23 @@ from skyenv.page.storage import MEMORY, Storage
 from skyenv.page.web import application
 
 
-def test_a_browser_keeps_its_name_and_a_made_up_one_is_replaced(app: Starlette, ann: TestClient) -> None:
+def test_a_browser_keeps_its_name_and_a_made_up_one_is_replaced(
+    app: Starlette, ann: TestClient
+) -> None:
     ann.get("/")
     cookie = ann.cookies[COOKIE]
     assert f"{COOKIE}={cookie};" in ann.get("/").headers["set-cookie"]
     name, _, signature = cookie.partition(".")
     others = Browsers(b"another server's key").signed(name)
-    for made_up in ("short", name, "x" * 32, f"{'x' * 32}.{signature}", f"{name}.{'x' * 32}", f"{cookie}x", others):
+    for made_up in (
+        "short",
+        name,
+        "x" * 32,
+        f"{'x' * 32}.{signature}",
+        f"{name}.{'x' * 32}",
+        f"{cookie}x",
+        others,
+    ):
         odd = client_of(app)
         headers = {"cookie": f"{COOKIE}={made_up}"}
         assert odd.get("/api/games", headers=headers).status_code == 403
@@ -53,12 +63,19 @@ def test_a_seats_owner_is_known_by_the_signed_name_alone(app: Starlette, ann: Te
 def test_behind_a_server_with_https(port: str) -> None:
     """Its name is known, with https alone; the machine's own names go on working."""
     public = f"games.example.org{port}"
-    with TestClient(application(Storage(MEMORY), quick_catalogue(), ["localhost"], public), base_url=f"https://{public}") as ann:
+    with TestClient(
+        application(Storage(MEMORY), quick_catalogue(), ["localhost"], public),
+        base_url=f"https://{public}",
+    ) as ann:
         assert "Secure" in ann.get("/").headers["set-cookie"]
         seat = begin(ann, ["me", "agent:random"])
         for host, origin, wanted in (
             (public, f"https://{public}", 200),
-            ("localhost:8421", f"https://{public}", 200),  # a server that tells the name by which it calls this one
+            (
+                "localhost:8421",
+                f"https://{public}",
+                200,
+            ),  # a server that tells the name by which it calls this one
             ("localhost:8421", "http://localhost:8421", 200),
             (public, f"http://{public}", 403),
             (public, "https://evil.example", 403),
@@ -66,8 +83,13 @@ def test_behind_a_server_with_https(port: str) -> None:
             ("evil.example", f"https://{public}", 400),
         ):
             headers = {"host": host, "origin": origin, "cookie": f"{COOKIE}={ann.cookies[COOKIE]}"}
-            assert ann.post(f"{seat}/pause", json={"seconds": 1}, headers=headers).status_code == wanted, (host, origin)
-        with ann.websocket_connect(f"wss://{public}{seat}/changes", headers={"origin": f"https://{public}"}):
+            assert (
+                ann.post(f"{seat}/pause", json={"seconds": 1}, headers=headers).status_code
+                == wanted
+            ), (host, origin)
+        with ann.websocket_connect(
+            f"wss://{public}{seat}/changes", headers={"origin": f"https://{public}"}
+        ):
             pass
 
 
@@ -75,24 +97,49 @@ def test_other_sites_pages_can_do_nothing(app: Starlette, ann: TestClient) -> No
     seat = begin(ann, ["me", "agent:random"])
     state = payload(ann, seat)
     action = {"action": state["legal"][0]["action"], "step": 0}
-    for origin in ("http://evil.example", "http://localhost.evil.example", "null", "https://localhost:81"):
+    for origin in (
+        "http://evil.example",
+        "http://localhost.evil.example",
+        "null",
+        "https://localhost:81",
+    ):
         headers = {"origin": origin}
         assert ann.post(f"{seat}/act", json=action, headers=headers).status_code == 403
         assert ann.post("/api/replays", content=b"x", headers=headers).status_code == 403
         with pytest.raises(WebSocketDisconnect), watch(ann, seat, headers):
             pass
-    assert ann.post(f"{seat}/act", content=json.dumps(action), headers={"content-type": "text/plain"}).status_code == 415
-    assert ann.get("/", headers={"host": "evil.example"}).status_code == 400  # a name that points to this machine
+    assert (
+        ann.post(
+            f"{seat}/act", content=json.dumps(action), headers={"content-type": "text/plain"}
+        ).status_code
+        == 415
+    )
+    assert (
+        ann.get("/", headers={"host": "evil.example"}).status_code == 400
+    )  # a name that points to this machine
     assert payload(ann, seat) == state
-    assert ann.post(f"{seat}/act", json=action, headers={"origin": "http://localhost"}).status_code == 200
+    assert (
+        ann.post(f"{seat}/act", json=action, headers={"origin": "http://localhost"}).status_code
+        == 200
+    )
 
 
 def test_every_answer_has_the_security_headers(ann: TestClient) -> None:
-    for path in ("/", "/seat/x", "/replay/x", "/static/table.js", "/api/options", "/api/nothing", "/nothing"):
+    for path in (
+        "/",
+        "/seat/x",
+        "/replay/x",
+        "/static/table.js",
+        "/api/options",
+        "/api/nothing",
+        "/nothing",
+    ):
         headers = ann.get(path).headers
         for name, value in connections.HEADERS.items():
             assert headers[name] == value, path
-        assert headers["cache-control"] == ("no-cache" if not path.startswith("/api") and path != "/nothing" else "no-store")
+        assert headers["cache-control"] == (
+            "no-cache" if not path.startswith("/api") and path != "/nothing" else "no-store"
+        )
     assert "unsafe-eval" not in str(connections.HEADERS)
     assert "script-src 'self';" in connections.HEADERS["content-security-policy"]
 
@@ -106,7 +153,9 @@ def test_whatever_goes_wrong_has_them_too(app: Starlette, monkeypatch: pytest.Mo
         monkeypatch.setattr(GameServer, "set_pause", fail)
         answers = {
             500: ann.post(f"{seat}/pause", json={"seconds": 1}),
-            403: ann.post(f"{seat}/pause", json={"seconds": 1}, headers={"origin": "https://evil.example"}),
+            403: ann.post(
+                f"{seat}/pause", json={"seconds": 1}, headers={"origin": "https://evil.example"}
+            ),
             400: ann.get("/", headers={"host": "evil.example"}),
             415: ann.post("/api/replays", content=b"x", headers={"content-encoding": "gzip"}),
         }
@@ -114,11 +163,21 @@ def test_whatever_goes_wrong_has_them_too(app: Starlette, monkeypatch: pytest.Mo
             assert answer.status_code == status
             assert set(answer.json()) == {"error"}
             assert "secret" not in answer.text
-            assert connections.HEADERS.items() | {("cache-control", "no-store")} <= dict(answer.headers).items()
+            assert (
+                connections.HEADERS.items() | {("cache-control", "no-store")}
+                <= dict(answer.headers).items()
+            )
 
 
 @pytest.mark.parametrize(
-    "path", ["/static/../web.py", "/static/%2e%2e/web.py", "/static/..%2fweb.py", "/static//etc/passwd", "/../../etc/passwd"]
+    "path",
+    [
+        "/static/../web.py",
+        "/static/%2e%2e/web.py",
+        "/static/..%2fweb.py",
+        "/static//etc/passwd",
+        "/../../etc/passwd",
+    ],
 )
 def test_no_file_but_the_pages_own_is_read(ann: TestClient, path: str) -> None:
     answer = ann.get(path)
@@ -126,7 +185,9 @@ def test_no_file_but_the_pages_own_is_read(ann: TestClient, path: str) -> None:
     assert answer.json() == {"error": "there is no such page"}
 
 
-def test_tables_are_compressed_by_those_who_draw(ann: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_are_compressed_by_those_who_draw(
+    ann: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The event loop has no time for it."""
     threads, compress = [], gzip.compress
 

@@ -52,23 +52,31 @@ def as_text(lines: Sequence[Any]) -> str:
 def error_of(text: str | bytes) -> RecordError:
     """The error that verifying a record ends in."""
     with pytest.raises(RecordError) as caught:
-        records.verify(io.StringIO(text, newline="\n") if isinstance(text, str) else io.BytesIO(text))
+        records.verify(
+            io.StringIO(text, newline="\n") if isinstance(text, str) else io.BytesIO(text)
+        )
     return caught.value
 
 
 def at(lines: list[Any], event: str, **fields: Any) -> int:
     """The index of the first line with this event and these fields."""
     for index, line in enumerate(lines):
-        if line.get("event") == event and all(line.get(name) == value for name, value in fields.items()):
+        if line.get("event") == event and all(
+            line.get(name) == value for name, value in fields.items()
+        ):
             return index
     raise AssertionError(f"no {event} with {fields}")
 
 
 @cache
 def base_record() -> list[Any]:
-    """The lines, not to be changed, of a sound game that has every kind of line that a game of three can have before its end."""
+    """The lines, not to be changed, of a sound game that has every kind of line that a game of
+    three can have before its end.
+    """
     for seed in range(200):
-        lines = lines_of(played(BASE, seed=seed, agent="crowd", legal=True, max_turns=200).to_record())
+        lines = lines_of(
+            played(BASE, seed=seed, agent="crowd", legal=True, max_turns=200).to_record()
+        )
         kinds = {line.get("event") for line in lines}
         if {"top", "black", "tile to park", "auction", "won", "stop", "vp", "park", "end"} <= kinds:
             return lines

@@ -35,7 +35,11 @@ def test_the_last_newline_may_be_missing() -> None:
 
 
 def test_names_are_written_as_they_are_and_read_back() -> None:
-    names = ["zufällig", "随机", "\u2028\x85"]  # the last two end a line for str.splitlines(), not for JSON Lines
+    names = [
+        "zufällig",
+        "随机",
+        "\u2028\x85",
+    ]  # the last two end a line for str.splitlines(), not for JSON Lines
     text = played(3, max_turns=3).to_record(names)
     assert "zufällig" in text
     assert "随机" in text
@@ -43,7 +47,9 @@ def test_names_are_written_as_they_are_and_read_back() -> None:
     assert lines.header.value["agents"] == names
 
 
-@pytest.mark.parametrize("agents", ["ab", [], ["random"], ["random", 1], ["random", "\ud800"], ["a", "b", "c"]])
+@pytest.mark.parametrize(
+    "agents", ["ab", [], ["random"], ["random", 1], ["random", "\ud800"], ["a", "b", "c"]]
+)
 def test_agents_must_be_one_text_per_seat(agents: list[Any]) -> None:
     with pytest.raises(OptionError, match="agents"):
         Game(2, seed=1).to_record(agents)

@@ -1,4 +1,6 @@
-"""Reading records: line by line, in bounded memory, and whatever the file is, one error with its line."""
+"""Reading records: line by line, in bounded memory, and whatever the file is, one error with its
+line.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,10 @@ class Endless(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """The beginning first, then the filler again and again."""
-        chunk = self.start[: len(buffer)] or (self.filler * (len(buffer) // len(self.filler) + 1))[: len(buffer)]
+        chunk = (
+            self.start[: len(buffer)]
+            or (self.filler * (len(buffer) // len(self.filler) + 1))[: len(buffer)]
+        )
         self.start = self.start[len(chunk) :]
         chunk = chunk[: self.left]
         buffer[: len(chunk)] = chunk
@@ -105,7 +110,9 @@ def test_verifying_a_long_game_takes_no_more_memory_than_a_short_one() -> None:
     ],
 )
 @pytest.mark.parametrize("characters", [False, True])
-def test_a_line_of_a_billion_characters_is_refused_unread(start: bytes, filler: bytes, characters: bool) -> None:
+def test_a_line_of_a_billion_characters_is_refused_unread(
+    start: bytes, filler: bytes, characters: bool
+) -> None:
     source = Endless(start, filler)
     stream: Any = io.BufferedReader(source)
     if characters:
@@ -131,7 +138,9 @@ def test_whatever_can_be_parsed_can_be_complained_about(nest: str) -> None:
 
 def places_in(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The way to everything in a JSON value."""
-    for index in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+    for index in (
+        value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    ):
         yield (*way, index)
         yield from places_in(value[index], (*way, index))
 
@@ -148,7 +157,10 @@ def test_whatever_can_be_parsed_in_a_ring_can_be_complained_about() -> None:
 @pytest.mark.parametrize("depth", [50, 900])
 def test_something_deep_in_any_place_is_one_error(depth: int) -> None:
     """In any field of the header, the setup and each kind of event."""
-    lines = {line.get("event"): (number, line) for number, line in reversed(list(enumerate(base_record())))}
+    lines = {
+        line.get("event"): (number, line)
+        for number, line in reversed(list(enumerate(base_record())))
+    }
     assert len(lines) > 10
     for number, line in lines.values():
         text = as_text(base_record()[:number])
@@ -184,6 +196,15 @@ def test_a_part_of_a_record_tells_the_lines_and_the_name_of_the_whole() -> None:
     text = played(max_turns=3).to_record()
     (lines,) = records.iter_games(io.StringIO(text), first_line=101)
     assert (lines.header.number, lines.setup.number) == (101, 102)
-    with pytest.raises(RecordError, match=r"^games\.jsonl: line 103: not JSON") as caught, named("games.jsonl"):
-        list(next(records.iter_games(io.StringIO("\n".join([*text.splitlines()[:2], "{"])), first_line=101)).events)
+    with (
+        pytest.raises(RecordError, match=r"^games\.jsonl: line 103: not JSON") as caught,
+        named("games.jsonl"),
+    ):
+        list(
+            next(
+                records.iter_games(
+                    io.StringIO("\n".join([*text.splitlines()[:2], "{"])), first_line=101
+                )
+            ).events
+        )
     assert caught.value.line == 103

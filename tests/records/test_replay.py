@@ -1,4 +1,6 @@
-"""Replaying records: games come back to the same bytes, and the first line that differs from the rules is told."""
+"""Replaying records: games come back to the same bytes, and the first line that differs from the
+rules is told.
+"""
 
 from __future__ import annotations
 
@@ -59,13 +61,18 @@ def test_replaying_needs_no_seed() -> None:
     for seed in (None, 3, 4, 2**63 - 1):
         lines[0]["seed"] = seed
         again = Game.from_record(as_text(lines))
-        assert lines_of(again.to_record()) == [{**lines[0], "seed": 3 if seed == 3 else None}, *lines[1:]]
+        assert lines_of(again.to_record()) == [
+            {**lines[0], "seed": 3 if seed == 3 else None},
+            *lines[1:],
+        ]
 
 
 @pytest.mark.compiled
 def test_the_order_of_names_and_the_spaces_do_not_matter() -> None:
     text = played(4, "back", max_turns=30).to_record()
-    shuffled = [json.dumps(dict(reversed(line.items())), separators=(",", "  :")) for line in lines_of(text)]
+    shuffled = [
+        json.dumps(dict(reversed(line.items())), separators=(",", "  :")) for line in lines_of(text)
+    ]
     lines_of_setup = json.loads(shuffled[1])
     lines_of_setup["hands"] = [dict(reversed(hand.items())) for hand in lines_of_setup["hands"]]
     shuffled[1] = json.dumps(lines_of_setup)
@@ -84,7 +91,11 @@ def test_an_unfinished_game_has_a_record_too_and_goes_on_from_it() -> None:
     for actions in (0, 1, 7, 100):
         game = played(2, actions=actions)
         again = Game.from_record(game.to_record())
-        assert (again.seat, again.phase, again.legal_actions) == (game.seat, game.phase, game.legal_actions)
+        assert (again.seat, again.phase, again.legal_actions) == (
+            game.seat,
+            game.phase,
+            game.legal_actions,
+        )
         again.play(again.legal_actions[0])
 
 
@@ -132,7 +143,11 @@ def test_a_seed_that_is_right_up_to_some_action_is_not_told_behind_it() -> None:
             break
     actions = sum(event["event"] == "action" for event in other.events)
     foreign = other.to_record().replace('"seed": null', '"seed": 3')
-    assert [Game.from_record(foreign, step=step).seed for step in (0, actions - 1, actions)] == [3, 3, None]
+    assert [Game.from_record(foreign, step=step).seed for step in (0, actions - 1, actions)] == [
+        3,
+        3,
+        None,
+    ]
 
 
 @pytest.mark.compiled
@@ -156,7 +171,10 @@ def test_a_step_before_the_damage_can_be_shown() -> None:
     head = text.splitlines()[:40]
     actions = sum('"action"' in line for line in head)
     cut = "\n".join([*head, '{"event": "act'])
-    assert sum(event["event"] == "action" for event in Game.from_record(cut, step=actions - 1).events) == actions - 1
+    assert (
+        sum(event["event"] == "action" for event in Game.from_record(cut, step=actions - 1).events)
+        == actions - 1
+    )
     assert error_of(cut).line == 41
 
 
@@ -193,7 +211,10 @@ def test_golden_records_are_right(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert records.verify(path).games == len(check_record(text.splitlines())) > 0
     with path.open("rb") as stream:
-        games = [(lines.header.value["agents"], Game.replay(lines)) for lines in records.iter_games(stream)]
+        games = [
+            (lines.header.value["agents"], Game.replay(lines))
+            for lines in records.iter_games(stream)
+        ]
     assert "".join(game.to_record(agents) for agents, game in games) == text
 
 
@@ -205,7 +226,9 @@ def test_golden_records_are_made_again_by_their_seeds_and_actions(path: Path) ->
     for lines in records.iter_games(path):
         header = lines.header.value
         assert header["rings"] == [list(ring) for ring in make_board(header["side"]).rings]
-        game = Game(header["players"], header["side"], header["seed"], max_turns=header["max_turns"])
+        game = Game(
+            header["players"], header["side"], header["seed"], max_turns=header["max_turns"]
+        )
         for line in lines.events:
             if line.value["event"] == "action":
                 game.play(line.value["action"], note_legal="legal" in line.value)
@@ -215,8 +238,12 @@ def test_golden_records_are_made_again_by_their_seeds_and_actions(path: Path) ->
 
 @pytest.mark.compiled
 @pytest.mark.parametrize(("players", "side"), TABLES)
-def test_records_that_another_program_made_are_read_and_written_again(players: int, side: str) -> None:
-    """The referee deals and plays by its own dice, on boards with rings in any order, with `legal` here and there."""
+def test_records_that_another_program_made_are_read_and_written_again(
+    players: int, side: str
+) -> None:
+    """The referee deals and plays by its own dice, on boards with rings in any order, with `legal`
+    here and there.
+    """
     for seed in range(5):
         lines, summary = random_game(random.Random(seed), players, side, 60 if seed % 2 else 500)
         game = Game.from_record("".join(lines))
@@ -283,7 +310,9 @@ def twice(event: str) -> Callable[[list[Any]], int]:
 
 
 def lone_black(lines: list[Any]) -> int:
-    """The first black card that is drawn alone, by option C: among several the wrong one isn't told at once."""
+    """The first black card that is drawn alone, by option C: among several the wrong one isn't told
+    at once.
+    """
     return next(i for i, line in enumerate(lines) if line.get("name") == "option C") + 1
 
 
@@ -439,13 +468,17 @@ def forged_park(lines: list[Any]) -> int:
     """END-3: three tiles that the park area doesn't have."""
     index = at(lines, "park")
     parked = [line["business"] for line in lines[2:] if line["event"] == "tile to park"]
-    missing = next(name for name in ("boutique", "jeweller", "gallery", "perfumery") if parked.count(name) < 3)
+    missing = next(
+        name for name in ("boutique", "jeweller", "gallery", "perfumery") if parked.count(name) < 3
+    )
     lines[index]["tiles"] = [missing] * 3
     return index
 
 
 class Damage(NamedTuple):
-    """A change to the base record that returns the index of the line to blame, and what the message says of it."""
+    """A change to the base record that returns the index of the line to blame, and what the message
+    says of it.
+    """
 
     name: str
     edit: Callable[[list[Any]], int]
@@ -460,8 +493,16 @@ DAMAGES = [
     Damage("five players", header(players=5), '"players" must be an integer from 2 to 4, not 5'),
     Damage("players is true", header(players=True), "players"),
     Damage("third side", header(side="edge"), '"side" must be one of front, back'),
-    Damage("back side without sixth", header(side="back"), '"rings": district W34: sixth is there 0 times'),
-    Damage("six rings", header(rings=[["green", "violet", "brown", "orange", "gray"]] * 6), "seven districts"),
+    Damage(
+        "back side without sixth",
+        header(side="back"),
+        '"rings": district W34: sixth is there 0 times',
+    ),
+    Damage(
+        "six rings",
+        header(rings=[["green", "violet", "brown", "orange", "gray"]] * 6),
+        "seven districts",
+    ),
     Damage("ring of objects", header(rings=[[{}] * 5] * 7), "is no plot"),
     Damage("ring is a number", header(rings=[1] * 7), "rings"),
     Damage("no turns", header(max_turns=0), "max_turns"),
@@ -479,11 +520,23 @@ DAMAGES = [
     Damage("no setup", deleting(1), "the setup is due here"),
     Damage("setup lacks a field", without_field(1, "row"), 'a setup lacks "row"'),
     Damage("district missing", in_setup(lambda setup: setup["plots"].pop("TSQ")), 'lacks "TSQ"'),
-    Damage("unknown business", in_setup(lambda setup: setup["row"].__setitem__(3, "bakery")), '"row" must be'),
+    Damage(
+        "unknown business",
+        in_setup(lambda setup: setup["row"].__setitem__(3, "bakery")),
+        '"row" must be',
+    ),
     Damage("unhashable plot", in_setup(lambda setup: setup["plots"].update(TSQ=[[], {}])), "TSQ"),
-    Damage("sixth plot on the front", in_setup(lambda setup: setup["plots"].update(TSQ=["sixth", "boutique"])), "TSQ"),
+    Damage(
+        "sixth plot on the front",
+        in_setup(lambda setup: setup["plots"].update(TSQ=["sixth", "boutique"])),
+        "TSQ",
+    ),
     Damage("row too long", in_setup(lambda setup: setup["row"].append("boutique")), "20"),
-    Damage("ten boutiques", in_setup(lambda setup: setup.update(row=["boutique"] * 20)), "no such setup"),
+    Damage(
+        "ten boutiques",
+        in_setup(lambda setup: setup.update(row=["boutique"] * 20)),
+        "no such setup",
+    ),
     Damage(
         "all plots green",
         in_setup(lambda setup: [plot.__setitem__(0, "green") for plot in setup["plots"].values()]),
@@ -491,12 +544,28 @@ DAMAGES = [
     ),
     Damage("hand is a list", in_setup(lambda setup: setup["hands"].__setitem__(0, [])), "hands"),
     Damage("hand missing", in_setup(lambda setup: setup["hands"].pop()), "hands"),
-    Damage("card of value 7", in_setup(lambda setup: setup["hands"][1].update(green=[7])), "green must be"),
-    Damage("hand out of order", in_setup(lambda setup: setup["hands"][0].update(black=[6, 5, 4, 4])), "ascending"),
-    Damage("true as a card", in_setup(lambda setup: setup["hands"][0].update(green=[True])), "green must be"),
+    Damage(
+        "card of value 7",
+        in_setup(lambda setup: setup["hands"][1].update(green=[7])),
+        "green must be",
+    ),
+    Damage(
+        "hand out of order",
+        in_setup(lambda setup: setup["hands"][0].update(black=[6, 5, 4, 4])),
+        "ascending",
+    ),
+    Damage(
+        "true as a card",
+        in_setup(lambda setup: setup["hands"][0].update(green=[True])),
+        "green must be",
+    ),
     Damage("four green sixes", in_setup(four_green_sixes), "no such setup"),
     Damage("top missing", in_setup(lambda setup: setup["tops"].pop("gray")), 'lacks "gray"'),
-    Damage("top is null", in_setup(lambda setup: setup["tops"].update(gray=None)), '"gray" must be 4, 5 or 6'),
+    Damage(
+        "top is null",
+        in_setup(lambda setup: setup["tops"].update(gray=None)),
+        '"gray" must be 4, 5 or 6',
+    ),
     # lines that are wrong in themselves
     Damage("not JSON", raw('{"event": "vp", '), "not JSON"),
     Damage("text behind the object", raw('{"event": "shuffle"} {}'), "not JSON: Extra data"),
@@ -508,7 +577,11 @@ DAMAGES = [
     Damage("infinity", raw('{"event": "won", "seat": -Infinity, "total": 0}'), "Infinity"),
     Damage("fraction", raw('{"event": "won", "seat": 1.0, "total": 9}'), "1.0 is no integer"),
     Damage("exponent", raw('{"event": "won", "seat": 1, "total": 1e400000000}'), "is no integer"),
-    Damage("huge number", raw('{"event": "won", "seat": 1, "total": %s}' % ("9" * 50000)), "50000 digits"),
+    Damage(
+        "huge number",
+        raw('{"event": "won", "seat": 1, "total": %s}' % ("9" * 50000)),
+        "50000 digits",
+    ),
     Damage("deep nesting", raw("[" * 30000), "nested too deeply"),
     Damage("deep objects", raw('{"a":' * 10000), "nested too deeply"),
     Damage("long line", raw('{"event": "%s"}' % ("x" * MAX_LINE)), "longer than 65536"),
@@ -518,7 +591,9 @@ DAMAGES = [
     Damage("second setup", inserting(2, {"event": "setup"}), '"event" must be one of'),
     Damage("seat too high", setting("black", seat=3), '"seat" must be a seat'),
     Damage("true as a seat", setting("action", seat=True), '"seat" must be a seat'),
-    Damage("action 103", setting("action", action=103), '"action" must be an integer from 0 to 102'),
+    Damage(
+        "action 103", setting("action", action=103), '"action" must be an integer from 0 to 102'
+    ),
     Damage("legal is no list", setting("action", legal=5), '"legal" must be'),
     Damage("legal is not ascending", setting("action", legal=[14, 13]), '"legal" must be'),
     Damage("field of another event", setting("black", color="green"), '"black" has no "color"'),
@@ -533,7 +608,11 @@ DAMAGES = [
     Damage("forged score", other_scores, "the rules give"),
     Damage("forged total", setting("won", total=299), "the rules give"),
     Damage("vp for a reason that isn't", setting("vp", why="park"), "the rules give"),
-    Damage("no new top", without("top"), r'the rules give \{"event": "top", "color": "\w+", "card": "\?"\}'),
+    Damage(
+        "no new top",
+        without("top"),
+        r'the rules give \{"event": "top", "color": "\w+", "card": "\?"\}',
+    ),
     Damage("card not drawn", without_lone_black, r'"card": "\?"\}'),
     Damage("card drawn once more", with_lone_black_twice, "the rules give nothing more"),
     Damage("action played twice", twice("action"), "is not legal here"),
@@ -587,21 +666,54 @@ def test_damaged_records_give_one_error_with_the_line(damage: Damage) -> None:
         (lambda cards: [4, 5, 6, 7], '"cards" must be'),
     ],
 )
-def test_alea_turns_up_what_the_rules_let_her(cards: Callable[[list[int]], list[int]], message: str) -> None:
-    lines = lines_of((Path(__file__).parents[1] / "golden" / "two_players_alea.jsonl").read_text(encoding="utf-8"))
-    index = next(i for i, line in enumerate(lines) if line.get("event") == "alea" and len(line["cards"]) < 4)
+def test_alea_turns_up_what_the_rules_let_her(
+    cards: Callable[[list[int]], list[int]], message: str
+) -> None:
+    lines = lines_of(
+        (Path(__file__).parents[1] / "golden" / "two_players_alea.jsonl").read_text(
+            encoding="utf-8"
+        )
+    )
+    index = next(
+        i for i, line in enumerate(lines) if line.get("event") == "alea" and len(line["cards"]) < 4
+    )
     lines[index]["cards"] = cards(lines[index]["cards"])
     error = error_of(as_text(lines))
     assert error.line == index + 1
     assert message in str(error)
 
 
-POOL: list[Any] = [None, True, 0, 1, 4, -1, 7, "green", "sixth", "boutique", "TSQ", "pass", "", [], {}, [4], [4, 4], "random"]
+POOL: list[Any] = [
+    None,
+    True,
+    0,
+    1,
+    4,
+    -1,
+    7,
+    "green",
+    "sixth",
+    "boutique",
+    "TSQ",
+    "pass",
+    "",
+    [],
+    {},
+    [4],
+    [4, 4],
+    "random",
+]
 
 
 def places_in(value: Any) -> Iterator[tuple[Any, Any]]:
     """Every container in a JSON value with each of its indices."""
-    for index in list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+    for index in (
+        list(value)
+        if isinstance(value, dict)
+        else range(len(value))
+        if isinstance(value, list)
+        else ()
+    ):
         yield value, index
         yield from places_in(value[index])
 
@@ -645,7 +757,9 @@ def test_the_referee_finds_the_same_line_wrong(players: int, side: str) -> None:
         lines = lines_of(text)
         mutate(lines, rng)
         changed = as_text(lines)
-        assert wrong_line(records.verify, io.StringIO(changed)) == wrong_line(check_record, changed.splitlines()), changed
+        assert wrong_line(records.verify, io.StringIO(changed)) == wrong_line(
+            check_record, changed.splitlines()
+        ), changed
 
 
 @pytest.mark.compiled
@@ -655,7 +769,9 @@ def test_flipped_bits_give_a_sound_record_or_one_error() -> None:
     for _ in range(200):
         bad = bytearray(good)
         bad[rng.randrange(len(bad))] ^= 1 << rng.randrange(8)
-        assert wrong_line(records.verify, io.BytesIO(bytes(bad))) != 0  # any other exception would end the test
+        assert (
+            wrong_line(records.verify, io.BytesIO(bytes(bad))) != 0
+        )  # any other exception would end the test
 
 
 @pytest.mark.parametrize("keep", [1, 10, 60, 200, 500])

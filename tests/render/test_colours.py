@@ -15,8 +15,12 @@ COLOUR = re.compile(r"#[0-9a-fA-F]{6}\b")
 
 def test_plots_and_programs_name_no_colours_of_their_own() -> None:
     """Pictures have some more, of wood and ink that are the same by day and by night."""
-    files = [path for top in ("skyenv", "agents", "experiments") for path in (ROOT / top).rglob("*.py")]
-    naming = {path.relative_to(ROOT) for path in files if COLOUR.search(path.read_text(encoding="utf-8"))}
+    files = [
+        path for top in ("skyenv", "agents", "experiments") for path in (ROOT / top).rglob("*.py")
+    ]
+    naming = {
+        path.relative_to(ROOT) for path in files if COLOUR.search(path.read_text(encoding="utf-8"))
+    }
     assert {path for path in naming if path.parent != Path("skyenv/render")} == set()
 
 

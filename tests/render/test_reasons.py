@@ -22,7 +22,12 @@ TABLES = [(2, "front"), (2, "back"), (3, "back"), (4, "front")]
 @pytest.mark.parametrize(("players", "side"), TABLES)
 def test_a_reason_is_given_exactly_for_illegal_actions(players: int, side: str, agent: str) -> None:
     """In every position, with rules that there are; and every action means something there."""
-    game, player, number, ids = Game(players, side, 3, max_turns=50), make_agent(agent), 0, set(rule_ids())
+    game, player, number, ids = (
+        Game(players, side, 3, max_turns=50),
+        make_agent(agent),
+        0,
+        set(rule_ids()),
+    )
     while not game.is_over:
         if number % 5 == 0 or game.phase == "build":
             view, mask = game.view(), game.mask
@@ -38,14 +43,18 @@ def test_a_reason_is_given_exactly_for_illegal_actions(players: int, side: str, 
                 assert "-1" not in text + reason
         number += 1
         game.play(decide_game(game, player))
-    assert {why_illegal(game.state, action) for action in range(NUM_ACTIONS)} == {"the game is over"}
+    assert {why_illegal(game.state, action) for action in range(NUM_ACTIONS)} == {
+        "the game is over"
+    }
 
 
 def test_another_seat_is_told_whose_turn_it_is() -> None:
     game = Game(3, seed=1)
     game.play(game.legal_actions[0])
     assert game.seat == 2
-    assert {why_illegal(game.view(0), action) for action in range(NUM_ACTIONS)} == {"not your turn: seat 3 is to act"}
+    assert {why_illegal(game.view(0), action) for action in range(NUM_ACTIONS)} == {
+        "not your turn: seat 3 is to act"
+    }
 
 
 def reason(game: Game, name: str) -> str:
@@ -63,7 +72,10 @@ def reason(game: Game, name: str) -> str:
 def test_reasons_at_the_start() -> None:
     game = Game(2, "front", 1)
     game.state["owner"][0, 0], game.state["owner"][0, 1] = 0, 1
-    assert reason(game, "plot W34 gray") == "you stand in W34 already; the second skyscraper goes to another district"
+    assert (
+        reason(game, "plot W34 gray")
+        == "you stand in W34 already; the second skyscraper goes to another district"
+    )
     assert reason(game, "plot E34 sixth") == "the front side of the board has no sixth plots"
     back = Game(2, "back", 1)
     assert reason(back, "plot E34 sixth") == "no skyscraper ever stands on the sixth plot"
@@ -109,10 +121,16 @@ def test_reasons_for_cards() -> None:
     game = table(phase=PHASE_TAKE)
     game.state["top"][2] = NONE
     assert reason(game, "take brown") == "the brown stack is empty"
-    assert reason(game, "take gray") == "cards are taken in the order of the colours: gray comes second, behind another colour"
+    assert (
+        reason(game, "take gray")
+        == "cards are taken in the order of the colours: gray comes second, behind another colour"
+    )
     game.state["first_colour"] = 3
     assert reason(game, "take orange") == "the second card must have another colour"
-    assert reason(game, "take green") == "cards are taken in the order of the colours: after orange comes no green"
+    assert (
+        reason(game, "take green")
+        == "cards are taken in the order of the colours: after orange comes no green"
+    )
     assert reason(game, "stop") == "take a coloured card first"
 
 
@@ -122,9 +140,15 @@ def test_reasons_for_moves() -> None:
     game.state["place"][:] = (CITY_HALL, CENTRAL_PARK)
     game.state["stopped"][0] = 1
     assert reason(game, "move white W34") == "W34 is stopped and can't be visited"
-    assert reason(game, "move white E52") == "from City Hall the white commissioner can only go to E34 or W42 or TSQ"
+    assert (
+        reason(game, "move white E52")
+        == "from City Hall the white commissioner can only go to E34 or W42 or TSQ"
+    )
     assert reason(game, "move white CITY_HALL") == "the white commissioner is in City Hall already"
-    assert reason(game, "move beige TSQ") == "from Central Park the beige commissioner can only go to City Hall"
+    assert (
+        reason(game, "move beige TSQ")
+        == "from Central Park the beige commissioner can only go to City Hall"
+    )
     assert reason(game, "bid done") == "move a commissioner first"
 
 
@@ -134,7 +158,10 @@ def test_reasons_for_bids() -> None:
     state = game.state
     state["tiles"][TSQ, 4, 0] = 1
     assert reason(game, "bid black 4") == "the first card must be a coloured one"
-    assert reason(game, "bid gray 4") == "only the colour of an empty plot: green or violet or brown or orange"
+    assert (
+        reason(game, "bid gray 4")
+        == "only the colour of an empty plot: green or violet or brown or orange"
+    )
     assert reason(game, "bid green 5") == "you have no green 5"
     assert reason(game, "bid green 4") == "the bid must exceed 12, and would end at 8 at the most"
     assert reason(game, "bid done") == "the bid must exceed 12"
@@ -142,7 +169,10 @@ def test_reasons_for_bids() -> None:
     state["owner"][TSQ] = (1, 0, 1, 1, 1)
     assert reason(game, "bid green 4") == "you stand on violet: only that colour"
     state["owner"][TSQ] = (1, 2, 1, 1, 1)
-    assert reason(game, "bid green 4") == "no colour is allowed: skyscrapers of others stand on every plot"
+    assert (
+        reason(game, "bid green 4")
+        == "no colour is allowed: skyscrapers of others stand on every plot"
+    )
     state["owner"][TSQ, 1], state["tiles"][TSQ, 1, 0] = NONE, 1
     assert reason(game, "bid green 4") == "only the colour of a plot with businesses: violet"
 
@@ -154,7 +184,10 @@ def test_reasons_while_cards_are_laid_down() -> None:
     state["hand"][0, 0] = (1, 1, 0)
     state["laid"], state["bid_colour"][0], state["bid_total"][0] = 1, 0, 5
     assert reason(game, "pass") == "you have laid down cards: end the bid first"
-    assert reason(game, "bid green 4") == "cards are laid down in the order coloured 4, 5, 6, black 4, 5, 6"
+    assert (
+        reason(game, "bid green 4")
+        == "cards are laid down in the order coloured 4, 5, 6, black 4, 5, 6"
+    )
     assert reason(game, "bid violet 4") == "your bid is in green: only green or black"
 
 
@@ -172,7 +205,10 @@ def test_reasons_for_building() -> None:
     assert reason(game, "build 3") == "your highest card allows 2 skyscrapers"
     assert reason(game, "build 2") == "you have 1 skyscraper in your supply"
     assert reason(game, "stop") == "TSQ has an empty plot: no building stop"
-    assert reason(game, "pass") == "you have won the auction: build, or declare a building stop if you may"
+    assert (
+        reason(game, "pass")
+        == "you have won the auction: build, or declare a building stop if you may"
+    )
     game.state["owner"][TSQ] = (NONE, 1, 1, 1, 1)
     game.state["tiles"][TSQ, 0, 0] = 1
     assert reason(game, "build 1") == "you have no plot in TSQ: you must declare a building stop"

@@ -1,4 +1,6 @@
-"""The parts of a drawing: together they are the picture, what was kept is what would be drawn anew, and only changes are sent."""
+"""The parts of a drawing: together they are the picture, what was kept is what would be drawn anew,
+and only changes are sent.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def test_digests_tell_parts_apart_by_name_and_text() -> None:
     all_of_them = [Part(name, text) for name in ("a", "b") for text in ("x", "y")]
     assert len({part.digest for part in all_of_them}) == 4
     assert all(re.fullmatch(r"[\w-]{6}", part.digest) for part in all_of_them)
-    assert digests("".join(part.digest for part in all_of_them)) == {part.digest for part in all_of_them}
+    assert digests("".join(part.digest for part in all_of_them)) == {
+        part.digest for part in all_of_them
+    }
     assert digests("") == frozenset()
 
 
@@ -51,12 +55,16 @@ def test_a_name_that_looks_like_a_slot_is_none() -> None:
     name = f'"/>{slot("title")}'
     picture = drawing(Game(2, seed=1).state, agents=[name, None])
     assert "<g data-part" not in picture.text()
-    assert all(piece in picture.parts for part in picture.parts.values() for piece in part.pieces[1::2])
+    assert all(
+        piece in picture.parts for part in picture.parts.values() for piece in part.pieces[1::2]
+    )
 
 
 @pytest.mark.parametrize(("players", "side"), [(2, "front"), (3, "back"), (4, "front")])
 def test_what_was_kept_is_what_would_be_drawn_anew(players: int, side: str) -> None:
-    """Views, themes and sizes come in turns, so that a part that leaves something out of its key would be told."""
+    """Views, themes and sizes come in turns, so that a part that leaves something out of its key
+    would be told.
+    """
     kept = []
     games = [game.copy() for game in whole_game(players, side, every=7)]
     looks: list[dict[str, Any]] = [
@@ -95,7 +103,10 @@ def test_what_may_be_chosen_changes_nothing_of_a_live_drawing() -> None:
     assert 'class="legal"' not in live[0]
     assert "data-action" not in live[0]
     for what in ("plot", "district", "stack", "card", "row-type", "commissioner"):
-        things = re.findall(rf'<g data-{what}="[^"]*">(.*?)</title>(.*?)<g class="glow" visibility="hidden">', live[0])
+        things = re.findall(
+            rf'<g data-{what}="[^"]*">(.*?)</title>(.*?)<g class="glow" visibility="hidden">',
+            live[0],
+        )
         assert things, what
     assert len(re.findall(r'data-place="\d:\d"', live[0])) == 2 * 8  # all places but their own
     assert "visibility" not in svg(game.state, legal=game.mask)
@@ -133,4 +144,6 @@ def test_colours_can_be_variables_of_a_style_sheet(theme: Any) -> None:
     for game in whole_game(2, every=40):
         picture = drawing(game.state, theme=VARIABLES).text()
         written = re.sub(r"var\(([\w-]+)\)", lambda match: colours[match[1]], picture)
-        assert written.replace('data-theme="any"', f'data-theme="{theme.name}"') == svg(game.state, theme=theme.name)
+        assert written.replace('data-theme="any"', f'data-theme="{theme.name}"') == svg(
+            game.state, theme=theme.name
+        )

@@ -1,4 +1,6 @@
-"""Pixels, films and windows: of the right size, with text in them, and refused with one clear error."""
+"""Pixels, films and windows: of the right size, with text in them, and refused with one clear
+error.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,9 @@ def test_colours_are_those_of_the_picture() -> None:
 def written(text: str, **attributes: Any) -> npt.NDArray[np.bool_]:
     """Where a text at (150, 30) is dark."""
     head = '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="40"><rect width="300" height="40" fill="#fff"/>'
-    dark: npt.NDArray[np.bool_] = np.any(rgb(f"{head}{words(150, 30, text, 24, **attributes)}</svg>") < 128, axis=2)
+    dark: npt.NDArray[np.bool_] = np.any(
+        rgb(f"{head}{words(150, 30, text, 24, **attributes)}</svg>") < 128, axis=2
+    )
     return dark
 
 
@@ -80,7 +84,10 @@ def test_text_shows_in_the_font_that_comes_along(text: str) -> None:
 
 
 def test_text_stands_where_it_should() -> None:
-    left, middle, right = (np.flatnonzero(written("Park", **{where: True}).any(axis=0)) for where in ("bold", "middle", "end"))
+    left, middle, right = (
+        np.flatnonzero(written("Park", **{where: True}).any(axis=0))
+        for where in ("bold", "middle", "end")
+    )
     assert 150 <= left.min() < 156
     assert abs(150 - (middle.min() + middle.max()) / 2) < 3
     assert 144 < right.max() <= 150
@@ -88,7 +95,9 @@ def test_text_stands_where_it_should() -> None:
 
 
 def test_an_outline_is_as_wide_as_asked_for() -> None:
-    narrow, wide = (written("I", fill="none", stroke="#000", stroke_width=width).sum() for width in (2, 6))
+    narrow, wide = (
+        written("I", fill="none", stroke="#000", stroke_width=width).sum() for width in (2, 6)
+    )
     assert wide > 2 * narrow > 50
 
 
@@ -112,7 +121,9 @@ def test_wrong_widths_are_named(width: Any) -> None:
         png(square("#fff"), width)
 
 
-@pytest.mark.parametrize("text", ["", "no SVG", "<svg", "<html></html>", "<svg></svg>", square("#fff", width=0)])
+@pytest.mark.parametrize(
+    "text", ["", "no SVG", "<svg", "<html></html>", "<svg></svg>", square("#fff", width=0)]
+)
 def test_what_is_no_svg_is_refused(text: str) -> None:
     with pytest.raises(OptionError, match="this SVG can't be drawn"):
         png(text)
@@ -127,7 +138,9 @@ def test_no_side_is_longer_than_the_longest(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_many_different_pictures_leave_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Python 3.11 keeps every array type that a pointer was made of, so their number must be small."""
+    """Python 3.11 keeps every array type that a pointer was made of, so their number must be
+    small.
+    """
     kept: dict[type, type] = ctypes._pointer_type_cache  # type: ignore[attr-defined]
     thorvg = pytest.importorskip("thorvg_python")
     refused: list[Any] = []
@@ -149,14 +162,21 @@ def test_many_different_pictures_leave_nothing_behind(monkeypatch: pytest.Monkey
 
 
 def test_threads_draw_the_same_pictures() -> None:
-    """Glyphs are unpacked when they are first drawn, so letters that are new must not meet in two threads."""
+    """Glyphs are unpacked when they are first drawn, so letters that are new must not meet in two
+    threads.
+    """
     glyphs.face.cache_clear()
     glyphs._outlines.cache_clear()
     head = '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="40">'
-    pictures = [f"{head}{words(9, 30, f'{chr(start)}{chr(start + 1)}Avenue', 24)}</svg>" for start in range(65, 97)]
+    pictures = [
+        f"{head}{words(9, 30, f'{chr(start)}{chr(start + 1)}Avenue', 24)}</svg>"
+        for start in range(65, 97)
+    ]
     with ThreadPoolExecutor(8) as pool:
         drawn = list(pool.map(rgb, pictures))
-    assert all((rgb(picture) == pixels).all() for picture, pixels in zip(pictures, drawn, strict=True))
+    assert all(
+        (rgb(picture) == pixels).all() for picture, pixels in zip(pictures, drawn, strict=True)
+    )
 
 
 # ---- without the extra ----
@@ -173,7 +193,9 @@ def test_a_missing_extra_is_named(module: str, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_missing_module_is_found_out_without_importing_it() -> None:
     check_installed("thorvg_python")
-    with pytest.raises(RenderError, match=r"No module named 'nowhere_at_all'.*pip install '\.\[pictures\]'"):
+    with pytest.raises(
+        RenderError, match=r"No module named 'nowhere_at_all'.*pip install '\.\[pictures\]'"
+    ):
         check_installed("thorvg_python", "nowhere_at_all")
 
 
@@ -187,9 +209,13 @@ def frames_of(path: Path) -> list[PIXELS]:
         program = pytest.importorskip("imageio_ffmpeg").get_ffmpeg_exe()
         folder = path.with_suffix(".frames")
         folder.mkdir()
-        subprocess.run([program, "-v", "error", "-i", path, folder / "%03d.png"], check=True, timeout=LONGEST)
+        subprocess.run(
+            [program, "-v", "error", "-i", path, folder / "%03d.png"], check=True, timeout=LONGEST
+        )
         files = sorted(folder.iterdir())
-        return [np.asarray(image.open(io.BytesIO(file.read_bytes())).convert("RGB")) for file in files]
+        return [
+            np.asarray(image.open(io.BytesIO(file.read_bytes())).convert("RGB")) for file in files
+        ]
     with image.open(path) as film:
         frames = []
         for i in range(film.n_frames):
@@ -209,7 +235,9 @@ def test_a_film_has_its_pictures_in_order(suffix: str, tmp_path: Path) -> None:
 
 
 def test_the_last_picture_is_held(tmp_path: Path) -> None:
-    assert animation([square("#f00000"), square("#00f000")], tmp_path / "film.mp4", fps=4, hold=1) == 2
+    assert (
+        animation([square("#f00000"), square("#00f000")], tmp_path / "film.mp4", fps=4, hold=1) == 2
+    )
     frames = frames_of(tmp_path / "film.mp4")
     assert len(frames) == 2 + 4
     animation([square("#f00000"), square("#00f000")], tmp_path / "film.gif", fps=4, hold=1)
@@ -232,8 +260,18 @@ def test_odd_sizes_are_cut_to_even_ones_in_an_mp4(tmp_path: Path) -> None:
         ([square("#fff")], "film.gif", {"fps": 61}, "fps must be above 0 and at most 60"),
         ([square("#fff")], "film.gif", {"hold": -1}, "hold must be from 0 to 60 seconds"),
         ([], "film.gif", {}, "a film needs at least one picture"),
-        ([square("#fff"), square("#fff", 50)], "film.gif", {}, "the pictures of a film must have one size"),
-        ([square("#fff"), square("#fff", 50)], "film.mp4", {}, "the pictures of a film must have one size"),
+        (
+            [square("#fff"), square("#fff", 50)],
+            "film.gif",
+            {},
+            "the pictures of a film must have one size",
+        ),
+        (
+            [square("#fff"), square("#fff", 50)],
+            "film.mp4",
+            {},
+            "the pictures of a film must have one size",
+        ),
     ],
 )
 def test_wrong_films_are_refused_and_leave_nothing(
@@ -319,7 +357,9 @@ def test_a_window_shows_pictures(shown: Window) -> None:
         shown.show(rgb(square(colour, *size)))
         surface = shown._window.get_surface()
         assert surface.get_size() == size
-        assert pygame.surfarray.array3d(surface)[5, 5].tolist() == [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+        assert pygame.surfarray.array3d(surface)[5, 5].tolist() == [
+            int(colour[i : i + 2], 16) for i in (1, 3, 5)
+        ]
 
 
 def test_a_window_that_its_user_closes_stays_closed(shown: Window) -> None:
@@ -346,7 +386,9 @@ def test_a_copy_of_a_window_is_another_window(shown: Window) -> None:
     assert not shown.is_closed
 
 
-def test_without_a_display_there_is_one_clear_error(shown: Window, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_display_there_is_one_clear_error(
+    shown: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pygame = pytest.importorskip("pygame")
     pygame.display.quit()
     monkeypatch.setenv("SDL_VIDEODRIVER", "nothing_like_this")

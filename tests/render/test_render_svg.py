@@ -1,4 +1,5 @@
-"""The picture: valid, pure, complete, nothing hidden in it, and everything that can be clicked marked.
+"""The picture: valid, pure, complete, nothing hidden in it, and everything that can be clicked
+marked.
 
 This file is also a program that draws the golden pictures anew:
 ``PYTHONPATH=.:agents:tests python tests/render/test_render_svg.py``.
@@ -114,7 +115,12 @@ quick = settings(max_examples=25)
 def test_every_picture_is_valid_and_pure(game: Game, width: int, theme: str) -> None:
     before = game.state.tobytes()
     for seat in (None, game.seat):
-        options: dict[str, Any] = {"theme": theme, "width": width, "events": game.events, "legal": game.mask}
+        options: dict[str, Any] = {
+            "theme": theme,
+            "width": width,
+            "events": game.events,
+            "legal": game.mask,
+        }
         picture = svg(game.state, seat, **options)
         assert picture == svg(game.state.copy(), seat, **options)
         root = parsed(picture)
@@ -142,8 +148,30 @@ ALLOWED = {
         "transform",
         "opacity",
     ),
-    *("x", "y", "cx", "cy", "r", "rx", "ry", "d", "fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity"),
-    *("stroke-dasharray", "stroke-linecap", "stroke-linejoin", "font-size", "font-weight", "font-family", "text-anchor"),
+    *(
+        "x",
+        "y",
+        "cx",
+        "cy",
+        "r",
+        "rx",
+        "ry",
+        "d",
+        "fill",
+        "fill-opacity",
+        "stroke",
+        "stroke-width",
+        "stroke-opacity",
+    ),
+    *(
+        "stroke-dasharray",
+        "stroke-linecap",
+        "stroke-linejoin",
+        "font-size",
+        "font-weight",
+        "font-family",
+        "text-anchor",
+    ),
 }
 """Presentation attributes and our own: nothing that needs an id, a style sheet or a script."""
 
@@ -151,16 +179,30 @@ ALLOWED = {
 @quick
 @given(ANY_GAME, st.sampled_from([1200, 640]))
 def test_nothing_is_written_outside_of_the_picture(game: Game, width: int) -> None:
-    root = parsed(svg(game.state, game.seat, events=game.events, width=width, agents=["a long name indeed"] * game.num_players))
+    root = parsed(
+        svg(
+            game.state,
+            game.seat,
+            events=game.events,
+            width=width,
+            agents=["a long name indeed"] * game.num_players,
+        )
+    )
     _, _, breadth, height = map(float, root.attrib["viewBox"].split())
     for x, y, size, text in placed_texts(root):
         assert 0 <= x <= breadth, text
         assert size * 0.7 <= y <= height, text
 
 
-def placed(element: Element, x: float = 0.0, y: float = 0.0, scale: float = 1.0) -> Iterator[tuple[Element, float, float, float]]:
-    """Every element, where its own coordinates begin, and how much they are enlarged, in the picture's own units."""
-    match = re.match(r"translate\((\S+) (\S+)\)(?: scale\((\S+)\))?$", element.attrib.get("transform", ""))
+def placed(
+    element: Element, x: float = 0.0, y: float = 0.0, scale: float = 1.0
+) -> Iterator[tuple[Element, float, float, float]]:
+    """Every element, where its own coordinates begin, and how much they are enlarged, in the
+    picture's own units.
+    """
+    match = re.match(
+        r"translate\((\S+) (\S+)\)(?: scale\((\S+)\))?$", element.attrib.get("transform", "")
+    )
     if match:
         x, y = x + scale * float(match[1]), y + scale * float(match[2])
         scale *= float(match[3] or 1)
@@ -174,16 +216,31 @@ def placed_texts(root: Element) -> Iterator[tuple[float, float, float, str]]:
     for element, x, y, scale in placed(root):
         if element.tag == f"{NAMESPACE}text":
             size = scale * float(element.attrib["font-size"])
-            yield x + scale * float(element.attrib["x"]), y + scale * float(element.attrib["y"]), size, element.text or ""
+            yield (
+                x + scale * float(element.attrib["x"]),
+                y + scale * float(element.attrib["y"]),
+                size,
+                element.text or "",
+            )
 
 
 def span(element: Element) -> tuple[float, float]:
-    """From where to where a text (by its estimated width), a rectangle, a circle or a path of straight lines goes, unmoved."""
-    numbers = {name: float(value) for name, value in element.attrib.items() if re.fullmatch(r"-?[\d.]+", value)}
+    """From where to where a text (by its estimated width), a rectangle, a circle or a path of
+    straight lines goes, unmoved.
+    """
+    numbers = {
+        name: float(value)
+        for name, value in element.attrib.items()
+        if re.fullmatch(r"-?[\d.]+", value)
+    }
     match element.tag.removeprefix(NAMESPACE):
         case "text":
-            wide = width_of(element.text or "", numbers["font-size"]) * (1.08 if "font-weight" in element.attrib else 1.0)
-            left = numbers["x"] - wide * {"middle": 0.5, "end": 1.0}.get(element.attrib.get("text-anchor", ""), 0.0)
+            wide = width_of(element.text or "", numbers["font-size"]) * (
+                1.08 if "font-weight" in element.attrib else 1.0
+            )
+            left = numbers["x"] - wide * {"middle": 0.5, "end": 1.0}.get(
+                element.attrib.get("text-anchor", ""), 0.0
+            )
             return left, left + wide
         case "rect":
             return numbers["x"], numbers["x"] + numbers["width"]
@@ -196,12 +253,16 @@ def span(element: Element) -> tuple[float, float]:
             raise AssertionError(tag)
 
 
-PICTURES = [(players, side, width) for players, side in ((2, "front"), (4, "back")) for width in (1200, 640)]
+PICTURES = [
+    (players, side, width) for players, side in ((2, "front"), (4, "back")) for width in (1200, 640)
+]
 
 
 @pytest.mark.parametrize(("players", "side", "width"), PICTURES)
 def test_names_of_signs_have_room(players: int, side: str, width: int) -> None:
-    """In the corners of the board every name keeps away from its own sign, and every sign from the name before it."""
+    """In the corners of the board every name keeps away from its own sign, and every sign from the
+    name before it.
+    """
     entries = []
     for element, x, y, _ in placed(parsed(svg(Game(players, side, 1).state, width=width))):
         if len(element) and element[-1].text in (*BUSINESSES, *COLOURS):
@@ -214,12 +275,18 @@ def test_names_of_signs_have_room(players: int, side: str, width: int) -> None:
 
 
 @pytest.mark.parametrize(("players", "side", "width"), PICTURES)
-def test_nothing_is_written_across_the_edge_of_a_district(players: int, side: str, width: int) -> None:
+def test_nothing_is_written_across_the_edge_of_a_district(
+    players: int, side: str, width: int
+) -> None:
     root = parsed(svg(Game(players, side, 1).state, width=width))
     districts = list(things(root, "district").values())
     inside = {text for district in districts for text in district.iter(f"{NAMESPACE}text")}
     elements = list(placed(root))
-    blocks = [(x - city.BLOCK / 2, x + city.BLOCK / 2, y) for element, x, y, _ in elements if element in districts]
+    blocks = [
+        (x - city.BLOCK / 2, x + city.BLOCK / 2, y)
+        for element, x, y, _ in elements
+        if element in districts
+    ]
     assert len(blocks) == 7
     for element, x, y, scale in elements:
         if element.tag == f"{NAMESPACE}text" and element not in inside:
@@ -236,19 +303,31 @@ def test_returned_cards_stay_below_their_own_stack(players: int, side: str, widt
     for number in range(1, 13):
         game.state["num_returned"][:5] = number
         root = parsed(svg(game.state, width=width))
-        stacks = [(element, x, scale) for element, x, _, scale in placed(root) if "data-stack" in element.attrib]
-        spans = [(x + scale * span(stack[-1])[0], x + scale * span(stack[-1])[1]) for stack, x, scale in stacks[:5]]
+        stacks = [
+            (element, x, scale)
+            for element, x, _, scale in placed(root)
+            if "data-stack" in element.attrib
+        ]
+        spans = [
+            (x + scale * span(stack[-1])[0], x + scale * span(stack[-1])[1])
+            for stack, x, scale in stacks[:5]
+        ]
         assert all((stack[-1].text or "").startswith("445"[:number]) for stack, _, _ in stacks[:5])
         assert all(following[0] - before[1] >= 4 for before, following in pairwise(spans))
 
 
-@pytest.mark.parametrize("names", [["you", None], ["a name with many words that is as long as that"] * 2])
+@pytest.mark.parametrize(
+    "names", [["you", None], ["a name with many words that is as long as that"] * 2]
+)
 @pytest.mark.parametrize("width", [1200, 640])
 def test_the_headline_keeps_its_place_above_the_board(names: list[str | None], width: int) -> None:
     for game in positions(2, "front", every=20):
         root = parsed(svg(game.state, 0, agents=names, width=width))
         breadth, elements = float(root.attrib["viewBox"].split()[2]), list(placed(root))
-        is_ground = [float(element.attrib.get("width", 0)) == city.size(width < 700)[0] for element, *_ in elements]
+        is_ground = [
+            float(element.attrib.get("width", 0)) == city.size(width < 700)[0]
+            for element, *_ in elements
+        ]
         board = is_ground.index(True)
         above = [item for item in elements[:board] if item[0].tag == f"{NAMESPACE}text"]
         assert len(above) >= 2
@@ -262,14 +341,18 @@ def test_themes_differ_in_colours_alone() -> None:
     game = played(3, "back", 5, "crowd", 150)
     light, dark = (svg(game.state, theme=theme, events=game.events) for theme in ("light", "dark"))
     assert light != dark
-    colourless = [re.sub(r'"#[0-9a-f]+"|data-theme="\w+"', "", picture) for picture in (light, dark)]
+    colourless = [
+        re.sub(r'"#[0-9a-f]+"|data-theme="\w+"', "", picture) for picture in (light, dark)
+    ]
     assert colourless[0] == colourless[1]
 
 
 def luminance(colour: str) -> float:
     """Relative luminance of ``#rrggbb``, by WCAG."""
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    red, green, blue = (
+        part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
@@ -295,7 +378,10 @@ def test_text_stands_out(name: str) -> None:
 @pytest.mark.parametrize(("players", "side"), TABLES)
 def test_wide_pictures_of_a_game_have_one_size(players: int, side: str) -> None:
     """Or films would jump."""
-    sizes = {parsed(svg(game.state, events=game.events)).attrib["height"] for game in positions(players, side)}
+    sizes = {
+        parsed(svg(game.state, events=game.events)).attrib["height"]
+        for game in positions(players, side)
+    }
     assert len(sizes) == 1
 
 
@@ -372,7 +458,8 @@ def meant_by(action: int, game: Game) -> dict[str, str]:
     if MOVE <= action < PASS:
         commissioner, place = divmod(action - MOVE, NUM_PLACES)
         alone = sum(
-            MOVE + NUM_PLACES * commissioner <= other < MOVE + NUM_PLACES * (commissioner + 1) for other in game.legal_actions
+            MOVE + NUM_PLACES * commissioner <= other < MOVE + NUM_PLACES * (commissioner + 1)
+            for other in game.legal_actions
         )
         places = {"place": f"{commissioner}:{place}"}
         return {**places, "commissioner": str(commissioner)} if alone == 1 else places
@@ -383,7 +470,9 @@ def meant_by(action: int, game: Game) -> dict[str, str]:
 
 
 def check_marks(game: Game, root: Element) -> None:
-    """Exactly the legal actions that have a place on the table are marked, each where it belongs."""
+    """Exactly the legal actions that have a place on the table are marked, each where it
+    belongs.
+    """
     expected = {}
     for action in game.legal_actions:
         for kind, value in meant_by(action, game).items():
@@ -404,7 +493,9 @@ def check_marks(game: Game, root: Element) -> None:
             for action in game.legal_actions
             if MOVE <= action < PASS
         )
-        assert (element.attrib.get("class") == "legal") == ("data-action" in element.attrib or moves)
+        assert (element.attrib.get("class") == "legal") == (
+            "data-action" in element.attrib or moves
+        )
     assert marks == expected
 
 
@@ -423,7 +514,11 @@ def test_marks_of_a_whole_game(players: int, side: str) -> None:
 def test_without_legal_actions_nothing_is_marked() -> None:
     game = played(2, "front", 1, "random", 20)
     root = parsed(svg(game.state))
-    assert not [element for element in root.iter() if "data-action" in element.attrib or "class" in element.attrib]
+    assert not [
+        element
+        for element in root.iter()
+        if "data-action" in element.attrib or "class" in element.attrib
+    ]
     assert not things(root, "place")
 
 
@@ -462,7 +557,9 @@ def test_plots_tell_what_stands_on_them() -> None:
         "TSQ orange: empty; a skyscraper scores 3 VP here",
         "TSQ gray: boutique and gallery",
     ]
-    written = [texts(plots[f"{TSQ}:{plot}"]) for plot in range(5)]  # a count is there twice, once as its own halo
+    written = [
+        texts(plots[f"{TSQ}:{plot}"]) for plot in range(5)
+    ]  # a count is there twice, once as its own halo
     assert written == [["3", "×12", "×12"], ["1"], ["1", "×3", "×3"], ["3"], []]
 
 
@@ -488,24 +585,46 @@ def test_commissioners_and_markers_stand_where_they_are() -> None:
         district: [title.split()[3] for title in titles(element) if title.startswith("marker")]
         for district, element in districts.items()
     }
-    assert marked == {"0": ["white"], "1": ["beige"], "3": ["beige"], "5": ["beige"], "2": [], "4": [], "6": []}
+    assert marked == {
+        "0": ["white"],
+        "1": ["beige"],
+        "3": ["beige"],
+        "5": ["beige"],
+        "2": [],
+        "4": [],
+        "6": [],
+    }
 
 
 @pytest.mark.rule("COM-7", "COM-9")
 def test_rings_are_drawn_in_their_order(tmp_path: Path) -> None:
     """By the angle of every plot's shape about the middle of its district."""
     board = tmp_path / "board.toml"
-    board.write_text('[rings]\nTSQ = ["gray", "orange", "sixth", "green", "brown", "violet"]\n', encoding="utf-8")
+    board.write_text(
+        '[rings]\nTSQ = ["gray", "orange", "sixth", "green", "brown", "violet"]\n', encoding="utf-8"
+    )
     game = Game(2, "back", 1, board=board)
     plots = things(parsed(svg(game.state)), "plot")
 
     def angle(plot: int) -> float:
-        points = re.findall(r"(-?[\d.]+) (-?[\d.]+)(?=[AL])", next(plots[f"{TSQ}:{plot}"].iter(f"{NAMESPACE}path")).attrib["d"])
+        points = re.findall(
+            r"(-?[\d.]+) (-?[\d.]+)(?=[AL])",
+            next(plots[f"{TSQ}:{plot}"].iter(f"{NAMESPACE}path")).attrib["d"],
+        )
         (x0, y0), *_ = [(float(x), float(y)) for x, y in points]
-        return float(np.arctan2(x0, -y0) % (2 * np.pi))  # of the corner where the plot begins, clockwise from the top
+        return float(
+            np.arctan2(x0, -y0) % (2 * np.pi)
+        )  # of the corner where the plot begins, clockwise from the top
 
     order = sorted(range(6), key=lambda plot: (angle(plot) + np.pi / 6) % (2 * np.pi))
-    assert order == [COLOURS.index("gray"), COLOURS.index("orange"), 5, 0, COLOURS.index("brown"), COLOURS.index("violet")]
+    assert order == [
+        COLOURS.index("gray"),
+        COLOURS.index("orange"),
+        5,
+        0,
+        COLOURS.index("brown"),
+        COLOURS.index("violet"),
+    ]
 
 
 def test_an_auction_shows_bids_and_the_limit() -> None:
@@ -515,7 +634,9 @@ def test_an_auction_shows_bids_and_the_limit() -> None:
     state = game.state
     written = texts(parsed(svg(state)))
     place = PLACES[state["auction_place"]]
-    assert f"AUCTION: {place}" in written or (place == "CENTRAL_PARK" and "AUCTION: PARK AREA" in written)
+    assert f"AUCTION: {place}" in written or (
+        place == "CENTRAL_PARK" and "AUCTION: PARK AREA" in written
+    )
     bidder = int(state["highest_bidder"])
     limit = 3 - int(np.flatnonzero(state["bid_cards"][bidder].sum(axis=0)).max())
     assert f"{state['highest']} by seat {bidder + 1}: builds up to {limit}" in written
@@ -535,7 +656,9 @@ def test_the_headline_says_what_the_game_waits_for() -> None:
         if game.seat is None:
             assert re.search(r"wins? with \d+ VP|share the win", headline)
         else:
-            assert headline.startswith(f"Fifth Avenue: seat {game.seat + 1} ({'ann' if game.seat == 0 else 'bob'}) ")
+            assert headline.startswith(
+                f"Fifth Avenue: seat {game.seat + 1} ({'ann' if game.seat == 0 else 'bob'}) "
+            )
 
 
 @pytest.mark.parametrize(("width", "smallest"), [(1200, 15.5), (640, 13.0)])
@@ -565,7 +688,9 @@ def test_the_log_shows_the_newest_events() -> None:
     assert "WHAT HAPPENED" not in texts(parsed(svg(game.state)))
 
 
-@pytest.mark.parametrize("names", [["a", "b", "c"], ["a name with many words that is as long as that"] * 3])
+@pytest.mark.parametrize(
+    "names", [["a", "b", "c"], ["a name with many words that is as long as that"] * 3]
+)
 def test_the_log_begins_with_a_sentences_beginning(names: list[str]) -> None:
     """Whatever room an evaluation leaves."""
     checked = 0
@@ -593,7 +718,10 @@ def test_an_evaluation_is_drawn_with_its_likeliest_actions_first() -> None:
     assert written.index("75 %") < written.index("25 %")
     assert "expects -0.50" in written
     assert "AN AGENT'S EVALUATION" in written
-    assert not any("expects" in line for line in texts(parsed(svg(game.state, evaluation=Evaluation(probabilities)))))
+    assert not any(
+        "expects" in line
+        for line in texts(parsed(svg(game.state, evaluation=Evaluation(probabilities))))
+    )
 
 
 @pytest.mark.parametrize(
@@ -617,7 +745,12 @@ def test_an_evaluation_is_drawn_for_its_own_seat_and_for_who_sees_everything() -
     assert game.seat == 0
     for position, seat in ((game.state, None), (game.state, 0), (game.view(0), None)):
         assert "AN AGENT'S EVALUATION" in svg(position, seat, evaluation=evaluation)
-    for position, seat in ((game.state, 1), (game.state, 2), (game.view(1), None), (game.view(2), 2)):
+    for position, seat in (
+        (game.state, 1),
+        (game.state, 2),
+        (game.view(1), None),
+        (game.view(2), 2),
+    ):
         with pytest.raises(OptionError, match="evaluation of another seat"):
             svg(position, seat, evaluation=evaluation)
         assert svg(position, seat)
@@ -625,7 +758,11 @@ def test_an_evaluation_is_drawn_for_its_own_seat_and_for_who_sees_everything() -
 
 # ---- what people write ----
 
-HOSTILE = ['</text><script>alert("x")</script>', "\"' onload='x' <&>]]>", "\x00\x0b\ud800\uffff\x1b[2J"]
+HOSTILE = [
+    '</text><script>alert("x")</script>',
+    "\"' onload='x' <&>]]>",
+    "\x00\x0b\ud800\uffff\x1b[2J",
+]
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -676,7 +813,9 @@ def test_wrong_arguments_are_named(options: dict[str, Any], message: str) -> Non
 def test_only_positions_can_be_drawn() -> None:
     with pytest.raises(OptionError, match="a position is a record of GAME_DTYPE or VIEW_DTYPE"):
         svg(np.zeros(3))  # type: ignore[arg-type]
-    with pytest.raises(OptionError, match="this is the view of seat 0; it can't be drawn for seat 1"):
+    with pytest.raises(
+        OptionError, match="this is the view of seat 0; it can't be drawn for seat 1"
+    ):
         svg(Game(2, seed=1).view(0), 1)
 
 
@@ -694,13 +833,21 @@ def golden(name: str) -> str:
     source, step, options = GOLDEN_PICTURES[name]
     game = Game.replay(nth_game(GOLDEN / source), step)
     return svg(
-        game.state, events=game.events, legal=game.mask, agents=["ann", "bob", "cid", "dee"][: game.num_players], **options
+        game.state,
+        events=game.events,
+        legal=game.mask,
+        agents=["ann", "bob", "cid", "dee"][: game.num_players],
+        **options,
     )
 
 
 def structure(element: Element) -> list[Any]:
     """What is in an element and where it stands in the tree, without coordinates and colours."""
-    kept = {key: value for key, value in element.attrib.items() if key.startswith("data-") or key == "class"}
+    kept = {
+        key: value
+        for key, value in element.attrib.items()
+        if key.startswith("data-") or key == "class"
+    }
     inside = [structure(child) for child in element]
     text = (element.text or "").strip()
     return [element.tag.removeprefix(NAMESPACE), kept, text, inside]
@@ -709,7 +856,9 @@ def structure(element: Element) -> list[Any]:
 @pytest.mark.parametrize("name", GOLDEN_PICTURES)
 def test_golden_pictures_are_drawn_again(name: str) -> None:
     """The same things, marks, titles and texts in the same order, however they are drawn."""
-    assert structure(parsed(golden(name))) == structure(parsed((GOLDEN / name).read_text(encoding="utf-8")))
+    assert structure(parsed(golden(name))) == structure(
+        parsed((GOLDEN / name).read_text(encoding="utf-8"))
+    )
 
 
 def test_the_golden_pictures_are_those_listed() -> None:
@@ -730,7 +879,9 @@ def test_marks_and_reasons_agree() -> None:
     root = parsed(svg(game.state, legal=game.mask))
     for name, element in things(root, "plot").items():
         district, plot = map(int, name.split(":"))
-        assert ("data-action" in element.attrib) == (why_illegal(game.state, PLOT + NUM_PLOTS * district + plot) == "")
+        assert ("data-action" in element.attrib) == (
+            why_illegal(game.state, PLOT + NUM_PLOTS * district + plot) == ""
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""The text picture: complete, narrow enough, and without anything that the onlooker may not know."""
+"""The text picture: complete, narrow enough, and without anything that the onlooker may not
+know.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,11 @@ def positions(players: int, side: str, agent: str, every: int = 17) -> Iterator[
 def district_rows(picture: str, name: str) -> list[str]:
     """The rows in the frame of a district, without the frame."""
     lines = picture.splitlines()
-    top = next(i for i, line in enumerate(lines) if f" {name} " in line and re.search(f"[┌╔][─═] {name} ", line))
+    top = next(
+        i
+        for i, line in enumerate(lines)
+        if f" {name} " in line and re.search(f"[┌╔][─═] {name} ", line)
+    )
     left = re.search(f"[┌╔][─═] {name} ", lines[top])
     assert left is not None
     right = next(i for i in range(left.start(), len(lines[top])) if lines[top][i] in "┐╗")
@@ -72,7 +78,9 @@ def test_every_picture_is_narrow_whole_and_pure(players: int, side: str, agent: 
 
 @pytest.mark.parametrize(("players", "side"), TABLES)
 def test_the_picture_for_a_seat_is_made_of_what_it_may_know(players: int, side: str) -> None:
-    """INF-2: whoever exchanges a hidden card of another hand with a face-down one sees the same picture."""
+    """INF-2: whoever exchanges a hidden card of another hand with a face-down one sees the same
+    picture.
+    """
     for game in positions(players, side, "random", every=25):
         exchanged = game.copy()
         for other in range(1, players):
@@ -86,21 +94,30 @@ def test_the_picture_for_a_seat_is_made_of_what_it_may_know(players: int, side: 
 @settings(max_examples=40)
 def test_no_position_is_wider_than_a_terminal(players: int, side: str, data: st.DataObject) -> None:
     """Nor one with the most that the rules allow of everything, be it all together."""
-    game, chance = Game(players, side, data.draw(st.integers(0, 9)), max_turns=500), data.draw(st.randoms(use_true_random=False))
+    game, chance = (
+        Game(players, side, data.draw(st.integers(0, 9)), max_turns=500),
+        data.draw(st.randoms(use_true_random=False)),
+    )
     for _ in range(data.draw(st.integers(0, 60))):
         if not game.is_over:
             game.play(chance.choice(list(game.legal_actions)))
     state = game.state
     state["score"][:players] = 199
     state["turns"] = 499
-    state["hand"][:players] = data.draw(st.sampled_from([[[1] * 3] * 6, [[5, 5, 5]] * 5 + [[20, 16, 14]]]))
+    state["hand"][:players] = data.draw(
+        st.sampled_from([[[1] * 3] * 6, [[5, 5, 5]] * 5 + [[20, 16, 14]]])
+    )
     state["face_down"][:] = 0
     state["returned"][:], state["num_returned"][:] = 2, 12
     state["black_face_up"][:] = (20, 16, 14)
     state["park"][:], state["park_tiles"][:] = 12, (2, 2, 2, 2)
     state["floors"][:], state["value"][:] = 12, 8
     state["place"][:], state["visited"][:] = TSQ, ((0, 3, 6), (1, 3, 5))
-    state["auction_place"], state["auction_commissioner"], state["highest"] = PLACES.index("CENTRAL_PARK"), 1, 250
+    state["auction_place"], state["auction_commissioner"], state["highest"] = (
+        PLACES.index("CENTRAL_PARK"),
+        1,
+        250,
+    )
     state["highest_bidder"] = state["turn_seat"] = players - 1
     state["bid_cards"][:], state["bid_total"][:] = 20, 250
     state["phase"] = data.draw(st.sampled_from([PHASE_BID, PHASE_OVER]))
@@ -112,7 +129,9 @@ def test_no_position_is_wider_than_a_terminal(players: int, side: str, data: st.
 
 
 def exchange(state: np.record, seat: int, colour: int) -> None:
-    """Exchange a card of a hand that only its owner knows with a face-down card of another value, if there are such."""
+    """Exchange a card of a hand that only its owner knows with a face-down card of another value,
+    if there are such.
+    """
     hidden = state["hand"][seat, colour] - state["known"][seat, colour]
     for mine in np.flatnonzero(hidden > 0):
         for other in np.flatnonzero(state["face_down"][colour] > 0):
@@ -212,14 +231,17 @@ def test_the_current_set_is_in_brackets() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scores", "winner"), [((3, 9, 5), "seat 2 wins with 9 VP"), ((9, 9, 5), "seats 1 and 2 share the win with 9 VP")]
+    ("scores", "winner"),
+    [((3, 9, 5), "seat 2 wins with 9 VP"), ((9, 9, 5), "seats 1 and 2 share the win with 9 VP")],
 )
 def test_the_end_says_who_has_won_and_why(scores: tuple[int, ...], winner: str) -> None:
     game = Game(3, seed=1)
     game.state["score"][:3] = scores
     game.state["phase"], game.state["end"], game.state["seat"] = PHASE_OVER, END_STOPS, NONE
     picture = text(game.state, 0)
-    assert " ".join(picture.split()).startswith(f"The game is over (the second building stop): {winner}")
+    assert " ".join(picture.split()).startswith(
+        f"The game is over (the second building stop): {winner}"
+    )
 
 
 @pytest.mark.parametrize("seat", [-1, 2, 7])

@@ -51,11 +51,23 @@ EVENTS: list[tuple[dict[str, Any], str]] = [
     ({"event": "black", "seat": 0, "card": 6}, "seat 1 (greedy) draws a black card"),
     ({"event": "alea", "cards": [6, 5, 6]}, "Alea bids 17 with black 6, 5, 6"),
     ({"event": "alea", "cards": []}, "Alea finds no black card and is out"),
-    ({"event": "alea builds", "district": "W34", "plots": ["green"]}, "Alea builds in W34, on green"),
-    ({"event": "alea builds", "district": "W34", "plots": ["green", "gray"]}, "Alea builds in W34, on green and gray"),
-    ({"event": "tile to park", "business": "gallery"}, "the last tile of the set, a gallery, goes to the park area"),
+    (
+        {"event": "alea builds", "district": "W34", "plots": ["green"]},
+        "Alea builds in W34, on green",
+    ),
+    (
+        {"event": "alea builds", "district": "W34", "plots": ["green", "gray"]},
+        "Alea builds in W34, on green and gray",
+    ),
+    (
+        {"event": "tile to park", "business": "gallery"},
+        "the last tile of the set, a gallery, goes to the park area",
+    ),
     ({"event": "auction", "place": "TSQ", "starter": 1}, "TSQ is auctioned; seat 2 begins"),
-    ({"event": "auction", "place": "CENTRAL_PARK", "starter": 2}, "the park area is auctioned; seat 3 (you) begins"),
+    (
+        {"event": "auction", "place": "CENTRAL_PARK", "starter": 2},
+        "the park area is auctioned; seat 3 (you) begins",
+    ),
     ({"event": "won", "seat": 1, "total": 12}, "seat 2 wins the auction with 12"),
     ({"event": "won", "seat": -1, "total": 12}, "Alea wins the auction with 12"),
     ({"event": "won", "seat": None, "total": 0}, "nobody has bid"),
@@ -65,32 +77,68 @@ EVENTS: list[tuple[dict[str, Any], str]] = [
         {"event": "vp", "why": "district", "place": "TSQ", "vp": [3, 0, 5]},
         "TSQ is scored: seat 1 (greedy) +3, seat 3 (you) +5",
     ),
-    ({"event": "vp", "why": "district", "place": "TSQ", "vp": [0, 0, 0]}, "TSQ is scored: nobody gets VP"),
-    ({"event": "vp", "why": "stop", "place": "TSQ", "vp": [0, 2, 0]}, "VP for the building stop in TSQ: seat 2 +2"),
+    (
+        {"event": "vp", "why": "district", "place": "TSQ", "vp": [0, 0, 0]},
+        "TSQ is scored: nobody gets VP",
+    ),
+    (
+        {"event": "vp", "why": "stop", "place": "TSQ", "vp": [0, 2, 0]},
+        "VP for the building stop in TSQ: seat 2 +2",
+    ),
     (
         {"event": "vp", "why": "bonus", "place": None, "vp": [4, 0, 0]},
         "special points for standing in many districts: seat 1 (greedy) +4",
     ),
-    ({"event": "vp", "why": "final", "place": "W42", "vp": [0, 9, 0]}, "final scoring of W42: seat 2 +9"),
-    ({"event": "vp", "why": "park", "place": "CENTRAL_PARK", "vp": [0, 9, 0]}, "scoring of the park area: seat 2 +9"),
-    ({"event": "park", "tiles": ["gallery", "boutique", "gallery"]}, "in the park area gallery, boutique and gallery count"),
+    (
+        {"event": "vp", "why": "final", "place": "W42", "vp": [0, 9, 0]},
+        "final scoring of W42: seat 2 +9",
+    ),
+    (
+        {"event": "vp", "why": "park", "place": "CENTRAL_PARK", "vp": [0, 9, 0]},
+        "scoring of the park area: seat 2 +9",
+    ),
+    (
+        {"event": "park", "tiles": ["gallery", "boutique", "gallery"]},
+        "in the park area gallery, boutique and gallery count",
+    ),
     ({"event": "park", "tiles": []}, "the park area has no businesses"),
     (
-        {"event": "end", "reason": "stops", "scores": [4, 9, 1], "cards": [1, 1, 1], "winners": [1]},
+        {
+            "event": "end",
+            "reason": "stops",
+            "scores": [4, 9, 1],
+            "cards": [1, 1, 1],
+            "winners": [1],
+        },
         "the game is over (the second building stop): seat 2 wins with 9 VP",
     ),
     (
-        {"event": "end", "reason": "businesses", "scores": [9, 9, 1], "cards": [1, 1, 1], "winners": [0, 1]},
-        "the game is over (the last business has been placed): seat 1 (greedy) and seat 2 share the win with 9 VP",
+        {
+            "event": "end",
+            "reason": "businesses",
+            "scores": [9, 9, 1],
+            "cards": [1, 1, 1],
+            "winners": [0, 1],
+        },
+        "the game is over (the last business has been placed): seat 1 (greedy) and seat 2 share "
+        "the win with 9 VP",
     ),
     (
-        {"event": "end", "reason": "truncated", "scores": [4, 9, 1], "cards": [1, 1, 1], "winners": [1]},
+        {
+            "event": "end",
+            "reason": "truncated",
+            "scores": [4, 9, 1],
+            "cards": [1, 1, 1],
+            "winners": [1],
+        },
         "the game is over (truncated, as there were too many turns): seat 2 wins with 9 VP",
     ),
 ]
 
 
-@pytest.mark.parametrize(("event", "text"), EVENTS, ids=lambda part: part if isinstance(part, str) else "")
+@pytest.mark.parametrize(
+    ("event", "text"), EVENTS, ids=lambda part: part if isinstance(part, str) else ""
+)
 def test_events(event: dict[str, Any], text: str) -> None:
     assert event_text(event, AGENTS) == text
 
@@ -151,7 +199,9 @@ def test_actions_that_have_happened(name: str) -> None:
 
 
 def test_every_action_has_words_of_its_own() -> None:
-    assert len({event_text(action_event(0, action)) for action in range(NUM_ACTIONS)}) == NUM_ACTIONS
+    assert (
+        len({event_text(action_event(0, action)) for action in range(NUM_ACTIONS)}) == NUM_ACTIONS
+    )
 
 
 @pytest.mark.parametrize("event", [{"event": "rain"}, {}, {"event": None}])
@@ -164,9 +214,15 @@ def test_the_log_puts_together_what_belongs_together() -> None:
     names = ["option B gallery", "plot W34 green", "bid green 4", "bid black 4", "bid done"]
     events = [action_event(0, ACTION_NUMBERS[name]) for name in names]
     events.insert(2, {"event": "auction", "place": "TSQ", "starter": 0})
-    events += [action_event(1, ACTION_NUMBERS["pass"]), {"event": "top", "color": "gray", "card": 4}]
+    events += [
+        action_event(1, ACTION_NUMBERS["pass"]),
+        {"event": "top", "color": "gray", "card": 4},
+    ]
     events += [action_event(0, ACTION_NUMBERS[name]) for name in ("bid black 4", "bid done")]
-    events += [action_event(1, ACTION_NUMBERS["plot TSQ gray"]), {"event": "top", "color": "gray", "card": None}]
+    events += [
+        action_event(1, ACTION_NUMBERS["plot TSQ gray"]),
+        {"event": "top", "color": "gray", "card": None},
+    ]
     assert log(events, AGENTS) == [
         "seat 1 (greedy) places a gallery on W34 green",
         "TSQ is auctioned; seat 1 (greedy) begins",
@@ -196,7 +252,9 @@ def test_coloured_cards_that_are_taken_are_told_with_their_values(players: int, 
     assert len(taken) > 5
     rest = [line for line in log(game.events[halfway:], tops=tops) if " takes green " in line]
     assert rest == taken[len(taken) - len(rest) :] != taken
-    assert log([action_event(0, ACTION_NUMBERS["take green"])]) == ["seat 1 takes the top green card"]
+    assert log([action_event(0, ACTION_NUMBERS["take green"])]) == [
+        "seat 1 takes the top green card"
+    ]
 
 
 @pytest.mark.parametrize(("players", "side"), TABLES)
@@ -209,7 +267,11 @@ def test_bids_in_the_log_are_the_totals_of_the_game(players: int, side: str) -> 
         if ACTION_NAMES[action] == "bid done":
             totals.append(int(state["bid_total"][state["seat"]]))
         game.play(action)
-    logged = [int(match[1]) for line in log(game.events) if (match := re.match(r"seat \d bids (\d+) with", line))]
+    logged = [
+        int(match[1])
+        for line in log(game.events)
+        if (match := re.match(r"seat \d bids (\d+) with", line))
+    ]
     assert logged == totals
     assert len(totals) > 3
 
@@ -240,12 +302,20 @@ def test_every_line_of_recorded_games_has_its_rules(name: str) -> None:
     assert all(line.rules and ids.issuperset(line.rules) for line in lines)
     (end,) = (line for line in lines if line.text.startswith("the game is over"))
     assert end.rules[-1] == "END-4"
-    assert {line.rules[0] for line in lines if " bids " in line.text and not line.text.startswith("Alea")} <= {"AUC-3"}
+    assert {
+        line.rules[0]
+        for line in lines
+        if " bids " in line.text and not line.text.startswith("Alea")
+    } <= {"AUC-3"}
     assert {line.rules[0] for line in lines if re.search("places a .* on", line.text)} <= {"BUS-2"}
 
 
 def test_things_are_counted() -> None:
-    assert [counted(number, "gallery") for number in (0, 1, 2)] == ["0 galleries", "1 gallery", "2 galleries"]
+    assert [counted(number, "gallery") for number in (0, 1, 2)] == [
+        "0 galleries",
+        "1 gallery",
+        "2 galleries",
+    ]
     assert [counted(number, "jeweller") for number in (1, 2)] == ["1 jeweller", "2 jewellers"]
 
 
@@ -271,7 +341,12 @@ def test_legal_actions_mean_different_things(players: int, side: str) -> None:
 @pytest.mark.rule("INF-2")
 @pytest.mark.parametrize(("players", "side"), TABLES)
 def test_words_are_made_of_what_the_seat_may_know(players: int, side: str) -> None:
-    game, player, number, rng = Game(players, side, 6, max_turns=30), make_agent("random"), 0, np.random.default_rng(1)
+    game, player, number, rng = (
+        Game(players, side, 6, max_turns=30),
+        make_agent("random"),
+        0,
+        np.random.default_rng(1),
+    )
     while game.seat is not None:
         if number % 20 == 0:
             twin = game.copy()
@@ -289,7 +364,11 @@ def test_words_are_made_of_what_the_seat_may_know(players: int, side: str) -> No
 def test_what_actions_mean() -> None:
     game = table()
     state = game.state
-    state["owner"][TSQ], state["floors"][TSQ], state["value"][TSQ] = (0, 1, ALEA, NONE, NONE), (2, 1, 1, 0, 0), 3
+    state["owner"][TSQ], state["floors"][TSQ], state["value"][TSQ] = (
+        (0, 1, ALEA, NONE, NONE),
+        (2, 1, 1, 0, 0),
+        3,
+    )
     state["top"][1] = 2
     state["visited"][0], state["markers"][0] = (0, TSQ, NONE), 2
     for name, text in {
@@ -314,10 +393,18 @@ def test_what_actions_mean() -> None:
     game.state["floors"][TSQ, 1] = 4
     assert action_text(game.state, ACTION_NUMBERS["build 2"]) == "build 2 skyscrapers on TSQ brown"
     assert action_text(game.state, ACTION_NUMBERS["build 0"]) == "build nothing on TSQ brown"
-    assert action_text(game.state, ACTION_NUMBERS["stop"]) == "declare a building stop in TSQ (4 VP)"
-    assert action_text(building(CENTRAL_PARK, 2, 0).state, ACTION_NUMBERS["build 1"]) == "build 1 skyscraper in the park area"
+    assert (
+        action_text(game.state, ACTION_NUMBERS["stop"]) == "declare a building stop in TSQ (4 VP)"
+    )
+    assert (
+        action_text(building(CENTRAL_PARK, 2, 0).state, ACTION_NUMBERS["build 1"])
+        == "build 1 skyscraper in the park area"
+    )
     placing = table(phase=PHASE_PLOT, business=3)
-    assert action_text(placing.state, ACTION_NUMBERS["plot W34 green"]) == "place the perfumery on W34 green"
+    assert (
+        action_text(placing.state, ACTION_NUMBERS["plot W34 green"])
+        == "place the perfumery on W34 green"
+    )
 
 
 @pytest.mark.parametrize("action", [-1, NUM_ACTIONS, True, 1.0, "pass", None])
@@ -334,10 +421,21 @@ def test_the_situation_in_every_phase() -> None:
     while game.seat is not None:
         text = situation(look(game.state))
         assert text.startswith(f"seat {game.seat + 1} ")
-        texts.add(re.sub(r"^seat \d |(W|E)\d\d|TSQ|the park area|boutique|jeweller|gallery|perfumery", "", text))
+        texts.add(
+            re.sub(
+                r"^seat \d |(W|E)\d\d|TSQ|the park area|boutique|jeweller|gallery|perfumery",
+                "",
+                text,
+            )
+        )
         game.play(decide_game(game, player))
     assert texts == {
-        *("places the 1st starting skyscraper", "places the 2nd starting skyscraper", "chooses an option", "places a "),
+        *(
+            "places the 1st starting skyscraper",
+            "places the 2nd starting skyscraper",
+            "chooses an option",
+            "places a ",
+        ),
         *("takes the 1st coloured card", "takes the 2nd coloured card", "moves a commissioner"),
         *("bids for ", "has won the auction of "),
     }

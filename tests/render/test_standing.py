@@ -30,7 +30,10 @@ def test_it_is_what_the_referee_would_score(players: int, side: str) -> None:
         expected = list(referee.scores)
         for place in range(7):
             if place not in referee.stopped:
-                expected = [vp + more for vp, more in zip(expected, referee._district_vp(place), strict=True)]
+                expected = [
+                    vp + more
+                    for vp, more in zip(expected, referee._district_vp(place), strict=True)
+                ]
         assert told[step].tolist() == expected, step
         differs += expected != referee.scores
         check_action(referee, reader)
@@ -53,9 +56,14 @@ def test_it_tells_nothing_hidden() -> None:
     """The same from the whole game and from a seat's view."""
     for game in stages(2, "front", "random", max_turns=40):
         for seat in range(2):
-            assert if_scored_now(game.view(seat)["game"], 2).tolist() == if_scored_now(game.state, 2).tolist()
+            assert (
+                if_scored_now(game.view(seat)["game"], 2).tolist()
+                == if_scored_now(game.state, 2).tolist()
+            )
 
 
 def test_records_of_the_past_can_be_told_at_once() -> None:
-    games = np.array([game.state for game in stages(2, "front", "random", max_turns=20)], GAME_DTYPE).reshape(1, -1)
+    games = np.array(
+        [game.state for game in stages(2, "front", "random", max_turns=20)], GAME_DTYPE
+    ).reshape(1, -1)
     assert if_scored_now(games, 2).shape == (1, games.shape[1], 2)

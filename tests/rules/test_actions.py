@@ -1,4 +1,6 @@
-"""INTERFACE.md: the numbers and names of the actions, and that every choice is one path of actions."""
+"""INTERFACE.md: the numbers and names of the actions, and that every choice is one path of
+actions.
+"""
 
 from __future__ import annotations
 
@@ -39,10 +41,15 @@ PLACES = [*DISTRICTS, "CENTRAL_PARK", "CITY_HALL"]
 def test_the_103_actions() -> None:
     """The table of INTERFACE.md."""
     names = {0: "option A", 5: "option C", 78: "pass", 97: "bid done", 102: "stop"}
-    names |= {1 + i: f"option B {name}" for i, name in enumerate(["boutique", "jeweller", "gallery", "perfumery"])}
+    names |= {
+        1 + i: f"option B {name}"
+        for i, name in enumerate(["boutique", "jeweller", "gallery", "perfumery"])
+    }
     names |= {6 + i: f"option D {name}" for i, name in enumerate(DISTRICTS)}
     for i, plot in enumerate(["green", "violet", "brown", "orange", "gray", "sixth"]):
-        names |= {13 + 6 * district + i: f"plot {name} {plot}" for district, name in enumerate(DISTRICTS)}
+        names |= {
+            13 + 6 * district + i: f"plot {name} {plot}" for district, name in enumerate(DISTRICTS)
+        }
     for i, colour in enumerate(["green", "violet", "brown", "orange", "gray"]):
         names[55 + i] = f"take {colour}"
         names |= {79 + 3 * i + (value - 4): f"bid {colour} {value}" for value in (4, 5, 6)}
@@ -55,7 +62,9 @@ def test_the_103_actions() -> None:
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize(("players", "side"), [(players, side) for players in (2, 3, 4) for side in ("front", "back")])
+@pytest.mark.parametrize(
+    ("players", "side"), [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
+)
 def test_the_numbers_are_the_same_for_all_games(players: int, side: str) -> None:
     """For 2, 3 and 4 players and both sides: a name means its number, and a number its name."""
     game = Game(players, side, seed=1)
@@ -71,7 +80,9 @@ def test_the_numbers_are_the_same_for_all_games(players: int, side: str) -> None
 
 @pytest.mark.parametrize("players", [2, 4])
 def test_the_mask_is_1_for_legal_actions_and_they_are_counted(players: int) -> None:
-    """Nothing but 0 and 1 in every phase, and as many as the compiled code says, which random play inside loops relies on."""
+    """Nothing but 0 and 1 in every phase, and as many as the compiled code says, which random play
+    inside loops relies on.
+    """
     game, mask = Game(players, seed=4), np.zeros(NUM_ACTIONS, np.int8)
     phases = set()
     for number in range(150):
@@ -105,7 +116,9 @@ def test_actions_that_are_not_there() -> None:
 
 
 def test_colour_and_plot_orders() -> None:
-    """Indices in a position follow the same orders: a tile on TSQ's orange plot is at district 3, plot 3."""
+    """Indices in a position follow the same orders: a tile on TSQ's orange plot is at district 3,
+    plot 3.
+    """
     game = bare_game()
     game.play(game.legal_names[1])
     business = int(game.state["business"])
@@ -118,7 +131,10 @@ def test_colour_and_plot_orders() -> None:
 
 @pytest.mark.rule("TURN-4")
 def test_two_colours_are_taken_in_ascending_order() -> None:
-    """Each pair of colours has one path. The last colour can't be the first of two, however many cards it has."""
+    """Each pair of colours has one path.
+
+    The last colour can't be the first of two, however many cards it has.
+    """
     pairs = []
     for first in COLOURS:
         game = bare_game()
@@ -157,7 +173,10 @@ def test_a_stack_emptied_by_the_first_card() -> None:
 
 
 def paths(game: Game, laid: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
-    """Every way to bid: the cards in the order in which they are laid down. A dead end shows as a way that ends in 'dead'."""
+    """Every way to bid: the cards in the order in which they are laid down.
+
+    A dead end shows as a way that ends in 'dead'.
+    """
     longer = []
     options = [name for name in game.legal_names if name != "pass"]
     if laid and not options:
@@ -175,7 +194,9 @@ def paths(game: Game, laid: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
 def choices(
     held: dict[str, list[int]], allowed: set[str], own_total: int, colour: str | None, highest: int
 ) -> Counter[tuple[str, ...]]:
-    """AUC-3 and AUC-4 in plain words: every set of cards that may be bid, in the order of INTERFACE.md."""
+    """AUC-3 and AUC-4 in plain words: every set of cards that may be bid, in the order of
+    INTERFACE.md.
+    """
     sets = set()
     for first in sorted(allowed if colour is None else {colour}):
         coloured, black = held.get(first, []), held.get("black", [])
@@ -183,7 +204,12 @@ def choices(
             for some, others in product(combinations(coloured, n), combinations(black, m)):
                 opens = n > 0 or colour is not None
                 if n + m > 0 and opens and own_total + sum(some) + sum(others) > highest:
-                    sets.add((*(f"{first} {card}" for card in some), *(f"black {card}" for card in others)))
+                    sets.add(
+                        (
+                            *(f"{first} {card}" for card in some),
+                            *(f"black {card}" for card in others),
+                        )
+                    )
     return Counter(sets)
 
 
@@ -191,14 +217,18 @@ def choices(
 @pytest.mark.rule("AUC-3", "AUC-4", "AUC-5")
 @pytest.mark.parametrize("seed", range(60))
 def test_every_bid_has_exactly_one_path(seed: int) -> None:
-    """Cards are laid down in the order coloured 4, 5, 6, black 4, 5, 6, and every way leads to a bid: no dead ends."""
+    """Cards are laid down in the order coloured 4, 5, 6, black 4, 5, 6, and every way leads to a
+    bid: no dead ends.
+    """
     rng = np.random.default_rng(seed)
     game = bare_game(3)
     for seat in range(3):
         drawn: dict[str, list[int]] = {}
         for index, colour in enumerate(CARD_COLOURS):
             stack = np.repeat([4, 5, 6], game.state["face_down"][index])
-            drawn[colour] = rng.choice(stack, rng.integers(0, 4 if colour in ("brown", "black") else 2), False).tolist()
+            drawn[colour] = rng.choice(
+                stack, rng.integers(0, 4 if colour in ("brown", "black") else 2), False
+            ).tolist()
         hand(game, seat, **drawn)
     district(game, "TSQ", green=(2, 1), violet="gallery")
     allowed = [{"brown", "orange", "gray"}, {"brown", "orange", "gray"}, {"green"}]
@@ -210,7 +240,13 @@ def test_every_bid_has_exactly_one_path(seed: int) -> None:
         index = int(state["bid_colour"][seat])
         colour_so_far = None if index < 0 else CARD_COLOURS[index]
         all_paths = paths(game)
-        wanted = choices(cards(game, seat), allowed[seat], int(state["bid_total"][seat]), colour_so_far, int(state["highest"]))
+        wanted = choices(
+            cards(game, seat),
+            allowed[seat],
+            int(state["bid_total"][seat]),
+            colour_so_far,
+            int(state["highest"]),
+        )
         assert Counter(all_paths) == wanted
         assert ("pass" in game.legal_names) or not all_paths
         if all_paths and rng.random() < 0.8:
@@ -239,13 +275,18 @@ def test_cards_are_laid_down_in_order() -> None:
 
 
 def test_no_dead_ends() -> None:
-    """A card that leaves too little for a higher bid can't be laid down: the order would forbid the cards needed."""
+    """A card that leaves too little for a higher bid can't be laid down: the order would forbid the
+    cards needed.
+    """
     game = bare_game()
     hand(game, 0, green=[6, 6])
     hand(game, 1, gray=[4, 5, 6])
     start_auction(game, ["TSQ"])
     bid(game, 0, "green 6 6")
-    assert game.legal_names == ["pass", "bid gray 4"]  # 5 + 6 = 11 is too little: all three cards are needed
+    assert game.legal_names == [
+        "pass",
+        "bid gray 4",
+    ]  # 5 + 6 = 11 is too little: all three cards are needed
     game.play("bid gray 4")
     assert game.legal_names == ["bid gray 5"]
     game.play("bid gray 5")
@@ -301,7 +342,9 @@ def test_option_b_chooses_the_type_and_then_the_plot() -> None:
     commissioner(game, "white", "TSQ")
     commissioner(game, "beige", "TSQ")
     turn_of(game, 0)
-    assert legal(game, "option D ") == ["TSQ"]  # scoring it is one choice, with two commissioners there as with one
+    assert legal(game, "option D ") == [
+        "TSQ"
+    ]  # scoring it is one choice, with two commissioners there as with one
     tops(game, green=5)
     play_all(game, "option A", "take green", "take gray")
     assert legal(game, "move ") == ["white W52", "white E52", "beige W52", "beige E52"]

@@ -32,7 +32,11 @@ from skyenv.rules.state import ALEA
 
 Turned = list[tuple[int, ...]]
 PAIRS: Turned = [(first, first) for first in (4, 5, 6)]
-TRIPLES: Turned = [(first, second, last) for first, second in permutations((4, 5, 6), 2) for last in (first, second)]
+TRIPLES: Turned = [
+    (first, second, last)
+    for first, second in permutations((4, 5, 6), 2)
+    for last in (first, second)
+]
 FOURS: Turned = [(*first, last) for first in permutations((4, 5, 6)) for last in (4, 5, 6)]
 
 
@@ -97,7 +101,9 @@ def test_totals_of_alea() -> None:
 @pytest.mark.compiled
 @pytest.mark.rule("ALEA-2")
 def test_aleas_cards_are_random() -> None:
-    """Drawn from the black stack like any black card: the first one is a 4, 5 or 6 as 20 : 16 : 14."""
+    """Drawn from the black stack like any black card: the first one is a 4, 5 or 6 as 20 : 16 :
+    14.
+    """
     first = [0, 0, 0]
     for seed in range(1500):
         game = bare_game(2, seed=seed)
@@ -109,7 +115,9 @@ def test_aleas_cards_are_random() -> None:
 @pytest.mark.rule("ALEA-2", "AUC-2")
 @pytest.mark.parametrize("starter", [0, 1])
 def test_alea_comes_third(starter: int) -> None:
-    """After the triggering player and the other one, whatever they did; once only, however often they raise."""
+    """After the triggering player and the other one, whatever they did; once only, however often
+    they raise.
+    """
     other = 1 - starter
     for first_bids in (True, False):
         game = bare_game(2)
@@ -145,7 +153,10 @@ def test_alea_when_black_cards_run_out() -> None:
     black_stack(game, [], [], keeper=1)
     start_auction(game, ["W34"])
     events = passes(game, 0, 1)
-    assert events[2:4] == [{"event": "alea", "cards": []}, {"event": "won", "seat": None, "total": 0}]
+    assert events[2:4] == [
+        {"event": "alea", "cards": []},
+        {"event": "won", "seat": None, "total": 0},
+    ]
     assert game.state["floors"].sum() == 0
 
 
@@ -154,7 +165,9 @@ def test_alea_when_black_cards_run_out() -> None:
 
 @pytest.mark.rule("ALEA-3")
 @pytest.mark.parametrize(
-    ("turned", "winner"), [((4, 4), 0), ((5, 5), 0), ((4, 5, 4), -1), ((4, 6, 4), -1)], ids=["8", "10", "13", "14"]
+    ("turned", "winner"),
+    [((4, 4), 0), ((5, 5), 0), ((4, 5, 4), -1), ((4, 6, 4), -1)],
+    ids=["8", "10", "13", "14"],
 )
 def test_alea_must_be_higher(turned: tuple[int, ...], winner: int) -> None:
     """Seat 0 has bid 10 and has no other card. With 10 Alea is out, with more she wins."""
@@ -173,7 +186,9 @@ def test_alea_must_be_higher(turned: tuple[int, ...], winner: int) -> None:
 @pytest.mark.rule("ALEA-3")
 @pytest.mark.parametrize("starter", [0, 1])
 def test_overbidding_alea(starter: int) -> None:
-    """The triggering player is asked first, whoever had the highest bid; once she is overbid she is out."""
+    """The triggering player is asked first, whoever had the highest bid; once she is overbid she is
+    out.
+    """
     other = 1 - starter
     game = bare_game(2)
     for seat in range(2):
@@ -236,7 +251,9 @@ def test_who_passed_stays_out() -> None:
 
 @pytest.mark.rule("ALEA-4", "ALEA-3")
 def test_the_auction_goes_on_without_alea() -> None:
-    """If she is too low, the real players go on raising as usual: the triggering player must beat the other's bid."""
+    """If she is too low, the real players go on raising as usual: the triggering player must beat
+    the other's bid.
+    """
     game = bare_game(2)
     for seat in range(2):
         hand(game, seat, green=[4, 5], black=[4, 5, 6, 6])
@@ -270,7 +287,9 @@ def test_aleas_cards_go_under_the_black_stack(alea_wins_it: bool) -> None:
 
 @pytest.mark.rule("ALEA-6")
 def test_alea_builds_on_the_most_valuable_empty_plot() -> None:
-    """One skyscraper, whatever her cards allow; her other skyscrapers in the district don't matter."""
+    """One skyscraper, whatever her cards allow; her other skyscrapers in the district don't
+    matter.
+    """
     game = bare_game(2)
     # violet is empty and would score 2; orange is empty and would score 5
     district(game, "W42", green=(0, 1), brown="boutique", gray="gallery jeweller")
@@ -298,7 +317,9 @@ def test_alea_builds_on_all_plots_that_tie() -> None:
 @pytest.mark.rule("ALEA-6", "COM-8")
 @pytest.mark.parametrize("side", ["front", "back"])
 def test_alea_on_an_empty_district(side: str) -> None:
-    """All five plots tie on the front side; on the back, those beside the sixth plot are better, which itself is never empty."""
+    """All five plots tie on the front side; on the back, those beside the sixth plot are better,
+    which itself is never empty.
+    """
     game = bare_game(2, side)
     events = alea_wins(game, "E52")
     plots = list(COLOURS) if side == "front" else ["green", "gray"]
@@ -308,7 +329,9 @@ def test_alea_on_an_empty_district(side: str) -> None:
 @pytest.mark.rule("ALEA-6")
 @pytest.mark.parametrize("left", [0, 1, 2, 3])
 def test_alea_has_too_few_skyscrapers(left: int) -> None:
-    """She builds in ring order from the ring's first plot; with none left, nothing, and there is no line."""
+    """She builds in ring order from the ring's first plot; with none left, nothing, and there is no
+    line.
+    """
     ring = ["gray", "brown", "green", "orange", "violet"]
     game = bare_game(2, board=make_board("front", {"E52": ring}))
     district(game, "E52", gray=(0, 1), brown=(1, 1))
@@ -322,9 +345,19 @@ def test_alea_has_too_few_skyscrapers(left: int) -> None:
 
 @pytest.mark.rule("ALEA-7", "STOP-3")
 def test_alea_declares_a_building_stop() -> None:
-    """In a district with no empty plot: both real players earn half, nobody 1 VP for each skyscraper."""
+    """In a district with no empty plot: both real players earn half, nobody 1 VP for each
+    skyscraper.
+    """
     game = bare_game(2)
-    district(game, "W42", green=(0, 1), violet="boutique jeweller", brown=(1, 2), orange=(ALEA, 2), gray="gallery")
+    district(
+        game,
+        "W42",
+        green=(0, 1),
+        violet="boutique jeweller",
+        brown=(1, 2),
+        orange=(ALEA, 2),
+        gray="gallery",
+    )
     events = alea_wins(game, "W42")
     assert kinds(events)[2:] == ["alea", "won", "stop", "vp", "auction"]
     assert only(events, "stop") == [{"district": "W42", "seat": -1}]
@@ -338,7 +371,15 @@ def test_aleas_stop_can_end_the_game() -> None:
     """Hers counts like any other."""
     game = bare_game(2)
     stopped(game, "E34")
-    district(game, "W42", green=(0, 1), violet="boutique jeweller", brown=(1, 2), orange=(ALEA, 2), gray="gallery")
+    district(
+        game,
+        "W42",
+        green=(0, 1),
+        violet="boutique jeweller",
+        brown=(1, 2),
+        orange=(ALEA, 2),
+        gray="gallery",
+    )
     alea_wins(game, "W42")
     assert game.is_over
     assert game.outcome is not None
@@ -349,7 +390,9 @@ def test_aleas_stop_can_end_the_game() -> None:
 def test_alea_stops_a_full_district_of_the_back_side() -> None:
     """The sixth plot with one business is not empty."""
     game = bare_game(2, "back")
-    district(game, "W42", green=(0, 1), violet="boutique", brown=(1, 2), orange=(ALEA, 2), gray="gallery")
+    district(
+        game, "W42", green=(0, 1), violet="boutique", brown=(1, 2), orange=(ALEA, 2), gray="gallery"
+    )
     assert only(alea_wins(game, "W42"), "stop") == [{"district": "W42", "seat": -1}]
 
 
@@ -366,9 +409,19 @@ def test_alea_wins_the_park() -> None:
 
 @pytest.mark.rule("ALEA-9", "SCO-2", "END-2")
 def test_alea_never_scores() -> None:
-    """Neither when a district is scored, nor by a stop, nor at the end: the VP are those of the two players."""
+    """Neither when a district is scored, nor by a stop, nor at the end: the VP are those of the two
+    players.
+    """
     game = bare_game(2)
-    district(game, "W42", green=(ALEA, 3), violet="boutique jeweller", brown=(1, 2), orange=(0, 1), gray="gallery")
+    district(
+        game,
+        "W42",
+        green=(ALEA, 3),
+        violet="boutique jeweller",
+        brown=(1, 2),
+        orange=(0, 1),
+        gray="gallery",
+    )
     game.state["place"][0] = DISTRICTS.index("W42")
     game.refresh()
     assert vp(game.play("option D W42")) == [[2, 6]]
@@ -378,11 +431,21 @@ def test_alea_never_scores() -> None:
 
 @pytest.mark.rule("ALEA-9", "AUC-5")
 def test_aleas_plots_are_not_to_be_bid_for() -> None:
-    """While there is an empty plot, and when there is none: nobody bids with the colour of Alea's plot."""
+    """While there is an empty plot, and when there is none: nobody bids with the colour of Alea's
+    plot.
+    """
     game = bare_game(2)
     hand(game, 0, **{colour: [5] for colour in COLOURS})
     district(game, "W42", green=(ALEA, 1), violet="boutique", brown=(1, 1))
-    district(game, "E42", green=(ALEA, 1), violet="boutique", brown=(1, 1), orange=(ALEA, 2), gray="gallery")
+    district(
+        game,
+        "E42",
+        green=(ALEA, 1),
+        violet="boutique",
+        brown=(1, 1),
+        orange=(ALEA, 2),
+        gray="gallery",
+    )
     start_auction(game, ["W42", "E42"])
     assert bid_colours(game) == {"orange", "gray"}
     passes(game, 0, 1, chance=[4, 4])

@@ -38,14 +38,18 @@ ONE_OF_EACH = {colour: [5] for colour in COLOURS}
 
 @pytest.mark.rule("AUC-1")
 def test_the_districts_in_the_order_visited_then_the_park() -> None:
-    """The order of the visits decides, not that of the board; the other commissioner and its markers stay."""
+    """The order of the visits decides, not that of the board; the other commissioner and its
+    markers stay.
+    """
     game = bare_game()
     commissioner(game, "beige", "E52", ["E34", "TSQ"])
     events = start_auction(game, ["W52", "W34", "W42"], starter=2)
     auctions = only(events, "auction")
     for _ in range(3):
         auctions += only(passes(game, 2, 0, 1), "auction")
-    assert auctions == [{"place": place, "starter": 2} for place in ("W52", "W34", "W42", "CENTRAL_PARK")]
+    assert auctions == [
+        {"place": place, "starter": 2} for place in ("W52", "W34", "W42", "CENTRAL_PARK")
+    ]
     passes(game, 2, 0, 1)
     assert game.state["markers"].tolist() == [0, 2]
     assert game.state["visited"].tolist() == [[-1, -1, -1], [1, 3, -1]]
@@ -65,7 +69,9 @@ def test_without_markers_only_the_park_is_auctioned() -> None:
 
 @pytest.mark.rule("AUC-2")
 def test_clockwise_until_all_but_one_have_passed() -> None:
-    """Beginning with the mover; who passed is out for the rest of this auction, and back in the next one."""
+    """Beginning with the mover; who passed is out for the rest of this auction, and back in the
+    next one.
+    """
     game = bare_game(4)
     for seat in range(4):
         hand(game, seat, green=[4], black=[4, 4, 5, 6])
@@ -126,7 +132,10 @@ def test_nobody_bids() -> None:
 
 @pytest.mark.rule("AUC-3")
 def test_nineteen_for_brown() -> None:
-    """The player bids 19 for the brown building plot. The next player must bid at least 20 or pass."""
+    """The player bids 19 for the brown building plot.
+
+    The next player must bid at least 20 or pass.
+    """
     game = bare_game()
     hand(game, 0, brown=[4, 5], black=[4, 6])
     hand(game, 1, gray=[4, 5, 5], black=[5])  # 19 in all
@@ -142,7 +151,9 @@ def test_nineteen_for_brown() -> None:
 
 @pytest.mark.rule("AUC-3")
 def test_raising_counts_all_cards_of_the_auction() -> None:
-    """Who raises adds cards; his total is that of all his cards in this auction, and it must be higher, not equal."""
+    """Who raises adds cards; his total is that of all his cards in this auction, and it must be
+    higher, not equal.
+    """
     game = bare_game()
     hand(game, 0, brown=[4], black=[4, 5])
     hand(game, 1, gray=[4, 5])
@@ -202,7 +213,9 @@ def test_further_cards_are_of_that_colour_or_black() -> None:
 
 @pytest.mark.rule("AUC-5")
 def test_colours_with_empty_plots() -> None:
-    """Red may only choose orange, Yellow only green; Blue and Green gray or brown; nobody violet (a business)."""
+    """Red may only choose orange, Yellow only green; Blue and Green gray or brown; nobody violet (a
+    business).
+    """
     red, yellow, blue, green = range(4)
     game = bare_game(4)
     for seat in range(4):
@@ -217,7 +230,9 @@ def test_colours_with_empty_plots() -> None:
     bid(game, blue, "gray 5 black 6 6")
     assert bid_colours(game) == {"brown", "gray"}  # gray too, although Blue bids with it
     passes(game, green)
-    assert bid_colours(game) == {"black"}  # Red's orange card is on the table; black is always allowed
+    assert bid_colours(game) == {
+        "black"
+    }  # Red's orange card is on the table; black is always allowed
 
 
 @pytest.mark.rule("AUC-5")
@@ -238,12 +253,22 @@ def test_several_players_bid_with_one_colour() -> None:
 
 @pytest.mark.rule("AUC-5")
 def test_colours_without_an_empty_plot() -> None:
-    """Red may only choose orange, Yellow only green, Blue only brown; Green violet or gray, trying for a building stop."""
+    """Red may only choose orange, Yellow only green, Blue only brown; Green violet or gray, trying
+    for a building stop.
+    """
     red, yellow, blue = range(3)
     game = bare_game(4)
     for seat in range(4):
         hand(game, seat, **ONE_OF_EACH)
-    district(game, "W42", orange=(red, 2), green=(yellow, 1), brown=(blue, 1), violet="gallery", gray="gallery jeweller")
+    district(
+        game,
+        "W42",
+        orange=(red, 2),
+        green=(yellow, 1),
+        brown=(blue, 1),
+        violet="gallery",
+        gray="gallery jeweller",
+    )
     start_auction(game, ["W42"], starter=red)
     for colours in ({"orange"}, {"green"}, {"brown"}, {"violet", "gray"}):
         assert bid_colours(game) == colours
@@ -256,7 +281,15 @@ def test_no_colour_to_bid_with() -> None:
     game = bare_game(2)
     hand(game, 0, **ONE_OF_EACH, black=[6])
     hand(game, 1, **ONE_OF_EACH)
-    district(game, "W42", green=(ALEA, 1), violet=(ALEA, 1), brown=(1, 1), orange=(ALEA, 1), gray=(ALEA, 2))
+    district(
+        game,
+        "W42",
+        green=(ALEA, 1),
+        violet=(ALEA, 1),
+        brown=(1, 1),
+        orange=(ALEA, 1),
+        gray=(ALEA, 2),
+    )
     start_auction(game, ["W42"])
     assert game.legal_names == ["pass"]
     passes(game, 0)
@@ -301,7 +334,15 @@ def test_the_sixth_plot_is_never_empty() -> None:
     """With one business on it: the district is full if the coloured plots are occupied."""
     game = bare_game(side="back")
     hand(game, 0, **ONE_OF_EACH)
-    district(game, "TSQ", green=(1, 1), violet=(2, 1), brown="gallery", orange="gallery jeweller", gray="boutique")
+    district(
+        game,
+        "TSQ",
+        green=(1, 1),
+        violet=(2, 1),
+        brown="gallery",
+        orange="gallery jeweller",
+        gray="boutique",
+    )
     start_auction(game, ["TSQ"])
     assert bid_colours(game) == {"brown", "orange", "gray"}
     bid(game, 0, "gray 5")
@@ -333,7 +374,9 @@ def test_who_passes_takes_his_cards_back() -> None:
 
 @pytest.mark.rule("AUC-8")
 def test_the_winner_pays_before_he_builds() -> None:
-    """All his cards, the coloured ones under their stack, the black ones face up under the black stack."""
+    """All his cards, the coloured ones under their stack, the black ones face up under the black
+    stack.
+    """
     game = bare_game()
     hand(game, 1, brown=[5, 6], black=[4, 6, 6])
     start_auction(game, ["TSQ"])
@@ -351,7 +394,9 @@ def test_the_winner_pays_before_he_builds() -> None:
 
 @pytest.mark.rule("AUC-8")
 def test_returned_cards_come_up_after_all_others_lowest_first() -> None:
-    """The lowest card paid comes up first, however it was bid; what an earlier auction returned comes up before that."""
+    """The lowest card paid comes up first, however it was bid; what an earlier auction returned
+    comes up before that.
+    """
     game = bare_game()
     hand(game, 2, green=[4, 4, 4, 5, 5, 6])
     hand(game, 0, green=[4, 5, 6])  # in the stack: a 4 on top, below it a 5 and a 6
@@ -366,7 +411,14 @@ def test_returned_cards_come_up_after_all_others_lowest_first() -> None:
     passes(game, 1, 2)
     game.play("build 0")
     new_tops = []
-    for draw in ([6], [5], [], [], [], []):  # two cards are face down, the order of the others is fixed
+    for draw in (
+        [6],
+        [5],
+        [],
+        [],
+        [],
+        [],
+    ):  # two cards are face down, the order of the others is fixed
         supply(game, 1, 0, general=3)
         turn_of(game, 1)
         game.play("option A")
@@ -376,7 +428,9 @@ def test_returned_cards_come_up_after_all_others_lowest_first() -> None:
 
 @pytest.mark.rule("AUC-8")
 def test_a_card_too_many_finds_no_room_under_its_stack() -> None:
-    """Only an edited position can have more than twelve cards of a colour; nothing beside the stack changes."""
+    """Only an edited position can have more than twelve cards of a colour; nothing beside the stack
+    changes.
+    """
     game = bare_game()
     game.state["hand"][0, 0, 0] = 1
     game.state["returned"][0] = 0
@@ -421,7 +475,10 @@ def test_the_black_stack_is_shuffled_when_a_face_up_card_comes() -> None:
     assert (game.state["face_down"][5] == 0).all()
     assert game.state["black_face_up"].tolist() == [1, 0, 2]
     turn_of(game, 1)
-    assert game.play("option C", [4])[1:] == [{"event": "shuffle"}, {"event": "black", "seat": 1, "card": 4}]
+    assert game.play("option C", [4])[1:] == [
+        {"event": "shuffle"},
+        {"event": "black", "seat": 1, "card": 4},
+    ]
     assert game.state["face_down"][5].tolist() == [0, 0, 2]
     assert (game.state["black_face_up"] == 0).all()
 
@@ -440,7 +497,9 @@ def test_hands_are_not_shuffled_in() -> None:
 
 @pytest.mark.rule("AUC-9", "ALEA-2")
 def test_bids_and_aleas_cards_are_not_shuffled_in() -> None:
-    """Alea turns the last face-down card, then the stack is shuffled: without the bid on the table and without that card."""
+    """Alea turns the last face-down card, then the stack is shuffled: without the bid on the table
+    and without that card.
+    """
     game = bare_game(2)
     hand(game, 0, green=[4], black=[5])
     black_stack(game, [5], [4, 6], keeper=1)
@@ -632,7 +691,9 @@ def test_the_park_has_no_plots() -> None:
 
 @pytest.mark.rule("AUC-1", "STOP-4")
 def test_a_second_commissioner_starts_its_own_auctions() -> None:
-    """Its markers stayed through the first set; a stopped district among them would be gone (STOP-5)."""
+    """Its markers stayed through the first set; a stopped district among them would be gone
+    (STOP-5).
+    """
     game = bare_game()
     commissioner(game, "beige", "CENTRAL_PARK", ["W34", "TSQ"])
     events = start_auction(game, ["W34"])

@@ -44,9 +44,17 @@ def test_the_printed_order() -> None:
         ("", "front", {}),
         ("[rings]", "back", {}),
         ("# nothing\n\n", "front", {}),
-        ('[rings]\nTSQ = ["gray", "orange", "brown", "violet", "green"]', "front", {"TSQ": REVERSED}),
+        (
+            '[rings]\nTSQ = ["gray", "orange", "brown", "violet", "green"]',
+            "front",
+            {"TSQ": REVERSED},
+        ),
         ('rings.W34 = ["gray", "orange", "brown", "violet", "green"]', "front", {"W34": REVERSED}),
-        ('rings = { E52 = ["gray", "orange", "brown", "violet", "green"] }', "front", {"E52": REVERSED}),
+        (
+            'rings = { E52 = ["gray", "orange", "brown", "violet", "green"] }',
+            "front",
+            {"E52": REVERSED},
+        ),
         (
             '[rings]\r\nE34 = [\r\n  "sixth", "gray", "orange",  # a comment\r\n  "brown", "violet", "green",\r\n]\r\n',
             "back",
@@ -54,14 +62,20 @@ def test_the_printed_order() -> None:
         ),
     ],
 )
-def test_good_files(tmp_path: Path, text: str, side: str, changed: dict[str, tuple[str, ...]]) -> None:
+def test_good_files(
+    tmp_path: Path, text: str, side: str, changed: dict[str, tuple[str, ...]]
+) -> None:
     """Only the districts that differ stand in them; the others have the printed order."""
     file = board_file(tmp_path, text)
     board = load_board(file, side)
     assert board == load_board(str(file), side)
     assert board.side == side
     assert board.rings == tuple(changed.get(name, default_ring(side)) for name in DISTRICTS)
-    assert Game(board=file, side=side, seed=1).board == Games(2, board=str(file), side=side, seed=1).board == board
+    assert (
+        Game(board=file, side=side, seed=1).board
+        == Games(2, board=str(file), side=side, seed=1).board
+        == board
+    )
 
 
 @pytest.mark.parametrize("side", ["front", "back"])
@@ -85,24 +99,72 @@ def wrong_ring(ring: str) -> str:
 
 MISTAKES: dict[str, tuple[str, str | None, str]] = {
     # text of a front side's file, district, message
-    "missing plot": (wrong_ring('["green", "violet", "brown", "orange"]'), "E42", "gray is there 0 times"),
-    "plot twice": (wrong_ring('["green", "violet", "brown", "orange", "gray", "green"]'), "E42", "green is there 2 times"),
-    "plot instead of another": (wrong_ring('["green", "violet", "brown", "orange", "orange"]'), "E42", "orange is there 2 times"),
-    "unknown plot": (wrong_ring('["green", "violet", "brown", "orange", "pink"]'), "E42", "'pink' is no plot of this side"),
-    "black": (wrong_ring('["green", "violet", "brown", "orange", "black"]'), "E42", "'black' is no plot of this side"),
-    "the other side's plot": (wrong_ring('["green", "violet", "brown", "orange", "gray", "sixth"]'), "E42", "'sixth' is no plot"),
+    "missing plot": (
+        wrong_ring('["green", "violet", "brown", "orange"]'),
+        "E42",
+        "gray is there 0 times",
+    ),
+    "plot twice": (
+        wrong_ring('["green", "violet", "brown", "orange", "gray", "green"]'),
+        "E42",
+        "green is there 2 times",
+    ),
+    "plot instead of another": (
+        wrong_ring('["green", "violet", "brown", "orange", "orange"]'),
+        "E42",
+        "orange is there 2 times",
+    ),
+    "unknown plot": (
+        wrong_ring('["green", "violet", "brown", "orange", "pink"]'),
+        "E42",
+        "'pink' is no plot of this side",
+    ),
+    "black": (
+        wrong_ring('["green", "violet", "brown", "orange", "black"]'),
+        "E42",
+        "'black' is no plot of this side",
+    ),
+    "the other side's plot": (
+        wrong_ring('["green", "violet", "brown", "orange", "gray", "sixth"]'),
+        "E42",
+        "'sixth' is no plot",
+    ),
     "number for a plot": (wrong_ring("[0, 1, 2, 3, 4]"), "E42", "0 is no plot"),
     "list for a plot": (wrong_ring('[["green"], "violet"]'), "E42", r"\['green'\] is no plot"),
-    "capital letter": (wrong_ring('["Green", "violet", "brown", "orange", "gray"]'), "E42", "'Green' is no plot"),
+    "capital letter": (
+        wrong_ring('["Green", "violet", "brown", "orange", "gray"]'),
+        "E42",
+        "'Green' is no plot",
+    ),
     "empty ring": (wrong_ring("[]"), "E42", "green is there 0 times"),
     "very long ring": (wrong_ring(str(["green"] * 5000)), "E42", "green is there 5000 times"),
-    "text for a ring": (wrong_ring('"green"'), "E42", "its ring must be a list of plots, not 'green'"),
+    "text for a ring": (
+        wrong_ring('"green"'),
+        "E42",
+        "its ring must be a list of plots, not 'green'",
+    ),
     "number for a ring": (wrong_ring("7"), "E42", "its ring must be a list of plots, not 7"),
     "table for a ring": (wrong_ring("{ a = 1 }"), "E42", "its ring must be a list of plots"),
-    "unknown district": (f"[rings]\nW99 = {list(COLOURS)}", "W99", "unknown district 'W99'; the districts are W34, E34"),
-    "a place that is no district": (f"[rings]\nCITY_HALL = {list(COLOURS)}", "CITY_HALL", "unknown district 'CITY_HALL'"),
-    "district in small letters": (f"[rings]\ntsq = {list(COLOURS)}", "tsq", "unknown district 'tsq'"),
-    "district outside of the table": (f"TSQ = {list(COLOURS)}", None, "unknown entry 'TSQ'; only the table 'rings' is allowed"),
+    "unknown district": (
+        f"[rings]\nW99 = {list(COLOURS)}",
+        "W99",
+        "unknown district 'W99'; the districts are W34, E34",
+    ),
+    "a place that is no district": (
+        f"[rings]\nCITY_HALL = {list(COLOURS)}",
+        "CITY_HALL",
+        "unknown district 'CITY_HALL'",
+    ),
+    "district in small letters": (
+        f"[rings]\ntsq = {list(COLOURS)}",
+        "tsq",
+        "unknown district 'tsq'",
+    ),
+    "district outside of the table": (
+        f"TSQ = {list(COLOURS)}",
+        None,
+        "unknown entry 'TSQ'; only the table 'rings' is allowed",
+    ),
     "another table": ("[rings]\n[streets]\n", None, "unknown entry 'streets'"),
     "rings as a list": ("rings = []", None, r"'rings' must be a table, as in \[rings\]"),
     "rings as a text": ('rings = "TSQ"', None, "'rings' must be a table"),
@@ -122,7 +184,11 @@ def test_mistakes(tmp_path: Path, what: str) -> None:
     """One sentence with the file, the district and the mistake; the same through Game and Games."""
     text, name, message = MISTAKES[what]
     file = board_file(tmp_path, text)
-    for use in (lambda: load_board(file, "front"), lambda: Game(board=file), lambda: Games(2, board=str(file))):
+    for use in (
+        lambda: load_board(file, "front"),
+        lambda: Game(board=file),
+        lambda: Games(2, board=str(file)),
+    ):
         with pytest.raises(BoardError, match=message) as caught:
             use()
         assert caught.value.district == name
@@ -166,7 +232,9 @@ def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
         load_board(file, "front")
 
 
-@pytest.mark.parametrize("path", ["nowhere.toml", "", ".", "a/b/c.toml", "no\0where.toml", "x" * 5000], ids=range(6))
+@pytest.mark.parametrize(
+    "path", ["nowhere.toml", "", ".", "a/b/c.toml", "no\0where.toml", "x" * 5000], ids=range(6)
+)
 def test_files_that_cannot_be_read(tmp_path: Path, path: str) -> None:
     wanted = tmp_path / path if path else path
     with pytest.raises(BoardError, match="board file"):
@@ -175,14 +243,20 @@ def test_files_that_cannot_be_read(tmp_path: Path, path: str) -> None:
 
 @pytest.mark.parametrize("side", ["left", "", "Front", None, 0])
 def test_sides_that_there_are_not(tmp_path: Path, side: Any) -> None:
-    for use in (lambda: make_board(side), lambda: load_board(board_file(tmp_path, ""), side), lambda: default_ring(side)):
+    for use in (
+        lambda: make_board(side),
+        lambda: load_board(board_file(tmp_path, ""), side),
+        lambda: default_ring(side),
+    ):
         with pytest.raises(OptionError, match="side must be 'front' or 'back'"):
             use()
 
 
 @pytest.mark.parametrize("board", [7, ["W34"], {"rings": {}}, b"board.toml", True])
 def test_boards_of_no_kind(board: Any) -> None:
-    with pytest.raises(OptionError, match="board must be a Board, the path of a board file, or None"):
+    with pytest.raises(
+        OptionError, match="board must be a Board, the path of a board file, or None"
+    ):
         Game(board=board)
 
 
@@ -193,7 +267,14 @@ def test_a_board_belongs_to_its_side() -> None:
 
 @pytest.mark.parametrize(
     "rings",
-    [(), (COLOURS,) * 6, (("green",) * 5,) * 7, (COLOURS[:4],) * 7, (("pink", *COLOURS[1:]),) * 7, ((*COLOURS, "sixth"),) * 7],
+    [
+        (),
+        (COLOURS,) * 6,
+        (("green",) * 5,) * 7,
+        (COLOURS[:4],) * 7,
+        (("pink", *COLOURS[1:]),) * 7,
+        ((*COLOURS, "sixth"),) * 7,
+    ],
 )
 def test_a_board_made_by_hand_is_checked_too(rings: Any) -> None:
     """However a board comes about, no game is played on one that can't be."""
@@ -213,7 +294,9 @@ def test_boards_are_values() -> None:
 
 @pytest.mark.rule("COM-6", "COM-7", "SCO-2")
 def test_rings_decide_which_plots_are_next_to_each_other(tmp_path: Path) -> None:
-    """The front side: a skyscraper scores for the two plots beside it, in its own district alone, the ring being closed."""
+    """The front side: a skyscraper scores for the two plots beside it, in its own district alone,
+    the ring being closed.
+    """
     file = board_file(tmp_path, '[rings]\nTSQ = ["green", "brown", "gray", "violet", "orange"]')
     other = load_board(file, "front")
     for board, neighbours in ((None, {"violet", "gray"}), (other, {"brown", "orange"})):
@@ -232,10 +315,17 @@ def test_rings_decide_which_plots_are_next_to_each_other(tmp_path: Path) -> None
 
 @pytest.mark.rule("COM-8", "COM-9", "SCO-2")
 def test_the_sixth_plot_has_its_place_in_the_ring(tmp_path: Path) -> None:
-    """Printed between gray and green, which then are no longer neighbours; a file can put it elsewhere."""
-    file = board_file(tmp_path, '[rings]\nTSQ = ["green", "violet", "sixth", "brown", "orange", "gray"]')
+    """Printed between gray and green, which then are no longer neighbours; a file can put it
+    elsewhere.
+    """
+    file = board_file(
+        tmp_path, '[rings]\nTSQ = ["green", "violet", "sixth", "brown", "orange", "gray"]'
+    )
     other = load_board(file, "back")
-    for board, beside, of_green in ((None, {"gray", "green"}, {"violet"}), (other, {"violet", "brown"}, {"violet", "gray"})):
+    for board, beside, of_green in (
+        (None, {"gray", "green"}, {"violet"}),
+        (other, {"violet", "brown"}, {"violet", "gray"}),
+    ):
         game = bare_game(side="back", board=board)
         district(game, "TSQ", sixth="boutique jeweller")
         values = dict(zip(COLOURS, game.state["value"][3].tolist(), strict=True))

@@ -63,12 +63,19 @@ def test_any_type_of_the_left_most_set() -> None:
     ],
 )
 def test_where_a_business_goes(content: str | tuple[int, int], allowed: bool) -> None:
-    """On an empty plot or next to one other business, equal or not; never on two businesses or on skyscrapers."""
+    """On an empty plot or next to one other business, equal or not; never on two businesses or on
+    skyscrapers.
+    """
     game = bare_game(2)
     supply_row(game, "gallery gallery gallery")
     district(game, "E42", brown=content)
     game.play("option B gallery")
-    plots = [f"{name} {plot}" for name in DISTRICTS for plot in COLOURS if allowed or f"{name} {plot}" != "E42 brown"]
+    plots = [
+        f"{name} {plot}"
+        for name in DISTRICTS
+        for plot in COLOURS
+        if allowed or f"{name} {plot}" != "E42 brown"
+    ]
     assert legal(game, "plot ") == plots
 
 
@@ -106,8 +113,11 @@ def test_the_last_tile_of_a_set_goes_to_the_park() -> None:
         to_the_park.append([event["business"] for event in only(events, "tile to park")])
     assert to_the_park == [[], ["boutique"], ["jeweller"], [], ["boutique"]]
     assert dict(zip(BUSINESSES, game.state["park_tiles"].tolist(), strict=True)) == {
-        "boutique": 2, "jeweller": 1, "gallery": 0, "perfumery": 0,
-    }  # fmt: skip
+        "boutique": 2,
+        "jeweller": 1,
+        "gallery": 0,
+        "perfumery": 0,
+    }
     assert game.view(1)["game"]["park_tiles"].tolist() == [2, 1, 0, 0]  # face up
 
 
@@ -122,7 +132,9 @@ def spread(game: Game, seat: int, number: int, first: int = 0) -> None:
 @pytest.mark.rule("BUS-4", "BUS-3")
 @pytest.mark.parametrize(("number", "points", "needed"), [(3, 4, 3), (6, 6, 4), (9, 8, 5)])
 def test_special_points(number: int, points: int, needed: int) -> None:
-    """After the 3rd, 6th and 9th business, for everyone in enough districts; the tile for the park comes first."""
+    """After the 3rd, 6th and 9th business, for everyone in enough districts; the tile for the park
+    comes first.
+    """
     game = bare_game(4)
     after_businesses(game, number - 1)
     spread(game, 0, needed)
@@ -132,7 +144,9 @@ def test_special_points(number: int, points: int, needed: int) -> None:
     game.state["park"][1] = 5  # is no district
     events = place_business(game, 1)
     assert kinds(events)[1:] == ["tile to park", "vp"]
-    assert only(events, "vp") == [{"why": "bonus", "place": None, "vp": [points, 0, points, points]}]
+    assert only(events, "vp") == [
+        {"why": "bonus", "place": None, "vp": [points, 0, points, points]}
+    ]
     assert game.scores == [points, 0, points, points]
     assert game.phase == "take"
 
@@ -151,7 +165,9 @@ def test_many_skyscrapers_in_one_district_count_once() -> None:
 
 @pytest.mark.rule("BUS-4")
 def test_no_special_points_in_between() -> None:
-    """After the 1st, 2nd, 4th, 5th, 7th, 8th, 10th and 11th business there are none, not even zero."""
+    """After the 1st, 2nd, 4th, 5th, 7th, 8th, 10th and 11th business there are none, not even
+    zero.
+    """
     for number in (1, 2, 4, 5, 7, 8, 10, 11):
         game = bare_game()
         after_businesses(game, number - 1)
@@ -173,7 +189,9 @@ def test_special_points_when_nobody_earns_them() -> None:
 
 @pytest.mark.rule("BUS-5", "BUS-3", "END-1")
 def test_the_twelfth_business_ends_the_game() -> None:
-    """At once, without special points and further actions; the last tile still goes to the park, the eighth there."""
+    """At once, without special points and further actions; the last tile still goes to the park,
+    the eighth there.
+    """
     game = bare_game()
     after_businesses(game, 11)
     for name in DISTRICTS[:6]:

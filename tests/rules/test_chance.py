@@ -1,4 +1,6 @@
-"""The game's own stream of chance: the generator's published numbers, its seeds, and an even choice below any bound."""
+"""The game's own stream of chance: the generator's published numbers, its seeds, and an even choice
+below any bound.
+"""
 
 from __future__ import annotations
 
@@ -38,14 +40,29 @@ def stream(*state: int) -> Any:
 def test_the_generator_is_xoshiro128() -> None:
     """The first numbers of its reference implementation from the state 1, 2, 3, 4."""
     games = stream(1, 2, 3, 4)
-    reference = [11520, 0, 5927040, 70819200, 2031721883, 1637235492, 1287239034, 3734860849, 3729100597, 4258142804]
+    reference = [
+        11520,
+        0,
+        5927040,
+        70819200,
+        2031721883,
+        1637235492,
+        1287239034,
+        3734860849,
+        3729100597,
+        4258142804,
+    ]
     assert [int(next32(games)) for _ in reference] == reference
 
 
 @pytest.mark.parametrize(
     ("bound", "number", "taken"),
     [
-        (3, 0, 2),  # 2³² numbers can't be shared by three: one of them is refused, and the next is taken
+        (
+            3,
+            0,
+            2,
+        ),  # 2³² numbers can't be shared by three: one of them is refused, and the next is taken
         (3, 0xAAAAAAAB, 1),  # 3 times this is 1 mod 2³², the lowest product that is not refused
         (3, MASK, 1),
         (4, 0, 1),  # four can share them all

@@ -5,7 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from scenario import about_to_move, bare_game, bid, business_neighbours, commissioner, hand, legal, passes, start_auction
+from scenario import (
+    about_to_move,
+    bare_game,
+    bid,
+    business_neighbours,
+    commissioner,
+    hand,
+    legal,
+    passes,
+    start_auction,
+)
 from skyenv import ChanceError, Game, Games, make_board
 from skyenv.rules.components import COLOURS, DISTRICTS, PLOTS
 
@@ -70,7 +80,9 @@ def test_nine_tiles_of_each_business() -> None:
     ],
 )
 def test_streets(start: str, next_places: list[str]) -> None:
-    """The streets lead from City Hall through three columns of districts to Central Park, one way only."""
+    """The streets lead from City Hall through three columns of districts to Central Park, one way
+    only.
+    """
     game = moving_from(start)
     assert legal(game, "move white ") == next_places
 
@@ -85,10 +97,14 @@ def moving_from(start: str) -> Game:
 
 @pytest.mark.rule("COM-4")
 def test_three_columns() -> None:
-    """Whichever way a commissioner takes, it visits one district of each column: 34th, 42nd, 52nd Street."""
+    """Whichever way a commissioner takes, it visits one district of each column: 34th, 42nd, 52nd
+    Street.
+    """
     ways: set[tuple[str, ...]] = {("CITY_HALL",)}
     for _ in range(4):
-        ways = {(*way, place) for way in ways for place in legal(moving_from(way[-1]), "move white ")}
+        ways = {
+            (*way, place) for way in ways for place in legal(moving_from(way[-1]), "move white ")
+        }
     columns = {"W34": 1, "E34": 1, "W42": 2, "TSQ": 2, "E42": 2, "W52": 3, "E52": 3}
     assert len(ways) == 6
     assert {place for way in ways for place in way} == {*DISTRICTS, "CITY_HALL", "CENTRAL_PARK"}
@@ -99,7 +115,9 @@ def test_three_columns() -> None:
 @pytest.mark.rule("COM-6", "COM-7")
 @pytest.mark.parametrize("name", DISTRICTS)
 def test_ring_of_the_front_side(name: str) -> None:
-    """Green, violet, brown, orange, gray and green again: each plot touches the one before and the one after it."""
+    """Green, violet, brown, orange, gray and green again: each plot touches the one before and the
+    one after it.
+    """
     game = bare_game(side="front")
     for position, plot in enumerate(RING):
         before, after = RING[position - 1], RING[(position + 1) % 5]

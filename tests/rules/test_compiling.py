@@ -27,8 +27,8 @@ PACKAGE = Path(skyenv.__file__).parent
 
 needs_compiler = pytest.mark.skipif(not COMPILED, reason="NUMBA_DISABLE_JIT is set")
 
-# A package of somebody else's. COM-10 comes from a file of skyenv's that Numba's own cache would not look at; so does `more`
-# from another file of the package.
+# A package of somebody else's. COM-10 comes from a file of skyenv's that Numba's own cache would
+# not look at; so does `more` from another file of the package.
 PLAYER = {
     "player/__init__.py": "",
     "player/more.py": """
@@ -77,7 +77,11 @@ def package(tmp_path: Path) -> Path:
 
 def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Python in a folder whose packages it uses, with a disk cache there; it must succeed."""
-    own = {"SKYENV_QUIET": None, "PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache")}
+    own = {
+        "SKYENV_QUIET": None,
+        "PYTHONPATH": str(folder),
+        "NUMBA_CACHE_DIR": str(folder / "cache"),
+    }
     result = python("-W", "error", *arguments, cwd=folder, environment={**own, **environment})
     assert result.returncode == 0, result.stderr
     return result
@@ -98,7 +102,9 @@ def replace_in(file: Path, old: str, new: str) -> None:
 @needs_compiler
 @pytest.mark.rule("COM-10")
 def test_whatever_changes_is_compiled_anew(package: Path) -> None:
-    """Also if only a file has changed that the entry point's own imports; back again, the old code is right once more."""
+    """Also if only a file has changed that the entry point's own imports; back again, the old code
+    is right once more.
+    """
     first = run(package, "-m", "player.limits")
     assert first.stdout == "43 0\n"
     assert run(package, "-m", "player.limits").stderr == "", "the second time everything is on disk"
@@ -108,7 +114,9 @@ def test_whatever_changes_is_compiled_anew(package: Path) -> None:
     assert changed.stdout == "42 0\n", "a constant of the rules"
     assert changed.stderr == "", "SKYENV_QUIET silences it"
     replace_in(helper, "MORE = 40", "MORE = 50")
-    assert run(package, "-m", "player.limits").stdout == "52 0\n", "a constant of another file of the same package"
+    assert run(package, "-m", "player.limits").stdout == "52 0\n", (
+        "a constant of another file of the same package"
+    )
     replace_in(helper, "number + MORE", "number - MORE")
     assert run(package, "-m", "player.limits").stdout == "-48 0\n", "a function there"
     replace_in(rules, "np.array([2, 2, 1]", "np.array([3, 2, 1]")
@@ -120,12 +128,16 @@ def test_whatever_changes_is_compiled_anew(package: Path) -> None:
 
 @needs_compiler
 def test_compilation_is_announced(package: Path) -> None:
-    """What it is and how long it takes, with what else has to be compiled for it and isn't there; not if it is short."""
+    """What it is and how long it takes, with what else has to be compiled for it and isn't there;
+    not if it is short.
+    """
     first = run(package, "-m", "player.limits")
     assert first.stderr == "skyenv: compiling the limits, once, about 3 s …\n"
     replace_in(package / "player" / "more.py", "MORE = 40", "MORE = 50")
     again = run(package, "-m", "player.limits")
-    assert again.stderr == "skyenv: compiling the limits, once, about 1 s …\n", "the other one doesn't use what has changed"
+    assert again.stderr == "skyenv: compiling the limits, once, about 1 s …\n", (
+        "the other one doesn't use what has changed"
+    )
 
 
 TOGETHER = """
@@ -155,7 +167,9 @@ def test_of_several_processes_one_compiles_and_the_others_load(tmp_path: Path) -
     environment = {"PYTHONPATH": str(PACKAGE.parent), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     with ExitStack() as stack:
         both = {
-            name: stack.enter_context(running("-W", "error", "program.py", name, cwd=tmp_path, environment=environment))
+            name: stack.enter_context(
+                running("-W", "error", "program.py", name, cwd=tmp_path, environment=environment)
+            )
             for name in ("first", "second")
         }
         for name, process in both.items():
@@ -195,7 +209,9 @@ def digest(source: str, **names: Any) -> str:
 
 
 def test_a_fingerprint_tells_all_that_is_compiled_in() -> None:
-    """Code, constants, global variables, defaults, closures, called functions and theirs; records of other shapes."""
+    """Code, constants, global variables, defaults, closures, called functions and theirs; records
+    of other shapes.
+    """
     calls = "def f(a):\n    return g(a) + N"
     inside, outside = "def f(a):\n    return a", "def f(a):\n    return a + 1"
     wrapped = "def make(n):\n    def f(a):\n        return a + n\n    return f\nf = make({})"
@@ -214,8 +230,17 @@ def test_a_fingerprint_tells_all_that_is_compiled_in() -> None:
         digest("def f(a):\n    return math.exp(a)", math=importlib.import_module("math")),
         digest("def f(a):\n    return math.log(a)", math=importlib.import_module("math")),
         *(digest(calls, g=made(inside), N=number) for number in (1, 2, 1.0, True, (1, 2), (2, 1))),
-        *(digest(calls, g=made(inside), N=np.array(number, dtype)) for number in ([1], [2]) for dtype in (np.int8, np.int64)),
-        *(digest(calls, g=made(inside), N=np.dtype([("x", np.int8), ("y", np.int64)], align=align)) for align in (True, False)),
+        *(
+            digest(calls, g=made(inside), N=np.array(number, dtype))
+            for number in ([1], [2])
+            for dtype in (np.int8, np.int64)
+        ),
+        *(
+            digest(
+                calls, g=made(inside), N=np.dtype([("x", np.int8), ("y", np.int64)], align=align)
+            )
+            for align in (True, False)
+        ),
         digest(calls, g=made(outside), N=1),
         digest(calls, g=rule(made(inside)), N=1) if COMPILED else "rule",
     ]
@@ -226,11 +251,15 @@ def test_a_fingerprint_tells_nothing_else() -> None:
     """Comments, texts, lines, other global variables: none of them needs another compilation."""
     plain = "def f(a):\n    return a + N"
     assert digest(plain, N=1) == digest(plain, N=1, M=2)
-    assert digest(plain, N=1) == digest('\n\ndef f(a):\n    """Text."""\n    # remark\n    return a + N', N=1)
+    assert digest(plain, N=1) == digest(
+        '\n\ndef f(a):\n    """Text."""\n    # remark\n    return a + N', N=1
+    )
 
 
 def test_what_can_not_be_told_apart_is_refused() -> None:
-    with pytest.raises(TypeError, match=r"compiled code can't use .*: nobody could tell whether it has changed"):
+    with pytest.raises(
+        TypeError, match=r"compiled code can't use .*: nobody could tell whether it has changed"
+    ):
         digest("def f(a):\n    return a + N", N=object())
     assert digest("def f(a):\n    return a.N", N=object()), "a field of that name is something else"
 
@@ -252,9 +281,16 @@ def plain(function: Any) -> Any:
 
 @needs_compiler  # in plain Python other things stand in for instructions
 def test_every_rule_is_part_of_what_plays_games(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A change of any function that takes part, however deep below, and of a constant gives another fingerprint."""
+    """A change of any function that takes part, however deep below, and of a constant gives another
+    fingerprint.
+    """
     before = Fingerprint(kernels.play_rows).digest()
-    things = [thing for module in (auction, scoring) for thing in vars(module).values() if hasattr(plain(thing), "__code__")]
+    things = [
+        thing
+        for module in (auction, scoring)
+        for thing in vars(module).values()
+        if hasattr(plain(thing), "__code__")
+    ]
     rules = [thing for thing in things if plain(thing).__module__ != compiling.__name__]
     assert len(rules) > 40
     for function in rules:
@@ -281,7 +317,9 @@ def test_instructions_are_part_of_what_plays_games(monkeypatch: pytest.MonkeyPat
 
 @needs_compiler
 def test_whole_numbers_of_all_sizes_are_one_kind_of_argument() -> None:
-    """A rule is compiled once, whatever fields its arguments come from; records of other kinds need other code."""
+    """A rule is compiled once, whatever fields its arguments come from; records of other kinds need
+    other code.
+    """
 
     @rule
     def field(record: Any, number: int) -> int:
@@ -289,11 +327,18 @@ def test_whole_numbers_of_all_sizes_are_one_kind_of_argument() -> None:
 
     @entry_point("a test", 0.1)
     def total(records: Any, others: Any, numbers: Any, i: int) -> int:
-        first = field(records[i], numbers[i]) + field(records[i], records[i].small) + field(records[i], records[i].wide)
+        first = (
+            field(records[i], numbers[i])
+            + field(records[i], records[i].small)
+            + field(records[i], records[i].wide)
+        )
         return first + field(others[i], True) + field(others[i], 2**40)
 
     kinds = np.dtype([("first", np.int64), ("small", np.int8), ("wide", np.uint16)])
-    records, others = np.ones(1, kinds), np.ones(1, np.dtype([("first", np.int64), ("small", np.int8)]))
+    records, others = (
+        np.ones(1, kinds),
+        np.ones(1, np.dtype([("first", np.int64), ("small", np.int8)])),
+    )
     assert total(records, others, np.ones(1, np.int32), 0) == 9 + 2**40
     compiled: Any = field
     assert len(compiled.overloads) == 3, "for each kind of record, and for a truth value"
@@ -301,13 +346,17 @@ def test_whole_numbers_of_all_sizes_are_one_kind_of_argument() -> None:
 
 @needs_compiler
 def test_python_can_not_call_a_rule() -> None:
-    with pytest.raises(TypeError, match="build_limit is compiled into other functions; Python can't call it"):
+    with pytest.raises(
+        TypeError, match="build_limit is compiled into other functions; Python can't call it"
+    ):
         auction.build_limit(np.zeros(1), 0)  # type: ignore[arg-type]
 
 
 @needs_compiler
 def test_everything_compiled_is_a_rule_or_an_entry_point() -> None:
-    """Nothing has Numba's own cache, which looks at one file alone; everything that is waited for has been measured."""
+    """Nothing has Numba's own cache, which looks at one file alone; everything that is waited for
+    has been measured.
+    """
     from numba.core.dispatcher import Dispatcher
 
     compiled: dict[int, Any] = {}
@@ -315,7 +364,10 @@ def test_everything_compiled_is_a_rule_or_an_entry_point() -> None:
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if module.name.startswith("skyenv.envs") or module.name == "skyenv.__main__":
                 continue  # they may need libraries that aren't installed; glue has no compiled code
-            if module.name.startswith("skyenv.cuda") or module.name == "skyenv_agents.heuristic.device":
+            if (
+                module.name.startswith("skyenv.cuda")
+                or module.name == "skyenv_agents.heuristic.device"
+            ):
                 continue  # the GPU's code is compiled when it is first called, and kept nowhere
             for thing in vars(importlib.import_module(module.name)).values():
                 if isinstance(thing, Dispatcher):

@@ -36,7 +36,15 @@ def last_business(game: Game, chance: list[str] | None = None) -> list[Event]:
 def last_stop(game: Game, chance: list[str] | None = None) -> list[Event]:
     """Seat 0 declares the second building stop, of E52."""
     stopped(game, "E34")
-    district(game, "E52", green=(0, 1), violet="gallery", brown="gallery", orange="gallery", gray="gallery")
+    district(
+        game,
+        "E52",
+        green=(0, 1),
+        violet="gallery",
+        brown="gallery",
+        orange="gallery",
+        gray="gallery",
+    )
     hand(game, 0, green=[5])
     start_auction(game, ["E52"])
     bid(game, 0, "green 5")
@@ -76,7 +84,9 @@ def test_every_district_is_scored_once() -> None:
     game = bare_game()
     after_businesses(game, 11)
     game.state["score"][:3] = [10, 20, 0]
-    game.state["row"][18:] = BUSINESSES.index("gallery")  # the 12th business comes to W34 gray, which also touches green
+    game.state["row"][18:] = BUSINESSES.index(
+        "gallery"
+    )  # the 12th business comes to W34 gray, which also touches green
     district(game, "W34", green=(0, 2), violet="gallery")  # 2 each
     district(game, "TSQ", brown=(1, 1), violet="gallery boutique", orange="jeweller")  # 5
     district(game, "W52", green=(2, 1), brown=(1, 4))  # 1 each
@@ -123,21 +133,30 @@ def test_the_district_of_the_last_stop_is_not_scored_again() -> None:
     ],
 )
 def test_scoring_the_park(lying: str, turned: list[str], each: int) -> None:
-    """Up to three tiles are turned up; each skyscraper earns 1, 2, 3, 5 VP for 0, 1, 2, 3 types. Few tiles all count."""
+    """Up to three tiles are turned up; each skyscraper earns 1, 2, 3, 5 VP for 0, 1, 2, 3 types.
+
+    Few tiles all count.
+    """
     game = bare_game()
     park_tiles(game, lying)
     game.state["park"][:3] = [2, 0, 3]
     lie = game.state["park_tiles"].tolist()
     events = last_stop(game, turned if len(lying.split()) > 3 else None)
     assert [sorted(event["tiles"]) for event in only(events, "park")] == [sorted(turned)]
-    assert only(events, "vp")[-1] == {"why": "park", "place": "CENTRAL_PARK", "vp": [2 * each, 0, 3 * each]}
+    assert only(events, "vp")[-1] == {
+        "why": "park",
+        "place": "CENTRAL_PARK",
+        "vp": [2 * each, 0, 3 * each],
+    }
     assert kinds(events)[-3:] == ["park", "vp", "end"]
     assert game.state["park_tiles"].tolist() == lie  # a tile that was turned up still lies there
 
 
 @pytest.mark.rule("END-3", "BUS-3")
 def test_the_last_tile_of_the_row_is_among_those_shuffled() -> None:
-    """After 12 businesses eight tiles lie in the park; the last one came there just now and may be turned up."""
+    """After 12 businesses eight tiles lie in the park; the last one came there just now and may be
+    turned up.
+    """
     game = bare_game()
     after_businesses(game, 11)
     park_tiles(game, "gallery gallery gallery gallery gallery gallery gallery")
@@ -189,7 +208,9 @@ def test_who_wins(points: list[int], held: list[int], winners: list[int]) -> Non
         game.state["hand"][seat, 5, seat % 3] = number // 2
         game.state["hand"][seat, seat, 2 - seat % 3] = number - number // 2
     events = last_business(game)
-    assert only(events, "end") == [{"reason": "businesses", "scores": points, "cards": held, "winners": winners}]
+    assert only(events, "end") == [
+        {"reason": "businesses", "scores": points, "cards": held, "winners": winners}
+    ]
     assert game.outcome is not None
     assert game.outcome.winners == tuple(winners)
     assert game.outcome.cards == tuple(held)
@@ -220,7 +241,13 @@ def test_truncation(max_turns: int) -> None:
         events = play_turn(game)
     cards = [game.state["hand"][seat].sum() for seat in range(3)]
     assert events[-2]["event"] == "action"
-    assert events[-1] == {"event": "end", "reason": "truncated", "scores": [5, 9, 0], "cards": cards, "winners": [1]}
+    assert events[-1] == {
+        "event": "end",
+        "reason": "truncated",
+        "scores": [5, 9, 0],
+        "cards": cards,
+        "winners": [1],
+    }
     assert game.is_over
     assert game.turn == max_turns
 

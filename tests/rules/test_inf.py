@@ -1,4 +1,7 @@
-"""INF: who knows what. `Game.view` is all that a seat sees, `Game.observation` the same as numbers."""
+"""INF: who knows what.
+
+`Game.view` is all that a seat sees, `Game.observation` the same as numbers.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,9 @@ TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")
 HIDDEN_FIELDS = {"hand", "face_down", "random", "seed", "held"}
 
 
-def positions(players: int, side: str, agent: str, games: int = 2, every: int = 9) -> Iterator[Game]:
+def positions(
+    players: int, side: str, agent: str, games: int = 2, every: int = 9
+) -> Iterator[Game]:
     """Positions of some games."""
     player = make_agent(agent)
     for seed in range(games):
@@ -48,14 +53,18 @@ def positions(players: int, side: str, agent: str, games: int = 2, every: int = 
 
 
 def deal_the_unknown_again(game: Game, seat: int, rng: np.random.Generator) -> Game:
-    """Another game that looks the same to a seat: what it can't know is dealt out differently, and chance to come is other."""
+    """Another game that looks the same to a seat: what it can't know is dealt out differently, and
+    chance to come is other.
+    """
     other_game = game.copy()
     state = other_game.state
     for colour in range(6):
         unknown = state["hand"][:, colour] - state["known"][:, colour]
         unknown[seat] = 0
         if colour == 5:
-            unknown[:2] -= np.where(np.arange(2)[:, None] == seat, 0, state["deduced"])  # the seat has worked them out (AUC-9)
+            unknown[:2] -= np.where(
+                np.arange(2)[:, None] == seat, 0, state["deduced"]
+            )  # the seat has worked them out (AUC-9)
         pool = np.repeat(np.arange(3), unknown.sum(axis=0) + state["face_down"][colour])
         rng.shuffle(pool)
         for other in range(4):
@@ -74,7 +83,9 @@ def deal_the_unknown_again(game: Game, seat: int, rng: np.random.Generator) -> G
 @pytest.mark.parametrize(("players", "side"), TABLES)
 @pytest.mark.parametrize("agent", ["random", "crowd"])
 def test_what_a_seat_cannot_know_changes_nothing(players: int, side: str, agent: str) -> None:
-    """Dealing the unknown cards again leaves a seat's view, its observation and its legal actions as they are."""
+    """Dealing the unknown cards again leaves a seat's view, its observation and its legal actions
+    as they are.
+    """
     rng = np.random.default_rng(3)
     changed = 0
     for game in positions(players, side, agent):
@@ -92,7 +103,9 @@ def test_what_a_seat_cannot_know_changes_nothing(players: int, side: str, agent:
 @pytest.mark.rule("INF-1")
 @pytest.mark.parametrize(("players", "side"), TABLES)
 def test_everything_else_is_public(players: int, side: str) -> None:
-    """Every seat sees the board, supplies, scores, row, tops, bids, payments …, and how many cards hands and stacks have."""
+    """Every seat sees the board, supplies, scores, row, tops, bids, payments …, and how many cards
+    hands and stacks have.
+    """
     for game in positions(players, side, "crowd", games=1):
         state = game.state
         for seat in range(players):
@@ -132,7 +145,9 @@ PUBLIC: dict[str, Callable[[np.record], None]] = {
     "the black stack": lambda state: state["black_face_up"].__setitem__(2, 1),
     "cards that were bid": another_card_on_the_table,
     "cards that were paid": a_card_that_was_paid,
-    "the order of returned cards": lambda state: state["returned"].__setitem__((4, slice(2)), (1, 0)),
+    "the order of returned cards": lambda state: state["returned"].__setitem__(
+        (4, slice(2)), (1, 0)
+    ),
 }
 
 
@@ -166,7 +181,9 @@ def test_starting_cards_and_black_cards_are_hidden() -> None:
     game.state["hand"][0, 5] = np.roll(game.state["hand"][0, 5], 1)
     game.state["hand"][0, 1] = np.roll(game.state["hand"][0, 1], 1)
     # what the others can tell is that the cards they can't locate are the same in all
-    game.state["face_down"][:] = Game(3, seed=8).state["face_down"] + Game(3, seed=8).state["hand"][0]
+    game.state["face_down"][:] = (
+        Game(3, seed=8).state["face_down"] + Game(3, seed=8).state["hand"][0]
+    )
     game.state["face_down"][:] -= game.state["hand"][0]
     game.refresh()
     assert (game.observation(0) != mine).any()
@@ -188,7 +205,9 @@ def test_cards_drawn_later_are_hidden_too() -> None:
 
 @pytest.mark.rule("INF-2", "END-3")
 def test_chance_to_come_is_hidden() -> None:
-    """The order of the face-down stacks, and the tiles turned up at the end: no seat sees the seed or the stream of chance."""
+    """The order of the face-down stacks, and the tiles turned up at the end: no seat sees the seed
+    or the stream of chance.
+    """
     game = Game(4, seed=8)
     for seat in range(4):
         view = game.view(seat)["game"]
@@ -225,7 +244,9 @@ def test_taken_cards_are_known_while_they_are_held() -> None:
 
 @pytest.mark.rule("INF-3", "AUC-7")
 def test_cards_taken_back_are_known() -> None:
-    """Coloured and black ones, those of all the player's bids in this auction; the others in his hand stay unknown."""
+    """Coloured and black ones, those of all the player's bids in this auction; the others in his
+    hand stay unknown.
+    """
     game = bare_game()
     hand(game, 0, gray=[4, 5, 6], black=[4, 4, 6])
     hand(game, 1, gray=[6, 6], black=[6])
@@ -276,7 +297,9 @@ def test_paid_cards_are_no_longer_known_in_the_hand() -> None:
 
 @pytest.mark.rule("INF-3")
 def test_the_owner_sees_what_the_others_know() -> None:
-    """The observation tells a seat which of its own cards are known: showing the hand changes it."""
+    """The observation tells a seat which of its own cards are known: showing the hand changes
+    it.
+    """
     game = bare_game()
     hand(game, 0, gray=[4, 5], black=[6])
     before = game.observation(0)
@@ -286,7 +309,9 @@ def test_the_owner_sees_what_the_others_know() -> None:
 
 @pytest.mark.rule("INF-1", "AUC-9")
 def test_a_shuffled_black_stack_is_unknown_again() -> None:
-    """Before, all see the values that lie face up; after, only how many cards there are, and which can't be elsewhere."""
+    """Before, all see the values that lie face up; after, only how many cards there are, and which
+    can't be elsewhere.
+    """
     game = bare_game()
     black_stack(game, [], [4, 5, 6, 6], keeper=1)
     assert game.view(2)["game"]["black_face_up"].tolist() == [1, 1, 2]

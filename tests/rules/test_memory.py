@@ -12,7 +12,9 @@ NOTHING = [0, 0, 0]
 
 
 def shuffled(players: int) -> Game:
-    """Seat 0 holds black 4 4 5 (one 4 is known), seat 1 all black cards but five; a shuffle, and seat 0 draws a 6."""
+    """Seat 0 holds black 4 4 5 (one 4 is known), seat 1 all black cards but five; a shuffle, and
+    seat 0 draws a 6.
+    """
     game = bare_game(players)
     hand(game, 0, green=[4], black=[4, 4, 5])
     game.state["known"][0, BLACK] = [1, 0, 0]
@@ -115,7 +117,9 @@ def test_the_next_shuffle_tells_anew(players: int) -> None:
 
 @pytest.mark.rule("INF-2")
 def test_editing_hidden_black_cards_makes_the_shuffle_forgotten() -> None:
-    """With three players; other cards, and black ones that stay where they were, leave it remembered."""
+    """With three players; other cards, and black ones that stay where they were, leave it
+    remembered.
+    """
     game = shuffled(3)
     start_auction(game, ["TSQ"])
     bid(game, 0, "green 4 black 4 4")

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from scenario import about_to_move, bare_game, commissioner, floors, kinds, legal, only, passes, stopped
+from scenario import (
+    about_to_move,
+    bare_game,
+    commissioner,
+    floors,
+    kinds,
+    legal,
+    only,
+    passes,
+    stopped,
+)
 from skyenv import Game
 from skyenv.rules.components import DISTRICTS, PLACES
 from skyenv.rules.state import NONE
@@ -29,7 +39,12 @@ def test_either_commissioner_one_step() -> None:
     commissioner(game, "white", "TSQ")
     commissioner(game, "beige", "E34")
     about_to_move(game)
-    assert game.legal_names == ["move white W52", "move white E52", "move beige TSQ", "move beige E42"]
+    assert game.legal_names == [
+        "move white W52",
+        "move white E52",
+        "move beige TSQ",
+        "move beige E42",
+    ]
     game.play("move beige TSQ")
     assert stands(game) == ["TSQ", "TSQ"]
 

@@ -72,9 +72,19 @@ def test_no_stopped_district_is_scored() -> None:
     ],
 )
 def test_value_of_a_skyscraper(before: str, after: str, points: int) -> None:
-    """1, 2, 3, 5, 8 VP for 0 to 4 different types on the two plots next to its own; equal ones count once."""
+    """1, 2, 3, 5, 8 VP for 0 to 4 different types on the two plots next to its own; equal ones
+    count once.
+    """
     game = bare_game()
-    district(game, "E34", violet=before, brown=(1, 1), orange=after, green="perfumery jeweller", gray="perfumery jeweller")
+    district(
+        game,
+        "E34",
+        violet=before,
+        brown=(1, 1),
+        orange=after,
+        green="perfumery jeweller",
+        gray="perfumery jeweller",
+    )
     assert vp(score(game, 0, "E34")) == [[0, points, 0]]
     game = bare_game()
     district(game, "E34", violet=before, brown=(1, 3), orange=after)
@@ -85,8 +95,17 @@ def test_value_of_a_skyscraper(before: str, after: str, points: int) -> None:
 def test_every_owner_scores() -> None:
     """Each for the own skyscrapers; neighbouring skyscrapers give nothing."""
     game = bare_game(4)
-    district(game, "W42", green=(2, 2), violet="boutique gallery", brown=(0, 3), orange=(1, 1), gray="jeweller")
-    # green lies between gray and violet: 3 types; brown between violet and orange: 2; orange between brown and gray: 1
+    district(
+        game,
+        "W42",
+        green=(2, 2),
+        violet="boutique gallery",
+        brown=(0, 3),
+        orange=(1, 1),
+        gray="jeweller",
+    )
+    # green lies between gray and violet: 3 types; brown between violet and orange: 2; orange
+    # between brown and gray: 1
     assert vp(score(game, 3, "W42")) == [[9, 2, 10, 0]]
     assert game.scores == [9, 2, 10, 0]
 
@@ -109,7 +128,9 @@ def test_alea_scores_nothing() -> None:
 
 @pytest.mark.rule("SCO-3")
 def test_draws_of_those_who_are_not_there() -> None:
-    """Two black cards for the scoring player, then one for each player without a skyscraper there, clockwise from him."""
+    """Two black cards for the scoring player, then one for each player without a skyscraper there,
+    clockwise from him.
+    """
     game = bare_game(4)
     district(game, "E52", gray=(3, 1))
     events = score(game, 2, "E52", 4, 5, 6, 4, 5)
@@ -121,7 +142,12 @@ def test_draws_of_those_who_are_not_there() -> None:
         {"seat": 0, "card": 4},
         {"seat": 1, "card": 5},
     ]
-    assert [cards(game, seat) for seat in range(4)] == [{"black": [4]}, {"black": [5]}, {"black": [4, 5, 6]}, {}]
+    assert [cards(game, seat) for seat in range(4)] == [
+        {"black": [4]},
+        {"black": [5]},
+        {"black": [4, 5, 6]},
+        {},
+    ]
     assert (game.phase, game.seat) == ("move", 2)
 
 

@@ -18,7 +18,16 @@ MANY = 21000
 FEW = 400
 """For what must be so in all of them."""
 FIRST_BUSINESSES = [
-    *("green", "boutique", "violet", "jeweller", "gray", "gallery", "green", "gallery"),  # W34, E34, W42, TSQ
+    *(
+        "green",
+        "boutique",
+        "violet",
+        "jeweller",
+        "gray",
+        "gallery",
+        "green",
+        "gallery",
+    ),  # W34, E34, W42, TSQ
     *("brown", "boutique", "orange", "perfumery", "brown", "perfumery"),  # E42, W52, E52
 ]
 
@@ -53,11 +62,16 @@ def test_one_business_in_each_district_and_each_colour_once_or_twice() -> None:
 @pytest.mark.compiled
 @pytest.mark.rule("SET-1")
 def test_all_arrangements_are_equally_likely(front: np.recarray) -> None:
-    """12600 arrangements: which districts share a colour (105 ways), and which colours there are, are both evenly spread."""
+    """12600 arrangements: which districts share a colour (105 ways), and which colours there are,
+    are both evenly spread.
+    """
     plots = first_plots(front)
     arrangements = Counter(map(tuple, plots.tolist()))
     assert even(list(arrangements.values()) + [0] * (12600 - len(arrangements)))
-    pairs = Counter(tuple(pair for pair in combinations(range(7), 2) if row[pair[0]] == row[pair[1]]) for row in plots.tolist())
+    pairs = Counter(
+        tuple(pair for pair in combinations(range(7), 2) if row[pair[0]] == row[pair[1]])
+        for row in plots.tolist()
+    )
     assert len(pairs) == 105
     assert even(pairs.values())
     doubled = Counter(frozenset(Counter(row).most_common(2)) for row in plots.tolist())
@@ -70,7 +84,9 @@ def test_all_arrangements_are_equally_likely(front: np.recarray) -> None:
 @pytest.mark.compiled
 @pytest.mark.rule("SET-1", "SET-2")
 def test_the_first_businesses_are_random(front: np.recarray, back: np.recarray) -> None:
-    """In every district each type is as likely as the others, and each two districts are filled from what is left."""
+    """In every district each type is as likely as the others, and each two districts are filled
+    from what is left.
+    """
     for state in (front, back):
         types = np.argmax(state["tiles"].sum(axis=2), axis=2)
         for column in range(7):
@@ -89,7 +105,9 @@ def test_the_back_side_begins_on_the_sixth_plots() -> None:
 @pytest.mark.compiled
 @pytest.mark.rule("SET-3")
 def test_the_supply_row(front: np.recarray) -> None:
-    """Twenty tiles, each type as likely on each space; each two spaces hold two different tiles of the 36."""
+    """Twenty tiles, each type as likely on each space; each two spaces hold two different tiles of
+    the 36.
+    """
     row = front["row"]
     assert row.shape == (MANY, 20)
     for space in range(20):
@@ -98,12 +116,17 @@ def test_the_supply_row(front: np.recarray) -> None:
         equal = int((row[:, first] == row[:, second]).sum())
         assert even([equal, MANY - equal], [8, 27])
     board = front["tiles"].sum(axis=(1, 2))
-    assert all((board + (row == business).sum(axis=1)[:, None] * (np.arange(4) == business) <= 9).all() for business in range(4))
+    assert all(
+        (board + (row == business).sum(axis=1)[:, None] * (np.arange(4) == business) <= 9).all()
+        for business in range(4)
+    )
 
 
 @pytest.mark.rule("SET-3", "BUS-1", "BUS-3")
 def test_the_sets_of_the_supply_row() -> None:
-    """Eight sets of 3, 2, 3, 2, 3, 2, 3, 2 tiles: each gives all but its last one, from left to right."""
+    """Eight sets of 3, 2, 3, 2, 3, 2, 3, 2 tiles: each gives all but its last one, from left to
+    right.
+    """
     game = Game(3, seed=2)
     row = [BUSINESSES[business] for business in game.state["row"]]
     sets, start = [], 0
@@ -129,7 +152,9 @@ def test_the_sets_of_the_supply_row() -> None:
 @pytest.mark.rule("SET-4", "SET-5")
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_the_deal(players: int) -> None:
-    """One card of each colour and four black ones each; a visible top on each coloured stack, the other cards face down."""
+    """One card of each colour and four black ones each; a visible top on each coloured stack, the
+    other cards face down.
+    """
     state = Games(50, players, seed=1).state
     assert (state["hand"][:, :players].sum(axis=3) == [1, 1, 1, 1, 1, 4]).all()
     assert (state["hand"][:, players:] == 0).all()
@@ -172,8 +197,12 @@ def test_a_deal_given_from_outside() -> None:
     plots = ["green", "violet", "brown", "orange", "gray", "gray", "brown"]
     businesses = ["boutique", "jeweller", "gallery", "perfumery", "boutique", "jeweller", "gallery"]
     row = ["perfumery", "gallery"] * 9 + ["boutique", "jeweller"]
-    with pytest.raises(ValueError, match="gallery"):  # nine galleries at most: two on plots and nine in the row are too many
-        Game(2, chance=[word for pair in zip(plots, businesses, strict=True) for word in pair] + row)
+    with pytest.raises(
+        ValueError, match="gallery"
+    ):  # nine galleries at most: two on plots and nine in the row are too many
+        Game(
+            2, chance=[word for pair in zip(plots, businesses, strict=True) for word in pair] + row
+        )
     row = ["perfumery", "gallery", "boutique", "jeweller"] * 5
     hands = [[4, 5, 6, 4, 5, 4, 5, 6, 6], [6, 5, 4, 6, 5, 4, 4, 4, 5]]
     tops = [5, 5, 4, 6, 4]
@@ -182,9 +211,15 @@ def test_a_deal_given_from_outside() -> None:
     assert game.events == [
         {
             "event": "setup",
-            "plots": {name: [plot, business] for name, plot, business in zip(DISTRICTS, plots, businesses, strict=True)},
+            "plots": {
+                name: [plot, business]
+                for name, plot, business in zip(DISTRICTS, plots, businesses, strict=True)
+            },
             "row": row,
-            "hands": [{**{colour: [cards[i]] for i, colour in enumerate(COLOURS)}, "black": cards[5:]} for cards in hands],
+            "hands": [
+                {**{colour: [cards[i]] for i, colour in enumerate(COLOURS)}, "black": cards[5:]}
+                for cards in hands
+            ],
             "tops": dict(zip(COLOURS, tops, strict=True)),
         }
     ]
@@ -203,9 +238,14 @@ def test_commissioners_begin_in_city_hall() -> None:
 
 
 @pytest.mark.rule("SET-7", "SET-9")
-@pytest.mark.parametrize(("players", "order"), [(2, [0, 1, 1, 0]), (3, [0, 2, 1, 1, 2, 0]), (4, [0, 3, 2, 1, 1, 2, 3, 0])])
+@pytest.mark.parametrize(
+    ("players", "order"),
+    [(2, [0, 1, 1, 0]), (3, [0, 2, 1, 1, 2, 0]), (4, [0, 3, 2, 1, 1, 2, 3, 0])],
+)
 def test_order_of_the_starting_skyscrapers(players: int, order: list[int]) -> None:
-    """Counter-clockwise from seat 0, then back clockwise from seat 1; then seat 0 takes the first turn."""
+    """Counter-clockwise from seat 0, then back clockwise from seat 1; then seat 0 takes the first
+    turn.
+    """
     game = Game(players, seed=9)
     seats = []
     while game.phase == "start":
@@ -218,7 +258,9 @@ def test_order_of_the_starting_skyscrapers(players: int, order: list[int]) -> No
 
 @pytest.mark.rule("SET-8")
 def test_starting_skyscrapers_go_on_empty_plots() -> None:
-    """Not where a business lies, not where another skyscraper stands; one each, of the player who placed it."""
+    """Not where a business lies, not where another skyscraper stands; one each, of the player who
+    placed it.
+    """
     game = Game(3, chance=FIRST_BUSINESSES)
     free = {f"{name} {plot}" for name in DISTRICTS for plot in COLOURS}
     free -= {f"{name} {plot}" for name, plot in zip(DISTRICTS, FIRST_BUSINESSES[::2], strict=True)}

@@ -39,7 +39,9 @@ def win(game: Game, seat: int, name: str, cards: str) -> list[Event]:
 
 
 def fig_10(seed: int = 1) -> Game:
-    """A full district: seat 0 (Red) on gray, seat 1 (Yellow) on brown, seat 2 (Blue) twice on green."""
+    """A full district: seat 0 (Red) on gray, seat 1 (Yellow) on brown, seat 2 (Blue) twice on
+    green.
+    """
     game = bare_game(3, seed=seed)
     district(
         game,
@@ -69,7 +71,15 @@ def test_the_winner_may_stop_or_build() -> None:
 def test_the_winner_must_stop() -> None:
     """If he has no skyscraper there; not even building none is possible."""
     game = bare_game(4)
-    district(game, "TSQ", gray=(0, 1), brown=(1, 1), green=(2, 2), violet="boutique jeweller", orange="gallery")
+    district(
+        game,
+        "TSQ",
+        gray=(0, 1),
+        brown=(1, 1),
+        green=(2, 2),
+        violet="boutique jeweller",
+        orange="gallery",
+    )
     hand(game, 3, orange=[4])
     win(game, 3, "TSQ", "orange 4")
     assert game.legal_names == ["stop"]
@@ -101,9 +111,19 @@ def test_vp_of_a_building_stop() -> None:
 
 @pytest.mark.rule("STOP-2")
 def test_never_the_half_score_for_the_declarer() -> None:
-    """Although it would be more: his one skyscraper would score 8, half of it is 4, but he earns 1."""
+    """Although it would be more: his one skyscraper would score 8, half of it is 4, but he
+    earns 1.
+    """
     game = bare_game()
-    district(game, "W52", brown=(0, 1), violet="boutique jeweller", orange="gallery perfumery", green="gallery", gray="gallery")
+    district(
+        game,
+        "W52",
+        brown=(0, 1),
+        violet="boutique jeweller",
+        orange="gallery perfumery",
+        green="gallery",
+        gray="gallery",
+    )
     hand(game, 0, brown=[4])
     win(game, 0, "W52", "brown 4")
     assert vp(game.play("stop")) == [[1, 0, 0]]
@@ -111,9 +131,19 @@ def test_never_the_half_score_for_the_declarer() -> None:
 
 @pytest.mark.rule("STOP-3")
 def test_half_is_rounded_down_once() -> None:
-    """The whole score in the district is halved, not that of each skyscraper: three of 3 VP each earn 9/2 = 4."""
+    """The whole score in the district is halved, not that of each skyscraper: three of 3 VP each
+    earn 9/2 = 4.
+    """
     game = bare_game(4)
-    district(game, "W52", brown=(1, 3), violet="boutique", orange="gallery", green=(2, 1), gray="jeweller")
+    district(
+        game,
+        "W52",
+        brown=(1, 3),
+        violet="boutique",
+        orange="gallery",
+        green=(2, 1),
+        gray="jeweller",
+    )
     hand(game, 0, orange=[4])
     win(game, 0, "W52", "orange 4")
     assert vp(game.play("stop")) == [[4, 4, 1, 0]]  # green: 3 VP
@@ -123,7 +153,9 @@ def test_half_is_rounded_down_once() -> None:
 def test_aleas_skyscrapers_count_for_the_declarer() -> None:
     """Whoever owns them."""
     game = bare_game(2)
-    district(game, "W52", brown=(0, 1), violet="boutique", orange=(ALEA, 2), green=(1, 1), gray=(ALEA, 1))
+    district(
+        game, "W52", brown=(0, 1), violet="boutique", orange=(ALEA, 2), green=(1, 1), gray=(ALEA, 1)
+    )
     hand(game, 0, brown=[4, 4])
     start_auction(game, ["W52"])
     bid(game, 0, "brown 4 4")
@@ -134,9 +166,19 @@ def test_aleas_skyscrapers_count_for_the_declarer() -> None:
 @pytest.mark.rule("STOP-4")
 @pytest.mark.parametrize("side", ["front", "back"])
 def test_a_stopped_district_is_out_of_the_game(side: str) -> None:
-    """Everything on it leaves the game, not into any supply; no business, scoring, visit or auction there any more."""
+    """Everything on it leaves the game, not into any supply; no business, scoring, visit or auction
+    there any more.
+    """
     game = bare_game(side=side)
-    district(game, "TSQ", gray=(0, 1), brown=(1, 1), green=(2, 2), violet="boutique jeweller", orange="gallery")
+    district(
+        game,
+        "TSQ",
+        gray=(0, 1),
+        brown=(1, 1),
+        green=(2, 2),
+        violet="boutique jeweller",
+        orange="gallery",
+    )
     hand(game, 0, gray=[5])
     supplies = game.state["supply"].tolist(), game.state["general"].tolist()
     win(game, 0, "TSQ", "gray 5")
@@ -176,13 +218,20 @@ def test_a_stopped_district_counts_for_nothing() -> None:
 
 @pytest.mark.rule("STOP-5", "STOP-4")
 def test_markers_in_a_stopped_district_go_home() -> None:
-    """The other commissioner's marker there returns without effect: later it is not auctioned. Its other markers stay."""
+    """The other commissioner's marker there returns without effect: later it is not auctioned.
+
+    Its other markers stay.
+    """
     game = fig_10()
     hand(game, 0, gray=[5])
     commissioner(game, "beige", "CENTRAL_PARK", ["E34", "TSQ", "W52"])
     win(game, 0, "TSQ", "gray 5")
     game.play("stop")
-    assert game.state["visited"][1].tolist() == [DISTRICTS.index("E34"), DISTRICTS.index("W52"), NONE]
+    assert game.state["visited"][1].tolist() == [
+        DISTRICTS.index("E34"),
+        DISTRICTS.index("W52"),
+        NONE,
+    ]
     assert game.state["markers"][1] == 2
     passes(game, 0, 1, 2)
     about_to_move(game, 1)
@@ -210,7 +259,9 @@ def test_a_commissioner_stays_in_a_stopped_district() -> None:
 
 @pytest.mark.rule("STOP-6", "END-1")
 def test_the_second_stop_ends_the_game() -> None:
-    """It is carried out in full first; auctions that were still to come are not held, nor a further action."""
+    """It is carried out in full first; auctions that were still to come are not held, nor a further
+    action.
+    """
     game = fig_10()
     stopped(game, "E34")
     district(game, "W34", violet=(1, 2))
@@ -221,7 +272,9 @@ def test_the_second_stop_ends_the_game() -> None:
     events = game.play("stop")
     assert kinds(events) == ["stop", "stop", *["vp"] * 6, "park", "vp", "end"]
     assert vp(events)[:2] == [[4, 2, 3], [0, 2, 0]]
-    assert only(events, "end") == [{"reason": "stops", "scores": [4, 4, 3], "cards": [0, 0, 0], "winners": [0, 1]}]
+    assert only(events, "end") == [
+        {"reason": "stops", "scores": [4, 4, 3], "cards": [0, 0, 0], "winners": [0, 1]}
+    ]
     assert game.is_over
     assert game.state["stopped"].tolist() == [0, 1, 0, 1, 0, 0, 0]
 
@@ -261,7 +314,9 @@ def test_the_second_stop_in_the_middle_of_option_c() -> None:
 
 @pytest.mark.rule("STOP-1", "STOP-4")
 def test_bidders_of_a_full_district() -> None:
-    """In a full district everybody without a skyscraper bids for a stop, with any business plot's colour."""
+    """In a full district everybody without a skyscraper bids for a stop, with any business plot's
+    colour.
+    """
     game = bare_game()
     district(game, "W34", **dict.fromkeys(COLOURS, "gallery"))
     hand(game, 1, **{colour: [6] for colour in COLOURS})

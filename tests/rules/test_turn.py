@@ -34,11 +34,16 @@ EVERY_BUSINESS = ["boutique", "jeweller", "gallery", "perfumery"]
 
 @pytest.mark.rule("TURN-1", "TURN-2")
 def test_option_a() -> None:
-    """Take 3 skyscrapers, take 2 coloured cards, move a commissioner; then the next seat has its turn."""
+    """Take 3 skyscrapers, take 2 coloured cards, move a commissioner; then the next seat has its
+    turn.
+    """
     game = bare_game()
     assert (game.phase, game.seat) == ("option", 0)
     game.play("option A")
-    assert (game.state["supply"][:3].tolist(), game.state["general"][:3].tolist()) == ([6, 3, 3], [9, 12, 12])
+    assert (game.state["supply"][:3].tolist(), game.state["general"][:3].tolist()) == (
+        [6, 3, 3],
+        [9, 12, 12],
+    )
     assert (game.phase, game.seat) == ("take", 0)
     game.play("take violet")
     assert (game.phase, game.seat) == ("take", 0)
@@ -115,7 +120,10 @@ def test_option_a_four_times() -> None:
     for times in range(1, 5):
         assert "option A" in game.legal_names
         game.play("option A")
-        assert (game.state["supply"][0], game.state["general"][0]) == (3 + 3 * times, 12 - 3 * times)
+        assert (game.state["supply"][0], game.state["general"][0]) == (
+            3 + 3 * times,
+            12 - 3 * times,
+        )
         hand(game, 0)
         turn_of(game, 0)
     assert "option A" not in game.legal_names
@@ -129,7 +137,12 @@ def test_option_b_needs_a_plot() -> None:
     game = bare_game()
     for name in DISTRICTS[:6]:
         district(game, name, **dict.fromkeys(COLOURS, (1, 1)))
-    full: dict[str, tuple[int, int] | str] = {"green": (0, 1), "violet": (2, 3), "brown": "gallery gallery", "orange": (1, 1)}
+    full: dict[str, tuple[int, int] | str] = {
+        "green": (0, 1),
+        "violet": (2, 3),
+        "brown": "gallery gallery",
+        "orange": (1, 1),
+    }
     district(game, "E52", gray="boutique jeweller", **full)
     assert not legal(game, "option B ")
     assert {"option A", "option C"} == set(game.legal_names)
@@ -213,7 +226,9 @@ def test_a_taken_card_is_seen_by_all() -> None:
     game = bare_game()
     tops(game, violet=6)
     game.play("option A")
-    assert game.play("take violet", chance=[5])[1:] == [{"event": "top", "color": "violet", "card": 5}]
+    assert game.play("take violet", chance=[5])[1:] == [
+        {"event": "top", "color": "violet", "card": 5}
+    ]
     assert game.state["top"][1] == 1
     assert cards(game, 0) == known_cards(game, 0) == {"violet": [6]}
 
@@ -243,7 +258,9 @@ def test_a_black_card_is_seen_by_its_owner_alone() -> None:
 @pytest.mark.compiled
 @pytest.mark.rule("TURN-5")
 def test_drawn_cards_are_random() -> None:
-    """The next visible card and a black card come from what is face down, all cards equally likely."""
+    """The next visible card and a black card come from what is face down, all cards equally
+    likely.
+    """
     games = Games(6000, 2, "back", seed=5, observe=False)
     while games.state["phase"][0] == 0:
         games.step(np.argmax(games.mask, axis=1))
@@ -256,7 +273,10 @@ def test_drawn_cards_are_random() -> None:
     games.step(np.full(6000, 55))
     for old_top in range(3):
         some = games.state["known"][:, 0, 0, old_top] == 1
-        assert even(np.bincount(games.state["top"][some, 0], minlength=3), unseen[some, 0].sum(axis=0).tolist())
+        assert even(
+            np.bincount(games.state["top"][some, 0], minlength=3),
+            unseen[some, 0].sum(axis=0).tolist(),
+        )
 
 
 @pytest.mark.rule("TURN-6")
@@ -275,7 +295,9 @@ def test_no_hand_limit() -> None:
 
 @pytest.mark.rule("TURN-7", "MOVE-4")
 def test_auctions_in_the_middle_of_option_c() -> None:
-    """The first move of C may start auctions; they are held at once, then the same seat takes its cards and moves again."""
+    """The first move of C may start auctions; they are held at once, then the same seat takes its
+    cards and moves again.
+    """
     game = bare_game()
     commissioner(game, "white", "CENTRAL_PARK", ["E34"])
     turn_of(game, 1)

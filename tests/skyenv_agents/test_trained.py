@@ -1,4 +1,6 @@
-"""The networks that ship with the project: they are there, whole, small, and as strong as is said of them."""
+"""The networks that ship with the project: they are there, whole, small, and as strong as is said
+of them.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ SEED = 90_000_000
 
 
 def about(players: int, side: str) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads((TRAINED / f"{table_name(players, side)}.json").read_text(encoding="utf-8"))
+    content: dict[str, Any] = json.loads(
+        (TRAINED / f"{table_name(players, side)}.json").read_text(encoding="utf-8")
+    )
     return content
 
 
@@ -61,7 +65,9 @@ def test_together_they_are_small() -> None:
 @pytest.mark.parametrize(("players", "side"), TABLES)
 def test_plays_at_its_stated_strength(players: int, side: str) -> None:
     """The interval of a small sample meets the stated one."""
-    stated = {result["opponent"]: result["share"] for result in about(players, side)["results"]}["greedy"]
+    stated = {result["opponent"]: result["share"] for result in about(players, side)["results"]}[
+        "greedy"
+    ]
     share = evaluate("trained", ["greedy"], players, side, PAIRED_SEEDS[players], SEED)[0].share
     assert share.low <= stated["high"]
     assert share.high >= stated["low"]
@@ -88,10 +94,13 @@ def test_plays_each_side_with_its_own_network() -> None:
     mixed = replace(batches[0], **joined)
     weights, outcomes = player.evaluate(mixed)
     wanted = [
-        NetworkAgent(TRAINED / f"{table_name(3, side)}.npz").evaluate(each) for side, each in zip(SIDES, batches, strict=True)
+        NetworkAgent(TRAINED / f"{table_name(3, side)}.npz").evaluate(each)
+        for side, each in zip(SIDES, batches, strict=True)
     ]
     assert np.array_equal(weights, np.concatenate([each[0] for each in wanted])[order])
     expected: list[Any] = [outcome for _, outcome in wanted]
     assert np.array_equal(np.asarray(outcomes), np.concatenate(expected)[order])
     assert np.array_equal(player.act(mixed), weights.argmax(axis=1))
-    assert not np.array_equal(player.evaluate(batches[0])[0], player.agent(3, "back").evaluate(batches[0])[0])
+    assert not np.array_equal(
+        player.evaluate(batches[0])[0], player.agent(3, "back").evaluate(batches[0])[0]
+    )

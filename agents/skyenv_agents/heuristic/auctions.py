@@ -1,4 +1,5 @@
-"""What auctions should bring the heuristic players: who would bid how much, who wins, and the cheapest cards for a bid.
+"""What auctions should bring the heuristic players: who would bid how much, who wins, and the
+cheapest cards for a bid.
 
 Arguments are named as in :mod:`skyenv_agents.heuristic.features`.
 """
@@ -11,9 +12,24 @@ from typing import Final
 from skyenv.rules.actions import BID
 from skyenv.rules.auction import highest_rank
 from skyenv.rules.compiling import called_rule
-from skyenv.rules.components import BLACK, BUILD_LIMIT, CENTRAL_PARK, LOWEST_CARD, NUM_COLOURS, NUM_DISTRICTS, NUM_RANKS
+from skyenv.rules.components import (
+    BLACK,
+    BUILD_LIMIT,
+    CENTRAL_PARK,
+    LOWEST_CARD,
+    NUM_COLOURS,
+    NUM_DISTRICTS,
+    NUM_RANKS,
+)
 from skyenv.rules.state import ALEA, ALEA_WAITS, NONE, GameRecord
-from skyenv_agents.heuristic.features import MOST_POINTS, NEVER, HeuristicRecord, WeightsRecord, nearness, park_value
+from skyenv_agents.heuristic.features import (
+    MOST_POINTS,
+    NEVER,
+    HeuristicRecord,
+    WeightsRecord,
+    nearness,
+    park_value,
+)
 from skyenv_agents.heuristic.worth import best_empty_worth, building_worth, entry_worth, stop_worth
 
 ALEA_POINTS: Final = 14.0
@@ -26,8 +42,12 @@ MOST_LIKELY: Final = 30.0
 
 
 @called_rule
-def winner_effect(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, district: int, winner: int) -> float:
-    """What it means to me that a seat, or Alea, wins the auction of a district and builds on its best plot."""
+def winner_effect(
+    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, district: int, winner: int
+) -> float:
+    """What it means to me that a seat, or Alea, wins the auction of a district and builds on its
+    best plot.
+    """
     if winner == ALEA:
         return alea_effect(game, w, h, me, district)
     own = int(h.plot[district, winner])
@@ -35,7 +55,9 @@ def winner_effect(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: in
     floors = min(float(game.supply[winner]), w.floors)
     built = floors * plot_worth
     if own == NONE:
-        built = built + entry_worth(game, w, h, winner) if plot_worth > 0.0 and floors > 0.0 else 0.0
+        built = (
+            built + entry_worth(game, w, h, winner) if plot_worth > 0.0 and floors > 0.0 else 0.0
+        )
     worth = built if winner == me else -h.rival[winner] * built
     if h.empty[district] == 0:
         stop = stop_worth(game, h, me, district, winner)
@@ -45,7 +67,13 @@ def winner_effect(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: in
 
 @called_rule
 def winner_effect_on(
-    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, district: int, winner: int, plot: int
+    game: GameRecord,
+    w: WeightsRecord,
+    h: HeuristicRecord,
+    me: int,
+    district: int,
+    winner: int,
+    plot: int,
 ) -> float:
     """What it means to me that a seat wins the auction of a district with the colour of a plot."""
     own = int(h.plot[district, winner])
@@ -62,22 +90,29 @@ def winner_effect_on(
 
 
 @called_rule
-def alea_effect(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, district: int) -> float:
+def alea_effect(
+    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, district: int
+) -> float:
     """ALEA-6, ALEA-7: what it means to me that Alea wins the auction of a district."""
     if h.empty[district] == 0:
         return stop_worth(game, h, me, district, ALEA)
-    return float(-w.alea * best_empty_worth(game, h, district) if h.plot[district, me] == NONE else 0.0)
+    return float(
+        -w.alea * best_empty_worth(game, h, district) if h.plot[district, me] == NONE else 0.0
+    )
 
 
 # ---- who would bid how much ----
 
 
 @called_rule
-def likely_bid(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, district: int, seat: int) -> tuple[float, float]:
-    """AUC-4, AUC-5: how many points a seat would bid at most in a district (0: it can't), and what its winning means to me.
+def likely_bid(
+    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, district: int, seat: int
+) -> tuple[float, float]:
+    """AUC-4, AUC-5: how many points a seat would bid at most in a district (0: it can't), and what
+    its winning means to me.
 
-    It bids in the colour in which it would go highest: no more than it has, as far as I know, and, to the appraiser, no more than
-    winning with that colour is worth to it.
+    It bids in the colour in which it would go highest: no more than it has, as far as I know, and,
+    to the appraiser, no more than winning with that colour is worth to it.
     """
     own = int(h.plot[district, seat])
     full = h.empty[district] == 0
@@ -102,8 +137,12 @@ def likely_bid(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, 
 
 
 @called_rule
-def likely_park_bid(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, seat: int) -> tuple[float, float]:
-    """AUC-12: how many points a seat would bid at most in the park area (0: it can't), and what its winning means to me."""
+def likely_park_bid(
+    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, seat: int
+) -> tuple[float, float]:
+    """AUC-12: how many points a seat would bid at most in the park area (0: it can't), and what its
+    winning means to me.
+    """
     most = 0.0
     for colour in range(NUM_COLOURS):
         most = max(most, h.points[seat, colour])
@@ -118,7 +157,9 @@ def likely_park_bid(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: 
 
 @called_rule
 def look_up_auctions(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
-    """What an auction in every district, and in the park area, should bring me, and what filling a plot there means."""
+    """What an auction in every district, and in the park area, should bring me, and what filling a
+    plot there means.
+    """
     for district in range(NUM_DISTRICTS):
         h.auction[district] = 0.0
         if game.stopped[district] == 0:
@@ -127,8 +168,12 @@ def look_up_auctions(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me:
 
 
 @called_rule
-def look_up_auction(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, district: int) -> None:
-    """What an auction in a district should bring me, and what filling a plot there means: a full district can be stopped."""
+def look_up_auction(
+    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, district: int
+) -> None:
+    """What an auction in a district should bring me, and what filling a plot there means: a full
+    district can be stopped.
+    """
     h.auction[district] = auction_worth(game, w, h, me, district)
     h.filling[district] = 0.0
     empty = int(h.empty[district])
@@ -137,18 +182,28 @@ def look_up_auction(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: 
         full = auction_worth(game, w, h, me, district)
         h.empty[district] = empty
         share = w.full if empty == 1 else w.fuller
-        h.filling[district] = share * nearness(game, district, w.remote) * (full - h.auction[district])
+        h.filling[district] = (
+            share * nearness(game, district, w.remote) * (full - h.auction[district])
+        )
 
 
 @called_rule
-def auction_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, place: int) -> float:
-    """What the auction of a place should bring me: every bidder wins with a chance that grows with his points."""
+def auction_worth(
+    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, place: int
+) -> float:
+    """What the auction of a place should bring me: every bidder wins with a chance that grows with
+    his points.
+    """
     park = place == CENTRAL_PARK
     alea = math.exp(ALEA_POINTS / w.sharp) if game.num_players == 2 else 0.0
     chances = alea if park else 0.0
     worth = 0.0
     for seat in range(game.num_players):
-        points, effect = likely_park_bid(game, w, h, me, seat) if park else likely_bid(game, w, h, me, place, seat)
+        points, effect = (
+            likely_park_bid(game, w, h, me, seat)
+            if park
+            else likely_bid(game, w, h, me, place, seat)
+        )
         if points > 0.0:
             chance = math.exp(points / w.sharp)
             chances += chance
@@ -163,8 +218,12 @@ def auction_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: in
 
 
 @called_rule
-def winning_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, colour: int, limit: int) -> float:
-    """AUC-10, AUC-12, STOP-1: what winning the auction under way with a colour is worth, before the price."""
+def winning_worth(
+    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, colour: int, limit: int
+) -> float:
+    """AUC-10, AUC-12, STOP-1: what winning the auction under way with a colour is worth, before the
+    price.
+    """
     place = int(game.auction_place)
     if place == CENTRAL_PARK:
         return building_worth(game, w, h, me, w.park * park_value(game), limit)
@@ -180,7 +239,9 @@ def winning_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: in
 
 @called_rule
 def deny_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> float:
-    """What it is worth that the one who would win otherwise doesn't: to greedy that is the highest bidder, or Alea."""
+    """What it is worth that the one who would win otherwise doesn't: to greedy that is the highest
+    bidder, or Alea.
+    """
     if w.appraises:
         return deny_bidders_worth(game, w, h, me)
     place = int(game.auction_place)
@@ -193,13 +254,17 @@ def deny_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) 
         if bidder == ALEA:
             return 0.0
         limit = int(BUILD_LIMIT[int(highest_rank(game, bidder))])
-        return float(w.deny * h.rival[bidder] * building_worth(game, w, h, bidder, park_value(game), limit))
+        return float(
+            w.deny * h.rival[bidder] * building_worth(game, w, h, bidder, park_value(game), limit)
+        )
     return float(-w.deny * winner_effect(game, w, h, me, place, bidder))
 
 
 @called_rule
 def deny_bidders_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> float:
-    """What it is worth that none of those who are still in wins, each with a chance that grows with what he would bid."""
+    """What it is worth that none of those who are still in wins, each with a chance that grows with
+    what he would bid.
+    """
     place = int(game.auction_place)
     park = place == CENTRAL_PARK
     chances = 1.0 if game.highest_bidder == NONE else 0.0  # perhaps nobody bids
@@ -207,7 +272,11 @@ def deny_bidders_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, m
     for seat in range(game.num_players):
         if seat == me or game.out[seat]:
             continue
-        points, effect = likely_park_bid(game, w, h, me, seat) if park else likely_bid(game, w, h, me, place, seat)
+        points, effect = (
+            likely_park_bid(game, w, h, me, seat)
+            if park
+            else likely_bid(game, w, h, me, place, seat)
+        )
         if game.highest_bidder == seat:
             points = max(points, min(float(game.highest), MOST_LIKELY))
         if points > game.highest or game.highest_bidder == seat:
@@ -227,11 +296,20 @@ def deny_bidders_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, m
 
 @called_rule
 def plan_worth(
-    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, colour: int, highest: int, missing: int, deny: float
+    game: GameRecord,
+    w: WeightsRecord,
+    h: HeuristicRecord,
+    me: int,
+    colour: int,
+    highest: int,
+    missing: int,
+    deny: float,
 ) -> tuple[float, int]:
-    """What winning with cards of one colour, black ones, and none above a rank is worth, and the cards to lay down now.
+    """What winning with cards of one colour, black ones, and none above a rank is worth, and the
+    cards to lay down now.
 
-    A bid that will have to be raised, such as the first one before Alea's, is judged by what winning is expected to cost.
+    A bid that will have to be raised, such as the first one before Alea's, is judged by what
+    winning is expected to cost.
     """
     gain = deny + winning_worth(game, w, h, me, colour, int(BUILD_LIMIT[highest]))
     on_table = table_price(game, w, h, me, colour)
@@ -251,10 +329,14 @@ def plan_worth(
 
 
 @called_rule
-def table_price(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, colour: int) -> float:
+def table_price(
+    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, colour: int
+) -> float:
     """What my cards on the table, coloured ones of one colour, are worth to me."""
     # Both ways give the same but for rounding, which greedy's scores have to keep.
-    scale, coloured, black = (1.0, h.price[colour], h.price[BLACK]) if w.appraises else (h.point, 1.0, w.black)
+    scale, coloured, black = (
+        (1.0, h.price[colour], h.price[BLACK]) if w.appraises else (h.point, 1.0, w.black)
+    )
     worth = 0.0
     for rank in range(NUM_RANKS):
         number, number_black = int(game.bid_cards[me, 0, rank]), int(game.bid_cards[me, 1, rank])
@@ -263,11 +345,15 @@ def table_price(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int,
 
 
 @called_rule
-def cheapest_cards(game: GameRecord, h: HeuristicRecord, me: int, colour: int, highest: int, missing: int) -> tuple[float, int]:
-    """The cheapest cards of a colour and black, none above a rank, that are worth `missing` points or more.
+def cheapest_cards(
+    game: GameRecord, h: HeuristicRecord, me: int, colour: int, highest: int, missing: int
+) -> tuple[float, int]:
+    """The cheapest cards of a colour and black, none above a rank, that are worth `missing` points
+    or more.
 
     Returns:
-        What they cost, and how many of each: 5 bits for each place in the laying order; 0 if there are none.
+        What they cost, and how many of each: 5 bits for each place in the laying order; 0 if there
+            are none.
     """
     if missing > MOST_POINTS:
         return NEVER, 0
@@ -291,8 +377,12 @@ def cheapest_cards(game: GameRecord, h: HeuristicRecord, me: int, colour: int, h
 
 
 @called_rule
-def add_cards(h: HeuristicRecord, size: int, number: int, rank: int, price: float, place: int) -> None:
-    """Let so many cards of one kind take part in the cheapest cards for every total below `size`."""
+def add_cards(
+    h: HeuristicRecord, size: int, number: int, rank: int, price: float, place: int
+) -> None:
+    """Let so many cards of one kind take part in the cheapest cards for every total below
+    `size`.
+    """
     value = rank + LOWEST_CARD
     for _ in range(min(number, (size - 1) // value)):
         for total in range(size - 1, value - 1, -1):
@@ -304,7 +394,9 @@ def add_cards(h: HeuristicRecord, size: int, number: int, rank: int, price: floa
 
 @called_rule
 def next_card(cards: int, colour: int) -> int:
-    """INTERFACE.md, "One choice, one path": the first of some cards in the laying order, as an action."""
+    """INTERFACE.md, "One choice, one path": the first of some cards in the laying order, as an
+    action.
+    """
     place = 0
     while (cards >> (5 * place)) & 31 == 0:
         place += 1

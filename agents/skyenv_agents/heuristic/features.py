@@ -1,8 +1,9 @@
 """What the heuristic players look up once in every view, before they judge any action.
 
-Arguments that the compiled functions of this folder share: `view`, a record of skyenv.knowledge.VIEW_DTYPE, and its `game`;
-`w`, a record of :data:`skyenv_agents.heuristic.weights.WEIGHTS_DTYPE`; `h`, a record of HEURISTIC_DTYPE; `me`, the seat that
-decides.
+Arguments that the compiled functions of this folder share: `view`, a record of
+skyenv.knowledge.VIEW_DTYPE, and its `game`; `w`, a record of
+:data:`skyenv_agents.heuristic.weights.WEIGHTS_DTYPE`; `h`, a record of HEURISTIC_DTYPE; `me`, the
+seat that decides.
 """
 
 from __future__ import annotations
@@ -36,11 +37,14 @@ UNKNOWN_POINTS: Final = 4.8
 MOST_POINTS: Final = 40
 """A bid that has to be raised by more than this is not looked at."""
 PARK_VALUE: Final = np.array([1.6, 2.3, 2.9, 3.4, 3.9])
-"""VP of a skyscraper in the park area that may be expected, by business types there so far (END-3)."""
+"""VP of a skyscraper in the park area that may be expected, by business types there so far (END-3).
+"""
 NEXT_STEP: Final = np.array([0.0, 1.0, 1.0, 2.0, 0.0, 3.0, 0.0, 0.0, 0.0])
 """SCO-2: by how much the value of a plot rises with one type more, by its value."""
 PATIENT_TURNS: Final = 40
-"""After so many turns of each player everybody wants the end nearer, so that games end; usual ones take a quarter of them."""
+"""After so many turns of each player everybody wants the end nearer, so that games end; usual ones
+take a quarter of them.
+"""
 PATIENCE: Final = 0.5
 """What bringing it nearer is worth then, for each further turn."""
 NEVER: Final = -1e9
@@ -48,29 +52,76 @@ NEVER: Final = -1e9
 
 HEURISTIC_DTYPE: Final = np.dtype(
     [
-        ("score", np.float64, (NUM_ACTIONS,)),  # VP that every action should bring; only legal ones are looked at
+        (
+            "score",
+            np.float64,
+            (NUM_ACTIONS,),
+        ),  # VP that every action should bring; only legal ones are looked at
         ("left", np.float64),  # share of the game that is left
-        ("scorings", np.float64),  # expected scorings of a district from now on, the final one included
+        (
+            "scorings",
+            np.float64,
+        ),  # expected scorings of a district from now on, the final one included
         ("push", np.float64),  # what it is worth to bring the end nearer by a business or a stop
         ("point", np.float64),  # what a point of a coloured card in my hand is worth
-        ("price", np.float64, (6,)),  # [card colour] → what a point of such a card is worth when a bid is paid
+        (
+            "price",
+            np.float64,
+            (6,),
+        ),  # [card colour] → what a point of such a card is worth when a bid is paid
         ("rival", np.float64, (MAX_PLAYERS,)),  # how much a VP of each other seat counts against me
         ("standing", np.float64, (MAX_PLAYERS,)),  # VP of each seat if the game ended now
-        ("delta", np.float64, (MAX_PLAYERS,)),  # change of the standing by the action that is looked at
-        ("win", np.float64, (MAX_PLAYERS,)),  # probability of each seat to win, where it is asked for
+        (
+            "delta",
+            np.float64,
+            (MAX_PLAYERS,),
+        ),  # change of the standing by the action that is looked at
+        (
+            "win",
+            np.float64,
+            (MAX_PLAYERS,),
+        ),  # probability of each seat to win, where it is asked for
         ("presence", np.int8, (MAX_PLAYERS,)),  # districts in which each seat stands
-        ("points", np.float64, (MAX_PLAYERS, 6)),  # [seat, card colour] → points in hand, as far as I know
+        (
+            "points",
+            np.float64,
+            (MAX_PLAYERS, 6),
+        ),  # [seat, card colour] → points in hand, as far as I know
         ("types", np.int8, (7, 6)),  # [district, plot] → bit mask of the businesses there
         ("room", np.int8, (7, 6)),  # [district, plot] → businesses that still find room there
-        ("plot", np.int8, (7, MAX_PLAYERS)),  # [district, seat] → plot with its skyscrapers, or NONE
+        (
+            "plot",
+            np.int8,
+            (7, MAX_PLAYERS),
+        ),  # [district, seat] → plot with its skyscrapers, or NONE
         ("empty", np.int8, (7,)),  # empty plots
-        ("worth", np.float64, (7, 5)),  # what a skyscraper on the plot will bring, all scorings included
+        (
+            "worth",
+            np.float64,
+            (7, 5),
+        ),  # what a skyscraper on the plot will bring, all scorings included
         ("net", np.float64, (7,)),  # VP of a scoring for me, less those of the others
-        ("auction", np.float64, (8,)),  # what an auction there should bring me, less the others; CENTRAL_PARK: the park area
-        ("filling", np.float64, (7,)),  # what filling one more empty plot of the district means to me
+        (
+            "auction",
+            np.float64,
+            (8,),
+        ),  # what an auction there should bring me, less the others; CENTRAL_PARK: the park area
+        (
+            "filling",
+            np.float64,
+            (7,),
+        ),  # what filling one more empty plot of the district means to me
         ("places", np.float64),  # what the commissioners' present places are worth
-        ("cost", np.float64, (MOST_POINTS + 8,)),  # cheapest cards for a total, while a bid is looked for
-        ("cards", np.int64, (MOST_POINTS + 8,)),  # these cards: 5 bits for the number of each, in laying order
+        (
+            "cost",
+            np.float64,
+            (MOST_POINTS + 8,),
+        ),  # cheapest cards for a total, while a bid is looked for
+        (
+            "cards",
+            np.int64,
+            (MOST_POINTS + 8,),
+        ),  # these cards: 5 bits for the number of each, in laying order
     ],
     align=True,
 )
@@ -101,8 +152,14 @@ def look_up(view: ViewRecord, w: WeightsRecord, h: HeuristicRecord) -> None:
 
 @called_rule
 def look_up_board(game: GameRecord, w: WeightsRecord, h: HeuristicRecord) -> None:
-    """Note down what is the same for all seats: how much of the game is left, who stands where, and what plots are worth."""
-    h.left = (BUSINESSES_TO_PLACE - int(game.placed)) / BUSINESSES_TO_PLACE * (w.haste if game.stops > 0 else 1.0)
+    """Note down what is the same for all seats: how much of the game is left, who stands where, and
+    what plots are worth.
+    """
+    h.left = (
+        (BUSINESSES_TO_PLACE - int(game.placed))
+        / BUSINESSES_TO_PLACE
+        * (w.haste if game.stops > 0 else 1.0)
+    )
     h.scorings = 1.0 + w.scorings * h.left
     for seat in range(MAX_PLAYERS):
         h.presence[seat] = 0
@@ -131,7 +188,9 @@ def look_up_district(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, dis
         tiles = tiles_on_plot(game, district, plot)
         owner = int(game.owner[district, plot]) if plot < NUM_COLOURS else NONE
         h.types[district, plot] = types_on_plot(game, district, plot)
-        h.room[district, plot] = 0 if owner != NONE or game.stopped[district] else MAX_TILES_ON_PLOT - tiles
+        h.room[district, plot] = (
+            0 if owner != NONE or game.stopped[district] else MAX_TILES_ON_PLOT - tiles
+        )
         if 0 <= owner < MAX_PLAYERS:
             h.plot[district, owner] = plot
             h.presence[owner] += 1
@@ -143,7 +202,9 @@ def look_up_district(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, dis
         if plot < NUM_COLOURS:
             room = int(h.room[district, neighbour(game, district, position, -1)])
             room += int(h.room[district, neighbour(game, district, position, 1)])
-            h.worth[district, plot] = h.scorings * grown_value(w, h, int(game.value[district, plot]), room)
+            h.worth[district, plot] = h.scorings * grown_value(
+                w, h, int(game.value[district, plot]), room
+            )
 
 
 @called_rule
@@ -230,20 +291,26 @@ def look_up_hands(view: ViewRecord, w: WeightsRecord, h: HeuristicRecord, me: in
 
 @called_rule
 def point_worth(w: WeightsRecord, h: HeuristicRecord, number: int) -> float:
-    """What a point of a coloured card is worth in a hand of so many cards: less with many, and less late in the game."""
+    """What a point of a coloured card is worth in a hand of so many cards: less with many, and less
+    late in the game.
+    """
     return float(w.point * (w.late + (1.0 - w.late) * h.left) / (1.0 + w.sated * number))
 
 
 @called_rule
 def look_up_prices(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
-    """What a point of a card of each colour in my hand is worth: more, the more plots it could win elsewhere."""
+    """What a point of a card of each colour in my hand is worth: more, the more plots it could win
+    elsewhere.
+    """
     most = 0.0
     for colour in range(NUM_COLOURS):
         wanted = 0.0
         if w.wanted > 0.0:
             for district in range(NUM_DISTRICTS):
                 if district != game.auction_place and is_open_to(game, h, me, district, colour):
-                    wanted = max(wanted, nearness(game, district, w.far) * h.worth[district, colour])
+                    wanted = max(
+                        wanted, nearness(game, district, w.far) * h.worth[district, colour]
+                    )
         most = max(most, wanted)
         h.price[colour] = h.point * (1.0 + w.wanted * wanted)
     h.price[BLACK] = h.point * w.black * (1.0 + w.wanted * most)
@@ -262,16 +329,22 @@ def look_up_table(game: GameRecord, h: HeuristicRecord) -> None:
 
 @called_rule
 def is_open_to(game: GameRecord, h: HeuristicRecord, me: int, district: int, colour: int) -> bool:
-    """AUC-5, AUC-11: whether I build, or could begin to build, on the plot of a colour in a district."""
+    """AUC-5, AUC-11: whether I build, or could begin to build, on the plot of a colour in a
+    district.
+    """
     if game.stopped[district]:
         return False
     own = int(h.plot[district, me])
-    return own == colour or (own == NONE and game.owner[district, colour] == NONE and h.types[district, colour] == 0)
+    return own == colour or (
+        own == NONE and game.owner[district, colour] == NONE and h.types[district, colour] == 0
+    )
 
 
 @called_rule
 def nearness(game: GameRecord, district: int, far: float) -> float:
-    """1 if a commissioner is in a district or has left a marker there, so that it will be auctioned; else `far`."""
+    """1 if a commissioner is in a district or has left a marker there, so that it will be
+    auctioned; else `far`.
+    """
     for commissioner in range(NUM_COMMISSIONERS):
         if game.place[commissioner] == district:
             return 1.0

@@ -1,11 +1,14 @@
-"""What networks are told of a position beside what can be seen: numbers that a player would work out, seat by seat.
+"""What networks are told of a position beside what can be seen: numbers that a player would work
+out, seat by seat.
 
-Who gains what where a district is scored, who could bid how much where it is auctioned, what the auction under way would bring:
-things that hang on a seat, a district and a colour at once, which a network finds hard to put together.
+Who gains what where a district is scored, who could bid how much where it is auctioned, what the
+auction under way would bring: things that hang on a seat, a district and a colour at once, which a
+network finds hard to put together.
 
 Arguments that many functions share: `game`, a position that goes on; `h`, what was noted of it by
-:func:`skyenv_agents.heuristic.features.look_up` (as far as a seat sees) or, all hands open, by `look_up_board` and
-:func:`skyenv_agents.search.leaves.look_up_open_hands`; `x`, float32, where the inputs are written, most of them from −1 to 1.
+:func:`skyenv_agents.heuristic.features.look_up` (as far as a seat sees) or, all hands open, by
+`look_up_board` and :func:`skyenv_agents.search.leaves.look_up_open_hands`; `x`, float32, where the
+inputs are written, most of them from −1 to 1.
 """
 
 from __future__ import annotations
@@ -49,9 +52,15 @@ Floats = npt.NDArray[np.float32]
 
 @called_rule
 def seat_vp(game: GameRecord, h: HeuristicRecord, district: int, seat: int) -> float:
-    """SCO-2: VP of a seat if the district is scored now; as district_vp of the rules, by what was noted."""
+    """SCO-2: VP of a seat if the district is scored now; as district_vp of the rules, by what was
+    noted.
+    """
     plot = int(h.plot[district, seat])
-    return 0.0 if plot == NONE else float(int(game.floors[district, plot]) * int(game.value[district, plot]))
+    return (
+        0.0
+        if plot == NONE
+        else float(int(game.floors[district, plot]) * int(game.value[district, plot]))
+    )
 
 
 @called_rule
@@ -65,7 +74,9 @@ def lead_vp(game: GameRecord, h: HeuristicRecord, district: int, seat: int) -> f
 
 
 @called_rule
-def write_district(game: GameRecord, h: HeuristicRecord, district: int, seat: int, x: Floats) -> None:
+def write_district(
+    game: GameRecord, h: HeuristicRecord, district: int, seat: int, x: Floats
+) -> None:
     """Tell of a district that is not stopped."""
     mine = seat_vp(game, h, district, seat)
     net = lead_vp(game, h, district, seat)
@@ -122,7 +133,9 @@ def write_district(game: GameRecord, h: HeuristicRecord, district: int, seat: in
 
 @called_rule
 def write_seat(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) -> None:
-    """Tell what else a seat has, whose turn it is and comes next, and what the auction under way is like."""
+    """Tell what else a seat has, whose turn it is and comes next, and what the auction under way is
+    like.
+    """
     for i in range(SEAT_INPUTS):
         x[i] = 0.0
     write_holdings(game, h, seat, x)
@@ -197,11 +210,15 @@ def write_holdings(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) -
 
 @called_rule
 def write_turn(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) -> None:
-    """Whose turn it is and comes next, and which scorings the commissioners offer, now and after a move; x[27 … 53]."""
+    """Whose turn it is and comes next, and which scorings the commissioners offer, now and after a
+    move; x[27 … 53].
+    """
     players = int(game.num_players)
     mine = game.turn_seat == seat
     x[27 + (seat - int(game.turn_seat) + players) % players] = 1.0  # turns until its own: 27 … 30
-    x[31 + (int(game.phase) if game.seat == seat else 7)] = 1.0  # 31 … 37: it decides; 38: another seat
+    x[31 + (int(game.phase) if game.seat == seat else 7)] = (
+        1.0  # 31 … 37: it decides; 38: another seat
+    )
     x[39 + min(max(int(game.step), 1), 3) - 1 + (0 if mine else 3)] = 1.0  # 39 … 44
     first = 1.0 if mine and game.option == NONE else 0.0
     now = 0.0
@@ -262,7 +279,9 @@ def write_auction(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) ->
     else:
         x[63] = worth / 10.0
         x[64] = points / 20.0
-        x[65] = clipped((points + h.points[seat, BLACK] - (game.highest - game.bid_total[seat])) / 10.0)
+        x[65] = clipped(
+            (points + h.points[seat, BLACK] - (game.highest - game.bid_total[seat])) / 10.0
+        )
     if game.highest_bidder == seat:
         gain = min(int(BUILD_LIMIT[int(highest_rank(game, seat))]), int(game.supply[seat])) * worth
         x[66] = 1.0
@@ -272,9 +291,11 @@ def write_auction(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) ->
 
 @entry_point("what networks are told", 1)
 def write_inputs(views: Array, weights: Array, heuristic: Array, inputs: Floats) -> None:
-    """Tell what each view shows, float32 (n, NUM_POSITION_INPUTS): seat by seat, its own first, then the next ones in turn.
+    """Tell what each view shows, float32 (n, NUM_POSITION_INPUTS): seat by seat, its own first,
+    then the next ones in turn.
 
-    Of each seat first SEAT_INPUTS, then DISTRICT_INPUTS for each district; zeros for seats and districts that there aren't.
+    Of each seat first SEAT_INPUTS, then DISTRICT_INPUTS for each district; zeros for seats and
+    districts that there aren't.
     """
     size = SEAT_INPUTS + NUM_DISTRICTS * DISTRICT_INPUTS
     h = heuristic[0]

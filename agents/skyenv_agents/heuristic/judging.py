@@ -1,8 +1,10 @@
-"""The compiled scores of the heuristic players, one for every legal action: what it should bring in victory points (VP).
+"""The compiled scores of the heuristic players, one for every legal action: what it should bring in
+victory points (VP).
 
-What follows from the view is looked up first (:mod:`skyenv_agents.heuristic.features`, which names the arguments too); what an
-action is worth is told by :mod:`skyenv_agents.heuristic.worth` and :mod:`skyenv_agents.heuristic.auctions`. Greedy and the
-appraiser share all of it but what hangs on `w.appraises`, and on weights that are neutral for greedy.
+What follows from the view is looked up first (:mod:`skyenv_agents.heuristic.features`, which names
+the arguments too); what an action is worth is told by :mod:`skyenv_agents.heuristic.worth` and
+:mod:`skyenv_agents.heuristic.auctions`. Greedy and the appraiser share all of it but what hangs on
+`w.appraises`, and on weights that are neutral for greedy.
 """
 
 from __future__ import annotations
@@ -53,7 +55,13 @@ from skyenv.rules.state import (
     Array,
     GameRecord,
 )
-from skyenv_agents.heuristic.auctions import deny_worth, look_up_auction, look_up_auctions, next_card, plan_worth
+from skyenv_agents.heuristic.auctions import (
+    deny_worth,
+    look_up_auction,
+    look_up_auctions,
+    next_card,
+    plan_worth,
+)
 from skyenv_agents.heuristic.features import (
     NEVER,
     UNKNOWN_POINTS,
@@ -82,14 +90,18 @@ from skyenv_agents.heuristic.worth import (
 
 @called_rule
 def judge_starts(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
-    """SET-8: plots with value, with good cards of their colour in hand and in sight, and with few others around."""
+    """SET-8: plots with value, with good cards of their colour in hand and in sight, and with few
+    others around.
+    """
     for district in range(NUM_DISTRICTS):
         others = 0
         for seat in range(game.num_players):
             if seat != me and h.plot[district, seat] != NONE:
                 others += 1
         for plot in range(NUM_COLOURS):
-            worth = w.floors * h.worth[district, plot] + w.start * h.points[me, plot] - w.crowd * others
+            worth = (
+                w.floors * h.worth[district, plot] + w.start * h.points[me, plot] - w.crowd * others
+            )
             if game.top[plot] != NONE:
                 worth += w.sight * w.start * (int(game.top[plot]) + LOWEST_CARD)
             for other in range(NUM_DISTRICTS):
@@ -98,16 +110,25 @@ def judge_starts(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int
 
 
 @called_rule
-def judge_options(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, mask: npt.NDArray[np.int8]) -> None:
+def judge_options(
+    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, mask: npt.NDArray[np.int8]
+) -> None:
     """TURN-1: what the first action brings, and the cards of the second one."""
     look_up_moves(game, w, h, me)
     coloured = best_pair_worth(game, w, h, me)
     black = h.price[BLACK] * UNKNOWN_POINTS
     supply = int(game.supply[me])
-    h.score[OPTION_A] = w.option_a + coloured + supply_worth(w, h, supply + SKYSCRAPERS_PER_OPTION) - supply_worth(w, h, supply)
+    h.score[OPTION_A] = (
+        w.option_a
+        + coloured
+        + supply_worth(w, h, supply + SKYSCRAPERS_PER_OPTION)
+        - supply_worth(w, h, supply)
+    )
     for business in range(NUM_BUSINESSES):
         if mask[OPTION_B + business]:
-            h.score[OPTION_B + business] = coloured - w.option_b + best_business(game, w, h, me, business)
+            h.score[OPTION_B + business] = (
+                coloured - w.option_b + best_business(game, w, h, me, business)
+            )
     best = NEVER
     for commissioner in range(NUM_COMMISSIONERS):
         for place in range(NUM_PLACES):
@@ -116,14 +137,20 @@ def judge_options(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: in
     h.score[OPTION_C] = coloured + black + w.option_c * best
     for district in range(NUM_DISTRICTS):
         if mask[OPTION_D + district]:
-            h.score[OPTION_D + district] = w.score * h.net[district] + black * drawn_cards(game, h, me, district)
+            h.score[OPTION_D + district] = w.score * h.net[district] + black * drawn_cards(
+                game, h, me, district
+            )
 
 
 @called_rule
 def look_up_moves(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
-    """What moves are judged by: the auctions to come, and what the commissioners' places offer now."""
+    """What moves are judged by: the auctions to come, and what the commissioners' places offer
+    now.
+    """
     look_up_auctions(game, w, h, me)
-    h.places = places_worth(game, w, h, me, int(game.place[0]), int(game.place[1])) if w.appraises else 0.0
+    h.places = (
+        places_worth(game, w, h, me, int(game.place[0]), int(game.place[1])) if w.appraises else 0.0
+    )
 
 
 @called_rule
@@ -151,7 +178,9 @@ def judge_cards(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int)
 
 
 @called_rule
-def judge_moves(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, mask: npt.NDArray[np.int8]) -> None:
+def judge_moves(
+    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, mask: npt.NDArray[np.int8]
+) -> None:
     """MOVE-1: where each commissioner may go."""
     look_up_moves(game, w, h, me)
     for commissioner in range(NUM_COMMISSIONERS):
@@ -163,7 +192,9 @@ def judge_moves(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int,
 
 @called_rule
 def judge_bids(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) -> None:
-    """AUC-3: pass, or lay down the next card of the cheapest bid that is worth its cards; stop as soon as it is high enough."""
+    """AUC-3: pass, or lay down the next card of the cheapest bid that is worth its cards; stop as
+    soon as it is high enough.
+    """
     h.score[PASS] = 0.0
     missing = int(game.highest) - int(game.bid_total[me]) + 1
     if missing <= 0:
@@ -192,10 +223,14 @@ def judge_bids(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) 
 
 
 @called_rule
-def judge_builds(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, mask: npt.NDArray[np.int8]) -> None:
+def judge_builds(
+    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, mask: npt.NDArray[np.int8]
+) -> None:
     """AUC-10, STOP-1: how many skyscrapers to build, or a building stop."""
     place = int(game.auction_place)
-    worth = w.park * park_value(game) if place == CENTRAL_PARK else h.worth[place, game.bid_colour[me]]
+    worth = (
+        w.park * park_value(game) if place == CENTRAL_PARK else h.worth[place, game.bid_colour[me]]
+    )
     supply = int(game.supply[me])
     entry = 0.0
     if place != CENTRAL_PARK and h.plot[place, me] == NONE:
@@ -206,12 +241,16 @@ def judge_builds(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int
         if mask[BUILD + number]:
             kept = supply_worth(w, h, supply) - supply_worth(w, h, supply - number)
             h.score[BUILD + number] = number * worth - kept + (entry if number > 0 else 0.0)
-    if mask[STOP] and place != CENTRAL_PARK:  # whatever the mask says, nothing is stopped in the park area
+    if (
+        mask[STOP] and place != CENTRAL_PARK
+    ):  # whatever the mask says, nothing is stopped in the park area
         h.score[STOP] = stop_worth(game, h, me, place, me)
 
 
 @entry_point("the scores of heuristic players", 8)
-def judge(view: ViewRecord, w: WeightsRecord, h: HeuristicRecord, mask: npt.NDArray[np.int8]) -> None:
+def judge(
+    view: ViewRecord, w: WeightsRecord, h: HeuristicRecord, mask: npt.NDArray[np.int8]
+) -> None:
     """Write the score of every legal action."""
     game = view.game
     me = int(view.seat)
@@ -238,7 +277,9 @@ def judge(view: ViewRecord, w: WeightsRecord, h: HeuristicRecord, mask: npt.NDAr
 
 @called_rule
 def choose_best(h: HeuristicRecord, mask: npt.NDArray[np.int8], uniform: float) -> int:
-    """The legal action with the highest score; among several, the one that the random number picks."""
+    """The legal action with the highest score; among several, the one that the random number
+    picks.
+    """
     best = 2.0 * NEVER
     number = 0
     for action in range(NUM_ACTIONS):
@@ -258,9 +299,17 @@ def choose_best(h: HeuristicRecord, mask: npt.NDArray[np.int8], uniform: float) 
 
 @entry_point("decisions of heuristic players", 1)
 def decide_all(
-    views: Array, masks: Array, uniforms: Array, weights: Array, heuristic: Array, actions: Array, scores: Array,
-) -> None:  # fmt: skip
-    """Write the best action of every view into `actions`, and all judgements into `scores` if it has rows."""
+    views: Array,
+    masks: Array,
+    uniforms: Array,
+    weights: Array,
+    heuristic: Array,
+    actions: Array,
+    scores: Array,
+) -> None:
+    """Write the best action of every view into `actions`, and all judgements into `scores` if it
+    has rows.
+    """
     for i in range(len(views)):
         judge(views[i], weights[0], heuristic[0], masks[i])
         actions[i] = choose_best(heuristic[0], masks[i], uniforms[i])

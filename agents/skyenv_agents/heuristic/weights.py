@@ -16,17 +16,22 @@ class Weights:
     """What greedy's scores are made of. VP are the unit unless another one is said."""
 
     # -- the rest of the game
-    scorings: float  # further scorings of a district, beside the final one, expected at the start of the game
+    # further scorings of a district, beside the final one, expected at the start of the game
+    scorings: float
     haste: float  # how much of the rest of the game is left after the first building stop (share)
-    rivalry: float  # how much others' VP count against the own with three and four players (with two: 1)
+    rivalry: (
+        float  # how much others' VP count against the own with three and four players (with two: 1)
+    )
     chase: float  # among several others, being so many VP ahead makes a rival count e times as much
     push: float  # worth of bringing the end nearer when far ahead
-    clock: float  # share of what a scoring of all districts would bring me that every business placed costs
+    # share of what a scoring of all districts would bring me that every business placed costs
+    clock: float
     score: float  # a VP that option D scores at once
     option_a: float  # what option A is worth beside the skyscrapers and cards
     option_b: float  # price of option B, which brings the end nearer
     # -- plots and businesses
-    growth: float  # share of the next step in value that each free space for a business next to a plot is worth
+    # share of the next step in value that each free space for a business next to a plot is worth
+    growth: float
     more: float  # skyscrapers yet to come on an own plot, when a business is placed
     block: float  # filling an empty plot where I stand and another doesn't
     entry: float  # share of the next special points for the districts that they ask for
@@ -64,21 +69,29 @@ class AppraiserWeights(Weights):
     """Greedy's weights and further ones, which tell what greedy leaves out."""
 
     # -- auctions
-    limit: float  # what a bidder pays at most for a point, in terms of the worth of a coloured point in my hand
-    wanted: float  # a card's price rises by this share for each VP of the best plot that it could win elsewhere
+    # what a bidder pays at most for a point, in terms of the worth of a coloured point in my hand
+    limit: float
+    # a card's price rises by this share for each VP of the best plot that it could win elsewhere
+    wanted: float
     deny_stop: float  # as `deny`, in a full district, where others can declare a building stop
     park: float  # a VP that is expected in the park area
     # -- districts that fill up
-    full: float  # share of what an auction of the full district would change that filling the last empty plot is worth
+    # share of what an auction of the full district would change that filling the last empty plot is
+    # worth
+    full: float
     fuller: float  # the same of filling the last but one
     remote: float  # how much of that where no commissioner is or has been
     # -- commissioners
-    stand_both: float  # as `stand_own`, of the worse of the two places: the others can take one away
+    stand_both: (
+        float  # as `stand_own`, of the worse of the two places: the others can take one away
+    )
     second: float  # share of the worse of two places in what they offer to another
     # -- the end and the start
     brink: float  # share of the worth of ending the game that placing the last business but one has
     bonus: float  # a VP of special points
-    sight: float  # a point of the visible card of the plot's colour, in terms of one in hand, placing a starting skyscraper
+    # a point of the visible card of the plot's colour, in terms of one in hand, placing a starting
+    # skyscraper
+    sight: float
     same: float  # price of a second starting plot of the same colour
 
 
@@ -124,9 +137,12 @@ _GREEDY: Final = {
 }
 
 GREEDY_WEIGHTS: Final = {
-    players: Weights(**{name: values[players - 2] for name, values in _GREEDY.items()}) for players in (2, 3, 4)
+    players: Weights(**{name: values[players - 2] for name, values in _GREEDY.items()})
+    for players in (2, 3, 4)
 }
-"""Weights by number of players, found by an evolution strategy (CMA-ES) that let variants play against each other."""
+"""Weights by number of players, found by an evolution strategy (CMA-ES) that let variants play
+against each other.
+"""
 
 _APPRAISER: Final = {
     # of games of 2, 3 and 4 players
@@ -150,16 +166,28 @@ _APPRAISER: Final = {
 }
 
 APPRAISER_WEIGHTS: Final = {
-    players: AppraiserWeights(**{**asdict(weights), **{name: values[players - 2] for name, values in _APPRAISER.items()}})
+    players: AppraiserWeights(
+        **{**asdict(weights), **{name: values[players - 2] for name, values in _APPRAISER.items()}}
+    )
     for players, weights in GREEDY_WEIGHTS.items()
 }
-"""Weights by number of players: greedy's where nothing better was measured. Not yet tuned as a whole."""
+"""Weights by number of players: greedy's where nothing better was measured.
+
+Not yet tuned as a whole.
+"""
 
 WEIGHTS_DTYPE: Final = np.dtype(
-    [("appraises", np.bool_), *((field.name, np.float64) for field in fields(AppraiserWeights))], align=True
+    [("appraises", np.bool_), *((field.name, np.float64) for field in fields(AppraiserWeights))],
+    align=True,
 )
-"""Weights as compiled functions take them, and whether the player appraises, as the one of that name does."""
-_LEFT_OUT: Final = {field.name: 0.0 for field in fields(AppraiserWeights)} | {"limit": 1.0, "park": 1.0, "bonus": 1.0}
+"""Weights as compiled functions take them, and whether the player appraises, as the one of that
+name does.
+"""
+_LEFT_OUT: Final = {field.name: 0.0 for field in fields(AppraiserWeights)} | {
+    "limit": 1.0,
+    "park": 1.0,
+    "bonus": 1.0,
+}
 """The appraiser's further weights as they are in greedy's scores."""
 
 

@@ -1,4 +1,6 @@
-"""Every seat's probability to win by what it has: its VP, and what greedy holds its skyscrapers, cards and supply to be worth."""
+"""Every seat's probability to win by what it has: its VP, and what greedy holds its skyscrapers,
+cards and supply to be worth.
+"""
 
 from __future__ import annotations
 
@@ -25,15 +27,25 @@ from skyenv_agents.heuristic.player import GreedyAgent
 from skyenv_agents.heuristic.worth import supply_worth
 
 EARLY: Final = 20.0
-"""VP ahead that make the odds to win e times as high at the start of a game, as networks with a prior take it …"""
+"""VP ahead that make the odds to win e times as high at the start of a game, as networks with a
+prior take it …
+"""
 LATE: Final = 6.0
 """… and at its end."""
 
 
 @called_rule
-def holdings_worth(game: GameRecord, view: ViewRecord, w: WeightsRecord, h: HeuristicRecord, seat: int) -> float:
-    """VP that a seat has, and those that its skyscrapers, cards and supply should bring; `h` has looked up the position."""
-    worth = float(game.score[seat]) + int(game.park[seat]) * park_value(game) + supply_worth(w, h, int(game.supply[seat]))
+def holdings_worth(
+    game: GameRecord, view: ViewRecord, w: WeightsRecord, h: HeuristicRecord, seat: int
+) -> float:
+    """VP that a seat has, and those that its skyscrapers, cards and supply should bring; `h` has
+    looked up the position.
+    """
+    worth = (
+        float(game.score[seat])
+        + int(game.park[seat]) * park_value(game)
+        + supply_worth(w, h, int(game.supply[seat]))
+    )
     for district in range(NUM_DISTRICTS):
         for plot in range(NUM_COLOURS):
             if game.owner[district, plot] == seat:
@@ -50,9 +62,16 @@ def holdings_worth(game: GameRecord, view: ViewRecord, w: WeightsRecord, h: Heur
 
 @called_rule
 def write_win_probabilities(
-    game: GameRecord, view: ViewRecord, early: float, late: float, w: WeightsRecord, h: HeuristicRecord
+    game: GameRecord,
+    view: ViewRecord,
+    early: float,
+    late: float,
+    w: WeightsRecord,
+    h: HeuristicRecord,
 ) -> None:
-    """Write every seat's probability to win into `h.win`; `h` has looked up the position unless the game is over."""
+    """Write every seat's probability to win into `h.win`; `h` has looked up the position unless the
+    game is over.
+    """
     over = game.phase == PHASE_OVER
     temperature = late + (0.0 if over else (early - late) * h.left)
     best = 0.0
@@ -78,7 +97,9 @@ def _of_games(
     heuristic: Array,
     probabilities: Array,
 ) -> None:
-    """Write every seat's probability, all hands open, into `probabilities` [game, seat]; in `blank_views` nothing is unknown."""
+    """Write every seat's probability, all hands open, into `probabilities` [game, seat]; in
+    `blank_views` nothing is unknown.
+    """
     for i in range(len(games)):
         if games[i].phase != PHASE_OVER:
             shown_games[0] = games[i]
@@ -89,7 +110,9 @@ def _of_games(
 
 
 @entry_point("win probabilities", 1)
-def _of_views(views: Array, early: float, late: float, weights: Array, heuristic: Array, probabilities: Array) -> None:
+def _of_views(
+    views: Array, early: float, late: float, weights: Array, heuristic: Array, probabilities: Array
+) -> None:
     """The same as each view's seat sees it; the games go on."""
     for i in range(len(views)):
         look_up(views[i], weights[0], heuristic[0])
@@ -101,19 +124,32 @@ def _of_views(views: Array, early: float, late: float, weights: Array, heuristic
 _GREEDY: Final = GreedyAgent()
 
 
-def win_probabilities(state: npt.NDArray[np.void], early: float = EARLY, late: float = LATE) -> npt.NDArray[np.float64]:
-    """Every seat's probability to win by what it has, all hands open: float64 (n, 4), each row sums to 1 over the game's seats.
+def win_probabilities(
+    state: npt.NDArray[np.void], early: float = EARLY, late: float = LATE
+) -> npt.NDArray[np.float64]:
+    """Every seat's probability to win by what it has, all hands open: float64 (n, 4), each row sums
+    to 1 over the game's seats.
 
     Args:
         state: games of one number of players, GAME_DTYPE (n,).
-        early, late: VP ahead that make the odds e times as high at the start and at the end of the game, above 0.
+        early, late: VP ahead that make the odds e times as high at the start and at the end of the
+            game, above 0.
     """
     probabilities = np.zeros((len(state), MAX_PLAYERS))
     if len(state):
         weights = _GREEDY.weights(int(state["num_players"][0]))
         blank_views = new_records(1, VIEW_DTYPE)
         scratch = new_records(1, HEURISTIC_DTYPE)
-        _of_games(as_games(state), float(early), float(late), weights, blank_views, blank_views["game"], scratch, probabilities)
+        _of_games(
+            as_games(state),
+            float(early),
+            float(late),
+            weights,
+            blank_views,
+            blank_views["game"],
+            scratch,
+            probabilities,
+        )
     return probabilities
 
 
@@ -125,11 +161,19 @@ def win_probabilities_seen(
     Args:
         views: what seats see of games that go on, VIEW_DTYPE (n,).
         early, late: as there.
-        trusted: the views are known to be views, such as those of decisions that have been checked, and aren't checked again.
+        trusted: the views are known to be views, such as those of decisions that have been checked,
+            and aren't checked again.
     """
     probabilities = np.zeros((len(views), MAX_PLAYERS))
     if len(views):
         weights = _GREEDY.weights(int(views["game"]["num_players"][0]))
         checked = as_records(views, VIEW_DTYPE) if trusted else as_views(views)
-        _of_views(checked, float(early), float(late), weights, new_records(1, HEURISTIC_DTYPE), probabilities)
+        _of_views(
+            checked,
+            float(early),
+            float(late),
+            weights,
+            new_records(1, HEURISTIC_DTYPE),
+            probabilities,
+        )
     return probabilities

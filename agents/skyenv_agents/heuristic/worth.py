@@ -1,4 +1,5 @@
-"""What things are worth to the heuristic players, in victory points (VP): skyscrapers, businesses, cards, places, stops, the end.
+"""What things are worth to the heuristic players, in victory points (VP): skyscrapers, businesses,
+cards, places, stops, the end.
 
 Arguments are named as in :mod:`skyenv_agents.heuristic.features`.
 """
@@ -82,7 +83,9 @@ def end_worth(game: GameRecord, h: HeuristicRecord, me: int) -> float:
 
 
 @called_rule
-def stop_worth(game: GameRecord, h: HeuristicRecord, me: int, district: int, declarer: int) -> float:
+def stop_worth(
+    game: GameRecord, h: HeuristicRecord, me: int, district: int, declarer: int
+) -> float:
     """STOP-2 to STOP-6: what a building stop is worth to me, whoever declares it."""
     skyscrapers = 0
     for plot in range(NUM_COLOURS):
@@ -99,12 +102,18 @@ def stop_worth(game: GameRecord, h: HeuristicRecord, me: int, district: int, dec
 
 
 @called_rule
-def building_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, seat: int, plot_worth: float, limit: int) -> float:
-    """AUC-10: what the best number of skyscrapers up to `limit` brings, less what they are worth in the supply."""
+def building_worth(
+    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, seat: int, plot_worth: float, limit: int
+) -> float:
+    """AUC-10: what the best number of skyscrapers up to `limit` brings, less what they are worth in
+    the supply.
+    """
     supply = int(game.supply[seat])
     best = 0.0
     for number in range(1, min(limit, supply) + 1):
-        worth = number * plot_worth - supply_worth(w, h, supply) + supply_worth(w, h, supply - number)
+        worth = (
+            number * plot_worth - supply_worth(w, h, supply) + supply_worth(w, h, supply - number)
+        )
         best = max(best, worth)
     return best
 
@@ -133,7 +142,9 @@ def drawn_cards(game: GameRecord, h: HeuristicRecord, me: int, district: int) ->
 
 
 @called_rule
-def best_business(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, business: int) -> float:
+def best_business(
+    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, business: int
+) -> float:
     """BUS-2: what a business brings on the best plot."""
     best = NEVER
     for district in range(NUM_DISTRICTS):
@@ -145,7 +156,13 @@ def best_business(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: in
 
 @called_rule
 def business_worth(
-    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, district: int, position: int, business: int
+    game: GameRecord,
+    w: WeightsRecord,
+    h: HeuristicRecord,
+    me: int,
+    district: int,
+    position: int,
+    business: int,
 ) -> float:
     """BUS-2 to BUS-5: what it brings to place a business at a position of a district's ring."""
     for seat in range(MAX_PLAYERS):
@@ -169,9 +186,18 @@ def business_worth(
 
 @called_rule
 def neighbour_worth(
-    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, district: int, position: int, step: int, business: int
+    game: GameRecord,
+    w: WeightsRecord,
+    h: HeuristicRecord,
+    me: int,
+    district: int,
+    position: int,
+    step: int,
+    business: int,
 ) -> float:
-    """SCO-2: what a business at a position brings to the skyscrapers on one of the plots next to it."""
+    """SCO-2: what a business at a position brings to the skyscrapers on one of the plots next to
+    it.
+    """
     plot = neighbour(game, district, position, step)
     if plot >= NUM_COLOURS:
         return 0.0
@@ -192,8 +218,12 @@ def neighbour_worth(
 
 
 @called_rule
-def block_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, district: int) -> float:
-    """AUC-5: what it is worth to fill an empty plot: who doesn't stand there has one plot less to build on."""
+def block_worth(
+    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, district: int
+) -> float:
+    """AUC-5: what it is worth to fill an empty plot: who doesn't stand there has one plot less to
+    build on.
+    """
     mine = h.plot[district, me] != NONE
     worth = 0.0
     for seat in range(game.num_players):
@@ -206,8 +236,12 @@ def block_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int,
 
 
 @called_rule
-def card_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, colour: int) -> float:
-    """TURN-4: what the visible card of a stack is worth: its points, its limit, and the plots of its colour."""
+def card_worth(
+    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, colour: int
+) -> float:
+    """TURN-4: what the visible card of a stack is worth: its points, its limit, and the plots of
+    its colour.
+    """
     rank = int(game.top[colour])
     fit = 0.0
     for district in range(NUM_DISTRICTS):
@@ -218,7 +252,9 @@ def card_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, 
 
 
 @called_rule
-def second_card_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, first: int) -> float:
+def second_card_worth(
+    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, first: int
+) -> float:
     """TURN-4: what the best card behind the first one's colour is worth; 0 if there is none."""
     best = 0.0
     for colour in range(first + 1, NUM_COLOURS):
@@ -242,8 +278,12 @@ def best_pair_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: 
 
 
 @called_rule
-def move_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, commissioner: int, place: int) -> float:
-    """MOVE-2 to MOVE-4: the scorings that a move offers or takes away, and the auctions that it starts or prepares."""
+def move_worth(
+    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, commissioner: int, place: int
+) -> float:
+    """MOVE-2 to MOVE-4: the scorings that a move offers or takes away, and the auctions that it
+    starts or prepares.
+    """
     origin = int(game.place[commissioner])
     worth = scorings_worth(game, w, h, me, commissioner, place)
     if place < NUM_DISTRICTS:
@@ -259,10 +299,13 @@ def move_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, 
 
 
 @called_rule
-def scorings_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, commissioner: int, place: int) -> float:
+def scorings_worth(
+    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, commissioner: int, place: int
+) -> float:
     """SCO-1: the scorings that a commissioner's move offers, less those that it takes away.
 
-    Greedy adds up what each place offers; the appraiser looks at what both commissioners offer together.
+    Greedy adds up what each place offers; the appraiser looks at what both commissioners offer
+    together.
     """
     other = int(game.place[1 - commissioner])
     if w.appraises:
@@ -277,8 +320,12 @@ def scorings_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: i
 
 
 @called_rule
-def place_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, place: int) -> float:
-    """SCO-1: what it is worth to me that a commissioner stands in a place, where it can be scored."""
+def place_worth(
+    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, place: int
+) -> float:
+    """SCO-1: what it is worth to me that a commissioner stands in a place, where it can be
+    scored.
+    """
     if place >= NUM_DISTRICTS:
         return 0.0
     worth = w.stand_own * max(h.net[place], 0.0)
@@ -289,7 +336,9 @@ def place_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int,
 
 
 @called_rule
-def places_worth(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, first: int, second: int) -> float:
+def places_worth(
+    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, first: int, second: int
+) -> float:
     """SCO-1: what the scorings that two commissioners' places offer mean to me.
 
     Each of the others takes the better one for him; to me they leave at least the worse one.

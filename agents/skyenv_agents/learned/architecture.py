@@ -1,10 +1,13 @@
-"""The network that experiments/training trains and NumPy plays: written once, for arrays of either library.
+"""The network that experiments/training trains and NumPy plays: written once, for arrays of either
+library.
 
-Every thing of a group (a district, a colour, a seat) goes through the group's own layer, whose weights all of them share, and
-adds what tells it from the others. All of that and the common inputs meet in the *trunk*, a layer and some residual blocks. What
-belongs to a thing is decided from the thing's own row and from the trunk, again with shared weights; everything else, and the
-values, from the trunk alone. Scores of a heuristic prior, none below ``prior_floor``, times ``prior_weight``, are added to the
-policy's logits, and its outcome to the value, so that a new network plays as the prior does.
+Every thing of a group (a district, a colour, a seat) goes through the group's own layer, whose
+weights all of them share, and adds what tells it from the others. All of that and the common inputs
+meet in the *trunk*, a layer and some residual blocks. What belongs to a thing is decided from the
+thing's own row and from the trunk, again with shared weights; everything else, and the values, from
+the trunk alone. Scores of a heuristic prior, none below ``prior_floor``, times ``prior_weight``,
+are added to the policy's logits, and its outcome to the value, so that a new network plays as the
+prior does.
 """
 
 from __future__ import annotations
@@ -14,10 +17,19 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from skyenv.rules.actions import NUM_ACTIONS
-from skyenv_agents.learned.layout import COMMON_ACTIONS, COMMON_CODES, GROUPS, OUTPUTS, UsedInputs, used_inputs
+from skyenv_agents.learned.layout import (
+    COMMON_ACTIONS,
+    COMMON_CODES,
+    GROUPS,
+    OUTPUTS,
+    UsedInputs,
+    used_inputs,
+)
 
 VALUES: Final = 2
-"""What the network tells beside its policy: the expected return, and by how many VP the seat will be ahead."""
+"""What the network tells beside its policy: the expected return, and by how many VP the seat will
+be ahead.
+"""
 
 
 @dataclass(frozen=True)
@@ -25,7 +37,8 @@ class Sizes:
     """How large a network is.
 
     Attributes:
-        trunk: units of the trunk. blocks: residual blocks in it. thing: units for each district, colour and seat.
+        trunk: units of the trunk. blocks: residual blocks in it. thing: units for each district,
+            colour and seat.
     """
 
     trunk: int
@@ -49,12 +62,19 @@ class Sizes:
                 }
         half = max(trunk // 2, 1)
         return layers | {
-            "policy": (trunk, half), "actions": (half, len(COMMON_ACTIONS)), "value": (trunk, half), "outlook": (half, VALUES),
-        }  # fmt: skip
+            "policy": (trunk, half),
+            "actions": (half, len(COMMON_ACTIONS)),
+            "value": (trunk, half),
+            "outlook": (half, VALUES),
+        }
 
     def others(self) -> dict[str, tuple[int, ...]]:
-        """Shapes of the weights that belong to no layer: what tells a group's things apart, the prior's weight and floor."""
-        identities: dict[str, tuple[int, ...]] = {f"{group.name}.identity": (group.number, self.thing) for group in GROUPS}
+        """Shapes of the weights that belong to no layer: what tells a group's things apart, the
+        prior's weight and floor.
+        """
+        identities: dict[str, tuple[int, ...]] = {
+            f"{group.name}.identity": (group.number, self.thing) for group in GROUPS
+        }
         return {**identities, "prior_weight": (), "prior_floor": ()}
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -86,18 +106,25 @@ class Library:
 
 
 def run(
-    sizes: Sizes, layer: Callable[[str, Any], Any], other: Callable[[str], Any], library: Library, inputs: Any, prior: Any | None,
+    sizes: Sizes,
+    layer: Callable[[str, Any], Any],
+    other: Callable[[str], Any],
+    library: Library,
+    inputs: Any,
+    prior: Any | None,
     used: UsedInputs | None = None,
-) -> tuple[Any, Any]:  # fmt: skip
+) -> tuple[Any, Any]:
     """The logits of all actions (k, 103), legal or not, and the values (k, VALUES).
 
     Args:
         sizes: of the network.
-        layer: (name, array (…, inputs)) → array (…, outputs): a layer's linear function, of those of its inputs that are used.
+        layer: (name, array (…, inputs)) → array (…, outputs): a layer's linear function, of those
+            of its inputs that are used.
         other: name → weights that belong to no layer.
         library: of the arrays.
         inputs: (k, inputs), scaled.
-        prior: (k, 104 or more), the scores of all actions and the outcome that a prior tells, scaled; None: no prior.
+        prior: (k, 104 or more), the scores of all actions and the outcome that a prior tells,
+            scaled; None: no prior.
         used: which inputs those are; None: all. For the trunk the things' outputs come behind them.
     """
     number, used = len(inputs), used or used_inputs()
@@ -106,22 +133,32 @@ def run(
     for group, features in zip(GROUPS, used.features, strict=True):
         stop = start + group.number * features
         rows = inputs[:, start:stop].reshape(number, group.number, features)
-        thing = things[group.name] = library.rectify(layer(group.name, rows) + other(f"{group.name}.identity"))
+        thing = things[group.name] = library.rectify(
+            layer(group.name, rows) + other(f"{group.name}.identity")
+        )
         parts.append(thing.reshape(number, group.number * sizes.thing))
         start = stop
     trunk = library.rectify(layer("trunk", library.join(parts, 1)))
     for block in range(sizes.blocks):
-        trunk = trunk + layer(f"block{block}.out", library.rectify(layer(f"block{block}.in", trunk)))
+        trunk = trunk + layer(
+            f"block{block}.out", library.rectify(layer(f"block{block}.in", trunk))
+        )
     trunk = library.rectify(trunk)
     outputs = [layer("actions", library.rectify(layer("policy", trunk)))]
     for group in GROUPS:
         if group.actions.size:
             context = layer(f"{group.name}.context", trunk)[:, None]
             hidden = library.rectify(layer(f"{group.name}.policy", things[group.name]) + context)
-            outputs.append(layer(f"{group.name}.actions", hidden).reshape(number, group.actions.size))
+            outputs.append(
+                layer(f"{group.name}.actions", hidden).reshape(number, group.actions.size)
+            )
     logits = library.take(library.join(outputs, 1), OUTPUTS)
     values = layer("outlook", library.rectify(layer("value", trunk)))
     if prior is None:
         return logits, values
-    logits = logits + other("prior_weight") * library.larger(prior[:, :NUM_ACTIONS], other("prior_floor"))
-    return logits, library.join([values[:, :1] + prior[:, NUM_ACTIONS : NUM_ACTIONS + 1], values[:, 1:]], 1)
+    logits = logits + other("prior_weight") * library.larger(
+        prior[:, :NUM_ACTIONS], other("prior_floor")
+    )
+    return logits, library.join(
+        [values[:, :1] + prior[:, NUM_ACTIONS : NUM_ACTIONS + 1], values[:, 1:]], 1
+    )

@@ -1,8 +1,10 @@
-"""A layer's product, compiled: on one thread, with a result that depends neither on the batch nor on the machine.
+"""A layer's product, compiled: on one thread, with a result that depends neither on the batch nor
+on the machine.
 
-What BLAS libraries make of a product differs in the last bits with the number of rows and the processor, and on a busy machine
-their threads wait for each other, a thousand times as long as the product takes. Here every output is one sum in one order.
-Zeros, which are most of what a network sees and half of what its layers say, cost nothing.
+What BLAS libraries make of a product differs in the last bits with the number of rows and the
+processor, and on a busy machine their threads wait for each other, a thousand times as long as the
+product takes. Here every output is one sum in one order. Zeros, which are most of what a network
+sees and half of what its layers say, cost nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ def _write_products(rows: Array, weight: Array, bias: Array, out: Array) -> None
                     out[i, j] += value * weight[t, j]
 
 
-def products(rows: npt.NDArray[Any], weight: npt.NDArray[Any], bias: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def products(
+    rows: npt.NDArray[Any], weight: npt.NDArray[Any], bias: npt.NDArray[Any]
+) -> npt.NDArray[Any]:
     """Rows · weight + bias.
 
     Args:

@@ -1,10 +1,12 @@
-"""What networks take in and put out, taken apart into the things that it is about: districts, colours and seats.
+"""What networks take in and put out, taken apart into the things that it is about: districts,
+colours and seats.
 
-A network sees the observation and, if it has a heuristic prior, the prior's score of every action, its outcome, and what
-:mod:`skyenv_agents.heuristic.inputs` tells of the position: all whole numbers, the *codes*, which keep a training's decisions
-small. Its inputs are the codes times :data:`CODE_SCALE`, in the order of :data:`INPUTS`: first what belongs to no group, then
-group by group, thing by thing, so that a part of the inputs, reshaped, is one row for each thing. What a district or a colour
-*is* doesn't depend on its number: its rows meet the same weights.
+A network sees the observation and, if it has a heuristic prior, the prior's score of every action,
+its outcome, and what :mod:`skyenv_agents.heuristic.inputs` tells of the position: all whole
+numbers, the *codes*, which keep a training's decisions small. Its inputs are the codes times
+:data:`CODE_SCALE`, in the order of :data:`INPUTS`: first what belongs to no group, then group by
+group, thing by thing, so that a part of the inputs, reshaped, is one row for each thing. What a
+district or a colour *is* doesn't depend on its number: its rows meet the same weights.
 """
 
 from __future__ import annotations
@@ -19,7 +21,15 @@ import numpy.typing as npt
 
 from skyenv.observation import OBSERVATION_SIZE, SCALE, SEATS, names
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
-from skyenv.rules.components import CARD_COLOURS, CARD_VALUES, COLOURS, COMMISSIONERS, DISTRICTS, MAX_PLAYERS, MIN_PLAYERS
+from skyenv.rules.components import (
+    CARD_COLOURS,
+    CARD_VALUES,
+    COLOURS,
+    COMMISSIONERS,
+    DISTRICTS,
+    MAX_PLAYERS,
+    MIN_PLAYERS,
+)
 from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, NUM_POSITION_INPUTS, SEAT_INPUTS
 
 PRIOR_PARTS: Final = 1024
@@ -46,7 +56,8 @@ class Group:
         name: of the kind.
         codes: int64 (number, features), which codes tell of each thing.
         actions: int64 (number, outputs), which actions are each thing's own; outputs may be 0.
-        told: how many of the codes, the last ones of each thing, tell of the position beside what is seen.
+        told: how many of the codes, the last ones of each thing, tell of the position beside what
+            is seen.
     """
 
     name: str
@@ -66,22 +77,34 @@ class Group:
 
 
 def _group(
-    name: str, entries: Sequence[Sequence[str]], actions: Sequence[Sequence[str]], told: npt.NDArray[np.int64] | None = None
+    name: str,
+    entries: Sequence[Sequence[str]],
+    actions: Sequence[Sequence[str]],
+    told: npt.NDArray[np.int64] | None = None,
 ) -> Group:
-    """A group from the observation's entries about its things, their actions, and the codes told of them beside (things, k)."""
+    """A group from the observation's entries about its things, their actions, and the codes told of
+    them beside (things, k).
+    """
     own = np.array([[_ACTIONS[action] for action in each] for each in actions], np.int64)
     codes = np.array([[_ENTRIES[entry] for entry in each] for each in entries], np.int64)
     beside = np.zeros((len(codes), 0), np.int64) if told is None else told
-    return Group(name, np.concatenate([codes, own + OBSERVATION_SIZE, beside], axis=1), own, beside.shape[1])
+    return Group(
+        name, np.concatenate([codes, own + OBSERVATION_SIZE, beside], axis=1), own, beside.shape[1]
+    )
 
 
 _TOLD: Final = np.arange(POSITION, NUM_INPUTS).reshape(len(SEATS), -1)
 SEATS_TOLD: Final = _TOLD[:, :SEAT_INPUTS]
 """Codes of what is told of each seat, int64 (4, SEAT_INPUTS)."""
-DISTRICTS_TOLD: Final = _TOLD[:, SEAT_INPUTS:].reshape(len(SEATS), len(DISTRICTS), DISTRICT_INPUTS).swapaxes(0, 1).reshape(
-    len(DISTRICTS), -1
-)  # fmt: skip
-"""Codes of what is told of each district to the seats, one after the other, int64 (7, 4 · DISTRICT_INPUTS)."""
+DISTRICTS_TOLD: Final = (
+    _TOLD[:, SEAT_INPUTS:]
+    .reshape(len(SEATS), len(DISTRICTS), DISTRICT_INPUTS)
+    .swapaxes(0, 1)
+    .reshape(len(DISTRICTS), -1)
+)
+"""Codes of what is told of each district to the seats, one after the other, int64 (7, 4 ·
+DISTRICT_INPUTS).
+"""
 
 
 def _of_district(district: str) -> list[str]:
@@ -92,7 +115,11 @@ def _of_district(district: str) -> list[str]:
         *(f"plot value {district} {colour}" for colour in COLOURS),
         f"stopped {district}",
         *(f"standing VP {seat} {district}" for seat in SEATS),
-        *(f"{what} {commissioner} {district}" for what in ("commissioner", "marker") for commissioner in COMMISSIONERS),
+        *(
+            f"{what} {commissioner} {district}"
+            for what in ("commissioner", "marker")
+            for commissioner in COMMISSIONERS
+        ),
         f"auction {district}",
     ]
 
@@ -116,12 +143,26 @@ def _of_seat(seat: str) -> list[str]:
     cards = [f"{colour} {value}" for colour in CARD_COLOURS for value in CARD_VALUES]
     mine = seat == SEATS[0]
     return [
-        *(f"{block} {seat}" for block in ("to act", "on turn", "park area", "score", "cards", "highest bid of")),
         *(
             f"{block} {seat}"
-            for block in ("supply own", "supply general", "bid total", "bid passed", "bid limit", "standing districts")
+            for block in ("to act", "on turn", "park area", "score", "cards", "highest bid of")
         ),
-        *(f"skyscrapers {seat} {district} {colour}" for district in DISTRICTS for colour in COLOURS),
+        *(
+            f"{block} {seat}"
+            for block in (
+                "supply own",
+                "supply general",
+                "bid total",
+                "bid passed",
+                "bid limit",
+                "standing districts",
+            )
+        ),
+        *(
+            f"skyscrapers {seat} {district} {colour}"
+            for district in DISTRICTS
+            for colour in COLOURS
+        ),
         *(f"standing VP {seat} {district}" for district in DISTRICTS),
         *(f"bid {seat} {colour}" for colour in COLOURS),
         *(name for name in _ENTRIES if name.startswith(f"bid cards {seat} ")),
@@ -147,7 +188,10 @@ GROUPS: Final[tuple[Group, ...]] = (
     _group(
         "colour",
         [_of_colour(colour) for colour in COLOURS],
-        [[f"take {colour}", *(f"bid {colour} {value}" for value in CARD_VALUES)] for colour in COLOURS],
+        [
+            [f"take {colour}", *(f"bid {colour} {value}" for value in CARD_VALUES)]
+            for colour in COLOURS
+        ],
     ),
     _group("seat", [_of_seat(seat) for seat in SEATS], [[] for _ in SEATS], SEATS_TOLD),
 )
@@ -161,13 +205,19 @@ def _others(number: int, taken: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[
 COMMON_ACTIONS: Final = _others(NUM_ACTIONS, [group.actions for group in GROUPS])
 """Actions that are no thing's own."""
 # Cards and bids are told here too: what can be done with a hand depends on it as a whole.
-COMMON_CODES: Final = _others(NUM_INPUTS, [GROUPS[0].codes, GROUPS[1].actions + OBSERVATION_SIZE, SEATS_TOLD[1:]])
+COMMON_CODES: Final = _others(
+    NUM_INPUTS, [GROUPS[0].codes, GROUPS[1].actions + OBSERVATION_SIZE, SEATS_TOLD[1:]]
+)
 """Codes that are told to the network as a whole."""
 COMMON_TOLD: Final = SEAT_INPUTS
-"""So many of them, the last ones, tell of the position beside what is seen: of the seat that decides."""
+"""So many of them, the last ones, tell of the position beside what is seen: of the seat that
+decides.
+"""
 INPUTS: Final = np.concatenate([COMMON_CODES, *(group.codes.reshape(-1) for group in GROUPS)])
 """Which code each input is, int64 (inputs,); some codes are told twice."""
-OUTPUTS: Final = np.argsort(np.concatenate([COMMON_ACTIONS, *(group.actions.reshape(-1) for group in GROUPS)]))
+OUTPUTS: Final = np.argsort(
+    np.concatenate([COMMON_ACTIONS, *(group.actions.reshape(-1) for group in GROUPS)])
+)
 """Which output, in the groups' order, each action's is: int64 (103,)."""
 CODE_SCALE: Final = np.concatenate(
     [
@@ -186,14 +236,18 @@ CODE_SCALE: Final = np.concatenate(
 
 @dataclass(frozen=True)
 class UsedInputs:
-    """The inputs that can be other than 0 at some tables. Where a network learns, the others are left out.
+    """The inputs that can be other than 0 at some tables.
+
+    Where a network learns, the others are left out.
 
     Attributes:
         codes: int64 (inputs,), which code each is, in the order of INPUTS.
-        common: how many of them belong to no group. features: of each group, how many tell of each of its things.
-        columns: int64, of the trunk and of each group, which of the layer's inputs those are; the trunk has the things' outputs
-            beside them.
-        prior: int64 (104,), which inputs are the prior's scores of the actions and, last, its outcome; (0,) without a prior.
+        common: how many of them belong to no group. features: of each group, how many tell of each
+            of its things.
+        columns: int64, of the trunk and of each group, which of the layer's inputs those are; the
+            trunk has the things' outputs beside them.
+        prior: int64 (104,), which inputs are the prior's scores of the actions and, last, its
+            outcome; (0,) without a prior.
     """
 
     codes: npt.NDArray[np.int64]
@@ -233,15 +287,28 @@ def used_inputs(seats: int = MAX_PLAYERS, with_prior: bool = True) -> UsedInputs
     features = {group.name: np.flatnonzero(told[group.codes].any(axis=0)) for group in GROUPS}
     common = np.flatnonzero(told[COMMON_CODES])
     codes = np.concatenate(
-        [COMMON_CODES[common], *(group.codes[:, features[group.name]].reshape(-1) for group in GROUPS)]
-    )  # fmt: skip
-    places = [int(np.flatnonzero(codes == code)[0]) for code in range(OBSERVATION_SIZE, POSITION)] if with_prior else []
+        [
+            COMMON_CODES[common],
+            *(group.codes[:, features[group.name]].reshape(-1) for group in GROUPS),
+        ]
+    )
+    places = (
+        [int(np.flatnonzero(codes == code)[0]) for code in range(OBSERVATION_SIZE, POSITION)]
+        if with_prior
+        else []
+    )
     sizes = tuple(len(features[group.name]) for group in GROUPS)
-    return UsedInputs(codes, len(common), sizes, {"trunk": common, **features}, np.array(places, np.int64))
+    return UsedInputs(
+        codes, len(common), sizes, {"trunk": common, **features}, np.array(places, np.int64)
+    )
 
 
 USED_BY_NUMBER: Final[Mapping[int, UsedInputs]] = {
     len(used.codes): used
-    for used in (used_inputs(seats, prior) for seats in range(MIN_PLAYERS, MAX_PLAYERS + 1) for prior in (False, True))
+    for used in (
+        used_inputs(seats, prior)
+        for seats in range(MIN_PLAYERS, MAX_PLAYERS + 1)
+        for prior in (False, True)
+    )
 }
 """By how many inputs there are, which tells them apart."""

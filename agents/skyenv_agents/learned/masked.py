@@ -1,4 +1,6 @@
-"""What networks that know nothing of masks have in common as players: their scores, masked, are probabilities."""
+"""What networks that know nothing of masks have in common as players: their scores, masked, are
+probabilities.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ Float64 = npt.NDArray[np.float64]
 
 
 def masked_softmax(logits: npt.NDArray[np.floating], mask: npt.NDArray[np.int8]) -> Float64:
-    """Probabilities, float64 (k, 103), of scores (k, 103); actions that the mask, int8 (k, 103), forbids have exactly 0."""
+    """Probabilities, float64 (k, 103), of scores (k, 103); actions that the mask, int8 (k, 103),
+    forbids have exactly 0.
+    """
     logits = np.where(mask != 0, logits, -np.inf)
     weights: Float64 = np.exp(logits - logits.max(axis=1, keepdims=True))
     weights /= weights.sum(axis=1, keepdims=True)
@@ -36,23 +40,31 @@ def check_spaces(observations: Any, actions: Any, what: str) -> None:
     shape, number = getattr(observations, "shape", None), getattr(actions, "n", None)
     if shape != (OBSERVATION_SIZE,):
         length = shape[0] if isinstance(shape, tuple) and len(shape) == 1 else shape
-        raise CheckpointError(f"{what} was trained for observations of length {length}; they have {OBSERVATION_SIZE} now")
+        raise CheckpointError(
+            f"{what} was trained for observations of length {length}; they have {OBSERVATION_SIZE} "
+            "now"
+        )
     if number != NUM_ACTIONS:
         raise CheckpointError(f"{what} was trained for {number} actions; there are {NUM_ACTIONS}")
 
 
 class MaskedAgent(Agent):
-    """Plays by a network's scores of the actions, a whole batch in one forward pass. The critic isn't asked.
+    """Plays by a network's scores of the actions, a whole batch in one forward pass.
+
+    The critic isn't asked.
 
     Attributes:
-        deterministic: whether it takes the most probable action instead of drawing one with the decision's random number.
+        deterministic: whether it takes the most probable action instead of drawing one with the
+            decision's random number.
     """
 
     uses_observation = True
     deterministic: bool
 
     @abstractmethod
-    def _logits(self, observation: npt.NDArray[np.float32], mask: npt.NDArray[np.int8]) -> npt.NDArray[np.floating]:
+    def _logits(
+        self, observation: npt.NDArray[np.float32], mask: npt.NDArray[np.int8]
+    ) -> npt.NDArray[np.floating]:
         """The scores of all actions, (k, 103), whatever those of illegal ones."""
 
     def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
@@ -67,7 +79,9 @@ class MaskedAgent(Agent):
         assert decisions.observation is not None
         return self.probabilities(decisions.observation, decisions.mask), None
 
-    def probabilities(self, observation: npt.NDArray[np.float32], mask: npt.NDArray[np.int8]) -> Float64:
+    def probabilities(
+        self, observation: npt.NDArray[np.float32], mask: npt.NDArray[np.int8]
+    ) -> Float64:
         """The policy's probabilities, float64 (k, 103); illegal actions have exactly 0.
 
         Args:

@@ -1,7 +1,8 @@
 """Players from network files (``.npz``). The core's packages alone play them; nothing is unpickled.
 
-A network may have a *heuristic prior*: what a heuristic agent scores every legal action (VP that it should bring) is a part of
-the network's input, and the starting point of its policy, which the network corrects.
+A network may have a *heuristic prior*: what a heuristic agent scores every legal action (VP that it
+should bring) is a part of the network's input, and the starting point of its policy, which the
+network corrects.
 """
 
 from __future__ import annotations
@@ -53,23 +54,31 @@ TRAINED: Final = Path(__file__).resolve().parent.parent / "trained"
 OUTCOME_REWARD: Final = "outcome"
 """The reward of which networks tell what they expect."""
 WORST_PRIOR: Final = 3.0
-"""Actions that the heuristic holds to be worse than the best one by more VP than this are all alike to the network, or it could
+"""Actions that the heuristic holds to be worse than the best one by more VP than this are all alike
+to the network, or it could
 never learn to take one."""
 
 IN_MEMORY: Final[Mapping[str, str]] = {
-    "action": "policy_head", "outlook": "value_head", "trust": "prior_weight",
-    "advisor": "prior", "advisor_version": "prior_version",
-}  # fmt: skip
+    "action": "policy_head",
+    "outlook": "value_head",
+    "trust": "prior_weight",
+    "advisor": "prior",
+    "advisor_version": "prior_version",
+}
 """What is called otherwise in files of version 0.1."""
 
 MOST_BYTES: Final = 1 << 27
-"""A file with more in it is refused unread: a hundred times as much as the networks that ship have."""
+"""A file with more in it is refused unread: a hundred times as much as the networks that ship have.
+"""
 
 LARGEST_CODE: Final = np.iinfo(np.int16).max
 Float32 = npt.NDArray[np.float32]
 
 
-HEURISTICS: Final[Mapping[str, type[HeuristicAgent]]] = {GreedyAgent.name: GreedyAgent, AppraiserAgent.name: AppraiserAgent}
+HEURISTICS: Final[Mapping[str, type[HeuristicAgent]]] = {
+    GreedyAgent.name: GreedyAgent,
+    AppraiserAgent.name: AppraiserAgent,
+}
 
 
 def heuristic_of(name: str) -> HeuristicAgent | None:
@@ -81,12 +90,16 @@ def heuristic_of(name: str) -> HeuristicAgent | None:
     if name == "":
         return None
     if name not in HEURISTICS:
-        raise OptionError(f"prior must be one of {', '.join(HEURISTICS)}, or nothing, not {shown(name)}")
+        raise OptionError(
+            f"prior must be one of {', '.join(HEURISTICS)}, or nothing, not {shown(name)}"
+        )
     return HEURISTICS[name]()
 
 
 def prior_scores(heuristic: HeuristicAgent, decisions: Decisions) -> Float32:
-    """By how many VP each legal action falls behind the best: float32 (k, 103), from −WORST_PRIOR to 0; 0 if illegal."""
+    """By how many VP each legal action falls behind the best: float32 (k, 103), from −WORST_PRIOR
+    to 0; 0 if illegal.
+    """
     legal = decisions.mask != 0
     scores = np.where(legal, heuristic.scores(decisions), -np.inf)
     behind = scores - scores.max(axis=1, keepdims=True)
@@ -101,8 +114,10 @@ class Prior:
     """What a heuristic holds of some decisions.
 
     Attributes:
-        scores: :func:`prior_scores`, float32 (k, 103). outcome: float64 (k,), the outcome to expect by what seats have.
-        position: float32 (k, NUM_POSITION_INPUTS), see :func:`skyenv_agents.heuristic.inputs.write_inputs`.
+        scores: :func:`prior_scores`, float32 (k, 103). outcome: float64 (k,), the outcome to expect
+            by what seats have.
+        position: float32 (k, NUM_POSITION_INPUTS), see
+            :func:`skyenv_agents.heuristic.inputs.write_inputs`.
     """
 
     scores: Float32
@@ -114,16 +129,26 @@ class Prior:
         """Ask a heuristic agent."""
         decisions = checked_decisions(decisions)
         assert decisions.view is not None
-        chance = win_probabilities_seen(np.asarray(decisions.view), trusted=True)[np.arange(len(decisions)), decisions.seat]
-        return cls(prior_scores(heuristic, decisions), outcome_of(chance, decisions.num_players), heuristic.inputs(decisions))
+        chance = win_probabilities_seen(np.asarray(decisions.view), trusted=True)[
+            np.arange(len(decisions)), decisions.seat
+        ]
+        return cls(
+            prior_scores(heuristic, decisions),
+            outcome_of(chance, decisions.num_players),
+            heuristic.inputs(decisions),
+        )
 
     def codes(self, with_outcome: bool) -> npt.NDArray[np.int16]:
-        """As networks take it, int16 (k, NUM_INPUTS − OBSERVATION_SIZE); the outcome where that is the reward, else 0."""
+        """As networks take it, int16 (k, NUM_INPUTS − OBSERVATION_SIZE); the outcome where that is
+        the reward, else 0.
+        """
         codes = np.zeros((len(self.scores), NUM_INPUTS - OBSERVATION_SIZE), np.int16)
         codes[:, :NUM_ACTIONS] = np.rint(self.scores * PRIOR_PARTS)
         if with_outcome:
             codes[:, NUM_ACTIONS] = np.rint(self.outcome * OUTCOME_PARTS)
-        codes[:, NUM_ACTIONS + 1 :] = np.clip(np.rint(self.position * POSITION_PARTS), -LARGEST_CODE, LARGEST_CODE)
+        codes[:, NUM_ACTIONS + 1 :] = np.clip(
+            np.rint(self.position * POSITION_PARTS), -LARGEST_CODE, LARGEST_CODE
+        )
         return codes
 
 
@@ -132,7 +157,8 @@ class Network(ABC):
 
     Args:
         weights: float32 arrays by name.
-        about: what is said of it: ``prior`` and ``prior_version`` (strings), ``reward``, and anything else that JSON can hold.
+        about: what is said of it: ``prior`` and ``prior_version`` (strings), ``reward``, and
+            anything else that JSON can hold.
 
     Raises:
         CheckpointError: the arrays don't fit together, or not to today's observation and actions.
@@ -150,7 +176,9 @@ class Network(ABC):
         self.weights = {name: np.asarray(array, np.float32) for name, array in weights.items()}
         wanted = self._shapes({name: array.shape for name, array in self.weights.items()})
         if unknown := set(self.weights) - set(wanted):
-            raise CheckpointError(f"the network has weights that no network has: {shown(sorted(unknown))}")
+            raise CheckpointError(
+                f"the network has weights that no network has: {shown(sorted(unknown))}"
+            )
         for name, expected in wanted.items():
             shape = self.weights[name].shape if name in self.weights else None
             if shape != expected:
@@ -158,7 +186,9 @@ class Network(ABC):
         if not all(np.isfinite(array).all() for array in self.weights.values()):
             raise CheckpointError("the network has weights that are not finite")
         self._arrays = {
-            name: np.ascontiguousarray(array.T if name.endswith(".weight") else array, self.PRECISION)
+            name: np.ascontiguousarray(
+                array.T if name.endswith(".weight") else array, self.PRECISION
+            )
             for name, array in self.weights.items()
         }
 
@@ -170,8 +200,11 @@ class Network(ABC):
         """The shapes that the weights must have, where they are free as they are."""
 
     @abstractmethod
-    def __call__(self, observation: Float32, prior: Prior | None = None) -> tuple[Vector, Vector | None]:
-        """The policy's logits, float64 (k, 103), legal or not, and the outcome expected, float64 (k,), −1 to 1.
+    def __call__(
+        self, observation: Float32, prior: Prior | None = None
+    ) -> tuple[Vector, Vector | None]:
+        """The policy's logits, float64 (k, 103), legal or not, and the outcome expected, float64
+        (k,), −1 to 1.
 
         A network that has learned from another reward than the outcome tells none.
 
@@ -184,23 +217,32 @@ class Network(ABC):
         return products(inputs, self._arrays[f"{name}.weight"], self._arrays[f"{name}.bias"])
 
     def digest(self) -> str:
-        """Tells networks apart: eight hex digits, made of the weights and of what is said of them."""
+        """Tells networks apart: eight hex digits, made of the weights and of what is said of
+        them.
+        """
         about = {"format": self.FORMAT, **self.about}
         digest = hashlib.blake2b(json.dumps(about, sort_keys=True).encode(), digest_size=4)
         for name, array in sorted(self.weights.items()):
-            digest.update(json.dumps([name, array.shape]).encode() + np.ascontiguousarray(array).tobytes())
+            digest.update(
+                json.dumps([name, array.shape]).encode() + np.ascontiguousarray(array).tobytes()
+            )
         return digest.hexdigest()
 
     def rounded(self) -> Network:
-        """The same with weights that float16 can hold, off by up to 0.05 %, tiny ones by 3·10⁻⁸: its file takes half of the room.
+        """The same with weights that float16 can hold, off by up to 0.05 %, tiny ones by 3·10⁻⁸:
+        its file takes half of the room.
 
         Raises:
             CheckpointError: a weight is too large for it.
         """
         largest = max(float(np.abs(array).max()) for array in self.weights.values())
         if largest > np.finfo(np.float16).max:
-            raise CheckpointError(f"the network has a weight of {largest:.0f}, and float16 holds none above 65504")
-        return type(self)({name: array.astype(np.float16) for name, array in self.weights.items()}, self.about)
+            raise CheckpointError(
+                f"the network has a weight of {largest:.0f}, and float16 holds none above 65504"
+            )
+        return type(self)(
+            {name: array.astype(np.float16) for name, array in self.weights.items()}, self.about
+        )
 
     def to_bytes(self, precision: type[np.floating[Any]] = np.float32) -> bytes:
         """The content of a network file.
@@ -219,7 +261,8 @@ class Network(ABC):
         """Read a network file.
 
         Raises:
-            CheckpointError: the file is missing, damaged, something else, or made for another observation or other actions.
+            CheckpointError: the file is missing, damaged, something else, or made for another
+                observation or other actions.
         """
         if not Path(path).is_file():
             raise CheckpointError(f"there is no network file {path}")
@@ -229,11 +272,18 @@ class Network(ABC):
             version = about.pop("format")
         except CheckpointError:
             raise
-        except Exception as error:  # NumPy, zipfile and zlib raise many kinds of errors over damaged files
-            raise CheckpointError(f"{path} is damaged or no network file ({type(error).__name__}: {error!s:.100})") from error
+        except (
+            Exception
+        ) as error:  # NumPy, zipfile and zlib raise many kinds of errors over damaged files
+            raise CheckpointError(
+                f"{path} is damaged or no network file ({type(error).__name__}: {error!s:.100})"
+            ) from error
         kinds = {kind.FORMAT: kind for kind in (ThingsNetwork, PlainNetwork)}
         if not isinstance(version, str) or version not in kinds:
-            raise CheckpointError(f"{path} has the format {shown(version, 40)}; this version reads {' and '.join(kinds)}")
+            raise CheckpointError(
+                f"{path} has the format {shown(version, 40)}; this version reads "
+                f"{' and '.join(kinds)}"
+            )
         try:
             return kinds[version].of_file(arrays, about)
         except CheckpointError as error:
@@ -261,7 +311,9 @@ NUMPY: Final = Library(_join, _rectify, np.maximum, _take)
 
 
 class ThingsNetwork(Network):
-    """The network that experiments/training trains: see :mod:`skyenv_agents.learned.architecture`."""
+    """The network that experiments/training trains: see
+    :mod:`skyenv_agents.learned.architecture`.
+    """
 
     FORMAT = FORMAT
 
@@ -269,10 +321,14 @@ class ThingsNetwork(Network):
         try:
             self.sizes = Sizes.of(shapes)
         except (KeyError, ValueError, IndexError) as error:
-            raise CheckpointError(f"the network lacks or has misshapen weights ({error})") from error
+            raise CheckpointError(
+                f"the network lacks or has misshapen weights ({error})"
+            ) from error
         return self.sizes.shapes()
 
-    def __call__(self, observation: Float32, prior: Prior | None = None) -> tuple[Vector, Vector | None]:
+    def __call__(
+        self, observation: Float32, prior: Prior | None = None
+    ) -> tuple[Vector, Vector | None]:
         """See :meth:`Network.__call__`."""
         codes = np.zeros((len(observation), NUM_INPUTS), self.PRECISION)
         codes[:, :OBSERVATION_SIZE] = observation
@@ -281,20 +337,27 @@ class ThingsNetwork(Network):
             codes[:, OBSERVATION_SIZE:] = told * CODE_SCALE[OBSERVATION_SIZE:]
         inputs, own = codes[:, INPUTS], codes[:, OBSERVATION_SIZE:POSITION]
         logits, values = (
-            array.astype(np.float64) for array in run(self.sizes, self._layer, self._arrays.__getitem__, NUMPY, inputs, own)
+            array.astype(np.float64)
+            for array in run(self.sizes, self._layer, self._arrays.__getitem__, NUMPY, inputs, own)
         )
-        outcome = np.clip(values[:, 0], -1.0, 1.0) if self.about.get("reward") == OUTCOME_REWARD else None
+        outcome = (
+            np.clip(values[:, 0], -1.0, 1.0) if self.about.get("reward") == OUTCOME_REWARD else None
+        )
         return logits, outcome
 
     @classmethod
     def of_file(cls, arrays: Mapping[str, npt.NDArray[Any]], about: Mapping[str, Any]) -> Network:
-        """See :meth:`Network.of_file`; older files lack a floor, and weights for what they weren't told."""
+        """See :meth:`Network.of_file`; older files lack a floor, and weights for what they weren't
+        told.
+        """
         floor = arrays.get("prior_floor", np.array(-WORST_PRIOR, np.float32))
         return cls({**_widened(arrays), "prior_floor": floor}, about)
 
 
 def _widened(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-    """The arrays of a network of things, with 0 as the weights of what is told of the position if it wasn't told that yet."""
+    """The arrays of a network of things, with 0 as the weights of what is told of the position if
+    it wasn't told that yet.
+    """
     widened = dict(arrays)
     first = arrays.get(f"{GROUPS[0].name}.weight")
     if first is None or first.ndim != 2 or first.shape[1] != GROUPS[0].features - GROUPS[0].told:
@@ -305,15 +368,18 @@ def _widened(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[An
         weight = arrays.get(f"{layer}.weight")
         if weight is not None and weight.ndim == 2:
             missing = np.zeros((len(weight), number), weight.dtype)
-            widened[f"{layer}.weight"] = np.concatenate([weight[:, :place], missing, weight[:, place:]], axis=1)
+            widened[f"{layer}.weight"] = np.concatenate(
+                [weight[:, :place], missing, weight[:, place:]], axis=1
+            )
     return widened
 
 
 class PlainNetwork(Network):
     """A network of version 0.1.
 
-    A layer that both share (``trunk``), then one layer each (``policy``, ``value``), with ReLU behind all of them, then linear
-    outputs (``policy_head``, ``value_head``). The prior's scores, times ``prior_weight``, are added to the policy's outputs.
+    A layer that both share (``trunk``), then one layer each (``policy``, ``value``), with ReLU
+    behind all of them, then linear outputs (``policy_head``, ``value_head``). The prior's scores,
+    times ``prior_weight``, are added to the policy's outputs.
     """
 
     FORMAT = PLAIN_FORMAT
@@ -328,19 +394,30 @@ class PlainNetwork(Network):
                 "policy": (shapes["policy.bias"][0], width),
                 "value": (shapes["value.bias"][0], width),
             }
-            sizes |= {"policy_head": (NUM_ACTIONS, sizes["policy"][0]), "value_head": (1, sizes["value"][0])}
+            sizes |= {
+                "policy_head": (NUM_ACTIONS, sizes["policy"][0]),
+                "value_head": (1, sizes["value"][0]),
+            }
         except (KeyError, ValueError, IndexError) as error:
-            raise CheckpointError(f"the network lacks or has misshapen weights ({error})") from error
+            raise CheckpointError(
+                f"the network lacks or has misshapen weights ({error})"
+            ) from error
         if size != inputs:
-            raise CheckpointError(f"the network was trained for inputs of length {size}; they have {inputs} now")
+            raise CheckpointError(
+                f"the network was trained for inputs of length {size}; they have {inputs} now"
+            )
         wanted: dict[str, tuple[int, ...]] = {"prior_weight": ()}
         for layer, shape in sizes.items():
             wanted |= {f"{layer}.weight": shape, f"{layer}.bias": shape[:1]}
         return wanted
 
-    def __call__(self, observation: Float32, prior: Prior | None = None) -> tuple[Vector, Vector | None]:
+    def __call__(
+        self, observation: Float32, prior: Prior | None = None
+    ) -> tuple[Vector, Vector | None]:
         """See :meth:`Network.__call__`."""
-        inputs = observation if prior is None else np.concatenate([observation, prior.scores], axis=1)
+        inputs = (
+            observation if prior is None else np.concatenate([observation, prior.scores], axis=1)
+        )
         features = np.maximum(self._layer("trunk", inputs.astype(np.float64)), 0.0)
         logits = self._layer("policy_head", np.maximum(self._layer("policy", features), 0.0))
         if prior is not None:
@@ -351,7 +428,11 @@ class PlainNetwork(Network):
     def _outcome(self, value: Vector, prior: Prior | None) -> Vector | None:
         """The outcome expected, from the return, which lacks what a potential has paid already."""
         shaping = self.about.get("shaping")
-        if self.about.get("reward") != OUTCOME_REWARD or shaping is None or (shaping != 0 and prior is None):
+        if (
+            self.about.get("reward") != OUTCOME_REWARD
+            or shaping is None
+            or (shaping != 0 and prior is None)
+        ):
             return None
         paid = 0.0 if prior is None else float(shaping) * prior.outcome
         return np.clip(value + paid, -1.0, 1.0)
@@ -369,14 +450,18 @@ def _renamed(entries: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, 
 
 
 def _arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
-    """The arrays in a file, by name; nothing of a file is unpacked that says that it unpacks to more than a network has."""
+    """The arrays in a file, by name; nothing of a file is unpacked that says that it unpacks to
+    more than a network has.
+    """
     size = path.stat().st_size
     if size <= MOST_BYTES:
         content = io.BytesIO(path.read_bytes())  # NumPy leaves files open that it can't read
         with zipfile.ZipFile(content) as archive:
             size = sum(member.file_size for member in archive.infolist())
     if size > MOST_BYTES:
-        raise CheckpointError(f"{path} holds {size / 1e6:.0f} MB; no network has more than {MOST_BYTES / 1e6:.0f} MB")
+        raise CheckpointError(
+            f"{path} holds {size / 1e6:.0f} MB; no network has more than {MOST_BYTES / 1e6:.0f} MB"
+        )
     with np.load(content, allow_pickle=False) as arrays:
         return {name: arrays[name] for name in arrays.files}
 
@@ -386,23 +471,30 @@ class NetworkAgent(Agent):
 
     Args:
         network: a network, or the path of its file.
-        deterministic: take the most probable action instead of drawing one with the decision's random number.
+        deterministic: take the most probable action instead of drawing one with the decision's
+            random number.
         name: name in tables and records; None takes it from the path.
 
     Attributes:
-        version: that which the network tells, and the network's digest: many networks tell the same.
+        version: that which the network tells, and the network's digest: many networks tell the
+            same.
 
     Raises:
-        CheckpointError: the file can't be used, or its prior's heuristic isn't there in the version that it was trained with.
+        CheckpointError: the file can't be used, or its prior's heuristic isn't there in the version
+            that it was trained with.
     """
 
     uses_observation = True
 
-    def __init__(self, network: Network | str | Path, *, deterministic: bool = False, name: str | None = None) -> None:
+    def __init__(
+        self, network: Network | str | Path, *, deterministic: bool = False, name: str | None = None
+    ) -> None:
         is_path = isinstance(network, (str, Path))
         self.network = Network.load(network) if isinstance(network, (str, Path)) else network
         self.deterministic = deterministic
-        self.name = name or (name_of(Path(network)) if isinstance(network, (str, Path)) else "network")
+        self.name = name or (
+            name_of(Path(network)) if isinstance(network, (str, Path)) else "network"
+        )
         self.description = str(self.network.about.get("description", "a trained network"))
         self.version = f"{self.network.about.get('version', '1')}+{self.network.digest()}"
         self._heuristic = _heuristic_of(self.network, f"{network}: " if is_path else "")
@@ -432,10 +524,12 @@ class NetworkAgent(Agent):
 
 
 class TrainedAgent(Agent):
-    """The trained agents that ship with the project, one network for each number of players and side (see docs/agents.md).
+    """The trained agents that ship with the project, one network for each number of players and
+    side (see docs/agents.md).
 
     Args:
-        deterministic: as for :class:`NetworkAgent`; the most probable action is a little stronger than a drawn one.
+        deterministic: as for :class:`NetworkAgent`; the most probable action is a little stronger
+            than a drawn one.
 
     Raises:
         CheckpointError: as for :class:`NetworkAgent`; at the first decision in a game of that kind.
@@ -456,7 +550,9 @@ class TrainedAgent(Agent):
         """The one that plays games of so many players on this side of the board."""
         if (players, side) not in self._agents:
             path = TRAINED / f"{table_name(players, side)}{NETWORK_SUFFIX}"
-            self._agents[players, side] = NetworkAgent(path, deterministic=self.deterministic, name=self.name)
+            self._agents[players, side] = NetworkAgent(
+                path, deterministic=self.deterministic, name=self.name
+            )
         return self._agents[players, side]
 
     def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
@@ -475,14 +571,22 @@ class TrainedAgent(Agent):
             outcome[rows] = told
         return weights, outcome
 
-    def _by_side(self, decisions: Decisions) -> Iterator[tuple[str, npt.NDArray[np.int64], Decisions]]:
-        """The decisions on each side of the board that is played: which ones they are, and they alone."""
+    def _by_side(
+        self, decisions: Decisions
+    ) -> Iterator[tuple[str, npt.NDArray[np.int64], Decisions]]:
+        """The decisions on each side of the board that is played: which ones they are, and they
+        alone.
+        """
         decisions = checked_decisions(decisions)
         assert decisions.view is not None
         sides = decisions.view.game.side
         for number in np.unique(sides).tolist():
             rows = np.flatnonzero(sides == number)
-            yield SIDES[number], rows, decisions if rows.size == len(decisions) else decisions.take(rows)
+            yield (
+                SIDES[number],
+                rows,
+                decisions if rows.size == len(decisions) else decisions.take(rows),
+            )
 
 
 def _digest_of_shipped() -> str:
@@ -502,10 +606,15 @@ def _heuristic_of(network: Network, where: str) -> HeuristicAgent | None:
         raise CheckpointError(f"{where}{error}") from error
     wanted = network.about.get("prior_version")
     if heuristic is not None and heuristic.version != wanted:
-        raise CheckpointError(f"{where}the network was trained with version {wanted} of {name}, which is {heuristic.version} now")
+        raise CheckpointError(
+            f"{where}the network was trained with version {wanted} of {name}, which is "
+            f"{heuristic.version} now"
+        )
     return heuristic
 
 
 def name_of(path: Path) -> str:
-    """An agent's name by its checkpoint: ``runs/first/model.npz`` → ``first``; other files by their own name."""
+    """An agent's name by its checkpoint: ``runs/first/model.npz`` → ``first``; other files by their
+    own name.
+    """
     return path.parent.name if path.stem == "model" and path.parent.name else path.stem

@@ -1,4 +1,5 @@
-"""Opponents for training by self-play: fixed ones that stay, and past policies of the learner that come and go.
+"""Opponents for training by self-play: fixed ones that stay, and past policies of the learner that
+come and go.
 
 >>> pool = OpponentPool([RandomAgent(), GreedyAgent()], sampling="hard")
 >>> pool.add(past_policy)
@@ -22,9 +23,12 @@ SAMPLINGS: Final = ("uniform", "latest", "hard")
 MEMORY: Final = 200
 """The win share against an opponent is a running mean over about so many latest games."""
 LATEST_SHARE: Final = 0.8
-"""With ``"latest"`` the newest past policy is drawn so often among them; the others share the rest."""
+"""With ``"latest"`` the newest past policy is drawn so often among them; the others share the rest.
+"""
 EASIEST: Final = 0.05
-"""With ``"hard"`` even an opponent that always loses keeps this weight, or nobody would notice if it became hard again."""
+"""With ``"hard"`` even an opponent that always loses keeps this weight, or nobody would notice if
+it became hard again.
+"""
 
 
 class OpponentPool:
@@ -32,11 +36,14 @@ class OpponentPool:
 
     Args:
         fixed: agents that are always in the pool, such as heuristic ones.
-        fixed_share: share of all draws that go to them, 0 to 1; without a past policy they get all, without any of them none.
-        capacity: past policies that are kept, at least 0. When there is one too many, the oldest gives way, except that every
-            second time the second oldest does: so some old ones stay for long.
-        sampling: how past policies, and fixed opponents among themselves, are drawn: ``"uniform"``; ``"latest"``, mostly the
-            newest past policy; or ``"hard"``, by the square of the share that the learner loses against them.
+        fixed_share: share of all draws that go to them, 0 to 1; without a past policy they get all,
+            without any of them none.
+        capacity: past policies that are kept, at least 0. When there is one too many, the oldest
+            gives way, except that every second time the second oldest does: so some old ones stay
+            for long.
+        sampling: how past policies, and fixed opponents among themselves, are drawn: ``"uniform"``;
+            ``"latest"``, mostly the newest past policy; or ``"hard"``, by the square of the share
+            that the learner loses against them.
 
     Attributes:
         fixed: the fixed opponents.
@@ -46,7 +53,13 @@ class OpponentPool:
         OptionError: an option has a wrong value.
     """
 
-    def __init__(self, fixed: Sequence[Agent], fixed_share: float = 0.5, capacity: int = 8, sampling: str = "hard") -> None:
+    def __init__(
+        self,
+        fixed: Sequence[Agent],
+        fixed_share: float = 0.5,
+        capacity: int = 8,
+        sampling: str = "hard",
+    ) -> None:
         self.fixed = list(fixed)
         self.fixed_share = check_number("fixed_share", fixed_share, 0, 1)
         self.capacity = check_integer("capacity", capacity, 0, 10**6)
@@ -81,7 +94,8 @@ class OpponentPool:
             self._games.pop(gone.name, None)
 
     def note(self, name: str, share: float) -> None:
-        """Take in the learner's share of a win, 0 to 1, in a game against the agent of that name; others are not kept.
+        """Take in the learner's share of a win, 0 to 1, in a game against the agent of that name;
+        others are not kept.
 
         Raises:
             OptionError: the share is something else.
@@ -94,7 +108,9 @@ class OpponentPool:
             self._share[name] = before + (share - before) / games
 
     def share(self, name: str) -> float | None:
-        """The learner's win share in the latest games against the agent of that name; None before the first."""
+        """The learner's win share in the latest games against the agent of that name; None before
+        the first.
+        """
         return self._share.get(name)
 
     def weights(self) -> npt.NDArray[np.float64]:
@@ -104,15 +120,21 @@ class OpponentPool:
             OptionError: the pool is empty.
         """
         if not self.agents:
-            raise OptionError("the pool of opponents is empty: give it a fixed opponent or a past policy")
+            raise OptionError(
+                "the pool of opponents is empty: give it a fixed opponent or a past policy"
+            )
         fixed_share = 1.0 if not self.past else self.fixed_share if self.fixed else 0.0
-        return np.concatenate([self._among(self.fixed) * fixed_share, self._among(self.past) * (1.0 - fixed_share)])
+        return np.concatenate(
+            [self._among(self.fixed) * fixed_share, self._among(self.past) * (1.0 - fixed_share)]
+        )
 
     def _among(self, agents: Sequence[Agent]) -> npt.NDArray[np.float64]:
         """The probabilities of some of them, summing to 1 (or to 0 if there is none)."""
         weights = np.ones(len(agents))
         if self.sampling == "hard":
-            weights = np.array([max((1.0 - self._share.get(agent.name, 0.5)) ** 2, EASIEST) for agent in agents])
+            weights = np.array(
+                [max((1.0 - self._share.get(agent.name, 0.5)) ** 2, EASIEST) for agent in agents]
+            )
         elif self.sampling == "latest" and agents is self.past and len(agents) > 1:
             weights[:-1] = (1.0 - LATEST_SHARE) / (len(agents) - 1)
             weights[-1] = LATEST_SHARE

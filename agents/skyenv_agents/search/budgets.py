@@ -1,6 +1,8 @@
-"""What agents that search have in common: budgets, in names and in slices, threads that can be interrupted, seeds.
+"""What agents that search have in common: budgets, in names and in slices, threads that can be
+interrupted, seeds.
 
-Compiled code doesn't hear Ctrl-C, so searches run it in slices of bounded size; what they find doesn't depend on the slices.
+Compiled code doesn't hear Ctrl-C, so searches run it in slices of bounded size; what they find
+doesn't depend on the slices.
 """
 
 from __future__ import annotations
@@ -55,7 +57,9 @@ class Budget:
         return cls(number, span)
 
     def name(self, plain: str, default: int) -> str:
-        """An agent's name: `plain`, and the budget unless it is so many simulations as `default`."""
+        """An agent's name: `plain`, and the budget unless it is so many simulations as
+        `default`.
+        """
         if self.milliseconds is not None:
             return f"{plain}-{self.milliseconds:g}ms"
         return plain if self.simulations == default else f"{plain}-{self.simulations}"
@@ -67,16 +71,23 @@ class Budget:
             number: simulations in all, unless time counts.
             size: simulations in a part, at the most.
         """
-        until = math.inf if self.milliseconds is None else time.perf_counter() + self.milliseconds / 1000
+        until = (
+            math.inf
+            if self.milliseconds is None
+            else time.perf_counter() + self.milliseconds / 1000
+        )
         done = 0
-        while done == 0 or ((self.milliseconds is not None or done < number) and time.perf_counter() < until):
+        while done == 0 or (
+            (self.milliseconds is not None or done < number) and time.perf_counter() < until
+        ):
             part = size if self.milliseconds is not None else min(size, number - done)
             yield done, part
             done += part
 
 
 def budget_in(spec: str, prefix: str) -> Budget:
-    """The budget that a name tells: ``"rollout-256"`` (simulations) or ``"rollout-50ms"`` (milliseconds a decision).
+    """The budget that a name tells: ``"rollout-256"`` (simulations) or ``"rollout-50ms"``
+    (milliseconds a decision).
 
     Raises:
         AgentError: the budget is none.
@@ -85,7 +96,8 @@ def budget_in(spec: str, prefix: str) -> Budget:
     number = int(match[1]) if match else 0
     if match is None or not 0 < number <= MOST_SIMULATIONS:
         raise AgentError(
-            f"agent {shown(spec, 80)}: its budget must be a number of simulations ({prefix}256) or of milliseconds for a decision"
+            f"agent {shown(spec, 80)}: its budget must be a number of simulations ({prefix}256) or "
+            "of milliseconds for a decision"
             f" ({prefix}50ms), from 1 to {MOST_SIMULATIONS}"
         )
     return Budget(MOST_SIMULATIONS, number) if match[2] else Budget(number)
@@ -110,7 +122,8 @@ class BudgetedAgent(Agent):
 
     @classmethod
     def variant(cls, name: str) -> Self:
-        """The agent with a budget in its name: ``"ismcts-300"`` (simulations) or ``"ismcts-100ms"`` (milliseconds a decision).
+        """The agent with a budget in its name: ``"ismcts-300"`` (simulations) or ``"ismcts-100ms"``
+        (milliseconds a decision).
 
         Raises:
             AgentError: the budget is none.
@@ -127,11 +140,16 @@ def seed_of(uniform: float) -> int:
 
 
 def on_threads(
-    task: Callable[[Item, Check], Result], items: Sequence[Item], threads: int, name: str, between: Check = lambda: None
+    task: Callable[[Item, Check], Result],
+    items: Sequence[Item],
+    threads: int,
+    name: str,
+    between: Check = lambda: None,
 ) -> list[Result]:
     """What a task makes of every item, on so many threads.
 
-    If one of them fails, or Ctrl-C comes, the others end between two slices, and all threads are waited for.
+    If one of them fails, or Ctrl-C comes, the others end between two slices, and all threads are
+    waited for.
 
     Args:
         task: called with an item and a function to call between slices.
@@ -163,6 +181,8 @@ def on_threads(
             stopped.set()
             raise
     for future in futures:
-        if not isinstance(future.exception(), CancelledError):  # which only follows from another one's failure
+        if not isinstance(
+            future.exception(), CancelledError
+        ):  # which only follows from another one's failure
             future.result()
     return [future.result() for future in futures]

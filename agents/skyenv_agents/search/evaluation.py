@@ -37,7 +37,8 @@ class LeafBatch:
         self.priors = np.zeros((number, NUM_ACTIONS))
 
     def evaluate(self, number: int, evaluator: Agent, weight: float = 1.0) -> None:
-        """Ask an agent about the first leaves, so many as `number`; what it expects has a share in their values, the weight.
+        """Ask an agent about the first leaves, so many as `number`; what it expects has a share in
+        their values, the weight.
 
         Raises:
             AgentError: the agent doesn't tell the outcome that it expects.
@@ -51,27 +52,43 @@ class LeafBatch:
         observation = np.empty((len(rows), OBSERVATION_SIZE), np.float32)
         observe_rows(games, new_records(1, CODES_DTYPE), np.arange(len(rows)), seats, observation)
         views = view_of(games, seats)
-        asked = Decisions(self.masks[rows], seats, players, np.zeros(len(rows)), observation, views, trusted=True)
+        asked = Decisions(
+            self.masks[rows], seats, players, np.zeros(len(rows)), observation, views, trusted=True
+        )
         evaluations = evaluator.evaluate(asked)
         if evaluations is None or evaluations[1] is None:
-            raise AgentError(f"agent {evaluator.name} can't guide a search: it doesn't tell the outcome that it expects")
+            raise AgentError(
+                f"agent {evaluator.name} can't guide a search: it doesn't tell the outcome that it "
+                "expects"
+            )
         # In single precision what it says doesn't depend on how many leaves it is asked about.
-        probabilities, outcomes = (np.asarray(array, np.float32).astype(np.float64) for array in evaluations)
+        probabilities, outcomes = (
+            np.asarray(array, np.float32).astype(np.float64) for array in evaluations
+        )
         self.priors[rows] = probabilities
         if weight > 0:
-            expected = seat_values(outcomes, seats, players, win_probabilities_seen(np.asarray(views), trusted=True))
-            self.leaves["value"][rows] = weight * expected + (1 - weight) * self.leaves["value"][rows]
+            expected = seat_values(
+                outcomes, seats, players, win_probabilities_seen(np.asarray(views), trusted=True)
+            )
+            self.leaves["value"][rows] = (
+                weight * expected + (1 - weight) * self.leaves["value"][rows]
+            )
 
 
 def seat_values(
-    outcomes: npt.NDArray[np.float64], seats: npt.NDArray[np.int64], players: int, by_holdings: npt.NDArray[np.float64]
+    outcomes: npt.NDArray[np.float64],
+    seats: npt.NDArray[np.int64],
+    players: int,
+    by_holdings: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.float64]:
     """Every seat's win probability, float64 (k, 4).
 
     Args:
-        outcomes: float64 (k,), −1/(N−1) to 1, the outcome that a seat expects. seats: int64 (k,), which seat.
+        outcomes: float64 (k,), −1/(N−1) to 1, the outcome that a seat expects. seats: int64 (k,),
+            which seat.
         players: N.
-        by_holdings: float64 (k, 4), win probabilities by what seats have, in proportion to which the other seats share the rest.
+        by_holdings: float64 (k, 4), win probabilities by what seats have, in proportion to which
+            the other seats share the rest.
     """
     rows = np.arange(len(seats))
     own = np.clip(share_of(outcomes, players), 0.0, 1.0)

@@ -1,11 +1,14 @@
-"""What a tree's leaves are worth: a small compiled network tells every seat's probability to win, all hands open.
+"""What a tree's leaves are worth: a small compiled network tells every seat's probability to win,
+all hands open.
 
-It is asked in determinizations, where nothing is hidden, and takes a few microseconds; so nobody has to play on. Its weights are
-the same for all seats and all districts. For every seat a layer of ReLU units looks at each district; the units' sums over the
-districts, and what else is told of the seat, go to a second layer, whose weighted sum is the seat's strength; the probabilities
-are the softmax of the seats' strengths. ``python -m experiments.tools.fit_leaves`` makes the weights.
+It is asked in determinizations, where nothing is hidden, and takes a few microseconds; so nobody
+has to play on. Its weights are the same for all seats and all districts. For every seat a layer of
+ReLU units looks at each district; the units' sums over the districts, and what else is told of the
+seat, go to a second layer, whose weighted sum is the seat's strength; the probabilities are the
+softmax of the seats' strengths. ``python -m experiments.tools.fit_leaves`` makes the weights.
 
-What it is told is written by :mod:`skyenv_agents.heuristic.inputs`, which says what `game` and `h` are.
+What it is told is written by :mod:`skyenv_agents.heuristic.inputs`, which says what `game` and `h`
+are.
 """
 
 from __future__ import annotations
@@ -24,7 +27,13 @@ from skyenv.rules.compiling import called_rule, entry_point
 from skyenv.rules.components import LOWEST_CARD, MAX_PLAYERS, NUM_COLOURS, NUM_DISTRICTS, NUM_RANKS
 from skyenv.rules.state import Array, GameRecord, new_records
 from skyenv_agents.heuristic.features import HEURISTIC_DTYPE, HeuristicRecord, look_up_board
-from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, SEAT_INPUTS, Floats, write_district, write_seat
+from skyenv_agents.heuristic.inputs import (
+    DISTRICT_INPUTS,
+    SEAT_INPUTS,
+    Floats,
+    write_district,
+    write_seat,
+)
 from skyenv_agents.heuristic.player import GreedyAgent
 
 DISTRICT_UNITS: Final = 16
@@ -39,7 +48,9 @@ SHAPES: Final = {
     "seat_bias": (SEAT_UNITS,),
     "strength": (SEAT_UNITS,),
 }
-"""The arrays of a network's file; behind one another, they are the weights that compiled functions take."""
+"""The arrays of a network's file; behind one another, they are the weights that compiled functions
+take.
+"""
 _DISTRICT_BIAS: Final = DISTRICT_INPUTS * DISTRICT_UNITS
 _SEAT: Final = _DISTRICT_BIAS + DISTRICT_UNITS
 _SEAT_BIAS: Final = _SEAT + (SEAT_INPUTS + DISTRICT_UNITS) * SEAT_UNITS
@@ -70,7 +81,9 @@ def add_units(network: Floats, first: int, width: int, value: float, units: Floa
 
 
 @called_rule
-def strength(game: GameRecord, h: HeuristicRecord, network: Floats, seat: int, memory: Floats) -> float:
+def strength(
+    game: GameRecord, h: HeuristicRecord, network: Floats, seat: int, memory: Floats
+) -> float:
     """A seat's strength."""
     x = memory[:DISTRICT_INPUTS]
     units = memory[DISTRICT_INPUTS : DISTRICT_INPUTS + DISTRICT_UNITS]
@@ -103,7 +116,9 @@ def strength(game: GameRecord, h: HeuristicRecord, network: Floats, seat: int, m
 
 @called_rule
 def predict(game: GameRecord, h: HeuristicRecord, network: Floats, memory: Floats) -> None:
-    """Write every seat's probability to win into `h.win`; `network`, float32 (NUM_WEIGHTS,), `memory`, float32 (MEMORY,)."""
+    """Write every seat's probability to win into `h.win`; `network`, float32 (NUM_WEIGHTS,),
+    `memory`, float32 (MEMORY,).
+    """
     best = -math.inf
     for seat in range(game.num_players):
         h.win[seat] = strength(game, h, network, seat, memory)
@@ -131,7 +146,14 @@ def leaf_network(players: int) -> Floats:
 
 
 @entry_point("the network for leaves", 2)
-def _of_games(games: Array, weights: Array, heuristic: Array, network: Array, memory: Array, probabilities: Array) -> None:
+def _of_games(
+    games: Array,
+    weights: Array,
+    heuristic: Array,
+    network: Array,
+    memory: Array,
+    probabilities: Array,
+) -> None:
     """Write every seat's probability into `probabilities` [game, seat]."""
     h = heuristic[0]
     for i in range(len(games)):
@@ -143,7 +165,8 @@ def _of_games(games: Array, weights: Array, heuristic: Array, network: Array, me
 
 
 def leaf_values(state: npt.NDArray[np.void]) -> npt.NDArray[np.float64]:
-    """Every seat's probability to win, all hands open: float64 (n, 4), each row sums to 1 over the game's seats.
+    """Every seat's probability to win, all hands open: float64 (n, 4), each row sums to 1 over the
+    game's seats.
 
     Args:
         state: games of one number of players that go on, GAME_DTYPE (n,).
@@ -151,6 +174,10 @@ def leaf_values(state: npt.NDArray[np.void]) -> npt.NDArray[np.float64]:
     probabilities = np.zeros((len(state), MAX_PLAYERS))
     if len(state):
         players = int(state["num_players"][0])
-        memory = new_records(1, HEURISTIC_DTYPE), leaf_network(players), np.zeros(MEMORY, np.float32)
+        memory = (
+            new_records(1, HEURISTIC_DTYPE),
+            leaf_network(players),
+            np.zeros(MEMORY, np.float32),
+        )
         _of_games(as_games(state), GreedyAgent().weights(players), *memory, probabilities)
     return probabilities

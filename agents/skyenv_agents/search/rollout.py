@@ -1,9 +1,11 @@
-"""A player that searches: it plays games on, in positions that its seat can't tell from the real one.
+"""A player that searches: it plays games on, in positions that its seat can't tell from the real
+one.
 
-Flat Monte Carlo with sequential halving. For every decision determinizations are drawn from the seat's view alone
-(:func:`skyenv.knowledge.resample`); in each of them every action that is still in question is played, and the game is played on
-for some turns by all seats, each of which sees only its own view there. The position reached is evaluated; the actions that do
-worst are dropped, and the others share what is left of the budget. All actions meet the same determinizations and chance.
+Flat Monte Carlo with sequential halving. For every decision determinizations are drawn from the
+seat's view alone (:func:`skyenv.knowledge.resample`); in each of them every action that is still in
+question is played, and the game is played on for some turns by all seats, each of which sees only
+its own view there. The position reached is evaluated; the actions that do worst are dropped, and
+the others share what is left of the budget. All actions meet the same determinizations and chance.
 """
 
 from __future__ import annotations
@@ -42,14 +44,18 @@ SEED_BITS: Final = 30
 
 
 class RolloutResult(NamedTuple):
-    """What a search came to: for each decision an action, int64 (k,), and the simulations that it took, int64 (k,)."""
+    """What a search came to: for each decision an action, int64 (k,), and the simulations that it
+    took, int64 (k,).
+    """
 
     actions: npt.NDArray[np.int64]
     simulations: npt.NDArray[np.int64]
 
 
 class _Simulator:
-    """Plays the candidate actions of one decision in one determinization after the other, and keeps what they led to."""
+    """Plays the candidate actions of one decision in one determinization after the other, and keeps
+    what they led to.
+    """
 
     def __init__(
         self,
@@ -80,7 +86,15 @@ class _Simulator:
         for start in range(0, number, size):
             self._check()
             part = slice(start, start + size)
-            try_actions(self._view, self.actions, seeds[part], self._options, self._weights, *self._memory, values[part])
+            try_actions(
+                self._view,
+                self.actions,
+                seeds[part],
+                self._options,
+                self._weights,
+                *self._memory,
+                values[part],
+            )
         self.values = np.concatenate([self.values, values])
         self.simulations += values.size
 
@@ -92,7 +106,9 @@ class _Simulator:
         self.values = self.values[:, kept]
 
     def better(self, caution: float) -> int:
-        """The second of the last two actions if it did better than the first, by so many standard errors; else the first."""
+        """The second of the last two actions if it did better than the first, by so many standard
+        errors; else the first.
+        """
         gain = self.values[:, 1] - self.values[:, 0]
         if len(gain) < 2:
             return int(self.actions[0])
@@ -109,21 +125,27 @@ def _sizes(candidates: int) -> Iterator[int]:
 
 
 class RolloutAgent(BudgetedAgent):
-    """Plays on from positions that its seat can't tell from the real one, and takes the action that led to most wins.
+    """Plays on from positions that its seat can't tell from the real one, and takes the action that
+    led to most wins.
 
-    The greedy player's best actions are tried, and its choice stands unless another one is clearly better.
+    The greedy player's best actions are tried, and its choice stands unless another one is clearly
+    better.
 
     Args:
-        simulations: how many times a game is played on for each decision, at the most, 1 to 10⁶ (but every action is tried).
-        milliseconds: time for each decision instead, above 0 to 10⁶ (then decisions depend on the machine).
+        simulations: how many times a game is played on for each decision, at the most, 1 to 10⁶
+            (but every action is tried).
+        milliseconds: time for each decision instead, above 0 to 10⁶ (then decisions depend on the
+            machine).
         rollout_policy: who plays on: ``"greedy"`` or ``"random"``.
         turns: turns of all seats together that are played on for; 0: to the end of the game.
         candidates: how many actions are tried at the most, at least 2.
-        caution: standard errors by which another action must be better than the greedy player's, at least 0.
+        caution: standard errors by which another action must be better than the greedy player's, at
+            least 0.
         threads: threads for the decisions of a batch, 1 to 1024.
-        early, late: VP ahead that make the odds to win e times as high at the start and at the end of the game, when a position
-            is evaluated, from 0.1.
-        margin: share that VP have in the value of a finished game, 0 to 1; the win itself has the rest.
+        early, late: VP ahead that make the odds to win e times as high at the start and at the end
+            of the game, when a position is evaluated, from 0.1.
+        margin: share that VP have in the value of a finished game, 0 to 1; the win itself has the
+            rest.
 
     Raises:
         AgentError: an option has a wrong value.
@@ -170,9 +192,17 @@ class RolloutAgent(BudgetedAgent):
         weights = self._greedy.weights(decisions.num_players)
 
         def decide(i: int, check: Check) -> tuple[int, int]:
-            return self._decide(views[i : i + 1], decisions.mask[i : i + 1], decisions.uniform[i : i + 1], weights, check)
+            return self._decide(
+                views[i : i + 1],
+                decisions.mask[i : i + 1],
+                decisions.uniform[i : i + 1],
+                weights,
+                check,
+            )
 
-        columns = np.array(on_threads(decide, range(len(decisions)), self.threads, "rollout"), np.int64).reshape(-1, 2)
+        columns = np.array(
+            on_threads(decide, range(len(decisions)), self.threads, "rollout"), np.int64
+        ).reshape(-1, 2)
         return RolloutResult(columns[:, 0].copy(), columns[:, 1].copy())
 
     def _decide(
@@ -209,7 +239,9 @@ class RolloutAgent(BudgetedAgent):
         uniform: npt.NDArray[np.float64],
         weights: npt.NDArray[np.void],
     ) -> npt.NDArray[np.int64]:
-        """The actions to try, int64 (k,): first the greedy player's choice, then those that it scores next best."""
+        """The actions to try, int64 (k,): first the greedy player's choice, then those that it
+        scores next best.
+        """
         legal = np.flatnonzero(mask[0])
         if len(legal) == 1:
             return legal

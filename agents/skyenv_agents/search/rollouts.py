@@ -1,7 +1,8 @@
-"""The compiled rollouts of the searches: games played on from determinizations, and what the positions reached are worth.
+"""The compiled rollouts of the searches: games played on from determinizations, and what the
+positions reached are worth.
 
-Arguments that many functions share: `game`, a determinization; `s`, a record of SEARCH_DTYPE; `w`, the greedy player's weights;
-`scratch`, a :class:`Scratch`.
+Arguments that many functions share: `game`, a determinization; `s`, a record of SEARCH_DTYPE; `w`,
+the greedy player's weights; `scratch`, a :class:`Scratch`.
 """
 
 from __future__ import annotations
@@ -30,19 +31,32 @@ POLICIES: Final = ("greedy", "random")
 """Who plays on in a rollout."""
 RANDOM: Final = POLICIES.index("random")
 LEAF_VALUES: Final = ("holdings", "network")
-"""What a position is worth that isn't over: by what the seats have, or by the network for leaves."""
+"""What a position is worth that isn't over: by what the seats have, or by the network for leaves.
+"""
 NETWORK: Final = LEAF_VALUES.index("network")
 
 SEARCH_DTYPE: Final = np.dtype(
     [
         ("turns", np.int64),  # turns of all seats together that a rollout has
         ("policy", np.int64),  # who plays them, an index of POLICIES
-        ("early", np.float64),  # VP ahead that make the odds to win e times as high, at the start of the game
+        (
+            "early",
+            np.float64,
+        ),  # VP ahead that make the odds to win e times as high, at the start of the game
         ("late", np.float64),  # the same at its end
-        ("margin", np.float64),  # share that VP have in the value of a finished game; the win itself has the rest
+        (
+            "margin",
+            np.float64,
+        ),  # share that VP have in the value of a finished game; the win itself has the rest
         ("exploration", np.float64),  # of a tree: weight of what hasn't been tried much
-        ("temperature", np.float64),  # VP by which an action must be better to be held e times as probable; 0: no prior
-        ("leaf_value", np.int64),  # what tells the worth of a position that isn't over, an index of LEAF_VALUES
+        (
+            "temperature",
+            np.float64,
+        ),  # VP by which an action must be better to be held e times as probable; 0: no prior
+        (
+            "leaf_value",
+            np.int64,
+        ),  # what tells the worth of a position that isn't over, an index of LEAF_VALUES
         ("batched", np.int64),  # 1: leaves wait for an evaluation from outside, many at once
     ],
     align=True,
@@ -59,8 +73,10 @@ class Scratch(NamedTuple):
 
     Attributes:
         games: a game to play on. views: what a seat sees of one; shown_games: that record's game.
-        heuristic: what the greedy player holds of it. tape: chance. mask: int8 (103,). prior: float64 (103,).
-        network: the weights of the network for leaves, float32 (NUM_WEIGHTS,); memory: its own, float32 (MEMORY,).
+        heuristic: what the greedy player holds of it. tape: chance. mask: int8 (103,). prior:
+            float64 (103,).
+        network: the weights of the network for leaves, float32 (NUM_WEIGHTS,); memory: its own,
+            float32 (MEMORY,).
     """
 
     games: npt.NDArray[np.void]
@@ -75,32 +91,50 @@ class Scratch(NamedTuple):
 
 
 def new_scratch(network: npt.NDArray[np.float32] | None = None) -> Scratch:
-    """New memory for one search; `network`: the weights of the network for leaves, if positions are to be valued by it."""
+    """New memory for one search; `network`: the weights of the network for leaves, if positions are
+    to be valued by it.
+    """
     views = new_records(1, VIEW_DTYPE)
     return Scratch(
-        new_records(1, GAME_DTYPE), views, views["game"], new_records(1, HEURISTIC_DTYPE), new_records(1, TAPE_DTYPE),
-        np.zeros(NUM_ACTIONS, np.int8), np.zeros(NUM_ACTIONS),
-        np.zeros(NUM_WEIGHTS, np.float32) if network is None else network, np.zeros(MEMORY, np.float32),
-    )  # fmt: skip
+        new_records(1, GAME_DTYPE),
+        views,
+        views["game"],
+        new_records(1, HEURISTIC_DTYPE),
+        new_records(1, TAPE_DTYPE),
+        np.zeros(NUM_ACTIONS, np.int8),
+        np.zeros(NUM_ACTIONS),
+        np.zeros(NUM_WEIGHTS, np.float32) if network is None else network,
+        np.zeros(MEMORY, np.float32),
+    )
 
 
 def search_options(
-    policy: str, turns: object, early: object, late: object, margin: object, exploration: object = 0.0, temperature: object = 0.0,
+    policy: str,
+    turns: object,
+    early: object,
+    late: object,
+    margin: object,
+    exploration: object = 0.0,
+    temperature: object = 0.0,
     leaf_value: str = LEAF_VALUES[0],
-) -> npt.NDArray[np.void]:  # fmt: skip
+) -> npt.NDArray[np.void]:
     """The options of a search as a record of SEARCH_DTYPE (1,).
 
     Args:
-        policy: one of POLICIES. turns: whole number from 0. early, late: from 0.1. margin: 0 to 1. exploration, temperature: at
-            least 0; see SEARCH_DTYPE. leaf_value: one of LEAF_VALUES.
+        policy: one of POLICIES. turns: whole number from 0. early, late: from 0.1. margin: 0 to 1.
+            exploration, temperature: at least 0; see SEARCH_DTYPE. leaf_value: one of LEAF_VALUES.
 
     Raises:
         AgentError: one of them has a wrong value.
     """
     if policy not in POLICIES:
-        raise AgentError(f"rollout_policy must be one of {', '.join(POLICIES)}, not {shown(policy)}")
+        raise AgentError(
+            f"rollout_policy must be one of {', '.join(POLICIES)}, not {shown(policy)}"
+        )
     if leaf_value not in LEAF_VALUES:
-        raise AgentError(f"leaf_value must be one of {', '.join(LEAF_VALUES)}, not {shown(leaf_value)}")
+        raise AgentError(
+            f"leaf_value must be one of {', '.join(LEAF_VALUES)}, not {shown(leaf_value)}"
+        )
     options = new_records(1, SEARCH_DTYPE)
     options["leaf_value"] = LEAF_VALUES.index(leaf_value)
     options["policy"] = POLICIES.index(policy)
@@ -115,7 +149,9 @@ def search_options(
 
 @called_rule
 def determinize(view: ViewRecord, game: GameRecord, scratch: Scratch, seed: int) -> None:
-    """Turn a copy of the view's game into a determinization; there is one for every view that a game leads to."""
+    """Turn a copy of the view's game into a determinization; there is one for every view that a
+    game leads to.
+    """
     sample_determinization(view, game, scratch.tape[0], scratch.mask, seed)
 
 
@@ -127,7 +163,9 @@ def show(game: GameRecord, scratch: Scratch, seat: int) -> None:
 
 
 @called_rule
-def rollout_action(game: GameRecord, s: SearchRecord, w: WeightsRecord, scratch: Scratch, salt: int) -> int:
+def rollout_action(
+    game: GameRecord, s: SearchRecord, w: WeightsRecord, scratch: Scratch, salt: int
+) -> int:
     """What the seat to act does in a rollout; a greedy one sees its view alone."""
     h = scratch.heuristic[0]
     number = refresh_mask(game, scratch.mask)
@@ -141,15 +179,20 @@ def rollout_action(game: GameRecord, s: SearchRecord, w: WeightsRecord, scratch:
 
 
 @called_rule
-def rollout(game: GameRecord, s: SearchRecord, w: WeightsRecord, scratch: Scratch, last: int, salt: int) -> None:
+def rollout(
+    game: GameRecord, s: SearchRecord, w: WeightsRecord, scratch: Scratch, last: int, salt: int
+) -> None:
     """Let all seats play on until so many turns have been finished, or to the end."""
     while game.phase != PHASE_OVER and game.turns < last:
         apply(game, scratch.tape[0], rollout_action(game, s, w, scratch, salt))
 
 
 @called_rule
-def evaluate(game: GameRecord, s: SearchRecord, w: WeightsRecord, scratch: Scratch, me: int) -> None:
-    """Write every seat's win probability to `scratch.heuristic`: known if the game is over, else by what a seat sees of all.
+def evaluate(
+    game: GameRecord, s: SearchRecord, w: WeightsRecord, scratch: Scratch, me: int
+) -> None:
+    """Write every seat's win probability to `scratch.heuristic`: known if the game is over, else by
+    what a seat sees of all.
 
     The network for leaves sees all hands: what is hidden was drawn anew in a determinization.
     """
@@ -176,9 +219,17 @@ def evaluate(game: GameRecord, s: SearchRecord, w: WeightsRecord, scratch: Scrat
 
 @entry_point("the search by rollouts", 4)
 def try_actions(
-    views: Array, actions: Array, seeds: Array, options: Array, weights: Array, games: Array, scratch: Scratch, values: Array
+    views: Array,
+    actions: Array,
+    seeds: Array,
+    options: Array,
+    weights: Array,
+    games: Array,
+    scratch: Scratch,
+    values: Array,
 ) -> None:
-    """Play every action in a determinization for every seed; `values` [seed, action]: the win probability that it leads to.
+    """Play every action in a determinization for every seed; `values` [seed, action]: the win
+    probability that it leads to.
 
     `games`: memory for one.
     """

@@ -1,15 +1,19 @@
-"""The compiled tree search: over what may be played, in positions ("determinizations") drawn from what a seat sees.
+"""The compiled tree search: over what may be played, in positions ("determinizations") drawn from
+what a seat sees.
 
-A node stands for a run of actions from the decision on, whatever chance does in between and whatever the hidden cards are: each
-simulation draws a determinization of its own, in which only some of a node's actions may be legal. So every action counts the
-simulations in which it could have been selected (`available`), and competes for those alone.
+A node stands for a run of actions from the decision on, whatever chance does in between and
+whatever the hidden cards are: each simulation draws a determinization of its own, in which only
+some of a node's actions may be legal. So every action counts the simulations in which it could have
+been selected (`available`), and competes for those alone.
 
-A leaf is valued by a rollout, at once. With an evaluation from outside (`s.batched`) simulations stop at a leaf that has not been
-expanded and leave their visits on the way, as if they had been lost, so the next ones, which start before anything is known
-of it, look elsewhere (virtual loss); then the leaves are evaluated all together, expanded with the priors told, and backed up.
+A leaf is valued by a rollout, at once. With an evaluation from outside (`s.batched`) simulations
+stop at a leaf that has not been expanded and leave their visits on the way, as if they had been
+lost, so the next ones, which start before anything is known of it, look elsewhere (virtual loss);
+then the leaves are evaluated all together, expanded with the priors told, and backed up.
 
-Arguments that many functions share are those of :mod:`skyenv_agents.search.rollouts`; besides `nodes`, records of NODE_DTYPE, the
-first of which is the root, and `used`, int64 (1,), how many there are.
+Arguments that many functions share are those of :mod:`skyenv_agents.search.rollouts`; besides
+`nodes`, records of NODE_DTYPE, the first of which is the root, and `used`, int64 (1,), how many
+there are.
 """
 
 from __future__ import annotations
@@ -28,16 +32,29 @@ from skyenv.rules.play import apply, refresh_mask
 from skyenv.rules.state import NONE, PHASE_OVER, Array, GameRecord, Record
 from skyenv_agents.heuristic.features import WeightsRecord
 from skyenv_agents.heuristic.judging import judge
-from skyenv_agents.search.rollouts import Scratch, SearchRecord, determinize, evaluate, rollout, show
+from skyenv_agents.search.rollouts import (
+    Scratch,
+    SearchRecord,
+    determinize,
+    evaluate,
+    rollout,
+    show,
+)
 
 DEEPEST: Final = 256
 """Actions of a simulation that are looked up in the tree."""
 PRIOR_FLOOR: Final = 0.02
-"""How probable all actions together are held to be beside their priors; and one that was not legal when its node was expanded."""
+"""How probable all actions together are held to be beside their priors; and one that was not legal
+when its node was expanded.
+"""
 
 NODE_DTYPE: Final = np.dtype(
     [
-        ("total", np.float64, (MAX_PLAYERS,)),  # [seat] → sum of its win probabilities, over all simulations through the node
+        (
+            "total",
+            np.float64,
+            (MAX_PLAYERS,),
+        ),  # [seat] → sum of its win probabilities, over all simulations through the node
         ("prior", np.float64),  # how probable the action was held to be, before any search
         ("visits", np.int32),  # simulations through the node
         ("available", np.int32),  # simulations through its parent in which the action was legal
@@ -67,7 +84,9 @@ class LeafRecord(Record):
 
 
 @called_rule
-def add_child(nodes: npt.NDArray[np.void], used: npt.NDArray[np.int64], parent: int, action: int, prior: float) -> int:
+def add_child(
+    nodes: npt.NDArray[np.void], used: npt.NDArray[np.int64], parent: int, action: int, prior: float
+) -> int:
     """A new node in front of its siblings; NONE if there is no room."""
     index = int(used[0])
     if index == len(nodes):
@@ -87,25 +106,44 @@ def add_child(nodes: npt.NDArray[np.void], used: npt.NDArray[np.int64], parent: 
 
 
 @called_rule
-def can_expand(nodes: npt.NDArray[np.void], used: npt.NDArray[np.int64], node: int, number: int) -> bool:
+def can_expand(
+    nodes: npt.NDArray[np.void], used: npt.NDArray[np.int64], node: int, number: int
+) -> bool:
     """Whether a node has no children, and there is room for so many."""
     return bool(number > 0 and nodes[node].child == NONE and int(used[0]) + number <= len(nodes))
 
 
 @called_rule
 def expand(
-    nodes: npt.NDArray[np.void], used: npt.NDArray[np.int64], node: int, number: int, mask: npt.NDArray[np.int8],
-    prior: npt.NDArray[np.float64], total: float,
-) -> None:  # fmt: skip
-    """Give a node a child for each of the legal actions, so many as `number`; `prior` [action] sums to `total`."""
+    nodes: npt.NDArray[np.void],
+    used: npt.NDArray[np.int64],
+    node: int,
+    number: int,
+    mask: npt.NDArray[np.int8],
+    prior: npt.NDArray[np.float64],
+    total: float,
+) -> None:
+    """Give a node a child for each of the legal actions, so many as `number`; `prior` [action] sums
+    to `total`.
+    """
     for action in range(NUM_ACTIONS):
         if mask[action]:
-            add_child(nodes, used, node, action, (1.0 - PRIOR_FLOOR) * prior[action] / total + PRIOR_FLOOR / number)
+            add_child(
+                nodes,
+                used,
+                node,
+                action,
+                (1.0 - PRIOR_FLOOR) * prior[action] / total + PRIOR_FLOOR / number,
+            )
 
 
 @called_rule
-def write_heuristic_prior(game: GameRecord, number: int, s: SearchRecord, w: WeightsRecord, scratch: Scratch) -> float:
-    """Write how probable the greedy player makes the legal actions into `scratch.prior`; their sum."""
+def write_heuristic_prior(
+    game: GameRecord, number: int, s: SearchRecord, w: WeightsRecord, scratch: Scratch
+) -> float:
+    """Write how probable the greedy player makes the legal actions into `scratch.prior`; their
+    sum.
+    """
     mask = scratch.mask
     h = scratch.heuristic[0]
     biased = s.temperature > 0.0 and number > 1
@@ -119,34 +157,49 @@ def write_heuristic_prior(game: GameRecord, number: int, s: SearchRecord, w: Wei
     total = 0.0
     for action in range(NUM_ACTIONS):
         if mask[action]:
-            scratch.prior[action] = math.exp((h.score[action] - best) / s.temperature) if biased else 1.0
+            scratch.prior[action] = (
+                math.exp((h.score[action] - best) / s.temperature) if biased else 1.0
+            )
             total += scratch.prior[action]
     return total
 
 
 @called_rule
-def puct(nodes: npt.NDArray[np.void], child: int, seat: int, s: SearchRecord, unvisited: float) -> float:
-    """How much an action asks to be tried: what it has led to (`unvisited`: nothing yet), and how little that is known yet.
+def puct(
+    nodes: npt.NDArray[np.void], child: int, seat: int, s: SearchRecord, unvisited: float
+) -> float:
+    """How much an action asks to be tried: what it has led to (`unvisited`: nothing yet), and how
+    little that is known yet.
 
-    With a prior it is that of PUCT (Silver et al. 2017), without one UCB1; in both the simulations that count are those in which
-    the action was legal (Cowling, Powley and Whitehouse 2012).
+    With a prior it is that of PUCT (Silver et al. 2017), without one UCB1; in both the simulations
+    that count are those in which the action was legal (Cowling, Powley and Whitehouse 2012).
     """
     visits = int(nodes[child].visits)
     available = float(nodes[child].available)
     if s.temperature > 0.0:
         mean = nodes[child].total[seat] / visits if visits > 0 else unvisited
-        return float(mean + s.exploration * nodes[child].prior * math.sqrt(available) / (1.0 + visits))
+        return float(
+            mean + s.exploration * nodes[child].prior * math.sqrt(available) / (1.0 + visits)
+        )
     if visits == 0:
         return 1e9 - int(nodes[child].action)
-    return float(nodes[child].total[seat] / visits + s.exploration * math.sqrt(math.log(available) / visits))
+    return float(
+        nodes[child].total[seat] / visits + s.exploration * math.sqrt(math.log(available) / visits)
+    )
 
 
 @called_rule
 def select_child(
-    nodes: npt.NDArray[np.void], used: npt.NDArray[np.int64], parent: int, seat: int, s: SearchRecord, mask: npt.NDArray[np.int8],
+    nodes: npt.NDArray[np.void],
+    used: npt.NDArray[np.int64],
+    parent: int,
+    seat: int,
+    s: SearchRecord,
+    mask: npt.NDArray[np.int8],
     number: int,
-) -> int:  # fmt: skip
-    """The child of one of the legal actions, so many as `number`, that asks most to be tried; `mask` is used up.
+) -> int:
+    """The child of one of the legal actions, so many as `number`, that asks most to be tried;
+    `mask` is used up.
 
     NONE: no room for a child that is missing.
     """
@@ -178,10 +231,19 @@ def select_child(
 
 @called_rule
 def select(
-    view: ViewRecord, seed: int, nodes: npt.NDArray[np.void], used: npt.NDArray[np.int64], leaf: LeafRecord, game: GameRecord,
-    s: SearchRecord, w: WeightsRecord, scratch: Scratch,
-) -> None:  # fmt: skip
-    """Turn a copy of the view's game into a determinization, and go down the tree in it to a leaf."""
+    view: ViewRecord,
+    seed: int,
+    nodes: npt.NDArray[np.void],
+    used: npt.NDArray[np.int64],
+    leaf: LeafRecord,
+    game: GameRecord,
+    s: SearchRecord,
+    w: WeightsRecord,
+    scratch: Scratch,
+) -> None:
+    """Turn a copy of the view's game into a determinization, and go down the tree in it to a
+    leaf.
+    """
     mask = scratch.mask
     determinize(view, game, scratch, seed)
     leaf.path[0] = 0
@@ -192,7 +254,15 @@ def select(
             break
         number = refresh_mask(game, mask)
         if can_expand(nodes, used, node, number):
-            expand(nodes, used, node, number, mask, scratch.prior, write_heuristic_prior(game, number, s, w, scratch))
+            expand(
+                nodes,
+                used,
+                node,
+                number,
+                mask,
+                scratch.prior,
+                write_heuristic_prior(game, number, s, w, scratch),
+            )
         node = select_child(nodes, used, node, int(game.seat), s, mask, number)
         if node == NONE:
             break
@@ -231,7 +301,8 @@ def run_simulations(
 ) -> None:
     """Add a simulation for every seed to the tree of a view's decision.
 
-    Batched ones end at leaves, of which `games`, `leaves` and `masks` [seed] tell; the others need one row of these.
+    Batched ones end at leaves, of which `games`, `leaves` and `masks` [seed] tell; the others need
+    one row of these.
     """
     s = options[0]
     for i in range(len(seeds)):
@@ -239,7 +310,9 @@ def run_simulations(
         games[row] = views[0].game
         game, leaf = games[row], leaves[row]
         select(views[0], seeds[i], nodes, used, leaf, game, s, weights[0], scratch)
-        leaf.number = refresh_mask(game, masks[row]) if s.batched != 0 and game.phase != PHASE_OVER else 0
+        leaf.number = (
+            refresh_mask(game, masks[row]) if s.batched != 0 and game.phase != PHASE_OVER else 0
+        )
         scratch.games[0] = game
         end = scratch.games[0]
         rollout(end, s, weights[0], scratch, int(game.turns) + int(s.turns), int(seeds[i]))
@@ -252,7 +325,8 @@ def run_simulations(
 
 @entry_point("the tree search", 1)
 def backup_leaves(nodes: Array, used: Array, leaves: Array, masks: Array, priors: Array) -> None:
-    """Expand the leaves of batched simulations with the priors told, `priors` [leaf, action], and back up their values.
+    """Expand the leaves of batched simulations with the priors told, `priors` [leaf, action], and
+    back up their values.
 
     The root is expanded by a simulation that ends there, which doesn't count.
     """

@@ -1,9 +1,11 @@
-"""The game for OpenSpiel: importing this registers it, and ``pyspiel.load_game("fifth_avenue(players=3)")`` makes it.
+"""The game for OpenSpiel: importing this registers it, and
+``pyspiel.load_game("fifth_avenue(players=3)")`` makes it.
 
-Every card, tile and plot that chance decides is a chance node of its own, in the order of :meth:`skyenv.Game.chance_ahead`.
-OpenSpiel's information state is :mod:`skyenv.information`, its observation :mod:`skyenv.observation`, returns are the reward
-"outcome". A state's ``resample_from_infostate`` draws a determinization with its whole past, so OpenSpiel's searches need not
-cheat.
+Every card, tile and plot that chance decides is a chance node of its own, in the order of
+:meth:`skyenv.Game.chance_ahead`. OpenSpiel's information state is :mod:`skyenv.information`, its
+observation :mod:`skyenv.observation`, returns are the reward "outcome". A state's
+``resample_from_infostate`` draws a determinization with its whole past, so OpenSpiel's searches
+need not cheat.
 """
 
 from skyenv.errors import install_hint

@@ -18,7 +18,8 @@ from skyenv.rules.actions import NUM_ACTIONS
 
 
 class AgentBot(pyspiel.Bot):  # type: ignore[misc]
-    """A bot that decides as an agent does, from what the seat to act may see; it can play several seats, and keeps no history.
+    """A bot that decides as an agent does, from what the seat to act may see; it can play several
+    seats, and keeps no history.
 
     Args:
         agent: an agent, or what :func:`skyenv.make_agent` takes, such as ``"greedy"``.
@@ -33,7 +34,9 @@ class AgentBot(pyspiel.Bot):  # type: ignore[misc]
     def __init__(self, agent: Agent | Callable[..., Any] | str, seed: int | None = None) -> None:
         super().__init__()
         self.agent = make_agent(agent)
-        self._generator = np.random.default_rng(None if seed is None else check_integer("seed", seed, 0, 2**63 - 1))
+        self._generator = np.random.default_rng(
+            None if seed is None else check_integer("seed", seed, 0, 2**63 - 1)
+        )
 
     def step(self, state: FifthAvenueState) -> int:
         """The agent's action.
@@ -54,7 +57,9 @@ class AgentBot(pyspiel.Bot):  # type: ignore[misc]
             seat=np.array([position.seat]),
             num_players=position.num_players,
             uniform=self._generator.random(1),
-            observation=position.observation(position.seat)[None] if self.agent.uses_observation else None,
+            observation=position.observation(position.seat)[None]
+            if self.agent.uses_observation
+            else None,
             view=view(game_of(position.record), position.seat) if self.agent.uses_view else None,
             trusted=True,
         )

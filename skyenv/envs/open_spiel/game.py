@@ -86,12 +86,14 @@ def _info(players: int, max_turns: int) -> pyspiel.GameInfo:
 
 
 class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
-    """The game for some number of players; ``pyspiel.load_game("fifth_avenue(players=3)")`` makes one.
+    """The game for some number of players; ``pyspiel.load_game("fifth_avenue(players=3)")`` makes
+    one.
 
     Args:
-        params: ``players`` (2 to 4), ``side`` (``"front"`` or ``"back"``), ``max_turns`` (END-5; 1 to 1,000,000), ``events``,
-            for how many events the information state's tensor has room, and ``information_state``: False for a game whose
-            type says that it provides none, so that algorithms that prefer it take the observation.
+        params: ``players`` (2 to 4), ``side`` (``"front"`` or ``"back"``), ``max_turns`` (END-5; 1
+            to 1,000,000), ``events``, for how many events the information state's tensor has room,
+            and ``information_state``: False for a game whose type says that it provides none, so
+            that algorithms that prefer it take the observation.
 
     Attributes:
         table: what all positions of the game share.
@@ -104,14 +106,17 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
     def __init__(self, params: dict[str, Any] | None = None) -> None:
         given = {**PARAMETERS, **(params or {})}
         if unknown := sorted(set(given) - set(PARAMETERS)):
-            raise OptionError(f"{SHORT_NAME} has no parameter {shown(unknown[0])}; it has {', '.join(PARAMETERS)}")
+            raise OptionError(
+                f"{SHORT_NAME} has no parameter {shown(unknown[0])}; it has {', '.join(PARAMETERS)}"
+            )
         self.table: Table = table_of(given["players"], given["side"], given["max_turns"])
         self.max_events = check_integer("events", given["events"], 1, MOST_EVENTS)
         kind = _game_type(check_flag("information_state", given["information_state"]))
         super().__init__(kind, _info(self.table.num_players, self.table.max_turns), params or {})
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # OpenSpiel's own way makes a game of this class without calling __init__; copies and pickles are loaded anew instead.
+        # OpenSpiel's own way makes a game of this class without calling __init__; copies and
+        # pickles are loaded anew instead.
         return _load, (str(self),)
 
     def new_initial_state(self) -> FifthAvenueState:
@@ -136,8 +141,13 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
         if params:
             raise OptionError(f"observers of {SHORT_NAME} have no parameters, not {shown(params)}")
         if iig_obs_type is None:
-            return Observer("observation", OBSERVATION_SIZE, Position.observation, Position.observation_text)
-        if not iig_obs_type.public_info or iig_obs_type.private_info != pyspiel.PrivateInfoType.SINGLE_PLAYER:
+            return Observer(
+                "observation", OBSERVATION_SIZE, Position.observation, Position.observation_text
+            )
+        if (
+            not iig_obs_type.public_info
+            or iig_obs_type.private_info != pyspiel.PrivateInfoType.SINGLE_PLAYER
+        ):
             return None
         if not iig_obs_type.perfect_recall:
             return self.make_py_observer()
@@ -151,7 +161,10 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
 
 
 def _load(parameters: str) -> FifthAvenueGame:
-    """The game that its text stands for. It stands here so that a pickle, wherever it is read, finds the game registered."""
+    """The game that its text stands for.
+
+    It stands here so that a pickle, wherever it is read, finds the game registered.
+    """
     game: FifthAvenueGame = pyspiel.load_game(parameters)
     return game
 
@@ -187,7 +200,8 @@ class Observer:
 class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
     """A state: a decision of a seat, of chance, or the end.
 
-    OpenSpiel makes states, and copies them; the Python side of a state is one position that never changes, so a copy shares it.
+    OpenSpiel makes states, and copies them; the Python side of a state is one position that never
+    changes, so a copy shares it.
 
     Attributes:
         position: the position, :class:`skyenv.pasts.positions.Position`.
@@ -229,7 +243,8 @@ class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
         return str(self.position)
 
     def resample_from_infostate(self, player_id: int, rng: Callable[[], float]) -> FifthAvenueState:
-        """A determinization, which a seat can't tell from this state: the whole past is drawn anew with it.
+        """A determinization, which a seat can't tell from this state: the whole past is drawn anew
+        with it.
 
         Args:
             player_id: the seat.
@@ -248,26 +263,35 @@ class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
 
     @property
     def record(self) -> np.record:
-        """The game's record, GAME_DTYPE, of the last decision of a seat; hidden cards stand in it, and it can't be written."""
+        """The game's record, GAME_DTYPE, of the last decision of a seat; hidden cards stand in it,
+        and it can't be written.
+        """
         record: np.record = game_of(self.position.record).view(np.recarray)[0]
         return record
 
     def to_game(self) -> Game:
-        """The game so far as a :class:`skyenv.Game`: to look at, to record, or to play on, its chance then being its own.
+        """The game so far as a :class:`skyenv.Game`: to look at, to record, or to play on, its
+        chance then being its own.
 
         Raises:
             OptionError: chance is to decide here.
         """
         position = self.position
         if position.pending is not None:
-            raise OptionError("a Game stands where a seat is to act or the game is over, not while chance decides")
+            raise OptionError(
+                "a Game stands where a seat is to act or the game is over, not while chance decides"
+            )
         return game_from(position)
 
 
 def game_from(position: Position) -> Game:
     """A Game that was played as the position was; its seed is None."""
-    setup, *steps = ((step.action, [OUTCOMES[number] for number in step.chance]) for step in position.steps)
-    game = Game(position.num_players, position.side, 0, max_turns=position.max_turns, chance=setup[1])
+    setup, *steps = (
+        (step.action, [OUTCOMES[number] for number in step.chance]) for step in position.steps
+    )
+    game = Game(
+        position.num_players, position.side, 0, max_turns=position.max_turns, chance=setup[1]
+    )
     game.state["seed"] = NONE
     for action, chance in steps:
         game.play(action, chance)

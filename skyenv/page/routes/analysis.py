@@ -30,11 +30,17 @@ MOST_LISTED: Final = 20
 
 
 async def _analysis(request: Request) -> tuple[Name, Work]:
-    """An agent's analysis of a game: ``?agent=NAME``, and ``hands=open`` if it is to be told all of them."""
+    """An agent's analysis of a game: ``?agent=NAME``, and ``hands=open`` if it is to be told all of
+    them.
+    """
     replay, is_open = await found(request), hands_are_open(request)
-    entry = await server_of(request).catalogue.look_up(request.query_params.get("agent", ""), browser_of(request))
+    entry = await server_of(request).catalogue.look_up(
+        request.query_params.get("agent", ""), browser_of(request)
+    )
     key, known = request.path_params["key"], _kept(request)
-    return ("analysis", key, request.path_params["game"], entry.name, is_open), Analysis(replay, entry, key, is_open, known)
+    return ("analysis", key, request.path_params["game"], entry.name, is_open), Analysis(
+        replay, entry, key, is_open, known
+    )
 
 
 def _kept(request: Request) -> KeptAnalyses:
@@ -50,7 +56,9 @@ async def _analyses(request: Request) -> Response:
 
 
 async def _play_out(request: Request) -> tuple[Name, Work]:
-    """Playing a position out: ``?agent=NAME`` for each seat, ``number``, and ``seat``, for which hidden cards are drawn anew."""
+    """Playing a position out: ``?agent=NAME`` for each seat, ``number``, and ``seat``, for which
+    hidden cards are drawn anew.
+    """
     replay = await found(request)
     step, seat = replay.checked(step_of(request)), seat_of_replay(request, replay)
     names = request.query_params.getlist("agent")
@@ -58,8 +66,12 @@ async def _play_out(request: Request) -> tuple[Name, Work]:
     if times > MOST:
         raise PageError(f"a position is played out at most {MOST} times, not {times}")
     if len(names) != replay.players:
-        raise PageError(f"there must be {replay.players} agents, one for each seat, not {len(names)}")
-    entries = [await server_of(request).catalogue.look_up(name, browser_of(request)) for name in names]
+        raise PageError(
+            f"there must be {replay.players} agents, one for each seat, not {len(names)}"
+        )
+    entries = [
+        await server_of(request).catalogue.look_up(name, browser_of(request)) for name in names
+    ]
     position: Any = replay.states[step]
     if position["seat"] < 0:
         raise PageError("the game is over; there is nothing to play", 409)
@@ -73,7 +85,9 @@ async def _chances(request: Request) -> Response:
     replay = await found(request)
     step, seat = replay.checked(step_of(request)), seat_of_replay(request, replay)
     chances = partial(what_can_come, replay.states[step], seat)
-    return await server_of(request).drawers.ask(browser_of(request), lambda: JSONResponse(chances()))
+    return await server_of(request).drawers.ask(
+        browser_of(request), lambda: JSONResponse(chances())
+    )
 
 
 def _origin(request: Request) -> str:
@@ -81,9 +95,11 @@ def _origin(request: Request) -> str:
 
 
 async def _play_on(request: Request) -> Response:
-    """Play a game on from a step: ``{"seats": …}`` as for a new game, and ``wish`` and ``seed`` if wanted.
+    """Play a game on from a step: ``{"seats": …}`` as for a new game, and ``wish`` and ``seed`` if
+    wanted.
 
-    With ``"anew": true`` what the browser's own seat couldn't know is drawn anew; it must have one seat then.
+    With ``"anew": true`` what the browser's own seat couldn't know is drawn anew; it must have one
+    seat then.
     """
     replay = await found(request)
     server, step = server_of(request), step_of(request)
@@ -95,7 +111,9 @@ async def _play_on(request: Request) -> Response:
             raise PageError("hidden cards are drawn anew for one seat, so you must play one alone")
         seat = game.seats.index(ME)
     uniform = fresh_seed() / (HIGHEST_SEED + 1)
-    variation = await server.drawers.ask(browser_of(request), Variation.of, replay, step, _origin(request), seat, uniform)
+    variation = await server.drawers.ask(
+        browser_of(request), Variation.of, replay, step, _origin(request), seat, uniform
+    )
     link = await server.make(game, browser_of(request), variation)
     return JSONResponse({"page": f"/seat/{link.token}"}, 201)
 
@@ -105,7 +123,9 @@ async def _variations(request: Request) -> Response:
     await found(request)
     server = server_of(request)
     payload: list[Payload] = []
-    links = await server.storage.read(server.storage.variations, browser_of(request), _origin(request))
+    links = await server.storage.read(
+        server.storage.variations, browser_of(request), _origin(request)
+    )
     for link in links[:MOST_LISTED]:
         with contextlib.suppress(PageError):  # a damaged game; the lobby says so
             session = await server.session(link)
@@ -117,7 +137,9 @@ async def _variations(request: Request) -> Response:
                 "drawn_for": stored.drawn_for,
                 "names": session.names(link.seat),
             }
-            payload.append(about | {"over": game.is_over, "scores": game.scores, "actions": session.step})
+            payload.append(
+                about | {"over": game.is_over, "scores": game.scores, "actions": session.step}
+            )
     return JSONResponse({"variations": payload})
 
 

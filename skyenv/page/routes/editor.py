@@ -1,4 +1,6 @@
-"""Editing a position: what can be changed, and the position that comes of it, which is looked at like a replay."""
+"""Editing a position: what can be changed, and the position that comes of it, which is looked at
+like a replay.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ async def _what(request: Request) -> Response:
 
 async def _edit(request: Request) -> Response:
     replay, edit = await found(request), await json_object(request)
-    position = await server_of(request).drawers.ask(browser_of(request), edited, replay, step_of(request), edit)
+    position = await server_of(request).drawers.ask(
+        browser_of(request), edited, replay, step_of(request), edit
+    )
     positions: Kept[tuple[str, str], Edited] = request.app.state.edited
     key = EDITED + new_token()
     positions.add((browser_of(request), key), position, client_of(request))

@@ -20,7 +20,8 @@ from skyenv.page.requests import asker_of, browser_of, client_of, page, server_o
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
 PATIENCE: Final = 1.0
-"""Seconds that a request waits for a game that is played again, before the browser asks once more."""
+"""Seconds that a request waits for a game that is played again, before the browser asks once more.
+"""
 NO_LIBRARY: Final = "this page was started without folders of games; start it with --games FOLDER"
 _Values = ParamSpec("_Values")
 _Answer = TypeVar("_Answer")
@@ -37,7 +38,17 @@ _OF_A_LADDER: Final = (
     "predicted",
     "duels",
 )
-_OF_AN_AGENT: Final = ("name", "version", "description", "rating", "wins", "vp", "margin", "decisions_per_second", "paired_seeds")
+_OF_AN_AGENT: Final = (
+    "name",
+    "version",
+    "description",
+    "rating",
+    "wins",
+    "vp",
+    "margin",
+    "decisions_per_second",
+    "paired_seeds",
+)
 
 
 def _library(request: Request) -> Library:
@@ -47,7 +58,9 @@ def _library(request: Request) -> Library:
     return library
 
 
-async def _read(request: Request, ask: Callable[_Values, _Answer], *values: _Values.args, **more: _Values.kwargs) -> _Answer:
+async def _read(
+    request: Request, ask: Callable[_Values, _Answer], *values: _Values.args, **more: _Values.kwargs
+) -> _Answer:
     """What the library answers, whose disk may be slow."""
     readers: Drawers = request.app.state.library_readers
     return await readers.ask(asker_of(request), ask, *values, **more)
@@ -67,7 +80,9 @@ async def _state(request: Request) -> Response:
 
 
 async def _open(request: Request) -> Response:
-    """Make a replay of a game; if it has to be played again first, that may take several requests."""
+    """Make a replay of a game; if it has to be played again first, that may take several
+    requests.
+    """
     library, server, browser = _library(request), server_of(request), browser_of(request)
     number = whole(request.path_params["number"], "the game's number")
     game = await _read(request, library.game, request.path_params["file"], number)
@@ -75,7 +90,12 @@ async def _open(request: Request) -> Response:
         again: Again = request.app.state.again
         record = await again.record(game, PATIENCE, client_of(request))
         if record is None:
-            return JSONResponse({"wait": "The tournament has kept how this game came out. It is being played again …"}, 202)
+            return JSONResponse(
+                {
+                    "wait": "The tournament has kept how this game came out. It is being played again …"
+                },
+                202,
+            )
         game = record.encode()
     key, _ = await server.replays.add(game, browser)
     return JSONResponse({"page": f"/replay/{key}"}, 201)
@@ -87,7 +107,9 @@ def _ladders() -> list[dict[str, Any]]:
     shown = []
     for players in range(MIN_PLAYERS, MAX_PLAYERS + 1):
         for side in SIDES:
-            content = ladder.read(ladder.SHIPPED / f"{table_name(players, side)}.json", players, side)
+            content = ladder.read(
+                ladder.SHIPPED / f"{table_name(players, side)}.json", players, side
+            )
             agents = [{name: agent[name] for name in _OF_AN_AGENT} for agent in content["agents"]]
             shown.append({**{name: content[name] for name in _OF_A_LADDER}, "agents": agents})
     return shown

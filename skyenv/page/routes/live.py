@@ -1,4 +1,6 @@
-"""Questions that agents think about: answered at once when they are done, or live, with what they have come to so far."""
+"""Questions that agents think about: answered at once when they are done, or live, with what they
+have come to so far.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,8 @@ Question = Callable[[Report], Awaitable[Payload]]
 async def answered(request: Request, question: Question) -> Response:
     """The answer as JSON; it is cancelled if the browser goes.
 
-    With ``?live=1`` and something reported before the end: events, ``{"so_far": …}`` each, then ``{"answer": …}`` or
-    ``{"error": "…"}``.
+    With ``?live=1`` and something reported before the end: events, ``{"so_far": …}`` each, then
+    ``{"answer": …}`` or ``{"error": "…"}``.
 
     Raises:
         SkyenvError: as for the question, before anything is reported.
@@ -54,7 +56,8 @@ async def answered(request: Request, question: Question) -> Response:
 
 
 class _Live(StreamingResponse):
-    """Events about a task, which ends with the answer: also where the browser has gone before the first event.
+    """Events about a task, which ends with the answer: also where the browser has gone before the
+    first event.
 
     Args:
         events: what is told.
@@ -74,7 +77,10 @@ class _Live(StreamingResponse):
 
 
 async def _events(
-    request: Request, task: asyncio.Task[Payload], told: asyncio.Queue[Payload | None], first: Payload
+    request: Request,
+    task: asyncio.Task[Payload],
+    told: asyncio.Queue[Payload | None],
+    first: Payload,
 ) -> AsyncIterator[str]:
     so_far: Payload | None = first
     try:

@@ -23,7 +23,9 @@ MOST_LISTED: Final = 40
 
 
 async def _options(request: Request) -> Response:
-    """What the lobby has to offer: agents, those of them that it recommends, and the pages that this server has."""
+    """What the lobby has to offer: agents, those of them that it recommends, and the pages that
+    this server has.
+    """
     server = server_of(request)
     catalogue = server.catalogue
     paths = {getattr(route, "path", "") for route in request.app.routes}
@@ -38,7 +40,9 @@ async def _options(request: Request) -> Response:
 async def _make_game(request: Request) -> Response:
     server = server_of(request)
     browser = browser_of(request)
-    link = await server.make(await GameRequest.checked(await json_object(request), server.catalogue, browser), browser)
+    link = await server.make(
+        await GameRequest.checked(await json_object(request), server.catalogue, browser), browser
+    )
     return JSONResponse({"page": f"/seat/{link.token}"}, 201)
 
 
@@ -65,7 +69,13 @@ async def _list_games(request: Request) -> Response:
             payload.append({"page": f"/seat/{link.token}", "error": str(error), "owner": owner})
             continue
         game = session.game
-        state = "over" if game.seat is None else "your turn" if game.seat == link.seat else f"{seat_name(game.seat)} is to act"
+        state = (
+            "over"
+            if game.seat is None
+            else "your turn"
+            if game.seat == link.seat
+            else f"{seat_name(game.seat)} is to act"
+        )
         payload.append(
             {
                 "page": f"/seat/{link.token}",

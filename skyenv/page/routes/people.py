@@ -1,4 +1,6 @@
-"""The people at a table: names, who is there, who takes over a seat, spectators, rematch, takeback, one screen for several."""
+"""The people at a table: names, who is there, who takes over a seat, spectators, rematch, takeback,
+one screen for several.
+"""
 
 from __future__ import annotations
 

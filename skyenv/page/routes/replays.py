@@ -16,7 +16,17 @@ from skyenv.page.editor import Edited
 from skyenv.page.kept import Kept
 from skyenv.page.making import KINDS, Making
 from skyenv.page.replays import Replay, Summary
-from skyenv.page.requests import body, browser_of, drawn, number, packed, page, server_of, theme, whole
+from skyenv.page.requests import (
+    body,
+    browser_of,
+    drawn,
+    number,
+    packed,
+    page,
+    server_of,
+    theme,
+    whole,
+)
 from skyenv.page.routes.live import answered
 from skyenv.page.routes.works import METHODS, background_of, work
 from skyenv.render.raster import png
@@ -36,7 +46,9 @@ async def _open_record(request: Request) -> Response:
     server, browser = server_of(request), browser_of(request)
     async with server.replays.uploads.receiving(browser):
         content = await body(request, MOST_RECORD)
-        key, games = await server.replays.add(content, browser)  # what waits to be read counts, too: it takes memory
+        key, games = await server.replays.add(
+            content, browser
+        )  # what waits to be read counts, too: it takes memory
     return JSONResponse({"page": f"/replay/{key}", "games": len(games)}, 201)
 
 
@@ -44,7 +56,15 @@ async def _list_replays(request: Request) -> Response:
     """The records that are kept for this browser."""
     storage = server_of(request).storage
     kept = await storage.read(storage.replays, browser_of(request))
-    replays = [{"page": f"/replay/{one.id}", "created": one.created, "names": one.names, "games": one.games} for one in kept]
+    replays = [
+        {
+            "page": f"/replay/{one.id}",
+            "created": one.created,
+            "names": one.names,
+            "games": one.games,
+        }
+        for one in kept
+    ]
     return JSONResponse({"replays": replays})
 
 
@@ -57,9 +77,13 @@ async def _games_of_record(request: Request) -> Response:
     server = server_of(request)
     if (known := edited_at(request)) is not None:
         game = Summary(1, known.names, known.game.side, 0, known.game.scores, False)
-        return JSONResponse({"games": [vars(game)], "agents": server.catalogue.describe(), "edited": True})
+        return JSONResponse(
+            {"games": [vars(game)], "agents": server.catalogue.describe(), "edited": True}
+        )
     games = await server.replays.summaries(request.path_params["key"], browser_of(request))
-    return JSONResponse({"games": [vars(game) for game in games], "agents": server.catalogue.describe()})
+    return JSONResponse(
+        {"games": [vars(game) for game in games], "agents": server.catalogue.describe()}
+    )
 
 
 def edited_at(request: Request) -> Edited | None:
@@ -74,7 +98,9 @@ def edited_at(request: Request) -> Edited | None:
     positions: Kept[tuple[str, str], Edited] = request.app.state.edited
     if (browser_of(request), key) not in positions:
         raise PageError(
-            "edited positions are forgotten after a while, and this browser has none of that address; edit it again", 404
+            "edited positions are forgotten after a while, and this browser has none of that "
+            "address; edit it again",
+            404,
         )
     return positions[browser_of(request), key]
 
@@ -88,7 +114,9 @@ async def found(request: Request) -> Replay:
     number = whole(request.path_params["game"], "game")
     if (known := edited_at(request)) is not None:
         return known
-    return await server_of(request).replays.replay(request.path_params["key"], number, browser_of(request))
+    return await server_of(request).replays.replay(
+        request.path_params["key"], number, browser_of(request)
+    )
 
 
 def step_of(request: Request) -> int:
@@ -104,30 +132,43 @@ def seat_of_replay(request: Request, replay: Replay) -> int | None:
     """
     seat = number(request, "seat")
     if seat is not None and seat >= replay.players:
-        raise PageError(f"there is no seat {seat}; seats are counted from 0 to {replay.players - 1} in addresses", 404)
+        raise PageError(
+            f"there is no seat {seat}; seats are counted from 0 to {replay.players - 1} in "
+            "addresses",
+            404,
+        )
     return seat
 
 
 def hands_are_open(request: Request) -> bool:
-    """Whether an agent that is asked is told all hands (``hands=open``) or what the seat to act can know (nothing, or ``seat``).
+    """Whether an agent that is asked is told all hands (``hands=open``) or what the seat to act can
+    know (nothing, or ``seat``).
 
     Raises:
         PageError: it is something else.
     """
-    return HANDS[check_choice("hands", request.query_params.get("hands", "seat"), tuple(HANDS), PageError)]
+    return HANDS[
+        check_choice("hands", request.query_params.get("hands", "seat"), tuple(HANDS), PageError)
+    ]
 
 
 async def _replay(request: Request) -> Response:
     replay = await found(request)
-    return await server_of(request).drawers.ask(browser_of(request), lambda: packed(request, replay.payload()))
+    return await server_of(request).drawers.ask(
+        browser_of(request), lambda: packed(request, replay.payload())
+    )
 
 
 async def _replay_step(request: Request) -> Response:
     replay = await found(request)
     narrow = bool(number(request, "narrow"))
-    draw = partial(replay.drawing, step_of(request), number(request, "seat"), theme(request), narrow)
+    draw = partial(
+        replay.drawing, step_of(request), number(request, "seat"), theme(request), narrow
+    )
     known = drawn(request)
-    return await server_of(request).drawers.ask(browser_of(request), lambda: packed(request, {"drawing": draw().changes(known)}))
+    return await server_of(request).drawers.ask(
+        browser_of(request), lambda: packed(request, {"drawing": draw().changes(known)})
+    )
 
 
 async def _picture(request: Request) -> Response:
@@ -135,11 +176,19 @@ async def _picture(request: Request) -> Response:
     replay, step, suffix = await found(request), step_of(request), request.path_params["suffix"]
     if suffix not in PICTURES:
         raise PageError(f"a picture is {' or '.join(PICTURES)}, not {shown(suffix)}", 404)
-    seat, colours, narrow = seat_of_replay(request, replay), theme(request), bool(number(request, "narrow"))
+    seat, colours, narrow = (
+        seat_of_replay(request, replay),
+        theme(request),
+        bool(number(request, "narrow")),
+    )
 
     def draw() -> Response:
         picture = replay.picture(step, seat, colours, narrow)
-        return _file(picture.encode() if suffix == "svg" else png(picture), PICTURES[suffix], f"step-{step}.{suffix}")
+        return _file(
+            picture.encode() if suffix == "svg" else png(picture),
+            PICTURES[suffix],
+            f"step-{step}.{suffix}",
+        )
 
     return await server_of(request).drawers.ask(browser_of(request), draw)
 
@@ -147,7 +196,9 @@ async def _picture(request: Request) -> Response:
 async def _record(request: Request) -> Response:
     """The record as it was opened."""
     server = server_of(request)
-    content = await server.storage.read(server.storage.replay, request.path_params["key"], browser_of(request))
+    content = await server.storage.read(
+        server.storage.replay, request.path_params["key"], browser_of(request)
+    )
     return _file(content, "application/jsonl; charset=utf-8", "record.jsonl")
 
 
@@ -160,12 +211,16 @@ async def _making(request: Request) -> tuple[Name, Work]:
     """A film or a page of the game: ``?theme=`` and ``?seat=``."""
     replay, kind = await found(request), request.path_params["kind"]
     if isinstance(replay, Edited):
-        raise PageError("an edited position has no record, so nothing can be made of it but pictures", 409)
+        raise PageError(
+            "an edited position has no record, so nothing can be made of it but pictures", 409
+        )
     if kind not in KINDS:
         raise PageError(f"what can be made of a game is {', '.join(KINDS)}, not {shown(kind)}", 404)
     seat, key, colours = seat_of_replay(request, replay), request.path_params["key"], theme(request)
     name = "making", key, request.path_params["game"], kind, seat, colours
-    return name, await server_of(request).drawers.ask(browser_of(request), Making, replay, kind, seat, colours, key)
+    return name, await server_of(request).drawers.ask(
+        browser_of(request), Making, replay, kind, seat, colours, key
+    )
 
 
 async def _made(request: Request) -> Response:
@@ -180,7 +235,9 @@ async def _made(request: Request) -> Response:
 async def _replay_hint(request: Request) -> Response:
     replay = await found(request)
     server = server_of(request)
-    game = await server.drawers.ask(browser_of(request), replay.at, step_of(request), hands_are_open(request))
+    game = await server.drawers.ask(
+        browser_of(request), replay.at, step_of(request), hands_are_open(request)
+    )
     agent, group = request.query_params.get("agent", ""), request.path_params["key"]
     return await answered(request, partial(server.hint, agent, game, group))
 

@@ -32,13 +32,20 @@ def _readers(request: Request) -> Drawers:
 async def _list(request: Request) -> Response:
     if request.app.state.runs is None:
         return JSONResponse({"runs": [], "trouble": NO_RUNS})
-    return JSONResponse({"runs": await _readers(request).ask(asker_of(request), _runs(request).overview), "trouble": ""})
+    return JSONResponse(
+        {
+            "runs": await _readers(request).ask(asker_of(request), _runs(request).overview),
+            "trouble": "",
+        }
+    )
 
 
 async def _curve(request: Request) -> Response:
     """What is new of a curve."""
     start, age = number(request, "from") or 0, number(request, "age") or 0
-    curve = _readers(request).ask(asker_of(request), _runs(request).curve, request.path_params["key"], start, age)
+    curve = _readers(request).ask(
+        asker_of(request), _runs(request).curve, request.path_params["key"], start, age
+    )
     return JSONResponse(await curve)
 
 

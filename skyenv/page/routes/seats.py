@@ -45,7 +45,9 @@ async def _table(request: Request) -> Response:
     except PageError as error:
         if error.status != 403 or not number(request, "page"):
             raise
-        storage = server_of(request).storage  # a page that shows the answer doesn't need an error for it
+        storage = server_of(
+            request
+        ).storage  # a page that shows the answer doesn't need an error for it
         other = await storage.read(storage.link, request.path_params["token"])
         return JSONResponse({"refused": str(error), "free": other.browser is None})
     narrow = bool(number(request, "narrow"))
@@ -78,10 +80,14 @@ async def _table(request: Request) -> Response:
         "can_expect": expectations_of(request).are_offered(viewer),
         "owner": session.stored.owner == link.browser,
         "people": people,
-        "invitations": [{"seat": other.seat, "page": f"/seat/{other.token}"} for other in invitations],
+        "invitations": [
+            {"seat": other.seat, "page": f"/seat/{other.token}"} for other in invitations
+        ],
     }
     parts = drawn(request)
-    return await server.drawers.ask(str(link.browser), lambda: packed(request, look.payload(known, parts) | about))
+    return await server.drawers.ask(
+        str(link.browser), lambda: packed(request, look.payload(known, parts) | about)
+    )
 
 
 async def _claim(request: Request) -> Response:
@@ -111,7 +117,9 @@ async def _act(request: Request) -> Response:
     several = value.get("actions", [value.get("action")])
     if not isinstance(several, list) or len(several) > MOST_AT_ONCE:
         raise PageError(f"actions must be a list of at most {MOST_AT_ONCE} numbers")
-    await server.act(link, [integer(action, "action") for action in several], integer(value.get("step"), "step"))
+    await server.act(
+        link, [integer(action, "action") for action in several], integer(value.get("step"), "step")
+    )
     return JSONResponse({})
 
 
@@ -148,20 +156,26 @@ async def _hint(request: Request) -> Response:
     agent = request.query_params.get("agent", "")
 
     async def ask(report: Report) -> Payload:
-        hint = await server.hint(agent, game, link.token, lambda so_far: report(so_far | {"step": step}))
+        hint = await server.hint(
+            agent, game, link.token, lambda so_far: report(so_far | {"step": step})
+        )
         return hint | {"step": step}
 
     return await answered(request, ask)
 
 
 async def _expected(request: Request) -> Response:
-    """The share of the win that every seat can expect at ``?step=``, as this seat knows the game."""
+    """The share of the win that every seat can expect at ``?step=``, as this seat knows the
+    game.
+    """
     _, link, session = await seat_of(request)
     session.check_uncovered(link)
     step = number(request, "step")
     game = session.position(session.step if step is None else step)
     shares = expectations_of(request).shares(game.copy(), session.viewer(link), link.token)
-    return JSONResponse({"shares": [round(share, 3) for share in await unless_gone(request, shares)]})
+    return JSONResponse(
+        {"shares": [round(share, 3) for share in await unless_gone(request, shares)]}
+    )
 
 
 async def _thinking(request: Request) -> Response:
@@ -182,7 +196,9 @@ async def _words(request: Request) -> Response:
 async def _record(request: Request) -> Response:
     _, _, session = await seat_of(request)
     headers = {"content-disposition": 'attachment; filename="fifth-avenue.jsonl"'}
-    return Response(session.record(), media_type="application/jsonl; charset=utf-8", headers=headers)
+    return Response(
+        session.record(), media_type="application/jsonl; charset=utf-8", headers=headers
+    )
 
 
 async def _replay_own(request: Request) -> Response:

@@ -17,7 +17,10 @@ _LESSON: Final = "/api/seats/{token}/lesson"
 
 
 async def _tutorial(request: Request) -> Response:
-    """Go to the browser's lesson. One without a name gets it first, lest each request of a program makes a game."""
+    """Go to the browser's lesson.
+
+    One without a name gets it first, lest each request of a program makes a game.
+    """
     if not has_name(request):
         if RETURNED in request.query_params:
             raise PageError("the lesson needs cookies; allow them for this page", 403)

@@ -1,4 +1,6 @@
-"""Addresses of works in the background: POST begins one, GET tells how far it is, DELETE ends it, all at the same address."""
+"""Addresses of works in the background: POST begins one, GET tells how far it is, DELETE ends it,
+all at the same address.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ def background_of(request: Request) -> Background:
 
 
 def work(make: Callable[[Request], Awaitable[tuple[Name, Work]]]) -> Handler:
-    """The address of a work; `make`: its name behind the browser's, and the work itself, which is begun if it is wanted."""
+    """The address of a work; `make`: its name behind the browser's, and the work itself, which is
+    begun if it is wanted.
+    """
 
     async def handle(request: Request) -> Response:
         background = background_of(request)
@@ -31,6 +35,8 @@ def work(make: Callable[[Request], Awaitable[tuple[Name, Work]]]) -> Handler:
         if request.method == "POST":
             return JSONResponse(background.start(name, made, client_of(request)).payload(), 202)
         there = background.get(name) if request.method == "GET" else await background.stop(name)
-        return await server_of(request).drawers.ask(browser, lambda: packed(request, there.payload()))
+        return await server_of(request).drawers.ask(
+            browser, lambda: packed(request, there.payload())
+        )
 
     return handle

@@ -1,4 +1,6 @@
-"""AgileRL's rollouts are the games that anybody else would play, keep to the masks, and its PPO learns from them."""
+"""AgileRL's rollouts are the games that anybody else would play, keep to the masks, and its PPO
+learns from them.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +26,21 @@ def example() -> dict[str, Any]:
 
 
 def seeded(example: dict[str, Any]) -> Any:
-    """The environment after its reset with a seed: the next reset goes on from there. It refuses illegal actions."""
-    envs = example["make_envs"](GAMES, num_players=3, max_turns=40, opponents="random", illegal="raise")
+    """The environment after its reset with a seed: the next reset goes on from there.
+
+    It refuses illegal actions.
+    """
+    envs = example["make_envs"](
+        GAMES, num_players=3, max_turns=40, opponents="random", illegal="raise"
+    )
     envs.reset(seed=5)
     return envs
 
 
 def test_rollouts_are_the_games_own_play(example: dict[str, Any]) -> None:
-    """What AgileRL's buffer holds are the games that are stepped by hand with the actions that its policy drew."""
+    """What AgileRL's buffer holds are the games that are stepped by hand with the actions that its
+    policy drew.
+    """
     torch.manual_seed(0)
     envs, twin = seeded(example), seeded(example)
     agent = example["make_agent"](envs, STEPS)
@@ -60,7 +69,9 @@ def test_rollouts_are_the_games_own_play(example: dict[str, Any]) -> None:
 
 
 def test_ppo_learns_from_its_rollouts(example: dict[str, Any]) -> None:
-    """Learning changes the policy, and what it then plays is still legal, or the games would refuse it."""
+    """Learning changes the policy, and what it then plays is still legal, or the games would refuse
+    it.
+    """
     torch.manual_seed(0)
     envs = seeded(example)
     agent = example["make_agent"](envs, 32)
@@ -79,6 +90,8 @@ def test_agents_are_tested_in_whole_games(example: dict[str, Any]) -> None:
     assert -0.5 <= agent.test(envs, loop=1) <= 1
 
 
-def test_the_program_says_how_fast_it_was(example: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_program_says_how_fast_it_was(
+    example: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
     example["main"](["--games", "4", "--steps", "32", "--iterations", "2"])
     assert capsys.readouterr().out.endswith(" steps/s\n")

@@ -25,7 +25,9 @@ def example() -> dict[str, Any]:
 
 
 def test_a_compiled_rollout_is_the_games_own_play(example: dict[str, Any]) -> None:
-    """All steps, kept until the end, are those of the same games stepped by hand with the actions that were drawn."""
+    """All steps, kept until the end, are those of the same games stepped by hand with the actions
+    that were drawn.
+    """
     games, twin = Games(6, 3, seed=5), Games(6, 3, seed=5)
     weights = jax.numpy.zeros((twin.observation.shape[1], twin.mask.shape[1]))
     start = jax.tree.map(jax.numpy.asarray, example["look"](games))
@@ -37,7 +39,9 @@ def test_a_compiled_rollout_is_the_games_own_play(example: dict[str, Any]) -> No
             assert twin.mask[np.arange(6), chosen].all()
             twin.step(chosen)
             for name in ("observation", "mask", "seat", "reward", "done", "truncated"):
-                np.testing.assert_array_equal(np.asarray(getattr(steps, name)[number]), getattr(twin, name), name)
+                np.testing.assert_array_equal(
+                    np.asarray(getattr(steps, name)[number]), getattr(twin, name), name
+                )
     assert twin.done.shape == (6,)
     assert np.asarray(steps.done).any()
 
@@ -51,7 +55,9 @@ def test_an_illegal_action_is_an_error(example: dict[str, Any]) -> None:
 
 
 def aligned(like: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """An array of the same shape, whose memory begins where JAX takes it as it is: at a multiple of 64 bytes."""
+    """An array of the same shape, whose memory begins where JAX takes it as it is: at a multiple of
+    64 bytes.
+    """
     raw = np.empty(like.nbytes + 64, np.uint8)
     start = -raw.ctypes.data % 64
     return raw[start : start + like.nbytes].view(np.float32).reshape(like.shape)
@@ -70,6 +76,8 @@ def test_what_jax_takes_as_it_is_changes_with_the_next_step(take: Callable[[Any]
         assert (np.asarray(taken) != before).any() == changes
 
 
-def test_the_program_says_how_fast_it_was(example: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_program_says_how_fast_it_was(
+    example: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
     example["main"](["--games", "8", "--steps", "40"])
     assert capsys.readouterr().out.endswith(" steps/s\n")

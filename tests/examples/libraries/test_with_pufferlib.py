@@ -1,4 +1,6 @@
-"""PufferLib's environments play the games that anybody else would play, side by side too; its policy keeps to the masks."""
+"""PufferLib's environments play the games that anybody else would play, side by side too; its
+policy keeps to the masks.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ def draw(observations: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArra
 
 
 def test_self_play_is_the_games_own_play(example: dict[str, Any]) -> None:
-    """Rows of environments side by side are those of games with the same seeds that are stepped by hand."""
+    """Rows of environments side by side are those of games with the same seeds that are stepped by
+    hand.
+    """
     envs = pufferlib.vector.make(
         example["FifthAvenueSelfPlay"],
         env_kwargs={"num_games": GAMES, "num_players": 3, "max_turns": 30},
@@ -56,17 +60,26 @@ def test_self_play_is_the_games_own_play(example: dict[str, Any]) -> None:
     rng = np.random.default_rng(0)
     terminated = truncated = 0
     for _ in range(STEPS * 3):
-        np.testing.assert_array_equal(observations[:, :OBSERVATION_SIZE], np.concatenate([twin.observation for twin in twins]))
-        np.testing.assert_array_equal(observations[:, OBSERVATION_SIZE:], np.concatenate([twin.mask for twin in twins]))
+        np.testing.assert_array_equal(
+            observations[:, :OBSERVATION_SIZE], np.concatenate([twin.observation for twin in twins])
+        )
+        np.testing.assert_array_equal(
+            observations[:, OBSERVATION_SIZE:], np.concatenate([twin.mask for twin in twins])
+        )
         assert envs.single_observation_space.contains(observations[0])
         actions = draw(observations, rng)
         seats = [twin.seat.copy() for twin in twins]
         for twin, part in zip(twins, np.split(actions, 2), strict=True):
             twin.step(part)
         observations, rewards, terminals, truncations, _ = envs.step(actions)
-        expected = [twin.reward[np.arange(GAMES), seat] for twin, seat in zip(twins, seats, strict=True)]
+        expected = [
+            twin.reward[np.arange(GAMES), seat] for twin, seat in zip(twins, seats, strict=True)
+        ]
         np.testing.assert_array_equal(rewards, np.concatenate(expected))
-        done, cut = (np.concatenate([getattr(twin, name) for twin in twins]) for name in ("done", "truncated"))
+        done, cut = (
+            np.concatenate([getattr(twin, name) for twin in twins])
+            for name in ("done", "truncated")
+        )
         np.testing.assert_array_equal(terminals, done & ~cut)
         np.testing.assert_array_equal(truncations, cut)
         terminated += int(terminals.sum())
@@ -76,8 +89,15 @@ def test_self_play_is_the_games_own_play(example: dict[str, Any]) -> None:
 
 
 def test_the_learner_plays_among_agents(example: dict[str, Any]) -> None:
-    """Its rows are those of `LearnerGames` that is stepped by hand; infos tell what games came to."""
-    options: dict[str, Any] = {"num_players": 3, "opponents": "crowd", "max_turns": 12, "illegal": "raise"}
+    """Its rows are those of `LearnerGames` that is stepped by hand; infos tell what games came
+    to.
+    """
+    options: dict[str, Any] = {
+        "num_players": 3,
+        "opponents": "crowd",
+        "max_turns": 12,
+        "illegal": "raise",
+    }
     env = example["FifthAvenueAmongAgents"](GAMES, **options)
     observations, _ = env.reset(5)
     twin = LearnerGames(GAMES, **options)
@@ -110,7 +130,9 @@ def test_a_seed_decides_the_games(example: dict[str, Any]) -> None:
 
 
 def test_the_policy_keeps_to_the_masks(example: dict[str, Any]) -> None:
-    """However much its scores favour others; what PufferLib makes of the scores stays finite, gradients too."""
+    """However much its scores favour others; what PufferLib makes of the scores stays finite,
+    gradients too.
+    """
     torch.manual_seed(0)
     env = example["FifthAvenueSelfPlay"](GAMES, seed=2, max_turns=20)
     policy = example["MaskedPolicy"](env)

@@ -1,4 +1,6 @@
-"""Games through SuperSuit's wrappers are the games without them; those that don't fit fail as the docs say."""
+"""Games through SuperSuit's wrappers are the games without them; those that don't fit fail as the
+docs say.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +17,22 @@ from skyenv.errors import IllegalActionError
 
 supersuit = pytest.importorskip("supersuit")
 
-EXAMPLE: Final = Path(__file__).resolve().parents[3] / "examples" / "libraries" / "with_supersuit.py"
+EXAMPLE: Final = (
+    Path(__file__).resolve().parents[3] / "examples" / "libraries" / "with_supersuit.py"
+)
 PROGRAM: Final[dict[str, Any]] = runpy.run_path(str(EXAMPLE))
 WRAPPERS: Final[dict[str, Callable[[Any], Any]]] = PROGRAM["WRAPPERS"]
 NEED_BOXES: Final = {
-    "agent_indicator", "dtype", "flatten", "frame_stack", "max_observation", "normalize_obs", "observation_lambda",
-    "pad_observations", "reshape",
-}  # fmt: skip
+    "agent_indicator",
+    "dtype",
+    "flatten",
+    "frame_stack",
+    "max_observation",
+    "normalize_obs",
+    "observation_lambda",
+    "pad_observations",
+    "reshape",
+}
 """What fails with the mask in the observation."""
 
 
@@ -35,7 +46,9 @@ def game(env: Any) -> list[tuple[str, bytes, Any]]:
         space = env.observation_space(agent)
         assert (observation.dtype, observation.shape) == (space.dtype, space.shape)
         seen.append((agent, info["action_mask"].tobytes(), np.array(observation)))
-        env.step(None if terminated or truncated else PROGRAM["choose"](info["action_mask"], generator))
+        env.step(
+            None if terminated or truncated else PROGRAM["choose"](info["action_mask"], generator)
+        )
     return seen
 
 
@@ -86,7 +99,9 @@ def test_some_need_the_mask_in_the_infos(name: str) -> None:
     ],
     ids=["clip_actions", "scale_actions", "color_reduction", "resize", "black_death", "frame_skip"],
 )
-def test_what_does_not_fit_fails_before_a_game_begins(wrap: Callable[[Any], Any], error: type[Exception]) -> None:
+def test_what_does_not_fit_fails_before_a_game_begins(
+    wrap: Callable[[Any], Any], error: type[Exception]
+) -> None:
     """No box of actions, no picture, no agents that act together; frame_skip forgets the infos."""
     with pytest.raises(error):
         game(wrap(PROGRAM["make_env"](max_turns=20)))
@@ -100,7 +115,9 @@ def test_sticky_actions_are_illegal() -> None:
 
 @pytest.mark.parametrize("name", ["nan_noop", "nan_random", "nan_zeros"])
 def test_what_stands_for_a_nan_is_not_looked_up_in_the_mask(name: str) -> None:
-    wrap = {"nan_noop": lambda env: supersuit.nan_noop_v0(env, 0)}.get(name) or getattr(supersuit, f"{name}_v0")
+    wrap = {"nan_noop": lambda env: supersuit.nan_noop_v0(env, 0)}.get(name) or getattr(
+        supersuit, f"{name}_v0"
+    )
     env = wrap(fifth_avenue_v0.raw_env(mask="info"))
     env.reset(seed=1)
 
@@ -113,17 +130,26 @@ def test_what_stands_for_a_nan_is_not_looked_up_in_the_mask(name: str) -> None:
 
 
 def test_black_death_misses_the_end_of_a_parallel_game() -> None:
-    """It waits for an end that is a termination and a truncation, and goes on asking a game that is over."""
+    """It waits for an end that is a termination and a truncation, and goes on asking a game that is
+    over.
+    """
     env = supersuit.black_death_v3(PROGRAM["make_parallel_env"](max_turns=2))
     generator = np.random.default_rng(1)
     _, infos = env.reset(seed=1)
     while env.unwrapped.agents:
-        *_, infos = env.step({agent: PROGRAM["choose"](infos[agent]["action_mask"], generator) for agent in env.agents})
+        *_, infos = env.step(
+            {
+                agent: PROGRAM["choose"](infos[agent]["action_mask"], generator)
+                for agent in env.agents
+            }
+        )
     assert env.agents
 
 
 def test_tables_side_by_side_are_parallel_environments() -> None:
-    """A row for each seat; when a table is over, its next game begins in the same step, with the new game's masks."""
+    """A row for each seat; when a table is over, its next game begins in the same step, with the
+    new game's masks.
+    """
     envs = PROGRAM["side_by_side"](1, num_players=3, max_turns=6)
     twin = PROGRAM["make_parallel_env"](num_players=3, max_turns=6)
     generator = np.random.default_rng(1)
@@ -134,11 +160,17 @@ def test_tables_side_by_side_are_parallel_environments() -> None:
     while games < 2:
         for row, agent in enumerate(twin.possible_agents):
             np.testing.assert_array_equal(observations[row], theirs[agent])
-            np.testing.assert_array_equal(infos[row]["action_mask"], their_infos[agent]["action_mask"])
+            np.testing.assert_array_equal(
+                infos[row]["action_mask"], their_infos[agent]["action_mask"]
+            )
         actions = [PROGRAM["choose"](info["action_mask"], generator) for info in infos]
         observations, rewards, terminated, truncated, infos = envs.step(np.array(actions))
-        theirs, their_rewards, _, their_ends, their_infos = twin.step(dict(zip(twin.possible_agents, actions, strict=True)))
-        np.testing.assert_allclose(rewards, [their_rewards[agent] for agent in twin.possible_agents])
+        theirs, their_rewards, _, their_ends, their_infos = twin.step(
+            dict(zip(twin.possible_agents, actions, strict=True))
+        )
+        np.testing.assert_allclose(
+            rewards, [their_rewards[agent] for agent in twin.possible_agents]
+        )
         assert not terminated.any()  # as an illegal action would
         assert truncated.tolist() == [their_ends[agent] for agent in twin.possible_agents]
         if truncated.any():

@@ -1,4 +1,6 @@
-"""Tianshou's collectors play the games that anybody else would play, keep to the masks, and its DQN learns from them."""
+"""Tianshou's collectors play the games that anybody else would play, keep to the masks, and its DQN
+learns from them.
+"""
 
 from __future__ import annotations
 
@@ -29,13 +31,17 @@ def example() -> dict[str, Any]:
 
 def seeded(example: dict[str, Any], **options: Any) -> Any:
     """The environment, whose first games have the seeds 5, 6, 7, 8."""
-    envs = example["FifthAvenueEnvs"](GAMES, max_turns=40, opponents="random", illegal="raise", **options)
+    envs = example["FifthAvenueEnvs"](
+        GAMES, max_turns=40, opponents="random", illegal="raise", **options
+    )
     envs.seed(5)
     return envs
 
 
 def test_a_collector_plays_the_games_own_play(example: dict[str, Any]) -> None:
-    """What Tianshou's random policy collected are the games that are stepped by hand with what it drew; nothing was illegal."""
+    """What Tianshou's random policy collected are the games that are stepped by hand with what it
+    drew; nothing was illegal.
+    """
     np.random.seed(0)
     twin = LearnerGames(GAMES, 3, max_turns=40, opponents="random", illegal="raise")
     twin.reset(5)
@@ -64,7 +70,9 @@ def test_a_collector_plays_the_games_own_play(example: dict[str, Any]) -> None:
 
 
 def test_whole_games_are_collected(example: dict[str, Any]) -> None:
-    """With `n_episode` Tianshou steps fewer and fewer rows, and each episode's reward is its game's outcome."""
+    """With `n_episode` Tianshou steps fewer and fewer rows, and each episode's reward is its game's
+    outcome.
+    """
     np.random.seed(0)
     envs = seeded(example)
     policy = MARLRandomDiscreteMaskedOffPolicyAlgorithm(action_space=envs.action_space[0])
@@ -93,7 +101,9 @@ def test_an_illegal_action_is_an_error(example: dict[str, Any]) -> None:
 
 
 def test_dqn_learns_from_legal_actions(example: dict[str, Any]) -> None:
-    """A short training changes the network; greedy and explored actions were all legal, or the games would have refused them."""
+    """A short training changes the network; greedy and explored actions were all legal, or the
+    games would have refused them.
+    """
     envs = seeded(example)
     dqn = example["make_dqn"](envs)
     before = [weights.detach().clone() for weights in dqn.policy.model.parameters()]
@@ -111,9 +121,14 @@ def test_dqn_learns_from_legal_actions(example: dict[str, Any]) -> None:
     assert result.timing.total_time > 0
     assert len(buffer) == GAMES * STEPS
     assert buffer.obs.mask[np.arange(len(buffer)), buffer.act].all()
-    assert any((weights != earlier).any() for weights, earlier in zip(dqn.policy.model.parameters(), before, strict=True))
+    assert any(
+        (weights != earlier).any()
+        for weights, earlier in zip(dqn.policy.model.parameters(), before, strict=True)
+    )
 
 
-def test_the_program_says_how_fast_it_was(example: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_program_says_how_fast_it_was(
+    example: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
     example["main"](["--games", "4", "--steps", "32", "--epochs", "1"])
     assert capsys.readouterr().out.endswith(" steps/s\n")

@@ -1,4 +1,6 @@
-"""TorchRL's environment plays the games that anybody else would play, by TorchRL's own checks, policies and rollouts."""
+"""TorchRL's environment plays the games that anybody else would play, by TorchRL's own checks,
+policies and rollouts.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ def test_torchrl_checks_the_specs(example: dict[str, Any], players: int) -> None
 
 
 def test_a_random_rollout_is_the_games_own_play(example: dict[str, Any]) -> None:
-    """All steps, kept until the end, are those of games with automatic resets stepped by hand with what was drawn."""
+    """All steps, kept until the end, are those of games with automatic resets stepped by hand with
+    what was drawn.
+    """
     twin = Games(8, 3, seed=5, max_turns=30)
     torch.manual_seed(0)
     env = random_env(example, 8, 3, seed=5, max_turns=30)
@@ -60,7 +64,9 @@ def test_a_random_rollout_is_the_games_own_play(example: dict[str, Any]) -> None
         np.testing.assert_array_equal(after["reward"].numpy(), twin.reward)
         np.testing.assert_array_equal(after["done"][:, 0].numpy(), twin.done)
         np.testing.assert_array_equal(after["truncated"][:, 0].numpy(), twin.truncated)
-        np.testing.assert_array_equal(after["terminated"][:, 0].numpy(), twin.done & ~twin.truncated)
+        np.testing.assert_array_equal(
+            after["terminated"][:, 0].numpy(), twin.done & ~twin.truncated
+        )
         np.testing.assert_array_equal(after["seat"][:, 0].numpy() < 0, twin.done)
         assert after["action_mask"].any(dim=1).all()
         over = twin.observe(0, state=twin.finished) if twin.done.any() else twin.observation
@@ -82,7 +88,9 @@ def test_a_reset_begins_with_the_seed(example: dict[str, Any]) -> None:
 
 
 def test_rows_that_ended_wait_for_the_others(example: dict[str, Any]) -> None:
-    """`break_when_all_done`: a game of every row, until the last one is over; none is stepped after its end."""
+    """`break_when_all_done`: a game of every row, until the last one is over; none is stepped after
+    its end.
+    """
     torch.manual_seed(0)
     env = random_env(example, 5, seed=3, max_turns=60)
     played = env.rollout(10_000, break_when_any_done=False, break_when_all_done=True)
@@ -95,11 +103,15 @@ def test_rows_that_ended_wait_for_the_others(example: dict[str, Any]) -> None:
         for action in played["action"][row, :length].tolist():
             alone.step([action])
         assert alone.done[0]
-        np.testing.assert_array_equal(played["next", "reward"][row, length - 1].numpy(), alone.reward[0])
+        np.testing.assert_array_equal(
+            played["next", "reward"][row, length - 1].numpy(), alone.reward[0]
+        )
 
 
 def test_a_masked_policy_draws_what_is_legal(example: dict[str, Any]) -> None:
-    """MaskedCategorical keeps to the mask however much the scores favour others, also in a collector, over resets."""
+    """MaskedCategorical keeps to the mask however much the scores favour others, also in a
+    collector, over resets.
+    """
     torch.manual_seed(0)
     env = example["FifthAvenueEnv"](4, seed=2, max_turns=20)
     policy = example["make_policy"](env)
@@ -124,15 +136,24 @@ def test_an_illegal_action_is_an_error(example: dict[str, Any]) -> None:
 
 
 def test_learning_makes_better_paid_actions_likelier(example: dict[str, Any]) -> None:
-    """Of two decisions alike, that of a seat which was paid from then on becomes likelier, that of one which paid rarer."""
+    """Of two decisions alike, that of a seat which was paid from then on becomes likelier, that of
+    one which paid rarer.
+    """
     env = example["FifthAvenueEnv"](2, seed=1)
     policy = example["make_policy"](env)
     now = env.reset()
-    now = now.update({"observation": now["observation"][[0, 0]], "action_mask": now["action_mask"][[0, 0]]})
+    now = now.update(
+        {"observation": now["observation"][[0, 0]], "action_mask": now["action_mask"][[0, 0]]}
+    )
     actions = now["action_mask"][0].nonzero().flatten()[:2]
     rewards = torch.tensor([[[0.0, 0.0], [1.0, -1.0]], [[0.0, 0.0], [-1.0, 1.0]]])
-    steps = TensorDict.stack([now.update({"action": actions, "seat": torch.zeros(2, 1, dtype=torch.int64)}).clone()] * 2, dim=1)
-    steps["next"] = TensorDict({"reward": rewards, "done": torch.zeros(2, 2, 1, dtype=torch.bool)}, (2, 2))
+    steps = TensorDict.stack(
+        [now.update({"action": actions, "seat": torch.zeros(2, 1, dtype=torch.int64)}).clone()] * 2,
+        dim=1,
+    )
+    steps["next"] = TensorDict(
+        {"reward": rewards, "done": torch.zeros(2, 2, 1, dtype=torch.bool)}, (2, 2)
+    )
     before = policy.get_dist(now).log_prob(actions)
     example["learn"](policy, torch.optim.SGD(policy.parameters(), 0.01), steps)
     after = policy.get_dist(now).log_prob(actions)
@@ -140,6 +161,8 @@ def test_learning_makes_better_paid_actions_likelier(example: dict[str, Any]) ->
     assert after[1] < before[1]
 
 
-def test_the_program_says_how_fast_it_was(example: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_program_says_how_fast_it_was(
+    example: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
     example["main"](["--games", "4", "--steps", "40"])
     assert capsys.readouterr().out.endswith(" steps/s\n")

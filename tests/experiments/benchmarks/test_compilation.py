@@ -22,8 +22,17 @@ def test_every_part_is_known(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not COMPILED, reason="NUMBA_DISABLE_JIT is set")
 def test_what_is_on_disk_is_not_compiled_again(tmp_path: Path) -> None:
-    figures = {figure.name: figure.median for figure in compilation.all_figures(True, (compilation.VIEWS, compilation.RESULTS))}
-    assert list(figures) == ["views", "results of games", "all of these", "views, from disk", "views, from disk, by the clock"]
+    figures = {
+        figure.name: figure.median
+        for figure in compilation.all_figures(True, (compilation.VIEWS, compilation.RESULTS))
+    }
+    assert list(figures) == [
+        "views",
+        "results of games",
+        "all of these",
+        "views, from disk",
+        "views, from disk, by the clock",
+    ]
     assert figures["all of these"] == pytest.approx(figures["views"] + figures["results of games"])
     assert all(seconds > 0 for seconds in figures.values())
 

@@ -1,4 +1,6 @@
-"""The benchmark of the first minute plays a move on a page of its own; how long that takes no test can know."""
+"""The benchmark of the first minute plays a move on a page of its own; how long that takes no test
+can know.
+"""
 
 from __future__ import annotations
 
@@ -31,4 +33,7 @@ def test_both_starts_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(first_minute, "start", start)
     figures = first_minute.all_figures(True)
     assert found == [False, True]
-    assert [(one.name, one.median) for one in figures] == [(f"{LOBBY}, {EMPTY}", 1.0), (f"{LOBBY}, {FILLED}", 2.0)]
+    assert [(one.name, one.median) for one in figures] == [
+        (f"{LOBBY}, {EMPTY}", 1.0),
+        (f"{LOBBY}, {FILLED}", 2.0),
+    ]

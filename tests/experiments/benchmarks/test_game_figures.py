@@ -1,4 +1,6 @@
-"""The game in figures: what is counted, by hand and from known models, and that all of it is told."""
+"""The game in figures: what is counted, by hand and from known models, and that all of it is
+told.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,25 @@ import numpy as np
 import pytest
 
 from experiments.benchmarks import game_figures
-from experiments.benchmarks.game_figures import Unit, Watching, between, find, hands, main, parts, units_of, ways
+from experiments.benchmarks.game_figures import (
+    Unit,
+    Watching,
+    between,
+    find,
+    hands,
+    main,
+    parts,
+    units_of,
+    ways,
+)
 from skyenv import Games, make_agent
 from skyenv.arena.matches import play_games
 from skyenv.knowledge import VIEW_DTYPE, resample, view
 
 
 @pytest.mark.parametrize(
-    ("unseen", "places"), [((2, 1, 0), (1,)), ((2, 3, 1), (2, 2)), ((1, 1, 1), (1, 1, 1)), ((4, 2, 2), (3, 1, 2))]
+    ("unseen", "places"),
+    [((2, 1, 0), (1,)), ((2, 3, 1), (2, 2)), ((1, 1, 1), (1, 1, 1)), ((4, 2, 2), (3, 1, 2))],
 )
 def test_ways_by_brute_force(unseen: tuple[int, int, int], places: tuple[int, ...]) -> None:
     """Every order of the cards, and what lies in each place then."""
@@ -64,12 +77,16 @@ def test_choices_are_counted() -> None:
     assert row["tree"] == pytest.approx(np.log10(choices).sum(), abs=0.06)
     assert row["legal"]["mean"] == pytest.approx(choices.mean(), abs=0.006)
     assert sum(row["ends"].values()) == pytest.approx(1)
-    assert [seat["mean"] for seat in row["seats"]] == pytest.approx(played.shares[0].tolist(), abs=1e-4)
+    assert [seat["mean"] for seat in row["seats"]] == pytest.approx(
+        played.shares[0].tolist(), abs=1e-4
+    )
 
 
 @pytest.mark.parametrize("luck", [0.0, 0.3, 1.0])
 def test_the_share_of_deals_is_found_again(luck: float) -> None:
-    """Seat 0 wins a deal's games with a chance that the deal draws; the variance of that chance is known."""
+    """Seat 0 wins a deal's games with a chance that the deal draws; the variance of that chance is
+    known.
+    """
     rng = np.random.default_rng(2)
     chance = 0.5 + np.sqrt(luck) / 2 * rng.choice([-1, 1], size=4000)
     won = (rng.random((4000, 4)) < chance[:, None]).astype(float)
@@ -112,8 +129,17 @@ def test_the_same_deals_give_the_same_figures() -> None:
 
 
 @pytest.mark.programs
-def test_all_of_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    def inline(work: Callable[[Unit], Any], units: Iterator[Unit], workers: int, *, done: Callable[..., None], **_: Any) -> None:
+def test_all_of_it_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def inline(
+        work: Callable[[Unit], Any],
+        units: Iterator[Unit],
+        workers: int,
+        *,
+        done: Callable[..., None],
+        **_: Any,
+    ) -> None:
         for unit in units:
             done(unit, work(unit))
 
@@ -122,8 +148,11 @@ def test_all_of_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
     assert main(["--deals", "8", "--players", "2", "--json", str(path)]) == 0
     content = json.loads(path.read_text(encoding="utf-8"))
     assert [(row["side"], row["agent"]) for row in content["mirror"]] == [
-        ("front", "greedy"), ("front", "trained"), ("back", "greedy"), ("back", "trained"),
-    ]  # fmt: skip
+        ("front", "greedy"),
+        ("front", "trained"),
+        ("back", "greedy"),
+        ("back", "trained"),
+    ]
     assert len(content["luck"]) == len(content["skill"]) == 2
     printed = capsys.readouterr().out
     for make in game_figures.TABLES.values():

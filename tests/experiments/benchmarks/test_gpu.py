@@ -12,13 +12,23 @@ HIDDEN = {"CUDA_VISIBLE_DEVICES": ""}
 
 def test_without_a_gpu_it_says_so() -> None:
     for program in (("gpu",), ("speed", "--device", "cuda")):
-        done = python("-m", f"experiments.benchmarks.{program[0]}", *program[1:], "--quick", environment=HIDDEN)
+        done = python(
+            "-m",
+            f"experiments.benchmarks.{program[0]}",
+            *program[1:],
+            "--quick",
+            environment=HIDDEN,
+        )
         assert done.returncode == 2
-        assert done.stderr.strip().endswith("there is no GPU here that Numba can use; python -m numba -s says what it finds")
+        assert done.stderr.strip().endswith(
+            "there is no GPU here that Numba can use; python -m numba -s says what it finds"
+        )
 
 
 def test_the_comparison_finds_what_differs() -> None:
-    """In the simulator, at one kind of table: in which way of playing each mistake is found, and decisions that are others."""
+    """In the simulator, at one kind of table: in which way of playing each mistake is found, and
+    decisions that are others.
+    """
     program = """
 import json
 from unittest import mock
@@ -59,5 +69,8 @@ print(json.dumps([found, figure.median, figure.unit]))
     found, others, unit = json.loads(printed("-c", program, environment=SIMULATED, cwd=ROOT))
     steps, random = ([f"2 players, front side, {way}"] for way in ("steps", "random play"))
     both = {"play_random": random, "finished": random + steps}
-    assert found == {name: both.get(name, steps) for name in ("play_random", "step", "uniforms", "observe", "check", "finished")}
+    assert found == {
+        name: both.get(name, steps)
+        for name in ("play_random", "step", "uniforms", "observe", "check", "finished")
+    }
     assert (others, unit) == (1e6, "per million")

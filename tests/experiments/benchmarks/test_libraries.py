@@ -1,4 +1,6 @@
-"""The examples with other libraries: each has its requirements, its test and its row; the benchmark reads what they print."""
+"""The examples with other libraries: each has its requirements, its test and its row; the benchmark
+reads what they print.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ EXAMPLES = libraries.examples()
 
 def test_there_are_examples_and_nothing_beside_them() -> None:
     """In a folder of their own, and RLlib's where its name says what it does."""
-    names = {path for path in (libraries.EXAMPLES / "libraries").glob("*.*") if path.suffix != ".txt"}
+    names = {
+        path for path in (libraries.EXAMPLES / "libraries").glob("*.*") if path.suffix != ".txt"
+    }
     assert names | {libraries.EXAMPLES / "rllib_self_play.py"} == set(EXAMPLES)
     assert all(path.is_file() for path in EXAMPLES)
 
@@ -35,7 +39,9 @@ def test_example_is_complete(example: Path) -> None:
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_requirements_are_pinned(example: Path) -> None:
     for line in example.with_suffix(".txt").read_text(encoding="utf-8").splitlines():
-        assert line.startswith("#") or "==" in line or line == "--constraint ../../constraints.txt", line
+        assert (
+            line.startswith("#") or "==" in line or line == "--constraint ../../constraints.txt"
+        ), line
 
 
 def test_lines_of_code_are_counted() -> None:

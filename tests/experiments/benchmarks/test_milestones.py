@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from experiments.benchmarks.milestones import MILESTONES, Milestone, forget_after, keep, milestones_of
+from experiments.benchmarks.milestones import (
+    MILESTONES,
+    Milestone,
+    forget_after,
+    keep,
+    milestones_of,
+)
 
 
 def test_milestones_are_found_by_their_seconds(tmp_path: Path) -> None:

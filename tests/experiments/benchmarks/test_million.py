@@ -11,7 +11,9 @@ from experiments.benchmarks import million
 
 
 @pytest.mark.usefixtures("here")
-def test_it_makes_the_set_and_tells_what_it_costs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_makes_the_set_and_tells_what_it_costs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(million, "AGENTS", ("random", "hoard", "crowd"))
     figures = {figure.name: figure.median for figure in million.make(tmp_path / "set", 4)}
     summary = json.loads((tmp_path / "set" / "dataset.json").read_bytes())

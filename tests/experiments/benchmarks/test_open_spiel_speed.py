@@ -1,4 +1,6 @@
-"""The benchmark of the game in OpenSpiel measures what it says; how much that is no test can know."""
+"""The benchmark of the game in OpenSpiel measures what it says; how much that is no test can
+know.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def test_every_figure_is_measured() -> None:
 
 def test_positions_lie_where_they_are_said_to_lie() -> None:
     game = pyspiel.load_game(SHORT_NAME, {"max_turns": 10})
-    decisions, nodes, spent = open_spiel_speed.play_on(game.new_initial_state(), np.random.RandomState(3))
+    decisions, nodes, spent = open_spiel_speed.play_on(
+        game.new_initial_state(), np.random.RandomState(3)
+    )
     assert nodes > decisions > 20
     assert spent > 0
     lengths = []

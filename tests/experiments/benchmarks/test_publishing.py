@@ -16,7 +16,10 @@ def test_a_measurement_has_its_text_and_its_picture(tmp_path: Path) -> None:
     assert published_part(path, str, "![a](b.png)", "nothing yet") == "nothing yet"
     path.write_text(json.dumps({"wins": 3}))
     assert (
-        published_part(path, lambda content: f"{content['wins']} wins", "![a](b.png)", "nothing yet") == "3 wins\n\n![a](b.png)"
+        published_part(
+            path, lambda content: f"{content['wins']} wins", "![a](b.png)", "nothing yet"
+        )
+        == "3 wins\n\n![a](b.png)"
     )
 
 

@@ -1,4 +1,6 @@
-"""The figures of the tree search: what is measured, and that another program can be measured beside it."""
+"""The figures of the tree search: what is measured, and that another program can be measured beside
+it.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,16 @@ from pathlib import Path
 import pytest
 
 from experiments.benchmarks import search as search_speed
-from experiments.benchmarks.search import PLACES, SEARCHERS, Searched, Searcher, by_agent, games_to_search, main, measured
+from experiments.benchmarks.search import (
+    PLACES,
+    SEARCHERS,
+    Searched,
+    Searcher,
+    by_agent,
+    games_to_search,
+    main,
+    measured,
+)
 from experiments.tools import document
 from skyenv.game import Game
 from skyenv_agents.search.ismcts import SearchAgent
@@ -49,11 +60,15 @@ def test_another_program_is_another_row() -> None:
         return search
 
     measurements = measured(Searcher("other", make, 50, (1,)), 3, 1.0)
-    assert [one.name for one in measurements] == [f"other, {place}, 1 thread" for place in PLACES], "its memory isn't known"
+    assert [one.name for one in measurements] == [
+        f"other, {place}, 1 thread" for place in PLACES
+    ], "its memory isn't known"
     assert len(asked) == 1 + 3 * 3
 
 
-def test_writes_figures_and_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_writes_figures_and_a_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(search_speed.all_figures, "__defaults__", (SEARCHERS[:1],))
     monkeypatch.setattr(document, "ROOT", tmp_path)
     path = tmp_path / "docs" / "search" / "speed.json"
@@ -62,6 +77,6 @@ def test_writes_figures_and_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     figures = json.loads(path.read_text(encoding="utf-8"))["figures"]
     assert len(figures) == 7
     assert (
-        f"| leaves by their small network, opening, 1 thread | {figures[0]['median']:,.0f} simulations/s |"
-        in document.speed_table("search/speed")
+        f"| leaves by their small network, opening, 1 thread | {figures[0]['median']:,.0f} "
+        "simulations/s |" in document.speed_table("search/speed")
     )

@@ -17,7 +17,20 @@ from skyenv_agents.search.budgets import budget_in
 
 pytestmark = pytest.mark.programs
 
-TINY = ["--against", "random", "crowd", "--budgets", "1ms", "2", "--paired-seeds", "2", "--workers", "1", "--seed", "5"]
+TINY = [
+    "--against",
+    "random",
+    "crowd",
+    "--budgets",
+    "1ms",
+    "2",
+    "--paired-seeds",
+    "2",
+    "--workers",
+    "1",
+    "--seed",
+    "5",
+]
 
 
 def row(budget: float, unit: str, opponent: str, mean: float) -> dict[str, Any]:
@@ -36,12 +49,17 @@ def row(budget: float, unit: str, opponent: str, mean: float) -> dict[str, Any]:
     }
 
 
-def test_plays_every_budget_goes_on_and_publishes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_plays_every_budget_goes_on_and_publishes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "out"
     assert main([*TINY, "--out", str(out), "--publish", str(tmp_path / "docs")]) == 0
     printed = capsys.readouterr().out
     content = json.loads((tmp_path / "docs" / "strength.json").read_text(encoding="utf-8"))
-    assert [(one["agent"], one["opponent"], one["paired_seeds"], one["games"]) for one in content["rows"]] == [
+    assert [
+        (one["agent"], one["opponent"], one["paired_seeds"], one["games"])
+        for one in content["rows"]
+    ] == [
         ("ismcts-2", "random", 2, 4),
         ("ismcts-2", "crowd", 2, 4),
         ("ismcts-1ms", "random", 2, 4),
@@ -78,7 +96,9 @@ def test_machines_that_join_later_play_too(tmp_path: Path, monkeypatch: pytest.M
 
 
 def one_won_of_two(path: Path) -> Folder:
-    """Twenty paired seeds in which ismcts-2 wins from one seat against random, and from both against crowd."""
+    """Twenty paired seeds in which ismcts-2 wins from one seat against random, and from both
+    against crowd.
+    """
     settings = Settings(entrants(["ismcts-2", "random", "crowd"]), 2, newcomer=True)
     folder = Folder(path, settings)
     assert rows(folder, budget_in("ismcts-2", "ismcts-")) == []
@@ -109,14 +129,23 @@ def test_shares_are_those_of_the_games(tmp_path: Path) -> None:
     assert against_random["wins"]["mean"] == 0.5
     assert against_crowd["wins"]["mean"] > 0.95
     assert against_crowd["wins"]["low"] > 0.8
-    assert (against_crowd["paired_seeds"], against_crowd["games"], against_crowd["seconds_a_decision"]) == (20, 40, 0.02)
+    assert (
+        against_crowd["paired_seeds"],
+        against_crowd["games"],
+        against_crowd["seconds_a_decision"],
+    ) == (20, 40, 0.02)
     assert against_crowd["rating"] is None, "no ladder was given"
 
 
 def a_ladder(**points: float) -> dict[str, Any]:
     """What a ladder's file tells of agents, the ratings of its samples spread by ten points."""
     rungs = [
-        {"name": name, "version": "1", "digest": "", "rating": {"mean": mean, "low": mean, "high": mean}}
+        {
+            "name": name,
+            "version": "1",
+            "digest": "",
+            "rating": {"mean": mean, "low": mean, "high": mean},
+        }
         for name, mean in points.items()
     ]
     samples = [[mean + shift for mean in points.values()] for shift in (-10, 0, 10)]
@@ -124,9 +153,14 @@ def a_ladder(**points: float) -> dict[str, Any]:
 
 
 def test_a_budget_has_a_place_on_the_ladder(tmp_path: Path) -> None:
-    """Above random, from which it wins half of its games, as it loses none against crowd; and only there where both stand."""
+    """Above random, from which it wins half of its games, as it loses none against crowd; and only
+    there where both stand.
+    """
     folder, budget = one_won_of_two(tmp_path), budget_in("ismcts-2", "ismcts-")
-    low, high = (rows(folder, budget, a_ladder(greedy=1000, crowd=300, random=points))[0]["rating"] for points in (300, 600))
+    low, high = (
+        rows(folder, budget, a_ladder(greedy=1000, crowd=300, random=points))[0]["rating"]
+        for points in (300, 600)
+    )
     assert 300 < low["low"] < low["mean"] < low["high"] < 800
     assert low["mean"] < high["mean"]
     assert rows(folder, budget, a_ladder(greedy=1000, crowd=300))[0]["rating"] is None
@@ -138,7 +172,10 @@ def test_a_budget_has_a_place_on_the_ladder(tmp_path: Path) -> None:
 
 
 def test_table_and_picture(tmp_path: Path) -> None:
-    results = [row(10, strength.SIMULATIONS, "greedy", 0.6), row(100, strength.SIMULATIONS, "greedy", 0.9)]
+    results = [
+        row(10, strength.SIMULATIONS, "greedy", 0.6),
+        row(100, strength.SIMULATIONS, "greedy", 0.9),
+    ]
     results.insert(1, row(10, strength.SIMULATIONS, "crowd", 0.8))
     results.insert(3, row(100, strength.SIMULATIONS, "crowd", 0.7))
     head, _, first, _ = table(results).splitlines()
@@ -146,7 +183,10 @@ def test_table_and_picture(tmp_path: Path) -> None:
         head
         == "| agent | paired seeds, each from both seats | wins against greedy | wins against crowd | rating | ms a decision |"
     )
-    assert first == "| ismcts-10 | 10 | 60.0 % [50.0, 70.0] | 80.0 % [70.0, 90.0] | 1234 [1200, 1270] | 10 |"
+    assert (
+        first
+        == "| ismcts-10 | 10 | 60.0 % [50.0, 70.0] | 80.0 % [70.0, 90.0] | 1234 [1200, 1270] | 10 |"
+    )
     strength.draw(results, tmp_path / "one.png")
     strength.draw([*results, row(50, strength.MILLISECONDS, "greedy", 0.8)], tmp_path / "two.png")
     one, two = ((tmp_path / f"{name}.png").read_bytes() for name in ("one", "two"))
@@ -163,7 +203,9 @@ def test_table_and_picture(tmp_path: Path) -> None:
         (["--against", "nobody"], "unknown agent 'nobody'"),
     ],
 )
-def test_wrong_commands(arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_commands(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([*TINY, "--out", str(tmp_path / "out"), *arguments]) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

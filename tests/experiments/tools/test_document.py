@@ -21,14 +21,23 @@ ESTIMATE = {"mean": 0.5, "low": 0.25, "high": 0.75}
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository of one page, and a run."""
     (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "training.md").write_text("a\n<!-- training result -->\nold\n<!-- end -->\nb\n")
+    (tmp_path / "docs" / "training.md").write_text(
+        "a\n<!-- training result -->\nold\n<!-- end -->\nb\n"
+    )
     run = tmp_path / "run"
     run.mkdir()
-    result: dict[str, Any] = {"opponent": "greedy", "paired_seeds": 7, "share": ESTIMATE, "own": ESTIMATE, "other": ESTIMATE}
+    result: dict[str, Any] = {
+        "opponent": "greedy",
+        "paired_seeds": 7,
+        "share": ESTIMATE,
+        "own": ESTIMATE,
+        "other": ESTIMATE,
+    }
     (run / "evaluation.json").write_text(json.dumps([result]))
     (run / "config.json").write_text(json.dumps({"minutes": 5.0}))
     points: list[dict[str, Any]] = [
-        {"decisions": number, "seconds": 1.0, "shares": {}, "entropy": 1.0} for number in (1000, 2000)
+        {"decisions": number, "seconds": 1.0, "shares": {}, "entropy": 1.0}
+        for number in (1000, 2000)
     ]
     (run / "curve.jsonl").write_text("".join(json.dumps(point) + "\n" for point in points))
     monkeypatch.setattr(document, "ROOT", tmp_path)
@@ -48,14 +57,18 @@ def test_a_run_s_figures_are_taken_over(root: Path, capsys: pytest.CaptureFixtur
     capsys.readouterr()
 
 
-def test_a_run_that_was_not_measured_is_refused(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_that_was_not_measured_is_refused(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (root / "run" / "evaluation.json").unlink()
     assert document.main(["--training", str(root / "run")]) == 1
     assert "evaluation.json: No such file" in capsys.readouterr().err
     assert not (root / "docs" / "training.json").exists()
 
 
-@pytest.mark.parametrize("path", sorted(TRAINED.glob("*-players*.json")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted(TRAINED.glob("*-players*.json")), ids=lambda path: path.stem
+)
 def test_the_commands_that_made_the_networks_are_shown(path: Path) -> None:
     """Of every network that ships; today's trainer takes them."""
     content = json.loads(path.read_text(encoding="utf-8"))

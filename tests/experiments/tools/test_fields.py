@@ -44,8 +44,12 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str) -> Module
     return importlib.import_module(name)
 
 
-def test_fields_have_their_types_and_meanings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert fields_table(module(tmp_path, monkeypatch, "  # the last"), "THINGS").splitlines()[2:] == [
+def test_fields_have_their_types_and_meanings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert fields_table(module(tmp_path, monkeypatch, "  # the last"), "THINGS").splitlines()[
+        2:
+    ] == [
         "| **what there is** | | |",
         "| `one` | int8 | the first |",
         "| `two` | int8 (3, 2) | the second, and more of it |",

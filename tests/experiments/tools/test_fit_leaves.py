@@ -22,11 +22,15 @@ def test_positions_are_of_many_kinds_and_the_same_each_time(players: int) -> Non
     assert (samples.outcomes.max(axis=1) > 0.6).mean() > 0.9, "somebody wins"
     assert set(np.unique(samples.open)) == {0.0, 1.0}, "some districts are stopped"
     assert len(np.unique(samples.seats, axis=0)) > 590
-    assert cross_entropy(samples.outcomes, samples.holdings) < np.log(players), "who has more wins more often"
+    assert cross_entropy(samples.outcomes, samples.holdings) < np.log(players), (
+        "who has more wins more often"
+    )
 
 
 def test_fits_what_came_of_the_positions() -> None:
-    """The loss on positions that were kept back is below that of knowing nothing, and the same each time."""
+    """The loss on positions that were kept back is below that of knowing nothing, and the same each
+    time.
+    """
     samples = make_samples(2, 3000, 1)
     arrays, loss = fit(samples, 4, 1)
     assert {name: array.shape for name, array in arrays.items()} == SHAPES

@@ -10,7 +10,9 @@ import pytest
 from experiments.tools.lowest import KEPT, ROOT, lowest
 from processes import printed
 
-PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+    "project"
+]
 PINNED = (ROOT / "constraints.txt").read_text(encoding="utf-8")
 
 
@@ -27,15 +29,26 @@ def test_every_package_of_the_project_has_its_lowest_version() -> None:
                 assert f"{name}=={version}" not in lines
             else:
                 assert f"{name}=={version}" in lines
-    assert [line for line in lines if line.startswith("torch==")] == [line for line in PINNED.splitlines() if "torch==" in line]
+    assert [line for line in lines if line.startswith("torch==")] == [
+        line for line in PINNED.splitlines() if "torch==" in line
+    ]
 
 
 def test_the_program_prints_them_without_this_project_or_its_packages() -> None:
-    assert printed("-I", "-S", ROOT / "experiments" / "tools" / "lowest.py").splitlines() == lowest(PROJECT, PINNED)
+    assert printed("-I", "-S", ROOT / "experiments" / "tools" / "lowest.py").splitlines() == lowest(
+        PROJECT, PINNED
+    )
 
 
-@pytest.mark.parametrize("wrong", ["numpy", "numpy>=1.25", "numpy>1.26", "numpy>=1.26,<3", "numpy==1.26", "numpy >= 1.26; x"])
+@pytest.mark.parametrize(
+    "wrong",
+    ["numpy", "numpy>=1.25", "numpy>1.26", "numpy>=1.26,<3", "numpy==1.26", "numpy >= 1.26; x"],
+)
 def test_a_package_without_one_lower_bound_is_named(wrong: str) -> None:
-    project = {"name": "skyenv", "dependencies": ["numpy>=1.26"], "optional-dependencies": {"more": ["skyenv[other]", wrong]}}
+    project = {
+        "name": "skyenv",
+        "dependencies": ["numpy>=1.26"],
+        "optional-dependencies": {"more": ["skyenv[other]", wrong]},
+    }
     with pytest.raises(ValueError, match="needs one lower bound"):
         lowest(project, PINNED)

@@ -18,9 +18,14 @@ STATIC = ROOT / rules_page.STATIC
 def test_the_files_are_up_to_date() -> None:
     """All that there are, byte for byte."""
     made = rules_page.written()
-    there = [rules_page.PAGE, *(path.relative_to(ROOT) for path in (ROOT / rules_page.PICTURES).iterdir())]
+    there = [
+        rules_page.PAGE,
+        *(path.relative_to(ROOT) for path in (ROOT / rules_page.PICTURES).iterdir()),
+    ]
     assert sorted(there) == sorted(made)
-    changed = [path for path, text in made.items() if (ROOT / path).read_text(encoding="utf-8") != text]
+    changed = [
+        path for path, text in made.items() if (ROOT / path).read_text(encoding="utf-8") != text
+    ]
     assert not changed, "run `make docs`"
 
 
@@ -44,13 +49,21 @@ def test_links_and_pictures_lead_somewhere() -> None:
     assert all((STATIC / path).is_file() and len(words) > 30 for path, words in pictures)
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / rules_page.PICTURES).iterdir()))
+@pytest.mark.parametrize(
+    "name", sorted(path.name for path in (ROOT / rules_page.PICTURES).iterdir())
+)
 def test_pictures_are_small_and_have_what_is_named(name: str) -> None:
     text = (ROOT / rules_page.PICTURES / name).read_text(encoding="utf-8")
     assert len(gzip.compress(text.encode())) < 12_000
     assert "<title" not in text
     assert not re.search(r" data-(?!theme)", text)
-    shown = {"stacks": "CARD STACKS", "row": "SUPPLY ROW", "auction": "AUCTION: W34", "stop": "BUILDING", "park": "PARK AREA"}
+    shown = {
+        "stacks": "CARD STACKS",
+        "row": "SUPPLY ROW",
+        "auction": "AUCTION: W34",
+        "stop": "BUILDING",
+        "park": "PARK AREA",
+    }
     assert shown.get(name.partition("-")[0], "TSQ" if name[0] in "bde" else "E34") in text
 
 
@@ -67,5 +80,8 @@ def test_what_scripts_name_are_rules(name: str) -> None:
 
 
 def test_the_example_is_counted_by_the_rules() -> None:
-    assert "on the plots beside it, gray and violet, there is one type of business (perfumery): 2 VP" in PAGE
+    assert (
+        "on the plots beside it, gray and violet, there is one type of business (perfumery): 2 VP"
+        in PAGE
+    )
     assert "there are 2 types of business (boutique and perfumery): 3 VP" in PAGE

@@ -1,4 +1,6 @@
-"""The tuner: what it finds is decided by its options, resuming included, and its command complains in one line."""
+"""The tuner: what it finds is decided by its options, resuming included, and its command complains
+in one line.
+"""
 
 from __future__ import annotations
 
@@ -102,8 +104,12 @@ def test_a_generation_interrupted_in_workers_leaves_no_trace() -> None:
 
 
 def test_finds_better_weights_than_bad_ones() -> None:
-    bad = Weights(**{**vars(GREEDY_WEIGHTS[2]), "point": 30.0})  # cards so dear that hardly any is paid
-    tuner = Tuner(Tuning("greedy", ("random",), 2, paired_seeds=4, population=5, sigma=1.0, seed=1), bad)
+    bad = Weights(
+        **{**vars(GREEDY_WEIGHTS[2]), "point": 30.0}
+    )  # cards so dear that hardly any is paid
+    tuner = Tuner(
+        Tuning("greedy", ("random",), 2, paired_seeds=4, population=5, sigma=1.0, seed=1), bad
+    )
     for _ in range(4):
         tuner.advance()
     assert np.mean(tuner.worths[-1]) > np.mean(tuner.worths[0])
@@ -111,7 +117,17 @@ def test_finds_better_weights_than_bad_ones() -> None:
 
 def test_command_writes_and_resumes(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     out = str(tmp_path / "tuning.json")
-    options = ["greedy", "--against", "random", "--paired-seeds", "1", "--population", "2", "--out", out]
+    options = [
+        "greedy",
+        "--against",
+        "random",
+        "--paired-seeds",
+        "1",
+        "--population",
+        "2",
+        "--out",
+        out,
+    ]
     assert main([*options, "--generations", "1"]) == 0
     assert main(["--resume", "--generations", "2", "--out", out]) == 0
     content = json.loads(Path(out).read_text())

@@ -1,4 +1,6 @@
-"""Who plays for a training: in this process and in others it comes to the same things, and nobody is left behind."""
+"""Who plays for a training: in this process and in others it comes to the same things, and nobody
+is left behind.
+"""
 
 from __future__ import annotations
 
@@ -48,13 +50,27 @@ def networks(config: Config, number: int) -> list[PolicyNetwork]:
     for i, network in enumerate(made):
         with torch.no_grad():
             for parameter in network.parameters():
-                parameter.add_(0.05 * i * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(i)))
+                parameter.add_(
+                    0.05
+                    * i
+                    * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(i))
+                )
     return made
 
 
 def content(rollouts: list[Rollout]) -> list[Any]:
-    """All that rollouts tell, to be compared; their batches may be written over by the rollouts after the next."""
-    return [([array.numpy().tobytes() for array in vars(r.batch).values()], r.decisions, r.ended, r.figures) for r in rollouts]
+    """All that rollouts tell, to be compared; their batches may be written over by the rollouts
+    after the next.
+    """
+    return [
+        (
+            [array.numpy().tobytes() for array in vars(r.batch).values()],
+            r.decisions,
+            r.ended,
+            r.figures,
+        )
+        for r in rollouts
+    ]
 
 
 def actors_of(process: int) -> list[int]:
@@ -77,11 +93,15 @@ def test_one_process_plays_itself(started: Started) -> None:
 
 @pytest.mark.parametrize("processes", [2, 3])
 def test_others_play_the_same_a_rollout_later(processes: int, started: Started) -> None:
-    """By hand: the first two rollouts are with the first network, then each is with the one of the call before.
+    """By hand: the first two rollouts are with the first network, then each is with the one of the
+    call before.
 
-    With one other process a part of the games is this one's, whose rollouts are of the same networks.
+    With one other process a part of the games is this one's, whose rollouts are of the same
+    networks.
     """
-    config = tiny(processes=processes, games=11, opponent_share=0.8, fixed_opponents="random,greedy")
+    config = tiny(
+        processes=processes, games=11, opponent_share=0.8, fixed_opponents="random,greedy"
+    )
     first, second, third = networks(config, 3)
     before = set(actors_of(os.getpid()))
     actors = started(config, first)
@@ -89,9 +109,16 @@ def test_others_play_the_same_a_rollout_later(processes: int, started: Started) 
     assert len(set(actors_of(os.getpid())) - before) == processes - 1
     collectors = [config.make_collector(part) for part in range(2)]
     assert actors.figures() == {"stale": 0.0}
-    for given, played_with, stale in ((second, first, 0), (third, second, 1), (first, third, 1), (first, first, 1)):
+    for given, played_with, stale in (
+        (second, first, 0),
+        (third, second, 1),
+        (first, third, 1),
+        (first, first, 1),
+    ):
         rollouts = actors.rollouts(given)
-        assert content(rollouts) == content([collector.collect(played_with) for collector in collectors])
+        assert content(rollouts) == content(
+            [collector.collect(played_with) for collector in collectors]
+        )
         assert all(len(rollout.batch) > 0 for rollout in rollouts)
         assert actors.figures() == {"stale": stale}
         actors.wait()
@@ -109,8 +136,10 @@ def test_a_batch_stays_while_the_next_is_played(started: Started) -> None:
 
 
 def answered_in_the_end(
-    actors: Elsewhere, i: int, really_answered: Callable[[Elsewhere, int], bool] = Elsewhere._has_answered
-) -> bool:  # fmt: skip
+    actors: Elsewhere,
+    i: int,
+    really_answered: Callable[[Elsewhere, int], bool] = Elsewhere._has_answered,
+) -> bool:
     """Instead of Elsewhere._has_answered: waits until it has."""
     if actors._answers[i] is None:
         actors._connections[i].poll(60)
@@ -121,8 +150,10 @@ def answered_in_the_end(
 @pytest.mark.parametrize("processes", [2, 3])
 def test_whoever_computes_gradients_they_are_the_same(
     processes: int, precision: str, monkeypatch: pytest.MonkeyPatch
-) -> None:  # fmt: skip
-    """The learner alone, or all others with it, which have played their rollouts: it comes to the same weights and figures."""
+) -> None:
+    """The learner alone, or all others with it, which have played their rollouts: it comes to the
+    same weights and figures.
+    """
     asked: list[str] = []
     really_ask = Elsewhere._ask
 
@@ -154,12 +185,17 @@ def test_threads_of_the_learner_are_not_helped() -> None:
 def test_past_policies_come_after_the_rollout_under_way(started: Started) -> None:
     config = tiny(processes=2, opponent_share=1.0, fixed_share=0.0, max_turns=2, steps=40)
     network = config.make_network()
-    actors, collectors = started(config, network), [config.make_collector(part) for part in range(2)]
+    actors, collectors = (
+        started(config, network),
+        [config.make_collector(part) for part in range(2)],
+    )
     frozen = network.frozen({})
     for i in range(3):
         if i == 1:
             actors.add_past("past-1", frozen)
-        assert content(actors.rollouts(network)) == content([collector.collect(network) for collector in collectors])
+        assert content(actors.rollouts(network)) == content(
+            [collector.collect(network) for collector in collectors]
+        )
         if i == 1:
             for collector in collectors:
                 collector.add_opponent(NetworkAgent(frozen, name="past-1"))
@@ -168,13 +204,17 @@ def test_past_policies_come_after_the_rollout_under_way(started: Started) -> Non
 
 
 def test_what_was_packed_goes_on_the_same(started: Started) -> None:
-    """Whether rollouts are under way, or played and not fetched; past policies came meanwhile; and packing changes nothing."""
+    """Whether rollouts are under way, or played and not fetched; past policies came meanwhile; and
+    packing changes nothing.
+    """
     config = tiny(processes=2, opponent_share=1.0, fixed_share=0.0, max_turns=2, steps=40)
     given = networks(config, 6)
     first = started(config, given[0])
     first.rollouts(given[1])
     first.add_past("past-1", given[1].frozen({}))
-    second = started(config, given[5], pickle.loads(pickle.dumps(first.pack())))  # whose weights don't count
+    second = started(
+        config, given[5], pickle.loads(pickle.dumps(first.pack()))
+    )  # whose weights don't count
     played = []
     for i, network in enumerate(given[2:]):
         rollouts = first.rollouts(network)
@@ -217,10 +257,20 @@ class Gone(Faulty):
 """
 
 
-@pytest.mark.parametrize("several", ["2", "3"])  # with two processes it is this one that meets it first, with three another
-@pytest.mark.parametrize(("name", "message"), [("Wrong", "agent wrong"), ("Gone", "weights.bin: No such file or directory")])
+@pytest.mark.parametrize(
+    "several", ["2", "3"]
+)  # with two processes it is this one that meets it first, with three another
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("Wrong", "agent wrong"), ("Gone", "weights.bin: No such file or directory")],
+)
 def test_an_error_of_an_actor_is_told_as_it_is(
-    name: str, message: str, several: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str,
+    message: str,
+    several: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """In one line, as if it had been played here, whoever it was; and nobody is left."""
     (tmp_path / "faulty_agents.py").write_text(FAULTY, encoding="utf-8")
@@ -228,7 +278,15 @@ def test_an_error_of_an_actor_is_told_as_it_is(
     before, told = set(actors_of(os.getpid())), []
     for processes in ("1", several):
         monkeypatch.delitem(sys.modules, "faulty_agents", raising=False)
-        run = ["--run", str(tmp_path / processes), *TINY, "--processes", processes, "--opponent-share", "1"]
+        run = [
+            "--run",
+            str(tmp_path / processes),
+            *TINY,
+            "--processes",
+            processes,
+            "--opponent-share",
+            "1",
+        ]
         code = train.main([*run, "--fixed-opponents", f"faulty_agents:{name}"])
         (line,) = (line for line in capsys.readouterr().err.splitlines() if "error" in line)
         told.append((code, re.sub(r"\d+", "…", line)))  # how many decisions it was asked for
@@ -323,11 +381,17 @@ def test_a_signal_to_all_processes_ends_a_run_in_order(number: int, tmp_path: Pa
     assert "--resume` goes on" in out
     assert "Traceback" not in err
     assert not any(map(there, playing))
-    assert read_checkpoint(tmp_path / "checkpoint.bin")["updates"] == len(curve.read_text().splitlines()) > 0
+    assert (
+        read_checkpoint(tmp_path / "checkpoint.bin")["updates"]
+        == len(curve.read_text().splitlines())
+        > 0
+    )
 
 
 def test_ctrl_c_is_nothing_to_an_actor_also_while_it_starts(started: Started) -> None:
-    """A terminal sends it to all processes; it is the learner that ends in order, and it needs what they play until then."""
+    """A terminal sends it to all processes; it is the learner that ends in order, and it needs what
+    they play until then.
+    """
     config = tiny(processes=2)
     network = config.make_network()
     before = set(actors_of(os.getpid()))

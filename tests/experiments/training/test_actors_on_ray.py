@@ -40,8 +40,14 @@ def nodes() -> Iterator[Nodes]:
 
 
 def actors() -> list[int]:
-    """The processes of all actors of the cluster that this process began; another one's on this machine are none of them."""
-    return [process for process in descendants(os.getpid()) if command(process).startswith(b"ray::GuestOfSkyenv")]
+    """The processes of all actors of the cluster that this process began; another one's on this
+    machine are none of them.
+    """
+    return [
+        process
+        for process in descendants(os.getpid())
+        if command(process).startswith(b"ray::GuestOfSkyenv")
+    ]
 
 
 def kill_one() -> None:
@@ -53,10 +59,14 @@ def kill_one() -> None:
 
 
 @pytest.mark.long
-def test_rollouts_are_those_of_one_machine_though_actors_and_a_machine_are_lost(nodes: Nodes) -> None:
+def test_rollouts_are_those_of_one_machine_though_actors_and_a_machine_are_lost(
+    nodes: Nodes,
+) -> None:
     """Past policies come as they come there; what was packed goes on there and here."""
     nodes.add()
-    config = tiny(processes=4, ray=nodes.address, opponent_share=1.0, fixed_share=0.0, max_turns=2, steps=40)
+    config = tiny(
+        processes=4, ray=nodes.address, opponent_share=1.0, fixed_share=0.0, max_turns=2, steps=40
+    )
     given = networks(config, 6)
     playing = begin_actors(config, given[0])
     assert isinstance(playing, OnRay)
@@ -68,7 +78,9 @@ def test_rollouts_are_those_of_one_machine_though_actors_and_a_machine_are_lost(
                 playing.add_past("past-1", given[1].frozen({}))
             if i == 2:
                 nodes.lose()  # an actor has each CPU, but for that of who was begun again
-            assert content(playing.rollouts(network)) == content([one.collect(given[i]) for one in collectors])
+            assert content(playing.rollouts(network)) == content(
+                [one.collect(given[i]) for one in collectors]
+            )
             if i == 1:
                 for collector in collectors:
                     collector.add_opponent(NetworkAgent(given[1].frozen({}), name="past-1"))
@@ -101,7 +113,9 @@ def test_ray_needs_others_that_play() -> None:
         tiny(ray="auto").check()
 
 
-def test_a_fixed_opponent_that_is_another_one_where_it_plays_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fixed_opponent_that_is_another_one_where_it_plays_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Unless there is a collector to go on with, which has it."""
     monkeypatch.setattr("torch.set_num_threads", lambda _: None)
     path = tmp_path / "fixed.npz"
@@ -112,7 +126,9 @@ def test_a_fixed_opponent_that_is_another_one_where_it_plays_is_told(tmp_path: P
     Remote(config, 0, None, fixed)
     state = Actor(config, 0).pack()
     path.write_bytes(second)
-    with pytest.raises(AgentError, match=r"fixed\.npz on .* isn't the file that the games were begun with"):
+    with pytest.raises(
+        AgentError, match=r"fixed\.npz on .* isn't the file that the games were begun with"
+    ):
         Remote(config, 0, None, fixed)
     Remote(config, 0, state, fixed)
 
@@ -170,11 +186,16 @@ def test_every_loss_is_told(part: Part, capsys: pytest.CaptureFixture[str]) -> N
 
 @pytest.mark.parametrize(
     ("part", "message"),
-    [([GONE, DIED], f"{ATTEMPTS} processes died while"), ([DIED, GONE], f"{LOSSES} actors were lost while")],
+    [
+        ([GONE, DIED], f"{ATTEMPTS} processes died while"),
+        ([DIED, GONE], f"{LOSSES} actors were lost while"),
+    ],
     indirect=["part"],
 )
 def test_losses_without_a_rollout_end_the_training(part: Part, message: str) -> None:
-    with pytest.raises(SkyenvError, match=f"{message} they played part 1; what was trained is kept"):
+    with pytest.raises(
+        SkyenvError, match=f"{message} they played part 1; what was trained is kept"
+    ):
         part.fetch()
 
 
@@ -192,7 +213,9 @@ def test_that_no_cpu_is_free_is_told_once(
 
 
 @pytest.mark.long
-def test_ctrl_c_is_heard_while_no_cpu_is_free(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_is_heard_while_no_cpu_is_free(
+    nodes: Nodes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     config = tiny(processes=2, ray=nodes.address)
     with hogged(nodes):
         playing = begin_actors(config, config.make_network())
@@ -238,7 +261,9 @@ def test_a_training_that_loses_an_actor_and_a_machine_learns_the_same(
     assert train.main([*run, str(tmp_path / "there"), "--ray", nodes.address]) == 0
     models = [(tmp_path / place / "model.npz").read_bytes() for place in ("here", "there")]
     assert models[0] == models[1]
-    lost = [point["lost"] for point in read_checkpoint(tmp_path / "there" / "checkpoint.bin")["curve"]]
+    lost = [
+        point["lost"] for point in read_checkpoint(tmp_path / "there" / "checkpoint.bin")["curve"]
+    ]
     assert len(lost) > 4
     assert lost[0] == 0 < lost[-1]
 

@@ -21,8 +21,17 @@ def test_a_bound_is_what_was_won_beyond_par() -> None:
     """By hand: of four seats par is a quarter."""
     (result,) = evaluate("random", ["crowd"], 4, "front", 2, 1)
     lower_bound = bound(asdict(replace(result, share=Estimate(0.4, 0.3, 0.5))))
-    assert lower_bound["gain"] == {"mean": pytest.approx(0.15), "low": pytest.approx(0.05), "high": pytest.approx(0.25)}
-    assert (lower_bound["par"], lower_bound["opponent"], lower_bound["players"], lower_bound["paired_seeds"]) == (
+    assert lower_bound["gain"] == {
+        "mean": pytest.approx(0.15),
+        "low": pytest.approx(0.05),
+        "high": pytest.approx(0.25),
+    }
+    assert (
+        lower_bound["par"],
+        lower_bound["opponent"],
+        lower_bound["players"],
+        lower_bound["paired_seeds"],
+    ) == (
         0.25,
         "crowd",
         4,
@@ -36,7 +45,9 @@ def test_the_target_is_one_agent(target: str) -> None:
         BestResponseConfig(target=target).check()
 
 
-def test_a_response_is_told_with_its_target(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_response_is_told_with_its_target(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     command = ["--run", str(tmp_path / "run"), "--target", "crowd"]
     assert main([*TINY, *command, "--paired-seeds", "2"]) == 0
     first = capsys.readouterr().out
@@ -49,10 +60,16 @@ def test_a_response_is_told_with_its_target(tmp_path: Path, capsys: pytest.Captu
     assert capsys.readouterr().out == first
     training = BestResponse(BestResponseConfig(target="crowd"))
     assert training.config.make_pool().fixed[0].name == "crowd"
-    assert (training.config.opponent_share, training.config.past_policies, training.config.against) == (1.0, 0, ("crowd",))
+    assert (
+        training.config.opponent_share,
+        training.config.past_policies,
+        training.config.against,
+    ) == (1.0, 0, ("crowd",))
 
 
-def test_what_follows_from_the_target_can_not_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_follows_from_the_target_can_not_be_asked_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     for name in ("--fixed-opponents", "--opponent-share", "--against", "--past-policies"):
         with pytest.raises(SystemExit):
             main([name, "1"])

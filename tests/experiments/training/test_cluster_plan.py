@@ -1,4 +1,6 @@
-"""The plan of a cluster: where each part of it alone is what limits, it carries what that part does."""
+"""The plan of a cluster: where each part of it alone is what limits, it carries what that part
+does.
+"""
 
 from __future__ import annotations
 

@@ -35,21 +35,40 @@ def test_picture_of_several_runs(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
     (tmp_path / "nested").mkdir()
     namesake = written(tmp_path / "nested" / "first", curve(greedy=0.1))
-    assert curves.main([str(first), str(namesake), "--against", "greedy", "-o", str(tmp_path / "other.png")]) == 0
+    assert (
+        curves.main(
+            [str(first), str(namesake), "--against", "greedy", "-o", str(tmp_path / "other.png")]
+        )
+        == 0
+    )
     assert (tmp_path / "other.png").read_bytes() != (tmp_path / "picture.png").read_bytes()
     assert curves.main([str(first), str(first), "-o", str(tmp_path / "other.png")]) == 2
     assert "named twice" in capsys.readouterr().err
 
 
-def test_there_is_a_line_at_par_for_each_number_of_players(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_there_is_a_line_at_par_for_each_number_of_players(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     named: list[tuple[float, str]] = []
-    monkeypatch.setattr(curves, "write_labels", lambda _, labels: named.extend((height, name) for _, height, name, _ in labels))
-    alone, three = ([point | {"players": players} for point in curve(greedy=0.2)] for players in ([2], [3, 4]))
+    monkeypatch.setattr(
+        curves,
+        "write_labels",
+        lambda _, labels: named.extend((height, name) for _, height, name, _ in labels),
+    )
+    alone, three = (
+        [point | {"players": players} for point in curve(greedy=0.2)] for players in ([2], [3, 4])
+    )
     draw_curves({"run": alone}, tmp_path / "one.png")
     assert named == [(20, "greedy"), (50, "par")]
     named.clear()
-    draw_curves({"two": alone, "three": three, "older": curve(greedy=0.4)}, tmp_path / "several.png")
-    assert named[3:] == [(50, "par, 2 players"), (pytest.approx(33.3, abs=0.1), "par, 3 players"), (25, "par, 4 players")]
+    draw_curves(
+        {"two": alone, "three": three, "older": curve(greedy=0.4)}, tmp_path / "several.png"
+    )
+    assert named[3:] == [
+        (50, "par, 2 players"),
+        (pytest.approx(33.3, abs=0.1), "par, 3 players"),
+        (25, "par, 4 players"),
+    ]
 
 
 def test_a_run_without_a_game_has_a_picture(tmp_path: Path) -> None:
@@ -62,7 +81,9 @@ def test_at_most_six_lines_of_the_hardest_opponents() -> None:
     many = curve(a=0.9, b=0.1, c=0.5, d=0.4, e=0.3, f=0.2, past=0.0)
     assert kinds_to_draw({"run": many}) == ["b", "c", "d", "e", "f", "past"]
     assert kinds_to_draw({"one": many, "two": many}) == ["b", "e", "f"]
-    assert kinds_to_draw({"one": curve(a=0.0, b=0.4), "two": curve(b=0.2), "three": curve(c=0.5)}) == ["a", "b"]
+    assert kinds_to_draw(
+        {"one": curve(a=0.0, b=0.4), "two": curve(b=0.2), "three": curve(c=0.5)}
+    ) == ["a", "b"]
     assert kinds_to_draw({"one": many, "two": many}, ["past", "a"]) == ["past", "a"]
     assert kinds_to_draw({str(i): many for i in range(6)}) == ["b"]
     with pytest.raises(OptionError, match="7 lines are too many"):

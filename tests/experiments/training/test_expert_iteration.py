@@ -1,4 +1,6 @@
-"""Expert iteration: the search's visits are learned, its value is the decision's, and all else is as with the other trainer."""
+"""Expert iteration: the search's visits are learned, its value is the decision's, and all else is
+as with the other trainer.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,27 @@ import torch
 from trainings import SMALL, TINY
 
 from experiments.training.curves import read_curve
-from experiments.training.expert_iteration import ExpertConfig, ExpertIteration, SearchCollector, SearchedBatch, main
+from experiments.training.expert_iteration import (
+    ExpertConfig,
+    ExpertIteration,
+    SearchCollector,
+    SearchedBatch,
+    main,
+)
 from experiments.training.network import PolicyNetwork
 from skyenv.agents import decide, decisions_in, make_agent
 from skyenv.errors import OptionError
 from skyenv.games import Games, outcome_of
 from skyenv_agents.search.ismcts import SearchAgent
 
-PART: dict[str, Any] = {**SMALL, "games": 4, "steps": 12, "simulations": 20, "prior": "greedy", "opponent_share": 0.0}
+PART: dict[str, Any] = {
+    **SMALL,
+    "games": 4,
+    "steps": 12,
+    "simulations": 20,
+    "prior": "greedy",
+    "opponent_share": 0.0,
+}
 
 
 def config(**changes: Any) -> ExpertConfig:
@@ -36,7 +51,9 @@ def cautious(seed: int = 1) -> PolicyNetwork:
 
 @pytest.mark.parametrize("players", ["2", "2,3"])
 def test_every_decision_is_what_the_expert_found(players: str) -> None:
-    """Searched once more from a copy of the games, with the network's priors: the same visits, values and actions."""
+    """Searched once more from a copy of the games, with the network's priors: the same visits,
+    values and actions.
+    """
     asked = config(players=players, steps=1, sharpness=2.0, drawn_share=0.0)
     collector, network = asked.make_collector(0), cautious()
     assert isinstance(collector, SearchCollector)
@@ -51,14 +68,18 @@ def test_every_decision_is_what_the_expert_found(players: str) -> None:
         found = expert.search(decisions_in(games, expert, rows), flat[at].exp().numpy())
         wanted = found.visits**2 / (found.visits**2).sum(axis=1, keepdims=True)
         assert collector.policy[0, at].numpy() == pytest.approx(wanted, abs=1e-6)
-        assert collector.value[0, at, 0] == pytest.approx(outcome_of(found.values, games.num_players), abs=1e-6)
+        assert collector.value[0, at, 0] == pytest.approx(
+            outcome_of(found.values, games.num_players), abs=1e-6
+        )
         assert np.array_equal(collector.action[0, at], found.actions)
         assert not collector.policy[0, at].numpy()[games.mask[rows] == 0].any()
         searched += len(rows)
     assert searched > 0
 
 
-@pytest.mark.parametrize(("renewal", "guides"), [(0, [0, 0, 0, 0, 0]), (1, [0, 1, 2, 3, 4]), (2, [0, 0, 2, 2, 4])])
+@pytest.mark.parametrize(
+    ("renewal", "guides"), [(0, [0, 0, 0, 0, 0]), (1, [0, 1, 2, 3, 4]), (2, [0, 0, 2, 2, 4])]
+)
 def test_the_search_begins_with_a_network_of_before(renewal: int, guides: list[int]) -> None:
     """Which of the networks that were handed over; values are the newest one's all the same."""
     collector = config(games=2, steps=2, renewal=renewal, sure_share=1.0).make_collector(0)
@@ -68,7 +89,10 @@ def test_the_search_begins_with_a_network_of_before(renewal: int, guides: list[i
         collector.collect(newest)
         assert collector.guide is not None
         expected = networks[guide].state_dict()
-        assert all(torch.equal(weights, expected[name]) for name, weights in collector.guide.state_dict().items())
+        assert all(
+            torch.equal(weights, expected[name])
+            for name, weights in collector.guide.state_dict().items()
+        )
         assert collector.guide is not newest  # which learns on
         with torch.no_grad():
             values = newest(collector.codes[0], collector.masks[0])[1].numpy()
@@ -100,12 +124,16 @@ def test_some_actions_are_drawn_by_the_visits() -> None:
 
 
 def test_of_what_the_policy_is_sure_of_some_is_searched() -> None:
-    """The rest is played as the policy has it, isn't learned from, and is stood for by the others' weight."""
+    """The rest is played as the policy has it, isn't learned from, and is stood for by the others'
+    weight.
+    """
     collector = config(games=60, steps=20, sure_share=0.3, prior_weight=60.0).make_collector(0)
     network = config(prior_weight=60.0).make_network()
     rollout = collector.collect(network)
     with torch.no_grad():
-        probabilities = network(collector.codes.flatten(0, 1), collector.masks.flatten(0, 1))[0].exp()
+        probabilities = network(collector.codes.flatten(0, 1), collector.masks.flatten(0, 1))[
+            0
+        ].exp()
     best, action = (probabilities.amax(1).numpy(), probabilities.argmax(1).numpy())
     best, action = best.reshape(collector.mine.shape), action.reshape(collector.mine.shape)
     sure = collector.mine & (best > 0.99)
@@ -137,7 +165,9 @@ def test_batches_have_what_the_expert_tried_and_lie_in_shared_memory() -> None:
 
 
 def test_the_policy_comes_closer_to_what_the_expert_tried() -> None:
-    training = ExpertIteration(config(games=16, steps=24, epochs=60, batch=32, learning_rate=0.01, warm_up=0, hidden=32))
+    training = ExpertIteration(
+        config(games=16, steps=24, epochs=60, batch=32, learning_rate=0.01, warm_up=0, hidden=32)
+    )
     training.begin()
     assert training.actors is not None
     batch = training.actors.rollouts(training.network)[0].batch
@@ -146,8 +176,13 @@ def test_the_policy_comes_closer_to_what_the_expert_tried() -> None:
     def distance() -> float:
         with torch.no_grad():
             log_probabilities, _ = training.network(batch.codes, batch.masks)
-        losses = batch.policy_losses(torch.arange(len(batch)), log_probabilities, torch.zeros(1), 0.0)
-        by_hand = [-float((row * told)[row > 0].sum()) for row, told in zip(batch.policy, log_probabilities, strict=True)]
+        losses = batch.policy_losses(
+            torch.arange(len(batch)), log_probabilities, torch.zeros(1), 0.0
+        )
+        by_hand = [
+            -float((row * told)[row > 0].sum())
+            for row, told in zip(batch.policy, log_probabilities, strict=True)
+        ]
         assert losses.numpy() == pytest.approx(by_hand, abs=1e-3)
         lowest = -(batch.policy * batch.policy.clamp(min=1e-30).log()).sum(dim=1)
         return float((losses - lowest).mean())
@@ -158,9 +193,22 @@ def test_the_policy_comes_closer_to_what_the_expert_tried() -> None:
     training.end()
 
 
-def test_a_run_of_two_processes_plays_in_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_of_two_processes_plays_in_the_end(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     run = str(tmp_path / "run")
-    options = ["--games", "4", "--steps", "8", "--simulations", "10", "--processes", "2", "--decisions", "60"]
+    options = [
+        "--games",
+        "4",
+        "--steps",
+        "8",
+        "--simulations",
+        "10",
+        "--processes",
+        "2",
+        "--decisions",
+        "60",
+    ]
     assert main([*TINY, *options, "--run", run, "--prior", "greedy"]) == 0
     assert f"{run} is finished" in capsys.readouterr().out
     games = Games(3, 2)

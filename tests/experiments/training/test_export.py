@@ -22,7 +22,9 @@ from skyenv.errors import CheckpointError, OptionError
 from skyenv.options import parse
 from skyenv_agents.learned.networks import Network
 
-TINY = shlex.split("--games 8 --steps 16 --batch 64 --hidden 8 --max-turns 6 --paired-seeds 0 --decisions 300")
+TINY = shlex.split(
+    "--games 8 --steps 16 --batch 64 --hidden 8 --max-turns 6 --paired-seeds 0 --decisions 300"
+)
 WITH_PAST = shlex.split("--snapshot 2 --past-policies 2")
 
 
@@ -33,7 +35,21 @@ def asked(run: Path, folder: Path) -> ExportConfig:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "two"
-    assert train.main([*TINY, *WITH_PAST, "--run", str(folder), "--learning-rate", "0.002", "--fixed-opponents", "random"]) == 0
+    assert (
+        train.main(
+            [
+                *TINY,
+                *WITH_PAST,
+                "--run",
+                str(folder),
+                "--learning-rate",
+                "0.002",
+                "--fixed-opponents",
+                "random",
+            ]
+        )
+        == 0
+    )
     return folder
 
 
@@ -49,11 +65,16 @@ def copied(run: Path, folder: Path, progress: float = 1.0, **changes: Any) -> No
     (folder / "curve.jsonl").write_text("".join(lines), encoding="utf-8")
 
 
-def test_what_is_exported_is_the_network_what_it_won_and_the_whole_command(run: Path, tmp_path: Path) -> None:
+def test_what_is_exported_is_the_network_what_it_won_and_the_whole_command(
+    run: Path, tmp_path: Path
+) -> None:
     table = export.export(asked(run, tmp_path))
     assert "random" in table
     network = (tmp_path / "agents" / "2-players.npz").read_bytes()
-    shipped, trained = Network.load(tmp_path / "agents" / "2-players.npz"), Network.load(run / "model.npz")
+    shipped, trained = (
+        Network.load(tmp_path / "agents" / "2-players.npz"),
+        Network.load(run / "model.npz"),
+    )
     assert shipped.about == trained.about
     for name, weights in trained.weights.items():
         assert np.array_equal(shipped.weights[name], weights.astype(np.float16))
@@ -75,7 +96,18 @@ def test_a_run_that_started_from_another_one_is_told_with_it(run: Path, tmp_path
     # only the last run must be on the table that the network ships for
     copied(run, first, 0.5, players=[2, 3], side=["front", "back"])
     assert (
-        train.main([*TINY, *WITH_PAST, "--run", str(second), "--start", str(first / "model.npz"), "--fixed-opponents", "random"])
+        train.main(
+            [
+                *TINY,
+                *WITH_PAST,
+                "--run",
+                str(second),
+                "--start",
+                str(first / "model.npz"),
+                "--fixed-opponents",
+                "random",
+            ]
+        )
         == 0
     )
     export.export(asked(second, tmp_path))
@@ -103,7 +135,9 @@ def test_each_run_is_told_by_the_command_of_its_trainer(
 ) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     copied(run, first)
-    assert program.main([*TINY, *more, "--run", str(second), "--start", str(first / "model.npz")]) == 0
+    assert (
+        program.main([*TINY, *more, "--run", str(second), "--start", str(first / "model.npz")]) == 0
+    )
     stages = export.Stage.all_of(second)
     assert [type(stage.config) for stage in stages] == [Config, kind]
     command = shlex.split(stages[1].about()["command"])
@@ -116,7 +150,9 @@ def test_each_run_is_told_by_the_command_of_its_trainer(
 
 
 def test_runs_that_started_from_each_other_are_refused(run: Path, tmp_path: Path) -> None:
-    """The first one's folder was used anew, to go on from the second: what the first one was is lost."""
+    """The first one's folder was used anew, to go on from the second: what the first one was is
+    lost.
+    """
     first, second = tmp_path / "first", tmp_path / "second"
     copied(run, first, start=str(second / "model.npz"))
     copied(run, second, start=str(first / "model.npz"))
@@ -125,22 +161,37 @@ def test_runs_that_started_from_each_other_are_refused(run: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize("named", [(), ("back",)], ids=["all", "one"])
-def test_a_run_on_both_sides_ships_for_both_or_those_named(run: Path, tmp_path: Path, named: tuple[str, ...]) -> None:
+def test_a_run_on_both_sides_ships_for_both_or_those_named(
+    run: Path, tmp_path: Path, named: tuple[str, ...]
+) -> None:
     """The same network, with its results on that side alone."""
     copied(run, tmp_path, side=["front", "back"])
     export.export(replace(asked(tmp_path, tmp_path), side=named))
     names = {"front": "2-players", "back": "2-players-back"}
-    written = {path.stem for folder in ("agents", "pictures") for path in (tmp_path / folder).iterdir()}
+    written = {
+        path.stem for folder in ("agents", "pictures") for path in (tmp_path / folder).iterdir()
+    }
     assert written == {names[side] for side in named or names}
     for side in named or names:
-        content = json.loads((tmp_path / "agents" / f"{names[side]}.json").read_text(encoding="utf-8"))
+        content = json.loads(
+            (tmp_path / "agents" / f"{names[side]}.json").read_text(encoding="utf-8")
+        )
         network = (tmp_path / "agents" / f"{names[side]}.npz").read_bytes()
         assert (content["side"], content["sha256"]) == (side, hashlib.sha256(network).hexdigest())
-        assert [(result["side"], result["opponent"]) for result in content["results"]] == [(side, "random")]
+        assert [(result["side"], result["opponent"]) for result in content["results"]] == [
+            (side, "random")
+        ]
 
 
 def test_a_curve_is_drawn_of_those_that_are_measured_against_at_one_kind_of_tables() -> None:
-    point = {"shares": {"greedy, 3 players, front": 0.4, "greedy, 3 players, back": 0.3, "greedy-2": 0.1, "random": 0.9}}
+    point = {
+        "shares": {
+            "greedy, 3 players, front": 0.4,
+            "greedy, 3 players, back": 0.3,
+            "greedy-2": 0.1,
+            "random": 0.9,
+        }
+    }
     kinds = export.kinds_of([point], ["random", "greedy", "builder"], "3 players, back")
     assert kinds == ["random", "greedy, 3 players, back"]
 
@@ -160,7 +211,9 @@ def test_a_network_ships_for_no_side_that_it_has_not_met(run: Path, tmp_path: Pa
         ({"anchors": "random"}, CheckpointError, "no finished run"),
     ],
 )
-def test_what_does_not_ship(run: Path, tmp_path: Path, changes: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_what_does_not_ship(
+    run: Path, tmp_path: Path, changes: dict[str, Any], error: type[Exception], message: str
+) -> None:
     copied(run, tmp_path, **changes)
     with pytest.raises(error, match=message):
         export.export(asked(tmp_path, tmp_path))

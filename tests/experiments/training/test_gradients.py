@@ -14,7 +14,9 @@ from experiments.training.network import ILLEGAL, entropy
 from experiments.training.rollouts import clipped_loss
 from skyenv.rules.actions import NUM_ACTIONS
 
-OBJECTIVE = Objective(clip=0.2, value_weight=0.5, margin_weight=0.1, entropy=0.01, only_value=False, bfloat16=False)
+OBJECTIVE = Objective(
+    clip=0.2, value_weight=0.5, margin_weight=0.1, entropy=0.01, only_value=False, bfloat16=False
+)
 
 
 def test_clipped_loss_by_hand() -> None:
@@ -39,11 +41,18 @@ def test_entropy_is_that_of_the_legal_actions() -> None:
 @pytest.mark.parametrize("pieces", [2, 3, 5])
 @pytest.mark.parametrize("only_value", [False, True])
 def test_the_gradients_of_pieces_add_up(pieces: int, only_value: bool) -> None:
-    """To that of the whole step, as the figures do; pieces of different sizes count by their decisions."""
+    """To that of the whole step, as the figures do; pieces of different sizes count by their
+    decisions.
+    """
     training = begun(tiny(hidden=32))
     batch = collector(training).collect(training.network).batch
     shift = torch.sin(torch.arange(float(len(batch))))
-    batch = replace(batch, advantage=shift, log_probability=batch.log_probability + 0.3 * shift, weight=1.0 + 0.5 * shift)
+    batch = replace(
+        batch,
+        advantage=shift,
+        log_probability=batch.log_probability + 0.3 * shift,
+        weight=1.0 + 0.5 * shift,
+    )
     batch.target = torch.stack([shift, 2 * shift.roll(1)], dim=1)
     rows = torch.arange(0, len(batch), 2)
     found = []
@@ -64,6 +73,8 @@ def test_a_flat_gradient_has_the_parameters_shapes() -> None:
     assert not flat_gradient(network).any()
     for number, parameter in enumerate(network.parameters()):
         parameter.grad = torch.full_like(parameter, float(number))
-    for number, (parameter, part) in enumerate(zip(network.parameters(), parts_of(flat_gradient(network), network), strict=True)):
+    for number, (parameter, part) in enumerate(
+        zip(network.parameters(), parts_of(flat_gradient(network), network), strict=True)
+    ):
         assert part.shape == parameter.shape
         assert (part == number).all()

@@ -1,4 +1,6 @@
-"""The network as PyTorch learns it: what it says is what NumPy plays, and illegal actions are nothing to it."""
+"""The network as PyTorch learns it: what it says is what NumPy plays, and illegal actions are
+nothing to it.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ def some_masks(number: int, rng: np.random.Generator) -> torch.Tensor:
 
 
 def some_codes(number: int) -> torch.Tensor:
-    return torch.from_numpy(np.random.default_rng(1).integers(0, 3, (number, len(INPUTS))).astype(np.int16))
+    return torch.from_numpy(
+        np.random.default_rng(1).integers(0, 3, (number, len(INPUTS))).astype(np.int16)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +59,9 @@ def tables() -> Tables:
     tables = Tables(60, 3, "back", 5)
     for step in range(120):
         rows = np.arange(step % 120 // 2, 60)  # row i stops after about 2 · i decisions
-        tables.games.step(decide(tables.games, GreedyAgent() if step % 10 else RandomAgent(), rows), rows)
+        tables.games.step(
+            decide(tables.games, GreedyAgent() if step % 10 else RandomAgent(), rows), rows
+        )
     return tables
 
 
@@ -75,7 +81,11 @@ def test_it_says_what_numpy_plays(sizes: Sizes, with_prior: bool, tables: Tables
     assert codes.dtype == torch.int16
     with torch.no_grad():
         log_probabilities, values = learned(codes, torch.from_numpy(tables.games.mask != 0))
-    assert (log_probabilities.dtype, values.dtype, values.shape) == (torch.float32, torch.float32, (60, VALUES))
+    assert (log_probabilities.dtype, values.dtype, values.shape) == (
+        torch.float32,
+        torch.float32,
+        (60, VALUES),
+    )
     decisions = decisions_in(tables.games, player)
     weights, outcome = player.evaluate(decisions)
     assert outcome is not None
@@ -90,20 +100,31 @@ def test_it_says_what_numpy_plays(sizes: Sizes, with_prior: bool, tables: Tables
 @pytest.mark.parametrize("with_prior", [False, True], ids=["plain", "prior"])
 @pytest.mark.parametrize("players", [2, 3])
 def test_inputs_that_are_left_out_change_nothing(players: int, with_prior: bool) -> None:
-    """What it says, and how it would learn: to the last bits, as other products sum in another order."""
+    """What it says, and how it would learn: to the last bits, as other products sum in another
+    order.
+    """
     tables = Tables(40, players, "back", 5)
     tables.spread(np.random.default_rng(2))
     codes = tables.look(np.arange(40), GreedyAgent() if with_prior else None)
     network, masks = PolicyNetwork(Sizes(16, 2, 8), 1.5), torch.from_numpy(tables.games.mask != 0)
     with torch.no_grad():
-        for weight in (one for name, one in network.named_parameters() if name.endswith("weight") and one.ndim == 2):
-            weight.add_(0.05 * torch.randn(weight.shape, generator=torch.Generator().manual_seed(1)))
+        for weight in (
+            one
+            for name, one in network.named_parameters()
+            if name.endswith("weight") and one.ndim == 2
+        ):
+            weight.add_(
+                0.05 * torch.randn(weight.shape, generator=torch.Generator().manual_seed(1))
+            )
     found = []
     for used in (used_inputs(), used_inputs(players, with_prior)):
         network.zero_grad()
         log_probabilities, values = network(arranged(codes, used), masks)
         (log_probabilities.clamp(min=LOWEST).sum() + values.sum()).backward()
-        gradient = [torch.zeros_like(one) if one.grad is None else one.grad.clone() for one in network.parameters()]
+        gradient = [
+            torch.zeros_like(one) if one.grad is None else one.grad.clone()
+            for one in network.parameters()
+        ]
         found.append([log_probabilities.exp().detach(), values.detach(), *gradient])
     names = ["policy", "values", *(name for name, _ in network.named_parameters())]
     for name, whole, part in zip(names, *found, strict=True):
@@ -113,7 +134,10 @@ def test_inputs_that_are_left_out_change_nothing(players: int, with_prior: bool)
 
 def test_half_the_precision_says_about_the_same(tables: Tables) -> None:
     network = decided(Sizes(32, 2, 8), 1.0)
-    codes, masks = arranged(tables.look(np.arange(60), GreedyAgent()), used_inputs()), torch.from_numpy(tables.games.mask != 0)
+    codes, masks = (
+        arranged(tables.look(np.arange(60), GreedyAgent()), used_inputs()),
+        torch.from_numpy(tables.games.mask != 0),
+    )
     results = []
     for bfloat16 in (False, True):
         with torch.no_grad(), in_precision("cpu", bfloat16):
@@ -135,7 +159,9 @@ def test_it_comes_back_from_a_file(tmp_path: Path) -> None:
     other.take(loaded)
     state = other.state_dict()
     assert all(torch.equal(state[name], tensor) for name, tensor in network.state_dict().items())
-    assert sum(parameter.numel() for parameter in network.parameters()) == sum(array.size for array in loaded.weights.values())
+    assert sum(parameter.numel() for parameter in network.parameters()) == sum(
+        array.size for array in loaded.weights.values()
+    )
 
 
 def test_what_is_frozen_learns_no_more() -> None:
@@ -149,7 +175,9 @@ def test_what_is_frozen_learns_no_more() -> None:
 
 
 def test_it_takes_no_network_of_other_sizes() -> None:
-    with pytest.raises(OptionError, match=r"has Sizes\(trunk=8, .*\); the options make it Sizes\(trunk=9"):
+    with pytest.raises(
+        OptionError, match=r"has Sizes\(trunk=8, .*\); the options make it Sizes\(trunk=9"
+    ):
         PolicyNetwork(Sizes(9, 1, 2), 0.0).take(PolicyNetwork(Sizes(8, 1, 2), 0.0).frozen({}))
 
 
@@ -157,17 +185,23 @@ def test_it_takes_no_network_of_other_sizes() -> None:
 
 
 def test_it_begins_as_its_prior() -> None:
-    """Nearly even without one; with one by the scores, and the value is the outcome that it tells."""
+    """Nearly even without one; with one by the scores, and the value is the outcome that it
+    tells.
+    """
     torch.manual_seed(1)
     network = PolicyNetwork(Sizes(64, 2, 16), 6.0)
     codes = some_codes(20)
-    prior = np.random.default_rng(2).integers(-PRIOR_PARTS, 1, (20, NUM_ACTIONS + 1)).astype(np.int16)
+    prior = (
+        np.random.default_rng(2).integers(-PRIOR_PARTS, 1, (20, NUM_ACTIONS + 1)).astype(np.int16)
+    )
     places = torch.from_numpy(used_inputs().prior)
     codes[:, places] = torch.from_numpy(prior)
     everything = torch.ones(20, NUM_ACTIONS, dtype=torch.bool)
     with torch.no_grad():
         log_probabilities, values = network(codes, everything)
-        wanted = torch.log_softmax(6.0 * torch.from_numpy(prior[:, :NUM_ACTIONS] / np.float32(PRIOR_PARTS)), dim=1)
+        wanted = torch.log_softmax(
+            6.0 * torch.from_numpy(prior[:, :NUM_ACTIONS] / np.float32(PRIOR_PARTS)), dim=1
+        )
         assert (log_probabilities - wanted).abs().max() < 0.3
         assert np.abs(values[:, 0].numpy() - prior[:, NUM_ACTIONS] / OUTCOME_PARTS).max() < 0.15
         codes[:, places] = 0
@@ -205,7 +239,11 @@ def test_illegal_actions_have_no_probability_and_no_gradient() -> None:
     assert abs(told[0].item()) < 1e-15
     loss = -(log_probabilities.gather(1, action)[:, 0] * torch.randn(20)).mean() - 0.1 * told.mean()
     loss.backward()
-    assert all(torch.isfinite(parameter.grad).all() for parameter in network.parameters() if parameter.grad is not None)
+    assert all(
+        torch.isfinite(parameter.grad).all()
+        for parameter in network.parameters()
+        if parameter.grad is not None
+    )
 
 
 def test_what_is_illegal_does_not_pull_at_the_weights() -> None:
@@ -226,7 +264,10 @@ def test_what_is_illegal_does_not_pull_at_the_weights() -> None:
         patch.setattr(torch.Tensor, "masked_fill", keep)
         log_probabilities, _ = network(some_codes(20), mask)
     action = mask.float().multinomial(1)
-    loss = -(log_probabilities.gather(1, action)[:, 0] * torch.randn(20)).mean() - 0.1 * entropy(log_probabilities).mean()
+    loss = (
+        -(log_probabilities.gather(1, action)[:, 0] * torch.randn(20)).mean()
+        - 0.1 * entropy(log_probabilities).mean()
+    )
     loss.backward()
     gradient = logits[0].grad
     assert len(logits) == 1

@@ -17,12 +17,19 @@ def test_a_step_learns_and_a_look_does_not(bfloat16: bool) -> None:
     learner = network_speed.Learner(SMALL, bfloat16, 16)
     before = [weight.detach().clone() for weight in learner.network.parameters()]
     learner.look()
-    assert all(torch.equal(old, new) for old, new in zip(before, learner.network.parameters(), strict=True))
+    assert all(
+        torch.equal(old, new) for old, new in zip(before, learner.network.parameters(), strict=True)
+    )
     learner.step()
-    assert any(not torch.equal(old, new) for old, new in zip(before, learner.network.parameters(), strict=True))
+    assert any(
+        not torch.equal(old, new)
+        for old, new in zip(before, learner.network.parameters(), strict=True)
+    )
 
 
-def test_steps_and_looks_of_all_sizes_are_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_steps_and_looks_of_all_sizes_are_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(network_speed, "SIZES", (SMALL,))
     monkeypatch.setattr(network_speed, "BATCH", 32)
     assert network_speed.main(["--quick"]) == 0

@@ -1,6 +1,8 @@
-"""A training wholly on a device, as far as Numba's simulator of CUDA shows it; on a GPU where there is one.
+"""A training wholly on a device, as far as Numba's simulator of CUDA shows it; on a GPU where there
+is one.
 
-This file is also a program, ``python tests/experiments/training/test_on_device.py``: what it does in the simulator, it prints.
+This file is also a program, ``python tests/experiments/training/test_on_device.py``: what it does
+in the simulator, it prints.
 """
 
 from __future__ import annotations
@@ -22,13 +24,20 @@ import torch
 
 if __name__ == "__main__":  # before anything asks Numba for CUDA
     os.environ |= {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}
-    sys.path[:0] = [str(Path(__file__).resolve().parents[3] / folder) for folder in ("", "agents", "tests")]
+    sys.path[:0] = [
+        str(Path(__file__).resolve().parents[3] / folder) for folder in ("", "agents", "tests")
+    ]
 
 from trainings import begun, lessons, tiny, updated, weights
 
 import experiments.training.on_device as training_there
 from experiments.training.network import PolicyNetwork
-from experiments.training.on_device import DeviceCollector, DeviceTables, device_advantages, plays_there
+from experiments.training.on_device import (
+    DeviceCollector,
+    DeviceTables,
+    device_advantages,
+    plays_there,
+)
 from experiments.training.rollouts import Rollout, advantages
 from experiments.training.throughput import on_device
 from experiments.training.train import Training
@@ -53,7 +62,12 @@ class OnHost:
     def __init__(self, games: Games) -> None:
         self.engine, self.looked_back = games, False
         self.num_games, self.num_players, self.side = games.num_games, games.num_players, games.side
-        self.mask, self.seat, self.observation, self.reward = games.mask, games.seat, games.observation, games.reward
+        self.mask, self.seat, self.observation, self.reward = (
+            games.mask,
+            games.seat,
+            games.observation,
+            games.reward,
+        )
         self.done, self.truncated = games.done, games.truncated
         self.state, self.finished = (
             SimpleNamespace(bytes=np.asarray(games_of).view(np.uint8).reshape(games.num_games, -1))
@@ -113,14 +127,33 @@ def opponents() -> OpponentPool:
 
 def collector(engines: list[Any]) -> DeviceCollector:
     """What plays in some engines, with opponents in most games."""
-    return DeviceCollector([DeviceTables(engine) for engine in engines], opponents(), 40, 0.8, 1.0, 0.9, 3, 0.5, False, 0.5)
+    return DeviceCollector(
+        [DeviceTables(engine) for engine in engines],
+        opponents(),
+        40,
+        0.8,
+        1.0,
+        0.9,
+        3,
+        0.5,
+        False,
+        0.5,
+    )
 
 
 def told(rollout: Rollout) -> list[Any]:
     """All that a rollout brings, to compare."""
-    arrays = [getattr(rollout.batch, name).numpy() for name in ("codes", "masks", "action", "log_probability", "advantage")]
+    arrays = [
+        getattr(rollout.batch, name).numpy()
+        for name in ("codes", "masks", "action", "log_probability", "advantage")
+    ]
     arrays += [rollout.batch.target.numpy(), rollout.batch.weight.numpy()]
-    return [[array.tobytes() for array in arrays], rollout.decisions, rollout.ended, rollout.figures]
+    return [
+        [array.tobytes() for array in arrays],
+        rollout.decisions,
+        rollout.ended,
+        rollout.figures,
+    ]
 
 
 def test_advantages_are_those_of_the_processor() -> None:
@@ -128,12 +161,23 @@ def test_advantages_are_those_of_the_processor() -> None:
     rng = np.random.default_rng(1)
     shape, players = (30, 7), 3
     value = rng.normal(size=(*shape, VALUES)).astype(np.float32)
-    seat, chooses, done = rng.integers(players, size=shape), rng.random(shape) < 0.7, rng.random(shape) < 0.1
+    seat, chooses, done = (
+        rng.integers(players, size=shape),
+        rng.random(shape) < 0.7,
+        rng.random(shape) < 0.1,
+    )
     reward = rng.normal(size=(*shape, players, VALUES)).astype(np.float32)
     ending = (rng.normal(size=reward.shape) * done[..., None, None]).astype(np.float32)
     there = torch.from_numpy
     estimates, whole = device_advantages(
-        there(value), there(seat), there(chooses), there(reward), there(done), there(ending), 0.97, 0.8
+        there(value),
+        there(seat),
+        there(chooses),
+        there(reward),
+        there(done),
+        there(ending),
+        0.97,
+        0.8,
     )
     for kind in range(VALUES):
         parts = value[..., kind], seat, chooses, reward[..., kind], done, ending[..., kind]
@@ -144,19 +188,27 @@ def test_advantages_are_those_of_the_processor() -> None:
 
 
 def test_what_one_rollout_leaves_open_a_later_one_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Many rollouts of a few steps teach what a long one does: the same decisions with the same one-step advantages."""
+    """Many rollouts of a few steps teach what a long one does: the same decisions with the same
+    one-step advantages.
+    """
     monkeypatch.setattr(training_there, "SIMULATED", True)
     taught: list[list[tuple[bytes, list[float]]]] = []
     for steps, number in ((5, 40), (200, 1)):
-        engines: list[Any] = [OnHost(Games(8, players, seed=5, reward="points", **SHORT)) for players in (2, 4)]
+        engines: list[Any] = [
+            OnHost(Games(8, players, seed=5, reward="points", **SHORT)) for players in (2, 4)
+        ]
         pool = OpponentPool([])
-        plays = DeviceCollector([DeviceTables(engine) for engine in engines], pool, steps, 0.0, 1.0, 0.0, 3)
+        plays = DeviceCollector(
+            [DeviceTables(engine) for engine in engines], pool, steps, 0.0, 1.0, 0.0, 3
+        )
         taught.append([])
         for _ in range(number):
             taught[-1] += lessons(plays.collect(network(1)).batch)
     often, once = taught
     assert len(often) == len(once) > 300
-    for mine, other in zip(sorted(often, key=lambda one: one[0]), sorted(once, key=lambda one: one[0]), strict=True):
+    for mine, other in zip(
+        sorted(often, key=lambda one: one[0]), sorted(once, key=lambda one: one[0]), strict=True
+    ):
         assert mine[0] == other[0]
         assert mine[1] == pytest.approx(other[1], abs=1e-4)
 
@@ -167,7 +219,8 @@ def test_who_can_play_there() -> None:
     assert all(plays_there(make_agent(name)) for name in ("greedy", "appraiser", "style-2"))
     assert not plays_there(make_agent("trained"))
     guided = ThingsNetwork(
-        dict(network(1).frozen({}).weights), {"prior": "greedy", "prior_version": make_agent("greedy").version}
+        dict(network(1).frozen({}).weights),
+        {"prior": "greedy", "prior_version": make_agent("greedy").version},
     )
     assert not plays_there(NetworkAgent(guided))
 
@@ -182,24 +235,42 @@ def test_seats_are_taken_as_asked() -> None:
     assert (tables.seats[~over] == -1).all()
     seated = tables.seats[over]
     own = (seated == -1).sum(dim=1)
-    assert torch.bincount(own, minlength=4).float().div(2000).tolist() == pytest.approx([0, 0.4, 0.1, 0.5], abs=0.04)
+    assert torch.bincount(own, minlength=4).float().div(2000).tolist() == pytest.approx(
+        [0, 0.4, 0.1, 0.5], abs=0.04
+    )
     alone = seated[own == 1]
     others = alone[alone >= 0].view(-1, 2)
-    assert (others[:, 0] == others[:, 1]).double().mean() == pytest.approx((0.3 + 0.1 * 0.625) / 0.4, abs=0.05)
+    assert (others[:, 0] == others[:, 1]).double().mean() == pytest.approx(
+        (0.3 + 0.1 * 0.625) / 0.4, abs=0.05
+    )
     assert (others == 9).double().mean() == pytest.approx(0.75, abs=0.05)
     assert (alone == -1).double().mean(dim=0).tolist() == pytest.approx([1 / 3] * 3, abs=0.05)
 
 
 def test_rollouts_are_those_of_the_cpus_engine() -> None:
-    """In the simulator: all that is learned from, action by action, with games that end, of two kinds of tables."""
+    """In the simulator: all that is learned from, action by action, with games that end, of two
+    kinds of tables.
+    """
     said = json.loads(printed(__file__, "rollouts", environment=SIMULATED))
     assert said.pop("judged") == ["appraiser", "greedy"]
-    assert said == {"same": [True, True, True], "ended": True, "truncated": True, "illegal": 0.0, "sure": True}
+    assert said == {
+        "same": [True, True, True],
+        "ended": True,
+        "truncated": True,
+        "illegal": 0.0,
+        "sure": True,
+    }
 
 
 def test_a_training_goes_on_as_if_it_had_not_ended() -> None:
-    """In the simulator: from what a checkpoint keeps, with a past policy at the tables; the weights have changed in between."""
-    assert json.loads(printed(__file__, "training", environment=SIMULATED)) == {"learnt": True, "same": True, "past": True}
+    """In the simulator: from what a checkpoint keeps, with a past policy at the tables; the weights
+    have changed in between.
+    """
+    assert json.loads(printed(__file__, "training", environment=SIMULATED)) == {
+        "learnt": True,
+        "same": True,
+        "past": True,
+    }
 
 
 def test_its_pace_is_measured() -> None:
@@ -214,7 +285,17 @@ def test_the_trainers_command_line(tmp_path: Path) -> None:
     """In the simulator: a run, its curve, its checkpoint, gone on with; its agent plays."""
     run = tmp_path / "run"
     options = "--engine cuda --games 4 --steps 24 --batch 32 --hidden 8 --blocks 1 --thing 4 --minutes 0 --paired-seeds 0"
-    words = [*options.split(), "--max-turns", "4", "--fixed-opponents", "random", "--snapshot", "1", "--past-policies", "1"]
+    words = [
+        *options.split(),
+        "--max-turns",
+        "4",
+        "--fixed-opponents",
+        "random",
+        "--snapshot",
+        "1",
+        "--past-policies",
+        "1",
+    ]
     command = ["-m", "experiments.training.train", "--run", str(run)]
     printed(*command, *words, "--decisions", "60", environment=SIMULATED)
     before = (run / "model.npz").read_bytes()
@@ -227,7 +308,10 @@ def test_the_trainers_command_line(tmp_path: Path) -> None:
     ("options", "message"),
     [
         ({"processes": 2}, "processes must be 1 with engine cuda"),
-        ({"prior": "greedy"}, "prior must be '' with engine cuda: greedy decides on the processor alone"),
+        (
+            {"prior": "greedy"},
+            "prior must be '' with engine cuda: greedy decides on the processor alone",
+        ),
         (
             {"fixed_opponents": ("greedy", "trained")},
             "must be random, heuristic agents or networks without .* not trained",
@@ -235,7 +319,9 @@ def test_the_trainers_command_line(tmp_path: Path) -> None:
         ({"device": "cuda"}, "device must be auto or cpu with engine cuda"),
     ],
 )
-def test_what_does_not_go_together(options: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_does_not_go_together(
+    options: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("experiments.training.on_device.SIMULATED", True)
     with pytest.raises(OptionError, match=message):
         tiny(**{"engine": "cuda", "fixed_opponents": ("random",), **options}).check()
@@ -243,12 +329,20 @@ def test_what_does_not_go_together(options: dict[str, Any], message: str, monkey
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_without_a_gpu_it_says_so() -> None:
-    done = python("-m", "experiments.training.train", "--engine", "cuda", "--fixed-opponents", "random")
+    done = python(
+        "-m", "experiments.training.train", "--engine", "cuda", "--fixed-opponents", "random"
+    )
     assert done.returncode == 2
-    assert "engine cuda needs a GPU that PyTorch and Numba can use, and there is none; install the extra [cuda]" in done.stderr
+    assert (
+        "engine cuda needs a GPU that PyTorch and Numba can use, and there is none; install the "
+        "extra [cuda]" in done.stderr
+    )
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU of NVIDIA's: nothing else shows it on a real one")
+@pytest.mark.skipif(
+    not torch.cuda.is_available(),
+    reason="needs a GPU of NVIDIA's: nothing else shows it on a real one",
+)
 def test_on_a_gpu_all_stays_there() -> None:
     """And a training goes on from what it kept as it would have."""
     said = goes_on()
@@ -257,7 +351,14 @@ def test_on_a_gpu_all_stays_there() -> None:
 
 def goes_on() -> dict[str, bool]:
     """Whether a training learns, and goes on from its checkpoint as it would have."""
-    config = tiny(engine="cuda", games=6, fixed_opponents=("random", "greedy"), snapshot=1, opponent_share=0.9, max_turns=3)
+    config = tiny(
+        engine="cuda",
+        games=6,
+        fixed_opponents=("random", "greedy"),
+        snapshot=1,
+        opponent_share=0.9,
+        max_turns=3,
+    )
     training = begun(config)
     before = weights(training)
     updated(training, 2)

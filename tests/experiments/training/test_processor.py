@@ -22,7 +22,9 @@ for _ in range(10):
     np.ones(3_000_000)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
-"""Makes an array of 24 MB, 5,860 pages of 4 KiB (or a dozen huge ones), ten times more, and tells how many pages were new."""
+"""Makes an array of 24 MB, 5,860 pages of 4 KiB (or a dozen huge ones), ten times more, and tells
+how many pages were new.
+"""
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library")
@@ -30,5 +32,7 @@ def test_arrays_have_the_memory_of_those_that_are_gone() -> None:
     new_pages = {}
     for how in ("left", "kept"):
         command = [sys.executable, "-W", "error", "-c", PAGES, how]
-        new_pages[how] = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        new_pages[how] = int(
+            subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        )
     assert new_pages["kept"] < new_pages["left"] / 5

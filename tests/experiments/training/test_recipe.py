@@ -90,19 +90,30 @@ def test_bad_values_are_named(name: str, values: list[Any]) -> None:
 def test_the_list_of_bad_values_is_complete() -> None:
     """Every option has a line in the test above."""
     marks: list[Any] = test_bad_values_are_named.pytestmark
-    assert {name for name, _ in marks[0].args[1]} == {field.name for field in fields(Config)} - {"start", "beside", "resume"}
+    assert {name for name, _ in marks[0].args[1]} == {field.name for field in fields(Config)} - {
+        "start",
+        "beside",
+        "resume",
+    }
 
 
 def test_options_that_do_not_fit_together(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="games must be at least 4"):
         tiny(players="2,3", side="front,back", games=3).check()
-    with pytest.raises(OptionError, match="games must be at least 12, one for each kind of table in each process that plays"):
+    with pytest.raises(
+        OptionError,
+        match="games must be at least 12, one for each kind of table in each process that plays",
+    ):
         tiny(players="2,3", side="front,back", games=11, processes=4).check()
     tiny(players="2,3", side="front,back", games=12, processes=4).check()
-    with pytest.raises(OptionError, match="games must be at least 8, "):  # of two processes both play
+    with pytest.raises(
+        OptionError, match="games must be at least 8, "
+    ):  # of two processes both play
         tiny(players="2,3", side="front,back", games=7, processes=2).check()
     tiny(players="2,3", side="front,back", games=8, processes=2).check()
-    with pytest.raises(OptionError, match="opponent_share above 0 needs fixed_opponents or past_policies"):
+    with pytest.raises(
+        OptionError, match="opponent_share above 0 needs fixed_opponents or past_policies"
+    ):
         tiny(fixed_opponents="", past_policies=0).check()
     path = tmp_path / "past-3" / "model.npz"
     path.parent.mkdir()
@@ -137,7 +148,9 @@ def test_recipes_are_of_an_hour_at_most_and_can_be_followed(path: Path) -> None:
     config = parse(Config, "train", "Train.", ["--config", str(path)])
     config.check()
     assert 0 < config.minutes <= 60
-    assert not {"bidder", "builder"} & set(config.fixed_opponents)  # the ladder's scale is held by them
+    assert not {"bidder", "builder"} & set(
+        config.fixed_opponents
+    )  # the ladder's scale is held by them
 
 
 # ---- who plays ----
@@ -169,7 +182,10 @@ def test_no_game_is_lost_when_they_are_shared_out(processes: int) -> None:
 
 def test_with_one_other_process_the_learner_plays_a_small_part_of_every_kind() -> None:
     config = tiny(players="2,3", games=4 * Config.LEARNERS_PART + 2, processes=2)
-    sizes = [[tables.games.num_games for tables in config.make_collector(part).tables] for part in range(2)]
+    sizes = [
+        [tables.games.num_games for tables in config.make_collector(part).tables]
+        for part in range(2)
+    ]
     assert sizes == [[2 * Config.LEARNERS_PART - 1] * 2, [2] * 2]
     assert [config.games_of(part) for part in range(2)] == [4 * Config.LEARNERS_PART - 2, 4]
 
@@ -182,7 +198,10 @@ def test_no_two_tables_play_the_same_games(seed: int, processes: int) -> None:
     for each in {seed, max(seed - 1, 0)}:
         config = tiny(seed=each, players="2,3,4", side="front,back", processes=processes, games=18)
         for part in range(config.parts):
-            first += [int(tables.games.seeds[0]) // SEEDS_APART for tables in config.make_collector(part).tables]
+            first += [
+                int(tables.games.seeds[0]) // SEEDS_APART
+                for tables in config.make_collector(part).tables
+            ]
     assert len(set(first)) == len(first)
 
 
@@ -190,7 +209,10 @@ def test_parts_draw_on_their_own() -> None:
     config = tiny(processes=3, games=200, opponent_share=0.5)
     one, other = (config.make_collector(part) for part in range(2))
     assert one.tables[0].seats.tolist() != other.tables[0].seats.tolist()
-    assert torch.rand(3, generator=one.generator).tolist() != torch.rand(3, generator=other.generator).tolist()
+    assert (
+        torch.rand(3, generator=one.generator).tolist()
+        != torch.rand(3, generator=other.generator).tolist()
+    )
 
 
 # ---- the network ----
@@ -220,7 +242,9 @@ def test_the_prior_excludes_no_more_than_the_option_says() -> None:
     assert tiny(prior="greedy").make_network().rest["prior_floor"].item() == -WORST_PRIOR
 
 
-def test_a_prior_that_is_started_from_counts_as_it_did_unless_the_options_say_otherwise(tmp_path: Path) -> None:
+def test_a_prior_that_is_started_from_counts_as_it_did_unless_the_options_say_otherwise(
+    tmp_path: Path,
+) -> None:
     training = begun(tiny(prior="greedy", prior_weight=7.5, prior_floor=0.75))
     path = tmp_path / "model.npz"
     path.write_bytes(training.model())
@@ -237,10 +261,17 @@ def test_a_prior_that_is_started_from_counts_as_it_did_unless_the_options_say_ot
 def test_precision(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tiny(precision="bfloat16").is_bfloat16("cpu")
     assert not tiny(precision="float32").is_bfloat16("cuda")
-    abilities: list[dict[str, bool]] = [{}, {"avx512_bf16": True}, {"amx_bf16": True}, {"avx512_bf16": False, "avx2": True}]
+    abilities: list[dict[str, bool]] = [
+        {},
+        {"avx512_bf16": True},
+        {"amx_bf16": True},
+        {"avx512_bf16": False, "avx2": True},
+    ]
     for able in abilities:
         monkeypatch.setattr(torch.cpu, "get_capabilities", lambda able=able: able)
-        assert tiny(precision="auto").is_bfloat16("cpu") is any(able.get(name, False) for name in ("avx512_bf16", "amx_bf16"))
+        assert tiny(precision="auto").is_bfloat16("cpu") is any(
+            able.get(name, False) for name in ("avx512_bf16", "amx_bf16")
+        )
     for supported in (False, True):
         monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda supported=supported: supported)
         assert tiny(precision="auto").is_bfloat16("cuda") is supported
@@ -268,11 +299,26 @@ def test_what_cannot_be_started_from(tmp_path: Path, changes: dict[str, Any], me
 
 
 def test_a_network_of_version_01_can_not_be_started_from(tmp_path: Path) -> None:
-    shapes = {"trunk": (2, 722), "policy": (1, 2), "value": (1, 2), "policy_head": (103, 1), "value_head": (1, 1)}
-    weights: dict[str, np.ndarray] = {f"{name}.weight": np.zeros(shape, np.float32) for name, shape in shapes.items()}
+    shapes = {
+        "trunk": (2, 722),
+        "policy": (1, 2),
+        "value": (1, 2),
+        "policy_head": (103, 1),
+        "value_head": (1, 1),
+    }
+    weights: dict[str, np.ndarray] = {
+        f"{name}.weight": np.zeros(shape, np.float32) for name, shape in shapes.items()
+    }
     weights |= {f"{name}.bias": np.zeros(shape[0], np.float32) for name, shape in shapes.items()}
     path = tmp_path / "model.npz"
-    path.write_bytes(PlainNetwork({**weights, "prior_weight": np.zeros((), np.float32)}, {"prior": ""}).to_bytes())
-    with pytest.raises(OptionError, match=r"model\.npz is a network of version 0\.1, which can be played, but no more"):
+    path.write_bytes(
+        PlainNetwork(
+            {**weights, "prior_weight": np.zeros((), np.float32)}, {"prior": ""}
+        ).to_bytes()
+    )
+    with pytest.raises(
+        OptionError,
+        match=r"model\.npz is a network of version 0\.1, which can be played, but no more",
+    ):
         tiny(start=str(path)).check()
     tiny(fixed_opponents=str(path)).check()

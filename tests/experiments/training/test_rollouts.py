@@ -69,7 +69,8 @@ def column(values: list[Any], dtype: type = np.float32) -> Any:
 
 
 def test_advantages_by_hand_over_three_seats() -> None:
-    """One game, γ = 0.5 and λ = 0.5: rewards in between, an end, another game, and a tail that isn't finished.
+    """One game, γ = 0.5 and λ = 0.5: rewards in between, an end, another game, and a tail that
+    isn't finished.
 
     t  seat  rewards        value
     0  0     (1, 0, 8)      2      the 8 comes before seat 2's first decision: nobody's
@@ -85,7 +86,18 @@ def test_advantages_by_hand_over_three_seats() -> None:
         value=column([2, 3, 4, 5, 6, 1, 2, 3]),
         seat=column([0, 1, 0, 2, 1, 2, 0, 2], np.int64),
         chooses=np.ones((8, 1), np.bool_),
-        reward=column([[1, 0, 8], [0, 4, 0], [2, 0, 0], [6, 1, 0], [1, -1, 3], [7, 7, 7], [1, 0, 2], [0, 0, 5]]),
+        reward=column(
+            [
+                [1, 0, 8],
+                [0, 4, 0],
+                [2, 0, 0],
+                [6, 1, 0],
+                [1, -1, 3],
+                [7, 7, 7],
+                [1, 0, 2],
+                [0, 0, 5],
+            ]
+        ),
         done=column([0, 0, 0, 0, 1, 0, 0, 0], np.bool_),
         ending=np.zeros((8, 1, 3), np.float32),
         gamma=0.5,
@@ -93,13 +105,15 @@ def test_advantages_by_hand_over_three_seats() -> None:
     )
     # seat 1: t=4: −1 − 6 = −7; t=1: 4 + 1 + 0.5·6 − 3 = 5, and 5 + 0.25·(−7) = 3.25
     # seat 0: t=2: 2 + 6 + 1 − 4 = 5; t=0: 1 + 0.5·4 − 2 = 1, and 1 + 0.25·5 = 2.25
-    # seat 2: t=3: 0 + 3 − 5 = −2; in the next game t=5: 7 + 2 + 0.5·3 − 1 = 9.5; t=7 and seat 0's t=6 have no successor
+    # seat 2: t=3: 0 + 3 − 5 = −2; in the next game t=5: 7 + 2 + 0.5·3 − 1 = 9.5; t=7 and seat 0's
+    # t=6 have no successor
     assert advantage[:, 0].tolist() == [2.25, 3.25, 5.0, -2.0, -7.0, 9.5, 0.0, 0.0]
     assert whole[:, 0].tolist() == [True] * 6 + [False] * 2
 
 
 def test_what_is_forced_only_passes_rewards_on() -> None:
-    """By hand, γ = 0.5 and λ = 0.5, over two seats; what is held of positions without a choice, 100, is nowhere.
+    """By hand, γ = 0.5 and λ = 0.5, over two seats; what is held of positions without a choice,
+    100, is nowhere.
 
     t  seat  chooses  rewards  value
     0  0     yes      (1, 0)   2
@@ -141,15 +155,25 @@ def test_a_truncated_end_counts_what_is_left_for_every_seat() -> None:
         gamma=0.5,
         gae_lambda=0.5,
     )
-    # t=2: 2 + 0.5·10 − 3 = 4; t=1: 1 + 3 + 0.5·20 − 2 = 12; t=0: 0.5·3 − 1 = 0.5, and 0.5 + 0.25·4 = 1.5
+    # t=2: 2 + 0.5·10 − 3 = 4; t=1: 1 + 3 + 0.5·20 − 2 = 12; t=0: 0.5·3 − 1 = 0.5, and 0.5 + 0.25·4
+    # = 1.5
     assert advantage[:, 0].tolist() == [1.5, 12.0, 4.0]
     assert whole.all()
 
 
 def slowly(
-    value: Any, seat: Any, chooses: Any, reward: Any, done: Any, ending: Any, gamma: float, gae_lambda: float
+    value: Any,
+    seat: Any,
+    chooses: Any,
+    reward: Any,
+    done: Any,
+    ending: Any,
+    gamma: float,
+    gae_lambda: float,
 ) -> tuple[list[float], list[bool]]:
-    """The same for one game after another, forwards, from the definition: Σ (γλ)^k δ_k along a seat's own decisions."""
+    """The same for one game after another, forwards, from the definition: Σ (γλ)^k δ_k along a
+    seat's own decisions.
+    """
     steps = len(value)
     advantage, whole = [0.0] * steps, [False] * steps
     for t in np.flatnonzero(chooses).tolist():
@@ -192,12 +216,21 @@ def test_advantages_are_those_of_the_definition(
     chooses = rng.random((steps, number)) < rng.choice([0.3, 0.8, 1.0])
     reward = rng.normal(size=(steps, number, players)).astype(np.float32)
     done = rng.random((steps, number)) < 0.2
-    ending = np.where((done & (rng.random((steps, number)) < 0.5))[..., None], rng.normal(size=reward.shape), 0)
+    ending = np.where(
+        (done & (rng.random((steps, number)) < 0.5))[..., None], rng.normal(size=reward.shape), 0
+    )
     ending = ending.astype(np.float32)
     advantage, whole = advantages(value, seat, chooses, reward, done, ending, gamma, gae_lambda)
     assert advantage.dtype == np.float32
     for game in range(number):
-        part = value[:, game], seat[:, game], chooses[:, game], reward[:, game], done[:, game], ending[:, game]
+        part = (
+            value[:, game],
+            seat[:, game],
+            chooses[:, game],
+            reward[:, game],
+            done[:, game],
+            ending[:, game],
+        )
         wanted, wanted_whole = slowly(*part, gamma, gae_lambda)
         assert advantage[:, game] == pytest.approx(wanted, abs=1e-4)
         assert whole[:, game].tolist() == wanted_whole
@@ -206,11 +239,16 @@ def test_advantages_are_those_of_the_definition(
 def test_without_discount_targets_are_the_returns() -> None:
     rng = np.random.default_rng(3)
     steps, players = 30, 3
-    value, reward = rng.normal(size=(steps, 1)).astype(np.float32), rng.normal(size=(steps, 1, players)).astype(np.float32)
+    value, reward = (
+        rng.normal(size=(steps, 1)).astype(np.float32),
+        rng.normal(size=(steps, 1, players)).astype(np.float32),
+    )
     seat, done = rng.integers(players, size=(steps, 1)), np.zeros((steps, 1), np.bool_)
     done[[11, -1]] = True
     everywhere = np.ones((steps, 1), np.bool_)
-    advantage, whole = advantages(value, seat, everywhere, reward, done, np.zeros_like(reward), 1.0, 1.0)
+    advantage, whole = advantages(
+        value, seat, everywhere, reward, done, np.zeros_like(reward), 1.0, 1.0
+    )
     ends = np.where(np.arange(steps) <= 11, 12, steps)
     returns = [reward[t : ends[t], 0, seat[t, 0]].sum() for t in range(steps)]
     assert (advantage + value)[:, 0] == pytest.approx(returns, abs=1e-5)
@@ -237,13 +275,19 @@ def test_draws_follow_the_probabilities() -> None:
     often = np.bincount(drawn, minlength=NUM_ACTIONS) / len(drawn)
     assert np.abs(often - probabilities).max() < 0.03
     assert 0.15 < probabilities.max() < 0.999
-    assert collector.log_probability[0] == pytest.approx(np.log(probabilities[collector.action[0]]), abs=1e-4)
-    assert collector.entropy[0, 0] == pytest.approx(-sum(p * np.log(p) for p in probabilities if p), abs=1e-3)
+    assert collector.log_probability[0] == pytest.approx(
+        np.log(probabilities[collector.action[0]]), abs=1e-4
+    )
+    assert collector.entropy[0, 0] == pytest.approx(
+        -sum(p * np.log(p) for p in probabilities if p), abs=1e-3
+    )
     assert collector.value[0] == pytest.approx(np.tile(values, (500, 1)), abs=1e-5)
 
 
 @pytest.mark.parametrize("number", [0.0, 1.0])
-def test_no_random_number_takes_an_illegal_action(number: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_random_number_takes_an_illegal_action(
+    number: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Neither the lowest nor one that rounding brings to the highest."""
     collector = tiny(games=2, steps=2, opponent_share=0.0).make_collector(0)
     collector._look(0)
@@ -271,14 +315,26 @@ def scores(games: Games) -> Any:
     [
         {"opponent_share": 0.0, "max_turns": 2},
         {"opponent_share": 0.7, "fixed_opponents": "random,crowd", "max_turns": 2},
-        {"players": "2,3", "side": "front,back", "opponent_share": 0.5, "fixed_opponents": "greedy", "max_turns": 2},
+        {
+            "players": "2,3",
+            "side": "front,back",
+            "opponent_share": 0.5,
+            "fixed_opponents": "greedy",
+            "max_turns": 2,
+        },
         {"players": "4", "max_turns": 500, "games": 4, "steps": 300, "fixed_opponents": "random"},
     ],
     ids=["alone", "opponents", "tables", "whole"],
 )
-def test_a_rollout_is_what_happened(changes: dict[str, Any], prior: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Played again action by action, it gives the same seats, inputs and rewards, and advantages from first principles."""
-    config = tiny(reward="points", prior=prior, gamma=0.9, gae_lambda=0.8, seed=5, sure_share=1.0, **changes)
+def test_a_rollout_is_what_happened(
+    changes: dict[str, Any], prior: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Played again action by action, it gives the same seats, inputs and rewards, and advantages
+    from first principles.
+    """
+    config = tiny(
+        reward="points", prior=prior, gamma=0.9, gae_lambda=0.8, seed=5, sure_share=1.0, **changes
+    )
     collector, learned = config.make_collector(0), network(decided=0.1)
     again = [tables.games.copy() for tables in collector.tables]
     seated = [tables.seats.copy() for tables in collector.tables]
@@ -286,7 +342,9 @@ def test_a_rollout_is_what_happened(changes: dict[str, Any], prior: str, monkeyp
     real = Collector._values_at_end
 
     def noted(self: Collector, tables: Tables, row: int, network: PolicyNetwork) -> Any:
-        endings[id(tables), int(tables.games.finished["seed"][row])] = last = real(self, tables, row, network)
+        endings[id(tables), int(tables.games.finished["seed"][row])] = last = real(
+            self, tables, row, network
+        )
         return last
 
     monkeypatch.setattr(Collector, "_values_at_end", noted)
@@ -294,9 +352,14 @@ def test_a_rollout_is_what_happened(changes: dict[str, Any], prior: str, monkeyp
     observed = collector.used.codes < OBSERVATION_SIZE
     seen_ends, chosen = 0, np.zeros_like(collector.mine)
     advantage, target = np.zeros(chosen.shape), np.zeros((*chosen.shape, VALUES))
-    for tables, place, games, seats in zip(collector.tables, collector.slices, again, seated, strict=True):
+    for tables, place, games, seats in zip(
+        collector.tables, collector.slices, again, seated, strict=True
+    ):
         players, number = games.num_players, games.num_games
-        happened, done = np.zeros((VALUES, config.steps, number, players)), np.zeros((config.steps, number), np.bool_)
+        happened, done = (
+            np.zeros((VALUES, config.steps, number, players)),
+            np.zeros((config.steps, number), np.bool_),
+        )
         ending = np.zeros_like(happened)
         playing = np.ones(number, np.bool_)  # the first game of each row, whose seating is known
         for t in range(config.steps):
@@ -309,10 +372,13 @@ def test_a_rollout_is_what_happened(changes: dict[str, Any], prior: str, monkeyp
             rows = np.flatnonzero(collector.mine[t, place])
             codes = collector.codes[t, place].numpy()[rows]
             assert np.array_equal(
-                codes[:, observed], codes_of(games.observe(games.seat))[rows][:, collector.used.codes[observed]]
+                codes[:, observed],
+                codes_of(games.observe(games.seat))[rows][:, collector.used.codes[observed]],
             )
             before = games.state["score"][:, :players].copy()
-            games.step(collector.action[t, place])  # also what is forced: an illegal action would be an error
+            games.step(
+                collector.action[t, place]
+            )  # also what is forced: an illegal action would be an error
             done[t] = games.done
             happened[0, t] = scores(games) - before
             happened[1, t] = margins(scores(games)) - margins(before)
@@ -323,8 +389,18 @@ def test_a_rollout_is_what_happened(changes: dict[str, Any], prior: str, monkeyp
         for row in range(number):
             at = np.arange(collector.mine.shape[1])[place][row]
             for k in range(VALUES):
-                value, seat = collector.value[: config.steps, at, k], collector.owner[: config.steps, at]
-                part = value, seat, collector.chooses[: config.steps, at], happened[k, :, row], done[:, row], ending[k, :, row]
+                value, seat = (
+                    collector.value[: config.steps, at, k],
+                    collector.owner[: config.steps, at],
+                )
+                part = (
+                    value,
+                    seat,
+                    collector.chooses[: config.steps, at],
+                    happened[k, :, row],
+                    done[:, row],
+                    ending[k, :, row],
+                )
                 wanted, whole = slowly(*part, config.gamma, config.gae_lambda)
                 target[: config.steps, at, k] = wanted + value
                 if k == 0:
@@ -347,18 +423,31 @@ def test_a_rollout_is_what_happened(changes: dict[str, Any], prior: str, monkeyp
     assert np.ptp(target[chosen], axis=0).min() > 0.01
     with torch.no_grad():
         log_probabilities, values = learned(batch.codes, batch.masks)
-    assert torch.allclose(log_probabilities.gather(1, batch.action[:, None])[:, 0], batch.log_probability, atol=1e-4)
+    assert torch.allclose(
+        log_probabilities.gather(1, batch.action[:, None])[:, 0], batch.log_probability, atol=1e-4
+    )
     assert values.numpy() == pytest.approx(collector.value[chosen], abs=1e-4)
 
 
 @pytest.mark.parametrize(
     "changes",
-    [{"players": "2", "max_turns": 3}, {"players": "3,4", "side": "back", "max_turns": 500, "prior": "greedy"}],
+    [
+        {"players": "2", "max_turns": 3},
+        {"players": "3,4", "side": "back", "max_turns": 500, "prior": "greedy"},
+    ],
     ids=["short", "tables"],
 )
 def test_what_one_rollout_leaves_open_a_later_one_ends(changes: dict[str, Any]) -> None:
-    """Many rollouts of a few steps teach what a long one does: the same decisions with the same one-step advantages."""
-    same: dict[str, Any] = {"opponent_share": 0.0, "gae_lambda": 0.0, "sure_share": 1.0, "reward": "points", "games": 12}
+    """Many rollouts of a few steps teach what a long one does: the same decisions with the same
+    one-step advantages.
+    """
+    same: dict[str, Any] = {
+        "opponent_share": 0.0,
+        "gae_lambda": 0.0,
+        "sure_share": 1.0,
+        "reward": "points",
+        "games": 12,
+    }
     learned = network(decided=0.1)
     often, once = (tiny(steps=steps, **same, **changes).make_collector(0) for steps in (5, 200))
     taught = []
@@ -368,7 +457,9 @@ def test_what_one_rollout_leaves_open_a_later_one_ends(changes: dict[str, Any]) 
             often = through_pickle(often)
     whole = lessons(once.collect(learned).batch)
     assert len(taught) == len(whole) > 300
-    for mine, other in zip(sorted(taught, key=lambda one: one[0]), sorted(whole, key=lambda one: one[0]), strict=True):
+    for mine, other in zip(
+        sorted(taught, key=lambda one: one[0]), sorted(whole, key=lambda one: one[0]), strict=True
+    ):
         assert mine[0] == other[0]
         assert mine[1] == pytest.approx(other[1], abs=1e-4)
     assert often.open is not None
@@ -378,7 +469,10 @@ def test_what_one_rollout_leaves_open_a_later_one_ends(changes: dict[str, Any]) 
 
 
 def test_the_network_is_asked_where_it_has_a_choice() -> None:
-    collector, learned = tiny(opponent_share=0.5, fixed_opponents="random").make_collector(0), network()
+    collector, learned = (
+        tiny(opponent_share=0.5, fixed_opponents="random").make_collector(0),
+        network(),
+    )
     asked: list[torch.Tensor] = []
     learned.register_forward_pre_hook(lambda _, given: asked.append(given[1]))
     collector.collect(learned)
@@ -390,15 +484,26 @@ def test_the_network_is_asked_where_it_has_a_choice() -> None:
 
 
 def thinned(share: float) -> tuple[Collector, list[Rollout]]:
-    """A collector that learns from a share of what the policy was sure of, and its first rollouts."""
-    changes: dict[str, Any] = {"players": "2,3", "games": 60, "opponent_share": 0.6, "fixed_opponents": "random,greedy"}
+    """A collector that learns from a share of what the policy was sure of, and its first
+    rollouts.
+    """
+    changes: dict[str, Any] = {
+        "players": "2,3",
+        "games": 60,
+        "opponent_share": 0.6,
+        "fixed_opponents": "random,greedy",
+    }
     collector, learned = tiny(sure_share=share, **changes).make_collector(0), network(decided=0.8)
     return collector, [collector.collect(learned) for _ in range(3)]
 
 
 def lines(batch: Batch) -> list[bytes]:
     """All that is told of each decision but its weight."""
-    arrays = [array.numpy().reshape(len(batch), -1) for name, array in vars(batch).items() if name != "weight"]
+    arrays = [
+        array.numpy().reshape(len(batch), -1)
+        for name, array in vars(batch).items()
+        if name != "weight"
+    ]
     return [b"".join(array[k].tobytes() for array in arrays) for k in range(len(batch))]
 
 
@@ -428,15 +533,28 @@ def test_what_the_policy_was_sure_of_is_learned_from_in_part(share: float) -> No
     assert left / number == pytest.approx(share, abs=4 * (share * (1 - share) / number) ** 0.5)
 
 
-def test_what_is_expected_of_the_weighted_sums_is_what_all_decisions_give(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever is summed up: no decision that the policy was sure of comes more often than others."""
+def test_what_is_expected_of_the_weighted_sums_is_what_all_decisions_give(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever is summed up: no decision that the policy was sure of comes more often than
+    others.
+    """
     tracks: list[Any] = []
     real = Collector._batch
-    monkeypatch.setattr(Collector, "_batch", lambda self, those: tracks.append(those) or real(self, those))  # type: ignore[func-returns-value]
+    monkeypatch.setattr(
+        Collector, "_batch", lambda self, those: tracks.append(those) or real(self, those)
+    )  # type: ignore[func-returns-value]
     collector, _ = thinned(0.25)
 
     def sums(batch: Batch) -> Any:
-        each = torch.stack([batch.advantage, batch.target[:, 0], batch.target[:, 1], torch.linspace(0, 1, 103)[batch.action]])
+        each = torch.stack(
+            [
+                batch.advantage,
+                batch.target[:, 0],
+                batch.target[:, 1],
+                torch.linspace(0, 1, 103)[batch.action],
+            ]
+        )
         return (batch.weight * each).sum(dim=1).numpy()
 
     drawn = np.array([sums(real(collector, tracks[-1])[0]) for _ in range(400)])
@@ -469,8 +587,12 @@ def test_figures_tell_of_the_learners_decisions() -> None:
 
 @pytest.mark.parametrize("games", [16, 400], ids=["single precision", "bfloat16"])
 def test_every_rollout_is_played_with_the_weights_of_then(games: int) -> None:
-    """Weights are converted once for a rollout; those of another one, changed in place, must not be played with."""
-    collector = tiny(players="2", games=games, opponent_share=0.0, precision="bfloat16").make_collector(0)
+    """Weights are converted once for a rollout; those of another one, changed in place, must not be
+    played with.
+    """
+    collector = tiny(
+        players="2", games=games, opponent_share=0.0, precision="bfloat16"
+    ).make_collector(0)
     made = network(decided=0.1)
     for _ in range(2):
         collector.collect(made)
@@ -479,7 +601,9 @@ def test_every_rollout_is_played_with_the_weights_of_then(games: int) -> None:
         rows = torch.from_numpy(mine)
         same = copy.deepcopy(made)  # of whose weights nothing can have been kept
         with torch.no_grad(), in_precision("cpu", games == 400):
-            values = same(collector.codes[0].index_select(0, rows), collector.masks[0].index_select(0, rows))[1]
+            values = same(
+                collector.codes[0].index_select(0, rows), collector.masks[0].index_select(0, rows)
+            )[1]
         assert np.allclose(collector.value[0, mine], values.numpy(), atol=0.02)
         with torch.no_grad():
             next(made.layers["outlook"].parameters()).add_(1.0)
@@ -499,7 +623,9 @@ class TorchAgent(RandomAgent):
 
 
 def test_opponents_compute_in_their_own_precision() -> None:
-    collector = tiny(players="2", games=8, opponent_share=1.0, precision="bfloat16").make_collector(0)
+    collector = tiny(players="2", games=8, opponent_share=1.0, precision="bfloat16").make_collector(
+        0
+    )
     collector.pool = OpponentPool([TorchAgent()], 1.0)
     collector._seat(collector.tables[0], np.arange(8))
     collector.collect(network())
@@ -511,7 +637,10 @@ def test_the_prior_is_a_part_of_what_is_seen() -> None:
     collector._look(0)
     tables = collector.tables[0]
     greedy = GreedyAgent()
-    assert np.array_equal(collector.codes[0].numpy(), arranged(tables.look(np.arange(64), greedy), collector.used).numpy())
+    assert np.array_equal(
+        collector.codes[0].numpy(),
+        arranged(tables.look(np.arange(64), greedy), collector.used).numpy(),
+    )
     given_scores = prior_scores(greedy, decisions_in(tables.games, greedy))
     with torch.no_grad():
         chosen = network()(collector.codes[0], collector.masks[0])[0].argmax(dim=1).numpy()
@@ -520,7 +649,10 @@ def test_the_prior_is_a_part_of_what_is_seen() -> None:
 
 
 def test_values_of_a_truncated_end_are_those_of_the_last_position() -> None:
-    collector, learned = tiny(players="3", games=5, max_turns=3, opponent_share=0.0).make_collector(0), network(decided=0.1)
+    collector, learned = (
+        tiny(players="3", games=5, max_turns=3, opponent_share=0.0).make_collector(0),
+        network(decided=0.1),
+    )
     tables = collector.tables[0]
     while not tables.games.truncated.any():
         tables.games.step(decide(tables.games, RandomAgent()))
@@ -530,17 +662,26 @@ def test_values_of_a_truncated_end_are_those_of_the_last_position() -> None:
         assert values.shape == (3, VALUES)
         for seat in range(3):
             codes = np.zeros((1, NUM_INPUTS), np.int16)
-            codes[:, :OBSERVATION_SIZE] = codes_of(tables.games.observe(seat, [row], tables.games.finished))
-            value = learned(arranged(codes, collector.used), torch.ones(1, NUM_ACTIONS, dtype=torch.bool))[1]
+            codes[:, :OBSERVATION_SIZE] = codes_of(
+                tables.games.observe(seat, [row], tables.games.finished)
+            )
+            value = learned(
+                arranged(codes, collector.used), torch.ones(1, NUM_ACTIONS, dtype=torch.bool)
+            )[1]
             assert values[seat] == pytest.approx(value[0].numpy(), abs=1e-5)
     assert len(set(values[:, 0].tolist())) == 3
 
 
 def test_ends_are_noted_where_opponents_are_drawn() -> None:
-    collector = tiny(opponent_share=1.0, fixed_opponents="random,greedy", max_turns=2, steps=60).make_collector(0)
+    collector = tiny(
+        opponent_share=1.0, fixed_opponents="random,greedy", max_turns=2, steps=60
+    ).make_collector(0)
     assert collector.pool.share("random") is None
     rollout = collector.collect(network())
-    shares = {name: [one.share for one in rollout.ended if one.opponent == name] for name in ("random", "greedy")}
+    shares = {
+        name: [one.share for one in rollout.ended if one.opponent == name]
+        for name in ("random", "greedy")
+    }
     assert all(shares.values())
     for name, each in shares.items():
         assert collector.pool.share(name) == pytest.approx(np.mean(each))
@@ -559,7 +700,12 @@ def same(one: Rollout, other: Rollout) -> bool:
 @pytest.mark.parametrize("copier", [through_pickle, Collector.snapshot], ids=["pickle", "snapshot"])
 def test_a_copy_goes_on_the_same(copier: Any) -> None:
     """Whatever the first one plays in between."""
-    changes: dict[str, Any] = {"players": "2,3", "opponent_share": 0.9, "fixed_opponents": "greedy,random", "fixed_share": 0.3}
+    changes: dict[str, Any] = {
+        "players": "2,3",
+        "opponent_share": 0.9,
+        "fixed_opponents": "greedy,random",
+        "fixed_share": 0.3,
+    }
     collector = tiny(**changes, max_turns=2, prior="greedy", sure_share=0.5).make_collector(0)
     collector.add_opponent(NetworkAgent(network(3).frozen({}), name="past-1"))
     learned = network(decided=0.8)
@@ -570,9 +716,9 @@ def test_a_copy_goes_on_the_same(copier: Any) -> None:
     assert all(same(*both) for both in zip(first, second, strict=True))
     assert not same(*second)
     assert any((rollout.batch.weight > 1).any() for rollout in second)
-    assert any(one.opponent == "past-1" for rollout in first for one in rollout.ended) or "past-1" in {
-        guest.name for tables in again.tables for guest in tables.guests
-    }
+    assert any(
+        one.opponent == "past-1" for rollout in first for one in rollout.ended
+    ) or "past-1" in {guest.name for tables in again.tables for guest in tables.guests}
 
 
 def test_a_snapshot_shares_its_opponents() -> None:
@@ -606,10 +752,14 @@ WIDTH = 11
 def some_batch(number: int) -> Batch:
     """With something else in every place."""
     generator = torch.Generator().manual_seed(number)
-    return Batch(**{
-        name: torch.randint(0, 2 if kind is torch.bool else 30_000, shape, generator=generator).to(kind)
-        for name, (shape, kind) in Batch.shapes(number, WIDTH).items()
-    })  # fmt: skip
+    return Batch(
+        **{
+            name: torch.randint(
+                0, 2 if kind is torch.bool else 30_000, shape, generator=generator
+            ).to(kind)
+            for name, (shape, kind) in Batch.shapes(number, WIDTH).items()
+        }
+    )
 
 
 def equal(one: Batch, other: Batch) -> bool:
@@ -619,7 +769,9 @@ def equal(one: Batch, other: Batch) -> bool:
 
 @pytest.mark.parametrize("number", [0, 1, 2, 3, 5, 7, 8, 13, 64, 77])
 def test_a_batch_comes_back_from_memory(number: int) -> None:
-    """Whatever its size, also where it takes all the room that there is, and something else has been there before."""
+    """Whatever its size, also where it takes all the room that there is, and something else has
+    been there before.
+    """
     assert set(Batch.shapes(number, WIDTH)) == set(vars(some_batch(number)))
     memory = RawArray("b", Batch.room(number, WIDTH))
     batch = some_batch(number)

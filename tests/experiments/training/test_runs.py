@@ -39,10 +39,21 @@ from skyenv_agents.learned.networks import Network
 
 ROOT = Path(__file__).resolve().parents[3]
 SMALL: dict[str, Any] = {
-    "games": 8, "steps": 24, "batch": 64, "hidden": 8, "blocks": 1, "thing": 4, "decisions": 300, "max_turns": 2,
-    "paired_seeds": 0, "opponent_share": 1.0, "checkpoint_seconds": 1e9,
-}  # fmt: skip
-TINY = [part for name, value in SMALL.items() for part in ("--" + name.replace("_", "-"), str(value))]
+    "games": 8,
+    "steps": 24,
+    "batch": 64,
+    "hidden": 8,
+    "blocks": 1,
+    "thing": 4,
+    "decisions": 300,
+    "max_turns": 2,
+    "paired_seeds": 0,
+    "opponent_share": 1.0,
+    "checkpoint_seconds": 1e9,
+}
+TINY = [
+    part for name, value in SMALL.items() for part in ("--" + name.replace("_", "-"), str(value))
+]
 
 
 def asked(*arguments: str) -> Config:
@@ -78,12 +89,16 @@ def test_defaults() -> None:
 
 def test_what_was_asked_for_as_toml_asks_for_the_same(tmp_path: Path) -> None:
     values = Config(run="x", decisions=5, players=(2, 4), fixed_opponents=()).as_dict()
-    lines = (f"{name} = {json.dumps(value)}\n" for name, value in values.items() if value is not None)
+    lines = (
+        f"{name} = {json.dumps(value)}\n" for name, value in values.items() if value is not None
+    )
     (tmp_path / "x.toml").write_text("".join(lines))
     assert asked("--config", str(tmp_path / "x.toml")).as_dict() == values
 
 
-def test_wrong_options_in_a_file_get_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_options_in_a_file_get_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "options.toml"
     for text, code, message in (
         ("anchors = 'random'", 2, "unknown option 'anchors'; there are run, players"),
@@ -108,11 +123,19 @@ def test_wrong_options_in_a_file_get_one_line(tmp_path: Path, capsys: pytest.Cap
         (["--threads", "2000"], 2, "threads must be"),
         (["--minutes", "nan"], 2, "minutes must be"),
         (["--fixed-opponents", "nobody"], 2, "fixed_opponents: unknown agent 'nobody'"),
-        (["--fixed-opponents", "nowhere/model.npz"], 1, "there is no network file nowhere/model.npz"),
+        (
+            ["--fixed-opponents", "nowhere/model.npz"],
+            1,
+            "there is no network file nowhere/model.npz",
+        ),
     ],
 )
 def test_bad_values_leave_no_folder(
-    arguments: list[str], code: int, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    code: int,
+    message: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert train.main(["--run", str(tmp_path / "run"), *arguments]) == code
     assert message in one_line(capsys.readouterr().err)
@@ -134,10 +157,19 @@ def test_a_run_leaves_all_its_files(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert all(len(line) <= 80 for line in out.split("The agent")[0].splitlines()[1:])
     assert f"--run {folder} --resume --decisions 600\n" in out
     expected = {
-        "config.json", "checkpoint.bin", "model.npz", "curve.jsonl", "curves.png", "tensorboard",
-        "evaluation.txt", "evaluation.json", "evaluation-2-front.png", "evaluation-3-front.png",
-        "games-2-front.jsonl", "games-3-front.jsonl",
-    }  # fmt: skip
+        "config.json",
+        "checkpoint.bin",
+        "model.npz",
+        "curve.jsonl",
+        "curves.png",
+        "tensorboard",
+        "evaluation.txt",
+        "evaluation.json",
+        "evaluation-2-front.png",
+        "evaluation-3-front.png",
+        "games-2-front.jsonl",
+        "games-3-front.jsonl",
+    }
     assert {path.name for path in folder.iterdir()} == expected  # and no half-written ones
     assert all(path.is_dir() or path.stat().st_size > 0 for path in folder.iterdir())
     assert json.loads((folder / "config.json").read_text()) == json.loads(
@@ -153,8 +185,17 @@ def test_a_run_leaves_all_its_files(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_the_summary_fits_into_80_columns() -> None:
-    share, points = {"mean": 1.0, "low": 1.0, "high": 1.0}, {"mean": 132.6, "low": 125.0, "high": 140.0}
-    result = {"num_players": 4, "side": "front", "opponent": "appraiser", "games": 1200, "par": 0.25}
+    share, points = (
+        {"mean": 1.0, "low": 1.0, "high": 1.0},
+        {"mean": 132.6, "low": 125.0, "high": 140.0},
+    )
+    result = {
+        "num_players": 4,
+        "side": "front",
+        "opponent": "appraiser",
+        "games": 1200,
+        "par": 0.25,
+    }
     text = summary([{**result, "share": share, "own": points, "other": points}])
     assert "4        front  appraiser   1200  100.0 [100.0, 100.0]   25  132.6     132.6" in text
     assert max(map(len, text.splitlines())) <= 80
@@ -162,18 +203,43 @@ def test_the_summary_fits_into_80_columns() -> None:
 
 
 def test_wins_alone_against_copies_are_called_no_strength() -> None:
-    """With two players whoever wins more is stronger; with more one way round tells no such thing, whatever it came to."""
+    """With two players whoever wins more is stronger; with more one way round tells no such thing,
+    whatever it came to.
+    """
     points = {"mean": 90.0, "low": 85.0, "high": 95.0}
 
     def told(players: int, low: float, high: float) -> str:
         share = {"mean": (low + high) / 2, "low": low, "high": high}
-        about = {"num_players": players, "side": "front", "opponent": "greedy", "games": 600, "par": 1 / players}
-        return " ".join(summary([{**about, "share": share, "own": points, "other": points}]).split())
+        about = {
+            "num_players": players,
+            "side": "front",
+            "opponent": "greedy",
+            "games": 600,
+            "par": 1 / players,
+        }
+        return " ".join(
+            summary([{**about, "share": share, "own": points, "other": points}]).split()
+        )
 
     for low, high, two, three in (
-        (0.6, 0.7, "it is stronger than greedy.", "it wins more than 1/3 alone against copies of greedy."),
-        (0.1, 0.2, "it is weaker than greedy.", "it wins less than 1/3 alone against copies of greedy."),
-        (0.3, 0.6, "it is about as strong as greedy (more", "it wins about 1/3 alone against copies of greedy (more"),
+        (
+            0.6,
+            0.7,
+            "it is stronger than greedy.",
+            "it wins more than 1/3 alone against copies of greedy.",
+        ),
+        (
+            0.1,
+            0.2,
+            "it is weaker than greedy.",
+            "it wins less than 1/3 alone against copies of greedy.",
+        ),
+        (
+            0.3,
+            0.6,
+            "it is about as strong as greedy (more",
+            "it wins about 1/3 alone against copies of greedy (more",
+        ),
     ):
         assert f"2 players, front side: {two}" in told(2, low, high)
         assert f"3 players, front side: {three}" in told(3, low, high)
@@ -189,7 +255,10 @@ def test_wins_alone_against_copies_are_called_no_strength() -> None:
         ({}, "30 minutes in all:\n  {} --resume --minutes 30\n"),
         ({"minutes": 45.0}, "90 minutes in all:\n  {} --resume --minutes 90\n"),
         ({"decisions": 5000}, "10,000 decisions in all:\n  {} --resume --decisions 10000\n"),
-        ({"minutes": 5.0, "decisions": 7}, "30 minutes or 14 decisions in all:\n  {} --resume --minutes 30 --decisions 14\n"),
+        (
+            {"minutes": 5.0, "decisions": 7},
+            "30 minutes or 14 decisions in all:\n  {} --resume --minutes 30 --decisions 14\n",
+        ),
     ],
 )
 def test_how_to_go_on(limits: dict[str, Any], line: str) -> None:
@@ -207,12 +276,20 @@ def test_a_finished_run_says_so_and_how_to_go_on(
     run = ["--run", str(tmp_path / "run")]
     assert train.main([*run, *TINY, "--paired-seeds", "1", "--prior", "greedy"]) == 0
     first = capsys.readouterr().out
-    files = {path: path.stat().st_mtime_ns for path in (tmp_path / "run").iterdir() if path.name != "config.json"}
+    files = {
+        path: path.stat().st_mtime_ns
+        for path in (tmp_path / "run").iterdir()
+        if path.name != "config.json"
+    }
     assert train.main([*run, "--resume"]) == 0  # what isn't said is as it was
     again = capsys.readouterr()
     assert again.out == first
     assert again.err == ""
-    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "run").iterdir() if path.name != "config.json"} == files
+    assert {
+        path: path.stat().st_mtime_ns
+        for path in (tmp_path / "run").iterdir()
+        if path.name != "config.json"
+    } == files
     assert train.main([*run, "--resume", "--paired-seeds", "2"]) == 0  # measured anew
     assert re.search(r"greedy +4 +\d", capsys.readouterr().out)
 
@@ -226,11 +303,18 @@ def test_a_finished_run_says_so_and_how_to_go_on(
     capsys.readouterr()
 
 
-def test_a_resumed_run_has_the_options_that_it_had(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_resumed_run_has_the_options_that_it_had(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert train.main(["--run", str(tmp_path), *TINY, "--players", "3", "--gamma", "0.9"]) == 0
     assert train.main(["--run", str(tmp_path), "--resume", "--decisions", "600"]) == 0
     config = json.loads((tmp_path / "config.json").read_text())
-    assert (config["players"], config["gamma"], config["hidden"], config["decisions"]) == ([3], 0.9, 8, 600)
+    assert (config["players"], config["gamma"], config["hidden"], config["decisions"]) == (
+        [3],
+        0.9,
+        8,
+        600,
+    )
     for content in ("{", "3", "[" * 5000):
         (tmp_path / "config.json").write_text(content)
         capsys.readouterr()
@@ -238,7 +322,9 @@ def test_a_resumed_run_has_the_options_that_it_had(tmp_path: Path, capsys: pytes
         assert "config.json is damaged" in one_line(capsys.readouterr().err)
 
 
-def test_one_process_at_a_time_works_in_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_process_at_a_time_works_in_a_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with locked(tmp_path):
         for more in ([], ["--resume"]):
             if more:
@@ -247,7 +333,9 @@ def test_one_process_at_a_time_works_in_a_folder(tmp_path: Path, capsys: pytest.
             assert f"is in use by process {os.getpid()}" in one_line(capsys.readouterr().err)
 
 
-def test_a_folder_that_holds_a_run_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_that_holds_a_run_is_left_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     trained(tmp_path)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
     capsys.readouterr()
@@ -268,7 +356,10 @@ def test_curve_goes_up_and_is_the_same_in_tensorboard(tmp_path: Path) -> None:
     again = Training(Config(**{"run": str(tmp_path), **SMALL, "games": 48, "decisions": 2000}))
     again.load()
     assert again.run()
-    curve = [json.loads(line, parse_constant=pytest.fail) for line in (tmp_path / "curve.jsonl").read_text().splitlines()]
+    curve = [
+        json.loads(line, parse_constant=pytest.fail)
+        for line in (tmp_path / "curve.jsonl").read_text().splitlines()
+    ]
     assert curve[: len(training.curve)] == json.loads(json.dumps(training.curve))
     assert [point["update"] for point in curve] == list(range(1, len(curve) + 1))
     for name in ("decisions", "seconds", "episodes"):
@@ -276,27 +367,52 @@ def test_curve_goes_up_and_is_the_same_in_tensorboard(tmp_path: Path) -> None:
         assert values == sorted(values)
         assert values[0] >= 0
     assert len({point["decisions"] for point in curve}) == len(curve)
-    assert all(point["illegal"] == 0 and 0 <= point["passes"] <= 1 and point["entropy"] > 0 for point in curve)
+    assert all(
+        point["illegal"] == 0 and 0 <= point["passes"] <= 1 and point["entropy"] > 0
+        for point in curve
+    )
     assert 0 <= curve[-1]["shares"]["random"] <= 1
 
     events = EventAccumulator(str(tmp_path / "tensorboard"))
     events.Reload()
     wanted = {
-        "win share/random", "win share/greedy", *(f"train/{name}" for name in (
-            "change", "entropy", "episodes", "explained_variance", "illegal", "length", "pace", "passes", "points", "policy_loss",
-            "prior_weight", "progress", "seconds", "stale", "value_loss",
-        )),
-    }  # fmt: skip
+        "win share/random",
+        "win share/greedy",
+        *(
+            f"train/{name}"
+            for name in (
+                "change",
+                "entropy",
+                "episodes",
+                "explained_variance",
+                "illegal",
+                "length",
+                "pace",
+                "passes",
+                "points",
+                "policy_loss",
+                "prior_weight",
+                "progress",
+                "seconds",
+                "stale",
+                "value_loss",
+            )
+        ),
+    }
     assert set(events.Tags()["scalars"]) == wanted
     for tag in wanted:
         kind, name = tag.split("/")
         scalars = {
-            point["decisions"]: point["shares"].get(name) if kind == "win share" else point.get(name)
+            point["decisions"]: point["shares"].get(name)
+            if kind == "win share"
+            else point.get(name)
             for point in curve
             if (name in point["shares"] if kind == "win share" else point.get(name) is not None)
         }
         assert [scalar.step for scalar in events.Scalars(tag)] == list(scalars)
-        assert [scalar.value for scalar in events.Scalars(tag)] == pytest.approx(list(scalars.values()), rel=1e-5)
+        assert [scalar.value for scalar in events.Scalars(tag)] == pytest.approx(
+            list(scalars.values()), rel=1e-5
+        )
     assert {scalar.value for scalar in events.Scalars("train/illegal")} == {0.0}
 
 
@@ -312,7 +428,9 @@ def test_curves_of_several_runs_in_one_picture(tmp_path: Path) -> None:
 
 
 def test_milestones_are_kept_over_a_kill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every look at the clock takes a second, and later two: what came after the checkpoint comes at other times then."""
+    """Every look at the clock takes a second, and later two: what came after the checkpoint comes
+    at other times then.
+    """
     pace, now = 1, 0.0
 
     def clock() -> float:
@@ -347,14 +465,26 @@ def test_milestones_are_kept_over_a_kill(tmp_path: Path, monkeypatch: pytest.Mon
         assert kept() == ["000000.npz", "000003.npz", "000006.npz", "000010.npz"]
     agents = [Network.load(tmp_path / "milestones" / name) for name in kept()]
     decisions = [point["decisions"] for point in again.curve]
-    assert [agent.about["decisions"] for agent in agents] == [0, decisions[2], decisions[4], decisions[6]]
-    assert (tmp_path / "milestones" / "000010.npz").read_bytes() == (tmp_path / "model.npz").read_bytes()
+    assert [agent.about["decisions"] for agent in agents] == [
+        0,
+        decisions[2],
+        decisions[4],
+        decisions[6],
+    ]
+    assert (tmp_path / "milestones" / "000010.npz").read_bytes() == (
+        tmp_path / "model.npz"
+    ).read_bytes()
 
 
 def test_the_time_between_milestones_may_change(tmp_path: Path) -> None:
     assert train.main(["--run", str(tmp_path), *TINY]) == 0
     assert not (tmp_path / "milestones").exists()
-    assert train.main(["--run", str(tmp_path), "--resume", "--decisions", "600", "--milestone-minutes", "5"]) == 0
+    assert (
+        train.main(
+            ["--run", str(tmp_path), "--resume", "--decisions", "600", "--milestone-minutes", "5"]
+        )
+        == 0
+    )
     assert len(list((tmp_path / "milestones").iterdir())) == 1  # the end
 
 
@@ -364,9 +494,13 @@ def test_the_time_between_milestones_may_change(tmp_path: Path) -> None:
 def test_episodes_count_shares_by_kind_of_opponent() -> None:
     episodes = Episodes()
     for opponent, share, times in (
-        ("random", 0.0, 30), ("random", 1.0, 90), ("past-10", 0.5, 30), ("past-20", 0.5, 30), ("pastry", 1.0, 60),
+        ("random", 0.0, 30),
+        ("random", 1.0, 90),
+        ("past-10", 0.5, 30),
+        ("past-20", 0.5, 30),
+        ("pastry", 1.0, 60),
         ("greedy", 1.0, FEWEST_EPISODES - 1),
-    ):  # fmt: skip
+    ):
         for _ in range(times):
             episodes.note(10, 5.0)
             episodes.note_share(opponent, share)
@@ -408,7 +542,9 @@ def rewrite(folder: Path, change: Callable[[dict[str, Any]], Any]) -> None:
 
 
 def refused(folder: Path, capsys: pytest.CaptureFixture[str], *more: str) -> str:
-    """Why ``--resume`` doesn't go on; it says so in one line, with exit code 1, and writes nothing."""
+    """Why ``--resume`` doesn't go on; it says so in one line, with exit code 1, and writes
+    nothing.
+    """
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     capsys.readouterr()
     assert train.main(["--run", str(folder), *TINY, *more, "--resume"]) == 1
@@ -425,7 +561,12 @@ def test_a_checkpoint_that_is_all_right(folder: Path, capsys: pytest.CaptureFixt
     after = read_checkpoint(folder / "checkpoint.bin")
     assert after["curve"] == before["curve"]
     assert f"{before['decisions']:,} decisions" in capsys.readouterr().out
-    assert train.main(["--run", str(folder), *TINY, "--resume", "--decisions", str(before["decisions"] + 1)]) == 0
+    assert (
+        train.main(
+            ["--run", str(folder), *TINY, "--resume", "--decisions", str(before["decisions"] + 1)]
+        )
+        == 0
+    )
     assert len(read_checkpoint(folder / "checkpoint.bin")["curve"]) == len(before["curve"]) + 1
 
 
@@ -442,7 +583,12 @@ def test_the_progress_bar_shows_the_wins_at_80_columns(monkeypatch: pytest.Monke
     monkeypatch.setattr("sys.stderr", terminal)
     training = Training(Config(run="unused", **SMALL))
     training.decisions = 77
-    shares = {"random, 2 players, front": 0.9, "random, 3 players, front": 1.0, "greedy, 2 players, front": 0.43, "past": 0.5}
+    shares = {
+        "random, 2 players, front": 0.9,
+        "random, 3 players, front": 1.0,
+        "greedy, 2 players, front": 0.43,
+        "past": 0.5,
+    }
     training.curve.append({"shares": shares, "pace": 16234.4, "decisions": 77})
     bar: Any = training._bar()
     with bar:
@@ -469,15 +615,28 @@ def test_foreign_checkpoints(folder: Path, capsys: pytest.CaptureFixture[str]) -
 def test_damaged_anywhere(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = folder / "checkpoint.bin"
     whole = path.read_bytes()
-    for position in [*range(len(MAGIC) + DIGEST + 2), *range(0, len(whole), len(whole) // 40), len(whole) - 1]:
+    for position in [
+        *range(len(MAGIC) + DIGEST + 2),
+        *range(0, len(whole), len(whole) // 40),
+        len(whole) - 1,
+    ]:
         data = bytearray(whole)
         data[position] ^= 16
         path.write_bytes(bytes(data))
-        with pytest.raises(CheckpointError, match="damaged" if position >= len(MAGIC) else "no training checkpoint"):
+        with pytest.raises(
+            CheckpointError, match="damaged" if position >= len(MAGIC) else "no training checkpoint"
+        ):
             read_checkpoint(path)
-    for length in [*range(0, len(whole), len(whole) // 40), len(MAGIC), len(MAGIC) + DIGEST, len(whole) - 1]:
+    for length in [
+        *range(0, len(whole), len(whole) // 40),
+        len(MAGIC),
+        len(MAGIC) + DIGEST,
+        len(whole) - 1,
+    ]:
         path.write_bytes(whole[:length])
-        with pytest.raises(CheckpointError, match="damaged" if length >= len(MAGIC) else "no training checkpoint"):
+        with pytest.raises(
+            CheckpointError, match="damaged" if length >= len(MAGIC) else "no training checkpoint"
+        ):
             read_checkpoint(path)
     path.write_bytes(whole + b"\0")
     assert "damaged" in refused(folder, capsys)
@@ -486,14 +645,26 @@ def test_damaged_anywhere(folder: Path, capsys: pytest.CaptureFixture[str]) -> N
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda state: state.update(program="best_response"), "was written by best_response, not by train"),
-        (lambda state: state.update(observation_size=700), "was trained for observations of length 700; they have"),
+        (
+            lambda state: state.update(program="best_response"),
+            "was written by best_response, not by train",
+        ),
+        (
+            lambda state: state.update(observation_size=700),
+            "was trained for observations of length 700; they have",
+        ),
         (lambda state: state["config"].update(gamma=0.5), "was trained with gamma = 0.5, not 1;"),
-        (lambda state: state["config"].update(colour="red"), "was trained with colour = red, not none"),
+        (
+            lambda state: state["config"].update(colour="red"),
+            "was trained with colour = red, not none",
+        ),
     ],
 )
 def test_checkpoints_of_something_else(
-    change: Callable[[dict[str, Any]], Any], message: str, folder: Path, capsys: pytest.CaptureFixture[str]
+    change: Callable[[dict[str, Any]], Any],
+    message: str,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     rewrite(folder, change)
     assert message in refused(folder, capsys)
@@ -513,7 +684,9 @@ def test_a_run_from_before_there_were_engines_goes_on(folder: Path) -> None:
         lambda state: state.update(learner=None),
         lambda state: state.update(learner={**state["learner"], "actors": {"actors": []}}),
         lambda state: state.update(learner={**state["learner"], "network": {}}),
-        lambda state: state.update(learner={**state["learner"], "actors": {"actors": [pickle.dumps(3)[:-1]]}}),
+        lambda state: state.update(
+            learner={**state["learner"], "actors": {"actors": [pickle.dumps(3)[:-1]]}}
+        ),
         lambda state: state.update(episodes="many"),
         lambda state: state.update(seconds="long"),
         lambda state: state.update(curve=3),
@@ -538,27 +711,51 @@ def test_who_cannot_play_is_no_fault_of_the_checkpoint(
     assert one_line(capsys.readouterr().err) == "train: error: ray: nobody answers at somewhere:1"
 
 
-def test_checkpoints_that_refer_to_what_is_gone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_checkpoints_that_refer_to_what_is_gone(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = folder / "checkpoint.bin"
-    body = path.read_bytes()[len(MAGIC) + DIGEST :].replace(b"experiments.training.runs", b"experiments.training.ruin")
+    body = path.read_bytes()[len(MAGIC) + DIGEST :].replace(
+        b"experiments.training.runs", b"experiments.training.ruin"
+    )
     path.write_bytes(MAGIC + hashlib.sha256(body).digest() + body)
     assert "can't be read by this version (ModuleNotFoundError" in refused(folder, capsys)
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("players", "3"), ("side", "back"), ("seed", "2"), ("hidden", "9"), ("gamma", "0.9"), ("prior", "greedy"), ("games", "9")],
+    [
+        ("players", "3"),
+        ("side", "back"),
+        ("seed", "2"),
+        ("hidden", "9"),
+        ("gamma", "0.9"),
+        ("prior", "greedy"),
+        ("games", "9"),
+    ],
 )
-def test_options_that_may_not_change(name: str, value: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_that_may_not_change(
+    name: str, value: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     message = refused(folder, capsys, f"--{name}", value)
     assert (
-        f"was trained with {name} = {as_text(getattr(asked(*TINY), name)) or 'none'}, not {value}; only run, minutes" in message
+        f"was trained with {name} = {as_text(getattr(asked(*TINY), name)) or 'none'}, not {value}; "
+        "only run, minutes" in message
     )
 
 
 def test_options_that_may_change_and_a_folder_that_moved(folder: Path, tmp_path: Path) -> None:
     moved = folder.rename(tmp_path / "moved")
-    changes = ["--minutes", "100", "--checkpoint-seconds", "5", "--paired-seeds", "1", "--decisions", "400"]
+    changes = [
+        "--minutes",
+        "100",
+        "--checkpoint-seconds",
+        "5",
+        "--paired-seeds",
+        "1",
+        "--decisions",
+        "400",
+    ]
     assert train.main(["--run", str(moved), *TINY, *changes, "--resume"]) == 0
     assert json.loads((moved / "config.json").read_text())["minutes"] == 100
     assert (moved / "evaluation.json").exists()
@@ -601,7 +798,9 @@ def test_a_signal_ends_a_run_after_the_update(
     assert "--resume` goes on" in printed.out
     state = read_checkpoint(tmp_path / "checkpoint.bin")
     assert state["updates"] == len(state["curve"]) == 2
-    assert {"model.npz", "curve.jsonl", "curves.png", "config.json"} < {path.name for path in tmp_path.iterdir()}
+    assert {"model.npz", "curve.jsonl", "curves.png", "config.json"} < {
+        path.name for path in tmp_path.iterdir()
+    }
     assert train.main([*arguments, "--resume"]) == 0
     curve = (tmp_path / "curve.jsonl").read_text().splitlines()
     assert [json.loads(line)["update"] for line in curve] == list(range(1, len(curve) + 1))
@@ -612,7 +811,12 @@ def test_a_second_ctrl_c_does_not_wait(
 ) -> None:
     signalling(monkeypatch, {3: [signal.SIGINT, signal.SIGINT]})
     handlers = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
-    assert train.main(["--run", str(tmp_path), *TINY, "--decisions", "1000", "--checkpoint-seconds", "0"]) == 130
+    assert (
+        train.main(
+            ["--run", str(tmp_path), *TINY, "--decisions", "1000", "--checkpoint-seconds", "0"]
+        )
+        == 130
+    )
     assert "interrupted" in capsys.readouterr().err
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == handlers
     assert read_checkpoint(tmp_path / "checkpoint.bin")["updates"] == 2
@@ -631,9 +835,15 @@ def test_ctrl_c_in_the_closing_evaluation(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("times", [1, 2])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_while_the_end_is_saved_waits_for_it(
-    number: int, times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    number: int,
+    times: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """All is saved, nothing is measured any more, and the same command with ``--resume`` measures it."""
+    """All is saved, nothing is measured any more, and the same command with ``--resume`` measures
+    it.
+    """
     real = Training.model
 
     def model(self: Training) -> bytes:
@@ -647,7 +857,9 @@ def test_a_signal_while_the_end_is_saved_waits_for_it(
     printed = capsys.readouterr()
     assert "--resume` goes on" in printed.out
     assert "Measuring" not in printed.err
-    assert {"checkpoint.bin", "model.npz", "curve.jsonl", "curves.png"} <= {path.name for path in tmp_path.iterdir()}
+    assert {"checkpoint.bin", "model.npz", "curve.jsonl", "curves.png"} <= {
+        path.name for path in tmp_path.iterdir()
+    }
     assert not (tmp_path / "evaluation.json").exists()
     monkeypatch.undo()
     updates = read_checkpoint(tmp_path / "checkpoint.bin")["updates"]
@@ -658,7 +870,17 @@ def test_a_signal_while_the_end_is_saved_waits_for_it(
 
 def test_sigterm_from_outside_ends_a_run_in_order(tmp_path: Path) -> None:
     """A run that saves after every update, so that the signal may well come while it does."""
-    command = ["-m", "experiments.training.train", "--run", tmp_path, *TINY, "--checkpoint-seconds", 0, "--decisions", 10**9]
+    command = [
+        "-m",
+        "experiments.training.train",
+        "--run",
+        tmp_path,
+        *TINY,
+        "--checkpoint-seconds",
+        0,
+        "--decisions",
+        10**9,
+    ]
     curve = tmp_path / "curve.jsonl"
     with running(*command, stderr=subprocess.DEVNULL) as process:
         wait_until(lambda: curve.exists() and curve.read_bytes(), process)
@@ -685,28 +907,39 @@ def test_a_disk_that_fills_up_where_tensorboard_is_written(
 
     monkeypatch.setattr(Board, "__init__", full)
     assert train.main(["--run", str(tmp_path), *TINY]) == 1
-    assert "train: error: /dev/full: No space left on device" in capsys.readouterr().err.splitlines()
+    assert (
+        "train: error: /dev/full: No space left on device" in capsys.readouterr().err.splitlines()
+    )
     assert read_checkpoint(tmp_path / "checkpoint.bin")["decisions"] >= 300
     monkeypatch.undo()
     assert train.main(["--run", str(tmp_path), "--resume", "--decisions", "600"]) == 0
     events = EventAccumulator(str(tmp_path / "tensorboard"))
     events.Reload()
     curve = (tmp_path / "curve.jsonl").read_text().splitlines()
-    assert [scalar.step for scalar in events.Scalars("train/entropy")] == [json.loads(line)["decisions"] for line in curve]
+    assert [scalar.step for scalar in events.Scalars("train/entropy")] == [
+        json.loads(line)["decisions"] for line in curve
+    ]
 
 
-def test_a_checkpoint_for_which_there_is_no_room(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_checkpoint_for_which_there_is_no_room(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The one before stays, and the run goes on from it when there is room again."""
     assert train.main(["--run", str(tmp_path), *TINY]) == 0
     before = (tmp_path / "checkpoint.bin").read_bytes()
     capsys.readouterr()
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, hard))  # the largest file that may be written
+    resource.setrlimit(
+        resource.RLIMIT_FSIZE, (len(before) // 2, hard)
+    )  # the largest file that may be written
     try:
         assert train.main(["--run", str(tmp_path), "--resume", "--decisions", "600"]) == 1
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert f"train: error: {tmp_path / 'checkpoint.bin'}: File too large" in capsys.readouterr().err.splitlines()
+    assert (
+        f"train: error: {tmp_path / 'checkpoint.bin'}: File too large"
+        in capsys.readouterr().err.splitlines()
+    )
     assert (tmp_path / "checkpoint.bin").read_bytes() == before
     assert not list(tmp_path.glob(".*"))
     assert train.main(["--run", str(tmp_path), "--resume", "--decisions", "600"]) == 0
@@ -716,8 +949,12 @@ def test_a_checkpoint_for_which_there_is_no_room(tmp_path: Path, capsys: pytest.
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_the_closing_evaluation_deals_other_games_than_those_of_the_training(seed: int, tmp_path: Path) -> None:
-    """Whatever the run's seed and length; the same ones for the same seed, and its results say how to deal them again."""
+def test_the_closing_evaluation_deals_other_games_than_those_of_the_training(
+    seed: int, tmp_path: Path
+) -> None:
+    """Whatever the run's seed and length; the same ones for the same seed, and its results say how
+    to deal them again.
+    """
     training = trained(tmp_path / "run", seed=seed, paired_seeds=2, against=("random",))
     (result,) = training.close()
     first = collector(training).tables[0].games.seeds
@@ -732,7 +969,9 @@ def test_the_closing_evaluation_deals_other_games_than_those_of_the_training(see
 
 
 def test_the_closing_evaluation_counts_in_the_minutes() -> None:
-    """By hand: 2 · 300 · 2 games of 100 decisions, of which a thousand take a second in training."""
+    """By hand: 2 · 300 · 2 games of 100 decisions, of which a thousand take a second in
+    training.
+    """
     training = Training(Config(minutes=10))
     assert training.closing_seconds() == 0  # nothing is known yet
     training.decisions, training.seconds = 240_000, 240.0

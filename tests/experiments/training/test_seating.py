@@ -13,7 +13,14 @@ from skyenv.games import results
 from skyenv.kernels import MARGIN_SCALE
 from skyenv.observation import OBSERVATION_SIZE, SCALE
 from skyenv_agents import GreedyAgent
-from skyenv_agents.learned.layout import NUM_INPUTS, OUTCOME, OUTCOME_PARTS, POSITION, POSITION_PARTS, PRIOR_PARTS
+from skyenv_agents.learned.layout import (
+    NUM_INPUTS,
+    OUTCOME,
+    OUTCOME_PARTS,
+    POSITION,
+    POSITION_PARTS,
+    PRIOR_PARTS,
+)
 from skyenv_agents.learned.networks import Prior
 from skyenv_agents.learned.pool import OpponentPool
 
@@ -60,16 +67,22 @@ def guests_at(tables: Tables) -> list[Agent | None]:
 
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_mixed_tables(players: int) -> None:
-    """The learner has one to all but one seats, k of them one k-th as often as one; the others are drawn one by one."""
+    """The learner has one to all but one seats, k of them one k-th as often as one; the others are
+    drawn one by one.
+    """
     tables = Tables(2000, players, "front", 1)
-    pool = OpponentPool([RandomAgent(), GreedyAgent(), CrowdAgent()], fixed_share=1.0, sampling="uniform")
+    pool = OpponentPool(
+        [RandomAgent(), GreedyAgent(), CrowdAgent()], fixed_share=1.0, sampling="uniform"
+    )
     tables.seat(np.arange(2000), pool, 1.0, np.random.default_rng(3), 1.0)
     mine = tables.seats == LEARNER
     numbers = np.bincount(mine.sum(axis=1), minlength=players + 1)
     assert numbers[0] == numbers[players] == 0
     often: list[float] = {2: [1.0], 3: [2 / 3, 1 / 3], 4: [6 / 11, 3 / 11, 2 / 11]}[players]
     assert numbers[1:players] / 2000 == pytest.approx(often, abs=0.05)
-    assert mine.mean(axis=0) == pytest.approx(sum(k * share for k, share in enumerate(often, 1)) / players, abs=0.05)
+    assert mine.mean(axis=0) == pytest.approx(
+        sum(k * share for k, share in enumerate(often, 1)) / players, abs=0.05
+    )
     assert np.bincount(tables.seats[~mine]) / (~mine).sum() == pytest.approx(1 / 3, abs=0.05)
     if players == 4:
         three = tables.seats[mine.sum(axis=1) == 1]
@@ -119,7 +132,9 @@ def test_nobody_is_asked_where_there_is_no_choice() -> None:
 
 @pytest.mark.parametrize("prior", [None, GreedyAgent()], ids=["plain", "prior"])
 @pytest.mark.parametrize("reward", ["outcome", "points"])
-def test_the_learner_sees_the_observation_and_what_its_prior_says(prior: GreedyAgent | None, reward: str) -> None:
+def test_the_learner_sees_the_observation_and_what_its_prior_says(
+    prior: GreedyAgent | None, reward: str
+) -> None:
     tables = played(Tables(40, 3, "front", 3, reward=reward), 70)
     rows = np.array([3, 17, 18, 39])
     codes = tables.look(rows, prior)
@@ -132,8 +147,13 @@ def test_the_learner_sees_the_observation_and_what_its_prior_says(prior: GreedyA
         return
     said = Prior.of(prior, decisions_in(tables.games, prior, rows))
     assert codes[:, OBSERVATION_SIZE:OUTCOME].any()
-    assert np.abs(codes[:, OBSERVATION_SIZE:OUTCOME] / PRIOR_PARTS - said.scores).max() <= 0.5 / PRIOR_PARTS
-    assert np.abs(codes[:, POSITION:] / POSITION_PARTS - said.position).max() <= 0.5 / POSITION_PARTS
+    assert (
+        np.abs(codes[:, OBSERVATION_SIZE:OUTCOME] / PRIOR_PARTS - said.scores).max()
+        <= 0.5 / PRIOR_PARTS
+    )
+    assert (
+        np.abs(codes[:, POSITION:] / POSITION_PARTS - said.position).max() <= 0.5 / POSITION_PARTS
+    )
     assert codes[:, POSITION:].any()
     if reward == "points":
         assert not codes[:, OUTCOME].any()  # an outcome tells nothing of the points to expect
@@ -155,7 +175,9 @@ def test_margins_by_hand() -> None:
 
 @pytest.mark.parametrize(("max_turns", "truncated"), [(500, False), (9, True)])
 def test_what_seats_get_in_a_game_adds_up(max_turns: int, truncated: bool) -> None:
-    """Rewards to the outcome, steps ahead to the margin at the end; those of the next game don't count."""
+    """Rewards to the outcome, steps ahead to the margin at the end; those of the next game don't
+    count.
+    """
     tables = Tables(6, 3, "front", 11, max_turns=max_turns)
     rewarded, climbed = np.zeros((6, 3)), np.zeros((6, 3))
     ended = moved = 0
@@ -183,7 +205,13 @@ def test_what_seats_get_in_a_game_adds_up(max_turns: int, truncated: bool) -> No
 def test_ends_are_told_of(players: int) -> None:
     """Who won what against whom: by hand, from the games that have ended."""
     tables = Tables(30, players, "back", 5, max_turns=40)
-    tables.seat(np.arange(30), OpponentPool([RandomAgent(), CrowdAgent()]), 0.7, np.random.default_rng(1), 0.6)
+    tables.seat(
+        np.arange(30),
+        OpponentPool([RandomAgent(), CrowdAgent()]),
+        0.7,
+        np.random.default_rng(1),
+        0.6,
+    )
     found = Counter[int]()
     for _ in range(1500):
         tables.step(decide(tables.games, GreedyAgent()))
@@ -192,7 +220,10 @@ def test_ends_are_told_of(players: int) -> None:
         assert len(ended) == len(rows)
         for one, row in zip(ended, rows, strict=True):
             final = tables.games.finished[row]
-            seats = [None if index == LEARNER else tables.guests[index].name for index in tables.seats[row]]
+            seats = [
+                None if index == LEARNER else tables.guests[index].name
+                for index in tables.seats[row]
+            ]
             learners = [seat for seat in range(players) if seats[seat] is None]
             assert (one.table, one.length) == (f"{players} players, back", final["decisions"])
             assert one.points == pytest.approx(final["score"][learners].mean())

@@ -13,7 +13,9 @@ from experiments.training.throughput import BASELINE, compare
 
 
 def test_figures_are_medians_of_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By hand: the baseline takes 1, 2 and 4 seconds for 80 decisions, ours half a second for 100, 100 and 60."""
+    """By hand: the baseline takes 1, 2 and 4 seconds for 80 decisions, ours half a second for 100,
+    100 and 60.
+    """
     now = [0.0]
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
     calls: list[str] = []
@@ -42,7 +44,9 @@ def test_figures_are_medians_of_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_turn_has_several_updates(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By hand: 30 decisions in each update of a second, 10 in those of the baseline; the warm-up doesn't count."""
+    """By hand: 30 decisions in each update of a second, 10 in those of the baseline; the warm-up
+    doesn't count.
+    """
     now = [0.0]
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
     asked: list[tuple[str, int]] = []
@@ -55,23 +59,45 @@ def test_a_turn_has_several_updates(monkeypatch: pytest.MonkeyPatch) -> None:
 
         return update
 
-    figures = compare({BASELINE: trainer("a", 10), "ours": trainer("b", 30)}, warm_up=5, rounds=2, updates=3)
+    figures = compare(
+        {BASELINE: trainer("a", 10), "ours": trainer("b", 30)}, warm_up=5, rounds=2, updates=3
+    )
     assert asked == [("a", 5), ("b", 5), ("a", 3), ("b", 3), ("a", 3), ("b", 3)]
     assert [figure.median for figure in figures] == [10, 30, 3]
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "throughput.json"
-    options = ["--rounds", "1", "--updates", "1", "--warm-up", "0", "--hidden", "8", "--players", "3"]
+    options = [
+        "--rounds",
+        "1",
+        "--updates",
+        "1",
+        "--warm-up",
+        "0",
+        "--hidden",
+        "8",
+        "--players",
+        "3",
+    ]
     options += ["--fixed-opponents", "random", "--processes", "1,2"]
     assert throughput.main([*options, "--json", str(path)]) == 0
     content = json.loads(path.read_text())
     figures = [Figure(**figure) for figure in content["figures"]]
     assert [figure.unit for figure in figures] == ["decisions/s"] * 4 + ["times"] * 4
-    assert figures[-1].name == "trainer, prior greedy, 2 processes, as against trainer, prior greedy"
+    assert (
+        figures[-1].name == "trainer, prior greedy, 2 processes, as against trainer, prior greedy"
+    )
     assert figures[-1].median == figures[3].median / figures[2].median
-    assert [figure.name for figure in figures[1:4]] == ["trainer", "trainer, prior greedy", "trainer, prior greedy, 2 processes"]
-    assert all(0 < figure.lowest <= figure.median <= figure.highest and figure.repeats == 1 for figure in figures)
+    assert [figure.name for figure in figures[1:4]] == [
+        "trainer",
+        "trainer, prior greedy",
+        "trainer, prior greedy, 2 processes",
+    ]
+    assert all(
+        0 < figure.lowest <= figure.median <= figure.highest and figure.repeats == 1
+        for figure in figures
+    )
     assert content["options"]["hidden"] == 8
     assert "torch" in content["machine"]
     printed = capsys.readouterr().out

@@ -45,33 +45,50 @@ def test_variance_by_hand() -> None:
 
 
 def test_normalised_by_hand() -> None:
-    """1, 1, 1 and 5 are 1 below the mean of 2 and 3 above it; their standard deviation is the root of 3."""
+    """1, 1, 1 and 5 are 1 below the mean of 2 and 3 above it; their standard deviation is the root
+    of 3.
+    """
     values = normalised(torch.tensor([1.0, 5.0]), torch.tensor([1.5, 0.5]))
     assert values.tolist() == pytest.approx([-(3**-0.5), 3**0.5])
 
 
 @pytest.mark.parametrize("only_value", [False, True])
 def test_a_decision_that_stands_for_several_is_learned_from_as_those(only_value: bool) -> None:
-    """One of weight 3, beside one of weight 1, gives the same gradient, losses and figures as three of weight 1."""
-    config = tiny(batch=10**6, epochs=1, opponent_share=0.0, entropy=0.1, margin_weight=0.5, max_gradient=1e6)
+    """One of weight 3, beside one of weight 1, gives the same gradient, losses and figures as three
+    of weight 1.
+    """
+    config = tiny(
+        batch=10**6, epochs=1, opponent_share=0.0, entropy=0.1, margin_weight=0.5, max_gradient=1e6
+    )
     made = []
     for several in (True, False):
         training = begun(config)
         training._only_value = lambda: only_value  # type: ignore[method-assign]
         with torch.no_grad():
-            for parameter in training.network.parameters():  # an even policy's entropy has no gradient
-                parameter.add_(0.4 * torch.cos(torch.arange(float(parameter.numel()))).view_as(parameter))
+            for (
+                parameter
+            ) in training.network.parameters():  # an even policy's entropy has no gradient
+                parameter.add_(
+                    0.4 * torch.cos(torch.arange(float(parameter.numel()))).view_as(parameter)
+                )
         batch = collector(training).collect(training.network).batch
         shift = torch.sin(torch.arange(float(len(batch))))
         batch.log_probability += 0.3 * shift  # the policy has changed since; some is clipped
-        batch.target, batch.advantage = torch.stack([shift, 2 * shift.roll(1)], dim=1), 1.0 + shift.roll(2)
+        batch.target, batch.advantage = (
+            torch.stack([shift, 2 * shift.roll(1)], dim=1),
+            1.0 + shift.roll(2),
+        )
         batch.weight = torch.where(torch.arange(len(batch)) % 3 == 0, 3.0, 1.0)
         if several:
             rows = torch.arange(len(batch)).repeat_interleave(batch.weight.long())
             batch = Batch(**{name: array[rows] for name, array in vars(batch).items()})
             batch.weight = torch.full((len(rows),), 7.0)  # only how they compare counts
         figures = training._improve(batch)
-        gradients = [parameter.grad.flatten() for parameter in training.network.parameters() if parameter.grad is not None]
+        gradients = [
+            parameter.grad.flatten()
+            for parameter in training.network.parameters()
+            if parameter.grad is not None
+        ]
         made.append((torch.cat(gradients), figures))
     (repeated, wanted), (weighted, figures) = made
     assert repeated.abs().max() > 0.01
@@ -85,16 +102,20 @@ def test_a_decision_that_stands_for_several_is_learned_from_as_those(only_value:
 
 LEFT, RIGHT, UP, DOWN = 3, 40, 70, 102
 SHOWN = [slice(start, 60, 3) for start in range(3)]
-"""Entries of the observation that tell that seat 0 is to act, that it went left, that it went right."""
+"""Entries of the observation that tell that seat 0 is to act, that it went left, that it went
+right.
+"""
 PAYOFF = {(LEFT, UP): 3.0, (LEFT, DOWN): -1.0, (RIGHT, UP): 0.5, (RIGHT, DOWN): 1.0}
 
 
 class ToyGames:
-    """Seat 0 goes left or right, then seat 1, who sees it, up or down; that brings seat 0 its pay-off and seat 1 the opposite.
+    """Seat 0 goes left or right, then seat 1, who sees it, up or down; that brings seat 0 its
+    pay-off and seat 1 the opposite.
 
-    Seat 0 wants left for its 3, but seat 1 answers down: best is right, answered up. Seat 1 gets 2 for its patience while seat
-    0 decides, which must not be taken for a merit of any decision. After `ends` the game is truncated, and each seat is left
-    with what the network holds the end to be worth.
+    Seat 0 wants left for its 3, but seat 1 answers down: best is right, answered up. Seat 1 gets 2
+    for its patience while seat 0 decides, which must not be taken for a merit of any decision.
+    After `ends` the game is truncated, and each seat is left with what the network holds the end to
+    be worth.
     """
 
     num_players = 2
@@ -118,7 +139,11 @@ class ToyGames:
         for rows, legal in ((~second, (LEFT, RIGHT)), (second, (UP, DOWN))):
             for action in legal:
                 self.mask[rows, action] = 1
-        for shown, here in zip(SHOWN, (~second, second & (self.went == LEFT), second & (self.went == RIGHT)), strict=True):
+        for shown, here in zip(
+            SHOWN,
+            (~second, second & (self.went == LEFT), second & (self.went == RIGHT)),
+            strict=True,
+        ):
             self.observation[here, shown] = 1
 
     def step(self, actions: Any) -> None:
@@ -149,12 +174,24 @@ class ToyTables(Tables):
 
     def step(self, actions: Any) -> Any:
         self.games.step(actions)
-        return self.games.reward.copy(), np.tile(np.array([1, -1], np.float32), (self.games.num_games, 1)), self.games.done.copy()
+        return (
+            self.games.reward.copy(),
+            np.tile(np.array([1, -1], np.float32), (self.games.num_games, 1)),
+            self.games.done.copy(),
+        )
 
 
 def toy(**changes: Any) -> Training:
     """A training at it."""
-    settings = {"games": 20, "steps": 13, "batch": 80, "opponent_share": 0.0, "learning_rate": 0.01, "gamma": 1.0, "hidden": 16}
+    settings = {
+        "games": 20,
+        "steps": 13,
+        "batch": 80,
+        "opponent_share": 0.0,
+        "learning_rate": 0.01,
+        "gamma": 1.0,
+        "hidden": 16,
+    }
     settings["max_change"] = 9.0
     training = begun(tiny(decisions=10**9, **{**settings, "entropy": 0.01, "epochs": 3, **changes}))
     collector(training).tables = [ToyTables(training.config.games)]
@@ -170,7 +207,9 @@ def policy_and_values(training: Training, shown: int) -> tuple[dict[int, float],
     mask[0, [LEFT, RIGHT] if shown == 0 else [UP, DOWN]] = True
     with torch.no_grad():
         log_probabilities, values = training.network(torch.from_numpy(codes[INPUTS])[None], mask)
-    return {action: float(log_probabilities[0, action].exp()) for action in (LEFT, RIGHT, UP, DOWN)}, values[0].tolist()
+    return {
+        action: float(log_probabilities[0, action].exp()) for action in (LEFT, RIGHT, UP, DOWN)
+    }, values[0].tolist()
 
 
 @pytest.mark.parametrize("share", [1.0, 0.25])
@@ -180,7 +219,9 @@ def test_solves_a_game_of_two_moves(share: float) -> None:
     after_left, _ = policy_and_values(training, 1)
     after_right, (worth_right, behind) = policy_and_values(training, 2)
     assert first[RIGHT] > 0.9
-    assert after_left[DOWN] > 0.625  # or left would be better than right; it is seldom visited in the end
+    assert (
+        after_left[DOWN] > 0.625
+    )  # or left would be better than right; it is seldom visited in the end
     assert after_right[UP] > 0.8
     assert first[UP] == after_left[LEFT] == 0
     assert worth == pytest.approx(0.5, abs=0.25)
@@ -192,7 +233,9 @@ def test_solves_a_game_of_two_moves(share: float) -> None:
 
 
 def test_a_value_that_is_cut_off_comes_from_the_network() -> None:
-    """Where a truncated end is worth c, the value becomes pay-off + c; without the bootstrap it would stay the pay-off."""
+    """Where a truncated end is worth c, the value becomes pay-off + c; without the bootstrap it
+    would stay the pay-off.
+    """
     training = toy(margin_weight=0.5)
     training._only_value = lambda: True  # type: ignore[method-assign]  # both actions stay equally likely
     plays = collector(training)
@@ -201,16 +244,22 @@ def test_a_value_that_is_cut_off_comes_from_the_network() -> None:
     updated(training, 60)
     assert policy_and_values(training, 1)[1][0] == pytest.approx(-1.0 + 4.0, abs=0.9)
     assert policy_and_values(training, 2)[1][0] == pytest.approx(-0.75 + 4.0, abs=0.9)
-    assert policy_and_values(training, 0)[1] == pytest.approx([(1.0 + 0.75) / 2 + 3.0, 2.0 + 0.5], abs=0.9)
+    assert policy_and_values(training, 0)[1] == pytest.approx(
+        [(1.0 + 0.75) / 2 + 3.0, 2.0 + 0.5], abs=0.9
+    )
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.5])
 def test_the_margin_is_learned_if_it_counts(weight: float) -> None:
-    """It is an auxiliary target: it changes the network, and without its weight nothing learns it."""
+    """It is an auxiliary target: it changes the network, and without its weight nothing learns
+    it.
+    """
     training = toy(margin_weight=weight)
     before = training.network.get_parameter("layers.outlook.weight").detach()[1].clone()
     updated(training, 2)
-    assert torch.equal(training.network.get_parameter("layers.outlook.weight")[1], before) == (weight == 0)
+    assert torch.equal(training.network.get_parameter("layers.outlook.weight")[1], before) == (
+        weight == 0
+    )
 
 
 def test_the_last_decisions_of_a_rollout_are_learned_from_after_the_next_one() -> None:
@@ -228,7 +277,9 @@ def test_an_update_ends_when_the_policy_has_changed_enough(limit: float, passes:
     training = begun(tiny(epochs=4, max_change=limit, warm_up=0, batch=64, opponent_share=0.0))
     training.update()
     assert training.decisions // 64 > 1
-    steps = int(training.optimiser.state[training.network.get_parameter("layers.actions.weight")]["step"])
+    steps = int(
+        training.optimiser.state[training.network.get_parameter("layers.actions.weight")]["step"]
+    )
     assert steps == passes * (training.decisions // 64)
 
 
@@ -236,7 +287,16 @@ def test_a_policy_that_was_trained_learns_from_the_first_step(tmp_path: Path) ->
     """Values alone, through what both share, would spoil it; and its first steps are short."""
     path = tmp_path / "model.npz"
     path.write_bytes(updated(begun(tiny(prior="greedy", value_updates=2)), 4).model())
-    going_on = begun(tiny(prior="greedy", value_updates=2, start=str(path), warm_up=4, final_rate=1.0, learning_rate=0.004))
+    going_on = begun(
+        tiny(
+            prior="greedy",
+            value_updates=2,
+            start=str(path),
+            warm_up=4,
+            final_rate=1.0,
+            learning_rate=0.004,
+        )
+    )
     assert not going_on._only_value()
     before = going_on.network.get_parameter("layers.actions.weight").detach().clone()
     going_on.update()
@@ -248,8 +308,12 @@ def test_a_policy_that_was_trained_learns_from_the_first_step(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("share", [1.0, 0.3])
-def test_decisions_are_those_that_are_learned_from(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Or that those stand for; here the policy counts as sure of whatever it held to be likelier than a tenth."""
+def test_decisions_are_those_that_are_learned_from(
+    share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or that those stand for; here the policy counts as sure of whatever it held to be likelier
+    than a tenth.
+    """
     monkeypatch.setattr(rollouts, "SURE", np.log(0.1))
     training = begun(tiny(opponent_share=0.5, fixed_opponents="random", sure_share=share))
     total, plays = 0, collector(training)
@@ -268,7 +332,9 @@ def test_decisions_are_those_that_are_learned_from(share: float, monkeypatch: py
 @pytest.mark.parametrize("players", ["2", "3"])
 def test_an_agent_begins_as_its_prior(players: str) -> None:
     """The whole network, as it is made for a run, and the agent of its file."""
-    training = begun(tiny(players=players, prior="greedy", games=64, opponent_share=0.0, hidden=64, thing=16))
+    training = begun(
+        tiny(players=players, prior="greedy", games=64, opponent_share=0.0, hidden=64, thing=16)
+    )
     plays = collector(training)
     plays._look(0)
     tables = plays.tables[0]
@@ -290,7 +356,13 @@ def test_value_updates_leave_the_policy_alone() -> None:
             probabilities: np.ndarray = training.network(codes, masks)[0].exp().numpy()
         return probabilities
 
-    settings: dict[str, Any] = {"prior": "greedy", "max_turns": 12, "learning_rate": 1e-3, "epochs": 4, "decisions": 10**9}
+    settings: dict[str, Any] = {
+        "prior": "greedy",
+        "max_turns": 12,
+        "learning_rate": 1e-3,
+        "epochs": 4,
+        "decisions": 10**9,
+    }
     settings |= {"warm_up": 0, "prior_weight": 2.0}
     waiting, learning = (begun(tiny(value_updates=number, **settings)) for number in (4, 0))
     plays = collector(waiting)
@@ -300,11 +372,20 @@ def test_value_updates_leave_the_policy_alone() -> None:
     kept = {name: tensor.clone() for name, tensor in waiting.network.state_dict().items()}
     updated(waiting, 4)
     after = waiting.network.state_dict()
-    own = [name for name in kept if "policy" in name or "actions" in name or "context" in name or "prior_weight" in name]
+    own = [
+        name
+        for name in kept
+        if "policy" in name or "actions" in name or "context" in name or "prior_weight" in name
+    ]
     assert len(own) == 2 * (2 + 3 + 3) + 1
     for name in own:
         assert torch.equal(after[name], kept[name]), name
-    for name in ("layers.outlook.weight", "layers.value.weight", "layers.trunk.weight", "layers.district.weight"):
+    for name in (
+        "layers.outlook.weight",
+        "layers.value.weight",
+        "layers.trunk.weight",
+        "layers.district.weight",
+    ):
         assert not torch.equal(after[name], kept[name]), name
     drift = np.abs(policy(waiting) - before).max()
     assert drift < 0.02
@@ -312,19 +393,32 @@ def test_value_updates_leave_the_policy_alone() -> None:
     updated(learning, 4)
     assert np.abs(policy(learning) - before).max() > 2 * drift
     updated(waiting, 2)
-    assert not torch.equal(waiting.network.state_dict()["layers.actions.weight"], kept["layers.actions.weight"])
+    assert not torch.equal(
+        waiting.network.state_dict()["layers.actions.weight"], kept["layers.actions.weight"]
+    )
     assert [opponent.name for opponent in plays.pool.past] == ["past-6"]
 
 
 @pytest.mark.parametrize("final", [1.0, 0.25, 0.0])
 def test_the_prior_can_be_left_behind(final: float) -> None:
-    """Its weight falls with the progress, from what the option says to its share; here nothing learns."""
-    config = tiny(prior="greedy", prior_weight=4.0, final_prior=final, learning_rate=1e-12, value_updates=0, averaging=0.0)
+    """Its weight falls with the progress, from what the option says to its share; here nothing
+    learns.
+    """
+    config = tiny(
+        prior="greedy",
+        prior_weight=4.0,
+        final_prior=final,
+        learning_rate=1e-12,
+        value_updates=0,
+        averaging=0.0,
+    )
     training = begun(config)
     while not training.finished():
         before = training.progress()
         training.update()
-        assert training.curve[-1]["prior_weight"] == pytest.approx(4.0 * (1 - (1 - final) * training.progress()), abs=1e-4)
+        assert training.curve[-1]["prior_weight"] == pytest.approx(
+            4.0 * (1 - (1 - final) * training.progress()), abs=1e-4
+        )
         assert before < training.progress()
     assert training.frozen().weights["prior_weight"] == pytest.approx(4.0 * final, abs=1e-4)
 
@@ -354,7 +448,9 @@ def test_self_play_alone() -> None:
 
 
 def test_a_pool_without_fixed_opponents_fills_with_past_policies() -> None:
-    training = begun(tiny(opponent_share=1.0, fixed_opponents="", snapshot=1, max_turns=2, decisions=10**9))
+    training = begun(
+        tiny(opponent_share=1.0, fixed_opponents="", snapshot=1, max_turns=2, decisions=10**9)
+    )
     assert (collector(training).tables[0].seats == LEARNER).all()
     updated(training, 6)
     assert [opponent.name for opponent in collector(training).pool.past] == ["past-4", "past-6"]
@@ -368,13 +464,19 @@ def test_past_policies_stay_as_they_were() -> None:
     assert isinstance(frozen, NetworkAgent)
     before = {name: array.copy() for name, array in frozen.network.weights.items()}
     updated(training, 1)
-    assert all(np.array_equal(frozen.network.weights[name], array) for name, array in before.items())
+    assert all(
+        np.array_equal(frozen.network.weights[name], array) for name, array in before.items()
+    )
     assert not np.array_equal(training.frozen().weights["trunk.weight"], before["trunk.weight"])
 
 
-@pytest.mark.parametrize(("averaging", "shares"), [(0.0, [0, 0, 0, 1]), (1.0, [1, 1, 1, 1]), (0.5, [0, 1, 2, 3])])
+@pytest.mark.parametrize(
+    ("averaging", "shares"), [(0.0, [0, 0, 0, 1]), (1.0, [1, 1, 1, 1]), (0.5, [0, 1, 2, 3])]
+)
 def test_the_agent_has_a_running_mean_of_the_weights(averaging: float, shares: list[int]) -> None:
-    """After four updates: the last ones, the plain mean, and for a half (by hand: steps 1, 1, 2/3, 1/2) 0 : 1 : 2 : 3."""
+    """After four updates: the last ones, the plain mean, and for a half (by hand: steps 1, 1, 2/3,
+    1/2) 0 : 1 : 2 : 3.
+    """
     training = begun(tiny(averaging=averaging))
     newest = []
     for _ in range(4):
@@ -387,11 +489,26 @@ def test_the_agent_has_a_running_mean_of_the_weights(averaging: float, shares: l
 
 def test_several_kinds_of_tables_make_one_agent(tmp_path: Path) -> None:
     training = updated(
-        begun(tiny(tmp_path, players="2,3", side="front,back", games=13, fixed_opponents="random", opponent_share=1.0)), 12
+        begun(
+            tiny(
+                tmp_path,
+                players="2,3",
+                side="front,back",
+                games=13,
+                fixed_opponents="random",
+                opponent_share=1.0,
+            )
+        ),
+        12,
     )
-    kinds = [(tables.games.num_players, tables.games.side, tables.games.num_games) for tables in collector(training).tables]
+    kinds = [
+        (tables.games.num_players, tables.games.side, tables.games.num_games)
+        for tables in collector(training).tables
+    ]
     assert kinds == [(2, "front", 4), (2, "back", 3), (3, "front", 3), (3, "back", 3)]
-    assert set(training.episodes.shares) <= {"past"} | {f"random, {p} players, {s}" for p in (2, 3) for s in ("front", "back")}
+    assert set(training.episodes.shares) <= {"past"} | {
+        f"random, {p} players, {s}" for p in (2, 3) for s in ("front", "back")
+    }
     assert len(training.episodes.shares) == 5
     (tmp_path / "model.npz").write_bytes(training.model())
     player = make_agent(tmp_path / "model.npz")
@@ -414,7 +531,9 @@ def test_the_learning_rate_falls_to_its_last_share() -> None:
     while not training.finished():
         training.update()
         rates.append(training.optimiser.param_groups[0]["lr"])
-    assert rates == pytest.approx([1e-3 * (1 - 0.75 * min(point["decisions"] / 1000, 1)) for point in training.curve])
+    assert rates == pytest.approx(
+        [1e-3 * (1 - 0.75 * min(point["decisions"] / 1000, 1)) for point in training.curve]
+    )
     assert rates[-1] == pytest.approx(2.5e-4)
 
 
@@ -441,16 +560,24 @@ def test_same_seed_same_network_other_seed_other_network() -> None:
 
 
 RESUMED: dict[str, Any] = {
-    "players": "2,3", "fixed_opponents": "random,greedy", "opponent_share": 0.8, "fixed_share": 0.5, "decisions": 1500,
-    "snapshot": 1, "averaging": 1.0,
-}  # fmt: skip
+    "players": "2,3",
+    "fixed_opponents": "random,greedy",
+    "opponent_share": 0.8,
+    "fixed_share": 0.5,
+    "decisions": 1500,
+    "snapshot": 1,
+    "averaging": 1.0,
+}
 
 
 @pytest.mark.parametrize(
-    "changes", [{}, {"prior": "greedy", "value_updates": 2, "final_prior": 0.5}, {"precision": "bfloat16"}],
+    "changes",
+    [{}, {"prior": "greedy", "value_updates": 2, "final_prior": 0.5}, {"precision": "bfloat16"}],
     ids=["plain", "prior", "bfloat16"],
-)  # fmt: skip
-def test_interrupted_and_resumed_is_the_same_as_never_interrupted(changes: dict[str, Any], tmp_path: Path) -> None:
+)
+def test_interrupted_and_resumed_is_the_same_as_never_interrupted(
+    changes: dict[str, Any], tmp_path: Path
+) -> None:
     straight = begun(tiny(tmp_path / "straight", **RESUMED, **changes))
     (tmp_path / "straight").mkdir()
     assert straight.run()
@@ -467,14 +594,20 @@ def test_interrupted_and_resumed_is_the_same_as_never_interrupted(changes: dict[
     second.load()
     for tables in collector(second).tables:
         members = collector(second).pool.agents
-        assert all(any(guest is member for member in members) for guest in tables.guests if guest.name == "greedy")
+        assert all(
+            any(guest is member for member in members)
+            for guest in tables.guests
+            if guest.name == "greedy"
+        )
     assert second.run()
 
     assert len(straight.curve) > 6
     assert weights(second) == weights(straight)
     assert without_time(second.curve) == without_time(straight.curve)
     pools = collector(second).pool, collector(straight).pool
-    assert [opponent.name for opponent in pools[0].agents] == [opponent.name for opponent in pools[1].agents]
+    assert [opponent.name for opponent in pools[0].agents] == [
+        opponent.name for opponent in pools[1].agents
+    ]
     assert pools[0].weights().tolist() == pools[1].weights().tolist()
     assert second.model() == straight.model()
 
@@ -534,19 +667,42 @@ train.main()
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_a_checkpoint_goes_on_after_the_process_was_killed(processes: int, tmp_path: Path) -> None:
-    """``kill -9`` in the middle, then ``--resume`` in this process: the network of a run that nothing has stopped."""
+    """``kill -9`` in the middle, then ``--resume`` in this process: the network of a run that
+    nothing has stopped.
+    """
     folder = tmp_path / "killed"
-    command = ["--run", str(folder), *TINY, "--fixed-opponents", "random", "--checkpoint-seconds", "0", "--decisions", "2000",
-               "--averaging", "1", "--processes", str(processes)]  # fmt: skip
+    command = [
+        "--run",
+        str(folder),
+        *TINY,
+        "--fixed-opponents",
+        "random",
+        "--checkpoint-seconds",
+        "0",
+        "--decisions",
+        "2000",
+        "--averaging",
+        "1",
+        "--processes",
+        str(processes),
+    ]
     assert python("-c", KILLED, *command).returncode == -signal.SIGKILL
     assert read_checkpoint(folder / "checkpoint.bin")["updates"] == 2
     assert train.main([*command, "--resume", "--checkpoint-seconds", "1000"]) == 0
-    changes: dict[str, Any] = {"fixed_opponents": "random", "decisions": 2000, "averaging": 1.0, "processes": processes}
+    changes: dict[str, Any] = {
+        "fixed_opponents": "random",
+        "decisions": 2000,
+        "averaging": 1.0,
+        "processes": processes,
+    }
     with while_it_lasts(tiny(tmp_path / "straight", **changes)) as straight:
         while not straight.finished():
             straight.update()
     resumed = Network.load(folder / "model.npz")
-    assert all(np.array_equal(resumed.weights[name], array) for name, array in straight.frozen().weights.items())
+    assert all(
+        np.array_equal(resumed.weights[name], array)
+        for name, array in straight.frozen().weights.items()
+    )
     curve = [json.loads(line) for line in (folder / "curve.jsonl").read_text().splitlines()]
     assert without_time(curve) == without_time(json.loads(json.dumps(straight.curve)))
 
@@ -559,7 +715,9 @@ def test_plays_against_a_trained_opponent(tmp_path: Path) -> None:
     path = tmp_path / "teacher" / "model.npz"
     path.parent.mkdir()
     path.write_bytes(first.model())
-    second = begun(tiny(tmp_path / "second", fixed_opponents=f"{path},greedy", opponent_share=1.0, max_turns=2))
+    second = begun(
+        tiny(tmp_path / "second", fixed_opponents=f"{path},greedy", opponent_share=1.0, max_turns=2)
+    )
     assert [opponent.name for opponent in collector(second).pool.fixed] == ["teacher", "greedy"]
     updated(second, 3)
     assert "teacher" in second.episodes.shares
@@ -575,20 +733,40 @@ def test_plays_against_a_trained_opponent(tmp_path: Path) -> None:
 
 def evaluation(folder: Path) -> dict[str, dict[str, float]]:
     """Win shares by opponent."""
-    return {result["opponent"]: result["share"] for result in json.loads((folder / "evaluation.json").read_text())}
+    return {
+        result["opponent"]: result["share"]
+        for result in json.loads((folder / "evaluation.json").read_text())
+    }
 
 
 @pytest.mark.long
 def test_two_million_decisions_from_nothing_beat_random(tmp_path: Path) -> None:
     """About three minutes on one core; 98 % when it was measured."""
     folder = tmp_path / "nothing"
-    assert train.main(["--run", str(folder), "--players", "2", "--decisions", "2000000", "--paired-seeds", "100"]) == 0
+    assert (
+        train.main(
+            [
+                "--run",
+                str(folder),
+                "--players",
+                "2",
+                "--decisions",
+                "2000000",
+                "--paired-seeds",
+                "100",
+            ]
+        )
+        == 0
+    )
     assert evaluation(folder)["random"]["mean"] >= 0.8
 
 
 @pytest.mark.long
 def test_two_million_decisions_improve_upon_the_prior(tmp_path: Path) -> None:
-    """About four minutes on one core; 42 ± 5 % against greedy when it was measured. Untrained it is 26 ± 5 %."""
+    """About four minutes on one core; 42 ± 5 % against greedy when it was measured.
+
+    Untrained it is 26 ± 5 %.
+    """
     folder = tmp_path / "prior"
     options = [
         "--players",
@@ -635,11 +813,16 @@ def test_make_train_comes_close_to_greedy(tmp_path: Path) -> None:
 
 def rates(training: Training, number: int) -> list[float]:
     """The step sizes of some updates, as shares of the option's."""
-    return [updated(training, 1).optimiser.param_groups[0]["lr"] / training.config.learning_rate for _ in range(number)]
+    return [
+        updated(training, 1).optimiser.param_groups[0]["lr"] / training.config.learning_rate
+        for _ in range(number)
+    ]
 
 
 def test_step_sizes_rise_then_fall() -> None:
-    assert rates(begun(tiny(final_rate=1.0, warm_up=4)), 6) == pytest.approx([0.25, 0.5, 0.75, 1, 1, 1])
+    assert rates(begun(tiny(final_rate=1.0, warm_up=4)), 6) == pytest.approx(
+        [0.25, 0.5, 0.75, 1, 1, 1]
+    )
     begun_with = begun(tiny(final_rate=1.0, warm_up=2, prior="greedy", value_updates=2))
     assert rates(begun_with, 5) == pytest.approx([1, 1, 0.5, 1, 1])
     falling = rates(begun(tiny(final_rate=0.1, warm_up=0, decisions=1)), 2)
@@ -650,9 +833,15 @@ def test_adam_starts_anew_when_the_policy_does() -> None:
     training = updated(begun(tiny(prior="greedy", value_updates=3, epochs=1)), 3)
     before = training.optimiser
     updated(training, 1)
-    steps = int(training.optimiser.state[training.network.get_parameter("layers.actions.weight")]["step"])
+    steps = int(
+        training.optimiser.state[training.network.get_parameter("layers.actions.weight")]["step"]
+    )
     assert training.optimiser is not before
-    assert 0 < steps < int(before.state[training.network.get_parameter("layers.outlook.weight")]["step"])
+    assert (
+        0
+        < steps
+        < int(before.state[training.network.get_parameter("layers.outlook.weight")]["step"])
+    )
 
 
 # ---- starting from a network ----

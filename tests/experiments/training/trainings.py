@@ -15,10 +15,24 @@ from experiments.training.rollouts import Batch, Collector
 from experiments.training.train import Training
 
 SMALL: Final[dict[str, Any]] = {
-    "games": 12, "steps": 24, "batch": 64, "hidden": 8, "blocks": 1, "thing": 4, "minutes": 0.0, "decisions": 1000, "snapshot": 2,
-    "past_policies": 2, "checkpoint_seconds": 1e9, "paired_seeds": 0, "max_turns": 6, "precision": "float32",
-}  # fmt: skip
-TINY: Final = [part for name, value in SMALL.items() for part in ("--" + name.replace("_", "-"), str(value))]
+    "games": 12,
+    "steps": 24,
+    "batch": 64,
+    "hidden": 8,
+    "blocks": 1,
+    "thing": 4,
+    "minutes": 0.0,
+    "decisions": 1000,
+    "snapshot": 2,
+    "past_policies": 2,
+    "checkpoint_seconds": 1e9,
+    "paired_seeds": 0,
+    "max_turns": 6,
+    "precision": "float32",
+}
+TINY: Final = [
+    part for name, value in SMALL.items() for part in ("--" + name.replace("_", "-"), str(value))
+]
 
 
 def tiny(folder: Path | str = "unused", **changes: Any) -> Config:
@@ -61,16 +75,23 @@ def collector(training: Training) -> Collector:
 
 def weights(training: Training) -> bytes:
     """All parameters of the network as bytes."""
-    return b"".join(parameter.detach().cpu().numpy().tobytes() for parameter in training.network.parameters())
+    return b"".join(
+        parameter.detach().cpu().numpy().tobytes() for parameter in training.network.parameters()
+    )
 
 
 def without_time(curve: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """A curve without what depends on the machine."""
-    return [{name: value for name, value in point.items() if name not in ("seconds", "pace")} for point in curve]
+    return [
+        {name: value for name, value in point.items() if name not in ("seconds", "pace")}
+        for point in curve
+    ]
 
 
 def lessons(batch: Batch) -> list[tuple[bytes, list[float]]]:
     """What each decision was, and what is to be learned from it."""
-    values = torch.cat([batch.advantage[:, None], batch.target, batch.log_probability[:, None]], dim=1).tolist()
+    values = torch.cat(
+        [batch.advantage[:, None], batch.target, batch.log_probability[:, None]], dim=1
+    ).tolist()
     parts = [batch.codes.numpy(), batch.masks.numpy(), batch.action.numpy()]
     return [(b"".join(part[k].tobytes() for part in parts), values[k]) for k in range(len(batch))]

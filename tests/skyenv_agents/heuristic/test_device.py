@@ -1,6 +1,7 @@
 """Heuristic players in Numba's simulator of CUDA decide as on the processor, byte for byte.
 
-This file is also a program, ``python tests/skyenv_agents/heuristic/test_device.py PLAYERS SIDE AGENT TURNS``, which plays there.
+This file is also a program, ``python tests/skyenv_agents/heuristic/test_device.py PLAYERS SIDE
+AGENT TURNS``, which plays there.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ import pytest
 
 if __name__ == "__main__":  # before anything asks Numba for CUDA
     os.environ |= {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}
-    sys.path[:0] = [str(Path(__file__).resolve().parents[3] / folder) for folder in ("", "agents", "tests")]
+    sys.path[:0] = [
+        str(Path(__file__).resolve().parents[3] / folder) for folder in ("", "agents", "tests")
+    ]
 
 from processes import printed
 from skyenv import Games
@@ -45,12 +48,16 @@ PLAYED = [
 
 
 def played(decide: Callable[[Any, list[int]], tuple[Any, Any]], games: Any) -> Iterator[str]:
-    """A digest of every decision in whole games of one agent: positions, actions, and what it held of the legal ones."""
+    """A digest of every decision in whole games of one agent: positions, actions, and what it held
+    of the legal ones.
+    """
     while (rows := np.flatnonzero(on_host(games.seat) >= 0)).size:
         actions, scores = decide(games, rows.tolist())
         legal = on_host(games.mask)[rows] != 0
         told = (on_host(games.state), actions, np.where(legal, scores, 0.0))
-        yield hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in told)).hexdigest()[:16]
+        yield hashlib.sha256(
+            b"".join(np.ascontiguousarray(part).tobytes() for part in told)
+        ).hexdigest()[:16]
         games.step(actions, rows=rows)
 
 
@@ -68,7 +75,9 @@ def of_processor(players: int, side: str, name: str, turns: int) -> list[str]:
         decisions = decisions_in(games, agent, rows)
         return agent.act(decisions), agent.scores(decisions)
 
-    return list(played(decide, Games(2, players, side, 11, observe=False, autoreset=False, max_turns=turns)))
+    return list(
+        played(decide, Games(2, players, side, 11, observe=False, autoreset=False, max_turns=turns))
+    )
 
 
 def of_device(players: int, side: str, name: str, turns: int) -> list[str]:
@@ -97,10 +106,16 @@ def of_device(players: int, side: str, name: str, turns: int) -> list[str]:
 def test_it_decides_as_on_the_processor(players: int, side: str, name: str, turns: int) -> None:
     """In the simulator; a GPU itself rounds otherwise (skyenv_agents.heuristic.device)."""
     expected = of_processor(players, side, name, turns)
-    told = json.loads(printed(__file__, str(players), side, name, str(turns), environment=SIMULATED))
+    told = json.loads(
+        printed(__file__, str(players), side, name, str(turns), environment=SIMULATED)
+    )
     assert len(expected) > (100 if turns == WHOLE else 20)
     assert len(told) == len(expected)
-    assert [number for number, (one, other) in enumerate(zip(told, expected, strict=True)) if one != other] == []
+    assert [
+        number
+        for number, (one, other) in enumerate(zip(told, expected, strict=True))
+        if one != other
+    ] == []
 
 
 if __name__ == "__main__":

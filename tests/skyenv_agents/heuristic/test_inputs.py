@@ -1,4 +1,6 @@
-"""What networks are told of a position: of every seat, the deciding one first, and no more than it may know."""
+"""What networks are told of a position: of every seat, the deciding one first, and no more than it
+may know.
+"""
 
 from __future__ import annotations
 
@@ -41,18 +43,24 @@ def test_seats_are_told_of_in_turn_from_the_one_that_decides(players: int, side:
         for k in range(players):
             seat = (int(games.seat[row]) + k) % players
             best = max(int(game["score"][other]) for other in range(players) if other != seat)
-            assert seats[row, k, 2] == pytest.approx((int(game["score"][seat]) - best) / 20, abs=1e-6)
+            assert seats[row, k, 2] == pytest.approx(
+                (int(game["score"][seat]) - best) / 20, abs=1e-6
+            )
             for district in range(NUM_DISTRICTS):
                 stopped = bool(game["stopped"][district])
                 assert districts[row, k, district].any() != stopped
                 own = game["owner"][district] == seat
-                vp = int((game["floors"][district].astype(int) * game["value"][district])[own].sum())
+                vp = int(
+                    (game["floors"][district].astype(int) * game["value"][district])[own].sum()
+                )
                 assert stopped or districts[row, k, district, 1] == pytest.approx(vp / 10, abs=1e-6)
     assert districts[..., 1].any()
 
 
 @pytest.mark.parametrize(("players", "side"), TABLES)
-def test_the_seat_that_decides_is_told_of_its_hand_its_supply_and_its_bid(players: int, side: str) -> None:
+def test_the_seat_that_decides_is_told_of_its_hand_its_supply_and_its_bid(
+    players: int, side: str
+) -> None:
     """COM-1, TURN-2, AUC-3: as they are."""
     games = positions(players, side)
     own = told(games)[0][:, 0]
@@ -66,7 +74,9 @@ def test_the_seat_that_decides_is_told_of_its_hand_its_supply_and_its_bid(player
     assert own[:, 12] == pytest.approx(state["general"][rows, games.seat] / 12, abs=1e-5)
     bidding = state["auction_place"] != NONE
     assert np.array_equal(own[:, 54] == 1, bidding)
-    assert own[bidding, 56] == pytest.approx(state["bid_total"][rows, games.seat][bidding] / 20, abs=1e-5)
+    assert own[bidding, 56] == pytest.approx(
+        state["bid_total"][rows, games.seat][bidding] / 20, abs=1e-5
+    )
     assert own[bidding, 57] == pytest.approx(state["highest"][bidding] / 20, abs=1e-5)
     assert not own[~bidding, 54:].any()
     assert bidding.any()

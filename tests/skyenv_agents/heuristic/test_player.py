@@ -1,4 +1,6 @@
-"""Greedy and the appraiser: legal, strong, the same in any batch, blind to what is hidden, and right where that is plain."""
+"""Greedy and the appraiser: legal, strong, the same in any batch, blind to what is hidden, and
+right where that is plain.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +31,14 @@ both = pytest.mark.parametrize("agent", [GREEDY, APPRAISER], ids=lambda agent: a
 @both
 @pytest.mark.parametrize("num_players", [2, 3, 4])
 @pytest.mark.parametrize("side", ["front", "back"])
-def test_plays_legally_to_the_end_and_beats_random(agent: HeuristicAgent, num_players: int, side: str) -> None:
+def test_plays_legally_to_the_end_and_beats_random(
+    agent: HeuristicAgent, num_players: int, side: str
+) -> None:
     seating = rotations(num_players, 24)
     seeds = np.repeat(np.arange(24), num_players)
-    played = play_games([agent, RandomAgent()], seating, seeds, side)  # an illegal action would raise AgentError
+    played = play_games(
+        [agent, RandomAgent()], seating, seeds, side
+    )  # an illegal action would raise AgentError
     assert played.finished.all()
     assert not played.truncated.any()
     assert played.shares[seating == 0].mean() >= 0.9
@@ -50,7 +56,9 @@ def test_ends_games_against_itself(agent: HeuristicAgent, num_players: int) -> N
 def test_the_appraiser_holds_its_own_against_greedy(num_players: int) -> None:
     paired_seeds = 150
     seating = rotations(num_players, paired_seeds)
-    played = play_games([APPRAISER, GREEDY], seating, np.repeat(np.arange(paired_seeds), num_players))
+    played = play_games(
+        [APPRAISER, GREEDY], seating, np.repeat(np.arange(paired_seeds), num_players)
+    )
     assert played.shares[seating == 0].mean() > 0.75 / num_players
     assert not played.truncated.any()
 
@@ -66,7 +74,9 @@ def test_decides_alone_as_in_a_batch(agent: HeuristicAgent, num_players: int, si
 
 @both
 @pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (3, "back"), (4, "front")])
-def test_does_not_see_what_its_seat_cannot_know(agent: HeuristicAgent, num_players: int, side: str) -> None:
+def test_does_not_see_what_its_seat_cannot_know(
+    agent: HeuristicAgent, num_players: int, side: str
+) -> None:
     games = positions(num_players, side)
     decisions = decisions_in(games, agent)
     before = agent.act(decisions)
@@ -78,7 +88,13 @@ def test_does_not_see_what_its_seat_cannot_know(agent: HeuristicAgent, num_playe
             deal_anew(state[row], int(games.seat[row]), rng)
             phases.add(PHASES[state[row].phase])
         assert (state["hand"] != games.state["hand"]).any()
-        other = Decisions(decisions.mask, decisions.seat, num_players, decisions.uniform, view=view(state, games.seat))
+        other = Decisions(
+            decisions.mask,
+            decisions.seat,
+            num_players,
+            decisions.uniform,
+            view=view(state, games.seat),
+        )
         assert np.array_equal(agent.act(other), before)
     assert phases >= {"option", "take", "move", "bid"}
 
@@ -126,9 +142,20 @@ def test_bids_the_cheapest_adequate_cards_and_not_more(agent: HeuristicAgent) ->
     state: Any = game.state
     state.hand[0, 1] = [3, 1, 1]
     assert choose(game, agent) == "bid violet 4"
-    state.laid, state.bid_total[0], state.bid_colour[0], state.hand[0, 1], state.bid_cards[0, 0] = 0, 4, 1, [2, 1, 1], [1, 0, 0]
+    state.laid, state.bid_total[0], state.bid_colour[0], state.hand[0, 1], state.bid_cards[0, 0] = (
+        0,
+        4,
+        1,
+        [2, 1, 1],
+        [1, 0, 0],
+    )
     assert choose(game, agent) == "bid violet 4"
-    state.laid, state.bid_total[0], state.hand[0, 1], state.bid_cards[0, 0] = 0, 8, [1, 1, 1], [2, 0, 0]
+    state.laid, state.bid_total[0], state.hand[0, 1], state.bid_cards[0, 0] = (
+        0,
+        8,
+        [1, 1, 1],
+        [2, 0, 0],
+    )
     assert choose(game, agent) == "bid done"
 
 
@@ -140,7 +167,13 @@ def test_saves_black_cards_where_coloured_ones_do(agent: HeuristicAgent) -> None
     state: Any = game.state
     state.hand[0, 1], state.hand[0, BLACK] = [2, 0, 0], [3, 3, 3]
     assert choose(game, agent) == "bid violet 4"
-    state.laid, state.bid_total[0], state.bid_colour[0], state.hand[0, 1], state.bid_cards[0, 0] = 0, 4, 1, [1, 0, 0], [1, 0, 0]
+    state.laid, state.bid_total[0], state.bid_colour[0], state.hand[0, 1], state.bid_cards[0, 0] = (
+        0,
+        4,
+        1,
+        [1, 0, 0],
+        [1, 0, 0],
+    )
     assert choose(game, agent) == "bid violet 4"
 
 
@@ -174,11 +207,15 @@ def test_ends_the_game_ahead_and_not_behind(agent: HeuristicAgent, lead: int, wa
 
 
 @both
-@pytest.mark.parametrize(("mine", "others", "wanted"), [(60, 10, True), (60, 35, True), (10, 35, False)])
+@pytest.mark.parametrize(
+    ("mine", "others", "wanted"), [(60, 10, True), (60, 35, True), (10, 35, False)]
+)
 def test_declares_the_stop_that_ends_the_game_ahead_and_not_behind(
     agent: HeuristicAgent, mine: int, others: int, wanted: bool
 ) -> None:
-    game = blank(score=[mine, others, others, 0], stops=1, phase=6, auction_place=3, auction_commissioner=0)
+    game = blank(
+        score=[mine, others, others, 0], stops=1, phase=6, auction_place=3, auction_commissioner=0
+    )
     for plot in range(5):
         stand(game, 3, plot, plot % 3, 1)
     state: Any = game.state
@@ -205,7 +242,11 @@ def test_the_appraiser_outbids_whoever_would_end_the_game_by_a_stop() -> None:
 def test_weights(agent: HeuristicAgent) -> None:
     kind = type(agent)
     assert sorted(agent.measured) == [2, 3, 4]
-    assert all(np.isfinite(value) and value >= 0 for weights in agent.measured.values() for value in vars(weights).values())
+    assert all(
+        np.isfinite(value) and value >= 0
+        for weights in agent.measured.values()
+        for value in vars(weights).values()
+    )
     assert kind(replace(agent.measured[2], point=1.5)).name == agent.name
     assert isinstance(make_agent(agent.name), kind)
 
@@ -220,12 +261,18 @@ def test_an_agent_takes_weights_of_its_own_kind_alone() -> None:
 
 
 def test_greedy_leaves_out_what_the_appraiser_adds() -> None:
-    """The appraiser's further weights are neutral in greedy's record, whatever the appraiser's own ones are."""
+    """The appraiser's further weights are neutral in greedy's record, whatever the appraiser's own
+    ones are.
+    """
     for players in (2, 3, 4):
         greedy, appraiser = GREEDY.weights(players)[0], APPRAISER.weights(players)[0]
         assert not greedy["appraises"]
         assert appraiser["appraises"]
-        further = {name: greedy[name] for name in vars(APPRAISER.measured[players]) if name not in vars(GREEDY.measured[players])}
+        further = {
+            name: greedy[name]
+            for name in vars(APPRAISER.measured[players])
+            if name not in vars(GREEDY.measured[players])
+        }
         assert {name for name, value in further.items() if value} == {"limit", "park", "bonus"}
     assert issubclass(AppraiserWeights, Weights)
 
@@ -283,7 +330,9 @@ for agent in agents:
 
 @pytest.mark.compiled
 def test_decisions_that_fit_no_game_are_refused() -> None:
-    """In a process of their own: compiled code that took them would read memory that isn't theirs."""
+    """In a process of their own: compiled code that took them would read memory that isn't
+    theirs.
+    """
     printed("-c", HOSTILE, "greedy", "appraiser", "rollout-2", "ismcts-2", "trained")
 
 

@@ -27,13 +27,18 @@ def test_is_made_of_greedy_and_of_the_appraiser() -> None:
         for players, weights in measured.items():
             record = StyleAgent(number).weights(players)
             assert record["appraises"][0] == number % 2
-            assert {name: record[name][0] for name in asdict(weights)} == asdict(changed(weights, number))
+            assert {name: record[name][0] for name in asdict(weights)} == asdict(
+                changed(weights, number)
+            )
 
 
 def test_every_weight_changes_and_keeps_its_sign() -> None:
     factors = np.array(
         [
-            [getattr(changed(weights, number), name) / value for name, value in asdict(weights).items()]
+            [
+                getattr(changed(weights, number), name) / value
+                for name, value in asdict(weights).items()
+            ]
             for number in range(40)
             for weights in [GREEDY_WEIGHTS[2]]
         ]
@@ -46,10 +51,14 @@ def test_every_weight_changes_and_keeps_its_sign() -> None:
 
 def test_all_numbers_of_players_are_changed_alike() -> None:
     two, four = (changed(GREEDY_WEIGHTS[players], 8) for players in (2, 4))
-    assert two.point / GREEDY_WEIGHTS[2].point == pytest.approx(four.point / GREEDY_WEIGHTS[4].point)
+    assert two.point / GREEDY_WEIGHTS[2].point == pytest.approx(
+        four.point / GREEDY_WEIGHTS[4].point
+    )
 
 
-@pytest.mark.parametrize("name", ["style-", "style-x", "style--1", "style-1.5", "style-²", f"style-{10**9 + 1}"])
+@pytest.mark.parametrize(
+    "name", ["style-", "style-x", "style--1", "style-1.5", "style-²", f"style-{10**9 + 1}"]
+)
 def test_what_is_no_style(name: str) -> None:
     with pytest.raises(AgentError, match="number of a style"):
         make_agent(name)

@@ -1,4 +1,6 @@
-"""Win probabilities by what seats have: they sum to 1, rise with VP, and go by the scores once the game is over."""
+"""Win probabilities by what seats have: they sum to 1, rise with VP, and go by the scores once the
+game is over.
+"""
 
 from __future__ import annotations
 

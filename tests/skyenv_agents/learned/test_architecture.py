@@ -1,4 +1,6 @@
-"""The network's arithmetic: what it is, written out; whose weights are shared; where the prior comes in."""
+"""The network's arithmetic: what it is, written out; whose weights are shared; where the prior
+comes in.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ def computed(sizes: Sizes, weights: Weights, inputs: Any, prior: Any) -> tuple[A
     return run(sizes, layer, weights.__getitem__, NUMPY, inputs, prior)
 
 
-def slowly(sizes: Sizes, weights: Weights, inputs: Any, prior: Any) -> tuple[np.ndarray, np.ndarray]:
+def slowly(
+    sizes: Sizes, weights: Weights, inputs: Any, prior: Any
+) -> tuple[np.ndarray, np.ndarray]:
     """The same for one decision, thing by thing, action by action."""
 
     def layer(name: str, values: Any) -> Any:
@@ -56,7 +60,9 @@ def slowly(sizes: Sizes, weights: Weights, inputs: Any, prior: Any) -> tuple[np.
     for group in GROUPS:
         for i in range(group.number):
             row = inputs[place : place + group.features]
-            things[group.name, i] = relu(layer(group.name, row) + weights[f"{group.name}.identity"][i])
+            things[group.name, i] = relu(
+                layer(group.name, row) + weights[f"{group.name}.identity"][i]
+            )
             everything += list(things[group.name, i])
             place += group.features
     trunk = relu(layer("trunk", np.array(everything)))
@@ -68,7 +74,10 @@ def slowly(sizes: Sizes, weights: Weights, inputs: Any, prior: Any) -> tuple[np.
     for group in GROUPS:
         for i, actions in enumerate(group.actions):
             if len(actions):
-                hidden = relu(layer(f"{group.name}.policy", things[group.name, i]) + layer(f"{group.name}.context", trunk))
+                hidden = relu(
+                    layer(f"{group.name}.policy", things[group.name, i])
+                    + layer(f"{group.name}.context", trunk)
+                )
                 logits[actions] = layer(f"{group.name}.actions", hidden)
     values = layer("outlook", relu(layer("value", trunk)))
     scores = [max(float(score), float(weights["prior_floor"])) for score in prior[:NUM_ACTIONS]]
@@ -86,9 +95,13 @@ def test_it_is_what_it_is_said_to_be(sizes: Sizes) -> None:
         assert np.allclose(values[row], wanted_values)
 
 
-@pytest.mark.parametrize("group", [group for group in GROUPS if group.actions.size], ids=lambda group: group.name)
+@pytest.mark.parametrize(
+    "group", [group for group in GROUPS if group.actions.size], ids=lambda group: group.name
+)
 def test_things_exchanged_are_outputs_exchanged(group: Any) -> None:
-    """Where nothing tells things apart and the rest doesn't look at them: their weights are one another's."""
+    """Where nothing tells things apart and the rest doesn't look at them: their weights are one
+    another's.
+    """
     sizes = Sizes(9, 2, 6)
     weights, (inputs, prior) = drawn(sizes), seen(5)
     weights[f"{group.name}.identity"][:] = 0.25
@@ -117,7 +130,9 @@ def test_things_exchanged_are_outputs_exchanged(group: Any) -> None:
 
 
 def test_the_prior_is_where_it_starts_from() -> None:
-    """Without anything learned: the scores, none below the floor, times their weight; and the outcome for the value alone."""
+    """Without anything learned: the scores, none below the floor, times their weight; and the
+    outcome for the value alone.
+    """
     sizes = Sizes(5, 1, 2)
     weights = {name: np.zeros_like(array) for name, array in drawn(sizes).items()}
     weights["prior_weight"], weights["prior_floor"] = np.array(2.5), np.array(-0.75)
@@ -133,7 +148,11 @@ def test_the_prior_is_where_it_starts_from() -> None:
 def test_sizes_are_told_by_shapes(sizes: Sizes) -> None:
     shapes = sizes.shapes()
     assert Sizes.of(shapes) == sizes
-    assert set(sizes.others()) == {"prior_weight", "prior_floor", *(f"{group.name}.identity" for group in GROUPS)}
+    assert set(sizes.others()) == {
+        "prior_weight",
+        "prior_floor",
+        *(f"{group.name}.identity" for group in GROUPS),
+    }
     for name, (inputs, outputs) in sizes.layers().items():
         assert shapes[f"{name}.weight"] == (outputs, inputs)
         assert shapes[f"{name}.bias"] == (outputs,)

@@ -29,7 +29,9 @@ def drawn(seed: int, shape: tuple[int, ...], kind: Any, zeros: float = 0.5) -> A
     outputs=st.integers(1, 9),
     zeros=st.floats(0, 1),
 )
-def test_is_the_matrix_product(kind: Any, seed: int, number: int, inputs: int, outputs: int, zeros: float) -> None:
+def test_is_the_matrix_product(
+    kind: Any, seed: int, number: int, inputs: int, outputs: int, zeros: float
+) -> None:
     rows = drawn(seed, (number, inputs), kind, zeros)
     weight, bias = drawn(seed + 1, (inputs, outputs), kind, 0), drawn(seed + 2, (outputs,), kind, 0)
     result = products(rows, weight, bias)
@@ -39,7 +41,11 @@ def test_is_the_matrix_product(kind: Any, seed: int, number: int, inputs: int, o
 
 
 def test_several_axes_in_front_stay() -> None:
-    rows, weight, bias = drawn(1, (5, 3, 4), np.float32), drawn(2, (4, 2), np.float32), drawn(3, (2,), np.float32)
+    rows, weight, bias = (
+        drawn(1, (5, 3, 4), np.float32),
+        drawn(2, (4, 2), np.float32),
+        drawn(3, (2,), np.float32),
+    )
     result = products(rows, weight, bias)
     assert result.shape == (5, 3, 2)
     assert np.array_equal(result[3, 1], products(rows[3, 1:2], weight, bias)[0])
@@ -52,7 +58,9 @@ def test_a_row_is_the_same_in_any_batch_bit_for_bit(kind: Any) -> None:
     whole = products(rows, weight, bias)
     for number in (1, 2, 7, 64):
         assert np.array_equal(products(rows[:number], weight, bias), whole[:number])
-    assert np.array_equal(products(np.asfortranarray(rows), weight, bias), whole), "however the rows lie in memory"
+    assert np.array_equal(products(np.asfortranarray(rows), weight, bias), whole), (
+        "however the rows lie in memory"
+    )
     assert np.array_equal(products(rows[::-2], weight, bias), whole[::-2])
 
 

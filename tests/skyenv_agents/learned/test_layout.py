@@ -1,4 +1,6 @@
-"""What belongs to districts, colours and seats: by the names of the observation's entries and of the actions."""
+"""What belongs to districts, colours and seats: by the names of the observation's entries and of
+the actions.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,11 @@ NAMES = [
         for seat in SEATS
         for name in (
             *(f"told {i} of {seat}" for i in range(SEAT_INPUTS)),
-            *(f"district told {i} of {district}, {seat}" for district in DISTRICTS for i in range(DISTRICT_INPUTS)),
+            *(
+                f"district told {i} of {district}, {seat}"
+                for district in DISTRICTS
+                for i in range(DISTRICT_INPUTS)
+            ),
         )
     ),
 ]
@@ -49,21 +55,35 @@ OF_PLOTS = ("skyscrapers", "businesses", "plot value")
 
 
 def says(name: str, thing: str) -> bool:
-    """Whether a name is about a thing; a seat may be a part of another one's name ("next" of "second next")."""
-    longer = [seat for seat in SEATS if seat != thing and seat.endswith(thing)] if thing in SEATS else []
-    return bool(re.search(rf"\b{thing}\b", name)) and not any(re.search(rf"\b{seat}\b", name) for seat in longer)
+    """Whether a name is about a thing; a seat may be a part of another one's name ("next" of
+    "second next").
+    """
+    longer = (
+        [seat for seat in SEATS if seat != thing and seat.endswith(thing)] if thing in SEATS else []
+    )
+    return bool(re.search(rf"\b{thing}\b", name)) and not any(
+        re.search(rf"\b{seat}\b", name) for seat in longer
+    )
 
 
 def template(name: str, thing: str) -> str:
-    """A name without the thing that it is about; one's own hand is what one knows of the others'."""
+    """A name without the thing that it is about; one's own hand is what one knows of the
+    others'.
+    """
     name = re.sub(rf"\b{thing}\b", "*", name)
-    return re.sub("^hand:", "known: *", re.sub("^hidden:", "unknown: *", name)) if thing == SEATS[0] else name
+    return (
+        re.sub("^hand:", "known: *", re.sub("^hidden:", "unknown: *", name))
+        if thing == SEATS[0]
+        else name
+    )
 
 
 def test_every_code_is_told_to_the_network() -> None:
     assert len(NAMES) == NUM_INPUTS == len(layout.CODE_SCALE)
     assert sorted(set(INPUTS.tolist())) == list(range(NUM_INPUTS))
-    assert len(INPUTS) == len(layout.COMMON_CODES) + sum(group.number * group.features for group in GROUPS)
+    assert len(INPUTS) == len(layout.COMMON_CODES) + sum(
+        group.number * group.features for group in GROUPS
+    )
 
 
 @pytest.mark.parametrize("group", GROUPS, ids=lambda group: group.name)
@@ -72,10 +92,15 @@ def test_things_of_a_group_are_told_alike(group: layout.Group) -> None:
     things = THINGS[group.name]
     assert group.number == len(things)
     for feature in range(group.features):
-        meanings = {template(NAMES[group.codes[i, feature]], thing) for i, thing in enumerate(things)}
+        meanings = {
+            template(NAMES[group.codes[i, feature]], thing) for i, thing in enumerate(things)
+        }
         assert len(meanings) == 1, meanings
     for output in range(group.actions.shape[1]):
-        actions = {template(ACTION_NAMES[group.actions[i, output]], thing) for i, thing in enumerate(things)}
+        actions = {
+            template(ACTION_NAMES[group.actions[i, output]], thing)
+            for i, thing in enumerate(things)
+        }
         assert len(actions) == 1, actions
     assert all(len(set(codes)) == group.features for codes in group.codes.tolist())
 
@@ -85,17 +110,27 @@ def test_a_thing_is_told_all_that_is_about_it(group: layout.Group) -> None:
     for thing, codes, actions in zip(THINGS[group.name], group.codes, group.actions, strict=True):
         about = {code for code, name in enumerate(NAMES) if says(name, thing)}
         if group.name == "colour":
-            about = {code for code in about if not NAMES[code].startswith(OF_PLOTS) and "plot" not in NAMES[code]}
+            about = {
+                code
+                for code in about
+                if not NAMES[code].startswith(OF_PLOTS) and "plot" not in NAMES[code]
+            }
         elif group.name == "seat":
             about = {code for code in about if not NAMES[code].startswith("district told")}
         if thing == SEATS[0]:
-            about |= {code for code, name in enumerate(NAMES) if name.startswith(("hand:", "hidden:"))}
+            about |= {
+                code for code, name in enumerate(NAMES) if name.startswith(("hand:", "hidden:"))
+            }
         assert {NAMES[code] for code in codes} == {NAMES[code] for code in about}
-        assert set(actions + OBSERVATION_SIZE) == {code for code in about if OBSERVATION_SIZE <= code < OUTCOME}
+        assert set(actions + OBSERVATION_SIZE) == {
+            code for code in about if OBSERVATION_SIZE <= code < OUTCOME
+        }
 
 
 def test_every_action_is_one_output() -> None:
-    outputs = np.concatenate([layout.COMMON_ACTIONS, *(group.actions.reshape(-1) for group in GROUPS)])
+    outputs = np.concatenate(
+        [layout.COMMON_ACTIONS, *(group.actions.reshape(-1) for group in GROUPS)]
+    )
     assert sorted(outputs.tolist()) == list(range(NUM_ACTIONS))
     assert outputs[layout.OUTPUTS].tolist() == list(range(NUM_ACTIONS))
 
@@ -105,7 +140,10 @@ def test_inputs_of_a_thing_lie_together() -> None:
     assert INPUTS[:start].tolist() == layout.COMMON_CODES.tolist()
     for group in GROUPS:
         stop = start + group.number * group.features
-        assert INPUTS[start:stop].reshape(group.number, group.features).tolist() == group.codes.tolist()
+        assert (
+            INPUTS[start:stop].reshape(group.number, group.features).tolist()
+            == group.codes.tolist()
+        )
         start = stop
     assert start == len(INPUTS)
 
@@ -150,7 +188,9 @@ def test_inputs_that_are_left_out_are_always_0(seats: int, with_prior: bool) -> 
             codes = np.zeros((60, NUM_INPUTS), np.int16)
             codes[:, :OBSERVATION_SIZE] = codes_of(games.observation)
             if with_prior:
-                codes[:, OBSERVATION_SIZE:] = Prior.of(GreedyAgent(), decisions_in(games, GreedyAgent())).codes(True)
+                codes[:, OBSERVATION_SIZE:] = Prior.of(
+                    GreedyAgent(), decisions_in(games, GreedyAgent())
+                ).codes(True)
             assert not codes[:, INPUTS[~kept]].any()
 
 
@@ -171,6 +211,8 @@ def test_scaled_codes_are_the_observation() -> None:
     observed = INPUTS < OBSERVATION_SIZE
     codes = codes_of(games.observation)[:, INPUTS[observed]]
     assert np.array_equal(codes * SCALES[observed], games.observation[:, INPUTS[observed]])
-    assert set(SCALES[(INPUTS >= OBSERVATION_SIZE) & (INPUTS < OUTCOME)].tolist()) == {1 / PRIOR_PARTS}
+    assert set(SCALES[(INPUTS >= OBSERVATION_SIZE) & (INPUTS < OUTCOME)].tolist()) == {
+        1 / PRIOR_PARTS
+    }
     assert set(SCALES[INPUTS == OUTCOME].tolist()) == {1 / OUTCOME_PARTS}
     assert set(SCALES[INPUTS >= POSITION].tolist()) == {1 / POSITION_PARTS}

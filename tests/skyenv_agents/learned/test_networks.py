@@ -25,7 +25,14 @@ from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents import GreedyAgent
 from skyenv_agents.heuristic.win_probability import win_probabilities_seen
 from skyenv_agents.learned.architecture import Sizes
-from skyenv_agents.learned.layout import COMMON_CODES, COMMON_TOLD, GROUPS, OUTCOME_PARTS, POSITION_PARTS, PRIOR_PARTS
+from skyenv_agents.learned.layout import (
+    COMMON_CODES,
+    COMMON_TOLD,
+    GROUPS,
+    OUTCOME_PARTS,
+    POSITION_PARTS,
+    PRIOR_PARTS,
+)
 from skyenv_agents.learned.networks import (
     FORMAT,
     PLAIN_FORMAT,
@@ -53,7 +60,13 @@ def network(with_prior: bool = False, **about: Any) -> ThingsNetwork:
     rng = np.random.default_rng(4)
     weights = {}
     for name, shape in SIZES.shapes().items():
-        scale = 1.0 if name.endswith("identity") else 1.5 / np.sqrt(shape[-1]) if name.endswith("weight") and shape else 0.1
+        scale = (
+            1.0
+            if name.endswith("identity")
+            else 1.5 / np.sqrt(shape[-1])
+            if name.endswith("weight") and shape
+            else 0.1
+        )
         weights[name] = rng.normal(scale=scale, size=shape).astype(np.float32)
     weights["prior_weight"] = np.array(2.0 if with_prior else 0.0, np.float32)
     weights["prior_floor"] = np.array(-1.0, np.float32)
@@ -65,10 +78,18 @@ def plain(with_prior: bool = False, **about: Any) -> PlainNetwork:
     """One of version 0.1."""
     rng = np.random.default_rng(5)
     inputs = OBSERVATION_SIZE + (NUM_ACTIONS if with_prior else 0)
-    shapes = {"trunk": (12, inputs), "policy": (6, 12), "value": (6, 12), "policy_head": (NUM_ACTIONS, 6), "value_head": (1, 6)}
+    shapes = {
+        "trunk": (12, inputs),
+        "policy": (6, 12),
+        "value": (6, 12),
+        "policy_head": (NUM_ACTIONS, 6),
+        "value_head": (1, 6),
+    }
     weights = {"prior_weight": np.array(2.0 if with_prior else 0.0, np.float32)}
     for name, shape in shapes.items():
-        weights[f"{name}.weight"] = rng.normal(scale=1 / np.sqrt(shape[1]), size=shape).astype(np.float32)
+        weights[f"{name}.weight"] = rng.normal(scale=1 / np.sqrt(shape[1]), size=shape).astype(
+            np.float32
+        )
         weights[f"{name}.bias"] = rng.normal(scale=0.1, size=shape[:1]).astype(np.float32)
     return PlainNetwork(weights, {**(WITH_PRIOR if with_prior else ABOUT), **about})
 
@@ -97,7 +118,9 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("with_prior", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
-def test_probabilities_are_those_of_the_logits_of_legal_actions(kind: str, with_prior: bool, games: Games) -> None:
+def test_probabilities_are_those_of_the_logits_of_legal_actions(
+    kind: str, with_prior: bool, games: Games
+) -> None:
     player = NetworkAgent(of_kind(kind, with_prior, reward="outcome", shaping=0.0))
     decisions = decisions_in(games, player)
     weights, outcome = player.evaluate(decisions)
@@ -117,31 +140,48 @@ def test_probabilities_are_those_of_the_logits_of_legal_actions(kind: str, with_
 
 
 def test_version_01_is_played_as_it_was(games: Games) -> None:
-    """A layer that both share, one layer each, linear outputs; and the prior's scores, times their weight."""
+    """A layer that both share, one layer each, linear outputs; and the prior's scores, times their
+    weight.
+    """
     old = plain(True)
     decisions = decisions_in(games, NetworkAgent(old))
     prior = Prior.of(GreedyAgent(), decisions)
 
     def layer(name: str, inputs: Any) -> Any:
-        return inputs @ old.weights[f"{name}.weight"].T.astype(np.float64) + old.weights[f"{name}.bias"]
+        return (
+            inputs @ old.weights[f"{name}.weight"].T.astype(np.float64)
+            + old.weights[f"{name}.bias"]
+        )
 
-    hidden = np.maximum(layer("trunk", np.concatenate([games.observation, prior.scores], axis=1)), 0)
+    hidden = np.maximum(
+        layer("trunk", np.concatenate([games.observation, prior.scores], axis=1)), 0
+    )
     wanted = layer("policy_head", np.maximum(layer("policy", hidden), 0)) + 2.0 * prior.scores
     assert np.allclose(old(games.observation, prior)[0], wanted)
-    outcome = PlainNetwork(old.weights, {**old.about, "reward": "outcome", "shaping": 0.0})(games.observation, prior)[1]
+    outcome = PlainNetwork(old.weights, {**old.about, "reward": "outcome", "shaping": 0.0})(
+        games.observation, prior
+    )[1]
     assert outcome is not None
-    assert np.allclose(outcome, np.clip(layer("value_head", np.maximum(layer("value", hidden), 0))[:, 0], -1, 1))
+    assert np.allclose(
+        outcome, np.clip(layer("value_head", np.maximum(layer("value", hidden), 0))[:, 0], -1, 1)
+    )
 
 
 def test_expects_an_outcome_only_if_it_has_learned_one(games: Games) -> None:
     for with_prior in (False, True):
-        for about, tells in (({}, False), ({"reward": "points"}, False), ({"reward": "outcome"}, True)):
+        for about, tells in (
+            ({}, False),
+            ({"reward": "points"}, False),
+            ({"reward": "outcome"}, True),
+        ):
             player = NetworkAgent(network(with_prior, **about))
             assert (player.evaluate(decisions_in(games, player))[1] is not None) is tells
 
 
 def test_version_01_tells_an_outcome_less_what_its_potential_has_paid(games: Games) -> None:
-    """With a potential the return lacks what the potential has paid so far, which is put back as far as the seat sees it."""
+    """With a potential the return lacks what the potential has paid so far, which is put back as
+    far as the seat sees it.
+    """
 
     def expected(with_prior: bool, **about: Any) -> tuple[Any, Any]:
         player = NetworkAgent(plain(with_prior, **about))
@@ -151,20 +191,28 @@ def test_version_01_tells_an_outcome_less_what_its_potential_has_paid(games: Gam
     assert expected(True)[0] is None, "older files don't tell what they have learned from"
     assert expected(True, reward="points", shaping=0.0)[0] is None
     assert expected(False, reward="outcome", shaping=0.0)[0] is not None
-    assert expected(False, reward="outcome", shaping=1.0)[0] is None, "without a view there is nothing to go by"
+    assert expected(False, reward="outcome", shaping=1.0)[0] is None, (
+        "without a view there is nothing to go by"
+    )
     value, _ = expected(True, reward="outcome", shaping=0.0)
     outcome, decisions = expected(True, reward="outcome", shaping=0.5)
     chance = win_probabilities_seen(decisions.view)[np.arange(len(value)), decisions.seat]
     assert chance.std() > 0.01
     assert np.abs(value).max() < 1  # nothing was cut off
     players = games.num_players
-    assert np.allclose(outcome, np.clip(value + 0.5 * (chance - 1 / players) * players / (players - 1), -1, 1))
+    assert np.allclose(
+        outcome, np.clip(value + 0.5 * (chance - 1 / players) * players / (players - 1), -1, 1)
+    )
 
 
 @pytest.mark.parametrize("with_prior", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
-def test_comes_back_from_its_file(kind: str, with_prior: bool, tmp_path: Path, games: Games) -> None:
-    before = of_kind(kind, with_prior, players="2,3", seed=9, decisions=10**7, reward="outcome", shaping=0.0)
+def test_comes_back_from_its_file(
+    kind: str, with_prior: bool, tmp_path: Path, games: Games
+) -> None:
+    before = of_kind(
+        kind, with_prior, players="2,3", seed=9, decisions=10**7, reward="outcome", shaping=0.0
+    )
     path = tmp_path / "model.npz"
     path.write_bytes(before.to_bytes())
     after = Network.load(path)
@@ -187,7 +235,9 @@ def test_comes_back_from_its_file(kind: str, with_prior: bool, tmp_path: Path, g
 def test_files_tell_the_sizes(sizes: Sizes, tmp_path: Path) -> None:
     path = tmp_path / "model.npz"
     path.write_bytes(
-        ThingsNetwork({name: np.zeros(shape, np.float32) for name, shape in sizes.shapes().items()}, ABOUT).to_bytes()
+        ThingsNetwork(
+            {name: np.zeros(shape, np.float32) for name, shape in sizes.shapes().items()}, ABOUT
+        ).to_bytes()
     )
     loaded = Network.load(path)
     assert isinstance(loaded, ThingsNetwork)
@@ -198,24 +248,40 @@ def test_files_tell_the_sizes(sizes: Sizes, tmp_path: Path) -> None:
 
 
 def test_older_files_play_as_they_did(tmp_path: Path, games: Games) -> None:
-    """Their networks know no floor, and have no weights for what is told of the position: it says nothing to them."""
+    """Their networks know no floor, and have no weights for what is told of the position: it says
+    nothing to them.
+    """
     made, path = network(True, reward="outcome"), tmp_path / "model.npz"
     path.write_bytes(made.to_bytes())
     with np.load(path) as file:
         arrays = {name: file[name] for name in file.files if name != "prior_floor"}
     for group in GROUPS:
-        arrays[f"{group.name}.weight"] = arrays[f"{group.name}.weight"][:, : group.features - group.told]
+        arrays[f"{group.name}.weight"] = arrays[f"{group.name}.weight"][
+            :, : group.features - group.told
+        ]
     common = len(COMMON_CODES)
-    arrays["trunk.weight"] = np.delete(arrays["trunk.weight"], np.arange(common - COMMON_TOLD, common), axis=1)
+    arrays["trunk.weight"] = np.delete(
+        arrays["trunk.weight"], np.arange(common - COMMON_TOLD, common), axis=1
+    )
     np.savez(path, **arrays)
     loaded = Network.load(path)
     assert loaded.weights["prior_floor"] == -WORST_PRIOR
-    assert sum(array.size - arrays.get(name, np.zeros(())).size for name, array in loaded.weights.items()) > 1000
+    assert (
+        sum(
+            array.size - arrays.get(name, np.zeros(())).size
+            for name, array in loaded.weights.items()
+        )
+        > 1000
+    )
     prior = Prior.of(GreedyAgent(), decisions_in(games, NetworkAgent(made)))
     deaf = replace(prior, position=np.zeros_like(prior.position))
-    untold = ThingsNetwork({**made.weights, "prior_floor": np.array(-WORST_PRIOR, np.float32)}, made.about)
+    untold = ThingsNetwork(
+        {**made.weights, "prior_floor": np.array(-WORST_PRIOR, np.float32)}, made.about
+    )
     for told in (deaf, prior):
-        for a, b in zip(loaded(games.observation, told), untold(games.observation, deaf), strict=True):
+        for a, b in zip(
+            loaded(games.observation, told), untold(games.observation, deaf), strict=True
+        ):
             assert np.array_equal(a, b)  # type: ignore[arg-type]
 
 
@@ -228,7 +294,12 @@ def test_files_of_version_01_have_names_of_their_own(tmp_path: Path) -> None:
         layer, dot, part = name.partition(".")
         if dot:
             arrays[f"{theirs.get(layer, layer)}.{part}"] = array
-    told = {"format": PLAIN_FORMAT, "advisor": "greedy", "advisor_version": GreedyAgent.version, "version": "3"}
+    told = {
+        "format": PLAIN_FORMAT,
+        "advisor": "greedy",
+        "advisor_version": GreedyAgent.version,
+        "version": "3",
+    }
     path = tmp_path / "model.npz"
     np.savez(path, about=np.array(json.dumps(told)), **arrays)
     loaded = Network.load(path)
@@ -267,7 +338,9 @@ def test_draws_by_its_probabilities_or_takes_the_most_probable(games: Games) -> 
 
 @pytest.mark.parametrize("with_prior", [False, True])
 @pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (4, "back")])
-def test_does_not_see_what_its_seat_cannot_know(with_prior: bool, num_players: int, side: str) -> None:
+def test_does_not_see_what_its_seat_cannot_know(
+    with_prior: bool, num_players: int, side: str
+) -> None:
     games = positions(num_players, side, 60)
     player = NetworkAgent(network(with_prior, reward="outcome"))
     decisions = decisions_in(games, player)
@@ -319,7 +392,9 @@ def test_a_prior_is_what_actions_fall_behind_the_best(games: Games) -> None:
     for row in range(len(decisions)):
         legal = np.flatnonzero(decisions.mask[row])
         best = scores[row, legal].max()
-        assert prior[row, legal] == pytest.approx(np.maximum(scores[row, legal] - best, -WORST_PRIOR))
+        assert prior[row, legal] == pytest.approx(
+            np.maximum(scores[row, legal] - best, -WORST_PRIOR)
+        )
         assert prior[row, greedy.act(decisions)[row]] == 0
     assert prior.min() == -WORST_PRIOR
     assert (prior <= 0).all()
@@ -328,7 +403,9 @@ def test_a_prior_is_what_actions_fall_behind_the_best(games: Games) -> None:
 def test_a_prior_tells_the_outcome_to_expect_by_what_seats_have(games: Games) -> None:
     decisions = decisions_in(games, GreedyAgent())
     prior = Prior.of(GreedyAgent(), decisions)
-    chance = win_probabilities_seen(np.asarray(decisions.view))[np.arange(len(decisions)), decisions.seat]
+    chance = win_probabilities_seen(np.asarray(decisions.view))[
+        np.arange(len(decisions)), decisions.seat
+    ]
     assert np.array_equal(prior.scores, prior_scores(GreedyAgent(), decisions))
     assert np.array_equal(prior.outcome, outcome_of(chance, 3))
     assert prior.outcome.min() < 0 < prior.outcome.max()
@@ -340,7 +417,10 @@ def test_what_has_learned_nothing_plays_its_prior(games: Games) -> None:
     """Probabilities by the scores, times their weight; and the outcome as the prior tells it."""
     weights = {name: np.zeros(shape, np.float32) for name, shape in SIZES.shapes().items()}
     about = {**WITH_PRIOR, "reward": "outcome"}
-    of_prior = {"prior_weight": np.array(1.5, np.float32), "prior_floor": np.array(-WORST_PRIOR, np.float32)}
+    of_prior = {
+        "prior_weight": np.array(1.5, np.float32),
+        "prior_floor": np.array(-WORST_PRIOR, np.float32),
+    }
     player = NetworkAgent(ThingsNetwork({**weights, **of_prior}, about))
     decisions = decisions_in(games, player)
     legal = decisions.mask != 0
@@ -367,17 +447,23 @@ def test_a_prior_is_seen_in_parts(games: Games) -> None:
     for a, b in zip(player(games.observation, exact), player(games.observation, told), strict=True):
         assert np.array_equal(a, b)  # type: ignore[arg-type]
     more = replace(told, outcome=told.outcome + 1 / OUTCOME_PARTS)
-    assert not np.array_equal(player(games.observation, more)[1], player(games.observation, told)[1])  # type: ignore[arg-type]
+    assert not np.array_equal(
+        player(games.observation, more)[1], player(games.observation, told)[1]
+    )  # type: ignore[arg-type]
     lower = replace(told, scores=told.scores - np.float32(1 / PRIOR_PARTS))
     further = replace(told, position=told.position + np.float32(1 / POSITION_PARTS))
     for other in (lower, further):
-        assert not np.array_equal(player(games.observation, other)[0], player(games.observation, told)[0])
+        assert not np.array_equal(
+            player(games.observation, other)[0], player(games.observation, told)[0]
+        )
 
 
 def test_heuristics_by_name() -> None:
     assert heuristic_of("") is None
     assert isinstance(heuristic_of("greedy"), GreedyAgent)
-    with pytest.raises(OptionError, match="prior must be one of greedy, appraiser, or nothing, not 'oracle'"):
+    with pytest.raises(
+        OptionError, match="prior must be one of greedy, appraiser, or nothing, not 'oracle'"
+    ):
         heuristic_of("oracle")
 
 
@@ -390,7 +476,10 @@ def test_networks_that_say_the_same_of_themselves_have_other_versions() -> None:
     weights = {name: array.copy() for name, array in one.weights.items()}
     first = next(iter(weights))
     weights[first].flat[0] += 1
-    others = [type(one)(weights, one.about), type(one)(one.weights, {**one.about, "reward": "other"})]
+    others = [
+        type(one)(weights, one.about),
+        type(one)(one.weights, {**one.about, "reward": "other"}),
+    ]
     versions = [NetworkAgent(each).version for each in (one, *others)]
     assert len(set(versions)) == 3
     assert NetworkAgent(pickle.loads(pickle.dumps(one))).version == versions[0]
@@ -402,7 +491,11 @@ def test_names_and_flags(file: Path) -> None:
         assert isinstance(player, NetworkAgent)
         version = f"7+{player.network.digest()}"
         assert (player.name, player.version, player.description) == ("first", version, "for tests")
-        assert (player.uses_observation, player.uses_view, player.deterministic) == (True, False, False)
+        assert (player.uses_observation, player.uses_view, player.deterministic) == (
+            True,
+            False,
+            False,
+        )
     sure = make_agent(file, deterministic=True)
     assert isinstance(sure, NetworkAgent)
     assert sure.deterministic
@@ -449,7 +542,14 @@ def npy(array: np.ndarray) -> bytes:
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"no network", b"PK\x03\x04", b"PK\x05\x06" + bytes(18), npy(np.zeros(3)), npy(np.array([{}], object))],
+    [
+        b"",
+        b"no network",
+        b"PK\x03\x04",
+        b"PK\x05\x06" + bytes(18),
+        npy(np.zeros(3)),
+        npy(np.array([{}], object)),
+    ],
     ids=["empty", "text", "zip's first bytes", "empty zip", "array", "pickle"],
 )
 def test_foreign_files(content: bytes, tmp_path: Path) -> None:
@@ -467,7 +567,10 @@ def test_missing_files(tmp_path: Path) -> None:
 def test_a_file_that_unpacks_to_more_than_a_network_is_refused_unread(tmp_path: Path) -> None:
     """Two gigabytes of zeros fit in two megabytes."""
     path = tmp_path / "model.npz"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("trunk.weight.npy", "w") as member:
+    with (
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("trunk.weight.npy", "w") as member,
+    ):
         member.write(npy(np.zeros((1, 1), np.float32))[:-4])
         for _ in range(300):
             member.write(bytes(1 << 20))
@@ -495,7 +598,8 @@ SHAPES = SIZES.shapes()
         ({"about": np.array("{}")}, "damaged or no network file"),
         (
             {"about": about(format="skyenv-network-3")},
-            "has the format 'skyenv-network-3'; this version reads skyenv-network-2 and skyenv-network-1",
+            "has the format 'skyenv-network-3'; this version reads skyenv-network-2 and "
+            "skyenv-network-1",
         ),
         ({"about": about(format=["skyenv-network-2"])}, "has the format"),
         ({"about": about(format=PLAIN_FORMAT)}, "the network was trained for inputs of length "),
@@ -503,8 +607,14 @@ SHAPES = SIZES.shapes()
         ({"district__bias": None}, "lacks or has misshapen weights"),
         ({"district__bias": np.array(0, np.float32)}, "lacks or has misshapen weights"),
         ({"trunk__weight": None}, "trunk.weight has shape None, not (12, "),
-        ({"trunk__weight": np.zeros((12, 2, 2), np.float32)}, "trunk.weight has shape (12, 2, 2), not (12, "),
-        ({"trunk__weight": np.zeros((12, 10), np.float32)}, "trunk.weight has shape (12, 10), not (12, "),
+        (
+            {"trunk__weight": np.zeros((12, 2, 2), np.float32)},
+            "trunk.weight has shape (12, 2, 2), not (12, ",
+        ),
+        (
+            {"trunk__weight": np.zeros((12, 10), np.float32)},
+            "trunk.weight has shape (12, 10), not (12, ",
+        ),
         ({"trunk__bias": np.zeros(13, np.float32)}, "shape (12, "),
         ({"block0__in__bias": None}, "weights that no network has: ['block1."),
         ({"block1__in__weight": None}, "block1.in.weight has shape None, not (12, 12)"),
@@ -512,15 +622,24 @@ SHAPES = SIZES.shapes()
             {"district__weight": np.zeros((5, 6), np.float32)},
             f"district.weight has shape (5, 6), not {SHAPES['district.weight']}",
         ),
-        ({"colour__identity": np.zeros((4, 5), np.float32)}, "colour.identity has shape (4, 5), not (5, 5)"),
-        ({"outlook__bias": np.zeros((1, 1), np.float32)}, "outlook.bias has shape (1, 1), not (2,)"),
+        (
+            {"colour__identity": np.zeros((4, 5), np.float32)},
+            "colour.identity has shape (4, 5), not (5, 5)",
+        ),
+        (
+            {"outlook__bias": np.zeros((1, 1), np.float32)},
+            "outlook.bias has shape (1, 1), not (2,)",
+        ),
         ({"prior_weight": None}, "prior_weight has shape None, not ()"),
         ({"actions__bias": np.full(20, np.nan, np.float32)}, "not finite"),
         ({"prior_weight": np.array(np.inf, np.float32)}, "not finite"),
         ({"prior_weight": np.array("much")}, "prior_weight has type <U4, not float32"),
         ({"prior_weight": np.array(1j)}, "prior_weight has type complex128, not float32"),
         ({"prior_weight": np.array([None], object)}, "damaged or no network file"),
-        ({"extra__weight": np.zeros((2, 2), np.float32)}, "weights that no network has: ['extra.weight']"),
+        (
+            {"extra__weight": np.zeros((2, 2), np.float32)},
+            "weights that no network has: ['extra.weight']",
+        ),
     ],
 )
 def test_files_with_something_else(arrays: dict[str, Any], message: str, tmp_path: Path) -> None:
@@ -538,18 +657,29 @@ WIDE = OBSERVATION_SIZE + NUM_ACTIONS
         ({"policy__bias": None}, "lacks or has misshapen weights"),
         ({"value__bias": np.array(0, np.float32)}, "lacks or has misshapen weights"),
         ({"trunk__weight": np.zeros((12, 2, 2), np.float32)}, "lacks or has misshapen weights"),
-        ({"trunk__weight": np.zeros((12, 10), np.float32)}, f"trained for inputs of length 10; they have {OBSERVATION_SIZE} now"),
+        (
+            {"trunk__weight": np.zeros((12, 10), np.float32)},
+            f"trained for inputs of length 10; they have {OBSERVATION_SIZE} now",
+        ),
         (
             {"about": about(format=PLAIN_FORMAT, prior="greedy", prior_version="1")},
             f"inputs of length {OBSERVATION_SIZE}; they have {WIDE} now",
         ),
         ({"trunk__bias": np.zeros(13, np.float32)}, r"trunk.bias has shape (13,), not (12,)"),
-        ({"policy_head__weight": np.zeros((5, 6), np.float32)}, r"policy_head.weight has shape (5, 6), not (103, 6)"),
+        (
+            {"policy_head__weight": np.zeros((5, 6), np.float32)},
+            r"policy_head.weight has shape (5, 6), not (103, 6)",
+        ),
         ({"value_head__bias": np.full(1, np.nan, np.float32)}, "not finite"),
-        ({"extra__weight": np.zeros((2, 2), np.float32)}, "weights that no network has: ['extra.weight']"),
+        (
+            {"extra__weight": np.zeros((2, 2), np.float32)},
+            "weights that no network has: ['extra.weight']",
+        ),
     ],
 )
-def test_files_of_version_01_with_something_else(arrays: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_files_of_version_01_with_something_else(
+    arrays: dict[str, Any], message: str, tmp_path: Path
+) -> None:
     assert message in refused(written(tmp_path / "model.npz", "plain", **arrays))
 
 
@@ -563,11 +693,16 @@ def test_the_file_written_by_hand_is_all_right_otherwise(tmp_path: Path) -> None
     [
         ({"prior": "oracle"}, "prior must be one of greedy, appraiser, or nothing, not 'oracle'"),
         ({"prior": ["greedy"]}, "prior must be one of greedy"),
-        ({"prior_version": "0"}, f"trained with version 0 of greedy, which is {GreedyAgent.version} now"),
+        (
+            {"prior_version": "0"},
+            f"trained with version 0 of greedy, which is {GreedyAgent.version} now",
+        ),
         ({"prior_version": None}, "trained with version None of greedy"),
     ],
 )
-def test_heuristics_that_are_not_there(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_heuristics_that_are_not_there(
+    changes: dict[str, Any], message: str, tmp_path: Path
+) -> None:
     path = tmp_path / "model.npz"
     path.write_bytes(network(True, **changes).to_bytes())
     assert message in refused(path)
@@ -577,7 +712,9 @@ def test_heuristics_that_are_not_there(changes: dict[str, Any], message: str, tm
 
 def test_truncated_anywhere(file: Path) -> None:
     whole = file.read_bytes()
-    for length in sorted({*range(0, len(whole), len(whole) // 60), len(whole) - 1, len(whole) - 2, len(whole) - 30}):
+    for length in sorted(
+        {*range(0, len(whole), len(whole) // 60), len(whole) - 1, len(whole) - 2, len(whole) - 30}
+    ):
         file.write_bytes(whole[:length])
         assert "damaged or no network file" in refused(file)
 
@@ -598,11 +735,15 @@ def test_damaged_anywhere(file: Path) -> None:
             noticed += 1
         else:
             assert loaded.about == same.about
-            assert all(np.array_equal(loaded.weights[name], array) for name, array in same.weights.items())
+            assert all(
+                np.array_equal(loaded.weights[name], array) for name, array in same.weights.items()
+            )
     assert noticed > 120
 
 
-@pytest.mark.parametrize("change", [lambda data: data[:-1], lambda data: b"\0" + data], ids=["shorter", "shifted"])
+@pytest.mark.parametrize(
+    "change", [lambda data: data[:-1], lambda data: b"\0" + data], ids=["shorter", "shifted"]
+)
 def test_nearly_whole(change: Callable[[bytes], bytes], file: Path) -> None:
     """What zip readers may forgive still plays the same network, or is refused."""
     whole, same = file.read_bytes(), Network.load(file)
@@ -615,7 +756,10 @@ def test_nearly_whole(change: Callable[[bytes], bytes], file: Path) -> None:
 
 
 def test_half_precision_is_read(tmp_path: Path) -> None:
-    halved: dict[str, Any] = {name.replace(".", "__"): array.astype(np.float16) for name, array in network().weights.items()}
+    halved: dict[str, Any] = {
+        name.replace(".", "__"): array.astype(np.float16)
+        for name, array in network().weights.items()
+    }
     loaded = Network.load(written(tmp_path / "model.npz", **halved))
     for name, array in network().weights.items():
         assert np.array_equal(loaded.weights[name], array.astype(np.float16).astype(np.float32))

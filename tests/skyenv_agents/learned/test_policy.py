@@ -19,7 +19,11 @@ from skyenv_agents.learned.policy import PolicyAgent
 
 ARCHITECTURES: dict[str, dict[str, Any]] = {
     "shared": {"net_arch": [32, 32]},
-    "separate": {"net_arch": {"pi": [32], "vf": [16]}, "activation_fn": torch.nn.ReLU, "share_features_extractor": False},
+    "separate": {
+        "net_arch": {"pi": [32], "vf": [16]},
+        "activation_fn": torch.nn.ReLU,
+        "share_features_extractor": False,
+    },
 }
 
 
@@ -29,7 +33,15 @@ def models() -> dict[str, Any]:
     made = {}
     for name, kwargs in ARCHITECTURES.items():
         env = SkyenvVecEnv(2, max_turns=3, seed=1)
-        model = MaskablePPO("MlpPolicy", env, n_steps=4, batch_size=8, seed=1, device="cpu", policy_kwargs=dict(kwargs))
+        model = MaskablePPO(
+            "MlpPolicy",
+            env,
+            n_steps=4,
+            batch_size=8,
+            seed=1,
+            device="cpu",
+            policy_kwargs=dict(kwargs),
+        )
         with torch.no_grad():
             for parameter in model.policy.action_net.parameters():
                 parameter.mul_(100)
@@ -55,12 +67,19 @@ def games() -> Games:
 
 
 @pytest.mark.parametrize("name", list(ARCHITECTURES))
-def test_probabilities_are_those_of_the_model(models: dict[str, Any], games: Games, name: str, tmp_path: Path) -> None:
+def test_probabilities_are_those_of_the_model(
+    models: dict[str, Any], games: Games, name: str, tmp_path: Path
+) -> None:
     path = tmp_path / "model.zip"
     models[name].save(path)
     player = PolicyAgent(path)
     observation = torch.as_tensor(games.observation)
-    wanted = models[name].policy.get_distribution(observation, games.mask.astype(bool)).distribution.probs.detach().numpy()
+    wanted = (
+        models[name]
+        .policy.get_distribution(observation, games.mask.astype(bool))
+        .distribution.probs.detach()
+        .numpy()
+    )
     probabilities = player.probabilities(games.observation, games.mask)
     assert np.allclose(probabilities, wanted, atol=1e-5)
     assert (probabilities[games.mask == 0] == 0).all()
@@ -140,11 +159,18 @@ class _OtherGame(gymnasium.Env[np.ndarray, np.int64]):
 
 @pytest.mark.parametrize(
     ("length", "actions", "message"),
-    [(10, 103, "was trained for observations of length 10; they have"), (None, 5, "was trained for 5 actions; there are 103")],
+    [
+        (10, 103, "was trained for observations of length 10; they have"),
+        (None, 5, "was trained for 5 actions; there are 103"),
+    ],
 )
-def test_models_of_another_game(length: int | None, actions: int, message: str, tmp_path: Path, games: Games) -> None:
+def test_models_of_another_game(
+    length: int | None, actions: int, message: str, tmp_path: Path, games: Games
+) -> None:
     env: Any = _OtherGame(length or games.observation.shape[1], actions)
     path = tmp_path / "other.zip"
-    MaskablePPO("MlpPolicy", env, n_steps=4, batch_size=4, device="cpu", policy_kwargs={"net_arch": [4]}).save(path)
+    MaskablePPO(
+        "MlpPolicy", env, n_steps=4, batch_size=4, device="cpu", policy_kwargs={"net_arch": [4]}
+    ).save(path)
     with pytest.raises(CheckpointError, match=message):
         make_agent(path)

@@ -57,12 +57,16 @@ def test_latest_prefers_the_newest_past_policy_and_no_fixed_opponent() -> None:
     rest = (1 - LATEST_SHARE) / 2
     assert pool.weights() == pytest.approx([0.25, 0.25, 0.5 * rest, 0.5 * rest, 0.5 * LATEST_SHARE])
     assert filled("latest", past=1, fixed_share=0.5).weights() == pytest.approx([0.25, 0.25, 0.5])
-    assert filled("latest", fixed=0, past=2).weights() == pytest.approx([1 - LATEST_SHARE, LATEST_SHARE])
+    assert filled("latest", fixed=0, past=2).weights() == pytest.approx(
+        [1 - LATEST_SHARE, LATEST_SHARE]
+    )
 
 
 def test_hard_goes_by_the_square_of_what_is_lost() -> None:
     pool = filled("hard", fixed_share=0.5)
-    assert pool.weights() == pytest.approx([0.25, 0.25, 1 / 6, 1 / 6, 1 / 6])  # nobody has played yet: all alike
+    assert pool.weights() == pytest.approx(
+        [0.25, 0.25, 1 / 6, 1 / 6, 1 / 6]
+    )  # nobody has played yet: all alike
     for name, share in (("a0", 1.0), ("a1", 0.0), ("s0", 0.2), ("s1", 0.6)):
         pool.note(name, share)
     fixed = np.array([EASIEST, 1.0])
@@ -109,7 +113,9 @@ def test_without_past_or_fixed_the_others_get_all(sampling: str) -> None:
     fixed=st.integers(0, 3),
     share=st.floats(0, 1),
     capacity=st.integers(0, 4),
-    events=st.lists(st.one_of(st.just("add"), st.tuples(st.integers(0, 12), st.floats(0, 1))), max_size=40),
+    events=st.lists(
+        st.one_of(st.just("add"), st.tuples(st.integers(0, 12), st.floats(0, 1))), max_size=40
+    ),
 )
 def test_weights_are_always_probabilities(
     sampling: str, fixed: int, share: float, capacity: int, events: list[str | tuple[int, float]]
@@ -204,11 +210,20 @@ def test_comes_through_pickle() -> None:
     ("action", "message"),
     [
         (lambda: OpponentPool([], fixed_share=1.1), "fixed_share must be a number from 0 to 1"),
-        (lambda: OpponentPool([], fixed_share=float("nan")), "fixed_share must be a number from 0 to 1"),
+        (
+            lambda: OpponentPool([], fixed_share=float("nan")),
+            "fixed_share must be a number from 0 to 1",
+        ),
         (lambda: OpponentPool([], capacity=-1), "capacity must be a whole number"),
         (lambda: OpponentPool([], capacity=2.5), "capacity must be a whole number"),  # type: ignore[arg-type]
-        (lambda: OpponentPool([], sampling="best"), "sampling must be one of uniform, latest, hard"),
-        (lambda: OpponentPool([RandomAgent(), RandomAgent()]), "fixed opponents must have different names"),
+        (
+            lambda: OpponentPool([], sampling="best"),
+            "sampling must be one of uniform, latest, hard",
+        ),
+        (
+            lambda: OpponentPool([RandomAgent(), RandomAgent()]),
+            "fixed opponents must have different names",
+        ),
         (lambda: OpponentPool([]).weights(), "the pool of opponents is empty"),
         (lambda: filled("hard").add(named("s1")), "an agent called 's1' already"),
         (lambda: filled("hard").add(named("a0")), "an agent called 'a0' already"),

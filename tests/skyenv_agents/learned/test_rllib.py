@@ -1,4 +1,6 @@
-"""Players from RLlib's checkpoints, as far as they go without RLlib; tests/examples/test_rllib_self_play.py plays whole ones."""
+"""Players from RLlib's checkpoints, as far as they go without RLlib;
+tests/examples/test_rllib_self_play.py plays whole ones.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ class Module(torch.nn.Module):
         super().__init__()
         self.layer = torch.nn.Linear(size, 103)
         box = SimpleNamespace(shape=(size,))
-        self.observation_space = SimpleNamespace(spaces={"observations": box}) if takes_mask else box
+        self.observation_space = (
+            SimpleNamespace(spaces={"observations": box}) if takes_mask else box
+        )
         self.action_space = SimpleNamespace(n=103)
         self.masks: list[torch.Tensor] = []
 
@@ -51,28 +55,43 @@ def test_probabilities_are_those_of_the_module(takes_mask: bool) -> None:
     assert (probabilities[games.mask == 0] == 0).all()
     assert len(player.module.masks) == takes_mask
     sure = RllibAgent(module, deterministic=True)
-    assert decide(games, sure).tolist() == sure.probabilities(games.observation, games.mask).argmax(axis=1).tolist()
+    assert (
+        decide(games, sure).tolist()
+        == sure.probabilities(games.observation, games.mask).argmax(axis=1).tolist()
+    )
     assert (player.name, sure.name) == ("frozen", "policy")
 
 
 def test_a_policy_for_other_games() -> None:
-    with pytest.raises(CheckpointError, match="the policy given was trained for observations of length 9; they have"):
+    with pytest.raises(
+        CheckpointError,
+        match="the policy given was trained for observations of length 9; they have",
+    ):
         RllibAgent(Module(9))
 
 
 def test_folders_without_the_one_policy(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match=r"holds no checkpoint of RLlib: no class_and_ctor_args\.pkl"):
+    with pytest.raises(
+        CheckpointError, match=r"holds no checkpoint of RLlib: no class_and_ctor_args\.pkl"
+    ):
         make_agent(f"rllib:{tmp_path}")
     for name in ("", "first", "second"):
         folder = tmp_path / MODULES[0] / name
         folder.mkdir(parents=True, exist_ok=True)
         (folder / CLASS_FILE).write_bytes(b"")
-    with pytest.raises(CheckpointError, match=r"has several policies; take one of .*first, .*second"):
+    with pytest.raises(
+        CheckpointError, match=r"has several policies; take one of .*first, .*second"
+    ):
         make_agent(f"rllib:{tmp_path}")
 
 
-@pytest.mark.skipif(find_spec("ray") is not None and find_spec("tree") is not None, reason="RLlib is there")
+@pytest.mark.skipif(
+    find_spec("ray") is not None and find_spec("tree") is not None, reason="RLlib is there"
+)
 def test_what_is_missing_is_told(tmp_path: Path) -> None:
     (tmp_path / CLASS_FILE).write_bytes(b"")
-    with pytest.raises(AgentError, match=r"needs RLlib, which isn't there: .*pip install -r examples/rllib_self_play\.txt"):
+    with pytest.raises(
+        AgentError,
+        match=r"needs RLlib, which isn't there: .*pip install -r examples/rllib_self_play\.txt",
+    ):
         make_agent(f"rllib:{tmp_path}")

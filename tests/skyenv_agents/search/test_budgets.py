@@ -1,4 +1,6 @@
-"""What all agents that search have in common: legal, the same in any batch, blind; budgets, in names and in slices; Ctrl-C."""
+"""What all agents that search have in common: legal, the same in any batch, blind; budgets, in
+names and in slices; Ctrl-C.
+"""
 
 from __future__ import annotations
 
@@ -47,11 +49,17 @@ each_agent = pytest.mark.parametrize("name", TINY)
 @pytest.mark.parametrize("num_players", [2, 3, 4])
 @pytest.mark.parametrize("side", ["front", "back"])
 @pytest.mark.parametrize(
-    ("name", "options"), [(name, {}) for name in TINY] + [("rollout", {"rollout_policy": "random"})], ids=str
+    ("name", "options"),
+    [(name, {}) for name in TINY] + [("rollout", {"rollout_policy": "random"})],
+    ids=str,
 )
-def test_plays_legally_to_the_end(num_players: int, side: str, name: str, options: dict[str, Any]) -> None:
+def test_plays_legally_to_the_end(
+    num_players: int, side: str, name: str, options: dict[str, Any]
+) -> None:
     agents = [TINY[name](**options), RandomAgent()]
-    played = play_games(agents, [[0] * num_players, [0] + [1] * (num_players - 1)], [1, 2], side)  # raises if not legal
+    played = play_games(
+        agents, [[0] * num_players, [0] + [1] * (num_players - 1)], [1, 2], side
+    )  # raises if not legal
     assert played.finished.all()
     assert not played.truncated.any()
     assert played.shares[1, 0] == 1.0
@@ -76,7 +84,9 @@ def test_decides_alone_as_in_a_batch(num_players: int, side: str, name: str) -> 
 @each_agent
 @pytest.mark.parametrize(("num_players", "side"), [(2, "front"), (3, "back"), (4, "front")])
 def test_does_not_see_what_its_seat_cannot_know(num_players: int, side: str, name: str) -> None:
-    """Others' unknown cards, the stacks and the chance to come are exchanged, and the whole search stays what it was."""
+    """Others' unknown cards, the stacks and the chance to come are exchanged, and the whole search
+    stays what it was.
+    """
     games = positions(num_players, side, 40)
     player = TINY[name](turns=1)
     decisions = decisions_in(games, player)
@@ -85,7 +95,14 @@ def test_does_not_see_what_its_seat_cannot_know(num_players: int, side: str, nam
         state = np.concatenate([resample(decisions.view[i], number) for i in range(len(decisions))])  # type: ignore[index]
         assert (state["hand"] != games.state["hand"]).any()
         seen = games.observe(games.seat, state=state.view(np.recarray))
-        other = Decisions(decisions.mask, decisions.seat, num_players, decisions.uniform, seen, view(state, games.seat))
+        other = Decisions(
+            decisions.mask,
+            decisions.seat,
+            num_players,
+            decisions.uniform,
+            seen,
+            view(state, games.seat),
+        )
         for array, same in zip(player.search(other), before, strict=True):
             assert np.array_equal(array, same, equal_nan=True)
     assert {PHASES[phase] for phase in games.state["phase"]} >= {"option", "take", "move", "bid"}
@@ -105,10 +122,16 @@ def test_evaluates_as_it_tries(kind: type[SearchAgent]) -> None:
 # ---- budgets ----
 
 
-@pytest.mark.parametrize("kind", [RolloutAgent, SearchAgent, GuidedAgent], ids=lambda kind: kind.name)
+@pytest.mark.parametrize(
+    "kind", [RolloutAgent, SearchAgent, GuidedAgent], ids=lambda kind: kind.name
+)
 def test_names_tell_budgets(kind: type[Searching]) -> None:
     name = kind.name
-    assert [kind().name, kind(50).name, kind(milliseconds=2.5).name] == [name, f"{name}-50", f"{name}-2.5ms"]
+    assert [kind().name, kind(50).name, kind(milliseconds=2.5).name] == [
+        name,
+        f"{name}-50",
+        f"{name}-2.5ms",
+    ]
     assert kind().budget == Budget(kind.default_simulations)
     assert kind.variant(f"{name}-300").budget == Budget(300)
     for spec in (name, f"{name}-1", f"{name}-{kind.default_simulations}", f"{name}-50ms"):
@@ -117,7 +140,9 @@ def test_names_tell_budgets(kind: type[Searching]) -> None:
         assert player.name == spec
     assert kind.variant(f"{name}-50ms").budget.milliseconds == 50
     for budget in ("", "0", "0ms", "ms", "-5", "5s", "1000001", "1e3", "many"):
-        with pytest.raises(AgentError, match=f"agent '{name}-{budget}': its budget must be a number of simulations") as caught:
+        with pytest.raises(
+            AgentError, match=f"agent '{name}-{budget}': its budget must be a number of simulations"
+        ) as caught:
             kind.variant(f"{name}-{budget}")
         assert "\n" not in str(caught.value)
 
@@ -173,7 +198,9 @@ def test_hears_ctrl_c(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def interrupt_once_begun(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C as the terminal sends it, to the main thread, once a search has made something of a few slices."""
+    """Ctrl-C as the terminal sends it, to the main thread, once a search has made something of a
+    few slices.
+    """
     looks = itertools.count()
 
     def counted(real: Callable[..., Any]) -> Callable[..., Any]:

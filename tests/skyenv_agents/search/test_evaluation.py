@@ -1,4 +1,6 @@
-"""Leaves of a tree that an agent evaluates: as it evaluates decisions, many at once, in the tree's values and priors."""
+"""Leaves of a tree that an agent evaluates: as it evaluates decisions, many at once, in the tree's
+values and priors.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def test_leaves_are_judged_as_the_network_judges_decisions() -> None:
 def test_chances_share_what_a_seat_leaves() -> None:
     estimates = np.array([[0.5, 0.2, 0.3, 0.0], [0.1, 0.6, 0.3, 0.0], [0.2, 0.4, 0.4, 0.0]])
     values = seat_values(np.array([1.0, -0.5, 0.25]), np.array([0, 1, 2]), 3, estimates)
-    assert values == pytest.approx(np.array([[1, 0, 0, 0], [0.25, 0, 0.75, 0], [1 / 6, 1 / 3, 1 / 2, 0]]))
+    assert values == pytest.approx(
+        np.array([[1, 0, 0, 0], [0.25, 0, 0.75, 0], [1 / 6, 1 / 3, 1 / 2, 0]])
+    )
 
 
 def test_what_nodes_count_adds_up() -> None:
@@ -66,14 +70,20 @@ class Counting(RandomAgent):
     def evaluate(self, decisions: Decisions) -> Evaluations:
         assert decisions.view is not None
         Counting.asked = max(Counting.asked, len(decisions))
-        floors, owner = (decisions.view["game"][field].astype(np.int64) for field in ("floors", "owner"))
+        floors, owner = (
+            decisions.view["game"][field].astype(np.int64) for field in ("floors", "owner")
+        )
         mine = (floors * (owner == decisions.seat[:, None, None])).sum(axis=(1, 2))
-        weights = decisions.mask * np.where(np.arange(decisions.mask.shape[1]) == OPTION_A, 1000.0, 1.0)
+        weights = decisions.mask * np.where(
+            np.arange(decisions.mask.shape[1]) == OPTION_A, 1000.0, 1.0
+        )
         return weights / weights.sum(axis=1, keepdims=True), np.clip(mine / 10 - 1, -1, 1)
 
 
 def test_an_evaluation_of_ones_own() -> None:
-    """Any agent that evaluates can do it, many leaves at once; one that tells no outcome is refused."""
+    """Any agent that evaluates can do it, many leaves at once; one that tells no outcome is
+    refused.
+    """
     games = positions(3, "back", 30)
     player = SearchAgent(24, evaluator=Counting(), exploration=1.0)
     assert player.name == "ismcts-counting-24"
@@ -82,19 +92,26 @@ def test_an_evaluation_of_ones_own() -> None:
     assert len(options)
     assert (result.actions[options] == OPTION_A).all()
     assert Counting.asked > len(games.seat)
-    with pytest.raises(AgentError, match="agent random can't guide a search: it doesn't tell the outcome"):
+    with pytest.raises(
+        AgentError, match="agent random can't guide a search: it doesn't tell the outcome"
+    ):
         decide(games, SearchAgent(24, evaluator=RandomAgent()))
 
 
 def test_a_network_that_tells_no_outcome() -> None:
     games = positions(2, "front", 20)
     rng = np.random.default_rng(1)
-    weights = {name: rng.normal(scale=0.2, size=shape).astype(np.float32) for name, shape in Sizes(6, 1, 3).shapes().items()}
+    weights = {
+        name: rng.normal(scale=0.2, size=shape).astype(np.float32)
+        for name, shape in Sizes(6, 1, 3).shapes().items()
+    }
     silent = NetworkAgent(ThingsNetwork(weights, {"reward": "points"}))
     evaluations = silent.evaluate(decisions_in(games, silent))
     assert evaluations is not None
     assert evaluations[1] is None
-    with pytest.raises(AgentError, match="agent network can't guide a search: it doesn't tell the outcome"):
+    with pytest.raises(
+        AgentError, match="agent network can't guide a search: it doesn't tell the outcome"
+    ):
         decide(games, SearchAgent(20, evaluator=silent))
 
 
@@ -102,7 +119,10 @@ def test_a_network_that_tells_no_outcome() -> None:
 def test_budget_in_milliseconds() -> None:
     games = positions(2, "front", 20)
     several = games.mask.sum(axis=1) > 1
-    for milliseconds, simulations in ((0.01, 8), (4.5, 5 * 8)):  # the leaves that are judged at once, between two looks
+    for milliseconds, simulations in (
+        (0.01, 8),
+        (4.5, 5 * 8),
+    ):  # the leaves that are judged at once, between two looks
         player = SearchAgent(milliseconds=milliseconds, evaluator=TrainedAgent())
         result = player.search(decisions_in(games, player))
         assert (result.simulations[several] == simulations).all()

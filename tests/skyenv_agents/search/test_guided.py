@@ -1,4 +1,6 @@
-"""The search that a network guides: it begins with what that holds, and is better than its network."""
+"""The search that a network guides: it begins with what that holds, and is better than its
+network.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,16 @@ PATH = TRAINED / "2-players.npz"
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("opponent", [TrainedAgent(), SearchAgent(100)], ids=lambda agent: agent.name)
+@pytest.mark.parametrize(
+    "opponent", [TrainedAgent(), SearchAgent(100)], ids=lambda agent: agent.name
+)
 def test_beats_its_network_and_a_search_without(opponent: TrainedAgent | SearchAgent) -> None:
     """In wins and in VP; the paired seeds are few, but the same each time."""
     paired_seeds = 40
     seating = rotations(2, paired_seeds)
-    played = play_games([GuidedAgent(), opponent], seating, np.repeat(np.arange(3000, 3000 + paired_seeds), 2))
+    played = play_games(
+        [GuidedAgent(), opponent], seating, np.repeat(np.arange(3000, 3000 + paired_seeds), 2)
+    )
     assert played.finished.all()
     assert played.shares[seating == 0].mean() > 0.5
     assert played.scores[seating == 0].mean() > played.scores[seating == 1].mean()
@@ -44,7 +50,9 @@ def test_searches_with_the_guides_probabilities(flatness: float) -> None:
     assert np.array_equal(guided.search(decisions).visits, expected.visits)
     assert not np.array_equal(expected.visits, plain.search(decisions).visits)
     alike = decisions.mask.astype(np.float64)
-    assert np.array_equal(guided.search(decisions, alike).visits, plain.search(decisions, alike).visits)
+    assert np.array_equal(
+        guided.search(decisions, alike).visits, plain.search(decisions, alike).visits
+    )
 
 
 class LastOfAll(RandomAgent):
@@ -61,15 +69,24 @@ def test_a_guide_of_ones_own() -> None:
     """Any agent that tells probabilities; one that doesn't is refused."""
     games = positions(3, "back", 30)
     player = GuidedAgent(8, guide=LastOfAll(), exploration=10.0)
-    assert (player.name, player.uses_observation, player.uses_view) == ("ismcts-last-8", False, True)
+    assert (player.name, player.uses_observation, player.uses_view) == (
+        "ismcts-last-8",
+        False,
+        True,
+    )
     last = games.mask.shape[1] - 1 - games.mask[:, ::-1].argmax(axis=1)
     assert (decide(games, player) == last).mean() > 0.9
-    with pytest.raises(AgentError, match="agent greedy can't guide a search: it doesn't tell how probable actions are"):
+    with pytest.raises(
+        AgentError,
+        match="agent greedy can't guide a search: it doesn't tell how probable actions are",
+    ):
         decide(games, GuidedAgent(8, guide=GreedyAgent()))
 
 
 def test_a_network_of_ones_own(tmp_path: Path) -> None:
-    """By path or as an object it is the same; one without a prior will do, too, and one that tells no outcome."""
+    """By path or as an object it is the same; one without a prior will do, too, and one that tells
+    no outcome.
+    """
     games = positions(2, "front", 20)
     network = Network.load(PATH)
     by_path, shipped = GuidedAgent(20, guide=PATH), GuidedAgent(20)
@@ -77,7 +94,10 @@ def test_a_network_of_ones_own(tmp_path: Path) -> None:
     assert decide(games, by_path).tolist() == decide(games, shipped).tolist()
     assert decide(games, GuidedAgent(20, guide=network)).tolist() == decide(games, shipped).tolist()
     rng = np.random.default_rng(1)
-    weights = {name: rng.normal(scale=0.2, size=shape).astype(np.float32) for name, shape in Sizes(6, 1, 3).shapes().items()}
+    weights = {
+        name: rng.normal(scale=0.2, size=shape).astype(np.float32)
+        for name, shape in Sizes(6, 1, 3).shapes().items()
+    }
     plain = ThingsNetwork(weights, {"reward": "points"})
     assert decide(games, GuidedAgent(20, guide=plain)).tolist() != decide(games, shipped).tolist()
     with pytest.raises(CheckpointError, match="there is no network file"):

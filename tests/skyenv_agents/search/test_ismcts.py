@@ -1,4 +1,6 @@
-"""The tree search: legal, the same in any batch and on any threads, within its budget, and blind to what its seat can't know."""
+"""The tree search: legal, the same in any batch and on any threads, within its budget, and blind to
+what its seat can't know.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ def test_the_greedy_players_priors_from_outside_change_nothing() -> None:
 
 
 def test_priors_from_outside_lead_the_search() -> None:
-    """An action that alone is held to be possible is tried most by a short search; the others are tried too."""
+    """An action that alone is held to be possible is tried most by a short search; the others are
+    tried too.
+    """
     games = positions(2, "front", 60)
     agent = SearchAgent(200, exploration=10.0)
     decisions = decisions_in(games, agent)
@@ -86,7 +90,9 @@ def test_wrong_priors(wrong: float) -> None:
 def test_priors_that_no_search_could_use() -> None:
     games = positions(2, "front", 20)
     for agent in (SearchAgent(5, temperature=0.0), SearchAgent(5, evaluator=GreedyAgent())):
-        with pytest.raises(AgentError, match="need a search without an evaluator, with a temperature above 0"):
+        with pytest.raises(
+            AgentError, match="need a search without an evaluator, with a temperature above 0"
+        ):
             agent.search(decisions_in(games, agent), np.ones((20, NUM_ACTIONS)))
     for shape in ((19, NUM_ACTIONS), (20, 5), (NUM_ACTIONS,)):
         agent = SearchAgent(5)
@@ -97,7 +103,9 @@ def test_priors_that_no_search_could_use() -> None:
 # ---- the tree ----
 
 
-def searched(agent: SearchAgent, games: Games, row: int, simulations: int, nodes: int = 20_000) -> Tree:
+def searched(
+    agent: SearchAgent, games: Games, row: int, simulations: int, nodes: int = 20_000
+) -> Tree:
     """The tree of one decision."""
     views = as_views(view(games.state[row : row + 1], int(games.seat[row])))
     tree = Tree(views, nodes, 0, GreedyAgent().weights(games.num_players), agent._options)
@@ -106,10 +114,18 @@ def searched(agent: SearchAgent, games: Games, row: int, simulations: int, nodes
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"temperature": 0.0}, {"turns": 1}, {"rollout_policy": "random", "turns": 1, "leaf_value": "holdings"}]
+    "options",
+    [
+        {},
+        {"temperature": 0.0},
+        {"turns": 1},
+        {"rollout_policy": "random", "turns": 1, "leaf_value": "holdings"},
+    ],
 )
 def test_what_nodes_count_adds_up(options: dict[str, Any]) -> None:
-    """Every simulation goes through one child or ends; what was chosen was available; seats share 1."""
+    """Every simulation goes through one child or ends; what was chosen was available; seats share
+    1.
+    """
     games = positions(3, "front", 40)
     for row in (3, 20):
         tree = searched(SearchAgent(**options), games, row, 200)
@@ -127,7 +143,9 @@ def test_what_nodes_count_adds_up(options: dict[str, Any]) -> None:
             assert len(set(nodes["action"][children].tolist())) == len(children)
         assert nodes["total"][0, :3].sum() == pytest.approx(200)
         assert tree.children()["visits"].sum() == 200
-        assert set(tree.children()["action"].tolist()) >= set(np.flatnonzero(games.mask[row]).tolist())
+        assert set(tree.children()["action"].tolist()) >= set(
+            np.flatnonzero(games.mask[row]).tolist()
+        )
 
 
 def test_a_full_tree_goes_on_with_what_it_has() -> None:
@@ -171,7 +189,10 @@ def test_budget_in_simulations_and_in_time() -> None:
         ({"milliseconds": 0}, "milliseconds must be above 0"),
         ({"exploration": -1}, "exploration must be a number from 0"),
         ({"temperature": float("nan")}, "temperature must be a number from 0"),
-        ({"rollout_policy": "clever"}, "rollout_policy must be one of greedy, random, not 'clever'"),
+        (
+            {"rollout_policy": "clever"},
+            "rollout_policy must be one of greedy, random, not 'clever'",
+        ),
         ({"leaf_value": "clever"}, "leaf_value must be one of holdings, network, not 'clever'"),
         ({"turns": -1}, "turns must be a whole number from 0"),
         ({"trees": 65}, "trees must be a whole number from 1 to 64, not 65"),
@@ -189,7 +210,9 @@ def test_wrong_options(options: dict[str, Any], message: str) -> None:
 
 
 def decided(player: SearchAgent, rows: list[int], steps: int = 40) -> list[list[tuple[int, int]]]:
-    """What an agent decides in the first steps of some games that it plays alone, with its simulations."""
+    """What an agent decides in the first steps of some games that it plays alone, with its
+    simulations.
+    """
     games = Games(12, 2, seed=3)
     decisions: list[list[tuple[int, int]]] = [[] for _ in rows]
     for _ in range(steps):
@@ -197,7 +220,9 @@ def decided(player: SearchAgent, rows: list[int], steps: int = 40) -> list[list[
             here = [row for row in rows if games.seat[row] == asked]
             asked_for = decisions_in(games, player, here, salt=asked)
             result = player.search(asked_for)
-            for row, action, simulations in zip(here, result.actions, result.simulations, strict=True):
+            for row, action, simulations in zip(
+                here, result.actions, result.simulations, strict=True
+            ):
                 decisions[rows.index(row)].append((int(action), int(simulations)))
             games.step(result.actions, here)
     return decisions
@@ -207,7 +232,9 @@ REUSING: Any = {"simulations": 40, "turns": 0, "reuse": True}
 
 
 def test_goes_on_with_the_tree_of_the_decision_before() -> None:
-    """Within a turn most simulations are known; and whatever games are played beside or were before, decisions are the same."""
+    """Within a turn most simulations are known; and whatever games are played beside or were
+    before, decisions are the same.
+    """
     player = SearchAgent(**REUSING)
     together = decided(player, list(range(12)))
     simulations = np.array([number for game in together for _, number in game])
@@ -222,7 +249,9 @@ def test_goes_on_with_the_tree_of_the_decision_before() -> None:
 
 
 def test_what_is_kept_is_what_was_known() -> None:
-    """A subtree has the counts of the node it was, level by level; its root is what the action led to."""
+    """A subtree has the counts of the node it was, level by level; its root is what the action led
+    to.
+    """
     games = positions(3, "front", 40)
     tree = searched(SearchAgent(turns=0), games, 20, 3000, nodes=80_000)
     best = max(tree.children(), key=lambda child: child["visits"])
@@ -235,11 +264,16 @@ def test_what_is_kept_is_what_was_known() -> None:
     assert again.size == len(kept)
     node = int(best["child"])
     for child in again.children():
-        assert all(child[name] == tree.nodes[name][node] for name in ("action", "visits", "available", "prior"))
+        assert all(
+            child[name] == tree.nodes[name][node]
+            for name in ("action", "visits", "available", "prior")
+        )
         assert child["total"].tolist() == tree.nodes["total"][node].tolist()
         node = int(tree.nodes["sibling"][node])
     assert node == NONE
-    reached = sorted(link for link in (*kept["child"].tolist(), *kept["sibling"].tolist()) if link != NONE)
+    reached = sorted(
+        link for link in (*kept["child"].tolist(), *kept["sibling"].tolist()) if link != NONE
+    )
     assert reached == list(range(1, len(kept))), "every node but the root hangs in one place"
     assert subtree(kept, 102) is None
     assert subtree(Tree(tree.view, 5, 0, tree.weights, tree.options).nodes, 0) is None
@@ -247,7 +281,9 @@ def test_what_is_kept_is_what_was_known() -> None:
 
 @pytest.mark.rule("INF-2")
 def test_what_is_kept_tells_nothing_of_hidden_cards() -> None:
-    """The views that an action may lead to follow from the view before it: exchange what is hidden, and they are the same."""
+    """The views that an action may lead to follow from the view before it: exchange what is hidden,
+    and they are the same.
+    """
     games = positions(2, "front", 40)
     player = SearchAgent(60, turns=0, reuse=True)
     decisions = decisions_in(games, player)
@@ -256,7 +292,11 @@ def test_what_is_kept_tells_nothing_of_hidden_cards() -> None:
     assert before
     other = SearchAgent(60, turns=0, reuse=True)
     state = np.concatenate([resample(decisions.view[i], 9) for i in range(len(decisions))])  # type: ignore[index]
-    result = other.search(Decisions(decisions.mask, decisions.seat, 2, decisions.uniform, view=view(state, games.seat)))
+    result = other.search(
+        Decisions(
+            decisions.mask, decisions.seat, 2, decisions.uniform, view=view(state, games.seat)
+        )
+    )
     assert result.actions.tolist() == again.actions.tolist()
     assert set(other._memory._kept) == before
 
@@ -283,7 +323,9 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
     ids=["plain", "trees", "evaluator", "guided"],
 )
-def test_who_looks_sees_the_visits_grow_and_changes_nothing(agent: SearchAgent, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_looks_sees_the_visits_grow_and_changes_nothing(
+    agent: SearchAgent, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("skyenv_agents.search.ismcts.LOOKS", 0.0)
     games = positions(2, "front", 30)
     every = decisions_in(games, agent)

@@ -1,4 +1,6 @@
-"""The network for leaves: what it is told, what it computes, and that it tells more than what the seats have."""
+"""The network for leaves: what it is told, what it computes, and that it tells more than what the
+seats have.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,12 @@ TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")
 
 
 @entry_point("inputs of the network for leaves", 2)
-def write_all(games: Array, weights: Array, heuristic: Array, districts: Array, seats: Array, vp: Array) -> None:
-    """Everything that the network is told of games, [game, seat, …], and what a scoring of each district gives each seat."""
+def write_all(
+    games: Array, weights: Array, heuristic: Array, districts: Array, seats: Array, vp: Array
+) -> None:
+    """Everything that the network is told of games, [game, seat, …], and what a scoring of each
+    district gives each seat.
+    """
     h = heuristic[0]
     for i in range(len(games)):
         look_up_board(games[i], weights[0], h)
@@ -46,14 +52,23 @@ def write_all(games: Array, weights: Array, heuristic: Array, districts: Array, 
                     write_district(games[i], h, district, seat, districts[i, seat, district])
 
 
-def inputs(state: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.float64]]:
+def inputs(
+    state: npt.NDArray[np.void],
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.float64]]:
     """What :func:`write_all` writes."""
     players = int(state["num_players"][0])
     districts = np.zeros((len(state), players, NUM_DISTRICTS, DISTRICT_INPUTS), np.float32)
     seats = np.full((len(state), players, SEAT_INPUTS), np.nan, np.float32)
     vp = np.zeros((len(state), players, NUM_DISTRICTS))
     weights = GreedyAgent().weights(players)
-    write_all(as_records(state, GAME_DTYPE), weights, new_records(1, HEURISTIC_DTYPE), districts, seats, vp)
+    write_all(
+        as_records(state, GAME_DTYPE),
+        weights,
+        new_records(1, HEURISTIC_DTYPE),
+        districts,
+        seats,
+        vp,
+    )
     return districts, seats, vp
 
 
@@ -73,7 +88,9 @@ def test_what_is_told_of_districts_is_what_they_score(players: int, side: str) -
     for seat in range(players):
         others = np.delete(vp, seat, axis=1).max(axis=1)
         assert districts[:, seat, :, 3] == pytest.approx((vp[:, seat] - others) / 10, abs=1e-6)
-        assert seats[:, seat, 53] == pytest.approx((vp[:, seat] - others).sum(axis=1) / 20, abs=1e-5)
+        assert seats[:, seat, 53] == pytest.approx(
+            (vp[:, seat] - others).sum(axis=1) / 20, abs=1e-5
+        )
     assert vp.max() > 5
 
 
@@ -97,8 +114,13 @@ def test_computes_what_the_layers_say(players: int, side: str) -> None:
     """The same in NumPy, from the same inputs."""
     state = stage(players, side)
     districts, seats, _ = inputs(state)
-    parts = np.split(leaf_network(players).astype(np.float64), np.cumsum([np.prod(shape) for shape in SHAPES.values()])[:-1])
-    layers = {name: part.reshape(shape) for (name, shape), part in zip(SHAPES.items(), parts, strict=True)}
+    parts = np.split(
+        leaf_network(players).astype(np.float64),
+        np.cumsum([np.prod(shape) for shape in SHAPES.values()])[:-1],
+    )
+    layers = {
+        name: part.reshape(shape) for (name, shape), part in zip(SHAPES.items(), parts, strict=True)
+    }
     units = np.maximum(districts @ layers["district"] + layers["district_bias"], 0)
     units *= (state["stopped"] == 0)[:, None, :, None]
     told = np.concatenate([seats, units.sum(axis=2)], axis=2)
@@ -112,7 +134,9 @@ def test_computes_what_the_layers_say(players: int, side: str) -> None:
 
 @pytest.mark.parametrize(("players", "gain"), [(2, 0.03), (3, 0.008), (4, 0.015)])
 def test_knows_more_than_what_the_seats_have(players: int, gain: float) -> None:
-    """Of games between greedy players that nothing was fitted to: a lower cross entropy, in nats, some way through."""
+    """Of games between greedy players that nothing was fitted to: a lower cross entropy, in nats,
+    some way through.
+    """
     games = Games(1000, players, seed=2**40, autoreset=False, observe=False)
     greedy = GreedyAgent()
     kept = np.zeros(0, GAME_DTYPE)

@@ -1,4 +1,6 @@
-"""The rollout agent: legal, strong, the same in any batch, within its budget, and blind to what its seat can't know."""
+"""The rollout agent: legal, strong, the same in any batch, within its budget, and blind to what its
+seat can't know.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ TINY: Any = {"simulations": 8, "turns": 1, "candidates": 3}
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
 def test_beats_greedy(num_players: int) -> None:
-    """With a small budget, on few paired seeds and with a wide margin: it wins some 90 % of two-player games."""
+    """With a small budget, on few paired seeds and with a wide margin: it wins some 90 % of
+    two-player games.
+    """
     paired_seeds = 12 // num_players
     seating = rotations(num_players, paired_seeds)
     seeds = np.repeat(np.arange(paired_seeds), num_players)
@@ -45,7 +49,13 @@ def test_the_random_number_decides_which_determinizations_are_drawn() -> None:
     answers = {
         tuple(
             player.act(
-                Decisions(decisions.mask, decisions.seat, 3, np.full(len(decisions), uniform), view=decisions.view)
+                Decisions(
+                    decisions.mask,
+                    decisions.seat,
+                    3,
+                    np.full(len(decisions), uniform),
+                    view=decisions.view,
+                )
             ).tolist()
         )
         for uniform in (0.1, 0.5, 0.9, 1 - 2**-32)
@@ -55,13 +65,17 @@ def test_the_random_number_decides_which_determinizations_are_drawn() -> None:
 
 @entry_point("the random numbers of rollouts", 1)
 def rollout_uniform(state: Array, salt: int, out: Array) -> None:
-    """The random number of a decision in a rollout: that of compiled loops, as nobody else gets to know it."""
+    """The random number of a decision in a rollout: that of compiled loops, as nobody else gets to
+    know it.
+    """
     out[0] = uniform32(state[0], salt) / 4294967296.0
 
 
 @pytest.mark.parametrize("num_players", [2, 3])
 def test_games_are_played_on_as_greedy_players_play_them(num_players: int) -> None:
-    """Seats do what the greedy agent does from their views: the compiled rollouts end as such games do."""
+    """Seats do what the greedy agent does from their views: the compiled rollouts end as such games
+    do.
+    """
     games = positions(num_players, "back", 12)
     for row in (4, 11):
         me = int(games.seat[row])
@@ -81,9 +95,13 @@ def test_games_are_played_on_as_greedy_players_play_them(num_players: int) -> No
                 determinization.step([action])
                 while determinization.seat[0] >= 0:
                     uniform = np.zeros(1)
-                    rollout_uniform(as_records(determinization.state, GAME_DTYPE), int(seed), uniform)
+                    rollout_uniform(
+                        as_records(determinization.state, GAME_DTYPE), int(seed), uniform
+                    )
                     determinization.step(
-                        GreedyAgent().act(replace(decisions_in(determinization, GreedyAgent()), uniform=uniform))
+                        GreedyAgent().act(
+                            replace(decisions_in(determinization, GreedyAgent()), uniform=uniform)
+                        )
                     )
                 assert values[i, j] == results(determinization.state)[0][0, me]
 
@@ -98,7 +116,9 @@ def test_budget_in_simulations() -> None:
         player = RolloutAgent(budget, turns=1, candidates=4)
         result = player.search(decisions_in(games, player))
         assert (result.simulations[choices == 1] == 0).all()
-        assert (result.simulations <= max(budget, 4 + 2)).all(), "two rounds, with all four actions and with two"
+        assert (result.simulations <= max(budget, 4 + 2)).all(), (
+            "two rounds, with all four actions and with two"
+        )
         assert result.simulations.max() >= budget - 8
 
 

@@ -24,8 +24,8 @@ INTERFACES: dict[str, Callable[..., Games]] = {
     "learner": lambda **options: LearnerGames(2, **options).games,
     "gymnasium": lambda **options: gymnasium.make(ENV_ID, **options).unwrapped.core.games,  # type: ignore[attr-defined]
     "vector": lambda **options: (
-        gymnasium.make_vec(ENV_ID, num_envs=2, **options).unwrapped.core.games
-    ),  # type: ignore[attr-defined]
+        gymnasium.make_vec(ENV_ID, num_envs=2, **options).unwrapped.core.games  # type: ignore[attr-defined]
+    ),
     "sb3": lambda **options: SkyenvVecEnv(2, **options).core.games,
     "pettingzoo": lambda **options: fifth_avenue_v0.env(**options).unwrapped.games,
 }

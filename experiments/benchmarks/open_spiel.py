@@ -114,8 +114,8 @@ def single_calls(game: Any, number: int, repeats: int) -> list[Figure]:
             name,
             "µs",
             repeats,
-            lambda call=call: seconds(lambda: [call() for _ in range(number)]) / number * 1e6,
-        )  # type: ignore[misc]
+            lambda call=call: seconds(lambda: [call() for _ in range(number)]) / number * 1e6,  # type: ignore[misc]
+        )
         for name, call in calls.items()
     ]
 

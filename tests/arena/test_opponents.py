@@ -48,8 +48,12 @@ def settings(players: int = 2, **options: object) -> Settings:
         Rung(rating, seconds) for rating, seconds in ((900.0, 1e-6), (1000.0, 1e-6), (1100.0, 1e-2))
     )
     return Settings(
-        entrants(["odd_agents:Moody", *LADDER]), players, newcomer=True, rungs=rungs, **options
-    )  # type: ignore[arg-type]
+        entrants(["odd_agents:Moody", *LADDER]),
+        players,
+        newcomer=True,
+        rungs=rungs,
+        **options,  # type: ignore[arg-type]
+    )
 
 
 def test_stages() -> None:

@@ -350,8 +350,9 @@ def test_two_people_in_two_browsers_do_not_see_each_others_hands(
         bob.click("#take-button")
         bob.wait("#board svg")
         names = {
-            page.driver.get_cookie(COOKIE)["value"]: seat for page, seat in ((ann, 0), (bob, 2))
-        }  # type: ignore[index]
+            page.driver.get_cookie(COOKIE)["value"]: seat  # type: ignore[index]
+            for page, seat in ((ann, 0), (bob, 2))
+        }
         while not state(ann)["over"]:
             for page in (ann, bob):
                 if (shown := state(page))["yours"]:
@@ -455,11 +456,11 @@ def test_a_spectator_paces_his_own_view_and_the_link_is_withdrawn(
     with browser() as eve:
         eve.open(link)
         eve.wait("#board svg")
-        assert (eve.find("#pause"), eve.find("#ask-first"), eve.find("#next").is_enabled()) == (
+        assert (eve.find("#pause"), eve.find("#ask-first"), eve.find("#next").is_enabled()) == (  # type: ignore[union-attr]
             None,
             None,
             False,
-        )  # type: ignore[union-attr]
+        )
         eve.click("#hold")
         ann.wait_until(lambda: eve.text("#behind") == "paused", "the pause")
         assert ann.text("#hold") == "pause", "it is no one else's"
@@ -1158,8 +1159,9 @@ def test_aleas_cards_turn_up_one_by_one(ann: Browser, tmp_path: Path, motion: st
         if motion == "no-preference":
             for number in range(1, len(cards)):
                 ann.wait_until(
-                    lambda n=number: len(ann.run("return window.turned.at(-1)[0]")) == n, "a card"
-                )  # type: ignore[misc]
+                    lambda n=number: len(ann.run("return window.turned.at(-1)[0]")) == n,  # type: ignore[misc]
+                    "a card",
+                )
                 assert ann.text("#log").count("Alea bids") == known
                 ann.click("#next" if number < len(cards) - 1 else "#hold")  # goes on by itself then
         ann.wait_until(lambda: ann.text("#log").count("Alea bids") > known, "what came of them")
@@ -1293,9 +1295,9 @@ def test_the_same_wish_makes_one_game_and_another_one_a_second(
     for lost in (1, 2):
         ann.click("#new button.primary")
         ann.wait_until(
-            lambda lost=lost: ann.run("return window.lost") == lost and ann.find("#note"),
+            lambda lost=lost: ann.run("return window.lost") == lost and ann.find("#note"),  # type: ignore[misc]
             "a lost answer",
-        )  # type: ignore[misc]
+        )
     ann.run(
         "const s = document.getElementById('side'); s.value = 'back'; s.dispatchEvent(new "
         "Event('change', {bubbles: true}))"
@@ -2015,9 +2017,9 @@ def test_the_visits_of_a_search_grow_before_ones_eyes(ann: Browser, tmp_path: Pa
         for tries in (1, 3):
             agent.permits.release(tries - (tries > 1))
             ann.wait_until(
-                lambda number=tries: f"in {number} of {MOST} tries" in ann.text("#hint"),
+                lambda number=tries: f"in {number} of {MOST} tries" in ann.text("#hint"),  # type: ignore[misc]
                 "the tries",
-            )  # type: ignore[misc]
+            )
             assert ann.run("return document.querySelectorAll('.badge').length") >= 1
         assert ann.run(
             "return [...document.querySelectorAll('#hint [data-visits]')].some((one) => "

@@ -58,10 +58,10 @@ def test_agents_of_every_kind_use_what_they_are_told(agent: str) -> None:
             decisions = as_decisions(games, asked)
             evaluations = asked.evaluate(decisions)
             answers.append(
-                np.asarray(asked.scores(decisions) if evaluations is None else evaluations[0])[
+                np.asarray(asked.scores(decisions) if evaluations is None else evaluations[0])[  # type: ignore[attr-defined]
                     0
                 ].tolist()
-            )  # type: ignore[attr-defined]
+            )
         return answers
 
     assert told(real) == told(other)

@@ -542,8 +542,10 @@ def test_what_is_expected_of_the_weighted_sums_is_what_all_decisions_give(
     tracks: list[Any] = []
     real = Collector._batch
     monkeypatch.setattr(
-        Collector, "_batch", lambda self, those: tracks.append(those) or real(self, those)
-    )  # type: ignore[func-returns-value]
+        Collector,
+        "_batch",
+        lambda self, those: tracks.append(those) or real(self, those),  # type: ignore[func-returns-value]
+    )
     collector, _ = thinned(0.25)
 
     def sums(batch: Batch) -> Any:

@@ -448,8 +448,9 @@ def test_a_prior_is_seen_in_parts(games: Games) -> None:
         assert np.array_equal(a, b)  # type: ignore[arg-type]
     more = replace(told, outcome=told.outcome + 1 / OUTCOME_PARTS)
     assert not np.array_equal(
-        player(games.observation, more)[1], player(games.observation, told)[1]
-    )  # type: ignore[arg-type]
+        player(games.observation, more)[1],  # type: ignore[arg-type]
+        player(games.observation, told)[1],  # type: ignore[arg-type]
+    )
     lower = replace(told, scores=told.scores - np.float32(1 / PRIOR_PARTS))
     further = replace(told, position=told.position + np.float32(1 / POSITION_PARTS))
     for other in (lower, further):

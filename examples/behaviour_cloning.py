@@ -22,9 +22,9 @@ from torch import Tensor, nn
 
 from skyenv.agents import decisions_in
 from skyenv.arena.evaluate import evaluate, table
+from skyenv.engine.games import Games
+from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
 from skyenv.files import write_atomically
-from skyenv.games import Games
-from skyenv.observation import OBSERVATION_SIZE, codes_of
 from skyenv_agents.learned.architecture import Library, Sizes, run
 from skyenv_agents.learned.layout import CODE_SCALE, INPUTS, NUM_INPUTS
 from skyenv_agents.learned.networks import (

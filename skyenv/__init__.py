@@ -12,6 +12,10 @@ from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
 
 from skyenv.agents import Agent, Decisions, make_agent
+from skyenv.engine.game import Game, Outcome
+from skyenv.engine.games import Games
+from skyenv.engine.observation import OBSERVATION_SIZE
+from skyenv.engine.options import GameOptions
 from skyenv.envs.registration import register
 from skyenv.errors import (
     AgentError,
@@ -30,10 +34,6 @@ from skyenv.errors import (
     SkyenvError,
     StorageError,
 )
-from skyenv.game import Game, Outcome
-from skyenv.game_options import GameOptions
-from skyenv.games import Games
-from skyenv.observation import OBSERVATION_SIZE
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.board import Board, load_board, make_board
 

@@ -35,10 +35,10 @@ from skyenv.arena.commands import (
 )
 from skyenv.commands import Parser, exit_code
 from skyenv.dataset.commands import DatasetOptions, write_dataset
+from skyenv.engine.game import Game
+from skyenv.engine.games import HIGHEST_SEED, fresh_seed
 from skyenv.errors import OptionError
 from skyenv.files import check_writable, write_atomically, writing
-from skyenv.game import Game
-from skyenv.games import HIGHEST_SEED, fresh_seed
 from skyenv.options import Options, argument, common, option, parse
 from skyenv.page import commands as page
 from skyenv.progress import Bar, progress

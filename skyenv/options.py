@@ -28,8 +28,8 @@ from typing import Any, Final, TypeVar, Union, get_args, get_origin, get_type_hi
 
 from skyenv.checks import check_choice, check_integer, check_number, parse_integer
 from skyenv.commands import Parser
+from skyenv.engine.games import DECISIONS_PER_THREAD, DEFAULT_MAX_TURNS, HIGHEST_SEED, MOST_THREADS
 from skyenv.errors import CheckpointError, OptionError, shown
-from skyenv.games import DECISIONS_PER_THREAD, DEFAULT_MAX_TURNS, HIGHEST_SEED, MOST_THREADS
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
 MOST: Final = 1e12

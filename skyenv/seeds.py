@@ -18,7 +18,7 @@ range               from … below                who deals them
 ==================  ==========================
 ==================================================================
 
-In the last two the deals are drawn by a secret (:func:`skyenv.games.secret_seeds`); those of
+In the last two the deals are drawn by a secret (:func:`skyenv.engine.games.secret_seeds`); those of
 datasets in the same way by a seed that is told. Environments that are reset without a seed go on
 with seeds that a stream draws from all numbers: that one of them meets a deal of a ladder has a
 probability below 10⁻⁹. Nothing keeps you from playing a game of any range again, such as that of a

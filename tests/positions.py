@@ -8,8 +8,8 @@ import numpy as np
 
 from processes import printed
 from skyenv.agents import Agent, RandomAgent, decide, decisions_in
-from skyenv.game import Game
-from skyenv.games import Games
+from skyenv.engine.game import Game
+from skyenv.engine.games import Games
 from skyenv.rules.actions import ACTION_NAMES
 from skyenv.rules.components import BLACK
 from skyenv_agents import GreedyAgent
@@ -53,7 +53,7 @@ def deal_anew(state: np.recarray, seat: int, rng: np.random.Generator) -> None:
 _PROGRAM = """
 from skyenv_agents import {agent}
 from skyenv.agents import decide_game
-from skyenv.game import Game
+from skyenv.engine.game import Game
 agent, actions = {agent}(), []
 for players, side in ((2, "back"), (3, "front")):
     game = Game(players, side, 4)

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import skyenv.chance_feed
+import skyenv.engine.chance_feed
 from scenario import even
 from skyenv import ChanceError, Game, Games, IllegalActionError, OptionError, make_agent
 from skyenv.agents import decide, decide_game
-from skyenv.chance_feed import OUTCOMES, SETUP, ChanceFeed
-from skyenv.events import events_told
+from skyenv.engine.chance_feed import OUTCOMES, SETUP, ChanceFeed
+from skyenv.engine.events import events_told
 from skyenv.rules.components import BUSINESSES, COLOURS
 from skyenv.rules.state import GAME_DTYPE, NONE
 
@@ -153,7 +153,7 @@ def test_what_cannot_be_is_refused() -> None:
 
 
 def test_the_example_in_the_docs() -> None:
-    assert doctest.testmod(skyenv.chance_feed) == doctest.TestResults(failed=0, attempted=3)
+    assert doctest.testmod(skyenv.engine.chance_feed) == doctest.TestResults(failed=0, attempted=3)
 
 
 @pytest.mark.compiled

@@ -21,7 +21,7 @@ from referee import check_record
 from skyenv import cli, records
 from skyenv.agents import Decisions, RandomAgent, decide_game, make_agent
 from skyenv.commands import BAD_COMMAND, BAD_DATA, INTERRUPTED
-from skyenv.game import Game
+from skyenv.engine.game import Game
 from skyenv.render.raster import png
 from skyenv.render.svg import svg
 from skyenv.render.text import text

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from skyenv import Games
-from skyenv.crew import Crew, _Call
+from skyenv.engine.thread_pool import Crew, _Call
 
 
 @pytest.fixture

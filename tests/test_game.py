@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import skyenv.game
+import skyenv.engine.game
 from scenario import (
     after_businesses,
     bare_game,
@@ -34,7 +34,7 @@ from skyenv import (
     make_board,
 )
 from skyenv.agents import decide_game
-from skyenv.events import setup_outcomes
+from skyenv.engine.events import setup_outcomes
 from skyenv.rules.actions import ACTION_NAMES, ACTION_NUMBERS, NUM_ACTIONS
 from skyenv.rules.state import GAME_DTYPE, PHASES
 from skyenv.rules.tape import MAX_FED
@@ -89,7 +89,7 @@ def shown(game: Game) -> dict[str, Any]:
 
 
 def test_the_example_in_the_docs() -> None:
-    result = doctest.testmod(skyenv.game)
+    result = doctest.testmod(skyenv.engine.game)
     assert result.attempted >= 2
     assert result.failed == 0
 

@@ -11,12 +11,12 @@ import gymnasium
 import pytest
 
 from skyenv import Game, GameOptions, Games, OptionError, fifth_avenue_v0, make_board
+from skyenv.engine.options import GameKeywords
 from skyenv.envs.aec import AecKeywords
 from skyenv.envs.learner import LearnerGames, LearnerKeywords
 from skyenv.envs.registration import ENV_ID
 from skyenv.envs.sb3 import SkyenvVecEnv
 from skyenv.envs.single import FifthAvenueEnv
-from skyenv.game_options import GameKeywords
 
 REVERSED = make_board("back", {"TSQ": list(reversed(make_board("back").rings[3]))})
 INTERFACES: dict[str, Callable[..., Games]] = {

@@ -21,15 +21,15 @@ from skyenv import (
     IllegalActionError,
     OptionError,
     SkyenvError,
-    kernels,
     make_agent,
     make_board,
 )
 from skyenv.agents import decide
-from skyenv.games import HIGHEST_SEED, outcome_of, results, sensible_threads, share_of
-from skyenv.kernels import MARGIN_SCALE
-from skyenv.knowledge import resample, view
-from skyenv.observation import OBSERVATION_SIZE, SCALE
+from skyenv.engine import kernels
+from skyenv.engine.games import HIGHEST_SEED, outcome_of, results, sensible_threads, share_of
+from skyenv.engine.kernels import MARGIN_SCALE
+from skyenv.engine.knowledge import resample, view
+from skyenv.engine.observation import OBSERVATION_SIZE, SCALE
 from skyenv.rules.actions import ACTION_NUMBERS, NUM_ACTIONS
 from skyenv.rules.compiling import COMPILED
 from skyenv.rules.state import GAME_DTYPE
@@ -97,7 +97,7 @@ def test_a_row_is_the_single_game_of_its_seed(players: int, side: str, agent: st
 @pytest.mark.compiled
 def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """1 = 2 = 3 = 4 threads, stepped from outside and inside the compiled loop; all are used."""
-    monkeypatch.setattr("skyenv.games.DECISIONS_PER_THREAD", 64)
+    monkeypatch.setattr("skyenv.engine.games.DECISIONS_PER_THREAD", 64)
     batches = [
         Games(300, 3, "back", seed=8, threads=threads, max_turns=6) for threads in (1, 2, 3, 4)
     ]
@@ -758,7 +758,7 @@ def test_random_play_in_parts_is_the_same(monkeypatch: pytest.MonkeyPatch) -> No
         Games(7, 3, seed=6, max_turns=4, autoreset=False, reward="points") for _ in range(2)
     )
     whole.play_random(90, salt=3)
-    monkeypatch.setattr("skyenv.games.DECISIONS_AT_A_TIME", 20)
+    monkeypatch.setattr("skyenv.engine.games.DECISIONS_AT_A_TIME", 20)
     parts.play_random(90, salt=3)
     assert whole.done.any()
     assert snapshot(whole) == snapshot(parts)

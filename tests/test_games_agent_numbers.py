@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from skyenv import Game, Games, OptionError
-from skyenv.games import HIGHEST_SEED, secret_seeds
-from skyenv.kernels import RANDOM_PLAY, uniform32
+from skyenv.engine.games import HIGHEST_SEED, secret_seeds
+from skyenv.engine.kernels import RANDOM_PLAY, uniform32
 from skyenv.rules.chacha import chacha
 from skyenv.rules.chance import mix32
 from skyenv.rules.compiling import COMPILED

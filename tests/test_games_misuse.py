@@ -16,9 +16,9 @@ START: Final = """
 import multiprocessing, os, signal, sys, threading, time
 import numpy as np
 from skyenv import Game, Games, OptionError
-from skyenv.games import results
-from skyenv import games as batches
-from skyenv.knowledge import resample, view
+from skyenv.engine.games import results
+from skyenv.engine import games as batches
+from skyenv.engine.knowledge import resample, view
 batches.DECISIONS_PER_THREAD = 64  # threads are used, however little there is to do
 from skyenv.rules.state import GAME_DTYPE, GAME_FIELDS, GAME_RANGES
 """
@@ -68,7 +68,7 @@ def test_arrays_changed_after_their_check_are_played_as_checked() -> None:
     of Python's, is at work.
     """
     output = run("""
-from skyenv import kernels
+from skyenv.engine import kernels
 games, same = (Games(64, 3, seed=1) for _ in range(2))
 actions, rows, seats = same.mask.argmax(axis=1), np.arange(64), np.full(64, 2)
 given = [actions.copy(), rows.copy(), seats.copy()]
@@ -98,7 +98,7 @@ print((games.uniforms(given[1]) == numbers).all(), games.state.tobytes() == same
 def test_a_game_is_put_into_no_garbage() -> None:
     """Bytes and records that are no position of such a game; the game goes on where it was."""
     output = run("""
-from skyenv.chance_feed import ChanceFeed
+from skyenv.engine.chance_feed import ChanceFeed
 feed, size = ChanceFeed(2, seed=1), GAME_DTYPE.itemsize
 before = feed.position()
 other = Games(2, 3, seed=1).state

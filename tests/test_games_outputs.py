@@ -14,8 +14,8 @@ import numpy.typing as npt
 import pytest
 
 from skyenv import Games, IllegalActionError, OptionError
-from skyenv.games import OUTPUTS
-from skyenv.observation import OBSERVATION_SIZE
+from skyenv.engine.games import OUTPUTS
+from skyenv.engine.observation import OBSERVATION_SIZE
 
 NUM_GAMES = 5
 SHAPES: dict[str, tuple[int, ...]] = {

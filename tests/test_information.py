@@ -12,8 +12,8 @@ import pytest
 
 from skyenv import Game, OptionError, make_agent
 from skyenv.agents import decide_game
-from skyenv.events import Event
-from skyenv.information import (
+from skyenv.engine.events import Event
+from skyenv.engine.information_state import (
     EVENT_SIZE,
     HEADER_SIZE,
     KINDS,

@@ -9,7 +9,7 @@ import numba
 import numpy as np
 import pytest
 
-from skyenv.instructions import fetch_add, prefetch
+from skyenv.engine.intrinsics import fetch_add, prefetch
 from skyenv.rules.compiling import COMPILED, entry_point
 
 needs_compiler = pytest.mark.skipif(not COMPILED, reason="about compiled code")

@@ -13,9 +13,9 @@ import pytest
 from scenario import same_record
 from skyenv import Game, Games, OptionError, make_agent
 from skyenv.agents import decide
-from skyenv.games import results
-from skyenv.integrity import MISFITS, as_games, check_positions
-from skyenv.knowledge import view
+from skyenv.engine.games import results
+from skyenv.engine.knowledge import view
+from skyenv.engine.validation import MISFITS, as_games, check_positions
 from skyenv.rules.state import GAME_DTYPE, GAME_FIELDS, GAME_RANGES, PHASE_BID, PHASE_PLOT
 
 TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]

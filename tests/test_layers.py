@@ -48,8 +48,8 @@ LAZY: Final = {
         "skyenv.envs.registration",
         "skyenv.envs.vector",
     ): "Gymnasium imports it when it makes environments",
-    ("skyenv.game", "skyenv.render.svg"): "a game draws itself in a notebook",
-    ("skyenv.game", "skyenv.render.text"): "a game prints itself",
+    ("skyenv.engine.game", "skyenv.render.svg"): "a game draws itself in a notebook",
+    ("skyenv.engine.game", "skyenv.render.text"): "a game prints itself",
 }
 """Imports against the direction that stay, and why.
 
@@ -219,14 +219,14 @@ def test_the_rules_need_numpy_and_numba_alone() -> None:
 def repository(tmp_path: Path) -> Path:
     """A small repository that keeps to the layers of `SMALL`."""
     files = {
-        "skyenv/__init__.py": "from skyenv.games import play",
+        "skyenv/__init__.py": "from skyenv.engine.games import play",
         "skyenv/rules/__init__.py": "",
         "skyenv/rules/cards.py": "import numpy",
         "skyenv/rules/play.py": "from skyenv.rules import cards",
-        "skyenv/games.py": "from skyenv.rules.play import play",
-        "skyenv/pages.py": "import skyenv\nfrom skyenv.games import play",
+        "skyenv/engine/games.py": "from skyenv.rules.play import play",
+        "skyenv/pages.py": "import skyenv\nfrom skyenv.engine.games import play",
         "agents/skyenv_agents/__init__.py": "import skyenv",
-        "experiments/__init__.py": '"""skyenv.games"""\nimport skyenv_agents',
+        "experiments/__init__.py": '"""skyenv.engine.games"""\nimport skyenv_agents',
     }
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -236,7 +236,7 @@ def repository(tmp_path: Path) -> Path:
 
 SMALL: Final = [
     ["skyenv.rules"],
-    ["skyenv.games"],
+    ["skyenv.engine.games"],
     ["skyenv"],
     ["skyenv.pages"],
     ["skyenv_agents"],
@@ -255,30 +255,30 @@ def test_a_repository_in_order(repository: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "late"),
     [
-        ("import skyenv.games", False),
+        ("import skyenv.engine.games", False),
         ("from skyenv import games", False),
-        ("from skyenv.games import play", False),
-        ("try:\n    import skyenv.games as g\nexcept ImportError: pass", False),
-        ("class A:\n    import skyenv.games", False),
+        ("from skyenv.engine.games import play", False),
+        ("try:\n    import skyenv.engine.games as g\nexcept ImportError: pass", False),
+        ("class A:\n    import skyenv.engine.games", False),
         ("def play():\n    from skyenv import games", True),
         (
-            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from skyenv.games import "
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from skyenv.engine.games import "
             "play",
             True,
         ),
-        ("from importlib import import_module\nimport_module('skyenv.games')", True),
-        ("entry_point = 'skyenv.games:play'", True),
+        ("from importlib import import_module\nimport_module('skyenv.engine.games')", True),
+        ("entry_point = 'skyenv.engine.games:play'", True),
     ],
 )
 def test_imports_are_found_wherever_they_stand(repository: Path, line: str, late: bool) -> None:
     (repository / "skyenv/rules/cards.py").write_text(line, encoding="utf-8")
     imports = all_imports(repository)
-    assert Import("skyenv.rules.cards", "skyenv.games", late) in imports
-    assert ("skyenv.rules.cards", "skyenv.games") in against_the_direction(imports, SMALL)
+    assert Import("skyenv.rules.cards", "skyenv.engine.games", late) in imports
+    assert ("skyenv.rules.cards", "skyenv.engine.games") in against_the_direction(imports, SMALL)
     assert set(cycle_in(imports, set())) >= {
         "skyenv.rules.cards",
         "skyenv.rules.play",
-        "skyenv.games",
+        "skyenv.engine.games",
     }
 
 

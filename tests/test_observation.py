@@ -13,7 +13,7 @@ import pytest
 from scenario import bare_game, bid, district, hand, stages, start_auction
 from skyenv import OBSERVATION_SIZE, Game, Games, make_agent, make_board
 from skyenv.agents import decide
-from skyenv.observation import (
+from skyenv.engine.observation import (
     BLOCKS,
     HIGH,
     LOW,

@@ -9,8 +9,8 @@ import random
 import pytest
 
 from skyenv import Game
-from skyenv.pasts.positions import Position, game_of, replayed, table_of
-from skyenv.pasts.resampling import resampled
+from skyenv.histories.positions import Position, game_of, replayed, table_of
+from skyenv.histories.resampling import resampled
 from skyenv.records.format import as_text, header_of
 
 

@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 from skyenv import Game, Games
-from skyenv.chance_feed import ChanceFeed
+from skyenv.engine.chance_feed import ChanceFeed
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 SOURCES: Final = ("skyenv", "agents", "experiments", "examples")
@@ -96,8 +96,8 @@ def test_no_test_reaches_into_a_game() -> None:
     [
         ("games._state", ["games._state"]),
         ("game.games._play(1)", ["game.games._play"]),
-        ("from skyenv.games import _part", ["skyenv.games._part"]),
-        ("from skyenv.games import as_games", []),
+        ("from skyenv.engine.games import _part", ["skyenv.engine.games._part"]),
+        ("from skyenv.engine.games import as_games", []),
         ("super()._make_views()", []),
         ("def copy(self):\n    self._pool = None\n    twin._pool = None", []),
         ("block._replace(lines=[])", []),

@@ -493,16 +493,16 @@ def test_dead_references_are_found(tmp_path: Path) -> None:
         "page.md#none",
         "#three",
     ]
-    good = "`game.py` `skyenv/game.py` `docs/` `my_module.py` `runs/first/` `skyenv.game.Game` `python -m skyenv`"
+    good = "`game.py` `skyenv/engine/game.py` `docs/` `my_module.py` `runs/first/` `skyenv.engine.game.Game` `python -m skyenv`"
     good += "\n```\nskyenv/   words\n  game.py  one game\n```\n"
-    bad = "`gaming.py` `skyenv/rules/game.py` `sky/` `skyenv.game.Match`\n```console\n$ python -m experiments.none\n```\n"
+    bad = "`gaming.py` `skyenv/rules/game.py` `sky/` `skyenv.engine.game.Match`\n```console\n$ python -m experiments.none\n```\n"
     bad += "```\nskyenv/   words\n  none.py none/ nothing\n```\n"
     assert unknown_names(good, repository()) == []
     wrong = [
         "gaming.py",
         "skyenv/rules/game.py",
         "sky/",
-        "skyenv.game.Match",
+        "skyenv.engine.game.Match",
         "experiments.none",
         "none.py",
         "none/",

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from experiments.tools import tune
-from skyenv import kernels
 from skyenv.arena import matches
 from skyenv.arena.evaluate import evaluate
 from skyenv.arena.schedule import Settings, entrants
 from skyenv.arena.tournament import Player, Unit
 from skyenv.dataset.sources import Matches
+from skyenv.engine import kernels
+from skyenv.engine.games import Games, fresh_seed, secret_seeds
 from skyenv.envs.sb3 import SkyenvVecEnv
 from skyenv.errors import OptionError
-from skyenv.games import Games, fresh_seed, secret_seeds
 from skyenv.seeds import HIGHEST_SEED, PURPOSES, TRAINING, check_not_held_out, purpose_of
 
 

@@ -22,9 +22,9 @@ import torch
 from gymnasium.spaces import Box
 
 from skyenv import Games
+from skyenv.engine.observation import HIGH, LOW, OBSERVATION_SIZE
 from skyenv.envs.learner import LearnerGames
 from skyenv.envs.spaces import action_space
-from skyenv.observation import HIGH, LOW, OBSERVATION_SIZE
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.seeds import TRAINING
 

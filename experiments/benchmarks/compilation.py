@@ -21,8 +21,8 @@ from typing import Any, Final
 from experiments.benchmarks.figures import Figure, report
 from skyenv import Games, make_agent
 from skyenv.agents import Decisions
-from skyenv.games import results
-from skyenv.knowledge import resample, view
+from skyenv.engine.games import results
+from skyenv.engine.knowledge import resample, view
 
 METHOD: Final = "processor seconds of one process for each line, import included; all use one folder, empty at first"
 POSITIONS: Final = "positions"

@@ -24,10 +24,10 @@ import numpy as np
 from skyenv.checks import check_choice
 from skyenv.cuda import kernels
 from skyenv.cuda.arrays import cuda
+from skyenv.engine.kernels import SLOT_DTYPE
+from skyenv.engine.knowledge import VIEW_DTYPE
+from skyenv.engine.observation import CODES_DTYPE
 from skyenv.errors import OptionError, install_hint
-from skyenv.kernels import SLOT_DTYPE
-from skyenv.knowledge import VIEW_DTYPE
-from skyenv.observation import CODES_DTYPE
 from skyenv.rules.state import GAME_DTYPE
 from skyenv.rules.tape import TAPE_DTYPE
 from skyenv.tables import columns

@@ -15,8 +15,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from skyenv.engine.games import cores
 from skyenv.files import write_atomically
-from skyenv.games import cores
 
 
 @dataclass(frozen=True)

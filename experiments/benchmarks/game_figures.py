@@ -50,8 +50,8 @@ from skyenv.arena.estimates import Floats, Weights, estimates, interval, percent
 from skyenv.arena.matches import Played, play_games
 from skyenv.arena.units import run_units
 from skyenv.commands import INTERRUPTED, complain, exit_code
+from skyenv.engine.knowledge import VIEW_DTYPE
 from skyenv.files import check_writable, write_atomically
-from skyenv.knowledge import VIEW_DTYPE
 from skyenv.options import Options, common, option, parse
 from skyenv.progress import progress
 from skyenv.rules.components import SIDES

@@ -22,7 +22,7 @@ from experiments.benchmarks.figures import Figure, figure, report, seconds
 from skyenv.dataset import episodes, parquet
 from skyenv.dataset.folder import MINARI, PARQUET, Plan, Writer
 from skyenv.dataset.sources import Matches
-from skyenv.games import DEFAULT_MAX_TURNS, cores
+from skyenv.engine.games import DEFAULT_MAX_TURNS, cores
 
 AGENTS: Final = ("greedy", "appraiser", "bidder", "builder", "trained", "crowd", "random")
 GAMES: Final = 4000

@@ -34,7 +34,7 @@ from experiments.benchmarks.publishing import published_part
 from experiments.benchmarks.speed import legal_choice
 from skyenv import Games, fifth_avenue_v0, tables
 from skyenv.arena.plots import save
-from skyenv.observation import OBSERVATION_SIZE
+from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.render.colours import GRID, REFERENCE, SERIES
 
 PUBLISHED: Final = Path(__file__).resolve().parents[2] / "docs" / "peers.json"

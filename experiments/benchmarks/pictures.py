@@ -20,7 +20,7 @@ import numpy as np
 
 from experiments.benchmarks.figures import Figure, figure, measure, report, seconds
 from skyenv.agents import decide_game, make_agent
-from skyenv.game import Game
+from skyenv.engine.game import Game
 from skyenv.page.export import exported
 from skyenv.page.replays import Replay
 from skyenv.render import svg

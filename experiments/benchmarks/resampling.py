@@ -3,7 +3,7 @@ experiments.benchmarks.resampling`` prints figures.
 
 Method: that of :mod:`experiments.benchmarks.speed`, whose table and file these figures stay out of.
 Positions come from the middle of random play; views are made before, where their figure isn't asked
-for. Everything runs on one thread; :func:`skyenv.knowledge.resample` has no others.
+for. Everything runs on one thread; :func:`skyenv.engine.knowledge.resample` has no others.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from experiments.benchmarks.figures import Figure, measure, report, seconds
 from skyenv import Games
-from skyenv.knowledge import resample, view
+from skyenv.engine.knowledge import resample, view
 from skyenv.rules.state import NONE, PHASE_BID
 
 METHOD: Final = (

@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 
 from experiments.benchmarks.figures import Figure, figure, report
 from skyenv.agents import decide_game, decisions_in
-from skyenv.game import Game
+from skyenv.engine.game import Game
 from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.networks import TrainedAgent
 from skyenv_agents.search.guided import GuidedAgent

@@ -30,7 +30,7 @@ from experiments.benchmarks.figures import Figure, figure, measure, report, seco
 from skyenv import OBSERVATION_SIZE, Game, Games, fifth_avenue_v0
 from skyenv.agents import RandomAgent, decide_game
 from skyenv.commands import exit_code
-from skyenv.kernels import SLOT_DTYPE
+from skyenv.engine.kernels import SLOT_DTYPE
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import GAME_DTYPE
 
@@ -42,8 +42,8 @@ from skyenv import Games
 games = Games(1, seed=1)
 games.step([int(games.mask[0].argmax())])
 if EVERYTHING:
-    from skyenv.games import results
-    from skyenv.knowledge import view
+    from skyenv.engine.games import results
+    from skyenv.engine.knowledge import view
     games.observe(0), games.uniforms(), results(games.state), view(games.state, 0)
 print(time.perf_counter() - started)
 """

@@ -20,8 +20,8 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 
+from skyenv.engine.games import DEFAULT_MAX_TURNS
 from skyenv.errors import OptionError
-from skyenv.games import DEFAULT_MAX_TURNS
 from skyenv.page.browsers import COOKIE, new_token
 from skyenv.page.storage import HUMAN, Link, Storage, StoredGame
 

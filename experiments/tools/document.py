@@ -24,13 +24,14 @@ from experiments.tools import rules_page
 from experiments.tools.drawings import FOLDER, drawings
 from experiments.tools.fields import fields_table
 from experiments.training.curves import read_curve
-from skyenv import information, knowledge
 from skyenv.agents import agent_names, make_agent
 from skyenv.arena import ladder
 from skyenv.commands import exit_code
+from skyenv.engine import information_state as information
+from skyenv.engine import knowledge
+from skyenv.engine.observation import OBSERVATION_SIZE, markdown_table
+from skyenv.engine.options import table_label, table_name
 from skyenv.files import write_atomically
-from skyenv.game_options import table_label, table_name
-from skyenv.observation import OBSERVATION_SIZE, markdown_table
 from skyenv.options import Options, option, parse
 from skyenv.rules import state
 from skyenv.rules.actions import ACTION_NAMES

@@ -27,8 +27,8 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.commands import exit_code
+from skyenv.engine.games import Games
 from skyenv.files import write_atomically
-from skyenv.games import Games
 from skyenv.options import Options, common, option, parse
 from skyenv.progress import progress
 from skyenv.rules.actions import NUM_ACTIONS

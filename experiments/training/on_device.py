@@ -29,9 +29,9 @@ from experiments.training.seating import LEARNER, Ended, ended_games, learners_a
 from skyenv.agents import Agent, RandomAgent
 from skyenv.cuda import DeviceArray, Games
 from skyenv.cuda.arrays import SIMULATED
-from skyenv.game_options import table_label
-from skyenv.kernels import MARGIN_SCALE
-from skyenv.observation import SCALE
+from skyenv.engine.kernels import MARGIN_SCALE
+from skyenv.engine.observation import SCALE
+from skyenv.engine.options import table_label
 from skyenv.rules.actions import NUM_ACTIONS, PASS
 from skyenv.rules.state import GAME_DTYPE
 from skyenv_agents.heuristic.device import DevicePlayer

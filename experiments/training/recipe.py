@@ -15,8 +15,8 @@ from experiments.training.network import PolicyNetwork
 from experiments.training.rollouts import Batch, Collector, Playing
 from experiments.training.runs import PAST
 from experiments.training.seating import Tables
+from skyenv.engine.kernels import REWARDS
 from skyenv.errors import OptionError, install_hint
-from skyenv.kernels import REWARDS
 from skyenv.options import as_text, option
 from skyenv.seeds import TRAINING
 from skyenv_agents.learned.architecture import Sizes

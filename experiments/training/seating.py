@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, decide, decisions_in, make_agent
-from skyenv.game_options import table_label
-from skyenv.games import Games, results
-from skyenv.kernels import MARGIN_SCALE
-from skyenv.observation import OBSERVATION_SIZE
+from skyenv.engine.games import Games, results
+from skyenv.engine.kernels import MARGIN_SCALE
+from skyenv.engine.observation import OBSERVATION_SIZE
+from skyenv.engine.options import table_label
 from skyenv_agents.heuristic.player import HeuristicAgent
 from skyenv_agents.learned.layout import NUM_INPUTS
 from skyenv_agents.learned.networks import OUTCOME_REWARD, Prior

@@ -29,7 +29,7 @@ from skyenv.arena.on_ray import LOCAL
 from skyenv.arena.schedule import Settings, entrants
 from skyenv.arena.tournament import Unit, play_unit
 from skyenv.arena.units import run_units
-from skyenv.games import cores
+from skyenv.engine.games import cores
 
 METHOD: Final = "median of rounds in which processes of this machine and a Ray on it take turns, as many workers as cores"
 AGENTS: Final = ("ismcts-300", "greedy")

@@ -41,7 +41,7 @@ from experiments.training.rollouts import Batch, Rollout
 from experiments.training.runs import PAST, Run, program
 from experiments.training.seating import Ended, Tables
 from skyenv.agents import decide
-from skyenv.games import results
+from skyenv.engine.games import results
 from skyenv.options import as_text
 from skyenv_agents.heuristic.player import HeuristicAgent
 from skyenv_agents.learned.networks import ThingsNetwork, heuristic_of

@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from skyenv.agents.interface import Agent, Decisions, Evaluation, Evaluations
 from skyenv.checks import as_plain, check_integer
+from skyenv.engine.game import Game
+from skyenv.engine.games import Games
+from skyenv.engine.knowledge import as_views, view
+from skyenv.engine.observation import SCALE
 from skyenv.errors import AgentError, OptionError
-from skyenv.game import Game
-from skyenv.games import Games
-from skyenv.knowledge import as_views, view
-from skyenv.observation import SCALE
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
 
@@ -62,7 +62,7 @@ def checked_decisions(decisions: Decisions) -> Decisions:
 
     Raises:
         OptionError: shapes or dtypes are wrong, there are no views, or none that
-            :func:`skyenv.knowledge.view` could have made.
+            :func:`skyenv.engine.knowledge.view` could have made.
     """
     if decisions.trusted:
         return decisions

@@ -73,7 +73,7 @@ class Decisions:
             game (see :meth:`skyenv.Games.uniforms`).
         observation: float32 (k, OBSERVATION_SIZE) from the view of `seat`; None unless the agent
             uses it.
-        view: records of skyenv.knowledge.VIEW_DTYPE (k,); None unless the agent uses it.
+        view: records of skyenv.engine.knowledge.VIEW_DTYPE (k,); None unless the agent uses it.
         trusted: whether all of it comes from the engine, as :func:`skyenv.agents.decisions_in`
             says: compiled agents don't check it then (:func:`skyenv.agents.checked_decisions`),
             which would take them half as long as deciding.

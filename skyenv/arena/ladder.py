@@ -14,9 +14,9 @@ import numpy as np
 from skyenv import tables
 from skyenv.arena.estimates import CONFIDENCE, RESAMPLES, Estimate, interval, percent
 from skyenv.arena.ratings import ANCHOR_POINTS, SEPARATED, Newcomer, Ratings
+from skyenv.engine.options import table_name
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import read_json, write_atomically
-from skyenv.game_options import table_name
 
 Ladder = dict[str, Any]
 """What ladder.json holds; agents from the best to the worst, matrices in the same order."""

@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from skyenv.agents import Agent, decide, decide_game
 from skyenv.checks import check_integer
+from skyenv.engine.game import Game
+from skyenv.engine.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, Games, results, secret_seeds
 from skyenv.errors import OptionError
-from skyenv.game import Game
-from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, Games, results, secret_seeds
 from skyenv.rules.board import Board
 from skyenv.rules.state import END_TRUNCATED
 from skyenv.seeds import EVALUATION
@@ -134,7 +134,7 @@ def play_games(
         seeds: whole numbers (k,) from 0 to 2⁶³−1, one for each game.
         side, board, max_turns: as for :class:`skyenv.Games`.
         secret: a number from 0 to 2⁶³−1 that agents don't know: the games are then those of
-            :func:`skyenv.games.secret_seeds`, and agents' random numbers depend on it as well, so
+            :func:`skyenv.engine.games.secret_seeds`, and agents' random numbers depend on it as well, so
             that no agent can guess a game by its seed. None: the games of `seeds` themselves, which
             anybody can deal who guesses small ones.
         purpose: which seeds the secret draws from, a range of :mod:`skyenv.seeds`.

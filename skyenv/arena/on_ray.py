@@ -44,8 +44,8 @@ from skyenv.arena.workers import (
     Workers,
     sendable,
 )
+from skyenv.engine.games import cores
 from skyenv.errors import OptionError, SkyenvError, cause, install_hint
-from skyenv.games import cores
 
 AUTO: Final = "auto"
 LOCAL: Final = "local"

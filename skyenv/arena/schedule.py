@@ -31,9 +31,9 @@ import numpy.typing as npt
 import skyenv
 from skyenv.agents import Agent, checkpoint_in, make_agent
 from skyenv.checks import check_choice, check_integer
+from skyenv.engine.games import DEFAULT_MAX_TURNS, HIGHEST_SEED
 from skyenv.errors import AgentError, OptionError
 from skyenv.files import digest_of
-from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
 MOST_PAIRED_SEEDS: Final = 10**7

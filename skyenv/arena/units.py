@@ -17,8 +17,8 @@ from typing import Any, Final, Generic, Self
 
 from skyenv.arena.workers import MachineLostError, Processes, Result, Unit, WorkerDiedError, Workers
 from skyenv.checks import check_integer
+from skyenv.engine.games import cores
 from skyenv.errors import AgentError
-from skyenv.games import cores
 from skyenv.options import MOST_WORKERS
 
 ATTEMPTS: Final = 3

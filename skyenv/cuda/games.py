@@ -7,16 +7,16 @@ from typing import Any, Final, Self, Unpack
 import numpy as np
 import numpy.typing as npt
 
-import skyenv.games
+import skyenv.engine.games
 from skyenv.checks import check_choice, check_flag, check_integer, check_rows, check_seats
 from skyenv.cuda import kernels
 from skyenv.cuda.arrays import DeviceArray, cuda
+from skyenv.engine.games import HIGHEST_SEED, OBSERVATIONS, SCALED, Seeds, fresh_seed, seeds_of
+from skyenv.engine.kernels import REFRESH, REWARDS, SLOT_DTYPE
+from skyenv.engine.observation import CODES_DTYPE, OBSERVATION_SIZE, SCALE
+from skyenv.engine.options import GameKeywords, GameOptions
+from skyenv.engine.validation import check_positions
 from skyenv.errors import OptionError
-from skyenv.game_options import GameKeywords, GameOptions
-from skyenv.games import HIGHEST_SEED, OBSERVATIONS, SCALED, Seeds, fresh_seed, seeds_of
-from skyenv.integrity import check_positions
-from skyenv.kernels import REFRESH, REWARDS, SLOT_DTYPE
-from skyenv.observation import CODES_DTYPE, OBSERVATION_SIZE, SCALE
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.setup import blank_game
 from skyenv.rules.state import NONE, new_games, new_records
@@ -442,11 +442,11 @@ class Games:
         check_positions(self._state.copy_to_host(), self.num_players)
         self._reset(self._all_rows, cuda.to_device(np.full(self.num_games, REFRESH, np.int64)))
 
-    def on_host(self) -> skyenv.games.Games:
+    def on_host(self) -> skyenv.engine.games.Games:
         """The same games in ordinary memory, without what the last step came to; they go on as
         these would.
         """
-        games = skyenv.games.Games(
+        games = skyenv.engine.games.Games(
             self.num_games,
             self.num_players,
             self.side,
@@ -467,7 +467,7 @@ class Games:
         return games
 
     @classmethod
-    def from_host(cls, games: skyenv.games.Games, *, check: bool = True) -> Self:
+    def from_host(cls, games: skyenv.engine.games.Games, *, check: bool = True) -> Self:
         """Games in ordinary memory brought here, without what their last step came to; they go on
         as those would.
 

@@ -1,4 +1,4 @@
-"""What runs on the GPU: the rules around which :mod:`skyenv.kernels` has loops, with a thread for
+"""What runs on the GPU: the rules around which :mod:`skyenv.engine.kernels` has loops, with a thread for
 each row instead.
 
 A step is several kernels. One that did all of it would need 94 registers a thread instead of the 60
@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from skyenv.cuda.arrays import cuda
-from skyenv.kernels import (
+from skyenv.engine.kernels import (
     GAME_BYTES,
     REFRESH,
     agents_uniform32,
@@ -28,7 +28,7 @@ from skyenv.kernels import (
     play_for_reward,
     uniform32,
 )
-from skyenv.observation import OBSERVATION_SIZE, write_codes
+from skyenv.engine.observation import OBSERVATION_SIZE, write_codes
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.cards import refresh_knowledge
 from skyenv.rules.components import NUM_DISTRICTS

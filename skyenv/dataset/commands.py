@@ -21,9 +21,9 @@ from skyenv.commands import INTERRUPTED, complain
 from skyenv.dataset import episodes, parquet
 from skyenv.dataset.folder import FORMATS, MINARI, PARQUET, Plan, Writer
 from skyenv.dataset.sources import Matches, Records, Source, sources_of
+from skyenv.engine.games import OBSERVATIONS
+from skyenv.engine.kernels import REWARDS
 from skyenv.errors import DatasetError, OptionError
-from skyenv.games import OBSERVATIONS
-from skyenv.kernels import REWARDS
 from skyenv.options import COMMON, Options, argument, common, option
 from skyenv.render.extras import check_installed
 from skyenv.tables import counted

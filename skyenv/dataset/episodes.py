@@ -20,8 +20,8 @@ import numpy.typing as npt
 
 from skyenv import __version__
 from skyenv.dataset.trajectories import Trajectories
+from skyenv.engine.observation import SCALE
 from skyenv.envs.registration import ENV_ID
-from skyenv.observation import SCALE
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import END_REASONS, END_TRUNCATED, NONE
 

@@ -29,9 +29,9 @@ from skyenv.arena.folder import CHECKSUM, checksum, unsealed
 from skyenv.arena.units import Interrupt, run_units
 from skyenv.dataset import episodes, parquet
 from skyenv.dataset.sources import Matches, Source
+from skyenv.engine.games import SCALED
 from skyenv.errors import CheckpointError, DatasetError
 from skyenv.files import locked, read_json, remove_abandoned, write_atomically
-from skyenv.games import SCALED
 from skyenv.progress import Bar, progress
 from skyenv.tables import counted
 

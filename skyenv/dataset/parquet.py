@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.dataset.trajectories import Trajectories
-from skyenv.observation import SCALE
+from skyenv.engine.observation import SCALE
 from skyenv.rules.state import END_REASONS, NONE
 
 MODULES: Final = ("pyarrow",)

@@ -25,10 +25,10 @@ from skyenv.arena.matches import Played, play_games
 from skyenv.arena.schedule import Entrant, entrants
 from skyenv.arena.tournament import Watched, blamed
 from skyenv.dataset.trajectories import Collector, Int64, Trajectories, joined
+from skyenv.engine.games import DEFAULT_MAX_TURNS, results, secret_seeds
+from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
 from skyenv.errors import CheckpointError, DatasetError, RecordError
 from skyenv.files import parse_json
-from skyenv.games import DEFAULT_MAX_TURNS, results, secret_seeds
-from skyenv.observation import OBSERVATION_SIZE, codes_of
 from skyenv.records.format import checked_header, fail
 from skyenv.records.reader import GameLines, iter_games, named
 from skyenv.records.replay import begin, follow

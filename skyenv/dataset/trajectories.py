@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.arena.matches import Played
-from skyenv.games import Games
-from skyenv.observation import OBSERVATION_SIZE, codes_of
+from skyenv.engine.games import Games
+from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
 from skyenv.rules.components import MAX_PLAYERS
 
 Int64 = npt.NDArray[np.int64]

@@ -23,6 +23,8 @@ from pettingzoo.utils import wrappers
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 from skyenv.checks import check_integer, check_options
+from skyenv.engine.games import HIGHEST_SEED, Games, fresh_seed
+from skyenv.engine.options import GameKeywords
 from skyenv.envs.episodes import episode_infos
 from skyenv.envs.learner import ILLEGAL_REWARD
 from skyenv.envs.masks import ACTION_MASK, Mask, MaskKeywords, MaskPlace
@@ -31,8 +33,6 @@ from skyenv.envs.registration import register_pettingzoo
 from skyenv.envs.spaces import action_space, observation_space, state_space
 from skyenv.envs.streams import Streams, as_seeds
 from skyenv.errors import GameOverError, IllegalActionError
-from skyenv.game_options import GameKeywords
-from skyenv.games import HIGHEST_SEED, Games, fresh_seed
 from skyenv.rules.actions import NUM_ACTIONS
 
 Observation = npt.NDArray[Any] | dict[str, npt.NDArray[Any]]

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.games import results
+from skyenv.engine.games import results
 from skyenv.rules.state import END_REASONS
 
 ILLEGAL: Final = "illegal"

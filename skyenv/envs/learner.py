@@ -16,13 +16,13 @@ import numpy.typing as npt
 
 from skyenv.agents import Agent, decide, make_agent
 from skyenv.checks import check_choice, check_flag, check_seat
+from skyenv.engine.games import SCALED, Games, fresh_seed
+from skyenv.engine.observation import codes_of
+from skyenv.engine.options import GameKeywords
 from skyenv.envs.episodes import episode_infos
 from skyenv.envs.spaces import observation_space
 from skyenv.envs.streams import Streams, as_seeds, as_uniform, row_seeds
 from skyenv.errors import GameOverError, IllegalActionError, OptionError
-from skyenv.game_options import GameKeywords
-from skyenv.games import SCALED, Games, fresh_seed
-from skyenv.observation import codes_of
 from skyenv.rules.actions import NUM_ACTIONS
 
 Int64 = npt.NDArray[np.int64]

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from skyenv.engine.games import Games
 from skyenv.errors import OptionError, shown
-from skyenv.games import Games
 from skyenv.render.extras import PIXELS, check_installed
 from skyenv.render.raster import RGB, rgb
 from skyenv.render.svg import svg

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from skyenv.games import SCALED
-from skyenv.observation import HIGH, LARGEST_CODES, LOW, OBSERVATION_SIZE
+from skyenv.engine.games import SCALED
+from skyenv.engine.observation import HIGH, LARGEST_CODES, LOW, OBSERVATION_SIZE
 from skyenv.rules.actions import NUM_ACTIONS
 
 

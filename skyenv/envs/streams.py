@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.checks import check_integer
+from skyenv.engine.games import HIGHEST_SEED
 from skyenv.errors import OptionError
-from skyenv.games import HIGHEST_SEED
 
 Int64 = npt.NDArray[np.int64]
 UInt64 = npt.NDArray[np.uint64]

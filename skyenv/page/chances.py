@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.knowledge import resample, view
+from skyenv.engine.knowledge import resample, view
 from skyenv.page.payloads import Payload
 from skyenv.rules.components import BLACK, CARD_VALUES, COLOURS, NUM_RANKS
 from skyenv.rules.state import GAME_DTYPE, NONE

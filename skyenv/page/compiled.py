@@ -14,7 +14,7 @@ from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Final
 
 from skyenv.agents import Agent
-from skyenv.game import Game
+from skyenv.engine.game import Game
 from skyenv.page.catalogue import CatalogueEntry
 from skyenv.page.jobs import advise, move
 from skyenv.page.payloads import Look
@@ -193,8 +193,8 @@ def _is_followed(kind: type) -> bool:
     """
     top = kind.__module__.partition(".")[0]
     return top not in ("builtins", "numpy", "numba", "abc", "torch") and kind.__module__ not in (
-        "skyenv.games",
-        "skyenv.game",
+        "skyenv.engine.games",
+        "skyenv.engine.game",
     )
 
 

@@ -17,9 +17,9 @@ from typing import Any, Final
 import numpy as np
 
 from skyenv.checks import check_integer
+from skyenv.engine.game import Game
+from skyenv.engine.knowledge import resample
 from skyenv.errors import OptionError, PageError, shown
-from skyenv.game import Game
-from skyenv.knowledge import resample
 from skyenv.page.edited_city import check_setup, described_city, put_commissioner, put_park, put_row
 from skyenv.page.open_hands import forget_shuffles
 from skyenv.page.payloads import Payload

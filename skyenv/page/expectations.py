@@ -20,10 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, decisions_in
+from skyenv.engine.game import Game
+from skyenv.engine.games import Games, results, share_of
+from skyenv.engine.knowledge import PUBLIC, view
 from skyenv.errors import AgentError, PageError
-from skyenv.game import Game
-from skyenv.games import Games, results, share_of
-from skyenv.knowledge import PUBLIC, view
 from skyenv.page.analysis import batch_of
 from skyenv.page.catalogue import CatalogueEntry
 from skyenv.page.game_server import GameServer

@@ -16,8 +16,8 @@ from typing import Any, BinaryIO, Final
 from skyenv.arena.folder import CONFIG, FIELDS, GAMES, SPENT, read_config, unsealed
 from skyenv.arena.schedule import Entrant
 from skyenv.checks import check_integer
+from skyenv.engine.events import Event
 from skyenv.errors import CheckpointError, RecordError, SkyenvError
-from skyenv.events import Event
 from skyenv.files import is_hidden, parse_json
 from skyenv.records.format import check_event, checked_header
 from skyenv.records.reader import MAX_LINE

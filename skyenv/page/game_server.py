@@ -16,9 +16,9 @@ from functools import partial
 from typing import Final
 
 from skyenv.checks import check_number
+from skyenv.engine.game import Game
+from skyenv.engine.games import DEFAULT_MAX_TURNS, fresh_seed
 from skyenv.errors import ConflictError, PageError, StorageError, shown
-from skyenv.game import Game
-from skyenv.games import DEFAULT_MAX_TURNS, fresh_seed
 from skyenv.page.browsers import new_token
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.drawers import Drawers

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from skyenv.chance_feed import SETUP, outcome_numbers
+from skyenv.engine.chance_feed import SETUP, outcome_numbers
+from skyenv.engine.events import setup_outcomes
 from skyenv.errors import PageError
-from skyenv.events import setup_outcomes
+from skyenv.histories.positions import Position, Table, replayed, table_of
+from skyenv.histories.resampling import resampled
 from skyenv.page.replays import Replay
-from skyenv.pasts.positions import Position, Table, replayed, table_of
-from skyenv.pasts.resampling import resampled
 from skyenv.records.format import as_text, header_of
 from skyenv.records.replay import outcomes_told
 

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, Decisions, Thought, first_evaluation
+from skyenv.engine.game import Game
+from skyenv.engine.games import Games
+from skyenv.engine.knowledge import view
 from skyenv.errors import AgentError, PageError
-from skyenv.game import Game
-from skyenv.games import Games
-from skyenv.knowledge import view
 from skyenv.page.catalogue import CatalogueEntry
 from skyenv.rules.actions import NUM_ACTIONS
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skyenv.agents import decide_game
-from skyenv.game import Game
+from skyenv.engine.game import Game
 from skyenv.page.catalogue import CatalogueEntry
 from skyenv.page.hints import Hint, hint, sure_of_all
 from skyenv.page.payloads import Payload, hint_payload

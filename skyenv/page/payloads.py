@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from skyenv.events import Event
-from skyenv.game import Game
-from skyenv.information import seen_by
-from skyenv.knowledge import PUBLIC
+from skyenv.engine.events import Event
+from skyenv.engine.game import Game
+from skyenv.engine.information_state import seen_by
+from skyenv.engine.knowledge import PUBLIC
 from skyenv.page import guidance, recent
 from skyenv.page.hints import Hint
 from skyenv.render import words

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from skyenv.engine.game import Game
+from skyenv.engine.games import fresh_seed
 from skyenv.errors import PageError, shown
-from skyenv.game import Game
-from skyenv.games import fresh_seed
 from skyenv.page.browsers import new_token
 from skyenv.page.game_server import PEOPLE, GameServer
 from skyenv.page.names import checked_name

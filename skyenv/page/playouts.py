@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from skyenv.agents import decide
 from skyenv.arena.matches import SALT
-from skyenv.games import Games, results
-from skyenv.knowledge import resample
-from skyenv.knowledge import view as view_of
+from skyenv.engine.games import Games, results
+from skyenv.engine.knowledge import resample
+from skyenv.engine.knowledge import view as view_of
 from skyenv.page.analysis import batch_of
 from skyenv.page.background import Work
 from skyenv.page.catalogue import CatalogueEntry

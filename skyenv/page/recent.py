@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from skyenv.events import Event
+from skyenv.engine.events import Event
 from skyenv.page.guidance import who
 from skyenv.render.words import PLACE_NAMES, listed, plot_name
 from skyenv.rules.actions import (

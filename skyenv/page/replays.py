@@ -13,9 +13,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from skyenv.engine.events import Event
+from skyenv.engine.game import Game
 from skyenv.errors import OptionError, PageError
-from skyenv.events import Event
-from skyenv.game import Game
 from skyenv.page.chart import NARROW as NARROW_CHART
 from skyenv.page.chart import NOW, VP, Kind, Rows, chart
 from skyenv.page.open_hands import with_open_hands

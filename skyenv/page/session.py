@@ -11,11 +11,11 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from skyenv.engine.events import Event
+from skyenv.engine.game import Game
+from skyenv.engine.games import HIGHEST_SEED
+from skyenv.engine.knowledge import PUBLIC
 from skyenv.errors import IllegalActionError, PageError, SkyenvError
-from skyenv.events import Event
-from skyenv.game import Game
-from skyenv.games import HIGHEST_SEED
-from skyenv.knowledge import PUBLIC
 from skyenv.page.storage import HUMAN, Link, StoredGame
 from skyenv.page.teaching import tutorial
 from skyenv.page.variations import played_on

@@ -8,7 +8,7 @@ from collections.abc import Container
 from typing import Any, Final
 
 from skyenv.arena import ladder
-from skyenv.game_options import table_name
+from skyenv.engine.options import table_name
 
 PLAYERS: Final = 2
 SIDE: Final = "front"

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from skyenv.engine.game import Game
 from skyenv.errors import PageError
-from skyenv.game import Game
 from skyenv.page.hidden_anew import drawn_anew
 from skyenv.page.playouts import fresh_stream
 from skyenv.page.replays import Replay

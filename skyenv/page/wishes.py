@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from skyenv.checks import check_choice, check_integer, parse_integer
+from skyenv.engine.games import HIGHEST_SEED
 from skyenv.errors import PageError, shown
-from skyenv.games import HIGHEST_SEED
 from skyenv.page.catalogue import Catalogue
 from skyenv.page.names import checked_name
 from skyenv.page.storage import HUMAN

@@ -23,8 +23,8 @@ from queue import SimpleQueue
 from typing import Any, Final, Generic, TypeVar
 
 from skyenv.arena.workers import begin_worker, for_a_worker
+from skyenv.engine.games import cores
 from skyenv.errors import AgentError, cause
-from skyenv.games import cores
 
 Result = TypeVar("Result")
 Report = Callable[[Any], None]

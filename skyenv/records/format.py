@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any, Final, NamedTuple, NoReturn
 
+from skyenv.engine.events import Event
+from skyenv.engine.games import HIGHEST_SEED
 from skyenv.errors import OptionError, RecordError, shown
-from skyenv.events import Event
-from skyenv.games import HIGHEST_SEED
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.board import Board, make_board
 from skyenv.rules.components import (

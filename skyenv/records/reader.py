@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, NoReturn, TypeAlias
 
 from skyenv.checks import MOST_DIGITS
+from skyenv.engine.events import Event
 from skyenv.errors import OptionError, RecordError
-from skyenv.events import Event
 from skyenv.records.format import (
     check_event,
     checked_header,

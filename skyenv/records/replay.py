@@ -14,9 +14,9 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 import numpy as np
 
-from skyenv.chance_feed import ChanceFeed
+from skyenv.engine.chance_feed import ChanceFeed
+from skyenv.engine.events import Event, Outcome, setup_outcomes
 from skyenv.errors import ChanceError, RecordError, SkyenvError
-from skyenv.events import Event, Outcome, setup_outcomes
 from skyenv.records.format import fail, quoted, shortened
 from skyenv.records.reader import GameLines, Line, Source, iter_games
 from skyenv.rules.actions import ACTION_NAMES, MOVE, TAKE

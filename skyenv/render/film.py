@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
+from skyenv.engine.game import Game
 from skyenv.errors import OptionError
-from skyenv.game import Game
 from skyenv.records import GameLines
 from skyenv.render.svg import svg
 

@@ -14,8 +14,8 @@ from typing import Any, Final
 import numpy as np
 
 from skyenv.agents.interface import Evaluation
-from skyenv.events import Event
-from skyenv.knowledge import PUBLIC
+from skyenv.engine.events import Event
+from skyenv.engine.knowledge import PUBLIC
 from skyenv.render import shapes
 from skyenv.render.colours import Theme
 from skyenv.render.marks import (

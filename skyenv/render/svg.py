@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from skyenv.agents.interface import Evaluation
 from skyenv.checks import check_integer
+from skyenv.engine.events import Event
 from skyenv.errors import OptionError
-from skyenv.events import Event
 from skyenv.render import city, panels
 from skyenv.render.colours import Theme, theme_named
 from skyenv.render.marks import FONTS, at, element, number, path, rectangle

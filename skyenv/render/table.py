@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.checks import check_seat
+from skyenv.engine.knowledge import PUBLIC, VIEW_DTYPE, view
 from skyenv.errors import OptionError, shown
-from skyenv.knowledge import PUBLIC, VIEW_DTYPE, view
 from skyenv.rules.components import CARD_COLOURS
 from skyenv.rules.state import GAME_DTYPE
 

@@ -6,7 +6,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from skyenv.knowledge import PUBLIC
+from skyenv.engine.knowledge import PUBLIC
 from skyenv.render.table import Table, look
 from skyenv.render.words import listed, seat_label, seat_name, winners
 from skyenv.rules.components import (

@@ -12,8 +12,8 @@ from typing import Any, Final
 import numpy as np
 
 from skyenv.checks import check_integer
+from skyenv.engine.events import Event
 from skyenv.errors import IllegalActionError, OptionError, shown
-from skyenv.events import Event
 from skyenv.render.table import Table, look
 from skyenv.rules.actions import (
     BID,

@@ -5,7 +5,7 @@ Right before a shuffle no black card is face down, so those that a player can't 
 others' hands. Of two players each then knows what the other holds (`deduced`). Three or four know
 what the others hold together (`held_together`, less the own cards), but not who holds which. A card
 laid down later may be one of them or one drawn since; so what is laid down is kept in its order
-(`shown`), and :mod:`skyenv.knowledge` weighs what it can have been.
+(`shown`), and :mod:`skyenv.engine.knowledge` weighs what it can have been.
 """
 
 from __future__ import annotations

@@ -284,7 +284,7 @@ GAME_RANGES: Final[dict[str, tuple[Bounds, Bounds]]] = {
     "spare": (0, 0),
 }
 """The lowest and the highest value of every field, or of each number along its last axis: what
-:mod:`skyenv.integrity` checks.
+:mod:`skyenv.engine.validation` checks.
 
 What a game counts up ends far below what its field can hold, so that nothing overflows in whatever
 is played from there.

@@ -19,8 +19,8 @@ from skyenv.agents import (
     evaluation_of,
     make_agent,
 )
+from skyenv.engine.game import Game
 from skyenv.errors import CheckpointError
-from skyenv.game import Game
 
 BAD_AGENTS = """
 import numpy as np

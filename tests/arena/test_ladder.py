@@ -17,8 +17,8 @@ from skyenv.arena.folder import Folder
 from skyenv.arena.ratings import ANCHORS, rate
 from skyenv.arena.schedule import entrants
 from skyenv.cli import main
+from skyenv.engine.options import table_name
 from skyenv.errors import CheckpointError
-from skyenv.game_options import table_name
 
 ROOT = Path(__file__).parents[2]
 

@@ -11,8 +11,8 @@ import pytest
 from skyenv import Game, Games
 from skyenv.agents import Agent, Decisions, RandomAgent, make_agent
 from skyenv.arena.matches import SALT, Played, play_game, play_games, rotations
+from skyenv.engine.observation import codes_of
 from skyenv.errors import OptionError
-from skyenv.observation import codes_of
 from skyenv_agents import GreedyAgent
 
 

@@ -12,8 +12,8 @@ import pytest
 from skyenv.arena import units
 from skyenv.arena.units import ATTEMPTS, LOSSES, number_of_workers, run_units
 from skyenv.arena.workers import MachineLostError, WorkerDiedError, Workers
+from skyenv.engine.games import cores
 from skyenv.errors import AgentError
-from skyenv.games import cores
 
 Numbers = tuple[int, ...]
 

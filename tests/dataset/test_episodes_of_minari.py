@@ -14,8 +14,8 @@ from minari import MinariDataset
 
 from skyenv.dataset import episodes
 from skyenv.dataset.folder import Plan
+from skyenv.engine.observation import SCALE
 from skyenv.envs.spaces import observation_space
-from skyenv.observation import SCALE
 
 pytestmark = pytest.mark.usefixtures("here")
 

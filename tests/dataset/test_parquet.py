@@ -16,7 +16,7 @@ from pyarrow import parquet as pq
 
 from skyenv.dataset import parquet
 from skyenv.dataset.trajectories import joined
-from skyenv.observation import OBSERVATION_SIZE, SCALE
+from skyenv.engine.observation import OBSERVATION_SIZE, SCALE
 
 ABOUT = {"dataset": "x", "shard": 3}
 

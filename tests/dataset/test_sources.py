@@ -23,8 +23,8 @@ from skyenv.arena.schedule import Settings, entrants
 from skyenv.arena.tournament import Tournament
 from skyenv.dataset.sources import Records, draw_seats, of_tournament, sources_of
 from skyenv.dataset.trajectories import Trajectories
+from skyenv.engine.game import Game
 from skyenv.errors import AgentError, DatasetError, OptionError, RecordError
-from skyenv.game import Game
 from skyenv.seeds import LADDERS
 
 # ---- agents ----

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from skyenv.agents import make_agent
 from skyenv.arena.matches import play_games
 from skyenv.dataset.trajectories import Trajectories, joined
-from skyenv.game import Game
-from skyenv.games import results
-from skyenv.observation import SCALE
+from skyenv.engine.game import Game
+from skyenv.engine.games import results
+from skyenv.engine.observation import SCALE
 from skyenv.rules.state import END_REASONS
 from skyenv.seeds import DATASETS
 

@@ -13,8 +13,8 @@ import pettingzoo
 import pytest
 
 from skyenv import fifth_avenue_v0
+from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.errors import GameOverError, IllegalActionError, OptionError, RenderError
-from skyenv.observation import OBSERVATION_SIZE
 
 with warnings.catch_warnings():
     # Where pygame is installed, PettingZoo's tests import one of its own games in a way that it has

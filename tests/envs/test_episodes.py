@@ -14,11 +14,11 @@ from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from stable_baselines3.common.vec_env import VecMonitor
 
 from skyenv import Game, fifth_avenue_v0
+from skyenv.engine.games import Games, results
 from skyenv.envs.episodes import episode_infos
 from skyenv.envs.sb3 import SkyenvVecEnv
 from skyenv.envs.single import FifthAvenueEnv
 from skyenv.envs.vector import FifthAvenueVectorEnv
-from skyenv.games import Games, results
 
 TOLD = {
     "win_share",

@@ -12,12 +12,12 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from skyenv import fifth_avenue_v0
+from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.envs.masks import MaskPlace
 from skyenv.envs.registration import ENV_ID
 from skyenv.envs.single import FifthAvenueEnv
 from skyenv.envs.vector import FifthAvenueVectorEnv
 from skyenv.errors import OptionError
-from skyenv.observation import OBSERVATION_SIZE
 
 KEYS: dict[str, str | None] = {
     "observation": "observation",

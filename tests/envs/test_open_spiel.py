@@ -32,12 +32,12 @@ from skyenv import (
     OptionError,
 )
 from skyenv.agents import Agent
-from skyenv.chance_feed import OUTCOMES
+from skyenv.engine.chance_feed import OUTCOMES
+from skyenv.engine.information_state import information_size, information_state, information_tensor
+from skyenv.engine.knowledge import resample, view
+from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.envs.open_spiel import SHORT_NAME, AgentBot
-from skyenv.information import information_size, information_state, information_tensor
-from skyenv.knowledge import resample, view
-from skyenv.observation import OBSERVATION_SIZE
-from skyenv.pasts.positions import OUTCOME_NAMES
+from skyenv.histories.positions import OUTCOME_NAMES
 from skyenv.rules.state import GAME_DTYPE
 
 TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
@@ -483,7 +483,7 @@ def test_determinizations_depend_on_what_the_seat_has_seen_alone() -> None:
 @inf
 def test_determinizations_are_as_likely_as_positions() -> None:
     """Before the black stack is shuffled, remembering tells nothing more than a view: hands as in
-    skyenv.knowledge.
+    skyenv.engine.knowledge.
     """
     state = state_after(loaded(3), 12, 90)
     events = state.position.events

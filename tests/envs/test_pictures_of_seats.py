@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from skyenv import fifth_avenue_v0
+from skyenv.engine.games import Games
+from skyenv.engine.knowledge import resample, view
 from skyenv.envs.aec import raw_env
 from skyenv.envs.registration import ENV_ID
 from skyenv.envs.single import FifthAvenueEnv
 from skyenv.envs.vector import FifthAvenueVectorEnv
-from skyenv.games import Games
-from skyenv.knowledge import resample, view
 
 SEAT = 1
 KINDS: dict[str, Callable[..., Any]] = {

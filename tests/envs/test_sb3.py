@@ -17,12 +17,12 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecMonitor
 
 from skyenv.agents import RandomAgent
+from skyenv.engine.games import results
+from skyenv.engine.observation import SCALE
 from skyenv.envs.registration import ENV_ID
 from skyenv.envs.sb3 import MixedVecEnv, SkyenvVecEnv
 from skyenv.envs.vector import FifthAvenueVectorEnv
 from skyenv.errors import AgentError, GameOverError, IllegalActionError, OptionError
-from skyenv.games import results
-from skyenv.observation import SCALE
 
 NUM_ENVS = 6
 

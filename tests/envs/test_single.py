@@ -11,10 +11,10 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from skyenv.agents import Decisions, RandomAgent
+from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.envs.registration import ENV_ID
 from skyenv.envs.single import FifthAvenueEnv
 from skyenv.errors import AgentError, GameOverError, IllegalActionError, OptionError
-from skyenv.observation import OBSERVATION_SIZE
 
 TABLES = [(num_players, side) for num_players in (2, 3, 4) for side in ("front", "back")]
 each_table = pytest.mark.parametrize(("num_players", "side"), TABLES)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from skyenv.engine.games import HIGHEST_SEED
 from skyenv.envs.single import FifthAvenueEnv
 from skyenv.envs.streams import NUMBERS, Streams, as_seeds, as_uniform, row_seeds
 from skyenv.errors import OptionError
-from skyenv.games import HIGHEST_SEED
 
 ROWS = np.arange(4, dtype=np.int64)
 

@@ -12,11 +12,11 @@ from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from skyenv.agents import Decisions
+from skyenv.engine.observation import OBSERVATION_SIZE, SCALE
 from skyenv.envs.registration import ENV_ID
 from skyenv.envs.single import FifthAvenueEnv
 from skyenv.envs.vector import FifthAvenueVectorEnv
 from skyenv.errors import GameOverError, IllegalActionError, OptionError
-from skyenv.observation import OBSERVATION_SIZE, SCALE
 
 NUM_ENVS = 5
 MODES = [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED]

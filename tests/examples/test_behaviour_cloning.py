@@ -13,8 +13,8 @@ from programs import program
 from skyenv.agents import decide, decisions_in, make_agent
 from skyenv.dataset.folder import Plan, Writer
 from skyenv.dataset.sources import Matches
-from skyenv.games import Games
-from skyenv.observation import OBSERVATION_SIZE, codes_of
+from skyenv.engine.games import Games
+from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
 from skyenv_agents.learned.layout import NUM_INPUTS, OUTCOME
 from skyenv_agents.learned.networks import NetworkAgent
 

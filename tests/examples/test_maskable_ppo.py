@@ -10,7 +10,7 @@ import pytest
 from programs import program
 
 from skyenv.agents import decide, make_agent
-from skyenv.games import Games
+from skyenv.engine.games import Games
 
 TINY = shlex.split(
     "--environments 8 --steps 16 --batch 64 --hidden 16 --snapshot 2 --past-policies 2 --max-turns "

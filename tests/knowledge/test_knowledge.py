@@ -10,8 +10,8 @@ import pytest
 from scenario import bare_game, hand, same_record, stages
 from skyenv import Game, Games, make_agent
 from skyenv.agents import decide, decide_game
+from skyenv.engine.knowledge import PUBLIC, VIEW_DTYPE, resample, view
 from skyenv.errors import OptionError
-from skyenv.knowledge import PUBLIC, VIEW_DTYPE, resample, view
 from skyenv.rules.components import CARD_COUNTS
 from skyenv.rules.state import GAME_DTYPE, GAME_FIELDS
 

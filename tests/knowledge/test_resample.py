@@ -16,7 +16,7 @@ from test_knowledge import HIDDEN_FIELDS, TABLES
 from scenario import bare_game, bid, district, even, hand, legal, same_record, start_auction
 from skyenv import Game, Games, OptionError, make_agent
 from skyenv.agents import decide
-from skyenv.knowledge import VIEW_DTYPE, resample, view
+from skyenv.engine.knowledge import VIEW_DTYPE, resample, view
 from skyenv.rules.state import (
     ALEA,
     END_TRUNCATED,

@@ -32,7 +32,7 @@ from scenario import (
     turn_of,
 )
 from skyenv import Game, Games, OptionError
-from skyenv.knowledge import (
+from skyenv.engine.knowledge import (
     VIEW_DTYPE,
     ViewRecord,
     deal_remembered,
@@ -493,7 +493,7 @@ def shows(game: Game, seat: int, cards: str) -> None:
 
 @entry_point("a test of the drawing of unseen cards", 1)
 def draw_by_adding_up(view: ViewRecord, games: Array, tape: Array) -> int:
-    """Positions as :func:`skyenv.knowledge.resample` draws them where guesses of what was old are
+    """Positions as :func:`skyenv.engine.knowledge.resample` draws them where guesses of what was old are
     hardly ever right; how many.
     """
     made = 0

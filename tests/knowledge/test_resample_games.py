@@ -21,8 +21,8 @@ import pytest
 from scenario import as_likely, same_record
 from skyenv import Game, Games, RecordError, make_agent
 from skyenv.agents import decide_game
-from skyenv.information import information_state, information_tensor
-from skyenv.knowledge import resample, view
+from skyenv.engine.information_state import information_state, information_tensor
+from skyenv.engine.knowledge import resample, view
 from skyenv.rules.actions import BID, BID_DONE, PASS
 from skyenv.rules.state import PHASE_BID
 

@@ -16,9 +16,9 @@ from starlette.testclient import TestClient
 
 from skyenv import Game
 from skyenv.agents import RandomAgent, decide_game
+from skyenv.engine.games import share_of
+from skyenv.engine.knowledge import resample
 from skyenv.errors import AgentError
-from skyenv.games import share_of
-from skyenv.knowledge import resample
 from skyenv.page import expectations
 from skyenv.page.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.expectations import Expectations, expect, judged

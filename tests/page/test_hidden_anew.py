@@ -9,9 +9,9 @@ import pytest
 from pages import played
 
 from skyenv import Game
+from skyenv.engine.information_state import seen_by
+from skyenv.engine.knowledge import view
 from skyenv.errors import PageError
-from skyenv.information import seen_by
-from skyenv.knowledge import view
 from skyenv.page.hidden_anew import drawn_anew
 from skyenv.page.replays import Replay
 from skyenv.rules.board import make_board

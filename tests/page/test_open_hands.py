@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from skyenv import Game
 from skyenv.agents import make_agent
-from skyenv.knowledge import resample, view
+from skyenv.engine.knowledge import resample, view
 from skyenv.page.hints import as_decisions
 from skyenv.page.open_hands import with_open_hands
 from skyenv.page.replays import Replay

@@ -10,8 +10,8 @@ import pytest
 from pages import drawn, played
 
 from skyenv import Game
+from skyenv.engine.knowledge import PUBLIC, resample
 from skyenv.errors import PageError
-from skyenv.knowledge import PUBLIC, resample
 from skyenv.page.hints import Hint, hint
 from skyenv.page.payloads import Look, final_scoring, hint_payload
 from skyenv.rules.actions import NUM_ACTIONS

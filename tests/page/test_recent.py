@@ -7,8 +7,8 @@ import json
 import pytest
 from pages import played
 
-from skyenv.events import Event
-from skyenv.information import seen_by
+from skyenv.engine.events import Event
+from skyenv.engine.information_state import seen_by
 from skyenv.page import recent
 from skyenv.page.recent import Turn, alea_since
 from skyenv.rules.actions import PLOT, TAKE

@@ -12,8 +12,8 @@ import pytest
 
 from skyenv import records
 from skyenv.agents import decide_game, make_agent
+from skyenv.engine.game import Game
 from skyenv.errors import RecordError
-from skyenv.game import Game
 
 TABLES = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
 BASE = 3  # players of the base record

@@ -9,8 +9,8 @@ import pytest
 from recorded import played
 
 from skyenv import records
+from skyenv.engine.game import Game
 from skyenv.errors import OptionError
-from skyenv.game import Game
 
 
 def test_the_header_is_written_as_the_interface_shows_it() -> None:

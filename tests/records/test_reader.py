@@ -18,8 +18,8 @@ import pytest
 from recorded import as_text, at, base_record, error_of, played
 
 from skyenv import records
+from skyenv.engine.game import Game
 from skyenv.errors import RecordError
-from skyenv.game import Game
 from skyenv.records.reader import MAX_LINE, named
 
 

@@ -18,8 +18,8 @@ from recorded import BASE, TABLES, as_text, at, base_record, error_of, lines_of,
 from referee import Refutation, check_record
 from skyenv import records
 from skyenv.agents import decide_game, make_agent
+from skyenv.engine.game import Game
 from skyenv.errors import OptionError, RecordError
-from skyenv.game import Game
 from skyenv.records.reader import MAX_LINE
 from skyenv.rules.board import make_board
 from test_referee import random_game

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from scenario import built_up
 from skyenv.agents import decide_game, make_agent
+from skyenv.engine.game import Game
 from skyenv.errors import OptionError
-from skyenv.game import Game
 from skyenv.render.text import text
 from skyenv.rules.components import BLACK, DISTRICTS, PLACES
 from skyenv.rules.state import END_BUSINESSES, END_STOPS, NONE, PHASE_BID, PHASE_OVER

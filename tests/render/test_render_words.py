@@ -13,7 +13,7 @@ from at_a_phase import TSQ, bidding, building, table
 from positions import deal_anew
 from skyenv import ACTION_NAMES, Game, IllegalActionError, OptionError, make_agent
 from skyenv.agents import decide_game
-from skyenv.events import action_event
+from skyenv.engine.events import action_event
 from skyenv.records import nth_game
 from skyenv.render.reasons import why_illegal
 from skyenv.render.table import look

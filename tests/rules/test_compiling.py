@@ -19,7 +19,8 @@ import pytest
 import skyenv
 import skyenv_agents
 from processes import python, running, wait_until
-from skyenv import instructions, kernels
+from skyenv.engine import intrinsics as instructions
+from skyenv.engine import kernels
 from skyenv.rules import auction, compiling, components, scoring
 from skyenv.rules.compiling import COMPILED, EntryPoint, Fingerprint, Rule, entry_point, rule
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from scenario import bare_game, black_stack, district, passes, start_auction, turn_of
-from skyenv import Game, chance_feed, events, make_agent
+from skyenv import Game, make_agent
 from skyenv.agents import decide
+from skyenv.engine import chance_feed, events
 from skyenv.rules import tape
 from skyenv.rules.tape import EVENT_ALEA, EVENT_PARK, EVENT_WIDTH, EVENT_WON, NOBODY
 

@@ -18,7 +18,7 @@ import pytest
 
 from skyenv import Games
 from skyenv.agents import Agent, Decisions, RandomAgent
-from skyenv.knowledge import view
+from skyenv.engine.knowledge import view
 from skyenv_agents import (
     AppraiserAgent,
     GreedyAgent,

@@ -17,7 +17,7 @@ from experiments.training.export import COMMANDS
 from skyenv import Games
 from skyenv.agents import decide, decisions_in, make_agent
 from skyenv.arena.evaluate import evaluate
-from skyenv.game_options import table_name
+from skyenv.engine.options import table_name
 from skyenv.options import command_line, parse
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 from skyenv_agents.learned.networks import TRAINED, Network, NetworkAgent, TrainedAgent

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from skyenv.cuda import DeviceArray, Games
 from skyenv.cuda.arrays import cuda
 from skyenv.cuda.kernels import GAME_WORDS, THREADS, kernel
-from skyenv.knowledge import VIEW_DTYPE, redact
+from skyenv.engine.knowledge import VIEW_DTYPE, redact
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import new_records
 from skyenv_agents.heuristic.features import HEURISTIC_DTYPE

@@ -1,7 +1,7 @@
 """What the heuristic players look up once in every view, before they judge any action.
 
 Arguments that the compiled functions of this folder share: `view`, a record of
-skyenv.knowledge.VIEW_DTYPE, and its `game`; `w`, a record of
+skyenv.engine.knowledge.VIEW_DTYPE, and its `game`; `w`, a record of
 :data:`skyenv_agents.heuristic.weights.WEIGHTS_DTYPE`; `h`, a record of HEURISTIC_DTYPE; `me`, the
 seat that decides.
 """
@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from skyenv.knowledge import ViewRecord
+from skyenv.engine.knowledge import ViewRecord
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.compiling import called_rule, entry_point
 from skyenv.rules.components import (

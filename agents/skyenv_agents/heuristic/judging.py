@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.knowledge import ViewRecord
+from skyenv.engine.knowledge import ViewRecord
 from skyenv.rules.actions import (
     BID_DONE,
     BUILD,

@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, Decisions, checked_decisions
+from skyenv.engine.knowledge import VIEW_DTYPE
 from skyenv.errors import AgentError, shown
-from skyenv.knowledge import VIEW_DTYPE
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import as_records, new_records
 from skyenv_agents.heuristic.features import HEURISTIC_DTYPE

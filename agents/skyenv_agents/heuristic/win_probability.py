@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.integrity import as_games
-from skyenv.knowledge import VIEW_DTYPE, ViewRecord, as_views
+from skyenv.engine.knowledge import VIEW_DTYPE, ViewRecord, as_views
+from skyenv.engine.validation import as_games
 from skyenv.rules.compiling import called_rule, entry_point
 from skyenv.rules.components import BLACK, MAX_PLAYERS, NUM_COLOURS, NUM_DISTRICTS, NUM_RANKS
 from skyenv.rules.state import PHASE_OVER, Array, GameRecord, as_records, new_records

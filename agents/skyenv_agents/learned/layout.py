@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.observation import OBSERVATION_SIZE, SCALE, SEATS, names
+from skyenv.engine.observation import OBSERVATION_SIZE, SCALE, SEATS, names
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.components import (
     CARD_COLOURS,

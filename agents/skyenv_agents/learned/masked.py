@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, Decisions, Evaluations, sample
+from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.errors import CheckpointError
-from skyenv.observation import OBSERVATION_SIZE
 from skyenv.rules.actions import NUM_ACTIONS
 
 Float64 = npt.NDArray[np.float64]

@@ -21,10 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, Decisions, Evaluations, checked_decisions, sample
+from skyenv.engine.games import outcome_of
+from skyenv.engine.observation import OBSERVATION_SIZE
+from skyenv.engine.options import table_name
 from skyenv.errors import CheckpointError, OptionError, shown
-from skyenv.game_options import table_name
-from skyenv.games import outcome_of
-from skyenv.observation import OBSERVATION_SIZE
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.components import SIDES
 from skyenv_agents.heuristic.player import AppraiserAgent, GreedyAgent, HeuristicAgent

@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, Decisions
+from skyenv.engine.games import share_of
+from skyenv.engine.kernels import observe_rows
+from skyenv.engine.knowledge import view as view_of
+from skyenv.engine.observation import CODES_DTYPE, OBSERVATION_SIZE
 from skyenv.errors import AgentError
-from skyenv.games import share_of
-from skyenv.kernels import observe_rows
-from skyenv.knowledge import view as view_of
-from skyenv.observation import CODES_DTYPE, OBSERVATION_SIZE
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import GAME_DTYPE, new_records
 from skyenv_agents.heuristic.win_probability import win_probabilities_seen

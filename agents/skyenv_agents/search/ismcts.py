@@ -2,7 +2,7 @@
 Whitehouse 2012).
 
 For every simulation a determinization is drawn from the seat's view alone
-(:func:`skyenv.knowledge.resample`); the actions that all seats are expected to play there are
+(:func:`skyenv.engine.knowledge.resample`); the actions that all seats are expected to play there are
 looked up in one tree for all of them, and tried by what they have led to and by a prior. Where the
 tree ends, the position is evaluated. Every seat is taken to want its own win.
 
@@ -22,9 +22,9 @@ import numpy.typing as npt
 
 from skyenv.agents import Agent, Decisions, Evaluations, Thought, checked_decisions
 from skyenv.checks import check_integer, check_number
+from skyenv.engine.games import outcome_of
+from skyenv.engine.knowledge import VIEW_DTYPE
 from skyenv.errors import AgentError
-from skyenv.games import outcome_of
-from skyenv.knowledge import VIEW_DTYPE
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import NONE, as_records, new_records
 from skyenv_agents.heuristic.player import GreedyAgent

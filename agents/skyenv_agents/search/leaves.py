@@ -21,8 +21,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from skyenv.engine.validation import as_games
 from skyenv.errors import CheckpointError
-from skyenv.integrity import as_games
 from skyenv.rules.compiling import called_rule, entry_point
 from skyenv.rules.components import LOWEST_CARD, MAX_PLAYERS, NUM_COLOURS, NUM_DISTRICTS, NUM_RANKS
 from skyenv.rules.state import Array, GameRecord, new_records

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.knowledge import VIEW_DTYPE, redact, sample_determinization
+from skyenv.engine.knowledge import VIEW_DTYPE, redact, sample_determinization
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.compiling import entry_point
 from skyenv.rules.play import apply

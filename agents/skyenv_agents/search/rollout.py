@@ -2,7 +2,7 @@
 one.
 
 Flat Monte Carlo with sequential halving. For every decision determinizations are drawn from the
-seat's view alone (:func:`skyenv.knowledge.resample`); in each of them every action that is still in
+seat's view alone (:func:`skyenv.engine.knowledge.resample`); in each of them every action that is still in
 question is played, and the game is played on for some turns by all seats, each of which sees only
 its own view there. The position reached is evaluated; the actions that do worst are dropped, and
 the others share what is left of the budget. All actions meet the same determinizations and chance.
@@ -20,8 +20,8 @@ import numpy.typing as npt
 
 from skyenv.agents import Decisions, checked_decisions
 from skyenv.checks import check_integer, check_number
+from skyenv.engine.knowledge import VIEW_DTYPE
 from skyenv.errors import AgentError
-from skyenv.knowledge import VIEW_DTYPE
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import GAME_DTYPE, as_records, new_records
 from skyenv_agents.heuristic.features import HEURISTIC_DTYPE, NEVER

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.checks import check_integer, check_number
+from skyenv.engine.kernels import uniform32
+from skyenv.engine.knowledge import VIEW_DTYPE, ViewRecord, redact, sample_determinization
 from skyenv.errors import AgentError, shown
-from skyenv.kernels import uniform32
-from skyenv.knowledge import VIEW_DTYPE, ViewRecord, redact, sample_determinization
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.compiling import called_rule, entry_point
 from skyenv.rules.play import apply, refresh_mask

@@ -24,7 +24,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.knowledge import ViewRecord
+from skyenv.engine.knowledge import ViewRecord
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.compiling import called_rule, entry_point
 from skyenv.rules.components import MAX_PLAYERS

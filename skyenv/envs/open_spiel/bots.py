@@ -10,10 +10,10 @@ import pyspiel
 
 from skyenv.agents import Agent, Decisions, checked_actions, make_agent
 from skyenv.checks import check_integer
+from skyenv.engine.knowledge import view
 from skyenv.envs.open_spiel.game import FifthAvenueState
 from skyenv.errors import AgentError
-from skyenv.knowledge import view
-from skyenv.pasts.positions import game_of
+from skyenv.histories.positions import game_of
 from skyenv.rules.actions import NUM_ACTIONS
 
 

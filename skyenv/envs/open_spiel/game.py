@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 import pyspiel
 
-from skyenv.chance_feed import OUTCOMES, SETUP
 from skyenv.checks import check_flag, check_integer
+from skyenv.engine.chance_feed import OUTCOMES, SETUP
+from skyenv.engine.game import Game
+from skyenv.engine.games import DEFAULT_MAX_TURNS, outcome_of
+from skyenv.engine.information_state import DEFAULT_EVENTS, information_size
+from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.errors import OptionError, shown
-from skyenv.game import Game
-from skyenv.games import DEFAULT_MAX_TURNS, outcome_of
-from skyenv.information import DEFAULT_EVENTS, information_size
-from skyenv.observation import OBSERVATION_SIZE
-from skyenv.pasts.positions import (
+from skyenv.histories.positions import (
     CHANCES_AT_THE_END,
     CHANCES_OF_SETUP,
     CHANCES_PER_TURN,
@@ -29,7 +29,7 @@ from skyenv.pasts.positions import (
     game_of,
     table_of,
 )
-from skyenv.pasts.resampling import resampled
+from skyenv.histories.resampling import resampled
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
 from skyenv.rules.state import NONE
@@ -204,7 +204,7 @@ class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
     changes, so a copy shares it.
 
     Attributes:
-        position: the position, :class:`skyenv.pasts.positions.Position`.
+        position: the position, :class:`skyenv.histories.positions.Position`.
     """
 
     def __init__(self, game: FifthAvenueGame) -> None:

@@ -11,8 +11,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from skyenv.checks import check_flag
+from skyenv.engine.games import HIGHEST_SEED, fresh_seed
 from skyenv.errors import PageError
-from skyenv.games import HIGHEST_SEED, fresh_seed
 from skyenv.page.analysis import Analysis
 from skyenv.page.background import Name, Work
 from skyenv.page.chances import what_can_come

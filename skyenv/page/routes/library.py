@@ -11,8 +11,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from skyenv.arena import ladder
+from skyenv.engine.options import table_name
 from skyenv.errors import PageError
-from skyenv.game_options import table_name
 from skyenv.page.again import Again
 from skyenv.page.drawers import Drawers
 from skyenv.page.library import Library, Query

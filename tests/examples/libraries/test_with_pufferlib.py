@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pytest
 
 from skyenv import Games, IllegalActionError
+from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.envs.learner import LearnerGames
-from skyenv.observation import OBSERVATION_SIZE
 
 # PufferLib leaves a link to its pictures in the folder that it is imported in.
 with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):

@@ -27,7 +27,7 @@ from experiments.benchmarks.game_figures import (
 )
 from skyenv import Games, make_agent
 from skyenv.arena.matches import play_games
-from skyenv.knowledge import VIEW_DTYPE, resample, view
+from skyenv.engine.knowledge import VIEW_DTYPE, resample, view
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from experiments.benchmarks.search import (
     measured,
 )
 from experiments.tools import document
-from skyenv.game import Game
+from skyenv.engine.game import Game
 from skyenv_agents.search.ismcts import SearchAgent
 from skyenv_agents.search.tree import NODE_DTYPE
 

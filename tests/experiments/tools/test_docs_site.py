@@ -121,7 +121,7 @@ def test_every_module_is_in_the_reference() -> None:
     packages = len(docs_site.SOURCES)  # whose pages list what they offer
     assert len(described) == len(files) - len(docs_site.PROGRAMS) - packages
     assert (
-        "| [`Games`][skyenv.games.Games] | `skyenv.games` |"
+        "| [`Games`][skyenv.engine.games.Games] | `skyenv.engine.games` |"
         in docs_site.reference()["api/skyenv.md"]
     )
 

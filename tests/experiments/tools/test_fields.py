@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from experiments.tools.fields import SPARE, fields_table, meanings
-from skyenv import knowledge
+from skyenv.engine import knowledge
 from skyenv.rules import state
 
 SOURCE = """

@@ -43,8 +43,8 @@ from experiments.training.throughput import on_device
 from experiments.training.train import Training
 from processes import printed, python
 from skyenv.agents import RandomAgent, decisions_in, make_agent
+from skyenv.engine.games import Games
 from skyenv.errors import OptionError
-from skyenv.games import Games
 from skyenv_agents.heuristic.device import DevicePlayer
 from skyenv_agents.heuristic.player import HeuristicAgent
 from skyenv_agents.learned.architecture import VALUES, Sizes

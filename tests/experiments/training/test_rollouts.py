@@ -27,8 +27,8 @@ from experiments.training.rollouts import (
 )
 from experiments.training.seating import LEARNER, Tables, margins
 from skyenv.agents import Decisions, RandomAgent, decide, decisions_in
-from skyenv.games import Games
-from skyenv.observation import OBSERVATION_SIZE, codes_of
+from skyenv.engine.games import Games
+from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
 from skyenv.rules.actions import NUM_ACTIONS, PASS
 from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.architecture import VALUES, Sizes

@@ -30,9 +30,9 @@ from experiments.training.runs import FEWEST_EPISODES, Episodes
 from experiments.training.train import Training
 from processes import running, wait_until
 from skyenv.agents import make_agent
+from skyenv.engine.games import secret_seeds
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import locked
-from skyenv.games import secret_seeds
 from skyenv.options import as_text, parse
 from skyenv.seeds import EVALUATION, TRAINING
 from skyenv_agents.learned.networks import Network

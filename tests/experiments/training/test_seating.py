@@ -9,9 +9,9 @@ import pytest
 
 from experiments.training.seating import DECISIONS_A_PLAYER, LEARNER, Tables, margins
 from skyenv.agents import Agent, CrowdAgent, Decisions, RandomAgent, decide, decisions_in
-from skyenv.games import results
-from skyenv.kernels import MARGIN_SCALE
-from skyenv.observation import OBSERVATION_SIZE, SCALE
+from skyenv.engine.games import results
+from skyenv.engine.kernels import MARGIN_SCALE
+from skyenv.engine.observation import OBSERVATION_SIZE, SCALE
 from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.layout import (
     NUM_INPUTS,

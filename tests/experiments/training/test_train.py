@@ -19,8 +19,8 @@ from experiments.training.seating import LEARNER, Tables
 from experiments.training.train import Training, mean_figures, normalised, variance
 from processes import python
 from skyenv.agents import decide, decisions_in, make_agent
-from skyenv.games import Games
-from skyenv.observation import OBSERVATION_SIZE
+from skyenv.engine.games import Games
+from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import GAME_DTYPE
 from skyenv_agents import GreedyAgent

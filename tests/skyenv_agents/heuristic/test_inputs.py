@@ -10,7 +10,7 @@ import pytest
 
 from positions import deal_anew, positions
 from skyenv.agents import decisions_in
-from skyenv.games import Games
+from skyenv.engine.games import Games
 from skyenv.rules.components import BLACK, LOWEST_CARD, MAX_PLAYERS, NUM_DISTRICTS, NUM_RANKS
 from skyenv.rules.state import NONE
 from skyenv_agents import GreedyAgent

@@ -14,9 +14,9 @@ from positions import auction, blank, choose, deal_anew, decisions_compiled_or_n
 from processes import printed
 from skyenv.agents import Decisions, RandomAgent, decide, decisions_in, make_agent
 from skyenv.arena.matches import play_games, rotations
+from skyenv.engine.game import Game
+from skyenv.engine.knowledge import view
 from skyenv.errors import AgentError
-from skyenv.game import Game
-from skyenv.knowledge import view
 from skyenv.rules.components import BLACK, CENTRAL_PARK
 from skyenv.rules.state import PHASES
 from skyenv_agents import AppraiserAgent, GreedyAgent
@@ -285,7 +285,7 @@ import numpy as np
 from skyenv import Games
 from skyenv.agents import Agent, Decisions, make_agent
 from skyenv.errors import SkyenvError
-from skyenv.knowledge import view
+from skyenv.engine.knowledge import view
 
 games = Games(4, 2, seed=1)
 games.play_random(60)
@@ -340,7 +340,7 @@ EVERYTHING_LEGAL = """
 import numpy as np
 from skyenv import Games
 from skyenv.agents import Decisions, make_agent
-from skyenv.knowledge import view
+from skyenv.engine.knowledge import view
 from skyenv.rules.components import CENTRAL_PARK
 from skyenv.rules.state import PHASES
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from skyenv.engine.games import Games
+from skyenv.engine.knowledge import view
 from skyenv.errors import OptionError
-from skyenv.games import Games
-from skyenv.knowledge import view
 from skyenv_agents.heuristic.win_probability import win_probabilities, win_probabilities_seen
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from positions import positions
 from skyenv.agents import decisions_in
-from skyenv.observation import OBSERVATION_SIZE, SEATS, codes_of, names
+from skyenv.engine.observation import OBSERVATION_SIZE, SEATS, codes_of, names
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.components import COLOURS, DISTRICTS, SIDES
 from skyenv_agents import GreedyAgent

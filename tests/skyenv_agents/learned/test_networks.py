@@ -17,10 +17,10 @@ import pytest
 
 from positions import deal_anew, positions
 from skyenv.agents import Decisions, decide, decisions_in, make_agent
+from skyenv.engine.games import Games, outcome_of
+from skyenv.engine.knowledge import view
+from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.errors import CheckpointError, OptionError
-from skyenv.games import Games, outcome_of
-from skyenv.knowledge import view
-from skyenv.observation import OBSERVATION_SIZE
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents import GreedyAgent
 from skyenv_agents.heuristic.win_probability import win_probabilities_seen

@@ -12,9 +12,9 @@ import torch
 from sb3_contrib import MaskablePPO
 
 from skyenv.agents import decide, decisions_in, make_agent
+from skyenv.engine.games import Games
 from skyenv.envs.sb3 import SkyenvVecEnv
 from skyenv.errors import CheckpointError
-from skyenv.games import Games
 from skyenv_agents.learned.policy import PolicyAgent
 
 ARCHITECTURES: dict[str, dict[str, Any]] = {

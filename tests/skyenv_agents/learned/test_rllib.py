@@ -14,9 +14,9 @@ import pytest
 import torch
 
 from skyenv.agents import decide, make_agent
+from skyenv.engine.games import Games
+from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.errors import AgentError, CheckpointError
-from skyenv.games import Games
-from skyenv.observation import OBSERVATION_SIZE
 from skyenv_agents.learned.rllib import CLASS_FILE, MODULES, RllibAgent
 
 

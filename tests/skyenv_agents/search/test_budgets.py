@@ -21,9 +21,9 @@ from positions import positions
 from processes import wait_until
 from skyenv.agents import Decisions, RandomAgent, decide, decisions_in, evaluation_of, make_agent
 from skyenv.arena.matches import play_games
+from skyenv.engine.game import Game
+from skyenv.engine.knowledge import resample, view
 from skyenv.errors import AgentError
-from skyenv.game import Game
-from skyenv.knowledge import resample, view
 from skyenv.rules.state import PHASES
 from skyenv_agents import GuidedAgent, RolloutAgent, SearchAgent
 from skyenv_agents.search import ismcts, rollout

@@ -12,9 +12,9 @@ import pytest
 from positions import positions
 from skyenv.agents import Agent, Decisions, Evaluations, Thought, decisions_in
 from skyenv.arena.matches import play_games, rotations
+from skyenv.engine.games import Games
+from skyenv.engine.knowledge import as_views, resample, view
 from skyenv.errors import AgentError
-from skyenv.games import Games
-from skyenv.knowledge import as_views, resample, view
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import NONE
 from skyenv_agents import GreedyAgent

@@ -12,8 +12,8 @@ import pytest
 
 from positions import positions
 from skyenv.agents import decide
+from skyenv.engine.games import Games, results
 from skyenv.errors import CheckpointError
-from skyenv.games import Games, results
 from skyenv.rules.compiling import entry_point
 from skyenv.rules.components import NUM_DISTRICTS
 from skyenv.rules.scoring import district_vp

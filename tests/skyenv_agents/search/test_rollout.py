@@ -13,10 +13,10 @@ import pytest
 from positions import positions
 from skyenv.agents import Agent, Decisions, decisions_in
 from skyenv.arena.matches import play_games, rotations
+from skyenv.engine.games import Games, results
+from skyenv.engine.kernels import uniform32
+from skyenv.engine.knowledge import as_views, resample, view
 from skyenv.errors import AgentError
-from skyenv.games import Games, results
-from skyenv.kernels import uniform32
-from skyenv.knowledge import as_views, resample, view
 from skyenv.rules.compiling import entry_point
 from skyenv.rules.state import GAME_DTYPE, Array, as_records, new_records
 from skyenv_agents import GreedyAgent, RolloutAgent

@@ -6,7 +6,7 @@ laid down is known. A black card that was laid down is one of those that the sea
 each of them as likely as it can have been that card, by what was laid down before it. Between two
 shuffles of the black stack, its cards are known (AUC-9: at first all of them, then those that lay
 face up), so a determinization keeps to what a seat that remembers everything can conclude, from all
-shuffles and not from the last one alone as :func:`skyenv.knowledge.resample` does. In return, where
+shuffles and not from the last one alone as :func:`skyenv.engine.knowledge.resample` does. In return, where
 several cards were laid down after a shuffle, its chances aren't quite exact: what was laid down
 later doesn't change what an earlier card is taken to have been.
 """
@@ -21,10 +21,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.chance_feed import SETUP
 from skyenv.checks import check_seat
+from skyenv.engine.chance_feed import SETUP
 from skyenv.errors import OptionError
-from skyenv.pasts.positions import Position, Step, game_of
+from skyenv.histories.positions import Position, Step, game_of
 from skyenv.rules.actions import BID, BID_DONE
 from skyenv.rules.components import (
     BLACK,

@@ -3,7 +3,7 @@
 Whatever chance decides has a number, so that no outcome passes for one of another kind: 0–2 a card
 of value 4, 5 or 6, 3–6 a business, 7–11 the colour of a plot (:data:`OUTCOMES`). People say a
 card's value or a name instead. Beside it runs what happens, in the words of INTERFACE.md
-(:mod:`skyenv.events`).
+(:mod:`skyenv.engine.events`).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.checks import check_integer
+from skyenv.engine.events import Event, Outcome, action_event, events_told, setup_event
+from skyenv.engine.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, Games
+from skyenv.engine.kernels import REFRESH
+from skyenv.engine.validation import as_games, check_positions
 from skyenv.errors import ChanceError, IllegalActionError, OptionError, shown
-from skyenv.events import Event, Outcome, action_event, events_told, setup_event
-from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, Games
-from skyenv.integrity import as_games, check_positions
-from skyenv.kernels import REFRESH
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.board import Board
 from skyenv.rules.components import BUSINESSES, CARD_VALUES, COLOURS
@@ -197,7 +197,7 @@ class ChanceFeed(Games):
             seed: of the stream, 0 to 2⁶³−1; None: the game has no seed, and what `chance` leaves
                 open comes from that of seed 0.
             chance: outcomes in the order in which the setup needs them; see
-                :func:`skyenv.events.setup_outcomes`.
+                :func:`skyenv.engine.events.setup_outcomes`.
 
         Returns:
             The setup's event.
@@ -289,7 +289,7 @@ class ChanceFeed(Games):
         """Put the game into a position of such a game, GAME_DTYPE (1,) or its bytes.
 
         Raises:
-            OptionError: it is none (:func:`skyenv.integrity.check_positions`). Nothing has changed.
+            OptionError: it is none (:func:`skyenv.engine.validation.check_positions`). Nothing has changed.
         """
         whole = (
             state if isinstance(state, bytes) else as_games(state).tobytes()
@@ -350,7 +350,7 @@ class ChanceFeed(Games):
 
     def event_rows(self) -> list[list[int]]:
         """What happened in what was played last, as compiled code tells it; see
-        :func:`skyenv.events.events_told`.
+        :func:`skyenv.engine.events.events_told`.
         """
         number = int(self._fed.num_events[0])
         rows: list[list[int]] = self._fed.event[:number].tolist() if number else []

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.checks import as_plain, check_rows, check_seats
+from skyenv.engine.validation import as_games, check_positions
 from skyenv.errors import OptionError, shown
-from skyenv.integrity import as_games, check_positions
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.auction import legal_bids
 from skyenv.rules.chance import below, draw, next32, seed_stream

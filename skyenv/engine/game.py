@@ -13,13 +13,13 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.chance_feed import SETUP, ChanceFeed, action_number
 from skyenv.checks import check_integer, check_seat
+from skyenv.engine.chance_feed import SETUP, ChanceFeed, action_number
+from skyenv.engine.events import Event, end_event
+from skyenv.engine.events import Outcome as ChanceOutcome
+from skyenv.engine.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, fresh_seed
+from skyenv.engine.knowledge import public_view, view
 from skyenv.errors import IllegalActionError, OptionError, shown
-from skyenv.events import Event, end_event
-from skyenv.events import Outcome as ChanceOutcome
-from skyenv.games import DEFAULT_MAX_TURNS, HIGHEST_SEED, fresh_seed
-from skyenv.knowledge import public_view, view
 from skyenv.records.format import as_text, header_of
 from skyenv.records.reader import GameLines, nth_game
 from skyenv.records.replay import begin, follow
@@ -60,7 +60,7 @@ class Game:
         board: a :class:`Board`, or the path of a board file, with other rings than the printed ones
             (COM-7, COM-9).
         max_turns: turns after which the game is truncated (END-5).
-        chance: outcomes of the setup given from outside; see :func:`skyenv.events.setup_outcomes`
+        chance: outcomes of the setup given from outside; see :func:`skyenv.engine.events.setup_outcomes`
             for their order.
         agent_seed: as for :class:`skyenv.Games`.
 
@@ -234,7 +234,7 @@ class Game:
         With ``chance`` growing by one of the outcomes from call to call, the way to ``play(action,
         chance)`` is a walk through every chance node of the action. The probabilities are those of
         the position as it is, hidden cards included: a seat that wants its own asks a position that
-        :func:`skyenv.knowledge.resample` drew for it.
+        :func:`skyenv.engine.knowledge.resample` drew for it.
 
         Args:
             action: number or name of a legal action.
@@ -282,20 +282,20 @@ class Game:
         over).
 
         Returns:
-            A new array, float32 (OBSERVATION_SIZE,); see :mod:`skyenv.observation`.
+            A new array, float32 (OBSERVATION_SIZE,); see :mod:`skyenv.engine.observation`.
         """
         observation: npt.NDArray[np.float32] = self.games.observe(self._seat_or_actor(seat))[0]
         return observation
 
     def view(self, seat: int | None = None) -> np.record:
         """What a seat sees (by default the seat to act): a record of
-        skyenv.knowledge.VIEW_DTYPE.
+        skyenv.engine.knowledge.VIEW_DTYPE.
         """
         record: np.record = view(self.games.state, self._seat_or_actor(seat))[0]
         return record
 
     def public_view(self) -> np.record:
-        """What everybody knows, whoever looks on: a record of skyenv.knowledge.VIEW_DTYPE."""
+        """What everybody knows, whoever looks on: a record of skyenv.engine.knowledge.VIEW_DTYPE."""
         record: np.record = public_view(self.games.state)[0]
         return record
 

@@ -32,8 +32,8 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.checks import check_seat
+from skyenv.engine.events import Event
 from skyenv.errors import OptionError
-from skyenv.events import Event
 from skyenv.rules.board import Board
 from skyenv.rules.components import (
     BUSINESSES,

@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv import seeds
-from skyenv.instructions import LINE, fetch_add, prefetch
-from skyenv.observation import OBSERVATION_SIZE, SCALE, CodesRecord, write_codes
+from skyenv.engine.intrinsics import LINE, fetch_add, prefetch
+from skyenv.engine.observation import OBSERVATION_SIZE, SCALE, CodesRecord, write_codes
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.cards import cards_in_hand, refresh_knowledge
 from skyenv.rules.chacha import chacha

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, TypedDict
 
 from skyenv.checks import check_choice, check_integer
-from skyenv.kernels import REWARDS
+from skyenv.engine.kernels import REWARDS
 from skyenv.rules.board import Board, as_board
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
 

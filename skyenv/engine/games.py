@@ -13,7 +13,6 @@ from typing import Any, Final, Self, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from skyenv import game_options, kernels
 from skyenv.checks import (
     check_choice,
     check_flag,
@@ -22,12 +21,14 @@ from skyenv.checks import (
     check_rows,
     check_seats,
 )
-from skyenv.crew import Crew
+from skyenv.engine import kernels
+from skyenv.engine import options as game_options
+from skyenv.engine.intrinsics import LINE
+from skyenv.engine.observation import CODES_DTYPE, OBSERVATION_SIZE
+from skyenv.engine.options import GameKeywords, GameOptions
+from skyenv.engine.thread_pool import Crew
+from skyenv.engine.validation import as_games, check_positions
 from skyenv.errors import GameOverError, IllegalActionError, OptionError
-from skyenv.game_options import GameKeywords, GameOptions
-from skyenv.instructions import LINE
-from skyenv.integrity import as_games, check_positions
-from skyenv.observation import CODES_DTYPE, OBSERVATION_SIZE
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.components import MAX_PLAYERS
 from skyenv.rules.setup import blank_game
@@ -190,7 +191,7 @@ class Games:
             from the latest seed that it had.
         observe: whether `observation` is written; without it, it is empty, (num_games, 0).
         observation: ``"scaled"``: float32; or ``"codes"``: the same entries as whole numbers,
-            int16, half as large and faster to write; times :data:`skyenv.observation.SCALE` they
+            int16, half as large and faster to write; times :data:`skyenv.engine.observation.SCALE` they
             are the scaled ones.
         agent_seed: a secret from 0 to 2⁶³−1 that decides agents' random numbers (:meth:`uniforms`)
             together with the games' seeds, so that nobody can try out by them whether a guessed
@@ -399,7 +400,7 @@ class Games:
 
         Raises:
             OptionError: a row is no position of such a game
-                (:func:`skyenv.integrity.check_positions`). Nothing has changed, and until it is
+                (:func:`skyenv.engine.validation.check_positions`). Nothing has changed, and until it is
                 one, nothing must be played.
         """
         with self._alone:

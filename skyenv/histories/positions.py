@@ -16,13 +16,19 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.chance_feed import SETUP, ChanceFeed
 from skyenv.checks import check_integer
+from skyenv.engine.chance_feed import SETUP, ChanceFeed
+from skyenv.engine.events import Event, action_event, events_told, setup_event
+from skyenv.engine.games import outcome_of, results
+from skyenv.engine.information_state import (
+    event_line,
+    first_line,
+    information_size,
+    information_tensor,
+    seen_by,
+)
+from skyenv.engine.observation import codes_of, names
 from skyenv.errors import ChanceError, GameOverError, IllegalActionError, OptionError, shown
-from skyenv.events import Event, action_event, events_told, setup_event
-from skyenv.games import outcome_of, results
-from skyenv.information import event_line, first_line, information_size, information_tensor, seen_by
-from skyenv.observation import codes_of, names
 from skyenv.render.text import text
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.board import Board
@@ -312,7 +318,7 @@ class Position:
         )
 
     def information(self, seat: int) -> str:
-        """:func:`skyenv.information.information_state`, of which most was written for earlier
+        """:func:`skyenv.engine.information_state.information_state`, of which most was written for earlier
         positions.
         """
         board = self.board
@@ -322,7 +328,7 @@ class Position:
         return "\n".join(lines)
 
     def information_vector(self, seat: int, events: int) -> npt.NDArray[np.float32]:
-        """:func:`skyenv.information.information_tensor`, scaled; zeros before the setup is done.
+        """:func:`skyenv.engine.information_state.information_tensor`, scaled; zeros before the setup is done.
 
         Raises:
             OptionError: more has happened than there is room for.
@@ -349,7 +355,7 @@ class Position:
         return "\n".join(f"{_NAMES[entry]} {codes[entry]}" for entry in np.flatnonzero(codes))
 
     def returns(self) -> list[float]:
-        """Every seat's outcome (:func:`skyenv.games.outcome_of`); 0 before the end and in a
+        """Every seat's outcome (:func:`skyenv.engine.games.outcome_of`); 0 before the end and in a
         truncated game.
         """
         game, players = game_of(self.record), self.num_players

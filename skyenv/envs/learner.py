@@ -430,10 +430,6 @@ class LearnerEnv:
 
     core: LearnerGames
 
-    def cores(self) -> Sequence[LearnerGames]:
-        """The environment's games: `core`, or those of its parts."""
-        return [self.core]
-
     def set_opponents(
         self,
         opponents: AgentSpec | Sequence[AgentSpec],
@@ -441,8 +437,7 @@ class LearnerEnv:
         pool: bool | None = None,
     ) -> None:
         """Let others play from every row's next episode on: :meth:`LearnerGames.set_opponents`."""
-        for core in self.cores():
-            core.set_opponents(opponents, opponent_weights, pool)
+        self.core.set_opponents(opponents, opponent_weights, pool)
 
 
 def whole_numbers(actions: npt.ArrayLike, count: int) -> Int64:

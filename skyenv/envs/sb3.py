@@ -1,9 +1,9 @@
-"""Stable-Baselines3 ``VecEnv``s on the batch engine, for sb3_contrib.MaskablePPO."""
+"""A Stable-Baselines3 ``VecEnv`` on the batch engine, for sb3_contrib.MaskablePPO."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Unpack
 
 import numpy as np
@@ -12,41 +12,17 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
 from skyenv.checks import check_options
-from skyenv.envs.learner import LearnerEnv, LearnerGames, LearnerKeywords, whole_numbers
+from skyenv.envs.learner import LearnerEnv, LearnerGames, LearnerKeywords
 from skyenv.envs.masks import MaskPlace
 from skyenv.envs.pictures import Renderer
 from skyenv.envs.rows import ATTRIBUTES, Rows
 from skyenv.envs.spaces import action_space
-from skyenv.errors import IllegalActionError, OptionError
 from skyenv.seeds import check_not_held_out
 
 Indices = None | int | Iterable[int]
 
 
-class _RenderedVecEnv(LearnerEnv, VecEnv):
-    """A VecEnv that also renders text, which SB3's own render() leaves out."""
-
-    def render(self, mode: str | None = None) -> Any:
-        """Every row as its learner sees it, or with all hands open if ``render_all_hands``.
-
-        Args:
-            mode: None or the environment's own mode; SB3 warns of others. ``"human"`` in the mode
-                ``"rgb_array"``: SB3 shows the picture in a window, for which it needs OpenCV.
-
-        Returns:
-            All rows' pictures as one, uint8 (height, width, 3) (``"rgb_array"``), or a tuple of
-            texts, one per row (``"ansi"``); None without a mode and in the mode ``"human"``, which
-            shows the first rows in a window.
-
-        Raises:
-            RenderError: no window can be opened.
-        """
-        if self.render_mode == "ansi" and mode in (None, "ansi"):
-            return tuple(self.env_method("render"))
-        return super().render(mode)
-
-
-class SkyenvVecEnv(_RenderedVecEnv):
+class SkyenvVecEnv(LearnerEnv, VecEnv):
     """`num_envs` games in which one seat learns and a pool of agents plays the others.
 
     A step is one decision of the learner in every row; the others are asked in batches. A finished
@@ -195,6 +171,25 @@ class SkyenvVecEnv(_RenderedVecEnv):
         """The legal actions of every row, int8 (num_envs, 103)."""
         return self.core.mask()
 
+    def render(self, mode: str | None = None) -> Any:
+        """Every row as its learner sees it, or with all hands open if ``render_all_hands``.
+
+        Args:
+            mode: None or the environment's own mode; SB3 warns of others. ``"human"`` in the mode
+                ``"rgb_array"``: SB3 shows the picture in a window, for which it needs OpenCV.
+
+        Returns:
+            All rows' pictures as one, uint8 (height, width, 3) (``"rgb_array"``), or a tuple of
+            texts, one per row (``"ansi"``); None without a mode and in the mode ``"human"``, which
+            shows the first rows in a window.
+
+        Raises:
+            RenderError: no window can be opened.
+        """
+        if self.render_mode == "ansi" and mode in (None, "ansi"):
+            return tuple(self.env_method("render"))
+        return super().render(mode)
+
     def close(self) -> None:
         """Close the window, if there is one."""
         self._renderer.close()
@@ -247,169 +242,3 @@ class SkyenvVecEnv(_RenderedVecEnv):
 
     def _rows(self, indices: Indices) -> list[int]:
         return list(self._get_indices(indices))
-
-
-class MixedVecEnv(_RenderedVecEnv):
-    """Several :class:`SkyenvVecEnv` side by side as one: say tables for 2, 3 and 4 players, for one
-    policy that plays them all.
-
-    Rows are those of the parts, in the order given; each part plays the episodes that it plays
-    alone with the same seeds. A step is checked in all parts before any of them moves.
-
-    Args:
-        parts: the environments, at least one, none of them twice. They are used, not copied: step
-            them through this one alone.
-
-    Attributes:
-        parts: as given.
-        places: slice of each part's rows.
-
-    Raises:
-        OptionError: there is no part, or it is no SkyenvVecEnv, or stands there twice; or their
-            observations are of two kinds.
-    """
-
-    def __init__(self, parts: Sequence[SkyenvVecEnv]) -> None:
-        self.parts = list(parts)
-        if not self.parts:
-            raise OptionError("a mixed environment needs at least one part")
-        for i, part in enumerate(self.parts):
-            if not isinstance(part, SkyenvVecEnv):
-                raise OptionError(
-                    f"part {i} of a mixed environment must be a SkyenvVecEnv, not "
-                    f"{type(part).__name__}"
-                )
-            if any(part is other for other in self.parts[:i]):
-                raise OptionError(f"part {i} of a mixed environment is in it twice")
-            if part.core.space != self.parts[0].core.space:
-                raise OptionError(
-                    f"part {i} of a mixed environment has other observations than part 0: scaled "
-                    "ones or codes"
-                )
-        ends = np.cumsum([part.num_envs for part in self.parts]).tolist()
-        self.places = [slice(start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
-        super().__init__(ends[-1], self.parts[0].core.space, action_space())
-        self._actions: npt.NDArray[np.int64] | None = None
-
-    def cores(self) -> Sequence[LearnerGames]:
-        """See :meth:`skyenv.envs.learner.LearnerEnv.cores`: the parts'."""
-        return [part.core for part in self.parts]
-
-    def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Set the seeds of the next reset: row i, counted over all parts, gets `seed` + i.
-
-        Without it a part keeps its own.
-        """
-        seeds = super().seed(seed)
-        for part, place in zip(self.parts, self.places, strict=True):
-            part.seed(seeds[place.start])
-        return seeds
-
-    # ---- playing ----
-
-    def reset(self) -> npt.NDArray[Any]:
-        """Start new games in all rows; returns observations, float32 or int16 (num_envs,
-        OBSERVATION_SIZE).
-        """
-        observations = [part.reset() for part in self.parts]
-        self._reset_seeds()
-        self._reset_options()
-        self.reset_infos = [info for part in self.parts for info in part.reset_infos]
-        return np.concatenate(observations)
-
-    def step_async(self, actions: npt.NDArray[np.int64]) -> None:
-        """Keep the actions, integers (num_envs,), for :meth:`step_wait`."""
-        self._actions = actions
-
-    def step_wait(
-        self,
-    ) -> tuple[
-        npt.NDArray[Any], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]
-    ]:
-        """Take the decisions in all parts, see :meth:`SkyenvVecEnv.step_wait`; errors tell the row
-        counted over all parts.
-        """
-        actions = whole_numbers(np.asarray(self._actions), self.num_envs)
-        for part, place in zip(self.parts, self.places, strict=True):
-            try:
-                part.core.check(actions[place])
-            except IllegalActionError as error:
-                raise _moved(error, place.start) from error
-        results = [
-            part.step(actions[place]) for part, place in zip(self.parts, self.places, strict=True)
-        ]
-        observations, rewards, dones, infos = zip(*results, strict=True)
-        arrays = np.concatenate(observations), np.concatenate(rewards), np.concatenate(dones)
-        return *arrays, [info for part in infos for info in part]
-
-    def action_masks(self) -> npt.NDArray[np.int8]:
-        """The legal actions of every row, int8 (num_envs, 103)."""
-        return np.concatenate([part.action_masks() for part in self.parts])
-
-    def close(self) -> None:
-        """Close the parts' windows, if there are any."""
-        for part in self.parts:
-            part.close()
-
-    # ---- what SB3 asks of the single environments ----
-
-    def has_attr(self, attr_name: str) -> bool:
-        """Whether :meth:`get_attr` has an answer."""
-        return self.parts[0].has_attr(attr_name)
-
-    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """One value per asked row, see :meth:`SkyenvVecEnv.get_attr`."""
-        return self._ask(lambda part, rows: part.get_attr(attr_name, rows), indices)
-
-    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Raise AttributeError, see :meth:`SkyenvVecEnv.set_attr`."""
-        self.parts[0].set_attr(attr_name, value)
-
-    def env_method(
-        self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any
-    ) -> list[Any]:
-        """Call a method in the asked rows, see :meth:`SkyenvVecEnv.env_method`."""
-        return self._ask(
-            lambda part, rows: part.env_method(
-                method_name, *method_args, indices=rows, **method_kwargs
-            ),
-            indices,
-        )
-
-    def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
-        """See :meth:`SkyenvVecEnv.env_is_wrapped`."""
-        return self._ask(lambda part, rows: part.env_is_wrapped(wrapper_class, rows), indices)
-
-    def get_images(self) -> Sequence[npt.NDArray[np.uint8] | None]:
-        """Every row's pixels, of one size for all kinds of tables, in the mode ``"rgb_array"``,
-        else None.
-        """
-        images = [image for part in self.parts for image in part.get_images()]
-        height = max((image.shape[0] for image in images if image is not None), default=0)
-        return [
-            image if image is None else np.pad(image, ((0, height - len(image)), (0, 0), (0, 0)))
-            for image in images
-        ]
-
-    def _ask(
-        self, question: Callable[[SkyenvVecEnv, Indices], list[Any]], indices: Indices
-    ) -> list[Any]:
-        """The parts' answers for the asked rows, in the order asked."""
-        if indices is None:
-            return [answer for part in self.parts for answer in question(part, None)]
-        answers = []
-        for index in self._get_indices(indices):
-            row = range(self.num_envs)[index]
-            part, place = next(
-                pair for pair in zip(self.parts, self.places, strict=True) if row < pair[1].stop
-            )
-            answers += question(part, [row - place.start])
-        return answers
-
-
-def _moved(error: IllegalActionError, start: int) -> IllegalActionError:
-    """The error of a part whose rows begin with row `start` of the whole."""
-    row = start + (error.row or 0)
-    return type(error)(
-        f"row {row}: {str(error).removeprefix(f'row {error.row}: ')}", error.action, row
-    )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skyenv.envs.sb3 import MixedVecEnv, SkyenvVecEnv
+from skyenv.envs.sb3 import SkyenvVecEnv
 from skyenv.envs.vector import FifthAvenueVectorEnv
 from skyenv.errors import OptionError
 
@@ -68,11 +68,6 @@ def test_sb3_renders_all_rows_as_one_picture() -> None:
     picture = env.render()
     assert picture is not None
     assert picture.shape[0] == 2 * images[0].shape[0]
-    both = MixedVecEnv([env, SkyenvVecEnv(1, 4, seed=5, render_mode="rgb_array")])
-    both.reset()
-    images = both.get_images()
-    assert len({image.shape for image in images}) == 1
-    assert both.render() is not None
 
 
 def test_sb3_renders_text_of_every_row() -> None:
@@ -81,11 +76,6 @@ def test_sb3_renders_text_of_every_row() -> None:
     texts = env.render()
     assert texts == env.render("ansi") == tuple(env.env_method("render"))
     assert len(set(texts)) == 2
-    both = MixedVecEnv([env, SkyenvVecEnv(1, 4, seed=5, render_mode="ansi")])
-    both.reset()
-    texts = both.render()
-    assert [text.count("as seat") for text in texts] == [1, 1, 1]
-    assert texts == tuple(both.env_method("render"))
     with pytest.warns(UserWarning, match="has to be the same as the environment render mode"):
         assert env.render("rgb_array") is None
 
@@ -97,8 +87,7 @@ def test_sb3_shows_the_first_rows_in_a_window() -> None:
     env.reset()
     env.render()
     assert len(shown) == 1
-    both = MixedVecEnv([env])
-    both.close()
+    env.close()
     assert env._renderer.window.is_closed
 
 

@@ -62,7 +62,6 @@ RUN_ELSEWHERE = {
     "make train": "its recipe is checked below; the long test in tests/experiments/training/test_train.py trains as it does",
     "make play": "its recipe is checked below; tests/page/test_commands.py starts the page",
     "python -m skyenv play --no-browser --public-host games.example.org": "serves until it is ended; tests/page tries the option",
-    "python -m experiments.benchmarks.page_load --games 50 --seconds 40": "a long test in tests/page/test_browser.py runs it",
     "python -m experiments.tools.screenshots --out runs/screenshots": "a long test in tests/page/test_browser.py runs it",
     "python -m experiments.benchmarks.gpu --json runs/gpu.json": "needs a GPU; tests/experiments/benchmarks/test_gpu.py says so",
     **dict.fromkeys(
@@ -157,7 +156,6 @@ SHORTER = {
     "search": (r"$", " --quick"),
     "game_figures": (r"$", " --deals 8 --players 2"),
     "dataset": (r"--games \d+", "--games 3 --max-turns 10"),
-    "million": (r"$", " --quick"),
 }
 """By program, what is replaced so that a command of the docs takes seconds; `minutes` grow if a run
 is resumed.

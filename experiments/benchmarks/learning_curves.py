@@ -3,7 +3,7 @@
 
 What happens in training games can't be compared between methods: opponents differ, and the policy
 changes meanwhile. So every *milestone* that the runs kept (``--milestone-minutes``;
-:mod:`experiments.benchmarks.milestones`) plays the same paired seeds against every agent named,
+:mod:`experiments.training.milestones`) plays the same paired seeds against every agent named,
 each once from every seat. A secret draws them from the range of evaluations (:mod:`skyenv.seeds`),
 so no run has trained on one; a folder that holds measurements has one already.
 
@@ -30,9 +30,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from experiments.benchmarks.lines import MOST_LINES, names_of, tidy, write_labels
-from experiments.benchmarks.milestones import milestones_of
 from experiments.benchmarks.publishing import published_part
+from experiments.training.lines import MOST_LINES, names_of, tidy, write_labels
+from experiments.training.milestones import milestones_of
 from skyenv import tables
 from skyenv.arena.estimates import interval
 from skyenv.arena.evaluate import evaluate

@@ -31,8 +31,8 @@ from typing import Any, Final
 import numpy as np
 
 from experiments.benchmarks.figures import machine
-from experiments.benchmarks.lines import tidy
 from experiments.benchmarks.publishing import published_part
+from experiments.training.lines import tidy
 from skyenv import tables
 from skyenv.arena.estimates import Estimate, interval, percent
 from skyenv.arena.folder import Folder, secret_of

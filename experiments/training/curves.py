@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from experiments.benchmarks.lines import MOST_LINES, names_of, tidy, write_labels
+from experiments.training.lines import MOST_LINES, names_of, tidy, write_labels
 from skyenv.arena.plots import save
 from skyenv.commands import exit_code
 from skyenv.errors import CheckpointError, OptionError

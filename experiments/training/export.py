@@ -27,12 +27,12 @@ from typing import Any, Final
 import numpy as np
 
 from experiments.benchmarks.figures import machine
-from experiments.benchmarks.lines import MOST_LINES
 from experiments.training.best_response import BestResponse, BestResponseConfig
 from experiments.training.closing import MODEL
 from experiments.training.config import CONFIG
 from experiments.training.curves import draw_curves, read_curve
 from experiments.training.expert_iteration import ExpertConfig, ExpertIteration
+from experiments.training.lines import MOST_LINES
 from experiments.training.recipe import Config
 from experiments.training.train import Training
 from skyenv import __version__

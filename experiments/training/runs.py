@@ -28,7 +28,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from experiments.benchmarks import milestones
+from experiments.training import milestones
 from experiments.training.board import Board
 from experiments.training.checkpoints import read_checkpoint, write_checkpoint
 from experiments.training.closing import MODEL, how_to_go_on, summary

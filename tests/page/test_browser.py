@@ -2344,13 +2344,3 @@ def test_the_pictures_of_the_page_are_taken(tmp_path: Path) -> None:
     assert {"lobby.png", "bid.png", "replay.png", "final.png", "phone-bid.png"} <= {
         path.name for path in tmp_path.iterdir()
     }
-
-
-@pytest.mark.long
-def test_many_games_at_once(capsys: pytest.CaptureFixture[str]) -> None:
-    from experiments.benchmarks import page_load
-
-    assert page_load.main(["--games", "10", "--seconds", "20", "--think", "1"]) == 0
-    printed = capsys.readouterr().out
-    assert re.search(r"table: p50 \d+ ms, p99 \d+ ms", printed)
-    assert int(re.findall(r": (\d+) actions of people", printed)[0]) > 20

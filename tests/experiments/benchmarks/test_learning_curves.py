@@ -23,7 +23,7 @@ from experiments.benchmarks.learning_curves import (
     table,
     tasks,
 )
-from experiments.benchmarks.milestones import keep
+from experiments.training.milestones import keep
 from experiments.training.recipe import Config
 from skyenv.arena.estimates import Estimate
 from skyenv.arena.evaluate import Result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from experiments.benchmarks.milestones import (
+from experiments.training.milestones import (
     MILESTONES,
     Milestone,
     forget_after,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure
 
-from experiments.benchmarks.lines import LABEL_HEIGHT, names_of, spread, tidy, write_labels
+from experiments.training.lines import LABEL_HEIGHT, names_of, spread, tidy, write_labels
 from skyenv.errors import OptionError
 
 

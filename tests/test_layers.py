@@ -31,10 +31,6 @@ TOP: Final = {
 STANDARD: Final = sys.stdlib_module_names
 
 LAZY: Final = {
-    (
-        "experiments.benchmarks.gpu",
-        "experiments.training.throughput",
-    ): "one command prints a GPU's figures, the trainer's too",
     ("skyenv", "skyenv.fifth_avenue_v0"): "needs PettingZoo; offered as an attribute",
     (
         "skyenv.envs.registration",

@@ -64,11 +64,6 @@ RUN_ELSEWHERE = {
     "python -m skyenv play --no-browser --public-host games.example.org": "serves until it is ended; tests/page tries the option",
     "python -m experiments.tools.screenshots --out runs/screenshots": "a long test in tests/page/test_browser.py runs it",
     "python -m experiments.benchmarks.gpu --json runs/gpu.json": "needs a GPU; tests/experiments/benchmarks/test_gpu.py says so",
-    **dict.fromkeys(
-        (command for command in COMMANDS if "--engine cuda" in command),
-        "needs a GPU; tests/experiments/training/test_on_device.py runs a small one in the "
-        "simulator",
-    ),
     "make test": "is what runs this test",
     "make test-libraries": "installs other libraries; the light part of it is tests/experiments/benchmarks/test_libraries.py",
     "python -m experiments.benchmarks.libraries --json docs/libraries.json": "needs what that one installs",

@@ -6,8 +6,7 @@ position: played at random there, and step by step with the processor's actions.
 ``python -m experiments.benchmarks.speed --device cuda``: random play inside one kernel, as in the
 compiled loop; and steps with actions that the GPU chooses (their choice included), checked, with
 masks, and with the codes of observations; how many in a million of heuristic agents' decisions
-between several actions are others than the processor's; and the learner's decisions a second of the
-trainer with all on the GPU, its network 256 units wide. A pace is the median of repeats after a
+between several actions are others than the processor's. A pace is the median of repeats after a
 warm-up that compiles; the GPU is waited for.
 """
 
@@ -51,8 +50,6 @@ DECIDED: Final = 100
 """Games of each kind of table in which their decisions are compared."""
 SIZES: Final = (2**12, 2**15, 2**18, 2**20)
 BLOCKS: Final = (32, 64, 128, 256)
-TRAINED_ON: Final = (2**13, 2**15, 2**16)
-"""Games side by side of the trainers that are measured."""
 SEEN: Final[dict[str, dict[str, Any]]] = {
     "mask": {"observe": False},
     "mask and codes": {"observation": "codes"},
@@ -293,21 +290,7 @@ def all_figures(quick: bool) -> list[Figure]:
     finally:
         kernels.THREADS = usual  # type: ignore[misc]
     figures += [decided_otherwise(agent(), 10 if quick else DECIDED) for agent in HEURISTICS]
-    return figures + training(quick)
-
-
-def training(quick: bool) -> list[Figure]:
-    """Learner's decisions per second of the trainer wholly on the GPU; none where PyTorch finds no
-    GPU.
-    """
-    import torch
-
-    from experiments.training.throughput import on_device
-
-    if not torch.cuda.is_available():
-        print("PyTorch finds no GPU here, so the trainer isn't measured", file=sys.stderr)
-        return []
-    return [on_device(games, 32 if quick else 64) for games in ((2**12,) if quick else TRAINED_ON)]
+    return figures
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -35,7 +35,7 @@ from experiments.training.gradients import Objective, flat_gradient, parts_of
 from experiments.training.network import PolicyNetwork
 from experiments.training.processor import use_processor
 from experiments.training.recipe import Config
-from experiments.training.rollouts import Batch, Playing, Rollout
+from experiments.training.rollouts import Batch, Collector, Rollout
 from skyenv.arena.workers import begin_worker, for_a_worker
 from skyenv.errors import SkyenvError
 from skyenv_agents.learned.networks import NetworkAgent, ThingsNetwork
@@ -60,8 +60,10 @@ class Actor:
     """
 
     def __init__(self, config: Config, part: int, kept: bytes | None = None) -> None:
-        self.network = config.make_network(started=False).to(config.playing_device)
-        self.collector: Playing = config.make_playing(part) if kept is None else pickle.loads(kept)
+        self.network = config.make_network(started=False)
+        self.collector: Collector = (
+            config.make_collector(part) if kept is None else pickle.loads(kept)
+        )
 
     def play(self, weights: Mapping[str, Any]) -> Rollout:
         """Collect a rollout."""

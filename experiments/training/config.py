@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -84,8 +84,6 @@ class RunConfig(Options):
         "resume",
     )
     """Options that may change when a run is resumed."""
-    BEFORE: ClassVar[Mapping[str, Any]] = {"engine": "host"}
-    """What runs did without saying so before there were these options."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -198,7 +198,6 @@ class ExpertConfig(Config):
         above=True,
         high=1,
     )
-    engine: str = fixed("host")  # searches play on the processor
     value_updates: int = fixed(0)
     clip: float = fixed(0.0)
     max_change: float = fixed(1e9)  # it follows the search, however far that is

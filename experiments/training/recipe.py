@@ -12,11 +12,11 @@ import torch
 
 from experiments.training.config import RunConfig
 from experiments.training.network import PolicyNetwork
-from experiments.training.rollouts import Batch, Collector, Playing
+from experiments.training.rollouts import Batch, Collector
 from experiments.training.runs import PAST
 from experiments.training.seating import Tables
 from skyenv.engine.kernels import REWARDS
-from skyenv.errors import OptionError, install_hint
+from skyenv.errors import OptionError
 from skyenv.options import as_text, option
 from skyenv.seeds import TRAINING
 from skyenv_agents.learned.architecture import Sizes
@@ -30,7 +30,6 @@ from skyenv_agents.learned.networks import (
 )
 from skyenv_agents.learned.pool import SAMPLINGS, OpponentPool
 
-ENGINES: Final = ("host", "cuda")
 PRECISIONS: Final = ("auto", "float32", "bfloat16")
 SEEDS_APART: Final = 10**9
 """Between the seeds of two kinds of tables: more games than a run plays."""
@@ -170,11 +169,6 @@ class Config(RunConfig):
         " has it",
         choices=PRECISIONS,
     )
-    engine: str = option(
-        "host",
-        "where games are played; cuda: games, network and learning all in the memory of a GPU",
-        choices=ENGINES,
-    )
     processes: int = option(
         1,
         "1: one process plays and learns in turns; more: one learns while the others play for its "
@@ -203,53 +197,9 @@ class Config(RunConfig):
             raise OptionError("ray needs processes above 1: so many play, less the one that learns")
         if self.opponent_share and not self.fixed_opponents and not self.past_policies:
             raise OptionError("opponent_share above 0 needs fixed_opponents or past_policies")
-        self._check_engine()
         if self.device == "cuda" and not torch.cuda.is_available():
             raise OptionError("device cuda is not available here; cpu is")
         self.make_network(started=not self.resume)
-
-    def _check_engine(self) -> None:
-        """Raise OptionError if what plays on a GPU can't, or isn't there."""
-        if self.engine == ENGINES[0]:
-            return
-        from experiments.training.on_device import engine_device, plays_there
-        from skyenv.cuda.arrays import cuda
-
-        if engine_device().type == "cuda" and not (
-            torch.cuda.is_available() and cuda.is_available()
-        ):
-            raise OptionError(
-                "engine cuda needs a GPU that PyTorch and Numba can use, and there is none; "
-                f"{install_hint('cuda')}"
-            )
-        if self.device not in ("auto", engine_device().type):
-            raise OptionError(
-                f"device must be auto or {engine_device().type} with engine cuda, where all is in "
-                "one memory"
-            )
-        if self.processes != 1:
-            raise OptionError("processes must be 1 with engine cuda")
-        if self.prior:
-            raise OptionError(
-                f"prior must be '' with engine cuda: {self.prior} decides on the processor alone"
-            )
-        elsewhere = [
-            agent.name for agent in self.make_agents("fixed_opponents") if not plays_there(agent)
-        ]
-        if elsewhere:
-            raise OptionError(
-                "fixed_opponents must be random, heuristic agents or networks without a prior with "
-                "engine cuda, not " + ", ".join(elsewhere)
-            )
-
-    @property
-    def playing_device(self) -> torch.device:
-        """Where the network decides in games."""
-        if self.engine == ENGINES[0]:
-            return torch.device("cpu")
-        from experiments.training.on_device import engine_device
-
-        return engine_device()
 
     def make_pool(self) -> OpponentPool:
         """The pool as it is at the beginning.
@@ -331,40 +281,13 @@ class Config(RunConfig):
         """
         return self.BATCH.room((self.steps + max(self.players)) * self.games_of(part), self.inputs)
 
-    def make_playing(self, part: int) -> Playing:
-        """What plays one of the parts, before its first decision, with the engine that was asked
-        for.
+    def make_collector(self, part: int) -> Collector:
+        """What plays one of the parts, before its first decision.
 
         Args:
             part: which one, from 0.
         """
-        return self.make_collector(part) if self.engine == ENGINES[0] else self._device_collector()
-
-    def make_collector(self, part: int) -> Collector:
-        """What plays one of the parts on the processor; see :meth:`make_playing`."""
         return Collector(*self._collecting(part))
-
-    def _device_collector(self) -> Playing:
-        """What plays on a GPU."""
-        from experiments.training.on_device import DeviceCollector, DeviceTables, engine_device
-        from skyenv.cuda import Games
-
-        tables = [
-            DeviceTables(Games.from_host(each.games, check=False))
-            for each in self._spread_tables(0)
-        ]
-        return DeviceCollector(
-            tables,
-            self.make_pool(),
-            self.steps,
-            self.opponent_share,
-            self.gamma,
-            self.gae_lambda,
-            self.seed,
-            self.sure_share,
-            self.is_bfloat16(engine_device().type),
-            self.mixed_share,
-        )
 
     def _kinds(self, part: int) -> list[tuple[int, int, str, int]]:
         """For each kind of tables in one of the parts how many games there are, their players, side

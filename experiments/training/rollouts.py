@@ -17,7 +17,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Final, Protocol, Self
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -292,19 +292,6 @@ def in_order(array: npt.NDArray[Any], first: int) -> npt.NDArray[Any]:
     rows; negative: the reverse.
     """
     return np.roll(array, first, axis=0)
-
-
-class Playing(Protocol):
-    """What plays for a training: :class:`Collector`, or one on a device."""
-
-    def collect(self, network: PolicyNetwork) -> Rollout:
-        """Play some decisions in every game."""
-
-    def add_opponent(self, agent: Agent) -> None:
-        """Take a past policy in among the opponents."""
-
-    def snapshot(self) -> Playing:
-        """A copy as it is now."""
 
 
 class Collector:

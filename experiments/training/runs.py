@@ -250,9 +250,6 @@ class Run(ABC):
                 f"{path} was written by {state['program']}, not by {self.PROGRAM}"
             )
         now = self.config.as_dict()
-        state["config"] = {
-            name: value for name, value in self.config.BEFORE.items() if name in now
-        } | state["config"]
         if missing := sorted(set(now) - set(state["config"]) - set(self.config.LIMITS)):
             raise CheckpointError(
                 f"{path} is of a version that had no {', '.join(missing)}; its run can't be gone "

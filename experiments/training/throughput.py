@@ -120,53 +120,6 @@ def ours(config: ThroughputConfig, prior: str, processes: int, until: ExitStack)
     return update
 
 
-def on_device(
-    games: int,
-    steps: int,
-    *,
-    width: int = 256,
-    batch: int = 2**15,
-    repeats: int = 5,
-    warm_up: int = 3,
-) -> Figure:
-    """The learner's decisions per second of a trainer wholly on a GPU (``--engine cuda``), whole
-    updates counted.
-
-    Args:
-        games: side by side, of two players. steps: decisions in each between updates. width: of the
-            network.
-        batch: decisions in a gradient step. repeats: updates that count. warm_up: updates before
-            them that don't.
-
-    Raises:
-        OptionError: there is no GPU.
-    """
-    config = Config(
-        engine="cuda",
-        games=games,
-        steps=steps,
-        hidden=width,
-        batch=batch,
-        fixed_opponents=("random",),
-        decisions=10**12,
-        paired_seeds=0,
-    )
-    config.check()
-    training = Training(config)
-    training.begin()
-    paces = []
-    for number in range(warm_up + repeats):
-        before, started = training.decisions, time.perf_counter()
-        training.update()  # its figures are fetched in the end, so the GPU has done it all
-        if number >= warm_up:
-            paces.append((training.decisions - before) / (time.perf_counter() - started))
-    return figure(
-        f"trainer wholly on the GPU, {games} games, {steps} steps, width {width}",
-        "learner decisions/s",
-        paces,
-    )
-
-
 def baseline(config: ThroughputConfig) -> Trainer:
     """MaskablePPO on as many games, with as many units, of which policy and value share none."""
     use_processor(config.threads)

@@ -36,7 +36,7 @@ from experiments.training.actors_on_ray import begin_actors
 from experiments.training.gradients import Objective
 from experiments.training.network import PolicyNetwork
 from experiments.training.processor import use_processor
-from experiments.training.recipe import ENGINES, Config
+from experiments.training.recipe import Config
 from experiments.training.rollouts import Batch, Rollout
 from experiments.training.runs import PAST, Run, program
 from experiments.training.seating import Ended, Tables
@@ -68,11 +68,7 @@ class Training(Run):
 
     def _prepare(self) -> None:
         use_processor(self.config.threads)
-        wanted = (
-            self.config.playing_device.type
-            if self.config.engine != ENGINES[0]
-            else self.config.device
-        )
+        wanted = self.config.device
         self.device = torch.device(
             "cuda"
             if wanted == "auto" and torch.cuda.is_available()
@@ -171,7 +167,7 @@ class Training(Run):
         objective = self._objective()
         sums, steps = torch.zeros(3, device=self.device), 0
         for _ in range(config.epochs):
-            order = self._order(number)
+            order = torch.from_numpy(self.rng.permutation(number)).to(self.device)
             # All batches are of one size, for which PyTorch compiles its products once; what is
             # left over has its turn in others.
             for start in range(0, max(number - config.batch, 0) + 1, config.batch):
@@ -186,13 +182,6 @@ class Training(Run):
             "explained_variance": 1.0 - float(unexplained),
             "prior_weight": float(self.network.rest["prior_weight"].detach()),
         }
-
-    def _order(self, number: int) -> torch.Tensor:
-        """In which order decisions are learned from, int64 (number,)."""
-        if self.config.engine == ENGINES[0]:
-            return torch.from_numpy(self.rng.permutation(number)).to(self.device)
-        generator = torch.Generator(self.device).manual_seed(int(self.rng.integers(2**63)))
-        return torch.randperm(number, generator=generator, device=self.device)
 
     @torch.no_grad()
     def _anneal_prior(self) -> None:

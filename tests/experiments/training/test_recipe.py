@@ -75,7 +75,6 @@ from skyenv_agents.learned.networks import WORST_PRIOR, PlainNetwork
         ("snapshot", [0]),
         ("device", ["tpu", ""]),
         ("precision", ["float16", ""]),
-        ("engine", ["gpu", ""]),
         ("processes", [0, 1025]),
     ],
 )

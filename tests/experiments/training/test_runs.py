@@ -670,11 +670,6 @@ def test_checkpoints_of_something_else(
     assert message in refused(folder, capsys)
 
 
-def test_a_run_from_before_there_were_engines_goes_on(folder: Path) -> None:
-    rewrite(folder, lambda state: state["config"].__delitem__("engine"))
-    assert train.main(["--run", str(folder), *TINY, "--resume"]) == 0
-
-
 @pytest.mark.parametrize(
     "change",
     [

@@ -80,7 +80,7 @@ def dealt(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_programs_deal_games_of_their_own_range(dealt: list[int]) -> None:
     """Evaluations, tournaments, datasets and tuning, as matches deal their games."""
     evaluate("random", ["hoard"], paired_seeds=2, max_turns=3, secret=7)
-    settings = Settings(entrants(["random", "hoard"]), 2, max_turns=3, secret=7)
+    settings = Settings(entrants(["random", "hoard"], 2), 2, max_turns=3, secret=7)
     assert dealt, "the fixture sees what is dealt"
     assert {purpose_of(seed) for seed in dealt} == {"evaluation"}
     dealt.clear()

@@ -125,7 +125,7 @@ def tasks(options: LearningCurvesOptions) -> list[Task]:
         )
     if not options.against:
         raise OptionError("against must name somebody to play against")
-    opponents = entrants(options.against)
+    opponents = entrants(options.against, options.players, options.side)
     asked = ("players", "side", "paired_seeds", "deterministic", "max_turns", "seed", "secret")
     settings = {name: getattr(options, name) for name in asked}
     found = []

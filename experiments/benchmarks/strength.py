@@ -319,7 +319,7 @@ def _run(options: StrengthOptions) -> int:
     options = replace(options, secret=secret)
     settings = [
         Settings(
-            entrants([spec, *options.against]),
+            entrants([spec, *options.against], PLAYERS, options.side),
             PLAYERS,
             options.side,
             options.seed,

@@ -26,6 +26,7 @@ from experiments.tools.fields import fields_table
 from experiments.training.curves import read_curve
 from skyenv.agents import agent_names, make_agent
 from skyenv.arena import ladder
+from skyenv.arena.schedule import entrants
 from skyenv.commands import exit_code
 from skyenv.engine import information_state as information
 from skyenv.engine import knowledge
@@ -165,8 +166,19 @@ def shipped_ladder(players: int, side: str) -> ladder.Ladder:
 
 
 def ladder_table(players: int, side: str) -> str:
-    """The shipped ladder."""
-    return ladder.markdown(shipped_ladder(players, side))
+    """The shipped ladder, and which of its agents have changed since it was played."""
+    published = shipped_ladder(players, side)
+    table = ladder.markdown(published)
+    agents = published["agents"]
+    here = entrants([agent["spec"] for agent in agents], players, side)
+    changed = [
+        f"{now.name} (version {then['version']}; {now.version} now)"
+        for now, then in zip(here, agents, strict=True)
+        if now.version != then["version"]
+    ]
+    return (
+        f"{table}\n\nChanged since, and not rated anew: {', '.join(changed)}." if changed else table
+    )
 
 
 def ladder_summary() -> str:

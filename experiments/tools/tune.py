@@ -31,7 +31,7 @@ import numpy.typing as npt
 
 from skyenv.agents import Agent, make_agent
 from skyenv.arena.matches import Progress, play_games, rotations
-from skyenv.arena.schedule import Entrant, entrant
+from skyenv.arena.schedule import Entrant, entrants
 from skyenv.arena.units import Interrupt, run_units
 from skyenv.commands import INTERRUPTED, complain, exit_code
 from skyenv.errors import AgentError, CheckpointError, OptionError
@@ -163,7 +163,8 @@ class Tuner:
         self.tuning = tuning
         self.start = start or weights_of(tuning.agent, tuning.players)
         self.worths: list[list[float]] = []
-        self._opponents = {one: one.make() for one in map(entrant, tuning.against)}
+        opponents = entrants(tuning.against, tuning.players, tuning.side)
+        self._opponents = {one: one.make() for one in opponents}
         options: dict[str, Any] = {
             "seed": math.nan,
             "randn": Normal(tuning.seed),

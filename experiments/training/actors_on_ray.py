@@ -241,7 +241,8 @@ class OnRay(Actors):
         self._places = [np.empty(config.room_of(part), np.uint8) for part in range(config.parts)]
         self._parts: list[Part] = []
         self.lost = 0
-        fixed = [entrant(spec) for spec in config.fixed_opponents] if kept is None else []
+        names = config.fixed_opponents if kept is None else ()
+        fixed = [entrant(spec, config.players[0], config.side[0]) for spec in names]
         try:
             for number in range(config.parts):
                 state = None

@@ -103,7 +103,7 @@ class Agent(ABC):
 
     Attributes:
         name: short name, as in tables and records.
-        version: changes whenever the agent's decisions may.
+        version: changes whenever the agent's decisions may, at any table; see :meth:`version_at`.
         description: one line.
         uses_observation: whether `act` wants `Decisions.observation`.
         uses_view: whether `act` wants `Decisions.view`.
@@ -118,6 +118,13 @@ class Agent(ABC):
     @abstractmethod
     def act(self, decisions: Decisions) -> npt.NDArray[np.integer[Any]]:
         """A legal action for each decision, whole numbers (k,)."""
+
+    def version_at(self, players: int, side: str) -> str:
+        """Return the version at tables of so many players on a side of the board.
+
+        It changes whenever decisions there may: a change at other tables leaves it as it is.
+        """
+        return self.version
 
     def evaluate(self, decisions: Decisions) -> Evaluations | None:
         """How probable the agent holds its actions, and what outcome it expects; None: it can't

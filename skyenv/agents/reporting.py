@@ -33,6 +33,10 @@ class ReportingAgent(Agent):
         self.name, self.version, self.description = inner.name, inner.version, inner.description
         self.uses_observation, self.uses_view = inner.uses_observation, inner.uses_view
 
+    def version_at(self, players: int, side: str) -> str:
+        """See :class:`skyenv.agents.Agent`."""
+        return self.inner.version_at(players, side)
+
     def act(self, decisions: Decisions) -> npt.NDArray[np.integer[Any]]:
         """See :class:`skyenv.agents.Agent`."""
         with self._reporting(decisions):

@@ -331,7 +331,7 @@ def _settings(options: TournamentOptions) -> Settings:
             "play"
         )
     settings = Settings(
-        entrants(options.agents),
+        entrants(options.agents, options.players, options.side),
         options.players,
         options.side,
         options.seed,
@@ -407,10 +407,11 @@ def _run_newcomer(options: TournamentOptions) -> int:
 
 
 def _newcomer_settings(options: TournamentOptions, shipped: ladder.Ladder) -> Settings:
-    (newcomer,) = entrants([options.add or ""])
+    (newcomer,) = entrants([options.add or ""], options.players, options.side)
     if newcomer.name in [rung["name"] for rung in shipped["agents"]]:
         newcomer = replace(newcomer, name=f"new {newcomer.name}")
-    rungs = entrants([rung["spec"] for rung in shipped["agents"]])
+    specs = [rung["spec"] for rung in shipped["agents"]]
+    rungs = entrants(specs, options.players, options.side)
     for rung, old in zip(rungs, shipped["agents"], strict=True):
         if (rung.version, rung.digest) != (old["version"], old["digest"]):
             print(

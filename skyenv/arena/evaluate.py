@@ -130,7 +130,7 @@ def evaluate(
         )
     else:
         asked = Evaluation(
-            _entrants(agents),
+            _entrants(agents, num_players, side),
             num_players,
             side,
             paired_seeds,
@@ -175,7 +175,7 @@ def _in_workers(asked: Evaluation, workers: int, ray: str | None, bar: Bar) -> M
         yield player.name, other.name, played
 
 
-def _entrants(agents: Sequence[Agent | str | Path]) -> tuple[Entrant, ...]:
+def _entrants(agents: Sequence[Agent | str | Path], players: int, side: str) -> tuple[Entrant, ...]:
     """What workers are told of agents.
 
     Raises:
@@ -186,7 +186,7 @@ def _entrants(agents: Sequence[Agent | str | Path]) -> tuple[Entrant, ...]:
             raise OptionError(
                 f"agents that play in workers are told by name or path, not as {shown(agent)}"
             )
-    return tuple(entrant(str(agent)) for agent in agents)
+    return tuple(entrant(str(agent), players, side) for agent in agents)
 
 
 def _in_rounds(play: Callable[..., Played], players: int, paired_seeds: int, seed: int) -> Played:

@@ -214,25 +214,26 @@ def pair_seatings(pair: Group, players: int) -> npt.NDArray[np.int64]:
     return one if players == 2 else np.concatenate([one, np.where(alone, pair[1], pair[0])])
 
 
-def entrant(spec: str) -> Entrant:
-    """The agent that a specification means.
+def entrant(spec: str, players: int, side: str) -> Entrant:
+    """The agent that a specification means, in the version that it has at a table.
 
     Raises:
         AgentError, CheckpointError: it can't be made.
     """
     agent = make_agent(spec)
-    return Entrant(spec, agent.name, str(agent.version), agent.description, _digest(spec))
+    version = agent.version_at(players, side)
+    return Entrant(spec, agent.name, version, agent.description, _digest(spec))
 
 
-def entrants(specs: Sequence[str]) -> tuple[Entrant, ...]:
-    """The agents that specifications mean.
+def entrants(specs: Sequence[str], players: int, side: str = "front") -> tuple[Entrant, ...]:
+    """The agents that specifications mean, in the versions that they have at a table.
 
     Raises:
         AgentError, CheckpointError: one can't be made. OptionError: two have one name.
     """
     entries: list[Entrant] = []
     for spec in specs:
-        entry = entrant(spec)
+        entry = entrant(spec, players, side)
         if entry.name in [other.name for other in entries]:
             raise OptionError(
                 f"two agents are called {entry.name}; a ladder tells agents apart by their names"

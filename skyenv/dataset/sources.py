@@ -120,7 +120,7 @@ class Matches:
         Raises:
             AgentError, CheckpointError: an agent can't be made. OptionError: two have one name.
         """
-        agents = entrants(specs)
+        agents = entrants(specs, players, side)
         return cls(
             agents,
             draw_seats(len(agents), players, games, seed),
@@ -209,7 +209,8 @@ def of_tournament(path: Path) -> Matches:
         config = read_config(path)
     except CheckpointError as error:
         raise DatasetError(str(error)) from error
-    agents = entrants([agent["spec"] for agent in config["agents"]])
+    specs = [agent["spec"] for agent in config["agents"]]
+    agents = entrants(specs, config["players"], config["side"])
     for agent, old in zip(agents, config["agents"], strict=True):
         if (agent.version, agent.digest) != (old["version"], old["digest"]):
             raise DatasetError(

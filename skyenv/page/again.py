@@ -31,7 +31,7 @@ def play_again(played: Played, report: Report) -> str:
         AgentError, CheckpointError: an agent can't be made, or fails.
     """
     specs = list(dict.fromkeys(agent.spec for agent in played.agents))
-    now = {agent.spec: agent for agent in entrants(specs)}
+    now = {agent.spec: agent for agent in entrants(specs, len(played.agents), played.side)}
     for agent in played.agents:
         same = now[agent.spec]
         if (same.name, same.version, same.digest) != (agent.name, agent.version, agent.digest):

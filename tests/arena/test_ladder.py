@@ -221,9 +221,7 @@ def test_what_ships_is_what_the_docs_say(players: int, side: str) -> None:
         assert len(shipped["duels"]) == agents * (agents - 1) // 2
     for agent in shipped["agents"]:
         assert f"| {agent['name']} | {interval(agent['rating'])} |" in page
-        (here,) = entrants([agent["spec"]])
-        assert (here.name, here.version, here.digest) == (
-            agent["name"],
-            agent["version"],
-            agent["digest"],
-        )
+        (here,) = entrants([agent["spec"]], players, side)
+        assert (here.name, here.digest) == (agent["name"], agent["digest"])
+        if here.version != agent["version"]:
+            assert f"{here.name} (version {agent['version']}; {here.version} now)" in page

@@ -48,7 +48,7 @@ def settings(players: int = 2, **options: object) -> Settings:
         Rung(rating, seconds) for rating, seconds in ((900.0, 1e-6), (1000.0, 1e-6), (1100.0, 1e-2))
     )
     return Settings(
-        entrants(["odd_agents:Moody", *LADDER]),
+        entrants(["odd_agents:Moody", *LADDER], 2),
         players,
         newcomer=True,
         rungs=rungs,

@@ -104,7 +104,7 @@ def test_slow_agents_leave_the_field(players: int) -> None:
 
 def test_two_agents_of_one_name() -> None:
     with pytest.raises(OptionError, match="two agents are called random"):
-        entrants(["random", "skyenv.agents:RandomAgent"])
+        entrants(["random", "skyenv.agents:RandomAgent"], 2)
 
 
 @pytest.mark.parametrize(
@@ -117,4 +117,4 @@ def test_two_agents_of_one_name() -> None:
 )
 def test_wrong_settings(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
-        Settings(entrants(["random", "crowd"]), **wrong)
+        Settings(entrants(["random", "crowd"], 2), **wrong)

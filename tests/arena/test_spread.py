@@ -11,12 +11,12 @@ import pytest
 
 from skyenv.agents import CrowdAgent, Decisions, RandomAgent
 from skyenv.arena.evaluate import evaluate
-from skyenv.arena.schedule import entrant
+from skyenv.arena.schedule import entrants
 from skyenv.arena.spread import UNITS, Evaluation, Player, Sizes, Unit, play_in_workers
 from skyenv.errors import AgentError, OptionError
 
 ASKED = Evaluation(
-    (entrant("random"), entrant("hoard"), entrant("crowd")), 3, "back", 20, 5, 2000, 7, False
+    entrants(["random", "hoard", "crowd"], 3, "back"), 3, "back", 20, 5, 2000, 7, False
 )
 
 

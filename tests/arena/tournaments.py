@@ -79,7 +79,7 @@ class Anchored(Settled):
 
 def settings(*specs: str, players: int = 2, **options: Any) -> Settings:
     """What is played, by names."""
-    return Settings(entrants(specs), players, **options)
+    return Settings(entrants(specs, players), players, **options)
 
 
 def play(

@@ -229,7 +229,7 @@ def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     tournament.player_of.cache_clear()
     monkeypatch.setattr(tournament, "run_units", inline)
     wanted = Settings(
-        entrants(["random", "crowd", "hoard"]), 3, "back", seed=5, max_turns=6, secret=9
+        entrants(["random", "crowd", "hoard"], 3), 3, "back", seed=5, max_turns=6, secret=9
     )
     with Folder(tmp_path / "ladder", wanted) as folder:
         Tournament(folder, paired_seeds=2).run()

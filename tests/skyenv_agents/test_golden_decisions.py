@@ -28,6 +28,7 @@ from skyenv_agents import (
     TrainedAgent,
 )
 from skyenv_agents.heuristic.player import HeuristicAgent
+from skyenv_agents.heuristic.references import BidderAgent, BuilderAgent
 
 FILE: Final = Path(__file__).parents[1] / "golden" / "decisions.json"
 TABLES: Final = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
@@ -38,6 +39,8 @@ SEED: Final = 500
 AGENTS: Final[dict[str, Agent]] = {
     "greedy": GreedyAgent(),
     "appraiser": AppraiserAgent(),
+    "bidder": BidderAgent(),
+    "builder": BuilderAgent(),
     "rollout-16": RolloutAgent(16),
     "rollout-40, random": RolloutAgent(
         40, rollout_policy="random", turns=2, candidates=4, caution=0.5

@@ -15,11 +15,12 @@ import pytest
 
 from experiments.training.export import COMMANDS
 from skyenv import Games
-from skyenv.agents import decide, decisions_in, make_agent
+from skyenv.agents import ReportingAgent, decide, decisions_in, make_agent
 from skyenv.arena.evaluate import evaluate
 from skyenv.engine.options import table_name
 from skyenv.options import command_line, parse
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
+from skyenv_agents import GuidedAgent, SearchAgent
 from skyenv_agents.learned.networks import TRAINED, Network, NetworkAgent, TrainedAgent
 
 TABLES = [(players, side) for players in range(MIN_PLAYERS, MAX_PLAYERS + 1) for side in SIDES]
@@ -79,6 +80,22 @@ def test_takes_the_most_probable_action_unless_told_otherwise() -> None:
     for player in (TrainedAgent(), TrainedAgent(deterministic=False)):
         likeliest = player.evaluate(decisions_in(games, player))[0].argmax(axis=1)
         assert np.array_equal(decide(games, player), likeliest) is player.deterministic
+
+
+def test_versions_are_of_the_network_that_plays_at_a_table() -> None:
+    """Whatever is made of it has them too, and its own versions by number of players."""
+    trained = TrainedAgent()
+    versions = {table: trained.version_at(*table) for table in TABLES}
+    assert len(set(versions.values())) == len(TABLES)
+    for guided in (GuidedAgent(), SearchAgent(evaluator=trained)):
+        assert all(guided.version_at(*table).endswith(f"+{versions[table]}") for table in TABLES)
+
+    class Changed(SearchAgent):
+        versions = {3: "new", 4: "new"}  # noqa: RUF012
+
+    assert Changed().version_at(2, "front") == SearchAgent().version_at(2, "front")
+    assert Changed().version_at(3, "back") == "new"
+    assert ReportingAgent(Changed()).version_at(4, "back") == "new"
 
 
 def test_plays_each_side_with_its_own_network() -> None:

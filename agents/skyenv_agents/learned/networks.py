@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import itertools
 import json
 import zipfile
 from abc import ABC, abstractmethod
@@ -26,7 +27,7 @@ from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.engine.options import table_name
 from skyenv.errors import CheckpointError, OptionError, shown
 from skyenv.rules.actions import NUM_ACTIONS
-from skyenv.rules.components import SIDES
+from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 from skyenv_agents.heuristic.player import AppraiserAgent, GreedyAgent, HeuristicAgent
 from skyenv_agents.heuristic.win_probability import win_probabilities_seen
 from skyenv_agents.learned.architecture import Library, Sizes, run
@@ -51,6 +52,8 @@ NETWORK_SUFFIX: Final = ".npz"
 ABOUT: Final = "about"
 TRAINED: Final = Path(__file__).resolve().parent.parent / "trained"
 """Folder of the networks that ship with the project."""
+TABLES: Final = tuple(itertools.product(range(MIN_PLAYERS, MAX_PLAYERS + 1), SIDES))
+"""Players and sides of the board for which there is one."""
 OUTCOME_REWARD: Final = "outcome"
 """The reward of which networks tell what they expect."""
 WORST_PRIOR: Final = 3.0
@@ -543,17 +546,27 @@ class TrainedAgent(Agent):
 
     def __init__(self, *, deterministic: bool = True) -> None:
         self.deterministic = deterministic
-        self.version = f"{type(self).version}+{_digest_of_shipped()}"
+        self.version = self._version_of(*(path_of(*table) for table in TABLES))
         self._agents: dict[tuple[int, str], NetworkAgent] = {}
 
     def agent(self, players: int, side: str) -> NetworkAgent:
         """The one that plays games of so many players on this side of the board."""
         if (players, side) not in self._agents:
-            path = TRAINED / f"{table_name(players, side)}{NETWORK_SUFFIX}"
             self._agents[players, side] = NetworkAgent(
-                path, deterministic=self.deterministic, name=self.name
+                path_of(players, side), deterministic=self.deterministic, name=self.name
             )
         return self._agents[players, side]
+
+    def version_at(self, players: int, side: str) -> str:
+        """See :class:`skyenv.agents.Agent`: with the digest of the one network that plays there."""
+        return self._version_of(path_of(players, side))
+
+    def _version_of(self, *paths: Path) -> str:
+        """Return the version and a digest of some networks' files."""
+        digest = hashlib.blake2b(digest_size=4)
+        for path in sorted(paths):
+            digest.update(path.read_bytes())
+        return f"{type(self).version}+{digest.hexdigest()}"
 
     def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
         """See :class:`skyenv.agents.Agent`."""
@@ -589,12 +602,9 @@ class TrainedAgent(Agent):
             )
 
 
-def _digest_of_shipped() -> str:
-    """Tells one set of networks from another."""
-    digest = hashlib.blake2b(digest_size=4)
-    for path in sorted(TRAINED.glob(f"*{NETWORK_SUFFIX}")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+def path_of(players: int, side: str) -> Path:
+    """Return the file of the network that ships for a table."""
+    return TRAINED / f"{table_name(players, side)}{NETWORK_SUFFIX}"
 
 
 def _heuristic_of(network: Network, where: str) -> HeuristicAgent | None:

@@ -11,10 +11,10 @@ import math
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Final, Self, TypeVar
+from typing import ClassVar, Final, Self, TypeVar
 
 from skyenv.agents import Agent
 from skyenv.checks import check_integer, check_number
@@ -115,10 +115,16 @@ class BudgetedAgent(Agent):
     """
 
     default_simulations: int
+    versions: ClassVar[Mapping[int, str]] = {}
+    """By number of players, where decisions have a version other than `version`."""
 
     def __init__(self, simulations: int, milliseconds: float | None = None) -> None:
         self.budget = Budget.checked(simulations, milliseconds)
         self.name = self.budget.name(self.name, self.default_simulations)
+
+    def version_at(self, players: int, side: str) -> str:
+        """See :class:`skyenv.agents.Agent`."""
+        return self.versions.get(players, type(self).version)
 
     @classmethod
     def variant(cls, name: str) -> Self:

@@ -73,6 +73,11 @@ class GuidedAgent(SearchAgent):
         self.version = f"{type(self).version}+{guide.version}"
         self.description = f"searches a tree guided by {guide.description}"
 
+    def version_at(self, players: int, side: str) -> str:
+        """See :class:`skyenv.agents.Agent`: with the version of the guide."""
+        own = super().version_at(players, side)
+        return f"{own}+{self.guide.version_at(players, side)}"
+
     def search(
         self,
         decisions: Decisions,

@@ -314,6 +314,13 @@ class SearchAgent(BudgetedAgent):
         self.reuse = reuse
         self._memory = Memory()
 
+    def version_at(self, players: int, side: str) -> str:
+        """See :class:`skyenv.agents.Agent`: with the version of what guides the search."""
+        own = super().version_at(players, side)
+        return (
+            own if self.evaluator is None else f"{own}+{self.evaluator.version_at(players, side)}"
+        )
+
     def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
         """See :class:`skyenv.agents.Agent`."""
         return self.search(decisions).actions

@@ -99,7 +99,7 @@ def one_won_of_two(path: Path) -> Folder:
     """Twenty paired seeds in which ismcts-2 wins from one seat against random, and from both
     against crowd.
     """
-    settings = Settings(entrants(["ismcts-2", "random", "crowd"]), 2, newcomer=True)
+    settings = Settings(entrants(["ismcts-2", "random", "crowd"], 2), 2, newcomer=True)
     folder = Folder(path, settings)
     assert rows(folder, budget_in("ismcts-2", "ismcts-")) == []
     for paired_seed in range(20):

@@ -122,7 +122,7 @@ def test_a_fixed_opponent_that_is_another_one_where_it_plays_is_told(
     config = tiny(fixed_opponents=(str(path),))
     first, second = (tiny(seed=seed).make_network().frozen({}).to_bytes() for seed in (1, 2))
     path.write_bytes(first)
-    fixed = [entrant(str(path))]
+    fixed = [entrant(str(path), 2, "front")]
     Remote(config, 0, None, fixed)
     state = Actor(config, 0).pack()
     path.write_bytes(second)

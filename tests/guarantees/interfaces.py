@@ -1,0 +1,433 @@
+"""Every interface as one table to sit at: what is asked of a seat, what it plays, how it ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from skyenv import NUM_ACTIONS, Decisions, Game, Games
+from skyenv.agents import Agent, decide
+from skyenv.engine.events import setup_outcomes
+from skyenv.records.replay import outcomes_told
+
+SEED: Final = 1234
+ROWS: Final = 3
+"""Rows of a batch; the game stands in row 1."""
+Asked = tuple[int, npt.NDArray[Any], npt.NDArray[np.int8]]
+"""A decision: the seat to act, its observation, its action mask."""
+
+
+class Hashing(Agent):
+    """Choose by a hash of the observation and nothing else: equal actions where all is equal."""
+
+    name = "hashing"
+    uses_observation = True
+
+    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
+        assert decisions.observation is not None
+        return choices(decisions.observation, decisions.mask)
+
+
+def choices(observations: Any, masks: Any) -> npt.NDArray[np.int64]:
+    """The hashing agent's actions, int64 (k,)."""
+    bits = np.ascontiguousarray(observations, np.float32).view(np.uint32).astype(np.uint64)
+    weights = np.arange(1, 2 * bits.shape[1], 2, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    hashed = ((bits * weights).sum(axis=1, dtype=np.uint64) >> np.uint64(33)).astype(np.int64)
+    sums = np.cumsum(masks, axis=1)
+    wanted = hashed % np.maximum(sums[:, -1], 1)
+    actions: npt.NDArray[np.int64] = np.argmax(sums > wanted[:, None], axis=1)
+    return actions
+
+
+class Interface:
+    """One game in an interface.
+
+    Attributes:
+        sees_all: whether every seat's decisions are asked, or those of seat `seat` alone.
+    """
+
+    sees_all = True
+
+    def __init__(self, players: int, side: str, seat: int, **options: Any) -> None:
+        self.seat, self.options = seat, {"num_players": players, "side": side, **options}
+
+    def asked(self) -> Asked | None:
+        """The decision that is open; None once the game is over."""
+        raise NotImplementedError
+
+    def play(self, action: int) -> None:
+        """Play an action."""
+        raise NotImplementedError
+
+    def ended(self) -> bytes:
+        """The game's record at its end."""
+        raise NotImplementedError
+
+
+class OneGame(Interface):
+    """skyenv.Game."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.game = Game(seed=SEED, **self.options)
+
+    def asked(self) -> Asked | None:
+        game = self.game
+        return None if game.seat is None else (game.seat, game.observation(), game.mask)
+
+    def play(self, action: int) -> None:
+        self.game.play(action)
+
+    def ended(self) -> bytes:
+        return self.game.state.tobytes()
+
+
+class OneOfABatch(Interface):
+    """skyenv.Games; the other rows are played too."""
+
+    rows = ROWS
+    more: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.games = self.make(seed=SEED - 1)
+        self.over = False
+
+    def make(self, **options: Any) -> Any:
+        """The batch."""
+        return Games(self.rows, **self.more, **options, **self.options)
+
+    def asked(self) -> Asked | None:
+        games = self.games
+        if self.over:
+            return None
+        return int(games.seat[1]), games.observation[1].copy(), games.mask[1].copy()
+
+    def play(self, action: int) -> None:
+        actions = decide(self.games, Hashing())
+        assert actions[1] == action
+        self.games.step(actions)
+        self.over = bool(self.games.done[1])
+
+    def ended(self) -> bytes:
+        record: bytes = self.games.finished[1].tobytes()
+        return record
+
+
+class Threaded(OneOfABatch):
+    """skyenv.Games with so many rows that two threads share a step."""
+
+    rows = 1100
+    more: ClassVar = {"threads": 2}
+
+    def play(self, action: int) -> None:
+        actions = self.games.mask.argmax(axis=1)
+        actions[1] = action
+        self.games.step(actions)
+        self.over = bool(self.games.done[1])
+
+
+class Renewed(OneOfABatch):
+    """skyenv.Games that hands out new arrays, stepped a row at a time in a changing order."""
+
+    more: ClassVar = {"copy": True, "autoreset": False}
+
+    def play(self, action: int) -> None:
+        self.games.step([action], rows=[1])
+        others = [row for row in (2, 0) if self.games.seat[row] >= 0]
+        self.games.step(decide(self.games, Hashing(), others), rows=others)
+        self.over = bool(self.games.seat[1] < 0)
+
+    def ended(self) -> bytes:
+        record: bytes = self.games.state[1].tobytes()
+        return record
+
+
+class InCuda(OneOfABatch):
+    """skyenv.cuda.Games, on a GPU or in Numba's simulator of one."""
+
+    def make(self, **options: Any) -> Any:
+        from skyenv.cuda import Games as CudaGames
+
+        return CudaGames(2, autoreset=False, **options, **self.options)
+
+    def asked(self) -> Asked | None:
+        seat, observation, mask = (
+            np.asarray(_on_host(array))[1]
+            for array in (self.games.seat, self.games.observation, self.games.mask)
+        )
+        return None if seat < 0 else (int(seat), observation, mask)
+
+    def play(self, action: int) -> None:
+        self.games.step([action], rows=[1])
+
+    def ended(self) -> bytes:
+        record: bytes = np.asarray(_on_host(self.games.state))[1].tobytes()
+        return record
+
+
+def _on_host(array: Any) -> Any:
+    return array.numpy() if hasattr(array, "numpy") else array
+
+
+class RawAec(Interface):
+    """PettingZoo's raw environment."""
+
+    kind = "raw_env"
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        from skyenv import fifth_avenue_v0
+
+        super().__init__(*args, **options)
+        self.env = getattr(fifth_avenue_v0, self.kind)(**self.options)
+        self.env.reset(seed=SEED)
+
+    def asked(self) -> Asked | None:
+        env = self.env
+        observation, _, terminated, truncated, _ = env.last()
+        if terminated or truncated:
+            return None
+        seat = int(env.agent_selection.removeprefix("seat_"))
+        return seat, observation["observation"].copy(), observation["action_mask"].copy()
+
+    def play(self, action: int) -> None:
+        self.env.step(action)
+
+    def ended(self) -> bytes:
+        record: bytes = self.env.unwrapped.games.state[0].tobytes()
+        return record
+
+
+class Aec(RawAec):
+    """PettingZoo's wrapped environment."""
+
+    kind = "env"
+
+
+class Parallel(RawAec):
+    """PettingZoo's parallel environment."""
+
+    kind = "parallel_env"
+
+    def asked(self) -> Asked | None:
+        aec = self.env.aec_env
+        if not self.env.agents:
+            return None
+        seat = int(aec.agent_selection.removeprefix("seat_"))
+        observation = aec.observe(aec.agent_selection)
+        return seat, observation["observation"].copy(), observation["action_mask"].copy()
+
+    def play(self, action: int) -> None:
+        selected = self.env.aec_env.agent_selection
+        self.env.step({agent: action if agent == selected else 77 for agent in self.env.agents})
+
+    def ended(self) -> bytes:
+        record: bytes = self.env.aec_env.unwrapped.games.state[0].tobytes()
+        return record
+
+
+class Single(Interface):
+    """Gymnasium's environment of one learner."""
+
+    sees_all = False
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.options |= {"opponents": Hashing(), "seat": self.seat}
+        self.begin()
+
+    def begin(self) -> None:
+        """Make and reset the environment."""
+        import gymnasium
+
+        self.env: Any = gymnasium.make("skyenv/FifthAvenue-v0", **self.options)
+        self.observation, self.info = self.env.reset(seed=SEED)
+        self.over = False
+
+    def asked(self) -> Asked | None:
+        if self.over:
+            return None
+        return self.seat, np.array(self.observation), self.env.unwrapped.action_masks().copy()
+
+    def play(self, action: int) -> None:
+        self.observation, _, terminated, truncated, self.info = self.env.step(action)
+        self.over = terminated or truncated
+
+    def ended(self) -> bytes:
+        record: bytes = self.env.unwrapped.core.games.state[0].tobytes()
+        return record
+
+
+class Vector(Single):
+    """Gymnasium's vector environment; NEXT_STEP, so that the ended game stays until then."""
+
+    def begin(self) -> None:
+        import gymnasium
+
+        self.env = gymnasium.make_vec("skyenv/FifthAvenue-v0", num_envs=ROWS, **self.options)
+        self.observation, self.info = self.env.reset(seed=SEED - 1)
+        self.over = False
+
+    def asked(self) -> Asked | None:
+        if self.over:
+            return None
+        return self.seat, np.array(self.observation[1]), self.env.action_masks()[1].copy()
+
+    def play(self, action: int) -> None:
+        actions = choices(self.observation, self.env.action_masks())
+        assert actions[1] == action
+        self.observation, _, terminated, truncated, self.info = self.env.step(actions)
+        self.over = bool(terminated[1] or truncated[1])
+
+    def ended(self) -> bytes:
+        record: bytes = self.env.core.games.state[1].tobytes()
+        return record
+
+
+class Sb3(Vector):
+    """The environment of Stable-Baselines3, which resets in the same step."""
+
+    def begin(self) -> None:
+        from skyenv.envs.sb3 import SkyenvVecEnv
+
+        self.env = SkyenvVecEnv(ROWS, seed=SEED - 1, **self.options)
+        self.observation, self.over = self.env.reset(), False
+
+    def play(self, action: int) -> None:
+        actions = choices(self.observation, self.env.action_masks())
+        assert actions[1] == action
+        self.observation, _, dones, _ = self.env.step(actions)
+        self.over = bool(dones[1])
+
+    def ended(self) -> bytes:
+        record: bytes = self.env.core.games.finished[1].tobytes()
+        return record
+
+
+class OpenSpiel(Interface):
+    """A state of OpenSpiel, whose chance is decided as a Game's seed does."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        import pyspiel
+
+        import skyenv.envs.open_spiel  # noqa: F401 (registers the game)
+
+        super().__init__(*args, **options)
+        kind = {"players": self.options["num_players"], "side": self.options["side"], **options}
+        self.state = pyspiel.load_game("fifth_avenue", kind).new_initial_state()
+        self.game = Game(seed=SEED, **self.options)
+        self.decide_chance(setup_outcomes(self.game.events[0], self.game.side))
+
+    def decide_chance(self, outcomes: Any) -> None:
+        """Play what chance has decided in the game."""
+        from skyenv.engine.chance_feed import OUTCOMES
+
+        numbers = {outcome: number for number, outcome in enumerate(OUTCOMES)}
+        for outcome in outcomes:
+            self.state.apply_action(numbers[outcome])
+        assert not self.state.is_chance_node()
+
+    def asked(self) -> Asked | None:
+        state = self.state
+        if state.is_terminal():
+            return None
+        seat = state.current_player()
+        mask = np.zeros(NUM_ACTIONS, np.int8)
+        mask[state.legal_actions()] = 1
+        return seat, np.array(state.observation_tensor(seat), np.float32), mask
+
+    def play(self, action: int) -> None:
+        self.state.apply_action(action)
+        before = self.game.state.copy()
+        events = self.game.play(action)[1:]
+        told = (outcomes_told(before, action, event) for event in events)
+        self.decide_chance(outcome for outcomes in told for outcome in outcomes)
+
+    def ended(self) -> bytes:
+        return np.array(self.state.to_game().state).tobytes()
+
+
+INTERFACES: Final[dict[str, type[Interface]]] = {
+    "Game": OneGame,
+    "Games": OneOfABatch,
+    "Games on two threads": Threaded,
+    "Games row by row": Renewed,
+    "raw_env": RawAec,
+    "env": Aec,
+    "parallel_env": Parallel,
+    "gymnasium.make": Single,
+    "gymnasium.make_vec": Vector,
+    "SkyenvVecEnv": Sb3,
+    "OpenSpiel": OpenSpiel,
+}
+"""A new interface is one more line."""
+
+Walk = list[tuple[int, bytes, bytes]]
+
+
+def walked(table: Interface, most: int = 10**6) -> Walk:
+    """Play on: what was asked and seen, decision by decision."""
+    walk: Walk = []
+    while len(walk) < most and (asked := table.asked()) is not None:
+        seat, observation, mask = asked
+        walk.append((seat, observation.tobytes(), mask.tobytes()))
+        table.play(int(choices(observation[None], mask[None])[0]))
+    return walk
+
+
+# ---- copies ----
+
+
+def reloaded(table: Interface, folder: Path) -> Interface:
+    """A batch put into another one through a file of NumPy's."""
+    assert isinstance(table, OneOfABatch)
+    np.save(folder / "games.npy", table.games.state)
+    other = type(table)(
+        table.options["num_players"], table.options["side"], table.seat, **_rest(table)
+    )
+    other.games.state[:] = np.load(folder / "games.npy")
+    other.games.refresh()
+    return other
+
+
+def recorded(table: Interface, folder: Path) -> Interface:
+    """A game from its record, on with the same chance."""
+    assert isinstance(table, OneGame)
+    (folder / "game.jsonl").write_text(table.game.to_record(), encoding="utf-8")
+    other = type(table)(
+        table.options["num_players"], table.options["side"], table.seat, **_rest(table)
+    )
+    other.game = Game.from_record((folder / "game.jsonl").read_text(encoding="utf-8"))
+    return other
+
+
+def serialised(table: Interface, folder: Path) -> Interface:
+    """A state of OpenSpiel through its text."""
+    import pyspiel
+
+    assert isinstance(table, OpenSpiel)
+    other = object.__new__(OpenSpiel)
+    other.__dict__.update(table.__dict__)
+    text = pyspiel.serialize_game_and_state(table.state.get_game(), table.state)
+    other.state = pyspiel.deserialize_game_and_state(json.loads(json.dumps(text)))[1]
+    other.game = table.game.copy()
+    return other
+
+
+def _rest(table: Interface) -> dict[str, Any]:
+    return {
+        name: table.options[name] for name in table.options if name not in ("num_players", "side")
+    }
+
+
+RESUMED: Final[dict[str, tuple[str, Callable[[Interface, Path], Interface]]]] = {
+    "Games, saved and loaded": ("Games", reloaded),
+    "Game, from its record": ("Game", recorded),
+    "OpenSpiel, serialized": ("OpenSpiel", serialised),
+}
+"""Ways to go on elsewhere beside deepcopy and pickle, which all interfaces have."""

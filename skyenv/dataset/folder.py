@@ -175,7 +175,7 @@ def make_shard(plan: Plan, folder: Path, digest: str, task: Task) -> int:
                 trajectories, shard.game, scaled, plan.episodes == "seat", about
             )
         write_atomically(
-            path, content, tidy=False
+            path, content
         )  # once for all is enough: listing the folder takes longer and longer
     return len(trajectories)
 

@@ -1,4 +1,4 @@
-"""The wheel: what is in it, and that it plays where nothing but NumPy and Numba is installed."""
+"""The wheel: what is in it, and that it plays where nothing but the core's few dependencies is installed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from skyenv.errors import install_hint
 ROOT = Path(__file__).parent.parent
 SOURCES = ("skyenv", "agents", "experiments", "tests", "docs")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-DEPENDENCIES = ("numpy", "numba", "llvmlite")
+DEPENDENCIES = ("numpy", "numba", "llvmlite", "filelock", "tqdm")
 GYMNASIUM = ("gymnasium", "cloudpickle", "farama-notifications", "typing_extensions")
 EXTRAS = (
     *(
@@ -35,7 +35,6 @@ EXTRAS = (
         "stable_baselines3",
         "sb3_contrib",
         "matplotlib",
-        "tqdm",
         "hypothesis",
         "pytest",
     ),
@@ -214,7 +213,7 @@ def test_metadata(wheel: Path) -> None:
         == (ROOT / "README.md").read_text(encoding="utf-8").strip()
     )
     required = [line for line in metadata.get_all("Requires-Dist") or [] if "extra ==" not in line]
-    assert sorted(line.split(">")[0] for line in required) == ["numba", "numpy"]
+    assert sorted(line.split(">")[0] for line in required) == ["filelock", "numba", "numpy", "tqdm"]
     assert set(metadata.get_all("Provides-Extra") or []) == {
         name.replace("_", "-") for name in PROJECT["optional-dependencies"]
     }

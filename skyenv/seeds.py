@@ -20,10 +20,8 @@ range               from … below                who deals them
 
 In the last two the deals are drawn by a secret (:func:`skyenv.engine.games.secret_seeds`); those of
 datasets in the same way by a seed that is told. Environments that are reset without a seed go on
-with seeds that a stream draws from all numbers: that one of them meets a deal of a ladder has a
-probability below 10⁻⁹. Nothing keeps you from playing a game of any range again, such as that of a
-record; but the trainer keeps to its range, :class:`skyenv.envs.sb3.SkyenvVecEnv` refuses seeds that
-are held out, and a ladder of other deals isn't published.
+with seeds drawn from `TRAINING`. A game of any range can be played again by its number, such as
+that of a record; but the trainer keeps to its range, and a ladder of other deals isn't published.
 """
 
 from __future__ import annotations
@@ -31,7 +29,6 @@ from __future__ import annotations
 from typing import Final
 
 from skyenv.checks import check_integer
-from skyenv.errors import OptionError
 
 HIGHEST_SEED: Final = 2**63 - 1
 
@@ -60,19 +57,3 @@ def purpose_of(seed: int) -> str:
     """
     number = check_integer("seed", seed, 0, HIGHEST_SEED)
     return next(name for name, seeds in PURPOSES.items() if number in seeds)
-
-
-def check_not_held_out(seed: int, what: str) -> int:
-    """A seed that something may be learnt from.
-
-    Raises:
-        OptionError: it is none, or held out for tuning, evaluations or ladders. `what` names what
-            would have dealt it.
-    """
-    purpose = purpose_of(seed)
-    if seed >= TUNING.start:
-        raise OptionError(
-            f"{what} would deal games of seed {seed}, which are held out ({purpose}); choose a "
-            "seed below 2**62"
-        )
-    return seed

@@ -18,7 +18,7 @@ from skyenv.engine import kernels
 from skyenv.engine.games import Games, fresh_seed, secret_seeds
 from skyenv.envs.sb3 import SkyenvVecEnv
 from skyenv.errors import OptionError
-from skyenv.seeds import HIGHEST_SEED, PURPOSES, TRAINING, check_not_held_out, purpose_of
+from skyenv.seeds import HIGHEST_SEED, PURPOSES, TRAINING, purpose_of
 
 
 def test_the_ranges_share_nothing_and_leave_nothing_out() -> None:
@@ -42,21 +42,15 @@ def test_a_secret_draws_from_all_of_its_range() -> None:
         assert (drawn.max() - drawn.min()) / (seeds.stop - seeds.start) > 0.99
 
 
-def test_held_out_seeds_are_refused() -> None:
-    assert check_not_held_out(TRAINING.stop - 1, "a training") == TRAINING.stop - 1
-    for name in ("tuning", "evaluation", "ladders"):
-        with pytest.raises(
-            OptionError,
-            match=rf"a training would deal games of seed \d+, which are held out \({name}\)",
-        ):
-            check_not_held_out(PURPOSES[name].start, "a training")
+def test_environments_go_on_with_seeds_of_the_training_range() -> None:
+    """Also after the seed of a deal that is held out."""
+    env = SkyenvVecEnv(num_envs=2, seed=PURPOSES["ladders"].start, max_turns=1)
+    env.reset()
+    assert env.get_attr("seed") == [PURPOSES["ladders"].start + row for row in range(2)]
+    for _ in range(20):
+        env.reset()
+        assert all(seed in TRAINING for seed in env.get_attr("seed"))
     assert all(fresh_seed() < TRAINING.stop for _ in range(200))
-    with pytest.raises(OptionError, match=r"held out \(ladders\); choose a seed below 2\*\*62"):
-        SkyenvVecEnv(num_envs=1, seed=PURPOSES["ladders"].start)
-    SkyenvVecEnv(num_envs=1, seed=TRAINING.stop - 1).close()
-    assert (
-        check_not_held_out(PURPOSES["datasets"].stop - 1, "a training") in PURPOSES["datasets"]
-    ), "they are to be learnt from"
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@
 Agents are ``"seat_0"`` … in seat order. Each observes a dict of ``"observation"``, float32
 (OBSERVATION_SIZE,), and ``"action_mask"``, int8 (103,), which is all 0 for an agent that is not to
 act; ``mask="info"`` gives the vector alone, and the mask in the infos
-(:class:`skyenv.envs.masks.MaskPlace`). All agents end in the same step.
+(:class:`skyenv.envs.spaces.MaskPlace`). All agents end in the same step.
 
 What an illegal action does: ``raw_env`` raises IllegalActionError and nothing changes. ``env``
 follows the classic environments of PettingZoo: TerminateIllegalWrapper ends the game with reward −1
@@ -23,20 +23,26 @@ from pettingzoo.utils import wrappers
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 from skyenv.checks import check_integer, check_options
-from skyenv.engine.games import HIGHEST_SEED, Games, fresh_seed
+from skyenv.engine.games import HIGHEST_SEED, Games
 from skyenv.engine.options import GameKeywords
-from skyenv.envs.episodes import episode_infos
+from skyenv.envs.episodes import EpisodeSeeds, episode_infos
 from skyenv.envs.learner import ILLEGAL_REWARD
-from skyenv.envs.masks import ACTION_MASK, Mask, MaskKeywords, MaskPlace
-from skyenv.envs.pictures import RENDER_MODES, Renderer
 from skyenv.envs.registration import register_pettingzoo
-from skyenv.envs.spaces import action_space, observation_space, state_space
-from skyenv.envs.streams import Streams, as_seeds
+from skyenv.envs.rendering import RENDER_MODES, Renderer
+from skyenv.envs.spaces import (
+    ACTION_MASK,
+    Mask,
+    MaskKeywords,
+    MaskPlace,
+    action_space,
+    observation_space,
+    state_space,
+)
 from skyenv.errors import GameOverError, IllegalActionError
 from skyenv.rules.actions import NUM_ACTIONS
 
 Observation = npt.NDArray[Any] | dict[str, npt.NDArray[Any]]
-"""The vector, or the dict of it and the mask; see :class:`skyenv.envs.masks.MaskPlace`."""
+"""The vector, or the dict of it and the mask; see :class:`skyenv.envs.spaces.MaskPlace`."""
 
 
 class AecKeywords(GameKeywords, MaskKeywords, total=False):
@@ -69,7 +75,7 @@ class TerminateIllegal(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
         self._prev_obs = {ACTION_MASK: game.games.mask[0]}
         super().step(action)
         if game.is_over and not was_over and not game.games.done[0]:
-            game.tell()
+            game.update_infos()
 
 
 def parallel_env(
@@ -102,7 +108,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         num_players: 2, 3 or 4.
         side: ``"front"`` or ``"back"`` of the board.
         mask, noop: where the mask is given, and what it allows who is not to act:
-            :class:`skyenv.envs.masks.MaskPlace`.
+            :class:`skyenv.envs.spaces.MaskPlace`.
         render_mode: ``"ansi"``: :meth:`render` returns the text picture; ``"rgb_array"``: pixels,
             uint8 (height, width, 3); ``"human"``: every position is shown in a window. The last two
             need the extra ``[pictures]``.
@@ -149,7 +155,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         self.action_spaces = {agent: action_space() for agent in self.possible_agents}
         self.state_space = state_space(num_players)
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        self._streams = Streams(1)
+        self._seeds = EpisodeSeeds(1)
         self._action = np.zeros(1, dtype=np.int64)
         self._pays_at_the_end = self.games.options.reward == "outcome"
         self._begin([])
@@ -173,15 +179,9 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         Raises:
             OptionError: `seed` is not a non-negative integer.
         """
-        row = np.zeros(1, dtype=np.int64)
-        if seed is None and self._streams.seeded[0]:
-            game_seed = int(as_seeds(self._streams.draw(row))[0, 0])
-        else:
-            game_seed = (
-                fresh_seed() if seed is None else check_integer("seed", seed, 0, HIGHEST_SEED)
-            )
-            self._streams.seed([game_seed], row)
-        self.games.reset(seed=game_seed)
+        given = None if seed is None else check_integer("seed", seed, 0, HIGHEST_SEED)
+        seeds, _ = self._seeds.begin([given], np.zeros(1, dtype=np.int64))
+        self.games.reset(seed=int(seeds[0]))
         self._begin(self.possible_agents[:])
         if self.render_mode == "human":
             self.render()
@@ -197,7 +197,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         self.truncations = dict.fromkeys(agents, False)
         self._skip_agent_selection: str | None = None
         self.agent_selection = self.possible_agents[int(self.games.seat[0])]
-        self.tell()
+        self.update_infos()
 
     @property
     def is_over(self) -> bool:
@@ -206,22 +206,20 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
             not self.agents or self.terminations[self.agents[0]] or self.truncations[self.agents[0]]
         )
 
-    def tell(self) -> None:
-        """Make every agent's info.
-
-        They are looked at again and again, so they hold the same arrays until the next step.
-        """
+    def update_infos(self) -> None:
+        """Make every agent's info, which holds the same arrays until the next step."""
         in_info = self._masks.in_info
         self.infos: dict[str, dict[str, Any]] = {
             agent: {ACTION_MASK: self._mask(agent)} if in_info else {} for agent in self.agents
         }
         if self.agents and self.is_over:
-            seats, state = (
-                np.arange(self.max_num_agents),
-                np.repeat(self.games.state, self.max_num_agents),
+            players = self.max_num_agents
+            infos = episode_infos(
+                np.repeat(self.games.state, players),
+                np.arange(players),
+                [self.possible_agents] * players,
+                np.full(players, not self.games.done[0]),
             )
-            illegal = np.full(seats.size, not self.games.done[0])
-            infos = episode_infos(state, seats, [self.possible_agents] * seats.size, illegal)
             for agent, info in zip(self.possible_agents, infos, strict=True):
                 self.infos[agent].update(info)
 
@@ -236,8 +234,8 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
             IllegalActionError: `action` is not legal; nothing has changed.
             GameOverError: it is an action after the end; nothing has changed.
         """
-        agent = self.agent_selection
-        if self.terminations.get(agent, True) or self.truncations[agent]:
+        agent, games = self.agent_selection, self.games
+        if self.is_over:
             self._step_after_end(action)
             return
         self._action[0] = check_integer(
@@ -247,29 +245,19 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
             NUM_ACTIONS - 1,
             lambda message: IllegalActionError(message, action),
         )
-        games = self.games
         games.step(self._action)
         self._cumulative_rewards[agent] = 0.0
-        over = bool(games.done[0])
+        over, truncated = bool(games.done[0]), bool(games.truncated[0])
         if over or not self._pays_at_the_end:
-            self._pay(games.reward[0].tolist())
-        if over:
-            self._end(bool(games.truncated[0]))
-        else:
-            self.agent_selection = self.possible_agents[games.seat[0]]
-        self.tell()
+            self.rewards = dict(zip(self.possible_agents, games.reward[0].tolist(), strict=True))
+            self._accumulate_rewards()
+        if over:  # all agents end in the same step, and are removed in seat order
+            self.terminations = dict.fromkeys(self.agents, not truncated)
+            self.truncations = dict.fromkeys(self.agents, truncated)
+        self.agent_selection = self.possible_agents[0 if over else games.seat[0]]
+        self.update_infos()
         if self.render_mode == "human":
             self.render()
-
-    def _pay(self, rewards: list[float]) -> None:
-        self.rewards = dict(zip(self.possible_agents, rewards, strict=True))
-        self._accumulate_rewards()
-
-    def _end(self, truncated: bool) -> None:
-        """All agents end in the same step; they are then removed in seat order."""
-        self.terminations = dict.fromkeys(self.agents, not truncated)
-        self.truncations = dict.fromkeys(self.agents, truncated)
-        self.agent_selection = self.agents[0]
 
     def _step_after_end(self, action: Any) -> None:
         if not self.agents:
@@ -322,7 +310,8 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         Raises:
             RenderError: no window can be opened.
         """
-        return self._renderer.render(self.games, 0, self._seats[self.agent_selection])
+        (picture,) = self._renderer.render(self.games, [self._seats[self.agent_selection]])
+        return picture
 
     def close(self) -> None:
         """Close the window, if there is one."""

@@ -1,46 +1,138 @@
-"""What an episode came to: the same entries in the infos of every interface, whatever the
-reward.
+"""What the interfaces share of episodes: the seeds of one after another, and the entries of the
+infos at their end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.engine.games import results
+from skyenv.checks import check_integer
+from skyenv.engine.games import HIGHEST_SEED, fresh_seed, results
+from skyenv.errors import OptionError
 from skyenv.rules.state import END_REASONS
+from skyenv.seeds import TRAINING
 
-ILLEGAL: Final = "illegal"
-"""The reason of an end that an illegal action has made."""
+Int64 = npt.NDArray[np.int64]
+
+
+class EpisodeSeeds:
+    """A stream of random numbers for each row of a batch.
+
+    A row's stream depends on the row's own seed alone, so a single environment and a row of a batch
+    with the same seed go on with the same games. The stream is a one-way function (BLAKE2b, keyed
+    with the seed, of a counter): a game's seed, a learner's seat and its opponents tell nothing
+    about the seeds of later games. Those are drawn from the range :data:`skyenv.seeds.TRAINING`.
+    No global generator is used.
+
+    Attributes:
+        key: int64 (n,), the seed that each row's stream was started with; −1: none yet.
+        drawn: int64 (n,), episodes begun since.
+    """
+
+    def __init__(self, num_rows: int) -> None:
+        self.key: Int64 = np.full(num_rows, -1, dtype=np.int64)
+        self.drawn: Int64 = np.zeros(num_rows, dtype=np.int64)
+
+    def begin(
+        self,
+        given: Sequence[int | None],
+        rows: Int64,
+        generator: np.random.Generator | None = None,
+    ) -> tuple[Int64, npt.NDArray[np.float64]]:
+        """Begin an episode in `rows`.
+
+        Args:
+            given: for each row the seed of its game, 0 … 2⁶³−1, which starts the row's stream
+                anew; None: the row's next seed.
+            rows: int64 (k,), each once.
+            generator: seeds the rows that never had a seed; None: the operating system does.
+
+        Returns:
+            The games' seeds, int64 (k,), and numbers to decide the rest of the episodes with,
+            float64 (k, 7) in [0, 1).
+        """
+        seeds: Int64 = np.zeros(rows.size, dtype=np.int64)
+        digests = []
+        for i, (row, seed) in enumerate(zip(rows.tolist(), given, strict=True)):
+            if seed is None and self.key[row] < 0:
+                seed = _first_seed(generator)
+            if seed is not None:
+                self.key[row], self.drawn[row] = seed, 0
+            digest = _digest(int(self.key[row]), int(self.drawn[row]))
+            seeds[i] = _in_training(digest) if seed is None else seed
+            digests.append(digest[8:])
+        self.drawn[rows] += 1
+        numbers = np.frombuffer(b"".join(digests), dtype="<u8").reshape(len(digests), 7)
+        return seeds, (numbers >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+def _first_seed(generator: np.random.Generator | None) -> int:
+    return fresh_seed() if generator is None else _in_training(generator.bytes(8))
+
+
+def _digest(key: int, counter: int) -> bytes:
+    """Return 64 bytes of a stream."""
+    return blake2b(counter.to_bytes(8, "little"), key=key.to_bytes(8, "little")).digest()
+
+
+def _in_training(number: bytes) -> int:
+    return TRAINING[int.from_bytes(number[:8], "little") % len(TRAINING)]
+
+
+def row_seeds(
+    seed: int | Sequence[int | None] | None, rows: Int64, num_rows: int
+) -> list[int | None]:
+    """Return the meaning of a batch's option `seed` for each of `rows`.
+
+    An integer s means s + i for row i; a sequence holds one entry per row of the whole batch; None,
+    alone or in the sequence, means the row's next seed.
+
+    Raises:
+        OptionError: the sequence has another length, or a seed is not an integer or negative.
+    """
+    if seed is None:
+        return [None] * rows.size
+    if isinstance(seed, (Sequence, np.ndarray)):
+        if len(seed) != num_rows:
+            raise OptionError(f"seed has {len(seed)} entries; there are {num_rows} games")
+        given = [seed[row] for row in rows.tolist()]
+        return [
+            None if entry is None else check_integer("seed", entry, 0, HIGHEST_SEED)
+            for entry in given
+        ]
+    first = check_integer("seed", seed, 0, HIGHEST_SEED)
+    return [(first + row) & HIGHEST_SEED for row in rows.tolist()]
 
 
 def episode_infos(
     state: npt.NDArray[np.void],
-    seats: npt.NDArray[np.int64],
+    seats: Int64,
     names: Sequence[Sequence[str]],
     illegal: npt.NDArray[np.bool_],
 ) -> list[dict[str, Any]]:
-    """What the infos at the end of episodes tell, one dict each.
+    """Return the entries of the infos at the end of episodes, one dict each, whatever the reward.
 
     * ``"win_share"``: float64, 1 for a win, 1/k for one shared by k (END-4; of a truncated game by
       the scores as they stand), 0 for everybody after an illegal action.
     * ``"own_vp"``, ``"best_other_vp"``: int64; ``"scores"``: a list of every seat's VP.
-    * ``"seat"``: int64, whose info it is; ``"opponents"``: a list of the names of every seat's
-      player, None at its own.
+    * ``"seat"``: int64, the seat that the info is for; ``"opponents"``: a list of the names of
+      every seat's player, None at its own.
     * ``"decisions"``, ``"turns"``: int64, taken and finished by all seats together.
     * ``"end_reason"``: ``"businesses"``, ``"stops"``, ``"truncated"`` or ``"illegal"``.
 
     Args:
         state: GAME_DTYPE (k,), the games as they ended.
-        seats: int64 (k,), whose infos.
+        seats: int64 (k,), the seats that the infos are for.
         names: for each the names of its seats' players.
         illegal: bool (k,), whether an illegal action has ended the episode.
 
     Raises:
-        OptionError: these are no games.
+        OptionError: `state` holds no games.
     """
     shares = np.where(illegal, 0.0, results(state)[0][np.arange(len(seats)), seats])
     infos = []
@@ -60,7 +152,7 @@ def episode_infos(
                 ],
                 "decisions": np.int64(game["decisions"]),
                 "turns": np.int64(game["turns"]),
-                "end_reason": ILLEGAL if cut_short else END_REASONS[game["end"]],
+                "end_reason": "illegal" if cut_short else END_REASONS[game["end"]],
             }
         )
     return infos

@@ -11,13 +11,8 @@ import numpy.typing as npt
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
-from skyenv.checks import check_options
-from skyenv.envs.learner import LearnerEnv, LearnerGames, LearnerKeywords
-from skyenv.envs.masks import MaskPlace
-from skyenv.envs.pictures import Renderer
-from skyenv.envs.rows import ATTRIBUTES, Rows
+from skyenv.envs.learner import ROW_ATTRIBUTES, LearnerEnv, LearnerKeywords
 from skyenv.envs.spaces import action_space
-from skyenv.seeds import check_not_held_out
 
 Indices = None | int | Iterable[int]
 
@@ -82,26 +77,22 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
         threads: int | None = 1,
         **options: Unpack[LearnerKeywords],
     ) -> None:
-        check_options(SkyenvVecEnv, options, LearnerKeywords.__optional_keys__)
         options.setdefault("seat", "rotate")
-        self.core = LearnerGames(num_envs, num_players, side, threads=threads, **options)
-        self._renderer = Renderer(render_mode, render_all_hands)
-        self._batch = Rows(self.core, self._renderer, MaskPlace("info"))
+        self._build(
+            SkyenvVecEnv,
+            num_envs,
+            num_players,
+            side,
+            options,
+            render_mode=render_mode,
+            render_all_hands=render_all_hands,
+            threads=threads,
+        )
         super().__init__(num_envs, self.core.space, action_space())
         self._actions: npt.NDArray[np.int64] | None = None
         self._started = time.time()
         if seed is not None:
             self.seed(seed)
-
-    def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Set the seeds of the next reset: row i gets `seed` + i.
-
-        Raises:
-            OptionError: one of them is held out for tuning, evaluations or ladders.
-        """
-        if seed is not None:
-            check_not_held_out(check_not_held_out(seed, "training") + self.num_envs - 1, "training")
-        return super().seed(seed)
 
     # ---- playing ----
 
@@ -137,35 +128,26 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
             IllegalActionError: an action is not one of the 103, or not legal with
                 ``illegal="raise"``. Nothing has changed.
         """
-        core, actions = self.core, np.asarray(self._actions)
-        legal = core.step(actions)
+        core = self.core
+        core.step(np.asarray(self._actions))
         rewards, dones = core.reward.astype(np.float32), core.done.copy()
         infos: list[dict[str, Any]] = [{"TimeLimit.truncated": False} for _ in range(self.num_envs)]
         rows = np.flatnonzero(dones)
         for row, observation, episode in zip(
             rows.tolist(), core.observation(rows), core.episode_infos(rows), strict=True
         ):
-            infos[row] = self._final_info(row, observation.copy(), episode)
-            if not legal[row]:
-                infos[row]["illegal_action"] = int(actions[row])
+            infos[row] = {
+                "terminal_observation": observation.copy(),
+                "TimeLimit.truncated": bool(core.truncated[row]),
+                "episode": {
+                    "r": round(float(core.total[row]), 6),
+                    "l": int(core.length[row]),
+                    "t": round(time.time() - self._started, 6),
+                },
+                **episode,
+            }
         core.reset(rows=rows)
         return core.observation(), rewards, dones, infos
-
-    def _final_info(
-        self, row: int, observation: npt.NDArray[Any], episode: dict[str, Any]
-    ) -> dict[str, Any]:
-        core = self.core
-        seconds = round(time.time() - self._started, 6)
-        return {
-            "terminal_observation": observation,
-            "TimeLimit.truncated": bool(core.truncated[row]),
-            "episode": {
-                "r": round(float(core.total[row]), 6),
-                "l": int(core.length[row]),
-                "t": seconds,
-            },
-            **episode,
-        }
 
     def action_masks(self) -> npt.NDArray[np.int8]:
         """The legal actions of every row, int8 (num_envs, 103)."""
@@ -198,7 +180,7 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
 
     def has_attr(self, attr_name: str) -> bool:
         """Whether :meth:`get_attr` has an answer."""
-        return attr_name in ATTRIBUTES
+        return attr_name in ROW_ATTRIBUTES
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         """Every asked row's ``action_masks`` (a function), ``opponents`` (names by seat),
@@ -207,13 +189,13 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
         Raises:
             AttributeError: for any other name.
         """
-        return [self._batch.attribute(attr_name, row) for row in self._rows(indices)]
+        return [self._row_attribute(attr_name, row) for row in self._rows(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         """Raise AttributeError: the rows of a batch have no attributes of their own that could be
         set.
         """
-        self._batch.refuse(attr_name)
+        self._refuse_setting(attr_name)
 
     def env_method(
         self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any
@@ -224,7 +206,7 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
         Raises:
             AttributeError: for any other method.
         """
-        return self._batch.call(method_name, self._rows(indices), *method_args, **method_kwargs)
+        return self._call_rows(method_name, self._rows(indices), *method_args, **method_kwargs)
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
         """True for SB3's Monitor, whose "episode" entries this environment makes itself; else
@@ -234,11 +216,7 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
 
     def get_images(self) -> Sequence[npt.NDArray[np.uint8] | None]:
         """Every row's pixels, uint8 (height, width, 3), in the mode ``"rgb_array"``, else None."""
-        return (
-            self._batch.call("render", self._rows(None))
-            if self.render_mode == "rgb_array"
-            else [None] * self.num_envs
-        )
+        return self._pictures() if self.render_mode == "rgb_array" else [None] * self.num_envs
 
     def _rows(self, indices: Indices) -> list[int]:
         return list(self._get_indices(indices))

@@ -10,11 +10,9 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.checks import check_options
-from skyenv.envs.learner import LearnerEnv, LearnerGames, LearnerKeywords
-from skyenv.envs.masks import ACTION_MASK, MaskPlace
-from skyenv.envs.pictures import RENDER_MODES, Renderer
-from skyenv.envs.spaces import action_space
+from skyenv.envs.learner import LearnerEnv, LearnerKeywords
+from skyenv.envs.rendering import RENDER_MODES
+from skyenv.envs.spaces import ACTION_MASK, action_space
 
 
 class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
@@ -45,7 +43,7 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
         num_players: 2, 3 or 4.
         side: ``"front"`` or ``"back"`` of the board.
         mask, noop: where the mask is given, and what it allows after the end:
-            :class:`skyenv.envs.masks.MaskPlace`.
+            :class:`skyenv.envs.spaces.MaskPlace`.
         illegal: what an illegal action does: ``"end"`` or ``"raise"``.
         render_mode: ``"ansi"``: :meth:`render` returns the text picture; ``"rgb_array"``: pixels,
             uint8 (height, width, 3); ``"human"``: every position is shown in a window. The last two
@@ -84,11 +82,17 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
         render_all_hands: bool = False,
         **options: Unpack[LearnerKeywords],
     ) -> None:
-        check_options(FifthAvenueEnv, options, LearnerKeywords.__optional_keys__)
-        self.core = LearnerGames(1, num_players, side, **options)
-        self._renderer = Renderer(render_mode, render_all_hands)
-        self.render_mode = self._renderer.mode
-        self._masks = MaskPlace(mask, noop)
+        self._build(
+            FifthAvenueEnv,
+            1,
+            num_players,
+            side,
+            options,
+            mask=mask,
+            noop=noop,
+            render_mode=render_mode,
+            render_all_hands=render_all_hands,
+        )
         self.observation_space = self._masks.space(self.core.space)
         self.action_space = action_space()
 
@@ -123,23 +127,21 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
             IllegalActionError: see the class; nothing has changed.
             GameOverError: the episode is over; nothing has changed.
         """
-        legal = self.core.step(np.asarray(action).reshape(-1))
-        info = self._info()
-        if not legal[0]:
-            info["illegal_action"] = int(action)
+        core = self.core
+        core.step(np.asarray(action).reshape(-1))
         self._show()
-        truncated = bool(self.core.truncated[0])
-        terminated = bool(self.core.done[0]) and not truncated
-        return self._observation(), float(self.core.reward[0]), terminated, truncated, info
+        truncated = bool(core.truncated[0])
+        terminated = bool(core.done[0]) and not truncated
+        return self._observation(), float(core.reward[0]), terminated, truncated, self._info()
 
     def action_masks(self) -> npt.NDArray[np.int8]:
         """The learner's legal actions, int8 (103,), all 0 after the end; sb3-contrib asks for this
         method.
         """
-        return self._masks.shown(self.core.mask()[0])
+        return self._row_mask(0)
 
     def render(self) -> npt.NDArray[np.uint8] | str | None:
-        """The position as the learner sees it, or with all hands open if ``render_all_hands``.
+        """Return or show the position as the learner sees it, or with all hands open if ``render_all_hands``.
 
         Returns:
             Text (mode ``"ansi"``), pixels, uint8 (height, width, 3) (``"rgb_array"``), or None
@@ -148,7 +150,8 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
         Raises:
             RenderError: no window can be opened.
         """
-        return self._renderer.render(self.core.games, 0, int(self.core.learner[0]))
+        picture: npt.NDArray[np.uint8] | str | None = self._pictures()[0]
+        return picture
 
     def _show(self) -> None:
         if self.render_mode == "human":

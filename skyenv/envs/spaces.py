@@ -1,43 +1,114 @@
-"""The spaces that all interfaces share, as Gymnasium describes them."""
+"""Spaces that all interfaces share, and the place of the mask of legal actions: in the observation,
+in the infos, or in both.
+
+Libraries look in different places: PettingZoo's own and RLlib's in the observation, which is a dict
+then; TorchRL, AgileRL and SuperSuit's wrappers of plain observations in the infos.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
+from skyenv.checks import check_choice, check_flag
 from skyenv.engine.games import SCALED
 from skyenv.engine.observation import HIGH, LARGEST_CODES, LOW, OBSERVATION_SIZE
 from skyenv.rules.actions import NUM_ACTIONS
 
+Mask = npt.NDArray[np.int8]
+ACTION_MASK: Final = "action_mask"
+"""The mask's key, wherever it stands."""
+_PLACES: Final[dict[str, tuple[str | None, bool]]] = {
+    "observation": ("observation", False),
+    "info": (None, True),
+    "both": ("observation", True),
+    "rllib": ("observations", False),
+}
+"""For every place the key of the vector in an observation that is a dict, and whether the mask
+stands in the infos.
+"""
+
 
 def observation_space(observation: str = SCALED) -> spaces.Space[npt.NDArray[Any]]:
-    """A seat's observation: a Box (OBSERVATION_SIZE,), every entry in its stated range.
+    """Return the space of a seat's observation: a Box (OBSERVATION_SIZE,), every entry in its
+    range.
 
     Args:
         observation: ``"scaled"``: float32; ``"codes"``: int16.
     """
     if observation == SCALED:
         return spaces.Box(low=LOW, high=HIGH, shape=(OBSERVATION_SIZE,), dtype=np.float32)
-    return spaces.Box(
-        low=np.zeros_like(LARGEST_CODES),
-        high=LARGEST_CODES,
-        shape=(OBSERVATION_SIZE,),
-        dtype=np.int16,
-    )
+    low = np.zeros_like(LARGEST_CODES)
+    return spaces.Box(low=low, high=LARGEST_CODES, shape=low.shape, dtype=np.int16)
 
 
 def action_space() -> spaces.Discrete:
-    """The 103 actions of INTERFACE.md."""
+    """Return the space of the 103 actions of INTERFACE.md."""
     return spaces.Discrete(NUM_ACTIONS)
 
 
 def state_space(num_players: int) -> spaces.Space[npt.NDArray[np.float32]]:
-    """Every seat's observation, one after the other in seat order: float32 (num_players ·
+    """Return the space of all seats' observations in seat order: float32 (num_players ·
     OBSERVATION_SIZE,).
     """
     low, high = np.tile(LOW, num_players), np.tile(HIGH, num_players)
     box: spaces.Box[Any] = spaces.Box(low=low, high=high, shape=low.shape, dtype=np.float32)
     return box
+
+
+class MaskKeywords(TypedDict, total=False):
+    """The options of :class:`MaskPlace` that environments hand on: ``**options:
+    Unpack[MaskKeywords]``.
+    """
+
+    mask: str
+    noop: bool
+
+
+class MaskPlace:
+    """The form of observations and infos.
+
+    Args:
+        mask: ``"observation"``: observations are dicts of ``"observation"`` and ``"action_mask"``;
+            ``"info"``: observations are vectors, and infos have ``"action_mask"``; ``"both"``:
+            dicts, and infos have it, too; ``"rllib"``: dicts of ``"observations"`` and
+            ``"action_mask"``, as RLlib's masking modules require.
+        noop: where there is nothing to decide (the game is over, or another agent is to act) the
+            mask allows action 0 instead of no action at all: a softmax or maximum over actions
+            masked with −∞ is NaN or −∞ if none is allowed. Action 0 does nothing in a finished row
+            that is about to be reset (NEXT_STEP), nor for a parallel agent that is not to act;
+            elsewhere an action after the end is an error as before.
+
+    Attributes:
+        in_info: whether infos have the mask.
+
+    Raises:
+        OptionError: an option has a wrong value.
+    """
+
+    def __init__(self, mask: str, noop: bool = False) -> None:
+        self._key, self.in_info = _PLACES[check_choice("mask", mask, tuple(_PLACES))]
+        self._noop = check_flag("noop", noop)
+
+    def space(self, vector: spaces.Space[Any]) -> spaces.Space[Any]:
+        """Return the space of observations whose vectors are of the space `vector`."""
+        if self._key is None:
+            return vector
+        mask = spaces.Box(low=0, high=1, shape=(NUM_ACTIONS,), dtype=np.int8)
+        return spaces.Dict({self._key: vector, ACTION_MASK: mask})
+
+    def shown(self, mask: Mask) -> Mask:
+        """Return legal actions, int8 (…, 103), as they are shown; ``noop`` writes into `mask`."""
+        if self._noop:
+            mask[..., 0] |= ~mask.any(axis=-1)
+        return mask
+
+    def observation(self, vector: npt.NDArray[Any], mask: Callable[[], Mask]) -> Any:
+        """Return an observation: the vector, (…, OBSERVATION_SIZE), or the dict of it and of the
+        result of `mask`, called only if needed.
+        """
+        return vector if self._key is None else {self._key: vector, ACTION_MASK: mask()}

@@ -5,6 +5,7 @@ batch engine.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Unpack
 
 import gymnasium
@@ -13,18 +14,21 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from skyenv.checks import check_options
-from skyenv.envs.learner import LearnerEnv, LearnerGames, LearnerKeywords
-from skyenv.envs.masks import ACTION_MASK, MaskPlace
-from skyenv.envs.pictures import RENDER_MODES, Renderer
-from skyenv.envs.rows import METHODS, Rows
-from skyenv.envs.spaces import action_space
-from skyenv.errors import GameOverError, IllegalActionError, OptionError, shown
+from skyenv.envs.learner import (
+    ROW_METHODS,
+    Bool,
+    Int64,
+    LearnerEnv,
+    LearnerKeywords,
+    whole_numbers,
+)
+from skyenv.envs.rendering import RENDER_MODES, Renderer
+from skyenv.envs.spaces import ACTION_MASK, action_space
+from skyenv.errors import OptionError, shown
 
 Observations = Any
 """float32, or int16 with ``observation="codes"``; or a dict of it and the masks."""
 Float64 = npt.NDArray[np.float64]
-Bool = npt.NDArray[np.bool_]
 StepResult = tuple[Observations, Float64, Bool, Bool, dict[str, Any]]
 
 
@@ -94,8 +98,18 @@ class FifthAvenueVectorEnv(
                 "there is no max_episode_steps; max_turns truncates games after so many turns of "
                 "all seats (END-5)"
             )
-        check_options(FifthAvenueVectorEnv, options, LearnerKeywords.__optional_keys__)
-        self.core = LearnerGames(num_envs, num_players, side, threads=threads, **options)
+        self._build(
+            FifthAvenueVectorEnv,
+            num_envs,
+            num_players,
+            side,
+            options,
+            mask=mask,
+            noop=noop,
+            render_mode=render_mode,
+            render_all_hands=render_all_hands,
+            threads=threads,
+        )
         try:
             self.autoreset_mode = AutoresetMode(autoreset_mode)
         except ValueError:
@@ -104,15 +118,11 @@ class FifthAvenueVectorEnv(
                 f"autoreset_mode must be one of {modes}, not {shown(autoreset_mode)}"
             ) from None
         self.num_envs = num_envs
-        self._renderer = Renderer(render_mode, render_all_hands)
-        self.render_mode = self._renderer.mode
         self.metadata = {
             "render_modes": list(RENDER_MODES),
             "render_fps": 2,
             "autoreset_mode": self.autoreset_mode,
         }
-        self._masks = MaskPlace(mask, noop)
-        self._rows = Rows(self.core, self._renderer, self._masks)
         self.single_observation_space = self._masks.space(self.core.space)
         self.single_action_space = action_space()
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -144,7 +154,7 @@ class FifthAvenueVectorEnv(
             rows = np.flatnonzero(self._checked_reset_mask(options["reset_mask"]))
         super().reset(seed=seed if isinstance(seed, int) else None)
         self.core.reset(seed, rows, generator=self.np_random)
-        return self._observations(), self._info()
+        return self._observations(), self._info(self.core.all_rows, np.zeros_like(self.core.done))
 
     def step(self, actions: npt.ArrayLike) -> StepResult:
         """Take every row's decision; what then happens to finished rows is the autoreset mode's
@@ -163,32 +173,18 @@ class FifthAvenueVectorEnv(
             GameOverError: autoreset is disabled and a row is over. In both cases nothing has
                 changed.
         """
-        core = self.core
-        numbers = np.asarray(actions)
-        if numbers.shape != (self.num_envs,):
-            raise IllegalActionError(
-                f"actions must have the shape ({self.num_envs},), not {numbers.shape}", actions
-            )
-        rows, over = core.all_rows, core.done.copy()
-        if over.any():
-            if self.autoreset_mode is AutoresetMode.DISABLED:
-                row = int(np.argmax(over))
-                raise GameOverError(
-                    f"row {row}: the episode is over; reset it with options['reset_mask']", row=row
-                )
-            rows = np.flatnonzero(~over)
-        legal = np.ones(self.num_envs, dtype=np.bool_)
-        legal[rows] = core.step(numbers[rows], rows)
-        core.reset(
-            rows=np.flatnonzero(over)
-        )  # these were over before (NEXT_STEP): their actions are ignored
-        rewards, terminations = core.reward.copy(), core.done & ~core.truncated
-        truncations = core.truncated.copy()
-        if self.autoreset_mode is AutoresetMode.SAME_STEP and core.done.any():
-            final = self._reset_finished(numbers, legal)
-            info = {**self._info(), **final}
+        core, mode = self.core, self.autoreset_mode
+        numbers = whole_numbers(actions, self.num_envs)
+        resetting = core.done & (mode is AutoresetMode.NEXT_STEP)
+        rows = np.flatnonzero(~resetting)
+        core.step(numbers[rows], rows)
+        core.reset(rows=np.flatnonzero(resetting))
+        rewards, truncations = core.reward.copy(), core.truncated.copy()
+        terminations = core.done & ~truncations
+        if mode is AutoresetMode.SAME_STEP and core.done.any():
+            info = self._reset_finished()
         else:
-            info = self._info(numbers, legal)
+            info = self._info(core.all_rows, core.done)
         return self._observations(), rewards, terminations, truncations, info
 
     def action_masks(self) -> npt.NDArray[np.int8]:
@@ -202,8 +198,8 @@ class FifthAvenueVectorEnv(
         Raises:
             AttributeError: there is neither; the message names those that there are.
         """
-        if name in METHODS:
-            return tuple(self._rows.call(name, self.core.all_rows.tolist(), *args, **kwargs))
+        if name in ROW_METHODS:
+            return tuple(self._call_rows(name, self.core.all_rows.tolist(), *args, **kwargs))
         return self.get_attr(name)
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
@@ -213,13 +209,13 @@ class FifthAvenueVectorEnv(
         Raises:
             AttributeError: for any other name.
         """
-        return tuple(self._rows.attribute(name, row) for row in range(self.num_envs))
+        return tuple(self._row_attribute(name, row) for row in range(self.num_envs))
 
     def set_attr(self, name: str, values: Any) -> None:
         """Raise AttributeError: the rows of a batch have no attributes of their own that could be
         set.
         """
-        self._rows.refuse(name)
+        self._refuse_setting(name)
 
     def render(self) -> tuple[Any, ...] | None:
         """Every row as its learner sees it, or with all hands open if ``render_all_hands``.
@@ -232,7 +228,8 @@ class FifthAvenueVectorEnv(
         Raises:
             RenderError: no window can be opened.
         """
-        return self._renderer.render_rows(self.core.games, self.core.learner.tolist())
+        pictures = self._pictures()
+        return None if pictures[0] is None else tuple(pictures)
 
     def close_extras(self, **kwargs: Any) -> None:
         """Close the window, if there is one."""
@@ -251,26 +248,19 @@ class FifthAvenueVectorEnv(
             raise OptionError("options['reset_mask'] must mark at least one row")
         return mask
 
-    def _reset_finished(self, actions: npt.NDArray[Any], legal: Bool) -> dict[str, Any]:
-        """SAME_STEP: reset the finished rows and return the infos' entries that tell how they
-        ended.
-        """
+    def _reset_finished(self) -> dict[str, Any]:
+        """SAME_STEP: reset the finished rows and return the infos, which hold how they ended."""
         core = self.core
-        over = core.done.copy()
-        rows = np.flatnonzero(over)
+        over, rows = core.done.copy(), np.flatnonzero(core.done)
         final_obs = np.full(self.num_envs, None, dtype=object)
-        final = self._masks.observation(
-            core.observation(rows), lambda: self._masks.shown(core.mask(rows))
-        )
-        for i, row in enumerate(rows.tolist()):
-            final_obs[row] = (
-                {key: part[i].copy() for key, part in final.items()}
-                if isinstance(final, dict)
-                else final[i].copy()
-            )
-        final_info = self._info(actions, legal, over)
+        for row in rows.tolist():
+            one = np.array([row])
+            mask = partial(self._row_mask, row)
+            final_obs[row] = self._masks.observation(core.observation(one)[0], mask)
+        final_info = self._info(rows, over)
         core.reset(rows=rows)
         return {
+            **self._info(core.all_rows, core.done),
             "final_obs": final_obs,
             "_final_obs": over,
             "final_info": final_info,
@@ -280,26 +270,17 @@ class FifthAvenueVectorEnv(
     def _observations(self) -> Observations:
         return self._masks.observation(self.core.observation(), self.action_masks)
 
-    def _info(
-        self,
-        actions: npt.NDArray[Any] | None = None,
-        legal: Bool | None = None,
-        present: Bool | None = None,
-    ) -> dict[str, Any]:
-        """The infos of the rows that `present` marks (None: of all); the entries of the others are
-        0.
+    def _info(self, rows: Int64, ended: Bool) -> dict[str, Any]:
+        """Return the infos of `rows`, with those of episodes in the rows that have `ended`; the
+        entries of other rows are 0.
         """
-        core = self.core
-        info: dict[str, Any] = {ACTION_MASK: self.action_masks()} if self._masks.in_info else {}
-        info["seat"] = core.learner.copy()
-        present = np.ones(self.num_envs, dtype=np.bool_) if present is None else present
-        for name in list(info):
-            info[name][~present] = 0
-            info[f"_{name}"] = present.copy()
-        ended = np.flatnonzero(core.done & present) if actions is not None else core.all_rows[:0]
-        for row, episode in zip(ended.tolist(), core.episode_infos(ended), strict=True):
+        present = np.isin(self.core.all_rows, rows)
+        info: dict[str, Any] = {}
+        if self._masks.in_info:
+            info[ACTION_MASK] = self.action_masks() * present[:, None]
+            info[f"_{ACTION_MASK}"] = present.copy()
+        info.update(seat=self.core.learner * present, _seat=present)
+        over = np.flatnonzero(ended)
+        for row, episode in zip(over.tolist(), self.core.episode_infos(over), strict=True):
             info = self._add_info(info, episode, row)
-        if actions is not None and legal is not None and not legal.all():
-            info["illegal_action"] = np.where(legal, 0, actions).astype(np.int64)
-            info["_illegal_action"] = ~legal
         return info

@@ -13,9 +13,9 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from skyenv import fifth_avenue_v0
 from skyenv.engine.observation import OBSERVATION_SIZE
-from skyenv.envs.masks import MaskPlace
 from skyenv.envs.registration import ENV_ID
 from skyenv.envs.single import FifthAvenueEnv
+from skyenv.envs.spaces import MaskPlace
 from skyenv.envs.vector import FifthAvenueVectorEnv
 from skyenv.errors import OptionError
 

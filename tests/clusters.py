@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 
-from skyenv.arena.on_ray import connect, keep_quiet
+from skyenv.work.on_ray import QUIET, connect
 
 TRIES: Final = 5
 """Ray gives a node up that hasn't begun in 30 s, as may be on a busy machine."""
@@ -55,7 +56,8 @@ def cluster_of(nodes: int) -> Iterator[Nodes]:
     pytest.importorskip("ray", reason="needs the extra [ray]")
     from ray.cluster_utils import Cluster
 
-    keep_quiet()
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
     (Path(tempfile.gettempdir()) / "ray").mkdir(
         exist_ok=True
     )  # a cluster writes there, too, and takes it for granted
@@ -87,11 +89,3 @@ def tried(begin: Any) -> Any:
             if not left or "timed out during startup" not in str(error):
                 raise
     raise AssertionError
-
-
-def ray_pickle() -> Any:
-    """How Ray pickles what it sends."""
-    pytest.importorskip("ray", reason="needs the extra [ray]")
-    from ray import cloudpickle
-
-    return cloudpickle

@@ -1,0 +1,260 @@
+"""A pool of the CPUs of all machines that Ray connects; for ``pip install skyenv[ray]``.
+
+A task is a task of Ray that takes one CPU. Ray itself runs it again where its process or its machine
+is lost. A machine must have the sources of this one, or its games would be others: a worker
+compares a digest before it unpickles anything.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import pickle
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+import skyenv
+from skyenv.engine.games import cores
+from skyenv.errors import OptionError, SkyenvError, cause, install_hint
+from skyenv.work.pool import ATTEMPTS, ONE_THREAD, Pool, Task, WorkerDiedError, portable, rebuilt
+
+AUTO: Final = "auto"
+LOCAL: Final = "local"
+
+# Environment of Ray: no usage statistics are sent, and there is no warning of future defaults.
+QUIET: Final = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_DEDUP_LOGS": "0",
+}
+# Environment of a local Ray: it listens on the loopback address alone, since access to its ports
+# means to run code; and workers have the priority of this process.
+OF_THIS_MACHINE: Final = {
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+    "RAY_worker_niceness": "0",
+}
+# Within which a head must accept a connection; Ray itself tries for minutes.
+SECONDS_TO_ANSWER: Final = 10.0
+# Packages whose sources must be the same on all machines, as far as this process uses them, and
+# their files that decide games: code, networks, ladders.
+PACKAGES: Final = ("skyenv", "skyenv_agents", "experiments")
+DECIDING: Final = ("*.py", "*.npz", "*.json")
+
+
+# ---- connecting ----
+
+
+def connect(address: str, workers: int = 0) -> ModuleType:
+    """Return the package ray, connected; a connection of this process stays as it is.
+
+    Args:
+        address: ``"local"``: a new Ray on this machine, which ends with this process; ``"auto"``:
+            the one that runs on this machine; ``HOST:PORT``: the cluster with that head.
+        workers: CPUs of a local one; 0: as many as cores.
+
+    Raises:
+        OptionError: Ray isn't installed, or there is none at that address.
+    """
+    is_local = address == LOCAL
+    for name, value in (QUIET | (OF_THIS_MACHINE if is_local else {})).items():
+        os.environ.setdefault(name, value)
+    try:
+        import ray
+    except ImportError as error:
+        raise OptionError(f"ray isn't installed ({error}); {install_hint('ray')}") from error
+    if not ray.is_initialized():
+        if address not in (LOCAL, AUTO):
+            _check_answers(address)
+        before = signal.getsignal(signal.SIGTERM)
+        try:
+            ray.init(
+                address,
+                num_cpus=(workers or cores()) if is_local else None,
+                log_to_driver=False,
+                logging_level="ERROR",
+            )
+        except (
+            Exception
+        ) as error:  # Ray raises ConnectionError, RuntimeError, ValueError, Exception
+            hint = "; start one with `ray start --head`, or use local" if address == AUTO else ""
+            raise OptionError(f"ray: no cluster at {address} ({cause(error)}){hint}") from error
+        finally:
+            if threading.current_thread() is threading.main_thread():
+                signal.signal(signal.SIGTERM, before)  # Ray sets a handler of its own
+    connected: ModuleType = ray
+    return connected
+
+
+def _check_answers(address: str) -> None:
+    """Raise OptionError unless HOST:PORT accepts connections."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit():
+        raise OptionError(f"ray must be auto, local or HOST:PORT of a head, not {address!r}")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), SECONDS_TO_ANSWER).close()
+    except (OSError, OverflowError) as error:
+        raise OptionError(f"ray: no answer at {address} ({cause(error)})") from error
+
+
+# ---- the pool ----
+
+
+class OnRay(Pool):
+    """CPUs of all machines that Ray connects, also of those that come later.
+
+    Args:
+        address: as for :func:`connect`.
+        workers: how many tasks may be under way; 0: as many as there are CPUs.
+    """
+
+    def __init__(self, address: str, workers: int = 0) -> None:
+        self._ray = connect(address, workers)
+        self._workers = workers
+        self._references: dict[Task[Any], Any] = {}
+        options = {"num_cpus": 1, "max_retries": ATTEMPTS - 1}
+        environment = {"env_vars": ONE_THREAD}
+        remote = self._ray.remote(**options, runtime_env=environment)(_remote_function())
+        home = Home.here()
+        self._remote = partial(remote.remote, home.path, self._ray.put(pickle.dumps(home)))
+
+    def _begin(self, task: Task[Any]) -> None:
+        reference = self._remote(pickle.dumps((task.work, task.arguments)))
+        self._references[task] = reference
+        task.set_running_or_notify_cancel()
+        reference.future().add_done_callback(partial(self._settle, task))
+
+    def kill(self, task: Task[Any]) -> None:
+        """See :meth:`Pool.kill`."""
+        task.unwanted = True
+        if (reference := self._references.pop(task, None)) is not None:
+            self._ray.cancel(reference, force=True)
+
+    def size(self) -> int:
+        """See :meth:`Pool.size`."""
+        return self._workers or max(1, int(self._ray.cluster_resources().get("CPU", 0)))
+
+    def close(self) -> None:
+        """See :meth:`Pool.close`; Ray stays connected."""
+        for task in list(self._references):
+            self.kill(task)
+
+    def _settle(self, task: Task[Any], done: Any) -> None:
+        """Set the result of a task, in a thread of Ray's."""
+        self._references.pop(task, None)
+        errors = self._ray.exceptions
+        error: Exception
+        try:
+            is_done, answer = done.result()
+            error = answer if is_done else rebuilt(answer)
+        except (
+            errors.WorkerCrashedError,
+            errors.OutOfMemoryError,
+            errors.NodeDiedError,
+            errors.ObjectLostError,
+        ):
+            is_done, error = False, WorkerDiedError(f"{ATTEMPTS} processes or machines were lost")
+        except errors.RayError as raised:
+            text = f"ray: {cause(raised)}; what is finished is kept"
+            is_done, error = False, SkyenvError(text)
+        if is_done:
+            task.set_result(answer)
+        else:
+            task.set_exception(error)
+
+
+# ---- in a worker ----
+
+
+@dataclass(frozen=True)
+class Home:
+    """The process that submits tasks, as a worker on another machine has to know it.
+
+    Attributes:
+        folder: the working directory. path: where modules are.
+        sources: digests of the packages that it uses (:func:`digest_of_sources`).
+        program: the module that runs as ``__main__``, if that is one of ours.
+    """
+
+    folder: str
+    path: tuple[str, ...]
+    sources: tuple[tuple[str, str], ...]
+    program: str = ""
+
+    @classmethod
+    def here(cls) -> Home:
+        """Return this process."""
+        path = tuple(os.path.abspath(entry) for entry in sys.path)
+        digests = ((name, digest_of_sources(name)) for name in PACKAGES if name in sys.modules)
+        spec = getattr(sys.modules["__main__"], "__spec__", None)
+        program = spec.name if spec is not None and spec.name.startswith("experiments.") else ""
+        return cls(os.getcwd(), path, tuple(digests), program)
+
+    def enter(self) -> None:
+        """Make this worker like that process.
+
+        Raises:
+            SkyenvError: other sources are installed here.
+        """
+        for name, wanted in self.sources:
+            if digest_of_sources(name) != wanted:
+                raise SkyenvError(
+                    f"ray: {socket.gethostname()} has other sources of {name} (skyenv "
+                    f"{skyenv.__version__}) than the process that submits the tasks; install the "
+                    "same everywhere"
+                )
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        with contextlib.suppress(FileNotFoundError):
+            os.chdir(self.folder)
+        if self.program:
+            sys.modules["__main__"] = import_module(self.program)
+
+
+@cache
+def digest_of_sources(package: str) -> str:
+    """Return a digest of a package's files that decide games; "" if it isn't installed."""
+    found = find_spec(package)
+    digest = hashlib.sha256()
+    for folder in map(Path, (found and found.submodule_search_locations) or ()):
+        for path in sorted(path for kind in DECIDING for path in folder.rglob(kind)):
+            name = path.relative_to(folder).as_posix()
+            digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest() if found else ""
+
+
+def do(home: bytes, message: bytes) -> tuple[bool, Any]:
+    """Do a task in a worker: whether it was done, and the result or the error."""
+    try:
+        pickle.loads(home).enter()
+        work, arguments = pickle.loads(message)
+        return True, work(*arguments)
+    except Exception as error:  # SystemExit is how Ray itself ends a worker
+        return False, portable(error)
+
+
+def _remote_function() -> Callable[[tuple[str, ...], bytes, bytes], Any]:
+    """Return what Ray calls; it is sent as it stands, since skyenv may be missing over there."""
+
+    def task_of_skyenv(path: tuple[str, ...], home: bytes, message: bytes) -> Any:
+        import os
+        import socket
+        import sys
+
+        sys.path.extend(entry for entry in path if entry not in sys.path and os.path.exists(entry))
+        try:
+            from skyenv.work.on_ray import do
+        except ImportError as error:
+            raise RuntimeError(f"{socket.gethostname()} has no such skyenv ({error})") from error
+        return do(home, message)
+
+    return task_of_skyenv

@@ -134,8 +134,8 @@ class Look:
 
     def recent(self) -> list[Payload]:
         """The turns since this seat's last one."""
-        turns = recent.since_last_turn(seen_by(self.game.events, self.seat), self.names, self.seat)
-        return [recent.payload(turn, self.names, self.seat) for turn in turns]
+        events = seen_by(self.game.events, self.seat)
+        return recent.since_last_turn(events, self.names, self.seat)
 
     def choices(self, position: Any, legal: Sequence[int]) -> list[Payload]:
         """The legal actions: number, what it means, and whether it is a click on the table."""

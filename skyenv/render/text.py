@@ -8,19 +8,17 @@ import numpy as np
 
 from skyenv.engine.knowledge import PUBLIC
 from skyenv.render.table import Table, look
-from skyenv.render.words import listed, seat_label, seat_name, winners
+from skyenv.render.words import progress, seat_label, seat_name, situation
 from skyenv.rules.components import (
     BACK,
     BLACK,
     BUSINESSES,
-    BUSINESSES_TO_PLACE,
     CARD_COLOURS,
     CARD_VALUES,
     CENTRAL_PARK,
     CITY_HALL,
     LOWEST_CARD,
     MARKERS,
-    MAX_STOPS,
     NUM_COLOURS,
     PLACES,
     PLOTS,
@@ -30,25 +28,13 @@ from skyenv.rules.components import (
 from skyenv.rules.state import (
     ALEA_OUT,
     ALEA_WAITS,
-    END_BUSINESSES,
-    END_STOPS,
     NONE,
-    PHASE_BID,
-    PHASE_BUILD,
-    PHASE_MOVE,
-    PHASE_OPTION,
-    PHASE_OVER,
-    PHASE_PLOT,
-    PHASE_START,
-    PHASE_TAKE,
 )
 from skyenv.tables import WIDTH, wrapped
 
 Lines: TypeAlias = list[str]
 
 _BUSINESS_LETTERS: Final = tuple(business[0] for business in BUSINESSES)
-_OPTION_LETTERS: Final = "ABCD"
-_ORDINALS: Final = ("", "1st", "2nd", "3rd")
 _COLUMNS: Final = ((0, 1), (2, 3, 4), (5, 6))
 """COM-4: the districts in columns from City Hall to Central Park."""
 _DISTRICT_WIDTH: Final = 19
@@ -93,55 +79,11 @@ def _sentence(words: str) -> Lines:
 
 def _situation(table: Table) -> Lines:
     """What the game waits for, and how far it has come."""
-    game = table.game
-    over = game["phase"] == PHASE_OVER
-    headline = (
-        _outcome(table)
-        if over
-        else f"{seat_name(int(game['seat'])).capitalize()} {_decision(game)}"
-    )
-    progress = [
-        f"businesses {game['placed']} of {BUSINESSES_TO_PLACE}",
-        f"building stops {game['stops']} of {MAX_STOPS}",
-    ]
-    if over:
-        progress.insert(0, f"turns {game['turns']}")
-    elif game["phase"] != PHASE_START:
-        progress.insert(0, f"turn {game['turns'] + 1} of {game['max_turns']}")
-        if game["option"] != NONE:
-            option = f"option {_OPTION_LETTERS[game['option']]}, {_ORDINALS[game['step']]} action"
-            progress.insert(1, f"{seat_name(int(game['turn_seat']))}, {option}")
+    headline = situation(table)
     onlooker = "everybody" if table.seat == PUBLIC else seat_name(int(table.seat or 0))
     whose = [] if table.seat is None else [f"as {onlooker} sees it"]
-    return [*_sentence(headline), *_wrapped(progress, WIDTH), *whose]
-
-
-def _decision(game: Any) -> str:
-    """What the seat to act is about to do."""
-    phase = game["phase"]
-    if phase == PHASE_START:
-        return f"places its {_ORDINALS[1 if game['step'] < game['num_players'] else 2]} starting skyscraper"
-    if phase == PHASE_PLOT:
-        return f"places a {BUSINESSES[game['business']]}"
-    if phase == PHASE_TAKE:
-        return f"takes its {_ORDINALS[1 if game['first_colour'] == NONE else 2]} coloured card"
-    if phase == PHASE_BUILD:
-        return f"has won the auction of {PLACES[game['auction_place']]}"
-    if phase == PHASE_BID:
-        return f"bids for {PLACES[game['auction_place']]}"
-    return {PHASE_OPTION: "chooses an option", PHASE_MOVE: "moves a commissioner"}[int(phase)]
-
-
-def _outcome(table: Table) -> str:
-    """END: why the game is over and who has won."""
-    game = table.game
-    seats = [seat_label(seat) for seat in winners(table)]
-    win = f"seat {seats[0]} wins" if len(seats) == 1 else f"seats {listed(seats)} share the win"
-    why = {
-        END_BUSINESSES: "the last business has been placed",
-        END_STOPS: "the second building stop",
-    }
-    return f"The game is over ({why.get(int(game['end']), 'truncated')}): {win} with {int(game['score'].max())} VP"
+    first, rest = headline[:1].upper(), headline[1:]
+    return [*_sentence(f"{first}{rest}"), *_wrapped(progress(table), WIDTH), *whose]
 
 
 # ---- the city ----

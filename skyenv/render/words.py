@@ -420,37 +420,58 @@ def log_lines(
         tops: the value on top of each colour's stack before the first event, if that isn't a setup;
             None: the stack is empty.
     """
-    lines: list[Sentence] = []
-    visible = tops
-    table: dict[
-        int, list[int]
-    ] = {}  # cards that each seat has laid down in this auction, as actions
-    business = ""
-    for event in events:
-        kind, action = event.get("event"), int(event.get("action", -1))
+    return Narrator(agents, seat, tops).lines(events)
+
+
+class Narrator:
+    """Tells events in lines, batch after batch; see :func:`log_lines`."""
+
+    def __init__(
+        self,
+        agents: Names = None,
+        seat: int | None = None,
+        tops: Mapping[str, int | None] = NO_TOPS,
+    ) -> None:
+        self._agents, self._seat, self._tops = agents, seat, tops
+        self._laid: dict[int, list[int]] = {}  # per seat: its cards in this auction, as actions
+        self._business = ""
+
+    def lines(self, events: Iterable[Event]) -> list[Sentence]:
+        """Return the lines of the next events."""
+        told = (self._line(event) for event in events)
+        return [line for line in told if line is not None]
+
+    def _line(self, event: Event) -> Sentence | None:
+        kind = event.get("event")
+        if kind == "action":
+            return self._action(event, int(event["action"]))
         if kind == "auction":
-            table = {}
+            self._laid = {}
         elif kind in ("setup", "top"):
-            visible = tops_told([event], visible)
-        if kind == "action" and BID <= action < BID_DONE:
-            table.setdefault(event["seat"], []).append(action)
-        elif kind == "action" and action == BID_DONE:
-            text = f"{seat_name(event['seat'], agents)} bids {_bid(table.get(event['seat'], []))}"
-            lines.append(Sentence(text, event_rules(event)))
-        elif kind == "action" and OPTION_B <= action < OPTION_C:
-            business = BUSINESSES[action - OPTION_B]
-        elif kind == "action" and PLOT <= action < TAKE:
-            what = f"places a {business} on" if business else "builds on"
-            text = f"{seat_name(event['seat'], agents)} {what} {plot_name(*divmod(action - PLOT, NUM_PLOTS))}"
-            lines.append(Sentence(text, ("BUS-2",) if business else event_rules(event)))
-            business = ""
-        elif kind == "action" and TAKE <= action < MOVE and visible.get(COLOURS[action - TAKE]):
-            colour = COLOURS[action - TAKE]
-            text = f"{seat_name(event['seat'], agents)} takes {colour} {visible[colour]}"
-            lines.append(Sentence(text, event_rules(event)))
-        elif kind != "top" or event["card"] is None:
-            lines.append(Sentence(event_text(event, agents, seat=seat), event_rules(event)))
-    return lines
+            self._tops = tops_told([event], self._tops)
+            if kind == "top" and event["card"] is not None:
+                return None
+        return Sentence(event_text(event, self._agents, seat=self._seat), event_rules(event))
+
+    def _action(self, event: Event, action: int) -> Sentence | None:
+        seat, rules = int(event["seat"]), event_rules(event)
+        if BID <= action < BID_DONE:
+            self._laid.setdefault(seat, []).append(action)
+            return None
+        if OPTION_B <= action < OPTION_C:
+            self._business = BUSINESSES[action - OPTION_B]
+            return None
+        does = _does(action)
+        if action == BID_DONE:
+            does = f"bids {_bid(self._laid.get(seat, []))}"
+        elif PLOT <= action < TAKE:
+            what = f"places a {self._business} on" if self._business else "builds on"
+            does = f"{what} {plot_name(*divmod(action - PLOT, NUM_PLOTS))}"
+            rules = ("BUS-2",) if self._business else rules
+            self._business = ""
+        elif TAKE <= action < MOVE and (card := self._tops.get(COLOURS[action - TAKE])):
+            does = f"takes {COLOURS[action - TAKE]} {card}"
+        return Sentence(f"{seat_name(seat, self._agents)} {does}", rules)
 
 
 def _bid(actions: Sequence[int]) -> str:
@@ -523,7 +544,7 @@ def progress(table: Table) -> list[str]:
         return [f"{counted(int(game['turns']), 'turn')}", *parts]
     if game["phase"] == PHASE_START:
         return ["setup"]
-    parts.insert(0, f"turn {game['turns'] + 1}")
+    parts.insert(0, f"turn {game['turns'] + 1} ({seat_name(int(game['turn_seat']))})")
     if game["option"] != NONE:
         parts.insert(1, f"option {'ABCD'[game['option']]}, {_ORDINALS[game['step']]} action")
     return parts

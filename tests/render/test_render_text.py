@@ -232,16 +232,17 @@ def test_the_current_set_is_in_brackets() -> None:
 
 @pytest.mark.parametrize(
     ("scores", "winner"),
-    [((3, 9, 5), "seat 2 wins with 9 VP"), ((9, 9, 5), "seats 1 and 2 share the win with 9 VP")],
+    [
+        ((3, 9, 5), "Seat 2 wins with 9 VP"),
+        ((9, 9, 5), "Seat 1 and seat 2 share the win with 9 VP"),
+    ],
 )
 def test_the_end_says_who_has_won_and_why(scores: tuple[int, ...], winner: str) -> None:
     game = Game(3, seed=1)
     game.state["score"][:3] = scores
     game.state["phase"], game.state["end"], game.state["seat"] = PHASE_OVER, END_STOPS, NONE
     picture = text(game.state, 0)
-    assert " ".join(picture.split()).startswith(
-        f"The game is over (the second building stop): {winner}"
-    )
+    assert " ".join(picture.split()).startswith(f"{winner} (the second building stop)")
 
 
 @pytest.mark.parametrize("seat", [-1, 2, 7])

@@ -15,9 +15,7 @@ export function showRecent(state) {
   if ($("recent-list").dataset.shown !== shown) {
     $("recent-list").dataset.shown = shown;
     $("recent-list").replaceChildren(...state.recent.map((turn) => el("li", { class: `seat-${turn.seat}` },
-      el("b", {}, turn.who), ...linked(` ${turn.text}`),
-      ...turn.auctions.map((line) => el("span", { class: "auction" }, ...linked(line))),
-      ...turn.points.map((line) => el("span", { class: "points" }, ...linked(line))))));
+      ...turn.lines.map((line) => el("span", {}, ...linked(line))))));
     $("recent-none").hidden = state.recent.length > 0;
   }
   mark(state.recent.flatMap((turn) => turn.parts));

@@ -544,7 +544,7 @@ def progress(table: Table) -> list[str]:
         return [f"{counted(int(game['turns']), 'turn')}", *parts]
     if game["phase"] == PHASE_START:
         return ["setup"]
-    parts.insert(0, f"turn {game['turns'] + 1} ({seat_name(int(game['turn_seat']))})")
+    parts.insert(0, f"turn {game['turns'] + 1}")
     if game["option"] != NONE:
         parts.insert(1, f"option {'ABCD'[game['option']]}, {_ORDINALS[game['step']]} action")
     return parts
